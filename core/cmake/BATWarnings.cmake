@@ -1,0 +1,13 @@
+# Compiler settings that all of our own targets use: link bat_settings PRIVATE.
+add_library(bat_settings INTERFACE)
+target_compile_options(bat_settings INTERFACE -Wall -Wextra
+  # FORMAT.md section 2: formulas are evaluated without fused multiply-add.
+  -ffp-contract=off)
+if (BAT_STRICT_BUILD)
+  target_compile_options(bat_settings INTERFACE -Werror)
+endif ()
+if (BAT_SANITIZER)
+  target_compile_options(bat_settings INTERFACE
+    -fsanitize=${BAT_SANITIZER} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(bat_settings INTERFACE -fsanitize=${BAT_SANITIZER})
+endif ()

@@ -1,0 +1,11 @@
+// Everything that the library offers.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+#include "bat/particles.hpp"
+#include "bat/query.hpp"
+#include "bat/types.hpp"
+#include "bat/validate.hpp"
+#include "bat/version.hpp"
+#include "bat/writer.hpp"

@@ -1,0 +1,39 @@
+// The one exception type of the library.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace bat
+{
+/// What went wrong, for programs that branch on it; the text of the exception is for people.
+enum class ErrorCode
+{
+  NotFound,           ///< the file does not exist
+  CannotOpen,         ///< it exists but is a directory, unreadable, or its folder is not writable
+  NotABatFile,        ///< the first bytes are not those of a .bat file
+  UnsupportedVersion, ///< a newer format version or a required feature that is not implemented
+  Truncated,          ///< the file ends before what it promises
+  Corrupt,            ///< a checksum or a rule of FORMAT.md is violated
+  WriteFailed,        ///< the operating system refused a write
+  NoSpace,            ///< disk full or quota exceeded
+  InvalidArgument,    ///< a query, option or input array that cannot be honoured
+  Cancelled           ///< the caller's progress function asked to stop
+};
+
+/// Thrown by every function of the library that fails. The text names the file, the thing, what was
+/// found and what is allowed. After a throw the objects involved are as they were before the call.
+class Error : public std::runtime_error
+{
+public:
+  Error(ErrorCode code, const std::string& what)
+    : std::runtime_error(what)
+    , code_(code)
+  {
+  }
+  [[nodiscard]] ErrorCode code() const noexcept { return this->code_; }
+
+private:
+  ErrorCode code_;
+};
+}

@@ -1,0 +1,51 @@
+// What a writer is given: borrowed arrays of positions and attributes.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Borrowed values of `components` numbers per particle. Component c of particle i is at
+/// component[c] + i * stride_bytes, so interleaved, strided and separate arrays all fit; addresses
+/// need no alignment. The memory belongs to the caller and must stay unchanged during the call.
+struct ArrayView
+{
+  ScalarType type = ScalarType::Float64;
+  int components = 1;
+  std::array<const std::byte*, kMaxComponents> component{};
+  std::size_t stride_bytes = 0;
+
+  /// One packed array of shape (count, components).
+  static ArrayView packed(ScalarType type, int components, const void* data);
+  /// One packed array per component, e.g. x, y and z.
+  static ArrayView separate(ScalarType type, std::initializer_list<const void*> components);
+};
+
+/// One named attribute. `role` and `host_type` are hints that come back from a file as they went in
+/// (FORMAT.md section 7); the library gives them no meaning.
+struct AttributeView
+{
+  std::string name; ///< UTF-8, not empty, at most 65535 bytes, unique
+  ArrayView values;
+  std::uint8_t role = 0;
+  std::uint32_t host_type = 0;
+};
+
+/// The particles of one leaf file.
+struct ParticleView
+{
+  std::uint64_t count = 0; ///< at most 4,294,967,295
+  ArrayView positions;     ///< 3 components, Float32 or Float64
+  std::vector<AttributeView> attributes;
+  std::optional<double> time;       ///< simulation time
+  std::optional<std::int64_t> step; ///< step number
+  std::string metadata;             ///< JSON object (UTF-8) of free metadata, or empty
+};
+}

@@ -1,0 +1,58 @@
+// What can be asked of a file, and the answer before its values are fetched.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat
+{
+/// A closed range on one attribute, compared without rounding (FORMAT.md section 13).
+struct AttributeRange
+{
+  std::string attribute;
+  /// Component number. Empty: the value of an attribute with one component, else the magnitude.
+  std::optional<int> component;
+  Number lower = 0.0;
+  Number upper = 0.0;
+};
+
+/// All conditions hold together. Defaults ask for everything.
+struct Query
+{
+  /// Share of the particles, coarse ones first: count = ceil(quality * n). In [0, 1].
+  double quality = 1.0;
+  /// Progressive step: leaves out what a query with this quality returned. In [0, quality].
+  double after_quality = 0.0;
+  std::optional<Box> box;
+  std::vector<AttributeRange> ranges;
+  /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its share
+  /// of the particles of every quality. The parts are disjoint and add up to the whole.
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+};
+
+/// Consecutive file positions.
+struct Span
+{
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// The particles that match a query, in file order. A value; holds no reference to the file.
+struct Selection
+{
+  std::vector<Span> spans;  ///< ascending, disjoint, none empty
+  std::uint64_t count = 0;  ///< particles
+  std::uint64_t tested = 0; ///< particles whose values were looked at one by one
+};
+
+/// Splits "velocity[1]" into attribute and component. A text that is itself the name of an attribute
+/// in `names` stays whole. Throws Error{InvalidArgument} if the attribute is not among `names`.
+[[nodiscard]] AttributeRange parse_range_target(
+  std::string_view text, const std::vector<std::string>& names);
+}

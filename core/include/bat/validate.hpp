@@ -1,0 +1,17 @@
+// A check of every checksum and every rule of FORMAT.md.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace bat
+{
+class File;
+
+/// Checks the whole file: all checksums, all structural rules, that boxes, ranges and bitmaps contain
+/// their particles, and that unused bytes are zero. Returns normally if all is well; throws the Error
+/// for the first thing that is wrong, in words. Reads everything once; memory: the largest column.
+void validate(const std::filesystem::path& path);
+/// The same for an open file.
+void validate(const File& file);
+}

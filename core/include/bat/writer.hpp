@@ -1,0 +1,61 @@
+// From particles to a .bat file.
+#pragma once
+
+#include "bat/particles.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+namespace bat
+{
+struct BuildOptions
+{
+  /// Most particles of a treelet. Larger treelets make a smaller index and coarser attribute ranges
+  /// per treelet. 256 to 65536.
+  std::uint32_t treelet_particles = 8192;
+
+  /// Particles of a block, the leaf of a treelet: what is tested together. 0 chooses the smallest
+  /// size whose index fits in `index_budget`. 16 to 65536.
+  std::uint32_t block_particles = 0;
+
+  /// Share of the data that index and checksums may take when block_particles is 0. A target: the
+  /// fixed parts of a small file can exceed it.
+  double index_budget = 0.0075;
+
+  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
+  int threads = 0;
+
+  /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
+  std::function<bool(double)> progress;
+};
+
+/// What a write produced. Sizes in bytes; seconds of wall time.
+struct WriteReport
+{
+  std::uint64_t particles = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t data_bytes = 0;  ///< positions and attributes
+  std::uint64_t index_bytes = 0; ///< everything else: index, checksums, tables, padding
+  std::uint64_t treelets = 0;
+  std::uint64_t largest_treelet = 0; ///< particles
+  std::uint32_t block_particles = 0;
+  double seconds_build = 0; ///< order and tree
+  double seconds_encode = 0; ///< columns, index and (for files) writing
+};
+
+/// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are on
+/// disk; on any failure the old file is untouched and no temporary is left. Needs, beyond the
+/// caller's arrays, about 12 to 24 bytes per particle and the largest column. The same input gives
+/// the same bytes for any number of threads. Not collective; safe to call concurrently for different
+/// paths. Throws Error: InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace,
+/// Cancelled.
+WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
+  const BuildOptions& options = {});
+
+/// The same bytes in memory. Throws Error{InvalidArgument, Cancelled}.
+std::vector<std::byte> encode(
+  const ParticleView& particles, const BuildOptions& options = {}, WriteReport* report = nullptr);
+}
