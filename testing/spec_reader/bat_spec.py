@@ -1,0 +1,840 @@
+#!/usr/bin/env python3
+"""A second reader of the BAT format, version 1.0, written from core/FORMAT.md alone.
+
+It favours plainness over speed: it reads the whole file, verifies every checksum, and decodes every section into numpy arrays.
+The numbers in the docstrings are the sections of FORMAT.md.
+"""
+
+import argparse
+import json
+import math
+import os
+import stat
+import struct
+import sys
+from collections import namedtuple
+
+import numpy as np
+
+PAGE = 4096                                                                                          # 2
+SCALARS = {1: "int8", 2: "uint8", 3: "int16", 4: "uint16", 5: "int32", 6: "uint32", 7: "int64", 8: "uint64", 9: "float32",
+           10: "float64"}                                                                            # 2
+CLASS_TYPES = {"i": "<i8", "u": "<u8", "f": "<f8"}                                                   # 2, by numpy's dtype.kind
+MAGIC = bytes([0x89, 0x42, 0x41, 0x54, 0x0D, 0x0A, 0x1A, 0x0A])                                      # 5
+HEADER = struct.Struct("<8sHHIQQQQQIIdqQ32sQ")                                                       # 5
+SECTION = struct.Struct("<IIIIQQQQQQ")                                                               # 6
+SCHEMA_HEAD = struct.Struct("<IIIIQIB3s3d3d")                                                        # 7
+ATTRIBUTE_RECORD = struct.Struct("<BBBBIII")                                                         # 7
+KEY_RECORD = struct.Struct("<IhBBII8s8sQ")                                                           # 7
+NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
+TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
+
+(SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
+ POSITIONS, ATTRIBUTE) = range(1, 13)                                                                # 6
+KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
+         "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE"]
+PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE}
+
+Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
+Attribute = namedtuple("Attribute", "name type components role host_type first_key")
+Key = namedtuple("Key", "attribute component value_type bitmap_bytes has_nan bin_count dictionary_count minimum maximum")
+
+
+class BatError(Exception):
+    """Says what is wrong with a file; kind is not_found, cannot_open, not_a_bat_file, unsupported_version, truncated or corrupt."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class QueryError(ValueError):
+    """Says what is wrong with a query (section 13, last rule)."""
+
+
+# ---- 2 Conventions: XXH64 with seed 0 ---------------------------------------------------------------------------------------
+
+M = 0xFFFFFFFFFFFFFFFF
+P1, P2, P3, P4, P5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+
+
+def xxh64(data):
+    """Returns XXH64 of the bytes (section 2)."""
+    n = len(data)
+    at = n - n % 32
+    if at:
+        a, b, c, d = (P1 + P2) & M, P2, 0, -P1 & M
+        words = iter(struct.unpack_from("<%dQ" % (at // 8), data))
+        for v, w, x, y in zip(words, words, words, words):
+            a = a + v * P2 & M
+            b = b + w * P2 & M
+            c = c + x * P2 & M
+            d = d + y * P2 & M
+            a = (a << 31 | a >> 33) * P1 & M
+            b = (b << 31 | b >> 33) * P1 & M
+            c = (c << 31 | c >> 33) * P1 & M
+            d = (d << 31 | d >> 33) * P1 & M
+        h = sum((v << r | v >> 64 - r) & M for v, r in ((a, 1), (b, 7), (c, 12), (d, 18))) & M
+        for v in (a, b, c, d):
+            v = v * P2 & M
+            h = ((h ^ (v << 31 | v >> 33) * P1 & M) * P1 + P4) & M
+    else:
+        h = P5
+    h = h + n & M
+    while at + 8 <= n:
+        v = struct.unpack_from("<Q", data, at)[0] * P2 & M
+        h ^= (v << 31 | v >> 33) * P1 & M
+        h = ((h << 27 | h >> 37) * P1 + P4) & M
+        at += 8
+    if at + 4 <= n:
+        h ^= struct.unpack_from("<I", data, at)[0] * P1 & M
+        h = ((h << 23 | h >> 41) * P2 + P3) & M
+        at += 4
+    for byte in data[at:]:
+        h ^= byte * P5 & M
+        h = (h << 11 | h >> 53) * P1 & M
+    h = (h ^ h >> 33) * P2 & M
+    h = (h ^ h >> 29) * P3 & M
+    return h ^ h >> 32
+
+
+def pages(data):
+    """Returns the pages of a section (section 2)."""
+    return [data[i:i + PAGE] for i in range(0, len(data), PAGE)]
+
+
+def page_checksums(data):
+    """Returns the bytes of a section's checksum arrays, L2 then L1, and the length of L2 (section 6)."""
+    l1 = b"".join(struct.pack("<I", xxh64(page) & 0xFFFFFFFF) for page in pages(data))
+    l2 = b"".join(struct.pack("<I", xxh64(page) & 0xFFFFFFFF) for page in pages(l1))
+    return l2 + l1, len(l2)
+
+
+# ---- 13 Comparisons as real numbers -----------------------------------------------------------------------------------------
+
+def closed_interval(value_type, lo, hi):
+    """Returns the ends of [lo, hi] narrowed to values of a value class, or None if no value of the class is inside (section 13).
+
+    lo and hi are ints, floats or Fractions; Python compares them exactly.
+    """
+    if lo != lo or hi != hi:
+        raise QueryError("NaN is no end of a box or range")
+    if hi < lo:
+        raise QueryError("the end %r is below the beginning %r" % (hi, lo))
+    dtype = np.dtype(value_type)
+    if dtype.kind == "f":
+        first, last = (nearest_double(v) for v in (lo, hi))
+        first = first if first >= lo else math.nextafter(first, math.inf)
+        last = last if last <= hi else math.nextafter(last, -math.inf)
+    else:
+        limits = np.iinfo(dtype)
+        first = limits.min if lo <= limits.min else limits.max + 1 if lo > limits.max else math.ceil(lo)
+        last = limits.max if hi >= limits.max else limits.min - 1 if hi < limits.min else math.floor(hi)
+    return (dtype.type(first), dtype.type(last)) if first <= last else None
+
+
+def nearest_double(v):
+    """Returns a double next to the real number v."""
+    try:
+        return float(v)
+    except OverflowError:
+        return math.inf if v > 0 else -math.inf
+
+
+def bit_of(bins, first_bin, last_bin):
+    """Returns the bit numbers of bins in a treelet (section 11, Bitmaps)."""
+    k, w = np.asarray(bins, "i8") - first_bin, np.asarray(last_bin, "i8") - first_bin + 1
+    return np.where(w <= 32, k, k * 32 // w)
+
+
+class BatFile:
+    """A whole file in memory, checked as section 15 asks at opening and before the first use, every checksum included."""
+
+    def __init__(self, data, path="(bytes)"):
+        self.path = path
+        self.data = memoryview(data)
+        self._verified, self._key_values, self._places = {}, {}, None
+        self._read_header()
+        self._read_section_table()
+        self._read_schema()
+        self._read_levels()
+        self._check_section_sizes()
+        self._read_tree()
+        self._read_keys()
+        self._read_columns()
+        self._read_metadata()
+
+    @classmethod
+    def open(cls, path):
+        """Opens and reads a file (section 15, step 1)."""
+        path = os.fspath(path)
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise BatError("cannot_open", "%s: is no regular file, only regular files are allowed" % path)
+            with open(path, "rb") as stream:
+                data = stream.read()
+        except FileNotFoundError as error:
+            raise BatError("not_found", "%s: %s" % (path, error)) from error
+        except OSError as error:
+            raise BatError("cannot_open", "%s: %s" % (path, error)) from error
+        return cls(data, path)
+
+    def _need(self, good, thing, found, allowed, kind="corrupt"):
+        """Raises BatError unless good."""
+        if not good:
+            raise BatError(kind, "%s: %s is %s, allowed is %s" % (self.path, thing, found, allowed))
+
+    # ---- 5 Header -----------------------------------------------------------------------------------------------------------
+
+    def _read_header(self):
+        """Decodes the header (section 5, and steps 2 to 6 of section 15)."""
+        data, need, size = self.data, self._need, len(self.data)
+        start = bytes(data[:8])
+        if size >= 8 or start != MAGIC[:size]:
+            need(start == MAGIC, "the beginning", start.hex() or "empty", MAGIC.hex(), "not_a_bat_file")
+        need(size >= 10, "the size of the file", size, "at least 128", "truncated")
+        major, = struct.unpack_from("<H", data, 8)
+        need(major == 1, "version_major", major, 1, "unsupported_version")
+        need(size >= 128, "the size of the file", size, "at least 128", "truncated")
+        (_, self.version_major, self.version_minor, header_bytes, file_bytes, required, self.optional_features, n, table_offset,
+         section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
+        found = xxh64(data[:120])
+        need(found == checksum, "header_checksum", "%016x" % checksum, "%016x" % found)
+        need(required == 0, "required_features", "%#x" % required, "0: no bit is implemented", "unsupported_version")
+        need(header_bytes == 128, "header_bytes", header_bytes, 128)
+        need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
+        need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
+        need(flags & 1 or not any(data[64:72]), "time, which is not valid,", time, 0)
+        need(flags & 2 or step == 0, "step, which is not valid,", step, 0)
+        need(n <= 4294967295, "particle_count", n, "at most 4294967295")
+        need(file_bytes <= size, "the size of the file", size, file_bytes, "truncated")
+        need(file_bytes == size, "the size of the file", size, file_bytes)
+        need(section_count <= 1048576, "section_count", section_count, "at most 1048576")
+        self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
+        self.particle_count, self._table = n, (table_offset, section_count)
+
+    # ---- 6 Section table and checksums --------------------------------------------------------------------------------------
+
+    def _read_section_table(self):
+        """Decodes and checks the section table (section 6, step 7 of section 15)."""
+        need, size, (offset, count) = self._need, len(self.data), self._table
+        need(offset % 8 == 0, "section_table_offset", offset, "a multiple of 8")
+        need(offset + 64 * count <= size, "the end of the section table", offset + 64 * count, "at most %d" % size)
+        table = self.data[offset:offset + 64 * count]
+        found = xxh64(table)
+        need(found == self._table_checksum, "section_table_checksum", "%016x" % self._table_checksum, "%016x" % found)
+        self.sections, before = {}, (-1, -1)
+        for record in SECTION.iter_unpack(table):
+            s = Section(*record)
+            name = section_name(s.kind, s.index)
+            need(s.flags < 4, name + ": flags", "%#x" % s.flags, "bits 0 and 1")
+            need(s.reserved == 0, name + ": reserved", s.reserved, 0)
+            need(s.encoding == 0, name + ": encoding", s.encoding, 0)
+            need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
+            need((s.kind, s.index) > before, name + ": order", (s.kind, s.index), "above %s" % (before,))
+            need(s.offset % 8 == 0, name + ": offset", s.offset, "a multiple of 8")
+            need(s.offset + s.bytes <= size, name + ": end", s.offset + s.bytes, "at most %d" % size)
+            if s.flags & 1:
+                end = s.checksums_offset + sum(checksum_bytes(s.bytes))
+                need(s.checksums_offset % 8 == 0, name + ": checksums_offset", s.checksums_offset, "a multiple of 8")
+                need(end <= size, name + ": end of the checksums", end, "at most %d" % size)
+            else:
+                need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
+            if 1 <= s.kind < len(KINDS):
+                need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
+            else:
+                need(not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood", "unsupported_version")
+            before = s.kind, s.index
+            self.sections[before] = s
+
+    def section(self, kind, index=0):
+        """Returns the bytes of a section after the verification of its checksums (section 6)."""
+        if (kind, index) not in self._verified:
+            name, s = section_name(kind, index), self.sections.get((kind, index))
+            self._need(s is not None, name, "missing", "present")
+            raw = self.data[s.offset:s.offset + s.bytes]
+            if s.flags & 1:
+                l2_bytes, l1_bytes = checksum_bytes(s.bytes)
+                stored = bytes(self.data[s.checksums_offset:s.checksums_offset + l2_bytes + l1_bytes])
+                found, _ = page_checksums(raw)
+                bad = next((i for i in range(0, len(found), 4) if found[i:i + 4] != stored[i:i + 4]), None)
+                self._need(bad is None, name + ": a page checksum", "stored wrong", "that of the page")
+                checksum = xxh64(stored[:l2_bytes])
+            else:
+                checksum = xxh64(raw)
+            self._need(checksum == s.checksum, name + ": checksum", "%016x" % s.checksum, "%016x" % checksum)
+            self._verified[kind, index] = raw
+        return self._verified[kind, index]
+
+    # ---- 7 Schema -----------------------------------------------------------------------------------------------------------
+
+    def _read_schema(self):
+        """Decodes the schema: head, attributes, keys, names (section 7)."""
+        need, raw, n = self._need, self.section(SCHEMA), self.particle_count
+        need(len(raw) >= 80, "the size of the schema", len(raw), "at least 80")
+        (a, k, self.level_count, self.treelet_count, self.block_count, self.block_particles, position_type, reserved,
+         *box) = SCHEMA_HEAD.unpack_from(raw)
+        need(a <= 65535, "attribute_count", a, "at most 65535")
+        need(1 <= self.level_count <= 256, "level_count", self.level_count, "1 to 256")
+        need((self.treelet_count == 0) == (n == 0), "treelet_count", self.treelet_count, "0 exactly when there are no particles")
+        need(1 <= self.block_particles <= 65536, "block_particles", self.block_particles, "1 to 65536")
+        need(position_type in (9, 10), "position_type", position_type, "9 or 10")
+        need(not any(reserved), "reserved of the schema", reserved.hex(), "zero")
+        need(len(raw) >= 80 + 16 * a + 40 * k, "the size of the schema", len(raw), "at least %d" % (80 + 16 * a + 40 * k))
+        self.position_type, self.lower, self.upper = SCALARS[position_type], np.array(box[:3]), np.array(box[3:])
+        self.attributes, expected_keys, at = [], [], 80 + 16 * a + 40 * k
+        for i in range(a):
+            scalar, components, role, zero, host_type, name_bytes, first_key = ATTRIBUTE_RECORD.unpack_from(raw, 80 + 16 * i)
+            thing = "attribute %d: " % i
+            need(scalar in SCALARS, thing + "type", scalar, "1 to 10")
+            need(1 <= components <= 9, thing + "components", components, "1 to 9")
+            need(zero == 0, thing + "reserved", zero, 0)
+            need(1 <= name_bytes <= 65535, thing + "name_bytes", name_bytes, "1 to 65535")
+            need(first_key == len(expected_keys), thing + "first_key", first_key, len(expected_keys))
+            need(at + name_bytes <= len(raw), thing + "end of the name", at + name_bytes, "at most %d" % len(raw))
+            try:
+                name = str(raw[at:at + name_bytes], "utf-8")
+            except UnicodeDecodeError:
+                need(False, thing + "name", bytes(raw[at:at + name_bytes]), "UTF-8")
+            need("\0" not in name, thing + "name", repr(name), "without zero bytes")
+            at += name_bytes
+            self.attributes.append(Attribute(name, SCALARS[scalar], components, role, host_type, first_key))
+            expected_keys += [(i, c) for c in range(components)] + ([(i, -1)] if components > 1 else [])       # 11
+        need(at == len(raw), "the size of the schema", len(raw), at)
+        self._by_name = {attribute.name: i for i, attribute in enumerate(self.attributes)}
+        need(len(self._by_name) == a, "the number of different names", len(self._by_name), a)
+        need(k == len(expected_keys), "key_count", k, len(expected_keys))
+        self.keys = []
+        for i in range(k):
+            attribute, component, bitmap_bytes, flags, bin_count, dictionary_count, minimum, maximum, zero = \
+                KEY_RECORD.unpack_from(raw, 80 + 16 * a + 40 * i)
+            thing = "key %d: " % i
+            need((attribute, component) == expected_keys[i], thing + "attribute and component", (attribute, component),
+                 expected_keys[i])
+            need(bitmap_bytes in (0, 1, 2, 4), thing + "bitmap_bytes", bitmap_bytes, "0, 1, 2 or 4")
+            need(flags < 2, thing + "flags", flags, "bit 0")
+            need(1 <= bin_count <= 4096, thing + "bin_count", bin_count, "1 to 4096")
+            need(dictionary_count == 0 or bitmap_bytes in (1, 2), thing + "dictionary_count", dictionary_count, 0)
+            need(zero == 0, thing + "reserved", zero, 0)
+            value_type = "<f8" if component < 0 else CLASS_TYPES[np.dtype(self.attributes[attribute].type).kind]
+            self.keys.append(Key(attribute, component, value_type, bitmap_bytes, bool(flags), bin_count, dictionary_count,
+                                 np.frombuffer(minimum, value_type)[0], np.frombuffer(maximum, value_type)[0]))
+
+    def _check_section_sizes(self):
+        """Checks that the sections the schema implies are there with their sizes, and no others (section 15, step 8)."""
+        n, t, blocks = self.particle_count, self.treelet_count, self.block_count
+        sizes = {(LEVELS, 0): 4 * (self.level_count - 1), (SHALLOW_TREE, 0): 56 * max(2 * t - 1, 0), (TREELETS, 0): 8 * t,
+                 (BLOCK_BOXES, 0): 6 * blocks, (POSITIONS, 0): 3 * n * np.dtype(self.position_type).itemsize}
+        for i, a in enumerate(self.attributes):
+            sizes[ATTRIBUTE, i] = n * a.components * np.dtype(a.type).itemsize
+        for i, key in enumerate(self.keys):
+            sizes[BIN_EDGES, i], sizes[TREELET_KEYS, i] = 8 * (key.bin_count - 1), 32 * t
+            if key.bitmap_bytes in (1, 2):
+                sizes[BITMAP_DICTIONARY, i] = 4 * key.dictionary_count
+            if key.bitmap_bytes:
+                sizes[BLOCK_BITMAPS, i] = key.bitmap_bytes * blocks
+        for (kind, index), size in sizes.items():
+            s = self.sections.get((kind, index))
+            self._need(s is not None, section_name(kind, index), "missing", "present")
+            self._need(s.bytes == size, section_name(kind, index) + ": bytes", s.bytes, size)
+        for kind, index in self.sections:
+            known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or not 1 <= kind < len(KINDS)
+            self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
+
+    def _read_metadata(self):
+        """Decodes METADATA, and verifies sections of unknown kinds without a look at their content (sections 6 and 7)."""
+        self.metadata = None
+        if (METADATA, 0) in self.sections:
+            try:
+                self.metadata = json.loads(str(self.section(METADATA), "utf-8"), parse_constant=refuse_constant)
+            except (ValueError, RecursionError) as error:
+                self._need(False, "METADATA", error, "a JSON object in UTF-8")
+            self._need(isinstance(self.metadata, dict), "METADATA", type(self.metadata).__name__, "a JSON object")
+        for kind, index in self.sections:
+            self.section(kind, index)
+
+    # ---- 8 Order ------------------------------------------------------------------------------------------------------------
+
+    def _read_levels(self):
+        """Decodes the keep ratios and s (section 8)."""
+        raw, self.level_ends = self.section(LEVELS), [self.particle_count]
+        self._need(len(raw) == 4 * (self.level_count - 1), "LEVELS: bytes", len(raw), 4 * (self.level_count - 1))
+        self.keep_ratios = [int(r) for r in np.frombuffer(raw, "<u4")]
+        for r in reversed(self.keep_ratios):
+            self.level_ends.insert(0, self.level_ends[0] * r >> 32)
+
+    def rank_to_position(self):
+        """Returns the file position of every rank (section 8)."""
+        g = np.arange(self.particle_count + 1, dtype="u8")
+        position = np.zeros(self.particle_count, "i8")
+        for level in reversed(range(self.level_count)):
+            below = np.zeros_like(g) if level == 0 else g * np.uint64(self.keep_ratios[level - 1]) >> np.uint64(32)
+            inside = np.diff(g) > np.diff(below)
+            start = self.level_ends[level - 1] if level else 0
+            position[inside] = start + (g - below)[:-1][inside].astype("i8")
+            g = below
+        return position
+
+    def count(self, q):
+        """Returns the number of particles of quality q (section 8)."""
+        if not 0 <= q <= 1:
+            raise QueryError("the quality %r is outside 0 to 1" % (q,))
+        return min(self.particle_count, math.ceil(float(q) * float(self.particle_count)))
+
+    # ---- 9 Shallow tree and treelets, 10 Blocks -----------------------------------------------------------------------------
+
+    def _read_tree(self):
+        """Decodes treelets, nodes and block boxes with the rules that termination needs (sections 9 and 10)."""
+        need, t = self._need, self.treelet_count
+        treelets, self.nodes = np.frombuffer(self.section(TREELETS), TREELET), np.frombuffer(self.section(SHALLOW_TREE), NODE)
+        self.treelet_counts, self.treelet_flags = treelets["count"].astype("i8"), treelets["flags"]
+        need(np.all(self.treelet_counts >= 1), "the smallest count of a treelet", self.treelet_counts.min(initial=1), "at least 1")
+        need(self.treelet_counts.sum() == self.particle_count, "the sum of the treelets' counts", self.treelet_counts.sum(),
+             self.particle_count)
+        need(np.all(self.treelet_flags < 2), "flags of a treelet", self.treelet_flags.max(initial=0), "bit 0")
+        self.treelet_first = np.cumsum(self.treelet_counts) - self.treelet_counts
+        per_treelet = -(-self.treelet_counts // self.block_particles)
+        need(per_treelet.sum() == self.block_count, "block_count", self.block_count, per_treelet.sum())
+        self.treelet_first_block = np.append(np.cumsum(per_treelet) - per_treelet, per_treelet.sum())
+        self.block_treelet = np.repeat(np.arange(t), per_treelet)
+        in_treelet = np.arange(self.block_count) - self.treelet_first_block[self.block_treelet]
+        self.block_first = self.treelet_first[self.block_treelet] + in_treelet * self.block_particles
+        self.block_end = np.append(self.block_first[1:], self.particle_count)[:self.block_count]
+        numbers, skip = np.arange(len(self.nodes)), self.nodes["skip"]
+        need(np.all((skip > numbers) & (skip <= len(numbers))), "skip of a node", skip.tolist()[:9],
+             "above the node, at most 2 T - 1")
+        need(np.all(self.nodes["first_treelet"] < max(t, 1)), "first_treelet", self.nodes["first_treelet"].max(initial=0),
+             "below T")
+        leaves = skip == numbers + 1
+        need(leaves.sum() == t, "the number of leaves of the shallow tree", leaves.sum(), t)
+        self.treelet_box = np.zeros((t, 2, 3))
+        self.treelet_box[self.nodes["first_treelet"][leaves], 0] = self.nodes["lower"][leaves]
+        self.treelet_box[self.nodes["first_treelet"][leaves], 1] = self.nodes["upper"][leaves]
+        self.block_codes = np.frombuffer(self.section(BLOCK_BOXES), "u1").reshape(-1, 2, 3)
+
+    def block_boxes(self):
+        """Returns the boxes of the blocks, those of treelets with flag bit 0 without bounds (section 10)."""
+        box = self.treelet_box[self.block_treelet]
+        flagged = self.treelet_flags[self.block_treelet] == 1
+        finite = np.where(flagged[:, None, None], 0.0, box)
+        f = self.block_codes / 255.0
+        decoded = finite[:, 0:1] * (1 - f) + finite[:, 1:2] * f
+        return np.where(flagged[:, None, None], box, decoded)
+
+    # ---- 11 Keys, bins and bitmaps ------------------------------------------------------------------------------------------
+
+    def _read_keys(self):
+        """Decodes bin edges, treelet keys, dictionaries and bitmaps of every key (section 11)."""
+        self.edges, self.treelet_keys, self.dictionaries, self.block_bitmaps = [], [], [], []
+        for i, key in enumerate(self.keys):
+            record = np.dtype([("minimum", key.value_type), ("maximum", key.value_type), ("bitmap", "<u4"), ("first_bin", "<u2"),
+                               ("last_bin", "<u2"), ("flags", "<u4"), ("reserved", "<u4")])
+            rows, name = np.frombuffer(self.section(TREELET_KEYS, i), record), section_name(TREELET_KEYS, i)
+            self._need(np.all(rows["last_bin"] < key.bin_count), name + ": last_bin", rows["last_bin"].max(initial=0),
+                       "below %d" % key.bin_count)
+            self._need(np.all(rows["first_bin"] <= rows["last_bin"]), name + ": first_bin", "above last_bin", "at most last_bin")
+            self._need(np.all(rows["flags"] < 2), name + ": flags", rows["flags"].max(initial=0), "bit 0")
+            self._need(not rows["reserved"].any(), name + ": reserved", rows["reserved"].max(initial=0), 0)
+            dictionary, bitmaps = None, rows["bitmap"][self.block_treelet]
+            if key.bitmap_bytes:
+                bitmaps = np.frombuffer(self.section(BLOCK_BITMAPS, i), "<u%d" % key.bitmap_bytes)
+            if key.bitmap_bytes in (1, 2):
+                dictionary = np.frombuffer(self.section(BITMAP_DICTIONARY, i), "<u4")
+                self._need(np.all(bitmaps < len(dictionary)), section_name(BLOCK_BITMAPS, i) + ": dictionary number",
+                           bitmaps.max(initial=0), "below %d" % len(dictionary))
+                bitmaps = dictionary[bitmaps]
+            self.edges.append(np.frombuffer(self.section(BIN_EDGES, i), key.value_type))
+            self.treelet_keys.append(rows)
+            self.dictionaries.append(dictionary)
+            self.block_bitmaps.append(bitmaps)
+
+    def key_values(self, number):
+        """Returns the values of a key in its value class by file position (section 11)."""
+        key = self.keys[number]
+        columns = self._columns[key.attribute].reshape(self.particle_count, self.attributes[key.attribute].components)
+        with np.errstate(all="ignore"):
+            if key.component >= 0:
+                return columns[:, key.component].astype(key.value_type)
+            total = None
+            for v in columns.T:
+                v = v.astype("f8")
+                total = v * v if total is None else total + v * v
+            return np.sqrt(total)
+
+    # ---- 12 Columns ---------------------------------------------------------------------------------------------------------
+
+    def _read_columns(self):
+        """Decodes positions and attributes (section 12)."""
+        def column(kind, index, scalar, components):
+            values = np.frombuffer(self.section(kind, index), np.dtype(scalar).newbyteorder("<"))
+            return values.reshape(self.particle_count, components) if components > 1 else values
+        self._positions = column(POSITIONS, 0, self.position_type, 3)
+        self._columns = [column(ATTRIBUTE, i, a.type, a.components) for i, a in enumerate(self.attributes)]
+
+    def positions(self):
+        """Returns the positions by file position, n rows of 3."""
+        return self._positions
+
+    def attribute(self, name):
+        """Returns the values of an attribute by file position, n values or n rows of its components."""
+        if name not in self._by_name:
+            raise QueryError("%s has no attribute %r" % (self.path, name))
+        return self._columns[self._by_name[name]]
+
+    # ---- 13 What a query returns --------------------------------------------------------------------------------------------
+
+    def key_number(self, name, component=None):
+        """Returns the number of the key a range names; without a component of several it is the magnitude (section 13)."""
+        self.attribute(name)
+        number = self._by_name[name]
+        if component is None:
+            component = -1 if self.attributes[number].components > 1 else 0
+        for i, key in enumerate(self.keys):
+            if (key.attribute, key.component) == (number, component):
+                return i
+        raise QueryError("the attribute %r has no component %r" % (name, component))
+
+    def _prepare(self, quality, after_quality, box, ranges):
+        """Returns the first and the last file position, the box as three intervals or None, and [(key, interval)] of a query."""
+        first, last = self.count(after_quality), self.count(quality)
+        if after_quality > quality:
+            raise QueryError("the quality %r is below the quality %r it comes after" % (quality, after_quality))
+        sides = None if box is None else [closed_interval("<f8", box[a], box[a + 3]) for a in range(3)]
+        wanted = []
+        for name, component, lo, hi in ranges:
+            number = self.key_number(name, component)
+            wanted.append((number, closed_interval(self.keys[number].value_type, lo, hi)))
+        empty = any(w[1] is None for w in wanted) or any(s is None for s in sides or [])
+        return first, first if empty else last, sides, wanted
+
+    def _exact(self, where, sides, wanted):
+        """Returns which of the particles at the file positions are inside the box and the ranges."""
+        good = np.ones(len(where), bool)
+        with np.errstate(invalid="ignore"):
+            for axis, (lo, hi) in enumerate(sides or []):
+                x = self._positions[where, axis].astype("f8")
+                good &= (lo <= x) & (x <= hi)
+        for number, (lo, hi) in wanted:
+            v = self._key_cache(number)[where]
+            good &= (lo <= v) & (v <= hi)
+        return good
+
+    def _key_cache(self, number):
+        """Returns key_values, computed once."""
+        if number not in self._key_values:
+            self._key_values[number] = self.key_values(number)
+        return self._key_values[number]
+
+    def query(self, quality=1, after_quality=0, box=None, ranges=()):
+        """Returns the ascending file positions of the answer by a look at every particle (section 13)."""
+        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
+        where = np.arange(first, last)
+        return where[self._exact(where, sides, wanted)] if first < last else where
+
+    def query_index(self, quality=1, after_quality=0, box=None, ranges=()):
+        """Returns the same as query, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
+        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
+        if first >= last:
+            return np.arange(0)
+        bins = [[np.searchsorted(self.edges[number], end, side="right") for end in ends] for number, ends in wanted]
+        if self._places is None:
+            self._places = self.block_boxes(), self.rank_to_position()
+        (boxes, order), found, node = self._places, [np.arange(0)], 0
+        while node < len(self.nodes):
+            row = self.nodes[node]
+            if any(row["lower"][a] > hi or row["upper"][a] < lo for a, (lo, hi) in enumerate(sides or [])):
+                node = int(row["skip"])
+                continue
+            if row["skip"] == node + 1:
+                for block in self._blocks_of(int(row["first_treelet"]), boxes, sides, wanted, bins):
+                    found.append(order[self.block_first[block]:self.block_end[block]])
+            node += 1
+        where = np.sort(np.concatenate(found))
+        where = where[(first <= where) & (where < last)]
+        return where[self._exact(where, sides, wanted)]
+
+    def _blocks_of(self, t, boxes, sides, wanted, bins):
+        """Returns the blocks of a treelet that the index does not rule out."""
+        blocks = np.arange(self.treelet_first_block[t], self.treelet_first_block[t + 1])
+        for axis, (lo, hi) in enumerate(sides or []):
+            blocks = blocks[(boxes[blocks, 0, axis] <= hi) & (boxes[blocks, 1, axis] >= lo)]
+        for (number, (lo, hi)), (first, last) in zip(wanted, bins):
+            row = self.treelet_keys[number][t]
+            first, last = max(first, row["first_bin"]), min(last, row["last_bin"])
+            if row["minimum"] > hi or row["maximum"] < lo or first > last:
+                return []
+            low, high = (int(b) for b in bit_of([first, last], int(row["first_bin"]), int(row["last_bin"])))
+            mask = (2 << high) - (1 << low)
+            if not int(row["bitmap"]) & mask:
+                return []
+            blocks = blocks[self.block_bitmaps[number][blocks] & np.uint32(mask) != 0]
+        return blocks
+
+    # ---- The validator (section 15, last but one paragraph) -----------------------------------------------------------------
+
+    def validate(self):
+        """Checks every rule of the format that is not checked at opening; raises BatError at the first one broken."""
+        self._validate_bytes()
+        order = self.rank_to_position()
+        self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "rank to position", "no permutation", "one")
+        self._validate_tree(order)
+        for number in range(len(self.keys)):
+            self._validate_key(number, order)
+        self._validate_queries()
+
+    def _validate_bytes(self):
+        """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
+        extents = [(0, 128, "header"), (self._table[0], self._table[0] + 64 * self._table[1], "section table")]
+        for s in self.sections.values():
+            extents.append((s.offset, s.offset + s.bytes, section_name(s.kind, s.index)))
+            size = sum(checksum_bytes(s.bytes)) if s.flags & 1 else 0
+            extents.append((s.checksums_offset, s.checksums_offset + size, section_name(s.kind, s.index) + " checksums"))
+        end, before = 0, "beginning"
+        for first, last, name in sorted(e for e in extents if e[0] < e[1]) + [(len(self.data), len(self.data), "end")]:
+            self._need(first >= end, name + ": offset", first, "at least %d, the end of %s" % (end, before))
+            self._need(not any(self.data[end:first]), "a byte between %s and %s" % (before, name), "set", "zero")
+            end, before = last, name
+
+    def _validate_tree(self, order):
+        """Checks structure and boxes of shallow tree and blocks, and the box of the file (sections 7, 9, 10)."""
+        need, nodes, skip = self._need, self.nodes, self.nodes["skip"].tolist()
+        first = nodes["first_treelet"].tolist()
+        flagged, total = self.treelet_flags == 1, len(skip)
+        need(np.all(np.diff(flagged.astype(int)) >= 0), "a treelet with flag bit 0", "before one without", "behind all without")
+        xyz = self._positions[order].astype("f8") if total else np.zeros((0, 3))
+        finite = np.isfinite(xyz).all(axis=1)
+        # Both ends of the box are compared as numbers: the sign of a zero is free.
+        for name, found, allowed in (("lower", self.lower, xyz[finite].min(axis=0, initial=math.inf)),
+                                     ("upper", self.upper, xyz[finite].max(axis=0, initial=-math.inf))):
+            need(np.array_equal(found, allowed), "%s of the schema" % name, found.tolist(), allowed.tolist())
+        if not total:
+            return
+        need(skip[0] == total and first[0] == 0, "skip and first_treelet of node 0", (skip[0], first[0]), (total, 0))
+        leaf = 0
+        for i in range(total):
+            lower, upper, name = nodes["lower"][i], nodes["upper"][i], "node %d: " % i
+            need(bool(np.all(lower <= upper)), name + "box", (lower.tolist(), upper.tolist()), "lower <= upper and no NaN")
+            if skip[i] == i + 1:
+                need(first[i] == leaf, name + "first_treelet", first[i], leaf)
+                leaf += 1
+                continue
+            left, right = i + 1, skip[i + 1]
+            need(right < skip[i] == skip[min(right, total - 1)], name + "skip", skip[i], "that of its right child")
+            need(first[i] == first[left], name + "first_treelet", first[i], first[left])
+            union = np.minimum(nodes["lower"][left], nodes["lower"][right]), np.maximum(nodes["upper"][left], nodes["upper"][right])
+            need(np.array_equal(union, (lower, upper)), name + "box", (lower.tolist(), upper.tolist()),
+                 "the union of its children's")
+        of_rank = np.repeat(flagged, self.treelet_counts)
+        need(bool(np.all(finite | of_rank)), "a coordinate in a treelet without flag bit 0", "not finite", "finite")
+        reduced = [f.reduceat(xyz, self.treelet_first, axis=0) for f in (np.fmin, np.fmax)]
+        tight = np.where(flagged[:, None, None], [[-math.inf] * 3, [math.inf] * 3], np.stack(reduced, axis=1))
+        for t in np.flatnonzero((tight != self.treelet_box).any(axis=(1, 2))):
+            need(False, "the box of treelet %d" % t, self.treelet_box[t].tolist(), tight[t].tolist())
+        of_block = flagged[self.block_treelet]
+        need(bool(np.all(self.block_codes[of_block] == [[[0], [255]]])), "a block box of a treelet with flag bit 0", "tighter",
+             "0, 0, 0, 255, 255, 255")
+        boxes = np.repeat(self.block_boxes(), self.block_end - self.block_first, axis=0)
+        inside = ((boxes[:, 0] <= xyz) & (xyz <= boxes[:, 1])).all(axis=1) | of_rank
+        for g in np.flatnonzero(~inside):
+            need(False, "the place of the particle of rank %d" % g, xyz[g].tolist(),
+                 "in the box of its block " + str(boxes[g].tolist()))
+
+    def _validate_key(self, number, order):
+        """Checks extremes, flags, edges, bins, dictionary and bitmaps of a key (sections 7 and 11)."""
+        key, rows, edges, name = self.keys[number], self.treelet_keys[number], self.edges[number], "key %d: " % number
+        values = self._key_cache(number)[order]
+        nan = values != values
+        dtype = np.dtype(key.value_type)
+        limits = (-math.inf, math.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        least, most = (dtype.type(v) for v in limits)
+        minimum, maximum = values[~nan].min(initial=most), values[~nan].max(initial=least)
+        self._need(key.minimum == minimum, name + "minimum", key.minimum, minimum)
+        self._need(key.maximum == maximum, name + "maximum", key.maximum, maximum)
+        self._need(key.has_nan == nan.any(), name + "flag NaN occurs", key.has_nan, nan.any())
+        ascending = bool(np.all(edges == edges) and np.all(edges[1:] > edges[:-1]))
+        self._need(ascending, name + "edges", edges.tolist(), "strictly ascending")
+        dictionary = self.dictionaries[number]
+        if dictionary is not None:
+            ascending = bool(np.all(dictionary[1:] > dictionary[:-1]))
+            self._need(ascending, name + "dictionary", dictionary.tolist(), "ascending and unique")
+        if not self.particle_count:
+            return
+        none = np.logical_and.reduceat(nan, self.treelet_first)
+        bins = np.searchsorted(edges, values, side="right")
+        first, last = (np.where(none, 0, np.searchsorted(edges, rows[f], side="right")) for f in ("minimum", "maximum"))
+        lowest = np.minimum.reduceat(np.where(nan, most, values), self.treelet_first)
+        highest = np.maximum.reduceat(np.where(nan, least, values), self.treelet_first)
+        bits = bit_of(bins, *(np.repeat(rows[f].astype("i8"), self.treelet_counts) for f in ("first_bin", "last_bin")))
+        bits = np.where(nan, 0, np.left_shift(1, np.where(nan, 0, bits).clip(0, 32)))
+        needed = np.bitwise_or.reduceat(bits, self.block_first)
+        stored = self.block_bitmaps[number].astype("i8")
+        union = np.bitwise_or.reduceat(stored if key.bitmap_bytes else needed, self.treelet_first_block[:-1])
+        any_nan = np.logical_or.reduceat(nan, self.treelet_first)
+        for field, allowed in (("minimum", lowest), ("maximum", highest), ("flags", any_nan), ("first_bin", first),
+                               ("last_bin", last)):
+            for t in np.flatnonzero(rows[field] != allowed):
+                self._need(False, "%streelet %d: %s" % (name, t, field), rows[field][t], allowed[t])
+        for block in np.flatnonzero(needed & ~stored):
+            self._need(False, "%sblock %d: bitmap" % (name, block), "%#x" % stored[block], "one with %#x" % needed[block])
+        # Without stored block bitmaps the bitmaps of the blocks may have more bits than the values ask for.
+        bitmap = rows["bitmap"].astype("i8")
+        wrong = (bitmap != union) if key.bitmap_bytes else (union & ~bitmap != 0) | none & (bitmap != 0)
+        for t in np.flatnonzero(wrong):
+            self._need(False, "%streelet %d: bitmap" % (name, t), "%#x" % bitmap[t], "the OR of its blocks', %#x" % union[t])
+
+    def _validate_queries(self):
+        """Checks that the index gives the same answers as a look at every particle (section 13)."""
+        queries = [dict(), dict(quality=0.3), dict(quality=0.7, after_quality=0.2)]
+        if np.all(np.isfinite(self.upper - self.lower)) and self.particle_count:
+            for a, b in ((0.0, 0.5), (0.25, 0.6), (0.9, 1.0)):
+                side = self.upper - self.lower
+                queries.append(dict(box=[*(self.lower + side * a), *(self.lower + side * b)], quality=0.9))
+        queries.append(dict(box=[-math.inf] * 3 + [math.inf] * 3))
+        for number, key in enumerate(self.keys):
+            values = np.sort(self._key_cache(number))
+            values = values[values == values]
+            for a, b in ((0, 0), (0.1, 0.2), (0.4, 0.9), (0.99, 0.99)) if len(values) else ():
+                lo, hi = (values[int(f * len(values))].item() for f in (a, b))
+                spec = (self.attributes[key.attribute].name, key.component, lo, hi)
+                queries += [dict(ranges=[spec]), dict(queries[3 + number % 3 if len(queries) > 6 else 1], ranges=[spec])]
+        for q in queries:
+            self._need(np.array_equal(self.query(**q), self.query_index(**q)), "the answer of the index to %s" % q, "different",
+                       "that of a look at every particle")
+
+
+def section_name(kind, index):
+    """Returns how messages call a section."""
+    return "section %s %d" % (KINDS[kind] if 1 <= kind < len(KINDS) else kind, index)
+
+
+def checksum_bytes(size):
+    """Returns the bytes of the arrays L2 and L1 of a paged section (section 6)."""
+    p = -(-size // PAGE)
+    return 4 * -(-4 * p // PAGE), 4 * p
+
+
+def refuse_constant(text):
+    """Refuses NaN and Infinity, which are no JSON."""
+    raise ValueError("%s is no JSON" % text)
+
+
+# ---- Command line -----------------------------------------------------------------------------------------------------------
+
+def exact_list(values):
+    """Returns a column as lists of integers, or of bit patterns as hexadecimal digits for floating-point types."""
+    values = np.ascontiguousarray(values)
+    if values.dtype.kind != "f":
+        return values.tolist()
+    digits = 2 * values.dtype.itemsize
+    flat = [format(v, "0%dx" % digits) for v in values.view("<u%d" % values.dtype.itemsize).ravel().tolist()]
+    return flat if values.ndim == 1 else [flat[i:i + values.shape[1]] for i in range(0, len(flat), values.shape[1])]
+
+
+def exact_content(positions, attributes, columns, time, step, metadata):
+    """Returns what a file holds as an object for JSON; rows are in file order, floats are bit patterns."""
+    time = None if time is None else struct.pack(">d", time).hex()
+    return {"particle_count": len(positions), "time": time, "step": step, "metadata": metadata,
+            "position_type": positions.dtype.name, "positions": exact_list(positions),
+            "attributes": [{"name": a.name, "type": a.type, "components": a.components, "role": a.role, "host_type": a.host_type,
+                            "values": exact_list(c)} for a, c in zip(attributes, columns)]}
+
+
+def content(bat):
+    """Returns the content of an open file as exact_content."""
+    return exact_content(bat.positions(), bat.attributes, bat._columns, bat.time, bat.step, bat.metadata)
+
+
+def rows_checksum(bat, where):
+    """Returns XXH64 of the rows' positions, then of the rows of each attribute, as one run of bytes."""
+    return xxh64(b"".join(c[where].tobytes() for c in [bat.positions()] + bat._columns))
+
+
+def plain(v):
+    """Returns v as something strict JSON has: not finite numbers become text."""
+    v = v.tolist() if isinstance(v, (np.ndarray, np.generic)) else v
+    if isinstance(v, (list, tuple)):
+        return [plain(x) for x in v]
+    return v if not isinstance(v, float) or math.isfinite(v) else str(v)
+
+
+def info(bat):
+    """Returns a summary of an open file for JSON."""
+    return {"version": [bat.version_major, bat.version_minor], "particle_count": bat.particle_count, "time": plain(bat.time),
+            "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
+            "level_ends": bat.level_ends, "keep_ratios": bat.keep_ratios, "treelet_count": bat.treelet_count,
+            "block_count": bat.block_count, "block_particles": bat.block_particles, "metadata": bat.metadata,
+            "attributes": [a._asdict() for a in bat.attributes],
+            "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
+            "sections": [dict(name=KINDS[s.kind] if s.kind < len(KINDS) else None, **s._asdict()) for s in bat.sections.values()]}
+
+
+def number(text):
+    """Returns an integer exactly, or a float."""
+    try:
+        return int(text)
+    except ValueError:
+        return float.fromhex(text.strip()) if "0x" in text.lower() else float(text)
+
+
+def parse_range(bat, text, lo, hi):
+    """Returns a range of NAME[:COMPONENT] LO HI; the component magnitude is -1."""
+    name, component = text, None
+    if name not in bat._by_name and ":" in name:
+        name, component = name.rsplit(":", 1)
+        if component != "magnitude" and not component.isdecimal():
+            raise QueryError("the component %r is neither a number nor magnitude" % component)
+        component = -1 if component == "magnitude" else int(component)
+    return name, component, number(lo), number(hi)
+
+
+def main(argv):
+    """Runs the command line."""
+    def is_number(text):
+        try:
+            return number(text) is not None
+        except ValueError:
+            return False
+
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("info", "validate", "dump", "query"):
+        command = commands.add_parser(name)
+        command.add_argument("file")
+        if name == "dump":
+            command.add_argument("--json", required=True)
+        if name == "query":
+            command.add_argument("--quality", type=number, default=1)
+            command.add_argument("--after-quality", type=number, default=0)
+            command.add_argument("--box", type=number, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"))
+            command.add_argument("--range", nargs=3, action="append", default=[], metavar=("NAME[:COMPONENT]", "LO", "HI"))
+    # argparse takes -inf and -1e9 for options; a space in front makes them values.
+    args = parser.parse_args([" " + a if a.startswith("-") and is_number(a) else a for a in argv])
+    try:
+        bat = BatFile.open(args.file)
+        if args.command == "validate":
+            bat.validate()
+            print("ok")
+        elif args.command == "info":
+            print(json.dumps(info(bat), indent=1))
+        elif args.command == "dump":
+            with open(args.json, "w", encoding="utf-8") as stream:
+                json.dump(content(bat), stream, indent=0, ensure_ascii=False)
+        else:
+            spec = dict(quality=args.quality, after_quality=args.after_quality, box=args.box,
+                        ranges=[parse_range(bat, *r) for r in args.range])
+            where = bat.query(**spec)
+            if not np.array_equal(where, bat.query_index(**spec)):
+                raise BatError("corrupt", "%s: the index gives another answer than a look at every particle" % args.file)
+            print(json.dumps({"count": len(where), "positions": where.tolist(), "checksum": "%016x" % rows_checksum(bat, where)}))
+    except BatError as error:
+        print("%s: %s" % (error.kind, error), file=sys.stdout if args.command == "validate" else sys.stderr)
+        return 1
+    except QueryError as error:
+        print("query: %s" % error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Tests of bat_spec.py and bat_spec_write.py: round trips, damage, exact comparisons, command line."""
+
+import contextlib
+import io
+import json
+import math
+import os
+import struct
+import tempfile
+import unittest
+from fractions import Fraction
+
+import numpy as np
+
+import bat_spec as spec
+import bat_spec_write
+
+
+def reseal(data):
+    """Returns the file with all checksums made right again after a change of its content."""
+    data = bytearray(data)
+    table_offset, count = struct.unpack_from("<QI", data, 48)
+    for at in range(table_offset, table_offset + 64 * count, 64):
+        s = spec.Section(*spec.SECTION.unpack_from(data, at))
+        raw = bytes(data[s.offset:s.offset + s.bytes])
+        if s.flags & 1:
+            stored, l2_bytes = spec.page_checksums(raw)
+            data[s.checksums_offset:s.checksums_offset + len(stored)] = stored
+            raw = stored[:l2_bytes]
+        struct.pack_into("<Q", data, at + 40, spec.xxh64(raw))
+    struct.pack_into("<Q", data, 80, spec.xxh64(data[table_offset:table_offset + 64 * count]))
+    struct.pack_into("<Q", data, 120, spec.xxh64(data[:120]))
+    return bytes(data)
+
+
+def poke(data, kind, index, at, form, *values):
+    """Returns the file with values packed at an offset of a section, checksums right."""
+    s = spec.BatFile(data).sections[kind, index]
+    data = bytearray(data)
+    struct.pack_into(form, data, s.offset + at, *values)
+    return reseal(data)
+
+
+def small_file():
+    """Returns a file of 11 particles in three treelets, one of which holds a NaN coordinate, with one attribute."""
+    random = np.random.RandomState(1)
+    xyz = random.uniform(0, 1, (11, 3)).astype("f4")
+    xyz[6, 1] = np.nan
+    return bat_spec_write.build(xyz, [("v", np.arange(11, dtype="f4"), 0, 0)], treelet_particles=6, block_particles=3, bins=4,
+                                step=3)[0]
+
+
+class Xxh64(unittest.TestCase):
+    def test_known_values(self):
+        for data, value in ((b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999),
+                            (b"xxhash", 0x32DD38952C4BC720),
+                            (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1)):
+            self.assertEqual(spec.xxh64(data), value)
+            self.assertEqual(spec.xxh64(memoryview(data)), value)
+
+
+class RoundTrip(unittest.TestCase):
+    def test_examples(self):
+        for name, data, content in bat_spec_write.examples():
+            with self.subTest(name):
+                bat = spec.BatFile(data, name)
+                bat.validate()
+                self.assertEqual(spec.content(bat), content)
+
+    def test_command_line(self):
+        def run(*args):
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = spec.main(list(args))
+            return code, out.getvalue(), err.getvalue()
+
+        with tempfile.TemporaryDirectory() as directory:
+            bat_spec_write.main([directory])
+            names = sorted(f[:-4] for f in os.listdir(directory) if f.endswith(".bat"))
+            self.assertGreater(len(names), 15)
+            for name in names:
+                path, dump = os.path.join(directory, name + ".bat"), os.path.join(directory, "dump")
+                self.assertEqual(run("validate", path), (0, "ok\n", ""))
+                self.assertEqual(run("dump", path, "--json", dump)[0], 0)
+                with open(dump, "rb") as found, open(path[:-4] + ".json", "rb") as expected:
+                    self.assertEqual(found.read(), expected.read())
+                code, out, _ = run("info", path)
+                json.loads(out, parse_constant=spec.refuse_constant)
+                self.assertEqual(code, 0)
+            path = os.path.join(directory, "names.bat")
+            code, out, _ = run("query", path, "--quality", "0.9", "--box", "-1", "-1e9", "-inf", "inf", "1", "1", "--range", "a:1",
+                               "-5", "1e2", "--range", "two words:0", "0", "0x10")
+            answer, bat = json.loads(out), spec.BatFile.open(path)
+            where = bat.query(0.9, box=[-1, -1e9, -math.inf, math.inf, 1, 1],
+                              ranges=[("a:1", None, -5, 100.0), ("two words", 0, 0, 16.0)])
+            self.assertEqual((code, answer["positions"]), (0, where.tolist()))
+            self.assertTrue(0 < answer["count"] < 20)
+            self.assertEqual(run("query", path, "--range", "nothing", "0", "1")[0], 2)
+            self.assertEqual(run("validate", path + "x")[0], 1)
+
+
+class Damage(unittest.TestCase):
+    def setUp(self):
+        self.data = small_file()
+        self.bat = spec.BatFile(self.data)
+        self.bat.validate()
+
+    def kind_of(self, data, validate=False):
+        with self.assertRaises(spec.BatError) as caught:
+            bat = spec.BatFile(data, "some.bat")
+            if validate:
+                bat.validate()
+        self.assertIn("some.bat", caught.exception.message)
+        return caught.exception.kind
+
+    def test_cuts(self):
+        for size in range(len(self.data)):
+            self.assertEqual(self.kind_of(self.data[:size]), "truncated", size)
+        self.assertEqual(self.kind_of(self.data + b"\0"), "corrupt")
+
+    def test_flips(self):
+        content, free = spec.content(self.bat), 0
+        for i in range(8 * len(self.data)):
+            data = bytearray(self.data)
+            data[i // 8] ^= 1 << i % 8
+            try:
+                bat = spec.BatFile(data)
+            except spec.BatError:
+                continue
+            free += 1
+            self.assertEqual(spec.content(bat), content, i)
+            self.assertEqual(self.kind_of(data, True), "corrupt")
+        self.assertLess(free, 8 * 7 * 30)
+
+    def test_opening(self):
+        self.assertEqual(self.kind_of(b"\x89BAX"), "not_a_bat_file")
+        self.assertEqual(self.kind_of(b"some text, and more"), "not_a_bat_file")
+        for at, form, value, kind in ((8, "H", 2, "unsupported_version"), (24, "Q", 1, "unsupported_version"),
+                                      (12, "I", 136, "corrupt"), (60, "I", 4, "corrupt"), (64, "d", 1.0, "corrupt"),
+                                      (88, "B", 1, "corrupt"), (40, "Q", 1 << 32, "corrupt"), (40, "Q", 12, "corrupt"),
+                                      (48, "Q", (1 << 64) - 64, "corrupt"), (56, "I", 3, "corrupt")):
+            data = bytearray(self.data)
+            struct.pack_into("<" + form, data, at, value)
+            struct.pack_into("<Q", data, 120, spec.xxh64(data[:120]))
+            self.assertEqual(self.kind_of(data), kind, (at, value))
+        with tempfile.TemporaryDirectory() as directory:
+            for path, kind in ((directory, "cannot_open"), (os.path.join(directory, "x"), "not_found")):
+                with self.assertRaises(spec.BatError) as caught:
+                    spec.BatFile.open(path)
+                self.assertEqual(caught.exception.kind, kind)
+
+    def test_rules(self):
+        """Every change breaks one rule while all checksums are right."""
+        double = struct.unpack("<d", struct.pack("<q", -1))[0]
+        for change in ((spec.SCHEMA, 0, 8, "<I", 0), (spec.SCHEMA, 0, 24, "<I", 4), (spec.SCHEMA, 0, 28, "B", 10),
+                       (spec.SCHEMA, 0, 29, "B", 1), (spec.SCHEMA, 0, 32, "<d", -1.0), (spec.SCHEMA, 0, 80, "B", 11),
+                       (spec.SCHEMA, 0, 81, "B", 2), (spec.SCHEMA, 0, 92, "<I", 1), (spec.SCHEMA, 0, 100, "<h", -1),
+                       (spec.SCHEMA, 0, 103, "B", 1), (spec.SCHEMA, 0, 112, "<d", 0.5), (spec.SCHEMA, 0, 120, "<d", 11.0),
+                       (spec.SCHEMA, 0, 136, "B", 0), (spec.SCHEMA, 0, 136, "B", 255), (spec.TREELETS, 0, 0, "<I", 5),
+                       (spec.TREELETS, 0, 4, "<I", 1), (spec.TREELETS, 0, 20, "<I", 0), (spec.SHALLOW_TREE, 0, 0, "<d", -9.0),
+                       (spec.SHALLOW_TREE, 0, 0, "<d", double), (spec.SHALLOW_TREE, 0, 52, "<I", 0),
+                       (spec.SHALLOW_TREE, 0, 52, "<I", 4), (spec.SHALLOW_TREE, 0, 104, "<I", 1),
+                       (spec.BLOCK_BOXES, 0, 0, "B", 255), (spec.BLOCK_BOXES, 0, 3, "B", 0), (spec.BLOCK_BOXES, 0, 24, "B", 255),
+                       (spec.BIN_EDGES, 0, 0, "<d", 10.0), (spec.BIN_EDGES, 0, 0, "<d", double),
+                       (spec.TREELET_KEYS, 0, 0, "<d", -1.0), (spec.TREELET_KEYS, 0, 8, "<d", double),
+                       (spec.TREELET_KEYS, 0, 16, "<I", 0), (spec.TREELET_KEYS, 0, 22, "<H", 4),
+                       (spec.TREELET_KEYS, 0, 24, "<I", 1), (spec.TREELET_KEYS, 0, 28, "<I", 1),
+                       (spec.BITMAP_DICTIONARY, 0, 0, "<I", 0), (spec.BITMAP_DICTIONARY, 0, 0, "<I", 9999),
+                       (spec.BLOCK_BITMAPS, 0, 0, "B", 200), (spec.POSITIONS, 0, 0, "<f", 5.0), (spec.ATTRIBUTE, 0, 0, "<f", 50.0),
+                       (spec.ATTRIBUTE, 0, 0, "<f", math.nan)):
+            with self.subTest(change):
+                self.assertEqual(self.kind_of(poke(self.data, *change), True), "corrupt")
+
+
+class Queries(unittest.TestCase):
+    def test_exact_ends(self):
+        """Both ways agree with a loop over Fractions for ends that doubles cannot hold."""
+        big = 1 << 53
+        values = {"i8": [big, big + 1, big + 2, -big - 1, (1 << 63) - 1, -(1 << 63), 0, 1],
+                  "u8": [big, big + 1, (1 << 64) - 1, 1 << 63, 0, 1, 2, 3],
+                  "f8": [big, big + 2, 0.1, -0.0, 1e308, -math.inf, math.inf, math.nan],
+                  "f4": [big, 0.1, 0.0, -1.5, 3e38, -math.inf, math.inf, math.nan]}
+        columns = [(name, np.array(v, name), 0, 0) for name, v in values.items()]
+        data, _ = bat_spec_write.build(np.arange(24, dtype="f8").reshape(8, 3), columns, treelet_particles=3, block_particles=2)
+        bat = spec.BatFile(data)
+        ends = [-math.inf, -10 ** 400, -(1 << 63) - 1, -big - 1, 0, Fraction(1, 10), 0.1, 1.5, big, big + 1, 1 << 63, 2.0 ** 64,
+                (1 << 64) - 1, 10 ** 400, math.inf]
+        for name in values:
+            column = bat.attribute(name).tolist()
+            for lo in ends:
+                for hi in ends:
+                    ranges = [(name, None, lo, hi)]
+                    if hi < lo:
+                        self.assertRaises(spec.QueryError, bat.query, ranges=ranges)
+                        continue
+                    expected = [i for i, v in enumerate(column) if lo <= v <= hi]
+                    self.assertEqual(bat.query(ranges=ranges).tolist(), expected, ranges)
+                    self.assertEqual(bat.query_index(ranges=ranges).tolist(), expected, ranges)
+
+    def test_progressive_steps(self):
+        """Over ascending qualities each particle comes once, and count hits the tenths."""
+        bat = spec.BatFile(small_file())
+        qualities = [0, 0.1, 0.35, 0.35, 0.9, 1]
+        steps = [bat.query(b, a).tolist() for a, b in zip(qualities, qualities[1:])]
+        self.assertEqual(sum(steps, []), list(range(11)))
+        self.assertEqual([bat.count(q) for q in qualities], [0, 2, 4, 4, 10, 11])
+
+    def test_errors(self):
+        bat = spec.BatFile(small_file())
+        for wrong in (dict(quality=1.1), dict(quality=math.nan), dict(after_quality=-1), dict(quality=0.1, after_quality=0.2),
+                      dict(box=[0, 0, 0, 1, 1, math.nan]), dict(box=[0, 0, 1, 1, 1, 0]), dict(ranges=[("w", None, 0, 1)]),
+                      dict(ranges=[("v", 1, 0, 1)]), dict(ranges=[("v", -1, 0, 1)])):
+            self.assertRaises(spec.QueryError, bat.query, **wrong)
+            self.assertRaises(spec.QueryError, bat.query_index, **wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()
