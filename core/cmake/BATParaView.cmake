@@ -1,0 +1,72 @@
+# Finds ParaView and builds the plugins. Sets BAT_PARAVIEW_FOUND.
+#
+# BAT_WITH_PARAVIEW=AUTO goes on without the plugins when ParaView is absent; ON stops.
+
+# Only these components: a plain find_package(ParaView) asks for the development package of every
+# third party of every module, most of which Debian's paraview-dev does not depend on.
+set(_bat_paraview_components
+  WrapClientServer ProcessXML RemotingCore RemotingServerManager RemotingViews pqCore pqComponents)
+
+if (BAT_WITH_PARAVIEW STREQUAL "ON")
+  find_package(ParaView 5.11 REQUIRED OPTIONAL_COMPONENTS ${_bat_paraview_components})
+else ()
+  find_package(ParaView 5.11 QUIET OPTIONAL_COMPONENTS ${_bat_paraview_components})
+endif ()
+
+if (NOT ParaView_FOUND)
+  message(STATUS
+    "ParaView not found: building without the plugins (BAT_WITH_PARAVIEW=${BAT_WITH_PARAVIEW})")
+  return()
+endif ()
+
+if (NOT BUILD_SHARED_LIBS)
+  message(FATAL_ERROR "The ParaView plugins need BUILD_SHARED_LIBS=ON: a static plugin cannot be loaded")
+endif ()
+
+include(BATThirdPartyStubs)
+
+if (NOT DEFINED PARAVIEW_QT_MAJOR_VERSION)
+  set(PARAVIEW_QT_MAJOR_VERSION 5) # up to ParaView 5.12
+endif ()
+set(BAT_WITH_WIDGETS OFF)
+if (PARAVIEW_USE_QT AND TARGET ParaView::pqComponents)
+  find_package(Qt${PARAVIEW_QT_MAJOR_VERSION} QUIET COMPONENTS Core Widgets)
+  if (Qt${PARAVIEW_QT_MAJOR_VERSION}_FOUND)
+    set(BAT_WITH_WIDGETS ON)
+  endif ()
+endif ()
+if (BAT_WITH_WIDGETS)
+  set(_bat_widgets "with Qt ${PARAVIEW_QT_MAJOR_VERSION} widgets")
+else ()
+  set(_bat_widgets "without Qt widgets")
+endif ()
+message(STATUS "ParaView ${ParaView_VERSION}: building the plugins ${_bat_widgets}")
+
+include(GNUInstallDirs)
+set(BAT_PLUGIN_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/paraview-plugins")
+
+add_subdirectory(reader_plugin/common)
+paraview_plugin_scan(
+  PLUGIN_FILES
+    "${PROJECT_SOURCE_DIR}/reader_plugin/paraview.plugin"
+    "${PROJECT_SOURCE_DIR}/writer_plugin/paraview.plugin"
+  PROVIDES_PLUGINS _bat_plugins
+  REQUIRES_MODULES _bat_required_modules
+  ENABLE_BY_DEFAULT ON
+  HIDE_PLUGINS_FROM_CACHE ON)
+foreach (_bat_module IN LISTS _bat_required_modules)
+  if (NOT TARGET ${_bat_module})
+    message(FATAL_ERROR "ParaView was built without the module ${_bat_module}")
+  endif ()
+endforeach ()
+# The documentation step needs Qt's or XSLT's command-line tools, which few machines have.
+paraview_plugin_build(
+  RUNTIME_DESTINATION "${CMAKE_INSTALL_BINDIR}"
+  LIBRARY_DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY_SUBDIRECTORY "paraview-plugins"
+  PLUGINS_FILE_NAME "bat.plugins.xml"
+  DISABLE_XML_DOCUMENTATION ON
+  AUTOLOAD ${_bat_plugins}
+  PLUGINS ${_bat_plugins})
+
+set(BAT_PARAVIEW_FOUND ON)

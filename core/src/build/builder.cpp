@@ -1,0 +1,327 @@
+#include "build/builder.hpp"
+
+#include "bat/error.hpp"
+#include "build/bin_edges.hpp"
+#include "build/bounds.hpp"
+#include "build/shallow_tree.hpp"
+#include "build/treelet.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+
+namespace bat::build
+{
+namespace
+{
+constexpr std::uint64_t kSampleParticles = 65536;
+constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
+
+[[noreturn]] void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
+bool is_utf8(const std::string& text)
+{
+  // The JSON library checks encodings when it prints.
+  try
+  {
+    (void)nlohmann::json(text).dump();
+    return true;
+  }
+  catch (const nlohmann::json::exception&)
+  {
+    return false;
+  }
+}
+
+void check_array(const ArrayView& view, std::uint64_t count, const std::string& what)
+{
+  const auto code = static_cast<int>(view.type);
+  if (code < 1 || code > 10)
+  {
+    refuse(fmt::format("{}: scalar type {} is unknown; allowed are 1 to 10", what, code));
+  }
+  if (view.components < 1 || view.components > kMaxComponents)
+  {
+    refuse(fmt::format(
+      "{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
+  }
+  for (int c = 0; count != 0 && c != view.components; ++c)
+  {
+    if (!view.component[static_cast<std::size_t>(c)])
+    {
+      refuse(fmt::format("{}: component {} has no data for {} particles", what, c, count));
+    }
+  }
+}
+
+// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections 6 to 11.
+double index_bytes(const ParticleView& particles, std::uint32_t block, std::uint32_t treelet)
+{
+  double bytes = size_of(particles.positions.type) * 3.0;
+  double keys = 0;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    bytes += static_cast<double>(size_of(attribute.values.type)) * attribute.values.components;
+    keys += key_count(attribute.values.components);
+  }
+  const auto n = static_cast<double>(particles.count);
+  const double columns = 1.0 + static_cast<double>(particles.attributes.size());
+  const double checksums = bytes / 1024;
+  const double blocks = (6.0 + 2.0 * keys) / block;
+  const double treelets = (2.0 * 56 + 8 + 32 * keys) / (0.7 * treelet);
+  const double edges = keys * 8 * bins_for(particles.count) / n;
+  const double padding = columns * 2048 / n;
+  return checksums + blocks + treelets + edges + padding;
+}
+
+std::uint32_t choose_block(const ParticleView& particles, const BuildOptions& options)
+{
+  if (options.block_particles != 0)
+  {
+    return options.block_particles;
+  }
+  double bytes = size_of(particles.positions.type) * 3.0;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    bytes += static_cast<double>(size_of(attribute.values.type)) * attribute.values.components;
+  }
+  for (const std::uint32_t block : kBlockSizes)
+  {
+    if (index_bytes(particles, block, options.treelet_particles) <= options.index_budget * bytes)
+    {
+      return block;
+    }
+  }
+  // Small files exceed any budget by their fixed parts; coarse blocks would only make them slow.
+  return 256;
+}
+
+template <class T>
+class OrderBuilder
+{
+public:
+  OrderBuilder(const ParticleView& particles, const BuildOptions& options)
+    : particles_(particles)
+    , options_(options)
+    , positions_(particles.positions)
+  {
+  }
+
+  SpatialOrder run()
+  {
+    MortonOrder morton = morton_order(this->particles_, this->options_.treelet_particles);
+    if (this->options_.progress && !this->options_.progress(0.2))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+    SpatialOrder& out = this->out_;
+    out.bounds = morton.bounds;
+    out.levels = choose_levels(this->particles_.count);
+    out.block_particles = choose_block(this->particles_, this->options_);
+    std::uint32_t blocks = 0;
+    for (const TreeletRange& range : morton.treelets)
+    {
+      out.treelets.push_back({ range.begin, range.count, blocks, range.finite });
+      blocks += (range.count + out.block_particles - 1) / out.block_particles;
+    }
+    out.block_count = blocks;
+    out.block_boxes.resize(blocks);
+    out.source = std::move(morton.source);
+    out.local_rank.resize(out.source.size());
+    out.sample.resize(std::min(kSampleParticles, this->particles_.count));
+
+    std::vector<Box> boxes(out.treelets.size());
+    tbb::enumerable_thread_specific<Scratch> scratch;
+    tbb::parallel_for(std::size_t{ 0 }, out.treelets.size(),
+      [&](std::size_t t) { boxes[t] = this->build_treelet(out.treelets[t], scratch.local()); });
+    out.nodes = shallow_tree(boxes, out.bounds);
+    return std::move(this->out_);
+  }
+
+private:
+  struct Scratch
+  {
+    std::vector<TreeletParticle<T>> particles;
+    std::vector<std::uint32_t> kept; ///< ranks that go on to coarser levels
+    std::vector<std::uint32_t> rest; ///< ranks that stay
+  };
+
+  // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
+  Box build_treelet(const Treelet& treelet, Scratch& scratch)
+  {
+    std::vector<TreeletParticle<T>>& local = scratch.particles;
+    local.resize(treelet.count);
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      const std::uint32_t source = this->out_.source[treelet.first + i];
+      local[i] = { this->positions_[source], source };
+    }
+    Box box;
+    if (treelet.finite)
+    {
+      order_treelet(local.data(), treelet.count, this->out_.block_particles);
+      box = tight_box(local.data(), treelet.count);
+    }
+    else
+    {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      box = { { -inf, -inf, -inf }, { inf, inf, inf } };
+    }
+    const std::uint32_t size = this->out_.block_particles;
+    for (std::uint32_t begin = 0, block = treelet.first_block; begin < treelet.count;
+         begin += size, ++block)
+    {
+      const std::uint32_t count = std::min(size, treelet.count - begin);
+      this->out_.block_boxes[block] = treelet.finite
+        ? quantise_box(tight_box(&local[begin], count), box)
+        : format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } };
+    }
+    this->sort_by_level(treelet, scratch);
+    return box;
+  }
+
+  // Writes the treelet's part of source and local_rank: level by level, from fine to coarse, the ranks
+  // that are not kept for the next coarser level (FORMAT.md section 8).
+  void sort_by_level(const Treelet& treelet, Scratch& scratch)
+  {
+    const LevelTable& levels = this->out_.levels;
+    std::vector<std::uint32_t>& kept = scratch.kept;
+    kept.resize(treelet.count);
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      kept[i] = i;
+    }
+    std::uint64_t first = treelet.first; // x of the treelet's first rank
+    std::uint32_t end = treelet.count;   // of the part still to be filled
+    for (std::size_t level = levels.size() - 1;; --level)
+    {
+      if (level == 0)
+      {
+        this->place(treelet, scratch, 0, end, kept.data());
+        this->sample(levels.begin(0) + first, treelet, 0, end);
+        break;
+      }
+      const std::uint64_t keep = levels.keep[level - 1];
+      const std::uint64_t first_kept = (first * keep) >> 32;
+      std::uint64_t before = first_kept;
+      std::uint32_t next = 0;
+      std::uint32_t left = 0;
+      std::vector<std::uint32_t>& rest = scratch.rest;
+      rest.resize(end);
+      for (std::uint32_t j = 0; j != end; ++j)
+      {
+        const std::uint64_t after = ((first + j + 1) * keep) >> 32;
+        const bool goes_on = after != before;
+        kept[next] = kept[j];
+        rest[left] = kept[j];
+        next += goes_on;
+        left += !goes_on;
+        before = after;
+      }
+      this->place(treelet, scratch, next, left, rest.data());
+      this->sample(levels.begin(level) + (first - first_kept), treelet, next, left);
+      end = next;
+      first = first_kept;
+    }
+  }
+
+  void place(const Treelet& treelet, const Scratch& scratch, std::uint32_t begin,
+    std::uint32_t count, const std::uint32_t* ranks)
+  {
+    for (std::uint32_t i = 0; i != count; ++i)
+    {
+      this->out_.local_rank[treelet.first + begin + i] = static_cast<std::uint16_t>(ranks[i]);
+      this->out_.source[treelet.first + begin + i] = scratch.particles[ranks[i]].source;
+    }
+  }
+
+  void sample(std::uint64_t file_position, const Treelet& treelet, std::uint32_t begin,
+    std::uint32_t count)
+  {
+    for (std::uint32_t i = 0; i != count && file_position + i < this->out_.sample.size(); ++i)
+    {
+      this->out_.sample[file_position + i] = this->out_.source[treelet.first + begin + i];
+    }
+  }
+
+  const ParticleView& particles_;
+  const BuildOptions& options_;
+  Positions<T> positions_;
+  SpatialOrder out_;
+};
+}
+
+void check_input(const ParticleView& particles, const BuildOptions& options)
+{
+  if (particles.count > format::kMaxParticles)
+  {
+    refuse(fmt::format("{} particles in one leaf file; at most {} are allowed", particles.count,
+      format::kMaxParticles));
+  }
+  const ArrayView& positions = particles.positions;
+  check_array(positions, particles.count, "positions");
+  if (positions.components != 3 ||
+    (positions.type != ScalarType::Float32 && positions.type != ScalarType::Float64))
+  {
+    refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
+      positions.components, name_of(positions.type)));
+  }
+  if (particles.attributes.size() > format::kMaxAttributes)
+  {
+    refuse(fmt::format("{} attributes; at most {} are allowed", particles.attributes.size(),
+      format::kMaxAttributes));
+  }
+  std::unordered_set<std::string> names;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    const std::string what = "attribute '" + attribute.name + "'";
+    if (attribute.name.empty() || attribute.name.size() > 65535 ||
+      attribute.name.find('\0') != std::string::npos || !is_utf8(attribute.name))
+    {
+      refuse(fmt::format(
+        "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+        attribute.name.size()));
+    }
+    if (!names.insert(attribute.name).second)
+    {
+      refuse(what + " occurs twice; names must differ");
+    }
+    check_array(attribute.values, particles.count, what);
+  }
+  if (!particles.metadata.empty() &&
+    !nlohmann::json::parse(particles.metadata, nullptr, false).is_object())
+  {
+    refuse("metadata must be a JSON object in UTF-8");
+  }
+  if (options.treelet_particles < 256 || options.treelet_particles > 65536)
+  {
+    refuse(fmt::format(
+      "treelet_particles is {}; allowed are 256 to 65536", options.treelet_particles));
+  }
+  if (options.block_particles != 0 &&
+    (options.block_particles < 16 || options.block_particles > format::kMaxBlockParticles))
+  {
+    refuse(fmt::format("block_particles is {}; allowed are 0 (automatic) and 16 to {}",
+      options.block_particles, format::kMaxBlockParticles));
+  }
+  if (!(options.index_budget > 0 && options.index_budget <= 1))
+  {
+    refuse(fmt::format("index_budget is {}; allowed is above 0 to 1", options.index_budget));
+  }
+}
+
+SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options)
+{
+  return particles.positions.type == ScalarType::Float32
+    ? OrderBuilder<float>(particles, options).run()
+    : OrderBuilder<double>(particles, options).run();
+}
+}

@@ -1,0 +1,52 @@
+// From particles to their order and spatial index: everything about a leaf file but its columns.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/writer.hpp"
+#include "build/morton_order.hpp"
+#include "format/layout.hpp"
+#include "levels.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace bat::build
+{
+/// A treelet in the order that is written.
+struct Treelet
+{
+  std::uint32_t first = 0; ///< rank of its first particle
+  std::uint32_t count = 0;
+  std::uint32_t first_block = 0;
+  bool finite = true;
+};
+
+struct SpatialOrder
+{
+  LevelTable levels;
+  std::uint32_t block_particles = 0;
+  std::uint64_t block_count = 0;
+  Box bounds; ///< of the particles with finite coordinates; lower > upper if there are none
+  std::vector<Treelet> treelets;
+  std::vector<format::NodeRecord> nodes;
+  std::vector<format::BlockBoxRecord> block_boxes;
+  /// Per treelet, by level and inside a level by rank: number of the particle in the caller's arrays,
+  /// and its rank inside the treelet.
+  std::vector<std::uint32_t> source;
+  std::vector<std::uint16_t> local_rank;
+  /// Caller's numbers of the first particles of the file: a stratified sample of all.
+  std::vector<std::uint32_t> sample;
+};
+
+/// Throws Error{InvalidArgument} if the view or the options break the contract of writer.hpp.
+void check_input(const ParticleView& particles, const BuildOptions& options);
+
+[[nodiscard]] SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options);
+
+/// Number of keys of an attribute (FORMAT.md section 11).
+[[nodiscard]] inline std::uint32_t key_count(int components)
+{
+  return components == 1 ? 1 : static_cast<std::uint32_t>(components) + 1;
+}
+}

@@ -1,0 +1,787 @@
+// Lays out columns and index of a leaf file and writes them, one column at a time.
+
+#include "bat/error.hpp"
+#include "bat/version.hpp"
+#include "bat/writer.hpp"
+#include "bins.hpp"
+#include "build/bin_edges.hpp"
+#include "build/builder.hpp"
+#include "format/checksum.hpp"
+#include "format/layout.hpp"
+#include "io/atomic_file.hpp"
+#include "numbers.hpp"
+
+#include <nlohmann/json.hpp>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace bat
+{
+namespace
+{
+using build::SpatialOrder;
+using build::Treelet;
+using format::SectionKind;
+
+// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth their bytes.
+constexpr double kUselessDensity = 0.8;
+
+/// Where the bytes of a file go.
+class Output
+{
+public:
+  virtual ~Output() = default;
+  /// Room for the bytes at `offset`, to be filled before the next call of anything.
+  virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
+  virtual void end_column() = 0;
+  virtual void write(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
+};
+
+class MemoryOutput : public Output
+{
+public:
+  explicit MemoryOutput(std::uint64_t data_bytes)
+  {
+    // Room for a usual index: growing later would copy everything.
+    this->bytes_.reserve(data_bytes + data_bytes / 32 + (1u << 16));
+  }
+  std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
+  {
+    this->grow(offset + bytes);
+    return this->bytes_.data() + offset;
+  }
+  void end_column() override {}
+  void write(std::uint64_t offset, const void* data, std::size_t bytes) override
+  {
+    this->grow(offset + bytes);
+    if (bytes != 0)
+    {
+      std::memcpy(this->bytes_.data() + offset, data, bytes);
+    }
+  }
+  std::vector<std::byte> take() { return std::move(this->bytes_); }
+
+private:
+  void grow(std::uint64_t size)
+  {
+    if (size > this->bytes_.size())
+    {
+      this->bytes_.resize(size);
+    }
+  }
+  std::vector<std::byte> bytes_;
+};
+
+class FileOutput : public Output
+{
+public:
+  explicit FileOutput(io::AtomicFile& file)
+    : file_(file)
+  {
+  }
+  std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
+  {
+    if (bytes > this->capacity_)
+    {
+      this->buffer_.reset();
+      this->buffer_.reset(new std::byte[bytes]); // not make_unique, which would fill it with zeros
+      this->capacity_ = bytes;
+    }
+    this->offset_ = offset;
+    this->size_ = bytes;
+    return this->buffer_.get();
+  }
+  void end_column() override { this->file_.write(this->offset_, this->buffer_.get(), this->size_); }
+  void write(std::uint64_t offset, const void* data, std::size_t bytes) override
+  {
+    this->file_.write(offset, data, bytes);
+  }
+
+private:
+  io::AtomicFile& file_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t size_ = 0;
+};
+
+/// The index of one key before it is laid out.
+struct BuiltKey
+{
+  std::int16_t component = 0;
+  ValueClass type = ValueClass::Float;
+  std::vector<std::uint64_t> edges; ///< bits of values of the class
+  std::vector<format::TreeletKeyRecord> treelets;
+  std::vector<std::uint32_t> bitmaps; ///< of each block; empty if not worth storing
+  std::vector<std::uint32_t> dictionary;
+  std::uint8_t bitmap_bytes = 0;
+  std::uint64_t minimum = 0;
+  std::uint64_t maximum = 0;
+  bool has_nan = false;
+};
+
+template <class V>
+bool is_nan_value(V value)
+{
+  if constexpr (std::is_same_v<V, double>)
+  {
+    return std::isnan(value);
+  }
+  else
+  {
+    (void)value;
+    return false;
+  }
+}
+
+// Minimum and maximum of nothing (FORMAT.md section 11).
+template <class V>
+struct Nothing
+{
+  static constexpr V minimum = std::numeric_limits<V>::has_infinity
+    ? std::numeric_limits<V>::infinity()
+    : std::numeric_limits<V>::max();
+  static constexpr V maximum = std::numeric_limits<V>::has_infinity
+    ? -std::numeric_limits<V>::infinity()
+    : std::numeric_limits<V>::lowest();
+};
+
+/// Builds the index of one key whose values have class V.
+template <class V>
+class KeyIndexer
+{
+public:
+  KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges)
+    : order_(order)
+    , out_(out)
+    , edges_(std::move(edges))
+    , inverse_block_(((std::uint64_t{ 1 } << 32) + order.block_particles - 1) / order.block_particles)
+  {
+    out.treelets.resize(order.treelets.size());
+    out.bitmaps.resize(order.block_count);
+  }
+
+  /// `values` in the order of SpatialOrder::source.
+  void add_treelet(std::size_t t, const V* values)
+  {
+    const Treelet& treelet = this->order_.treelets[t];
+    V minimum = Nothing<V>::minimum;
+    V maximum = Nothing<V>::maximum;
+    bool has_nan = false;
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      // Comparisons with NaN are false, so that it changes neither.
+      minimum = values[i] < minimum ? values[i] : minimum;
+      maximum = values[i] > maximum ? values[i] : maximum;
+      has_nan |= is_nan_value(values[i]);
+    }
+    format::TreeletKeyRecord& record = this->out_.treelets[t];
+    record = {};
+    record.flags = has_nan ? format::kHasNaN : 0;
+    record.minimum = to_bits(minimum);
+    record.maximum = to_bits(maximum);
+    if (minimum > maximum)
+    {
+      return;
+    }
+    record.first_bin = static_cast<std::uint16_t>(bin_of(this->edges_, minimum));
+    record.last_bin = static_cast<std::uint16_t>(bin_of(this->edges_, maximum));
+    std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
+    const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
+    const std::uint16_t* ranks = &this->order_.local_rank[treelet.first];
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      if (!is_nan_value(values[i]))
+      {
+        const std::uint64_t block = ranks[i] * this->inverse_block_ >> 32;
+        bitmaps[block] |= std::uint32_t{ 1 } << bits(values[i]);
+      }
+    }
+    const std::uint32_t size = this->order_.block_particles;
+    for (std::uint32_t block = 0; block != (treelet.count + size - 1) / size; ++block)
+    {
+      record.bitmap |= bitmaps[block];
+    }
+  }
+
+  void finish()
+  {
+    V minimum = Nothing<V>::minimum;
+    V maximum = Nothing<V>::maximum;
+    for (const format::TreeletKeyRecord& record : this->out_.treelets)
+    {
+      minimum = std::min(minimum, from_bits<V>(record.minimum));
+      maximum = std::max(maximum, from_bits<V>(record.maximum));
+      this->out_.has_nan |= (record.flags & format::kHasNaN) != 0;
+    }
+    this->out_.minimum = to_bits(minimum);
+    this->out_.maximum = to_bits(maximum);
+    for (const V edge : this->edges_)
+    {
+      this->out_.edges.push_back(to_bits(edge));
+    }
+    this->choose_bitmaps();
+  }
+
+private:
+  void choose_bitmaps()
+  {
+    std::vector<std::uint32_t>& bitmaps = this->out_.bitmaps;
+    std::uint64_t set = 0;
+    std::uint64_t possible = 0;
+    for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
+    {
+      const Treelet& treelet = this->order_.treelets[t];
+      const std::uint32_t size = this->order_.block_particles;
+      const std::uint32_t blocks = (treelet.count + size - 1) / size;
+      for (std::uint32_t block = 0; block != blocks; ++block)
+      {
+        set += static_cast<unsigned>(__builtin_popcount(bitmaps[treelet.first_block + block]));
+      }
+      possible += std::uint64_t{ blocks } *
+        static_cast<unsigned>(__builtin_popcount(this->out_.treelets[t].bitmap));
+    }
+    if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
+    {
+      bitmaps.clear();
+      return;
+    }
+    std::vector<std::uint32_t> distinct = bitmaps;
+    tbb::parallel_sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    const std::uint64_t blocks = bitmaps.size();
+    const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
+    if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
+    {
+      this->out_.bitmap_bytes = 4;
+      return;
+    }
+    this->out_.bitmap_bytes = bytes;
+    this->out_.dictionary = std::move(distinct);
+  }
+
+  const SpatialOrder& order_;
+  BuiltKey& out_;
+  std::vector<V> edges_;
+  std::uint64_t inverse_block_;
+};
+
+/// Writes one leaf file to an Output.
+class Encoder
+{
+public:
+  Encoder(const ParticleView& particles, const BuildOptions& options, Output& output)
+    : particles_(particles)
+    , options_(options)
+    , output_(output)
+  {
+  }
+
+  WriteReport run()
+  {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    this->report(0);
+    this->order_ = build::build_order(this->particles_, this->options_);
+    const auto built = Clock::now();
+
+    this->write_column(SectionKind::Positions, 0, this->particles_.positions);
+    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    {
+      this->report(0.3 + 0.6 * static_cast<double>(k + 1) /
+          static_cast<double>(this->particles_.attributes.size() + 1));
+      const ArrayView& values = this->particles_.attributes[k].values;
+      this->first_keys_.push_back(static_cast<std::uint32_t>(this->keys_.size()));
+      dispatch(values.type, [&](auto value) {
+        this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), values);
+      });
+      this->key_attributes_.resize(this->keys_.size(), static_cast<std::uint32_t>(k));
+    }
+    this->report(0.95);
+    this->write_index();
+    this->write_schema();
+    this->write_table_and_header();
+
+    WriteReport report;
+    report.particles = this->particles_.count;
+    report.file_bytes = this->end_;
+    report.data_bytes = this->data_bytes_;
+    report.index_bytes = this->end_ - this->data_bytes_;
+    report.treelets = this->order_.treelets.size();
+    for (const Treelet& treelet : this->order_.treelets)
+    {
+      report.largest_treelet = std::max<std::uint64_t>(report.largest_treelet, treelet.count);
+    }
+    report.block_particles = this->order_.block_particles;
+    report.seconds_build = std::chrono::duration<double>(built - start).count();
+    report.seconds_encode = std::chrono::duration<double>(Clock::now() - built).count();
+    return report;
+  }
+
+private:
+  void report(double fraction) const
+  {
+    if (this->options_.progress && !this->options_.progress(fraction))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+  }
+
+  // Reserves room for a section and begins its record.
+  format::SectionRecord& add_section(
+    SectionKind kind, std::uint32_t index, std::uint64_t bytes, std::uint32_t flags)
+  {
+    const std::uint64_t alignment =
+      bytes >= format::kAlignedSectionBytes && (flags & format::kPaged) ? format::kPageBytes : 8;
+    format::SectionRecord record{};
+    record.kind = static_cast<std::uint32_t>(kind);
+    record.index = index;
+    record.flags = flags;
+    record.offset = this->reserve(bytes, alignment);
+    record.bytes = bytes;
+    record.raw_bytes = bytes;
+    this->sections_.push_back(record);
+    return this->sections_.back();
+  }
+
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment)
+  {
+    const std::uint64_t offset = (this->end_ + alignment - 1) / alignment * alignment;
+    this->end_ = offset + bytes;
+    return offset;
+  }
+
+  void write_plain(SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes)
+  {
+    format::SectionRecord& record = this->add_section(kind, index, bytes, 0);
+    record.checksum = format::checksum(data, bytes);
+    this->output_.write(record.offset, data, bytes);
+  }
+
+  void write_paged(SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes)
+  {
+    format::SectionRecord& record = this->add_section(kind, index, bytes, format::kPaged);
+    this->output_.write(record.offset, data, bytes);
+    this->add_page_checksums(static_cast<const std::byte*>(data), bytes);
+  }
+
+  // Of the section added last.
+  void add_page_checksums(const std::byte* data, std::uint64_t bytes)
+  {
+    this->page_checksums_.emplace_back(
+      this->sections_.size() - 1, format::page_checksums(data, bytes));
+  }
+
+  static std::uint64_t tuple_bytes(const ArrayView& view)
+  {
+    return size_of(view.type) * static_cast<std::uint64_t>(view.components);
+  }
+
+  // Calls fill(t, column) for each treelet in parallel, column being the memory of the whole section.
+  template <class Fill>
+  void write_column_with(
+    SectionKind kind, std::uint32_t index, const ArrayView& view, const Fill& fill)
+  {
+    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
+    this->data_bytes_ += bytes;
+    const format::SectionRecord record = this->add_section(kind, index, bytes, format::kPaged);
+    std::byte* column = this->output_.begin_column(record.offset, bytes);
+    tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
+      [&](std::size_t t) { fill(t, column); });
+    this->add_page_checksums(column, bytes);
+    this->output_.end_column();
+  }
+
+  void write_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
+  {
+    this->write_column_with(kind, index, view,
+      [&](std::size_t t, std::byte* column) { this->scatter(this->order_.treelets[t], view, column); });
+  }
+
+  // Copies the values of one treelet to their file positions.
+  void scatter(const Treelet& treelet, const ArrayView& view, std::byte* column) const
+  {
+    const std::uint64_t value_bytes = size_of(view.type);
+    const std::uint64_t bytes = tuple_bytes(view);
+    bool together = true;
+    for (int c = 1; c != view.components; ++c)
+    {
+      together = together &&
+        view.component[static_cast<std::size_t>(c)] ==
+          view.component[0] + value_bytes * static_cast<std::uint64_t>(c);
+    }
+    const auto copy_runs = [&](auto copy) {
+      for_each_run(this->order_.levels, treelet.first, treelet.first + treelet.count,
+        [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count) {
+          std::byte* to = column + position * bytes;
+          const std::uint32_t* source = &this->order_.source[treelet.first] + offset;
+          for (std::uint64_t i = 0; i != count; ++i, to += bytes)
+          {
+            copy(to, source[i]);
+          }
+        });
+    };
+    const auto copy_tuples = [&](auto size) {
+      const std::byte* from = view.component[0];
+      const std::size_t stride = view.stride_bytes;
+      copy_runs([=](std::byte* to, std::uint32_t i) { std::memcpy(to, from + i * stride, size); });
+    };
+    using std::integral_constant;
+    if (!together)
+    {
+      copy_runs([&](std::byte* to, std::uint32_t i) {
+        for (int c = 0; c != view.components; ++c)
+        {
+          std::memcpy(to + value_bytes * static_cast<std::uint64_t>(c),
+            view.component[static_cast<std::size_t>(c)] + i * view.stride_bytes, value_bytes);
+        }
+      });
+      return;
+    }
+    switch (bytes) // constant sizes turn the copy into a move
+    {
+      case 1:
+        return copy_tuples(integral_constant<std::size_t, 1>{});
+      case 2:
+        return copy_tuples(integral_constant<std::size_t, 2>{});
+      case 4:
+        return copy_tuples(integral_constant<std::size_t, 4>{});
+      case 8:
+        return copy_tuples(integral_constant<std::size_t, 8>{});
+      case 12:
+        return copy_tuples(integral_constant<std::size_t, 12>{});
+      case 24:
+        return copy_tuples(integral_constant<std::size_t, 24>{});
+      default:
+        return copy_tuples(static_cast<std::size_t>(bytes));
+    }
+  }
+
+  template <class T>
+  static T load(const ArrayView& view, int component, std::uint32_t i)
+  {
+    T value;
+    std::memcpy(&value,
+      view.component[static_cast<std::size_t>(component)] + i * view.stride_bytes, sizeof(T));
+    return value;
+  }
+
+  // Value of a key of particle i of the caller.
+  template <class T, class V>
+  static V key_value(const ArrayView& view, int component, std::uint32_t i)
+  {
+    if constexpr (std::is_same_v<V, double>)
+    {
+      if (component < 0)
+      {
+        T tuple[kMaxComponents]{};
+        for (int c = 0; c != view.components; ++c)
+        {
+          tuple[c] = load<T>(view, c, i);
+        }
+        return magnitude(tuple, static_cast<std::size_t>(view.components));
+      }
+    }
+    return static_cast<V>(load<T>(view, component, i));
+  }
+
+  template <class T, class V>
+  std::vector<V> edges(const ArrayView& view, int component) const
+  {
+    std::vector<V> sample;
+    sample.reserve(this->order_.sample.size());
+    for (const std::uint32_t i : this->order_.sample)
+    {
+      const V value = key_value<T, V>(view, component, i);
+      if (!is_nan_value(value))
+      {
+        sample.push_back(value);
+      }
+    }
+    return build::choose_edges(sample, build::bins_for(this->particles_.count));
+  }
+
+  template <class T>
+  void write_attribute(std::uint32_t index, const ArrayView& view)
+  {
+    using V = ClassOf<T>;
+    const std::size_t first = this->keys_.size();
+    const int scalars = view.components;
+    this->keys_.resize(first + build::key_count(view.components));
+    std::vector<KeyIndexer<V>> indexers;
+    for (int c = 0; c != scalars; ++c)
+    {
+      BuiltKey& key = this->keys_[first + static_cast<std::size_t>(c)];
+      key.component = static_cast<std::int16_t>(c);
+      key.type = value_class(view.type);
+      indexers.emplace_back(this->order_, key, this->edges<T, V>(view, c));
+    }
+    std::vector<KeyIndexer<double>> magnitude; // none or one
+    if (scalars > 1)
+    {
+      BuiltKey& key = this->keys_.back();
+      key.component = -1;
+      key.type = ValueClass::Float;
+      magnitude.emplace_back(this->order_, key, this->edges<T, double>(view, -1));
+    }
+    struct Scratch
+    {
+      std::vector<V> values;
+      std::vector<double> magnitudes;
+    };
+    tbb::enumerable_thread_specific<Scratch> scratches;
+    this->write_column_with(
+      SectionKind::Attribute, index, view, [&](std::size_t t, std::byte* column) {
+        const Treelet& treelet = this->order_.treelets[t];
+        this->scatter(treelet, view, column);
+        Scratch& scratch = scratches.local();
+        const std::uint32_t* source = &this->order_.source[treelet.first];
+        scratch.values.resize(treelet.count);
+        for (int c = 0; c != scalars; ++c)
+        {
+          for (std::uint32_t i = 0; i != treelet.count; ++i)
+          {
+            scratch.values[i] = key_value<T, V>(view, c, source[i]);
+          }
+          indexers[static_cast<std::size_t>(c)].add_treelet(t, scratch.values.data());
+        }
+        for (KeyIndexer<double>& indexer : magnitude)
+        {
+          scratch.magnitudes.resize(treelet.count);
+          for (std::uint32_t i = 0; i != treelet.count; ++i)
+          {
+            scratch.magnitudes[i] = key_value<T, double>(view, -1, source[i]);
+          }
+          indexer.add_treelet(t, scratch.magnitudes.data());
+        }
+      });
+    for (KeyIndexer<V>& indexer : indexers)
+    {
+      indexer.finish();
+    }
+    for (KeyIndexer<double>& indexer : magnitude)
+    {
+      indexer.finish();
+    }
+  }
+
+  void write_index()
+  {
+    const SpatialOrder& order = this->order_;
+    this->write_plain(
+      SectionKind::Levels, 0, order.levels.keep.data(), 4 * order.levels.keep.size());
+    this->write_plain(SectionKind::ShallowTree, 0, order.nodes.data(),
+      sizeof(format::NodeRecord) * order.nodes.size());
+    std::vector<format::TreeletRecord> treelets;
+    treelets.reserve(order.treelets.size());
+    for (const Treelet& treelet : order.treelets)
+    {
+      treelets.push_back({ treelet.count, treelet.finite ? 0 : format::kNonFinite });
+    }
+    this->write_plain(SectionKind::Treelets, 0, treelets.data(),
+      sizeof(format::TreeletRecord) * treelets.size());
+    this->write_paged(SectionKind::BlockBoxes, 0, order.block_boxes.data(),
+      sizeof(format::BlockBoxRecord) * order.block_boxes.size());
+    for (std::uint32_t k = 0; k != this->keys_.size(); ++k)
+    {
+      this->write_key(k, this->keys_[k]);
+    }
+    for (const auto& [section, sums] : this->page_checksums_)
+    {
+      const std::uint64_t offset = this->reserve(4 * sums.size(), 8);
+      format::SectionRecord& record = this->sections_[section];
+      const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));
+      record.checksums_offset = offset;
+      record.checksum = format::checksum(sums.data(), 4 * upper);
+      this->output_.write(offset, sums.data(), 4 * sums.size());
+    }
+  }
+
+  void write_key(std::uint32_t k, BuiltKey& key)
+  {
+    this->write_plain(SectionKind::BinEdges, k, key.edges.data(), 8 * key.edges.size());
+    this->write_plain(SectionKind::TreeletKeys, k, key.treelets.data(),
+      sizeof(format::TreeletKeyRecord) * key.treelets.size());
+    if (key.bitmap_bytes == 4)
+    {
+      this->write_paged(SectionKind::BlockBitmaps, k, key.bitmaps.data(), 4 * key.bitmaps.size());
+    }
+    else if (key.bitmap_bytes != 0)
+    {
+      this->write_plain(
+        SectionKind::BitmapDictionary, k, key.dictionary.data(), 4 * key.dictionary.size());
+      if (key.bitmap_bytes == 1)
+      {
+        this->write_numbers<std::uint8_t>(k, key);
+      }
+      else
+      {
+        this->write_numbers<std::uint16_t>(k, key);
+      }
+    }
+  }
+
+  template <class Id>
+  void write_numbers(std::uint32_t k, const BuiltKey& key)
+  {
+    std::vector<Id> ids(key.bitmaps.size());
+    tbb::parallel_for(std::size_t{ 0 }, ids.size(), [&](std::size_t i) {
+      ids[i] = static_cast<Id>(
+        std::lower_bound(key.dictionary.begin(), key.dictionary.end(), key.bitmaps[i]) -
+        key.dictionary.begin());
+    });
+    this->write_paged(SectionKind::BlockBitmaps, k, ids.data(), sizeof(Id) * ids.size());
+  }
+
+  void write_schema()
+  {
+    std::vector<std::byte> schema;
+    const auto append = [&schema](const void* data, std::size_t bytes) {
+      const auto* from = static_cast<const std::byte*>(data);
+      schema.insert(schema.end(), from, from + bytes);
+    };
+    format::SchemaHead head{};
+    head.attribute_count = static_cast<std::uint32_t>(this->particles_.attributes.size());
+    head.key_count = static_cast<std::uint32_t>(this->keys_.size());
+    head.level_count = static_cast<std::uint32_t>(this->order_.levels.size());
+    head.treelet_count = static_cast<std::uint32_t>(this->order_.treelets.size());
+    head.block_count = this->order_.block_count;
+    head.block_particles = this->order_.block_particles;
+    head.position_type = static_cast<std::uint8_t>(this->particles_.positions.type);
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      head.lower[axis] = this->order_.bounds.lower[axis];
+      head.upper[axis] = this->order_.bounds.upper[axis];
+    }
+    append(&head, sizeof(head));
+    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    {
+      const AttributeView& attribute = this->particles_.attributes[k];
+      format::AttributeRecord record{};
+      record.type = static_cast<std::uint8_t>(attribute.values.type);
+      record.components = static_cast<std::uint8_t>(attribute.values.components);
+      record.role = attribute.role;
+      record.host_type = attribute.host_type;
+      record.name_bytes = static_cast<std::uint32_t>(attribute.name.size());
+      record.first_key = this->first_keys_[k];
+      append(&record, sizeof(record));
+    }
+    for (std::size_t k = 0; k != this->keys_.size(); ++k)
+    {
+      const BuiltKey& key = this->keys_[k];
+      format::KeyRecord record{};
+      record.attribute = this->key_attributes_[k];
+      record.component = key.component;
+      record.bitmap_bytes = key.bitmap_bytes;
+      record.flags = key.has_nan ? format::kHasNaN : 0;
+      record.bin_count = static_cast<std::uint32_t>(key.edges.size()) + 1;
+      record.dictionary_count = static_cast<std::uint32_t>(key.dictionary.size());
+      record.minimum = key.minimum;
+      record.maximum = key.maximum;
+      append(&record, sizeof(record));
+    }
+    for (const AttributeView& attribute : this->particles_.attributes)
+    {
+      append(attribute.name.data(), attribute.name.size());
+    }
+    this->write_plain(SectionKind::Schema, 0, schema.data(), schema.size());
+
+    nlohmann::json metadata = nlohmann::json::object();
+    if (!this->particles_.metadata.empty())
+    {
+      metadata = nlohmann::json::parse(this->particles_.metadata);
+    }
+    metadata.emplace("writer", std::string("ParaBAT ") + kLibraryVersion);
+    const std::string text = metadata.dump();
+    this->write_plain(SectionKind::Metadata, 0, text.data(), text.size());
+  }
+
+  void write_table_and_header()
+  {
+    std::sort(this->sections_.begin(), this->sections_.end(),
+      [](const format::SectionRecord& a, const format::SectionRecord& b) {
+        return std::tie(a.kind, a.index) < std::tie(b.kind, b.index);
+      });
+    const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
+    format::Header header{};
+    std::copy(std::begin(format::kMagic), std::end(format::kMagic), header.magic);
+    header.version_major = format::kVersionMajor;
+    header.version_minor = format::kVersionMinor;
+    header.header_bytes = sizeof(header);
+    header.particle_count = this->particles_.count;
+    header.section_table_offset = this->reserve(table_bytes, 8);
+    header.section_count = static_cast<std::uint32_t>(this->sections_.size());
+    header.file_bytes = this->end_;
+    header.flags = (this->particles_.time ? format::kHasTime : 0u) |
+      (this->particles_.step ? format::kHasStep : 0u);
+    header.time = this->particles_.time.value_or(0);
+    header.step = this->particles_.step.value_or(0);
+    header.section_table_checksum = format::checksum(this->sections_.data(), table_bytes);
+    header.header_checksum = format::checksum(&header, offsetof(format::Header, header_checksum));
+    this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
+    this->output_.write(0, &header, sizeof(header));
+  }
+
+  const ParticleView& particles_;
+  const BuildOptions& options_;
+  Output& output_;
+  SpatialOrder order_;
+  std::vector<BuiltKey> keys_;
+  std::vector<std::uint32_t> key_attributes_;
+  std::vector<std::uint32_t> first_keys_;
+  std::vector<format::SectionRecord> sections_;
+  std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_;
+  std::uint64_t end_ = sizeof(format::Header);
+  std::uint64_t data_bytes_ = 0;
+};
+
+WriteReport run_encoder(
+  const ParticleView& particles, const BuildOptions& options, Output& output)
+{
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  return arena.execute([&] { return Encoder(particles, options, output).run(); });
+}
+}
+
+WriteReport write_file(
+  const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
+{
+  build::check_input(particles, options);
+  io::AtomicFile file(path);
+  FileOutput output(file);
+  const WriteReport report = run_encoder(particles, options, output);
+  file.commit();
+  if (options.progress)
+  {
+    options.progress(1.0); // too late to cancel
+  }
+  return report;
+}
+
+std::vector<std::byte> encode(
+  const ParticleView& particles, const BuildOptions& options, WriteReport* report)
+{
+  build::check_input(particles, options);
+  std::uint64_t bytes = 3 * size_of(particles.positions.type) * particles.count;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    bytes += size_of(attribute.values.type) *
+      static_cast<std::uint64_t>(attribute.values.components) * particles.count;
+  }
+  MemoryOutput output(bytes);
+  const WriteReport result = run_encoder(particles, options, output);
+  if (report)
+  {
+    *report = result;
+  }
+  return output.take();
+}
+}

@@ -1,0 +1,58 @@
+// Morton codes of points in a box.
+#pragma once
+
+#include "bat/types.hpp"
+#include "build/bounds.hpp"
+
+#include <cstdint>
+
+namespace bat::build
+{
+/// Spreads 21 bits to every third bit.
+[[nodiscard]] inline std::uint64_t spread_bits(std::uint64_t x) noexcept
+{
+  x &= 0x1FFFFF;
+  x = (x | x << 32) & 0x001F00000000FFFF;
+  x = (x | x << 16) & 0x001F0000FF0000FF;
+  x = (x | x << 8) & 0x100F00F00F00F00F;
+  x = (x | x << 4) & 0x10C30C30C30C30C3;
+  x = (x | x << 2) & 0x1249249249249249;
+  return x;
+}
+
+/// Codes of 63 bits over cubic cells, x in the highest bit of each triple. Cubes, not boxes of the
+/// shape of the domain: a thin slab would else get needles for treelets.
+class MortonGrid
+{
+public:
+  explicit MortonGrid(const Box& box) noexcept
+    : lower_(box.lower)
+  {
+    const std::size_t axis = longest_axis(box);
+    const double half_extent = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
+    const double scale = kCells / half_extent;
+    // A single point, or an extent too small to divide by: everything is in one cell.
+    this->scale_ = half_extent > 0 && scale < 1e300 ? scale : 0;
+  }
+
+  template <class Point>
+  [[nodiscard]] std::uint64_t code(const Point& p) const noexcept
+  {
+    return spread_bits(this->cell(p, 0)) << 2 | spread_bits(this->cell(p, 1)) << 1 |
+      spread_bits(this->cell(p, 2));
+  }
+
+private:
+  static constexpr double kCells = 2097152; // 2^21
+
+  template <class Point>
+  [[nodiscard]] std::uint64_t cell(const Point& p, std::size_t axis) const noexcept
+  {
+    const double x = (static_cast<double>(p[axis]) * 0.5 - this->lower_[axis] * 0.5) * this->scale_;
+    return static_cast<std::uint64_t>(std::min(x, kCells - 1));
+  }
+
+  std::array<double, 3> lower_;
+  double scale_ = 0;
+};
+}

@@ -1,0 +1,43 @@
+// Reads coordinates out of whatever layout the caller's positions have.
+#pragma once
+
+#include "bat/particles.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace bat::build
+{
+/// Coordinates of type T = float or double of a view of three components.
+template <class T>
+class Positions
+{
+public:
+  explicit Positions(const ArrayView& view)
+    : data_{ view.component[0], view.component[1], view.component[2] }
+    , stride_(view.stride_bytes)
+  {
+  }
+
+  [[nodiscard]] std::array<T, 3> operator[](std::size_t i) const noexcept
+  {
+    std::array<T, 3> point;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      std::memcpy(&point[axis], this->data_[axis] + i * this->stride_, sizeof(T));
+    }
+    return point;
+  }
+
+private:
+  std::array<const std::byte*, 3> data_;
+  std::size_t stride_;
+};
+
+template <class T>
+[[nodiscard]] bool is_finite(const std::array<T, 3>& p) noexcept
+{
+  return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
+}
+}

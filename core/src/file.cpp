@@ -1,0 +1,421 @@
+#include "bat/file.hpp"
+
+#include "bat/error.hpp"
+#include "file_impl.hpp"
+#include "query/fetch.hpp"
+#include "query/select.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+namespace bat
+{
+using format::SectionKind;
+
+File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
+  : source(std::move(opened))
+  , header(format::read_header(*this->source))
+  , sections(format::read_sections(*this->source, this->header))
+  , schema(format::read_schema(*this->source, this->header, this->sections))
+  , keys_(std::make_unique<LazyKey[]>(this->schema.keys.size()))
+{
+  for (const format::SectionRecord& section : this->sections)
+  {
+    this->paged_.push_back((section.flags & format::kPaged) != 0
+        ? std::make_unique<format::PagedSection>(*this->source, section)
+        : nullptr);
+  }
+}
+
+const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t index) const
+{
+  const format::SectionRecord* record = format::find_section(this->sections, kind, index);
+  return *this->paged_[static_cast<std::size_t>(record - this->sections.data())];
+}
+
+const SpatialIndex& File::Impl::spatial_index() const
+{
+  std::call_once(this->spatial_loaded_, [this] { this->load_spatial_index(); });
+  return this->spatial_;
+}
+
+void File::Impl::load_spatial_index() const
+{
+  const io::RandomAccessFile& file = *this->source;
+  SpatialIndex index;
+  index.nodes = format::read_records<format::NodeRecord>(
+    file, *format::find_section(this->sections, SectionKind::ShallowTree));
+  index.treelets = format::read_records<format::TreeletRecord>(
+    file, *format::find_section(this->sections, SectionKind::Treelets));
+  std::uint64_t rank = 0;
+  std::uint64_t block = 0;
+  for (std::size_t t = 0; t != index.treelets.size(); ++t)
+  {
+    const format::TreeletRecord& treelet = index.treelets[t];
+    if (treelet.count == 0 || (treelet.flags & ~format::kNonFinite) != 0)
+    {
+      format::corrupt(file, fmt::format("TREELETS: treelet {} is empty or has unknown flags", t));
+    }
+    index.first_rank.push_back(rank);
+    index.first_block.push_back(block);
+    rank += treelet.count;
+    block += (treelet.count + std::uint64_t{ this->schema.head.block_particles } - 1) /
+      this->schema.head.block_particles;
+  }
+  index.first_rank.push_back(rank);
+  index.first_block.push_back(block);
+  if (rank != this->header.particle_count || block != this->schema.head.block_count)
+  {
+    format::corrupt(file,
+      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank, block,
+        this->header.particle_count, this->schema.head.block_count));
+  }
+  const std::vector<format::NodeRecord>& nodes = index.nodes;
+  for (std::size_t i = 0; i != nodes.size(); ++i)
+  {
+    const format::NodeRecord& node = nodes[i];
+    const auto bad = [&](const char* what) {
+      format::corrupt(file, fmt::format("SHALLOW_TREE: node {} {}", i, what));
+    };
+    if (node.first_treelet != index.leaf_nodes.size())
+    {
+      bad("begins with the wrong treelet");
+    }
+    if (i == 0 ? node.skip != nodes.size() : (node.skip <= i || node.skip > nodes.size()))
+    {
+      bad("has a subtree that ends outside of the tree");
+    }
+    bool finite = true;
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      if (!(node.lower[axis] <= node.upper[axis]))
+      {
+        bad("has no box");
+      }
+      finite = finite && std::isfinite(node.lower[axis]) && std::isfinite(node.upper[axis]);
+    }
+    if (node.skip == i + 1)
+    {
+      const std::size_t t = index.leaf_nodes.size();
+      if (t == index.treelets.size())
+      {
+        bad("is a leaf too many");
+      }
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      const bool flagged = (index.treelets[t].flags & format::kNonFinite) != 0;
+      if (flagged
+          ? !std::all_of(node.lower, node.lower + 3, [](double x) { return x == -inf; }) ||
+            !std::all_of(node.upper, node.upper + 3, [](double x) { return x == inf; })
+          : !finite)
+      {
+        bad("has a box that does not fit the flags of its treelet");
+      }
+      index.leaf_nodes.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const std::uint32_t right = nodes[i + 1].skip; // i + 1 exists: skip > i + 1
+    if (right >= node.skip || nodes[right].skip != node.skip)
+    {
+      bad("has children that do not fill its subtree");
+    }
+  }
+  if (index.leaf_nodes.size() != index.treelets.size())
+  {
+    format::corrupt(file, "SHALLOW_TREE has fewer leaves than there are treelets");
+  }
+  this->spatial_ = std::move(index);
+}
+
+const KeyIndex& File::Impl::key_index(std::size_t key) const
+{
+  LazyKey& lazy = this->keys_[key];
+  std::call_once(lazy.loaded, [&] { lazy.index = this->load_key_index(key); });
+  return lazy.index;
+}
+
+KeyIndex File::Impl::load_key_index(std::size_t k) const
+{
+  const io::RandomAccessFile& file = *this->source;
+  const auto key = static_cast<std::uint32_t>(k);
+  const format::KeyRecord& record = this->schema.keys[k];
+  KeyIndex index;
+  index.edges = format::read_records<std::uint64_t>(
+    file, *format::find_section(this->sections, SectionKind::BinEdges, key));
+  index.treelets = format::read_records<format::TreeletKeyRecord>(
+    file, *format::find_section(this->sections, SectionKind::TreeletKeys, key));
+  if (record.dictionary_count != 0)
+  {
+    index.dictionary = format::read_records<std::uint32_t>(
+      file, *format::find_section(this->sections, SectionKind::BitmapDictionary, key));
+    if (std::adjacent_find(index.dictionary.begin(), index.dictionary.end(),
+          std::greater_equal<>()) != index.dictionary.end())
+    {
+      format::corrupt(file, fmt::format("BITMAP_DICTIONARY {} is not in ascending order", k));
+    }
+  }
+  dispatch(this->schema.key_class(k), [&](auto value) {
+    using V = decltype(value);
+    for (std::size_t i = 0; i != index.edges.size(); ++i)
+    {
+      const V edge = from_bits<V>(index.edges[i]);
+      // False for NaN as well.
+      if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
+      {
+        format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
+      }
+    }
+    for (std::size_t t = 0; t != index.treelets.size(); ++t)
+    {
+      const format::TreeletKeyRecord& treelet = index.treelets[t];
+      const V minimum = from_bits<V>(treelet.minimum);
+      const V maximum = from_bits<V>(treelet.maximum);
+      if (!(minimum == minimum) || !(maximum == maximum) || treelet.first_bin > treelet.last_bin ||
+        treelet.last_bin >= record.bin_count || (treelet.flags & ~format::kHasNaN) != 0 ||
+        treelet.reserved != 0)
+      {
+        format::corrupt(
+          file, fmt::format("TREELET_KEYS {}: the record of treelet {} breaks a rule", k, t));
+      }
+    }
+  });
+  return index;
+}
+
+File::File(std::unique_ptr<Impl> impl)
+  : impl_(std::move(impl))
+{
+}
+File::File(File&&) noexcept = default;
+File& File::operator=(File&&) noexcept = default;
+File::~File() = default;
+
+File File::open(const std::filesystem::path& path, const OpenOptions& options)
+{
+  auto source = std::make_unique<io::RandomAccessFile>(path);
+  source->set_observer(options.on_read);
+  return File(std::make_unique<Impl>(std::move(source)));
+}
+
+File File::from_memory(std::vector<std::byte> bytes, std::string name)
+{
+  return File(std::make_unique<Impl>(
+    std::make_unique<io::RandomAccessFile>(std::move(bytes), std::move(name))));
+}
+
+bool File::has_magic(const std::filesystem::path& path) noexcept
+{
+  try
+  {
+    unsigned char magic[sizeof(format::kMagic)];
+    const io::RandomAccessFile file(path);
+    file.read(0, magic, sizeof(magic));
+    return std::memcmp(magic, format::kMagic, sizeof(magic)) == 0;
+  }
+  catch (const std::exception&)
+  {
+    return false;
+  }
+}
+
+const std::string& File::name() const noexcept
+{
+  return this->impl_->source->name();
+}
+
+std::uint64_t File::file_bytes() const noexcept
+{
+  return this->impl_->header.file_bytes;
+}
+
+std::string File::format_version() const
+{
+  return fmt::format(
+    "{}.{}", this->impl_->header.version_major, this->impl_->header.version_minor);
+}
+
+std::uint64_t File::particle_count() const noexcept
+{
+  return this->impl_->header.particle_count;
+}
+
+ScalarType File::position_type() const noexcept
+{
+  return static_cast<ScalarType>(this->impl_->schema.head.position_type);
+}
+
+std::optional<Box> File::bounds() const noexcept
+{
+  const format::SchemaHead& head = this->impl_->schema.head;
+  if (head.lower[0] > head.upper[0])
+  {
+    return std::nullopt;
+  }
+  return Box{ { head.lower[0], head.lower[1], head.lower[2] },
+    { head.upper[0], head.upper[1], head.upper[2] } };
+}
+
+std::optional<double> File::time() const noexcept
+{
+  const format::Header& header = this->impl_->header;
+  return (header.flags & format::kHasTime) ? std::optional<double>(header.time) : std::nullopt;
+}
+
+std::optional<std::int64_t> File::step() const noexcept
+{
+  const format::Header& header = this->impl_->header;
+  return (header.flags & format::kHasStep) ? std::optional<std::int64_t>(header.step) : std::nullopt;
+}
+
+std::string File::metadata() const
+{
+  const format::SectionRecord* section =
+    format::find_section(this->impl_->sections, SectionKind::Metadata);
+  if (!section)
+  {
+    return {};
+  }
+  const std::vector<std::byte> bytes = format::read_plain(*this->impl_->source, *section);
+  return { reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+}
+
+const std::vector<Attribute>& File::attributes() const noexcept
+{
+  return this->impl_->schema.attributes;
+}
+
+std::vector<std::string> File::attribute_names() const
+{
+  std::vector<std::string> names;
+  for (const Attribute& attribute : this->attributes())
+  {
+    names.push_back(attribute.name);
+  }
+  return names;
+}
+
+std::size_t File::attribute_index(std::string_view name) const
+{
+  const std::vector<Attribute>& all = this->attributes();
+  const auto found =
+    std::find_if(all.begin(), all.end(), [&](const Attribute& a) { return a.name == name; });
+  if (found == all.end())
+  {
+    const std::vector<std::string> names = this->attribute_names();
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: no attribute '{}'; there are: {}", this->name(), name,
+        names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+std::uint64_t File::bytes_per_particle() const noexcept
+{
+  std::uint64_t bytes = 3 * size_of(this->position_type());
+  for (const Attribute& a : this->attributes())
+  {
+    bytes += size_of(a.type) * static_cast<std::uint64_t>(a.components);
+  }
+  return bytes;
+}
+
+std::uint64_t File::treelet_count() const noexcept
+{
+  return this->impl_->schema.head.treelet_count;
+}
+
+std::uint64_t File::block_count() const noexcept
+{
+  return this->impl_->schema.head.block_count;
+}
+
+std::uint32_t File::block_particles() const noexcept
+{
+  return this->impl_->schema.head.block_particles;
+}
+
+const std::vector<std::uint64_t>& File::level_ends() const noexcept
+{
+  return this->impl_->schema.levels.end;
+}
+
+std::uint64_t File::data_bytes() const noexcept
+{
+  return this->bytes_per_particle() * this->particle_count();
+}
+
+std::uint64_t File::particles_at(double quality) const
+{
+  query::check_quality(this->name(), quality);
+  return count_at(quality, this->particle_count());
+}
+
+std::uint64_t File::upper_bound(const Query& query) const
+{
+  return query::upper_bound(*this, query);
+}
+
+Selection File::select(const Query& query, const QueryOptions& options) const
+{
+  return query::select(*this, query, options);
+}
+
+void File::read_positions(
+  const Selection& selection, void* out, const QueryOptions& options) const
+{
+  query::fetch(*this->impl_, this->impl_->paged(SectionKind::Positions),
+    3 * size_of(this->position_type()), selection, static_cast<std::byte*>(out), options);
+}
+
+void File::read_attribute(
+  std::size_t index, const Selection& selection, void* out, const QueryOptions& options) const
+{
+  if (index >= this->attributes().size())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "{}: no attribute number {}; there are {}", this->name(), index, this->attributes().size()));
+  }
+  const Attribute& a = this->attributes()[index];
+  query::fetch(*this->impl_,
+    this->impl_->paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)),
+    size_of(a.type) * static_cast<std::uint64_t>(a.components), selection,
+    static_cast<std::byte*>(out), options);
+}
+
+std::uint64_t File::bytes_read() const noexcept
+{
+  return this->impl_->source->bytes_read();
+}
+
+void File::for_each(const Query& query,
+  const std::function<void(std::uint64_t, const std::array<double, 3>&)>& visit) const
+{
+  constexpr std::uint64_t kAtOnce = 65536;
+  const Selection all = this->select(query);
+  dispatch(this->position_type(), [&](auto value) {
+    using T = decltype(value);
+    std::vector<T> positions;
+    for (const Span& span : all.spans)
+    {
+      for (std::uint64_t first = span.first; first != span.first + span.count;)
+      {
+        const std::uint64_t count = std::min(kAtOnce, span.first + span.count - first);
+        positions.resize(3 * count);
+        this->read_positions({ { { first, count } }, count, 0 }, positions.data());
+        for (std::uint64_t i = 0; i != count; ++i)
+        {
+          visit(first + i,
+            { static_cast<double>(positions[3 * i]), static_cast<double>(positions[3 * i + 1]),
+              static_cast<double>(positions[3 * i + 2]) });
+        }
+        first += count;
+      }
+    }
+  });
+}
+}

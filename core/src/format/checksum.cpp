@@ -1,0 +1,39 @@
+#include "format/checksum.hpp"
+
+#include "format/layout.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace bat::format
+{
+std::uint64_t checksum(const void* data, std::size_t bytes) noexcept
+{
+  return XXH64(data, bytes, 0);
+}
+
+std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes)
+{
+  const std::uint64_t pages = page_count(bytes);
+  const std::uint64_t upper = page_count(4 * pages);
+  std::vector<std::uint32_t> sums(upper + pages);
+  std::uint32_t* lower_sums = sums.data() + upper;
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, pages, 64), [&](const auto& range) {
+    for (std::uint64_t i = range.begin(); i != range.end(); ++i)
+    {
+      const std::uint64_t begin = i * kPageBytes;
+      lower_sums[i] = page_checksum(data + begin, std::min(kPageBytes, bytes - begin));
+    }
+  });
+  for (std::uint64_t i = 0; i != upper; ++i)
+  {
+    const std::uint64_t begin = i * kPageBytes;
+    sums[i] = page_checksum(reinterpret_cast<const std::byte*>(lower_sums) + begin,
+      std::min(kPageBytes, 4 * pages - begin));
+  }
+  return sums;
+}
+}

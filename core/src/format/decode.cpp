@@ -1,0 +1,562 @@
+#include "format/decode.hpp"
+
+#include "format/checksum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <unordered_set>
+
+namespace bat::format
+{
+namespace
+{
+constexpr std::uint64_t kDirectBytes = 1 << 16; // longer runs are read straight into the caller's memory
+constexpr std::uint64_t kBufferPages = 64;
+
+const char* kind_name(std::uint32_t kind)
+{
+  static constexpr const char* kNames[] = { "section 0", "SCHEMA", "METADATA", "LEVELS",
+    "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS", "BITMAP_DICTIONARY",
+    "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES", "CHUNK_TABLE",
+    "SORTED_INDEX" };
+  return kind < std::size(kNames) ? kNames[kind] : "unknown section";
+}
+
+bool is_zero(const std::uint8_t* bytes, std::size_t count)
+{
+  return std::all_of(bytes, bytes + count, [](std::uint8_t b) { return b == 0; });
+}
+
+// Two comparisons: offset + bytes can wrap around in a hostile file.
+bool inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size)
+{
+  return offset <= size && bytes <= size - offset;
+}
+
+bool is_paged_kind(std::uint32_t kind)
+{
+  switch (static_cast<SectionKind>(kind))
+  {
+    case SectionKind::BlockBoxes:
+    case SectionKind::BlockBitmaps:
+    case SectionKind::Positions:
+    case SectionKind::Attribute:
+      return true;
+    default:
+      return false;
+  }
+}
+}
+
+void corrupt(const io::RandomAccessFile& file, const std::string& what)
+{
+  throw Error(ErrorCode::Corrupt, file.name() + ": " + what);
+}
+
+std::string describe(const SectionRecord& section)
+{
+  const auto kind = static_cast<SectionKind>(section.kind);
+  const bool numbered = kind == SectionKind::BinEdges || kind == SectionKind::TreeletKeys ||
+    kind == SectionKind::BitmapDictionary || kind == SectionKind::BlockBitmaps ||
+    kind == SectionKind::Attribute || section.kind > 12;
+  return numbered ? fmt::format("{} {}", kind_name(section.kind), section.index)
+                  : std::string(kind_name(section.kind));
+}
+
+Header read_header(const io::RandomAccessFile& file)
+{
+  Header header{};
+  const std::uint64_t size = file.size();
+  const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof(header)));
+  file.read(0, &header, have);
+  const std::size_t magic = std::min(have, sizeof(kMagic));
+  if (have == 0 || std::memcmp(header.magic, kMagic, magic) != 0)
+  {
+    throw Error(ErrorCode::NotABatFile,
+      file.name() + (size == 0 ? ": the file is empty" : ": not a BAT file, the first bytes differ"));
+  }
+  if (have >= 12 && header.version_major != kVersionMajor)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: format version {}.{}; this library reads version {}", file.name(),
+        header.version_major, header.version_minor, kVersionMajor));
+  }
+  if (have < sizeof(header))
+  {
+    throw Error(ErrorCode::Truncated,
+      fmt::format("{}: the header has {} bytes, the file only {}", file.name(), sizeof(header), size));
+  }
+  if (header.header_checksum != checksum(&header, offsetof(Header, header_checksum)))
+  {
+    corrupt(file, "the checksum of the header is wrong");
+  }
+  if (header.required_features != 0)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: needs {}, which this library does not read", file.name(),
+        header.required_features == 1       ? std::string("several leaf files (feature 0)")
+          : header.required_features == 2 ? std::string("compressed chunks (feature 1)")
+                                            : fmt::format("features {:#x}", header.required_features)));
+  }
+  if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
+    (header.flags & ~(kHasTime | kHasStep)) != 0)
+  {
+    corrupt(file, "the header has reserved bits set or another size than 128");
+  }
+  if (header.file_bytes > size)
+  {
+    throw Error(ErrorCode::Truncated,
+      fmt::format("{}: the file has {} bytes; its header promises {}", file.name(), size,
+        header.file_bytes));
+  }
+  if (header.file_bytes < size)
+  {
+    corrupt(file,
+      fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
+  }
+  if (header.particle_count > kMaxParticles)
+  {
+    corrupt(file,
+      fmt::format("{} particles; at most {} are allowed", header.particle_count, kMaxParticles));
+  }
+  return header;
+}
+
+std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const Header& header)
+{
+  const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
+  if (header.section_count > kMaxSections || header.section_table_offset % 8 != 0 ||
+    header.section_table_offset < sizeof(Header) ||
+    !inside(header.section_table_offset, bytes, file.size()))
+  {
+    corrupt(file,
+      fmt::format("the section table, {} records at offset {}, is outside a file of {} bytes",
+        header.section_count, header.section_table_offset, file.size()));
+  }
+  std::vector<SectionRecord> sections(header.section_count);
+  file.read(header.section_table_offset, sections.data(), bytes);
+  if (checksum(sections.data(), bytes) != header.section_table_checksum)
+  {
+    corrupt(file, "the checksum of the section table is wrong");
+  }
+  for (std::size_t i = 0; i != sections.size(); ++i)
+  {
+    const SectionRecord& s = sections[i];
+    const std::string name = describe(s);
+    if (i != 0 &&
+      std::tie(sections[i - 1].kind, sections[i - 1].index) >= std::tie(s.kind, s.index))
+    {
+      corrupt(file, name + " is not in ascending order in the section table");
+    }
+    const bool known = s.kind >= 1 && s.kind <= 16;
+    if (!known && (s.flags & kMustUnderstand) != 0)
+    {
+      throw Error(ErrorCode::UnsupportedVersion,
+        fmt::format("{}: has a section of kind {} that must be understood and is not", file.name(),
+          s.kind));
+    }
+    if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
+    {
+      corrupt(file, name + " has reserved bits set");
+    }
+    if (s.encoding != 0)
+    {
+      throw Error(ErrorCode::UnsupportedVersion,
+        fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(), name,
+          s.encoding));
+    }
+    if (s.offset % 8 != 0 || s.offset < sizeof(Header) || !inside(s.offset, s.bytes, file.size()))
+    {
+      corrupt(file,
+        fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
+          s.offset, file.size()));
+    }
+    if (s.raw_bytes != s.bytes)
+    {
+      corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
+    }
+    const bool paged = (s.flags & kPaged) != 0;
+    if (known && s.kind <= 12 && paged != is_paged_kind(s.kind))
+    {
+      corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
+    }
+    if (paged
+        ? s.checksums_offset % 8 != 0 || s.checksums_offset < sizeof(Header) ||
+          !inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size())
+        : s.checksums_offset != 0)
+    {
+      corrupt(file,
+        fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
+          s.checksums_offset, file.size()));
+    }
+  }
+  return sections;
+}
+
+const SectionRecord* find_section(
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index)
+{
+  const auto wanted = std::make_tuple(static_cast<std::uint32_t>(kind), index);
+  const auto found = std::lower_bound(sections.begin(), sections.end(), wanted,
+    [](const SectionRecord& s, const auto& key) { return std::tie(s.kind, s.index) < key; });
+  return found != sections.end() && std::tie(found->kind, found->index) == wanted ? &*found : nullptr;
+}
+
+std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const SectionRecord& section)
+{
+  std::vector<std::byte> bytes(section.bytes);
+  file.read(section.offset, bytes.data(), bytes.size());
+  if (checksum(bytes.data(), bytes.size()) != section.checksum)
+  {
+    corrupt(file, "the checksum of " + describe(section) + " is wrong");
+  }
+  return bytes;
+}
+
+namespace
+{
+// Reads SCHEMA front to back.
+class SchemaReader
+{
+public:
+  SchemaReader(const io::RandomAccessFile& file, std::vector<std::byte> bytes)
+    : file_(file)
+    , bytes_(std::move(bytes))
+  {
+  }
+
+  [[nodiscard]] std::uint64_t left() const { return this->bytes_.size() - this->at_; }
+
+  template <class Record>
+  Record next(const char* what)
+  {
+    Record record;
+    this->take(sizeof(record), what);
+    std::memcpy(&record, this->bytes_.data() + this->at_ - sizeof(record), sizeof(record));
+    return record;
+  }
+
+  std::string next_text(std::uint32_t bytes)
+  {
+    this->take(bytes, "a name");
+    return { reinterpret_cast<const char*>(this->bytes_.data()) + this->at_ - bytes, bytes };
+  }
+
+private:
+  void take(std::uint64_t bytes, const char* what)
+  {
+    if (bytes > this->left())
+    {
+      corrupt(this->file_, fmt::format("SCHEMA ends inside {}", what));
+    }
+    this->at_ += bytes;
+  }
+
+  const io::RandomAccessFile& file_;
+  std::vector<std::byte> bytes_;
+  std::uint64_t at_ = 0;
+};
+
+const SectionRecord& require(const io::RandomAccessFile& file,
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index,
+  std::uint64_t bytes)
+{
+  const SectionRecord* section = find_section(sections, kind, index);
+  if (!section)
+  {
+    SectionRecord missing{};
+    missing.kind = static_cast<std::uint32_t>(kind);
+    missing.index = index;
+    corrupt(file, describe(missing) + " is missing");
+  }
+  if (section->bytes != bytes)
+  {
+    corrupt(file,
+      fmt::format("{} has {} bytes; {} are needed", describe(*section), section->bytes, bytes));
+  }
+  return *section;
+}
+
+void check_head(const io::RandomAccessFile& file, const Header& header, const SchemaHead& head)
+{
+  const auto check = [&](bool good, const std::string& what) {
+    if (!good)
+    {
+      corrupt(file, "SCHEMA: " + what);
+    }
+  };
+  check(head.attribute_count <= kMaxAttributes,
+    fmt::format("{} attributes; at most {} are allowed", head.attribute_count, kMaxAttributes));
+  check(head.level_count >= 1 && head.level_count <= kMaxLevels,
+    fmt::format("{} levels; 1 to {} are allowed", head.level_count, kMaxLevels));
+  check(head.treelet_count <= header.particle_count &&
+      (head.treelet_count == 0) == (header.particle_count == 0),
+    fmt::format("{} treelets for {} particles", head.treelet_count, header.particle_count));
+  check(head.block_particles >= 1 && head.block_particles <= kMaxBlockParticles,
+    fmt::format(
+      "{} particles per block; 1 to {} are allowed", head.block_particles, kMaxBlockParticles));
+  check(head.block_count <= header.particle_count && head.block_count >= head.treelet_count,
+    fmt::format("{} blocks for {} treelets and {} particles", head.block_count,
+      head.treelet_count, header.particle_count));
+  check(head.position_type == 9 || head.position_type == 10,
+    fmt::format("position type {}; 9 and 10 are allowed", head.position_type));
+  check(is_zero(head.reserved, sizeof(head.reserved)), "reserved bytes are not zero");
+  for (int axis = 0; axis != 3; ++axis)
+  {
+    const double a = head.lower[axis];
+    const double b = head.upper[axis];
+    const bool empty = a == std::numeric_limits<double>::infinity() && b == -a;
+    check(empty || (std::isfinite(a) && std::isfinite(b) && a <= b), "the bounds are not a box");
+  }
+}
+
+template <class V>
+bool is_value(std::uint64_t bits)
+{
+  if constexpr (std::is_same_v<V, double>)
+  {
+    return !std::isnan(from_bits<double>(bits));
+  }
+  else
+  {
+    (void)bits;
+    return true;
+  }
+}
+}
+
+Schema read_schema(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections)
+{
+  const SectionRecord* section = find_section(sections, SectionKind::Schema);
+  if (!section)
+  {
+    corrupt(file, "SCHEMA is missing");
+  }
+  SchemaReader reader(file, read_plain(file, *section));
+  Schema schema;
+  schema.head = reader.next<SchemaHead>("its head");
+  check_head(file, header, schema.head);
+
+  std::vector<std::uint32_t> name_bytes;
+  std::uint64_t keys = 0;
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    const auto record = reader.next<AttributeRecord>("an attribute");
+    if (record.type < 1 || record.type > 10 || record.components < 1 ||
+      record.components > kMaxComponents || record.reserved != 0 || record.name_bytes < 1 ||
+      record.name_bytes > 65535 || record.first_key != keys)
+    {
+      corrupt(file, fmt::format("SCHEMA: the record of attribute {} breaks a rule", k));
+    }
+    bat::Attribute attribute;
+    attribute.type = static_cast<ScalarType>(record.type);
+    attribute.components = record.components;
+    attribute.role = record.role;
+    attribute.host_type = record.host_type;
+    schema.attributes.push_back(std::move(attribute));
+    schema.first_keys.push_back(record.first_key);
+    name_bytes.push_back(record.name_bytes);
+    keys += record.components == 1 ? 1u : record.components + 1u;
+  }
+  if (schema.head.key_count != keys)
+  {
+    corrupt(file, fmt::format("SCHEMA: {} keys; the attributes have {}", schema.head.key_count, keys));
+  }
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    bat::Attribute& attribute = schema.attributes[k];
+    const int count = attribute.components == 1 ? 1 : attribute.components + 1;
+    for (int c = 0; c != count; ++c)
+    {
+      const auto record = reader.next<KeyRecord>("a key");
+      const int component = c == attribute.components ? -1 : c;
+      const bool numbered = record.bitmap_bytes == 1 || record.bitmap_bytes == 2;
+      const ValueClass type = component < 0 ? ValueClass::Float : value_class(attribute.type);
+      if (record.attribute != k || record.component != component ||
+        !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
+        (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
+        (numbered ? record.dictionary_count < 1 || record.dictionary_count > 65536
+                  : record.dictionary_count != 0) ||
+        record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
+        (type == ValueClass::Float && !is_value<double>(record.maximum)))
+      {
+        corrupt(file,
+          fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
+      }
+      attribute.keys.push_back({ component, number_from_bits(record.minimum, type),
+        number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0 });
+      schema.keys.push_back(record);
+    }
+  }
+  std::unordered_set<std::string> names;
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    std::string name = reader.next_text(name_bytes[k]);
+    if (name.find('\0') != std::string::npos || !names.insert(name).second)
+    {
+      corrupt(file, fmt::format("SCHEMA: the name of attribute {} occurs twice or has a zero byte", k));
+    }
+    schema.attributes[k].name = std::move(name);
+  }
+  if (reader.left() != 0)
+  {
+    corrupt(file, fmt::format("SCHEMA has {} bytes too many", reader.left()));
+  }
+
+  const std::uint64_t n = header.particle_count;
+  const std::uint64_t treelets = schema.head.treelet_count;
+  const std::uint64_t blocks = schema.head.block_count;
+  const SectionRecord& levels =
+    require(file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
+  schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
+  require(file, sections, SectionKind::ShallowTree, 0,
+    treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
+  require(file, sections, SectionKind::Treelets, 0, treelets * sizeof(TreeletRecord));
+  require(file, sections, SectionKind::BlockBoxes, 0, blocks * sizeof(BlockBoxRecord));
+  require(file, sections, SectionKind::Positions, 0,
+    n * 3 * size_of(static_cast<ScalarType>(schema.head.position_type)));
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    const bat::Attribute& a = schema.attributes[k];
+    require(file, sections, SectionKind::Attribute, k,
+      n * size_of(a.type) * static_cast<std::uint64_t>(a.components));
+  }
+  for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
+  {
+    const KeyRecord& key = schema.keys[k];
+    require(file, sections, SectionKind::BinEdges, k, 8 * (key.bin_count - std::uint64_t{ 1 }));
+    require(file, sections, SectionKind::TreeletKeys, k, treelets * sizeof(TreeletKeyRecord));
+    if (key.bitmap_bytes != 0)
+    {
+      require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
+    }
+    if (key.dictionary_count != 0)
+    {
+      require(file, sections, SectionKind::BitmapDictionary, k,
+        std::uint64_t{ key.dictionary_count } * 4);
+    }
+  }
+  return schema;
+}
+
+std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) const
+{
+  const std::uint64_t pages = page_count(this->section_.bytes);
+  const std::uint64_t upper = page_count(4 * pages);
+  std::call_once(this->loaded_, [&] {
+    std::vector<std::uint32_t> sums(upper);
+    this->file_.read(this->section_.checksums_offset, sums.data(), 4 * upper);
+    if (checksum(sums.data(), 4 * upper) != this->section_.checksum)
+    {
+      corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
+    }
+    this->upper_ = std::move(sums);
+  });
+  std::vector<std::uint32_t> sums(std::min<std::uint64_t>(kPageBytes / 4, pages - first));
+  this->file_.read(
+    this->section_.checksums_offset + 4 * (upper + first), sums.data(), 4 * sums.size());
+  if (page_checksum(sums.data(), 4 * sums.size()) != this->upper_[first / (kPageBytes / 4)])
+  {
+    corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
+  }
+  return sums;
+}
+
+void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to)
+{
+  const SectionRecord& record = this->section_.record();
+  this->section_.file().read(record.offset + first_page * kPageBytes, to, bytes);
+  for (std::uint64_t begin = 0; begin < bytes; begin += kPageBytes)
+  {
+    const std::uint64_t page = first_page + begin / kPageBytes;
+    const std::uint64_t sums_first = page / (kPageBytes / 4) * (kPageBytes / 4);
+    if (sums_first != this->sums_first_)
+    {
+      this->sums_ = this->section_.page_checksums(sums_first);
+      this->sums_first_ = sums_first;
+    }
+    if (page_checksum(to + begin, std::min(kPageBytes, bytes - begin)) !=
+      this->sums_[page - sums_first])
+    {
+      corrupt(this->section_.file(),
+        fmt::format("page {} of {} (offset {}) does not match its checksum", page, describe(record),
+          record.offset + page * kPageBytes));
+    }
+  }
+}
+
+// Fills the buffer with the pages from first_page on that the next spans need, as far as they touch.
+void PageReader::load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+  std::uint64_t first_page)
+{
+  const std::uint64_t bytes = this->section_.record().bytes;
+  const std::uint64_t most = first_page + kBufferPages;
+  std::uint64_t end_page = first_page + 1;
+  for (std::size_t i = 0; i != span_count; ++i)
+  {
+    const std::uint64_t begin = spans[i].first * element_bytes;
+    const std::uint64_t end = begin + spans[i].count * element_bytes;
+    if (begin / kPageBytes > end_page)
+    {
+      break;
+    }
+    end_page = std::max(end_page, page_count(end));
+    if (end_page >= most)
+    {
+      end_page = most;
+      break;
+    }
+  }
+  const std::uint64_t begin = first_page * kPageBytes;
+  const std::uint64_t end = std::min(end_page * kPageBytes, bytes);
+  this->buffer_.resize(kBufferPages * kPageBytes);
+  this->buffer_begin_ = this->buffer_end_ = 0;
+  this->read_pages(first_page, end - begin, this->buffer_.data());
+  this->buffer_begin_ = begin;
+  this->buffer_end_ = end;
+}
+
+void PageReader::gather(
+  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out)
+{
+  for (std::size_t i = 0; i != span_count; ++i)
+  {
+    std::uint64_t at = spans[i].first * element_bytes;
+    const std::uint64_t end = at + spans[i].count * element_bytes;
+    while (at != end)
+    {
+      if (at % kPageBytes == 0 && end - at >= kDirectBytes)
+      {
+        // Checked right behind the read, while the bytes are in the cache.
+        const std::uint64_t bytes = std::min(kDirectBytes, (end - at) / kPageBytes * kPageBytes);
+        this->read_pages(at / kPageBytes, bytes, out);
+        at += bytes;
+        out += bytes;
+        continue;
+      }
+      if (at < this->buffer_begin_ || at >= this->buffer_end_)
+      {
+        if (end - at >= kDirectBytes + kPageBytes)
+        {
+          const Span head{ at, kPageBytes - at % kPageBytes }; // only up to where the direct read begins
+          this->load(&head, 1, 1, at / kPageBytes);
+        }
+        else
+        {
+          this->load(spans + i, span_count - i, element_bytes, at / kPageBytes);
+        }
+      }
+      const std::uint64_t bytes = std::min(end, this->buffer_end_) - at;
+      std::memcpy(out, this->buffer_.data() + (at - this->buffer_begin_), bytes);
+      at += bytes;
+      out += bytes;
+    }
+  }
+}
+}

@@ -1,0 +1,122 @@
+// From bytes that nobody has checked to values that can be trusted. The only place where offsets and
+// counts of a file are believed, and only after they were compared with what is there.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+#include "format/layout.hpp"
+#include "io/random_access_file.hpp"
+#include "levels.hpp"
+#include "numbers.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace bat::format
+{
+[[noreturn]] void corrupt(const io::RandomAccessFile& file, const std::string& what);
+
+/// "BIN_EDGES 3": how messages call a section.
+[[nodiscard]] std::string describe(const SectionRecord& section);
+
+/// Steps 2 to 6 of FORMAT.md section 15.
+[[nodiscard]] Header read_header(const io::RandomAccessFile& file);
+
+/// Step 7: the checked section table, ordered by kind and index.
+[[nodiscard]] std::vector<SectionRecord> read_sections(
+  const io::RandomAccessFile& file, const Header& header);
+
+[[nodiscard]] const SectionRecord* find_section(
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);
+
+/// Bytes of a section that is not paged, checked against its checksum.
+[[nodiscard]] std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section);
+
+/// The same as records; the size of the section is a multiple of the record's.
+template <class Record>
+[[nodiscard]] std::vector<Record> read_records(
+  const io::RandomAccessFile& file, const SectionRecord& section)
+{
+  const std::vector<std::byte> bytes = read_plain(file, section);
+  std::vector<Record> records(bytes.size() / sizeof(Record));
+  if (!records.empty())
+  {
+    std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
+  }
+  return records;
+}
+
+/// SCHEMA and LEVELS.
+struct Schema
+{
+  SchemaHead head{};
+  std::vector<bat::Attribute> attributes;
+  std::vector<std::uint32_t> first_keys; ///< of each attribute
+  std::vector<KeyRecord> keys;
+  LevelTable levels;
+
+  [[nodiscard]] ValueClass key_class(std::size_t key) const
+  {
+    const KeyRecord& record = this->keys[key];
+    return record.component < 0 ? ValueClass::Float
+                                : value_class(this->attributes[record.attribute].type);
+  }
+};
+
+/// Step 8: also checks that every section that the schema implies is there and has its size.
+[[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections);
+
+/// Reads pages of one paged section and checks each against its checksum. const functions may be called
+/// concurrently.
+class PagedSection
+{
+public:
+  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section)
+    : file_(file)
+    , section_(section)
+  {
+  }
+  [[nodiscard]] const SectionRecord& record() const noexcept { return this->section_; }
+  [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
+
+  /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
+  [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
+
+private:
+  const io::RandomAccessFile& file_;
+  SectionRecord section_;
+  mutable std::once_flag loaded_;
+  mutable std::vector<std::uint32_t> upper_; ///< L2
+};
+
+/// Copies out pieces of a paged section. One per thread.
+class PageReader
+{
+public:
+  explicit PageReader(const PagedSection& section)
+    : section_(section)
+  {
+  }
+
+  /// Copies the elements of ascending `spans` to `out`, packed. Elements have `element_bytes` bytes. The
+  /// spans lie inside the section.
+  void gather(
+    const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
+
+private:
+  void read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to);
+  void load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+    std::uint64_t first_page);
+
+  const PagedSection& section_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t buffer_begin_ = 0; ///< offset in the section
+  std::uint64_t buffer_end_ = 0;
+  std::vector<std::uint32_t> sums_; ///< one page of L1
+  std::uint64_t sums_first_ = ~std::uint64_t{ 0 };
+};
+}

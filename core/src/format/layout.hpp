@@ -1,0 +1,205 @@
+// The records of FORMAT.md as they are on disk, and nothing else. All fields are little-endian and
+// naturally aligned, so that the structs have no padding; the asserts hold them to the text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::format
+{
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are read in place");
+
+inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'A', 'T', 0x0D, 0x0A, 0x1A, 0x0A };
+inline constexpr std::uint16_t kVersionMajor = 1;
+inline constexpr std::uint16_t kVersionMinor = 0;
+inline constexpr std::uint64_t kPageBytes = 4096;              // section 2
+inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3
+inline constexpr std::uint32_t kMaxSections = 1u << 20;        // section 5
+inline constexpr std::uint32_t kMaxAttributes = 65535;         // section 7
+inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
+inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
+inline constexpr std::uint32_t kMaxBins = 4096;                // section 7
+inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12
+
+/// Section 5.
+struct Header
+{
+  std::uint8_t magic[8];
+  std::uint16_t version_major;
+  std::uint16_t version_minor;
+  std::uint32_t header_bytes;
+  std::uint64_t file_bytes;
+  std::uint64_t required_features;
+  std::uint64_t optional_features;
+  std::uint64_t particle_count;
+  std::uint64_t section_table_offset;
+  std::uint32_t section_count;
+  std::uint32_t flags;
+  double time;
+  std::int64_t step;
+  std::uint64_t section_table_checksum;
+  std::uint8_t reserved[32];
+  std::uint64_t header_checksum;
+};
+static_assert(sizeof(Header) == 128);
+static_assert(offsetof(Header, file_bytes) == 16 && offsetof(Header, particle_count) == 40);
+static_assert(offsetof(Header, time) == 64 && offsetof(Header, header_checksum) == 120);
+
+enum HeaderFlag : std::uint32_t
+{
+  kHasTime = 1,
+  kHasStep = 2
+};
+
+/// Section 6. NOTE: the numbers never change.
+enum class SectionKind : std::uint32_t
+{
+  Schema = 1,
+  Metadata = 2,
+  Levels = 3,
+  ShallowTree = 4,
+  Treelets = 5,
+  BlockBoxes = 6,
+  BinEdges = 7,
+  TreeletKeys = 8,
+  BitmapDictionary = 9,
+  BlockBitmaps = 10,
+  Positions = 11,
+  Attribute = 12,
+  AggregationTree = 13,
+  LeafFiles = 14,
+  ChunkTable = 15,
+  SortedIndex = 16
+};
+
+enum SectionFlag : std::uint32_t
+{
+  kPaged = 1,
+  kMustUnderstand = 2
+};
+
+/// Section 6.
+struct SectionRecord
+{
+  std::uint32_t kind;
+  std::uint32_t index;
+  std::uint32_t encoding;
+  std::uint32_t flags;
+  std::uint64_t offset;
+  std::uint64_t bytes;
+  std::uint64_t raw_bytes;
+  std::uint64_t checksum;
+  std::uint64_t checksums_offset;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(SectionRecord) == 64 && offsetof(SectionRecord, checksum) == 40);
+
+/// Section 7: beginning of SCHEMA.
+struct SchemaHead
+{
+  std::uint32_t attribute_count;
+  std::uint32_t key_count;
+  std::uint32_t level_count;
+  std::uint32_t treelet_count;
+  std::uint64_t block_count;
+  std::uint32_t block_particles;
+  std::uint8_t position_type;
+  std::uint8_t reserved[3];
+  double lower[3];
+  double upper[3];
+};
+static_assert(sizeof(SchemaHead) == 80 && offsetof(SchemaHead, lower) == 32);
+
+/// Section 7.
+struct AttributeRecord
+{
+  std::uint8_t type;
+  std::uint8_t components;
+  std::uint8_t role;
+  std::uint8_t reserved;
+  std::uint32_t host_type;
+  std::uint32_t name_bytes;
+  std::uint32_t first_key;
+};
+static_assert(sizeof(AttributeRecord) == 16);
+
+/// Section 7. `minimum` and `maximum` are the bits of a value of the key's class.
+struct KeyRecord
+{
+  std::uint32_t attribute;
+  std::int16_t component;
+  std::uint8_t bitmap_bytes;
+  std::uint8_t flags;
+  std::uint32_t bin_count;
+  std::uint32_t dictionary_count;
+  std::uint64_t minimum;
+  std::uint64_t maximum;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(KeyRecord) == 40 && offsetof(KeyRecord, minimum) == 16);
+
+/// Of KeyRecord and of TreeletKeyRecord.
+inline constexpr std::uint32_t kHasNaN = 1;
+
+/// Section 9.
+struct TreeletRecord
+{
+  std::uint32_t count;
+  std::uint32_t flags;
+};
+static_assert(sizeof(TreeletRecord) == 8);
+
+/// Of TreeletRecord: coordinates may be NaN or infinite.
+inline constexpr std::uint32_t kNonFinite = 1;
+
+/// Section 9.
+struct NodeRecord
+{
+  double lower[3];
+  double upper[3];
+  std::uint32_t first_treelet;
+  std::uint32_t skip;
+};
+static_assert(sizeof(NodeRecord) == 56);
+
+/// Section 10.
+struct BlockBoxRecord
+{
+  std::uint8_t lower[3];
+  std::uint8_t upper[3];
+};
+static_assert(sizeof(BlockBoxRecord) == 6);
+
+/// Section 10: one end of a block's box on an axis on which the treelet's box is [a, b].
+inline double block_coordinate(double a, double b, std::uint8_t q)
+{
+  const double t = q / 255.0;
+  return a * (1.0 - t) + b * t;
+}
+
+/// Section 11.
+struct TreeletKeyRecord
+{
+  std::uint64_t minimum;
+  std::uint64_t maximum;
+  std::uint32_t bitmap;
+  std::uint16_t first_bin;
+  std::uint16_t last_bin;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(TreeletKeyRecord) == 32 && offsetof(TreeletKeyRecord, bitmap) == 16);
+
+/// Section 6: pages of `bytes` bytes.
+inline std::uint64_t page_count(std::uint64_t bytes)
+{
+  return bytes / kPageBytes + (bytes % kPageBytes != 0);
+}
+
+/// Section 6: bytes of the checksum arrays L2 and L1 of a paged section.
+inline std::uint64_t checksum_array_bytes(std::uint64_t bytes)
+{
+  const std::uint64_t pages = page_count(bytes);
+  return 4 * (page_count(4 * pages) + pages);
+}
+}

@@ -1,0 +1,147 @@
+#include "io/atomic_file.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+namespace bat::io
+{
+namespace
+{
+[[noreturn]] void fail(ErrorCode code, const std::filesystem::path& target, const std::string& what)
+{
+  throw Error(code, fmt::format("{}: {}", target.string(), what));
+}
+
+[[noreturn]] void fail_write(
+  const std::filesystem::path& target, const std::string& what, int error)
+{
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  fail(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, target,
+    fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
+}
+
+// A link is followed, so that the file it leads to is replaced and not the link.
+std::filesystem::path follow_links(const std::filesystem::path& path)
+{
+  std::error_code ignored;
+  const std::filesystem::path real = std::filesystem::canonical(path, ignored);
+  return ignored ? path : real;
+}
+}
+
+AtomicFile::AtomicFile(const std::filesystem::path& target)
+  : target_(follow_links(target))
+{
+  struct stat status;
+  mode_t mode = 0;
+  if (::stat(this->target_.c_str(), &status) == 0)
+  {
+    if (!S_ISREG(status.st_mode))
+    {
+      fail(ErrorCode::CannotOpen, target, "is not a regular file and cannot be replaced");
+    }
+    // Renaming over it would succeed: the protection of the file has to be asked for.
+    if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
+    {
+      fail(ErrorCode::CannotOpen, target, "is read-only and is not replaced");
+    }
+    mode = status.st_mode & 07777;
+  }
+  if (this->target_.filename().empty())
+  {
+    fail(ErrorCode::CannotOpen, target, "is not the name of a file");
+  }
+  std::random_device random;
+  for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
+  {
+    std::filesystem::path name = this->target_;
+    // Long names would exceed the limit of the file system with a suffix.
+    name.replace_filename(fmt::format(
+      ".{}.{:08x}.tmp", this->target_.filename().string().substr(0, 200), random()));
+    this->temporary_ = name.string();
+    this->descriptor_ =
+      ::open(this->temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (this->descriptor_ < 0 && errno != EEXIST)
+    {
+      break;
+    }
+  }
+  if (this->descriptor_ < 0)
+  {
+    const int error = errno;
+    fail(error == ENOSPC || error == EDQUOT ? ErrorCode::NoSpace : ErrorCode::CannotOpen, target,
+      fmt::format("cannot create a file in '{}': {}",
+        this->target_.has_parent_path() ? this->target_.parent_path().string() : ".",
+        std::strerror(error)));
+  }
+  if (mode != 0)
+  {
+    (void)::fchmod(this->descriptor_, mode);
+  }
+}
+
+AtomicFile::~AtomicFile()
+{
+  if (this->descriptor_ >= 0)
+  {
+    ::close(this->descriptor_);
+    ::unlink(this->temporary_.c_str());
+  }
+}
+
+void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
+{
+  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
+  const char* from = static_cast<const char*>(data);
+  while (bytes != 0)
+  {
+    const ssize_t done = ::pwrite(
+      this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    if (done < 0)
+    {
+      if (errno == EINTR)
+      {
+        continue;
+      }
+      fail_write(
+        this->target_, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
+    }
+    from += done;
+    offset += static_cast<std::uint64_t>(done);
+    bytes -= static_cast<std::size_t>(done);
+  }
+}
+
+void AtomicFile::commit()
+{
+  if (::fsync(this->descriptor_) != 0)
+  {
+    fail_write(this->target_, "cannot flush to disk", errno);
+  }
+  if (::rename(this->temporary_.c_str(), this->target_.c_str()) != 0)
+  {
+    fail_write(this->target_, "cannot rename the finished file into place", errno);
+  }
+  ::close(this->descriptor_);
+  this->descriptor_ = -1;
+  // Makes the rename itself durable; a file system that cannot is no reason to fail now.
+  const std::string folder =
+    this->target_.has_parent_path() ? this->target_.parent_path().string() : ".";
+  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0)
+  {
+    (void)::fsync(directory);
+    ::close(directory);
+  }
+}
+}

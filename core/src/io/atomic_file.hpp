@@ -1,0 +1,31 @@
+// A file that appears under its name complete or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace bat::io
+{
+/// Writes to a temporary file beside `target`; commit() puts it in the target's place by a rename. Without
+/// commit() the destructor removes the temporary and the target stays as it was. Throws Error: CannotOpen,
+/// NoSpace, WriteFailed.
+class AtomicFile
+{
+public:
+  explicit AtomicFile(const std::filesystem::path& target);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  /// Gaps that are never written read as zeros.
+  void write(std::uint64_t offset, const void* data, std::size_t bytes);
+  void commit();
+
+private:
+  std::filesystem::path target_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+}

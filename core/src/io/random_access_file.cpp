@@ -1,0 +1,101 @@
+#include "io/random_access_file.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace bat::io
+{
+RandomAccessFile::RandomAccessFile(const std::filesystem::path& path)
+  : name_(path.string())
+{
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  this->descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (this->descriptor_ < 0)
+  {
+    const int error = errno;
+    throw Error(error == ENOENT || error == ENOTDIR ? ErrorCode::NotFound : ErrorCode::CannotOpen,
+      fmt::format("{}: cannot open: {}", this->name_, std::strerror(error)));
+  }
+  struct stat status;
+  if (::fstat(this->descriptor_, &status) != 0 || !S_ISREG(status.st_mode))
+  {
+    const bool folder = S_ISDIR(status.st_mode);
+    ::close(this->descriptor_);
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format(
+        "{}: is {}; a regular file is needed", this->name_, folder ? "a directory" : "no file"));
+  }
+  this->size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+RandomAccessFile::RandomAccessFile(std::vector<std::byte> bytes, std::string name)
+  : name_(std::move(name))
+  , size_(bytes.size())
+  , memory_(std::move(bytes))
+{
+}
+
+RandomAccessFile::~RandomAccessFile()
+{
+  if (this->descriptor_ >= 0)
+  {
+    ::close(this->descriptor_);
+  }
+}
+
+void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) const
+{
+  if (bytes == 0)
+  {
+    return;
+  }
+  const auto truncated = [&](std::uint64_t end) {
+    throw Error(ErrorCode::Truncated,
+      fmt::format("{}: bytes {} to {} are needed, but the file ends at {}", this->name_, offset,
+        offset + bytes, end));
+  };
+  if (offset > this->size_ || bytes > this->size_ - offset)
+  {
+    truncated(this->size_);
+  }
+  if (this->observer_)
+  {
+    this->observer_(offset, bytes);
+  }
+  this->bytes_read_ += bytes;
+  if (this->descriptor_ < 0)
+  {
+    std::memcpy(to, this->memory_.data() + offset, bytes);
+    return;
+  }
+  char* out = static_cast<char*>(to);
+  std::size_t done = 0;
+  while (done != bytes)
+  {
+    const ssize_t got =
+      ::pread(this->descriptor_, out + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0)
+    {
+      if (errno == EINTR)
+      {
+        continue;
+      }
+      throw Error(ErrorCode::CannotOpen,
+        fmt::format("{}: cannot read {} bytes at offset {}: {}", this->name_, bytes - done,
+          offset + done, std::strerror(errno)));
+    }
+    if (got == 0)
+    {
+      truncated(offset + done);
+    }
+    done += static_cast<std::size_t>(got);
+  }
+}
+}

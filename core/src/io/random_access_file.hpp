@@ -1,0 +1,45 @@
+// Reads ranges of bytes of a file or of memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bat::io
+{
+/// Reads, never maps: a file that is cut short while open must give an error, not a signal. const
+/// functions may be called concurrently.
+class RandomAccessFile
+{
+public:
+  /// Throws Error: NotFound, CannotOpen.
+  explicit RandomAccessFile(const std::filesystem::path& path);
+  RandomAccessFile(std::vector<std::byte> bytes, std::string name);
+  RandomAccessFile(const RandomAccessFile&) = delete;
+  RandomAccessFile& operator=(const RandomAccessFile&) = delete;
+  ~RandomAccessFile();
+
+  [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
+  /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be read.
+  void read(std::uint64_t offset, void* to, std::size_t bytes) const;
+
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return this->bytes_read_; }
+  void set_observer(std::function<void(std::uint64_t, std::uint64_t)> observer)
+  {
+    this->observer_ = std::move(observer);
+  }
+
+private:
+  std::string name_;
+  std::uint64_t size_ = 0;
+  int descriptor_ = -1;
+  std::vector<std::byte> memory_;
+  std::function<void(std::uint64_t, std::uint64_t)> observer_;
+  mutable std::atomic<std::uint64_t> bytes_read_{ 0 };
+};
+}

@@ -1,0 +1,28 @@
+// What the index alone says of a query.
+#pragma once
+
+#include "query/conditions.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bat::query
+{
+/// Consecutive ranks. Bit 0 of `undecided` stands for the box, bit 1 + i for range i (the last bit for
+/// all further ranges); where no bit is set, every particle matches.
+struct Interval
+{
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t undecided = 0;
+};
+
+[[nodiscard]] inline std::uint64_t range_bit(std::size_t range)
+{
+  return std::uint64_t{ 1 } << (range < 62 ? range + 1 : 63);
+}
+
+/// Ascending intervals of ranks outside of which no particle matches. Reads tree, treelets and, where those
+/// do not decide, the boxes and bitmaps of blocks; no particles.
+[[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions);
+}

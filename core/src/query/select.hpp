@@ -1,0 +1,11 @@
+// Which particles match.
+#pragma once
+
+#include "bat/file.hpp"
+#include "query/conditions.hpp"
+
+namespace bat::query
+{
+[[nodiscard]] Selection select(const File& file, const Query& query, const QueryOptions& options);
+[[nodiscard]] std::uint64_t upper_bound(const File& file, const Query& query);
+}

@@ -1,0 +1,488 @@
+// Looks at every byte of a file and holds it against FORMAT.md.
+
+#include "bat/validate.hpp"
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+#include "bins.hpp"
+#include "file_impl.hpp"
+#include "format/checksum.hpp"
+#include "levels.hpp"
+#include "numbers.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace bat
+{
+namespace
+{
+using format::corrupt;
+using format::SectionKind;
+
+struct Extent
+{
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::string what;
+};
+
+class Validator
+{
+public:
+  explicit Validator(const File& file)
+    : file_(file)
+    , impl_(file.impl())
+    , source_(*file.impl().source)
+  {
+  }
+
+  void run()
+  {
+    this->check_layout();
+    this->check_checksums();
+    this->check_metadata();
+    this->check_positions();
+    for (std::uint32_t k = 0; k != this->file_.attributes().size(); ++k)
+    {
+      this->check_attribute(k);
+    }
+  }
+
+private:
+  // Nothing overlaps, and what lies between is zero.
+  void check_layout() const
+  {
+    const format::Header& header = this->impl_.header;
+    std::vector<Extent> extents{ { 0, sizeof(header), "the header" },
+      { header.section_table_offset,
+        header.section_table_offset +
+          this->impl_.sections.size() * sizeof(format::SectionRecord),
+        "the section table" } };
+    if ((!(header.flags & format::kHasTime) && to_bits(header.time) != 0) ||
+      (!(header.flags & format::kHasStep) && header.step != 0))
+    {
+      corrupt(this->source_, "the header has a time or step that is not marked as valid");
+    }
+    for (const format::SectionRecord& s : this->impl_.sections)
+    {
+      extents.push_back({ s.offset, s.offset + s.bytes, format::describe(s) });
+      if ((s.flags & format::kPaged) != 0)
+      {
+        extents.push_back({ s.checksums_offset,
+          s.checksums_offset + format::checksum_array_bytes(s.bytes),
+          "the page checksums of " + format::describe(s) });
+      }
+      this->check_expected(s);
+    }
+    extents.erase(std::remove_if(extents.begin(), extents.end(),
+                    [](const Extent& e) { return e.begin == e.end; }),
+      extents.end());
+    std::sort(extents.begin(), extents.end(),
+      [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+    for (std::size_t i = 1; i != extents.size(); ++i)
+    {
+      if (extents[i].begin < extents[i - 1].end)
+      {
+        corrupt(this->source_,
+          fmt::format("{} and {} overlap at offset {}", extents[i - 1].what, extents[i].what,
+            extents[i].begin));
+      }
+      this->check_zero(extents[i - 1].end, extents[i].begin);
+    }
+    this->check_zero(extents.back().end, header.file_bytes);
+  }
+
+  void check_expected(const format::SectionRecord& s) const
+  {
+    const format::Schema& schema = this->impl_.schema;
+    bool expected = true;
+    switch (static_cast<SectionKind>(s.kind))
+    {
+      case SectionKind::BinEdges:
+      case SectionKind::TreeletKeys:
+        expected = s.index < schema.keys.size();
+        break;
+      case SectionKind::BitmapDictionary:
+        expected = s.index < schema.keys.size() && schema.keys[s.index].dictionary_count != 0;
+        break;
+      case SectionKind::BlockBitmaps:
+        expected = s.index < schema.keys.size() && schema.keys[s.index].bitmap_bytes != 0;
+        break;
+      case SectionKind::Attribute:
+        expected = s.index < schema.attributes.size();
+        break;
+      default:
+        expected = s.kind > 12 || s.index == 0;
+        break;
+    }
+    if (!expected)
+    {
+      corrupt(this->source_, format::describe(s) + " should not be there");
+    }
+  }
+
+  void check_zero(std::uint64_t begin, std::uint64_t end) const
+  {
+    std::vector<unsigned char> bytes(std::min<std::uint64_t>(end - begin, 1 << 20));
+    while (begin != end)
+    {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), end - begin));
+      this->source_.read(begin, bytes.data(), count);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        if (bytes[i] != 0)
+        {
+          corrupt(this->source_,
+            fmt::format("byte {} belongs to no section and is {} instead of 0", begin + i, bytes[i]));
+        }
+      }
+      begin += count;
+    }
+  }
+
+  // Sections that nothing below reads; all others are checked on the way.
+  void check_checksums() const
+  {
+    for (const format::SectionRecord& s : this->impl_.sections)
+    {
+      if ((s.flags & format::kPaged) == 0)
+      {
+        (void)format::read_plain(this->source_, s);
+        continue;
+      }
+      const format::PagedSection paged(this->source_, s);
+      format::PageReader reader(paged);
+      constexpr std::uint64_t kAtOnce = 1 << 20;
+      std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
+      for (std::uint64_t begin = 0; begin < s.bytes; begin += kAtOnce)
+      {
+        const Span span{ begin, std::min(kAtOnce, s.bytes - begin) };
+        reader.gather(&span, 1, 1, bytes.data());
+      }
+    }
+  }
+
+  void check_metadata() const
+  {
+    const format::SectionRecord* section =
+      format::find_section(this->impl_.sections, SectionKind::Metadata);
+    if (section &&
+      !nlohmann::json::parse(this->file_.metadata(), nullptr, false).is_object())
+    {
+      corrupt(this->source_, "METADATA is not a JSON object");
+    }
+  }
+
+  // A column in rank order: `visit(t, values)` for each treelet, `values` being the particles of the treelet.
+  template <class T, class Visit>
+  void for_each_treelet(
+    SectionKind kind, std::uint32_t index, std::size_t components, const Visit& visit) const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    const LevelTable& levels = this->impl_.schema.levels;
+    format::PageReader reader(this->impl_.paged(kind, index));
+    std::vector<T> column(this->file_.particle_count() * components);
+    const Span all{ 0, this->file_.particle_count() };
+    reader.gather(&all, 1, components * sizeof(T), reinterpret_cast<std::byte*>(column.data()));
+    std::vector<T> values;
+    for (std::size_t t = 0; t != spatial.treelets.size(); ++t)
+    {
+      values.clear();
+      for (std::uint64_t rank = spatial.first_rank[t]; rank != spatial.first_rank[t + 1]; ++rank)
+      {
+        std::uint64_t position = 0;
+        for_each_run(levels, rank, rank + 1,
+          [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count) {
+            position = count == 1 ? at : position;
+          });
+        const T* tuple = &column[position * components];
+        values.insert(values.end(), tuple, tuple + components);
+      }
+      visit(t, values);
+    }
+  }
+
+  void check_positions() const
+  {
+    dispatch(this->file_.position_type(), [&](auto value) {
+      using T = decltype(value);
+      if constexpr (std::is_floating_point_v<T>)
+      {
+        this->check_positions_of<T>();
+      }
+    });
+  }
+
+  template <class T>
+  void check_positions_of() const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    const std::uint32_t size = this->impl_.schema.head.block_particles;
+    std::vector<format::BlockBoxRecord> boxes(this->file_.block_count());
+    const Span all{ 0, boxes.size() };
+    format::PageReader reader(this->impl_.paged(SectionKind::BlockBoxes));
+    reader.gather(&all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
+
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    Box bounds{ { inf, inf, inf }, { -inf, -inf, -inf } };
+    this->for_each_treelet<T>(
+      SectionKind::Positions, 0, 3, [&](std::size_t t, const std::vector<T>& values) {
+        const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
+        const bool flagged = (spatial.treelets[t].flags & format::kNonFinite) != 0;
+        Box tight{ { inf, inf, inf }, { -inf, -inf, -inf } };
+        for (std::size_t i = 0; i != values.size() / 3; ++i)
+        {
+          const double p[3] = { static_cast<double>(values[3 * i]),
+            static_cast<double>(values[3 * i + 1]), static_cast<double>(values[3 * i + 2]) };
+          const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
+          if (!finite && !flagged)
+          {
+            corrupt(this->source_,
+              fmt::format("treelet {} has a particle that is not finite but is not marked so", t));
+          }
+          if (!finite)
+          {
+            continue;
+          }
+          const std::uint64_t block = spatial.first_block[t] + i / size;
+          for (std::size_t axis = 0; axis != 3; ++axis)
+          {
+            tight.lower[axis] = std::min(tight.lower[axis], p[axis]);
+            tight.upper[axis] = std::max(tight.upper[axis], p[axis]);
+            if (!flagged &&
+              (p[axis] < format::block_coordinate(
+                           node.lower[axis], node.upper[axis], boxes[block].lower[axis]) ||
+                p[axis] > format::block_coordinate(
+                            node.lower[axis], node.upper[axis], boxes[block].upper[axis])))
+            {
+              corrupt(this->source_, fmt::format("block {} has a particle outside of its box", block));
+            }
+          }
+        }
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          bounds.lower[axis] = std::min(bounds.lower[axis], tight.lower[axis]);
+          bounds.upper[axis] = std::max(bounds.upper[axis], tight.upper[axis]);
+          if (!flagged &&
+            (tight.lower[axis] != node.lower[axis] || tight.upper[axis] != node.upper[axis]))
+          {
+            corrupt(this->source_, fmt::format("treelet {} does not fill its box", t));
+          }
+        }
+      });
+    const format::SchemaHead& head = this->impl_.schema.head;
+    if (!std::equal(head.lower, head.lower + 3, bounds.lower.begin()) ||
+      !std::equal(head.upper, head.upper + 3, bounds.upper.begin()))
+    {
+      corrupt(this->source_, "SCHEMA: the bounds are not those of the particles");
+    }
+    this->check_node_boxes();
+  }
+
+  void check_node_boxes() const
+  {
+    const std::vector<format::NodeRecord>& nodes = this->impl_.spatial_index().nodes;
+    for (std::size_t i = 0; i != nodes.size(); ++i)
+    {
+      if (nodes[i].skip == i + 1)
+      {
+        continue;
+      }
+      const format::NodeRecord& left = nodes[i + 1];
+      const format::NodeRecord& right = nodes[left.skip];
+      for (int axis = 0; axis != 3; ++axis)
+      {
+        if (nodes[i].lower[axis] != std::min(left.lower[axis], right.lower[axis]) ||
+          nodes[i].upper[axis] != std::max(left.upper[axis], right.upper[axis]))
+        {
+          corrupt(this->source_,
+            fmt::format("SHALLOW_TREE: the box of node {} is not that of its children", i));
+        }
+      }
+    }
+  }
+
+  void check_attribute(std::uint32_t k) const
+  {
+    const Attribute& attribute = this->file_.attributes()[k];
+    const auto components = static_cast<std::size_t>(attribute.components);
+    dispatch(attribute.type, [&](auto value) {
+      using T = decltype(value);
+      for (std::size_t c = 0; c != attribute.keys.size(); ++c)
+      {
+        const std::size_t key = this->impl_.schema.first_keys[k] + c;
+        if (c == components)
+        {
+          this->check_key<double>(key, [&](const auto& check) {
+            this->for_each_treelet<T>(SectionKind::Attribute, k, components,
+              [&](std::size_t t, const std::vector<T>& tuples) {
+                check(t, tuples.size() / components,
+                  [&](std::size_t i) { return magnitude(&tuples[i * components], components); });
+              });
+          });
+        }
+        else
+        {
+          using V = ClassOf<T>;
+          this->check_key<V>(key, [&](const auto& check) {
+            this->for_each_treelet<T>(SectionKind::Attribute, k, components,
+              [&](std::size_t t, const std::vector<T>& tuples) {
+                check(t, tuples.size() / components,
+                  [&](std::size_t i) { return static_cast<V>(tuples[i * components + c]); });
+              });
+          });
+        }
+      }
+    });
+  }
+
+  std::vector<std::uint32_t> block_bitmaps(std::size_t k) const
+  {
+    const format::KeyRecord& record = this->impl_.schema.keys[k];
+    std::vector<std::uint32_t> bitmaps;
+    if (record.bitmap_bytes == 0)
+    {
+      return bitmaps;
+    }
+    const std::uint64_t blocks = this->file_.block_count();
+    std::vector<unsigned char> bytes(blocks * record.bitmap_bytes);
+    const Span all{ 0, blocks };
+    format::PageReader reader(
+      this->impl_.paged(SectionKind::BlockBitmaps, static_cast<std::uint32_t>(k)));
+    reader.gather(&all, 1, record.bitmap_bytes, reinterpret_cast<std::byte*>(bytes.data()));
+    const KeyIndex& index = this->impl_.key_index(k);
+    for (std::uint64_t b = 0; b != blocks; ++b)
+    {
+      std::uint32_t number = 0;
+      std::memcpy(&number, &bytes[b * record.bitmap_bytes], record.bitmap_bytes);
+      if (record.bitmap_bytes == 4)
+      {
+        bitmaps.push_back(number);
+        continue;
+      }
+      if (number >= index.dictionary.size())
+      {
+        corrupt(this->source_,
+          fmt::format("BLOCK_BITMAPS {}: block {} has number {} of a dictionary of {}", k, b, number,
+            index.dictionary.size()));
+      }
+      bitmaps.push_back(index.dictionary[number]);
+    }
+    return bitmaps;
+  }
+
+  // for_each(check) calls check(treelet, count, value of particle i) for each treelet.
+  template <class V, class ForEach>
+  void check_key(std::size_t k, const ForEach& for_each) const
+  {
+    constexpr bool has_infinity = std::numeric_limits<V>::has_infinity;
+    constexpr V above =
+      has_infinity ? std::numeric_limits<V>::infinity() : std::numeric_limits<V>::max();
+    constexpr V below =
+      has_infinity ? -std::numeric_limits<V>::infinity() : std::numeric_limits<V>::lowest();
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    const KeyIndex& index = this->impl_.key_index(k);
+    const std::uint32_t size = this->impl_.schema.head.block_particles;
+    const std::vector<std::uint32_t> bitmaps = this->block_bitmaps(k);
+    std::vector<V> edges;
+    for (const std::uint64_t bits : index.edges)
+    {
+      edges.push_back(from_bits<V>(bits));
+    }
+    V minimum = above;
+    V maximum = below;
+    bool nan = false;
+    for_each([&](std::size_t t, std::size_t count, const auto& value) {
+      const format::TreeletKeyRecord& record = index.treelets[t];
+      const auto bad = [&](const char* what) {
+        corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", k, t, what));
+      };
+      V lowest = above;
+      V highest = below;
+      bool has_nan = false;
+      std::uint32_t needed = 0;
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        const V v = value(i);
+        if (!(v == v))
+        {
+          has_nan = true;
+          continue;
+        }
+        lowest = std::min(lowest, v);
+        highest = std::max(highest, v);
+        const std::uint32_t bin = bin_of(edges, v);
+        if (bin < record.first_bin || bin > record.last_bin)
+        {
+          bad("a value outside of its bins");
+        }
+        const std::uint32_t bit = std::uint32_t{ 1 }
+          << bit_of_bin(bin, record.first_bin, record.last_bin);
+        needed |= bit;
+        const std::uint64_t block = spatial.first_block[t] + i / size;
+        if (!bitmaps.empty() && (bitmaps[block] & bit) == 0)
+        {
+          corrupt(this->source_,
+            fmt::format("BLOCK_BITMAPS {}: the bitmap of block {} lacks bit {:#x}", k, block, bit));
+        }
+      }
+      if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
+      {
+        bad("another minimum or maximum than its values");
+      }
+      if (((record.flags & format::kHasNaN) != 0) != has_nan)
+      {
+        bad("a wrong mark for NaN");
+      }
+      if (lowest <= highest ? record.first_bin != bin_of(edges, lowest) ||
+            record.last_bin != bin_of(edges, highest)
+                            : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
+      {
+        bad("other bins than its minimum and maximum");
+      }
+      if ((needed & ~record.bitmap) != 0)
+      {
+        bad("a bitmap that lacks a bit");
+      }
+      for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
+      {
+        if (!bitmaps.empty() && (bitmaps[b] & ~record.bitmap) != 0)
+        {
+          bad("a bitmap that lacks a bit of its blocks");
+        }
+      }
+      minimum = std::min(minimum, lowest);
+      maximum = std::max(maximum, highest);
+      nan = nan || has_nan;
+    });
+    const format::KeyRecord& record = this->impl_.schema.keys[k];
+    if (from_bits<V>(record.minimum) != minimum || from_bits<V>(record.maximum) != maximum ||
+      ((record.flags & format::kHasNaN) != 0) != nan)
+    {
+      corrupt(this->source_,
+        fmt::format("SCHEMA: minimum, maximum or NaN mark of key {} is not that of its values", k));
+    }
+  }
+
+  const File& file_;
+  const File::Impl& impl_;
+  const io::RandomAccessFile& source_;
+};
+}
+
+void validate(const File& file)
+{
+  Validator(file).run();
+}
+
+void validate(const std::filesystem::path& path)
+{
+  validate(File::open(path));
+}
+}

@@ -1,0 +1,164 @@
+// bat_info FILE: what a .bat file holds, for people or (--json) for programs.
+
+#include "bat/bat.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+namespace
+{
+// JSON has no infinities; a text that says so is better than null.
+nlohmann::json to_json(const bat::Number& number)
+{
+  return std::visit(
+    [](auto value) -> nlohmann::json {
+      if constexpr (std::is_same_v<decltype(value), double>)
+      {
+        if (!std::isfinite(value))
+        {
+          return fmt::format("{}", value);
+        }
+      }
+      return value;
+    },
+    number);
+}
+
+std::string key_name(const bat::Attribute& attribute, const bat::Key& key)
+{
+  if (attribute.components == 1)
+  {
+    return attribute.name;
+  }
+  return key.component < 0 ? attribute.name + " (magnitude)"
+                           : fmt::format("{}[{}]", attribute.name, key.component);
+}
+
+bool is_empty(const bat::Key& key)
+{
+  return bat::to_double(key.minimum) > bat::to_double(key.maximum);
+}
+
+nlohmann::json describe(const bat::File& file)
+{
+  nlohmann::json info;
+  info["file"] = file.name();
+  info["format_version"] = file.format_version();
+  info["file_bytes"] = file.file_bytes();
+  info["particles"] = file.particle_count();
+  info["bytes_per_particle"] = file.bytes_per_particle();
+  info["data_bytes"] = file.data_bytes();
+  info["index_bytes"] = file.file_bytes() - file.data_bytes();
+  info["position_type"] = bat::name_of(file.position_type());
+  if (const auto bounds = file.bounds())
+  {
+    info["bounds"] = { { "lower", bounds->lower }, { "upper", bounds->upper } };
+  }
+  else
+  {
+    info["bounds"] = nullptr;
+  }
+  info["time"] = file.time() ? to_json(*file.time()) : nlohmann::json();
+  info["step"] = file.step() ? nlohmann::json(*file.step()) : nlohmann::json();
+  info["treelets"] = file.treelet_count();
+  info["blocks"] = file.block_count();
+  info["block_particles"] = file.block_particles();
+  info["level_ends"] = file.level_ends();
+  info["attributes"] = nlohmann::json::array();
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    nlohmann::json a{ { "name", attribute.name }, { "type", bat::name_of(attribute.type) },
+      { "components", attribute.components } };
+    for (const bat::Key& key : attribute.keys)
+    {
+      a["keys"].push_back({ { "component", key.component }, { "minimum", to_json(key.minimum) },
+        { "maximum", to_json(key.maximum) }, { "has_nan", key.has_nan } });
+    }
+    info["attributes"].push_back(std::move(a));
+  }
+  const std::string metadata = file.metadata();
+  info["metadata"] =
+    metadata.empty() ? nlohmann::json() : nlohmann::json::parse(metadata, nullptr, false);
+  return info;
+}
+
+void print(const bat::File& file)
+{
+  const double data = static_cast<double>(file.data_bytes());
+  const double index = static_cast<double>(file.file_bytes()) - data;
+  fmt::print("{}\n", file.name());
+  fmt::print("  format version   {}\n", file.format_version());
+  fmt::print("  particles        {}\n", file.particle_count());
+  fmt::print("  size             {} bytes: data {}, index and checksums {}{}\n", file.file_bytes(),
+    file.data_bytes(), file.file_bytes() - file.data_bytes(),
+    data > 0 ? fmt::format(" ({:.2f} %)", 100 * index / data) : std::string());
+  fmt::print("  positions        3 x {}\n", bat::name_of(file.position_type()));
+  if (const auto b = file.bounds())
+  {
+    fmt::print("  bounds           [{}, {}] x [{}, {}] x [{}, {}]\n", b->lower[0], b->upper[0],
+      b->lower[1], b->upper[1], b->lower[2], b->upper[2]);
+  }
+  if (file.time())
+  {
+    fmt::print("  time             {}\n", *file.time());
+  }
+  if (file.step())
+  {
+    fmt::print("  step             {}\n", *file.step());
+  }
+  fmt::print("  tree             {} treelets, {} blocks of {} particles, {} levels\n",
+    file.treelet_count(), file.block_count(), file.block_particles(), file.level_ends().size());
+  fmt::print("  attributes       {}\n", file.attributes().size());
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    fmt::print("    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));
+    for (const bat::Key& key : attribute.keys)
+    {
+      fmt::print("      {}: {}{}\n", key_name(attribute, key),
+        is_empty(key) ? std::string("no values")
+                      : fmt::format("{} to {}", bat::to_string(key.minimum), bat::to_string(key.maximum)),
+        key.has_nan ? ", with NaN" : "");
+    }
+  }
+  const std::string metadata = file.metadata();
+  if (!metadata.empty())
+  {
+    fmt::print("  metadata         {}\n", metadata);
+  }
+}
+}
+
+int main(int argc, char** argv)
+{
+  CLI::App app("Tells what a .bat file holds.", "bat_info");
+  app.set_version_flag("--version", std::string("bat_info ") + bat::kLibraryVersion);
+  std::string path;
+  bool json = false;
+  app.add_option("FILE", path, "a .bat file")->required();
+  app.add_flag("--json", json, "print one JSON object");
+  CLI11_PARSE(app, argc, argv);
+  try
+  {
+    const bat::File file = bat::File::open(path);
+    if (json)
+    {
+      // Bytes that are not UTF-8 can only come from a path; they must not end the program.
+      fmt::print("{}\n",
+        describe(file).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    }
+    else
+    {
+      print(file);
+    }
+    return 0;
+  }
+  catch (const std::exception& e)
+  {
+    fmt::print(stderr, "bat_info: {}\n", e.what());
+    return 1;
+  }
+}
