@@ -1,0 +1,14 @@
+// The error codes of the core, as VTK's.
+#ifndef vtkBATErrors_h
+#define vtkBATErrors_h
+
+#include "bat/error.hpp"
+
+namespace bat_vtk
+{
+/// A code for vtkAlgorithm::SetErrorCode. VTK has no word for InvalidArgument, WriteFailed and
+/// Cancelled: they are vtkErrorCode::UserError + the number of the core's code.
+unsigned long ToVTKErrorCode(bat::ErrorCode code);
+}
+
+#endif

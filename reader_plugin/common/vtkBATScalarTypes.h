@@ -1,0 +1,23 @@
+// Which scalar type of the file format stands for which scalar type of VTK.
+#ifndef vtkBATScalarTypes_h
+#define vtkBATScalarTypes_h
+
+#include "bat/types.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace bat_vtk
+{
+/// The type in which values of the VTK type (VTK_FLOAT, VTK_ID_TYPE, ...) are stored on this
+/// platform, without loss. Empty for types that are not numbers, such as VTK_STRING.
+/// VTK_BIT is stored as one byte per value.
+std::optional<bat::ScalarType> ToScalarType(int vtkType);
+
+/// The VTK type of an array for stored values. `hostType` is the VTK type that the array had when it
+/// was written (bat::Attribute::host_type); it wins if it is stored that way on this platform, else
+/// the fixed-size type does.
+int ToVTKType(bat::ScalarType type, std::uint32_t hostType);
+}
+
+#endif

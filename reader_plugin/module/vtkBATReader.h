@@ -1,0 +1,180 @@
+/**
+ * @class   vtkBATReader
+ * @brief   reads particle files (.bat) by quality, box and attribute ranges
+ *
+ * The output is a vtkPolyData with the particles as points and the attributes as point data. What is
+ * read from disk is what matches: a share of the particles (Quality), those in a box (Box), those whose
+ * attributes are in ranges (AddAttributeRange), and of the attributes those that are selected
+ * (GetPointDataArraySelection). Types, names, components and roles (active scalars, global ids and so
+ * on) come back as they were written, every value bit for bit.
+ *
+ * RequestInformation reads a few KiB, whatever the size of the file. The file stays open until another
+ * one is named or it changes on disk.
+ *
+ * Pieces: part k of n gets a compact region of space with its share of the particles of every quality;
+ * the parts are disjoint and add up to the whole.
+ *
+ * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of the
+ * file, and leave the output empty.
+ */
+
+#ifndef vtkBATReader_h
+#define vtkBATReader_h
+
+#include "vtkBATReaderModule.h" // for export macro
+#include "vtkNew.h"             // for vtkNew
+#include "vtkPolyDataAlgorithm.h"
+
+#include <memory> // for std::unique_ptr
+#include <string> // for std::string
+
+class vtkDataArraySelection;
+class vtkStringArray;
+
+class VTKBATREADER_EXPORT vtkBATReader : public vtkPolyDataAlgorithm
+{
+public:
+  static vtkBATReader* New();
+  vtkTypeMacro(vtkBATReader, vtkPolyDataAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /**
+   * The file to read. Default: none.
+   */
+  vtkSetFilePathMacro(FileName);
+  vtkGetFilePathMacro(FileName);
+  ///@}
+
+  /**
+   * 1 if the file begins as a .bat file of any version: a file that is too new is better reported as
+   * such than taken for something else. Never reports an error.
+   */
+  static int CanReadFile(const char* fileName);
+
+  ///@{
+  /**
+   * Share of the particles to read, an even sample of space: ceil(Quality * n) of n particles, of which
+   * those are kept that also match box and ranges. A higher quality adds particles and takes none away.
+   * In [0, 1], checked when reading. Default: 1, all particles.
+   */
+  vtkSetMacro(Quality, double);
+  vtkGetMacro(Quality, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to read only the particles in Box. Default: false.
+   */
+  vtkSetMacro(UseBox, bool);
+  vtkGetMacro(UseBox, bool);
+  vtkBooleanMacro(UseBox, bool);
+  ///@}
+
+  ///@{
+  /**
+   * The box to read as x min, x max, y min, y max, z min, z max. Particles on its faces are in it. Ends
+   * may be infinite; a minimum above its maximum and NaN are errors when reading. Only used with UseBox.
+   * Default: 0, 1, 0, 1, 0, 1.
+   */
+  vtkSetVector6Macro(Box, double);
+  vtkGetVector6Macro(Box, double);
+  ///@}
+
+  /**
+   * Reads only particles whose attribute is in the closed range. Several ranges must all hold. `target`
+   * is the name of an attribute: its value, or its magnitude if it is a vector; "name[2]" is a
+   * component, counted from 0. The ends are decimal texts, so that 64-bit integers stay exact; an
+   * empty text is no limit on that side. An unknown attribute, a text that is not a number, NaN and a
+   * minimum above its maximum are errors when reading. Default: no ranges.
+   */
+  void AddAttributeRange(const char* target, const char* minimum, const char* maximum);
+
+  /**
+   * Takes away all ranges.
+   */
+  void ClearAttributeRanges();
+
+  /**
+   * Which attributes to read. Filled with the names in the file by UpdateInformation. Default: all.
+   */
+  vtkDataArraySelection* GetPointDataArraySelection();
+
+  /**
+   * Cells of the output. Filters that work on points alone and the Point Gaussian representation need none.
+   */
+  enum VertexCellsType
+  {
+    NO_CELLS = 0,
+    ONE_PER_PARTICLE = 1,
+    ONE_POLY_VERTEX = 2
+  };
+
+  ///@{
+  /**
+   * Which cells to make: none, one vertex per particle, or one poly-vertex with all particles.
+   * Default: ONE_PER_PARTICLE.
+   */
+  vtkSetClampMacro(VertexCells, int, NO_CELLS, ONE_POLY_VERTEX);
+  vtkGetMacro(VertexCells, int);
+  ///@}
+
+  ///@{
+  /**
+   * What the file holds, after UpdateInformation: number of particles, their box (zeros if there are
+   * none), and the format version ("1.0"; empty if no file is open).
+   */
+  vtkGetMacro(ParticleCount, vtkIdType);
+  vtkGetVector6Macro(Bounds, double);
+  const char* GetFileVersion() const;
+  ///@}
+
+  /**
+   * Triples of target, minimum and maximum for each range that can be asked of the file, after
+   * UpdateInformation; the texts suit AddAttributeRange.
+   */
+  vtkStringArray* GetAttributeRangesInfo();
+
+  /**
+   * Particles that the last Update loaded into this piece.
+   */
+  vtkGetMacro(LoadedCount, vtkIdType);
+
+  /**
+   * Bytes read from the open file so far.
+   */
+  vtkIdType GetBytesRead() const;
+
+protected:
+  vtkBATReader();
+  ~vtkBATReader() override;
+
+  int RequestInformation(
+    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
+  int RequestData(
+    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector) override;
+
+  char* FileName = nullptr;
+  double Quality = 1.0;
+  bool UseBox = false;
+  double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  int VertexCells = ONE_PER_PARTICLE;
+  vtkNew<vtkDataArraySelection> PointDataArraySelection;
+
+  vtkIdType ParticleCount = 0;
+  vtkIdType LoadedCount = 0;
+  double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+  vtkNew<vtkStringArray> AttributeRangesInfo;
+
+private:
+  vtkBATReader(const vtkBATReader&) = delete;
+  void operator=(const vtkBATReader&) = delete;
+
+  void SelectionModified();
+  int Fail(unsigned long code, const std::string& text);
+
+  class vtkInternals;
+  std::unique_ptr<vtkInternals> Internals;
+};
+
+#endif

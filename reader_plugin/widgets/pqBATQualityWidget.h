@@ -1,0 +1,52 @@
+// The quality of the reader: slider, number, and how many particles that is.
+#ifndef pqBATQualityWidget_h
+#define pqBATQualityWidget_h
+
+#include "pqPropertyWidget.h"
+
+class QLabel;
+class QLineEdit;
+class QSlider;
+
+/// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
+/// property ParticleCount.
+class pqBATQualityWidget : public pqPropertyWidget
+{
+  Q_OBJECT
+  Q_PROPERTY(double quality READ quality WRITE setQuality NOTIFY qualityChanged)
+  typedef pqPropertyWidget Superclass;
+
+public:
+  pqBATQualityWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqBATQualityWidget() override;
+
+  double quality() const { return this->Quality; }
+
+public Q_SLOTS:
+  void setQuality(double quality);
+
+Q_SIGNALS:
+  void qualityChanged();
+
+private Q_SLOTS:
+  void sliderMoved(int position);
+  void numberEdited();
+  void dataUpdated();
+
+private:
+  Q_DISABLE_COPY(pqBATQualityWidget)
+
+  void showQuality();
+  void updateCounts();
+  void updateText();
+
+  double Quality = 1.0;
+  bool Loaded = false;         ///< the reader has been updated since it was made
+  double LoadedQuality = -1.0; ///< quality of what is loaded; negative if nothing is
+  long long LoadedCount = 0;
+  QSlider* Slider;
+  QLineEdit* Number;
+  QLabel* Count;
+};
+
+#endif

@@ -1,0 +1,871 @@
+#include "VTKToBAT.h"
+
+#include "vtkBATScalarTypes.h"
+
+#include "bat/error.hpp"
+#include "bat/query.hpp"
+
+#include "vtkBitArray.h"
+#include "vtkCellData.h"
+#include "vtkCompositeDataIterator.h"
+#include "vtkCompositeDataSet.h"
+#include "vtkDataArray.h"
+#include "vtkDataObject.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkInformation.h"
+#include "vtkMultiBlockDataSet.h"
+#include "vtkPartitionedDataSet.h"
+#include "vtkPartitionedDataSetCollection.h"
+#include "vtkPointData.h"
+#include "vtkPointSet.h"
+#include "vtkPoints.h"
+#include "vtkSOADataArrayTemplate.h"
+#include "vtkSmartPointer.h"
+#include "vtkTable.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace
+{
+using bat::ArrayView;
+using bat::AttributeView;
+using bat::ScalarType;
+using Storage = std::vector<std::shared_ptr<void>>;
+
+[[noreturn]] void Refuse(const std::string& text)
+{
+  throw bat::Error(bat::ErrorCode::InvalidArgument, text);
+}
+
+std::string Quote(const std::string& name)
+{
+  return "'" + name + "'";
+}
+
+std::string Join(const std::vector<std::string>& names)
+{
+  std::string text;
+  for (const std::string& name : names)
+  {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::byte* Allocate(std::size_t bytes, Storage& storage)
+{
+  auto buffer = std::make_shared<std::vector<std::byte>>(bytes);
+  storage.push_back(buffer);
+  return buffer->data();
+}
+
+//------------------------------------------------------------------------------
+// Arrays
+
+// Separate arrays per component, if the array is one of those.
+std::optional<ArrayView> ViewOfComponents(vtkDataArray* array, ScalarType type)
+{
+  ArrayView view;
+  view.type = type;
+  view.components = array->GetNumberOfComponents();
+  view.stride_bytes = bat::size_of(type);
+  switch (array->GetDataType())
+  {
+    vtkTemplateMacro({
+      auto* typed = vtkSOADataArrayTemplate<VTK_TT>::FastDownCast(array);
+      for (int c = 0; typed && c < view.components; ++c)
+      {
+        view.component[c] = reinterpret_cast<const std::byte*>(typed->GetComponentArrayPointer(c));
+      }
+    });
+  }
+  const bool complete = std::all_of(view.component.begin(),
+    view.component.begin() + view.components, [](const std::byte* p) { return p != nullptr; });
+  return complete ? std::optional<ArrayView>(view) : std::nullopt;
+}
+
+ArrayView ViewOf(vtkDataArray* array, Storage& storage)
+{
+  const ScalarType type = *bat_vtk::ToScalarType(array->GetDataType());
+  const int components = array->GetNumberOfComponents();
+  if (vtkBitArray* bits = vtkBitArray::SafeDownCast(array))
+  {
+    const vtkIdType values = bits->GetNumberOfValues();
+    std::byte* bytes = Allocate(static_cast<std::size_t>(values), storage);
+    for (vtkIdType i = 0; i < values; ++i)
+    {
+      bytes[i] = static_cast<std::byte>(bits->GetValue(i));
+    }
+    return ArrayView::packed(type, components, bytes);
+  }
+  if (array->HasStandardMemoryLayout())
+  {
+    return ArrayView::packed(type, components, array->GetVoidPointer(0));
+  }
+  if (array->GetNumberOfTuples() > 0)
+  {
+    if (const std::optional<ArrayView> view = ViewOfComponents(array, type))
+    {
+      return *view;
+    }
+  }
+  // Arrays that compute their values or lay them out in their own way.
+  vtkSmartPointer<vtkDataArray> copy;
+  copy.TakeReference(vtkDataArray::CreateDataArray(array->GetDataType()));
+  copy->DeepCopy(array);
+  storage.push_back(std::make_shared<vtkSmartPointer<vtkDataArray>>(copy));
+  return ArrayView::packed(type, components, copy->GetVoidPointer(0));
+}
+
+template <typename In, typename Out>
+void ConvertValues(
+  const std::byte* in, std::size_t inStride, std::size_t count, Out* out, std::size_t outStride)
+{
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    In value;
+    std::memcpy(&value, in + i * inStride, sizeof(In));
+    out[i * outStride] = static_cast<Out>(value);
+  }
+}
+
+// Component `c` of `count` values from number `first` on, as Out.
+template <typename Out>
+void ConvertComponent(const ArrayView& view, int c, std::size_t first, std::size_t count, Out* out,
+  std::size_t outStride)
+{
+  const std::byte* in = view.component[c] + first * view.stride_bytes;
+  const std::size_t stride = view.stride_bytes;
+  switch (view.type)
+  {
+    case ScalarType::Int8:
+      return ConvertValues<std::int8_t>(in, stride, count, out, outStride);
+    case ScalarType::UInt8:
+      return ConvertValues<std::uint8_t>(in, stride, count, out, outStride);
+    case ScalarType::Int16:
+      return ConvertValues<std::int16_t>(in, stride, count, out, outStride);
+    case ScalarType::UInt16:
+      return ConvertValues<std::uint16_t>(in, stride, count, out, outStride);
+    case ScalarType::Int32:
+      return ConvertValues<std::int32_t>(in, stride, count, out, outStride);
+    case ScalarType::UInt32:
+      return ConvertValues<std::uint32_t>(in, stride, count, out, outStride);
+    case ScalarType::Int64:
+      return ConvertValues<std::int64_t>(in, stride, count, out, outStride);
+    case ScalarType::UInt64:
+      return ConvertValues<std::uint64_t>(in, stride, count, out, outStride);
+    case ScalarType::Float32:
+      return ConvertValues<float>(in, stride, count, out, outStride);
+    case ScalarType::Float64:
+      return ConvertValues<double>(in, stride, count, out, outStride);
+  }
+}
+
+// `count` tuples from number `first` on, packed behind one another, bit for bit.
+void PackTuples(const ArrayView& view, std::size_t first, std::size_t count, std::byte* out)
+{
+  const std::size_t size = bat::size_of(view.type);
+  const std::size_t tuple = size * static_cast<std::size_t>(view.components);
+  bool packed = view.stride_bytes == tuple;
+  for (int c = 0; c < view.components; ++c)
+  {
+    packed = packed && view.component[c] == view.component[0] + c * size;
+  }
+  if (packed)
+  {
+    std::memcpy(out, view.component[0] + first * tuple, count * tuple);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+  {
+    for (int c = 0; c < view.components; ++c)
+    {
+      std::memcpy(out + i * tuple + c * size,
+        view.component[c] + (first + i) * view.stride_bytes, size);
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+// Blocks
+
+struct Run
+{
+  std::size_t First;
+  std::size_t Count;
+};
+
+// One data set with points, or one table, as particles.
+struct Block
+{
+  std::string Label; ///< "block 3 (name)", or empty if the input is not composite
+  std::size_t Count = 0;
+  ArrayView Positions;
+  std::vector<AttributeView> Attributes;
+  std::vector<Run> Kept; ///< particles that are not ghosts
+  std::size_t KeptCount = 0;
+
+  bool KeepsAll() const { return this->KeptCount == this->Count; }
+  std::string Where() const { return this->Label.empty() ? "" : this->Label + ": "; }
+};
+
+class BlockReader
+{
+public:
+  BlockReader(const bat_vtk::CoordinateColumns& columns, bat_vtk::ConvertedInput& result)
+    : Columns(columns)
+    , Result(result)
+  {
+  }
+
+  Block Read(vtkDataObject* data, const std::string& label);
+
+private:
+  struct Coordinate
+  {
+    vtkDataArray* Array = nullptr; ///< null for "none"
+    int Component = 0;
+  };
+
+  void ReadPointSet(vtkPointSet* points, Block& block);
+  void ReadTable(vtkTable* table, Block& block);
+  std::array<Coordinate, 3> FindCoordinates(vtkDataSetAttributes* rows, const Block& block) const;
+  std::optional<Coordinate> FindColumn(
+    vtkDataSetAttributes* rows, const std::string& text, int axis, std::string& problem) const;
+  ArrayView PositionsFrom(const std::array<Coordinate, 3>& coordinates, std::size_t count);
+  void FindGhosts(vtkDataSetAttributes* data, Block& block) const;
+  void ReadAttributes(
+    vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used, Block& block);
+
+  const bat_vtk::CoordinateColumns& Columns;
+  bat_vtk::ConvertedInput& Result;
+};
+
+vtkUnsignedCharArray* GhostArray(vtkDataSetAttributes* data)
+{
+  return vtkUnsignedCharArray::SafeDownCast(
+    data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+}
+
+//------------------------------------------------------------------------------
+Block BlockReader::Read(vtkDataObject* data, const std::string& label)
+{
+  Block block;
+  block.Label = label;
+  if (vtkPointSet* points = vtkPointSet::SafeDownCast(data))
+  {
+    this->ReadPointSet(points, block);
+  }
+  else if (vtkTable* table = vtkTable::SafeDownCast(data))
+  {
+    this->ReadTable(table, block);
+  }
+  else
+  {
+    Refuse(block.Where() + "a " + data->GetClassName() +
+      " cannot be written; particles are points (vtkPointSet) or rows of a table (vtkTable)");
+  }
+  return block;
+}
+
+//------------------------------------------------------------------------------
+void BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
+{
+  block.Count = static_cast<std::size_t>(points->GetNumberOfPoints());
+  block.Positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
+  if (points->GetPoints())
+  {
+    vtkDataArray* array = points->GetPoints()->GetData();
+    block.Positions = this->PositionsFrom({ { { array, 0 }, { array, 1 }, { array, 2 } } }, block.Count);
+  }
+  this->FindGhosts(points->GetPointData(), block);
+  this->ReadAttributes(points->GetPointData(), {}, block);
+
+  std::vector<std::string> lost;
+  vtkCellData* cells = points->GetCellData();
+  for (int i = 0; i < cells->GetNumberOfArrays(); ++i)
+  {
+    const char* name = cells->GetAbstractArray(i)->GetName();
+    if (!name || std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0)
+    {
+      lost.push_back(name ? Quote(name) : "an unnamed array");
+    }
+  }
+  if (!lost.empty())
+  {
+    this->Result.Warnings.push_back(
+      block.Where() + "cell data is not written, only point data: " + Join(lost));
+  }
+}
+
+//------------------------------------------------------------------------------
+void BlockReader::ReadTable(vtkTable* table, Block& block)
+{
+  vtkDataSetAttributes* rows = table->GetRowData();
+  block.Count = static_cast<std::size_t>(table->GetNumberOfRows());
+  block.Positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
+  std::set<vtkAbstractArray*> used;
+  if (rows->GetNumberOfArrays() > 0)
+  {
+    const std::array<Coordinate, 3> coordinates = this->FindCoordinates(rows, block);
+    block.Positions = this->PositionsFrom(coordinates, block.Count);
+
+    // A column of which only some components are coordinates is also an attribute.
+    std::set<std::pair<vtkAbstractArray*, int>> components;
+    for (const Coordinate& coordinate : coordinates)
+    {
+      components.insert({ coordinate.Array, coordinate.Component });
+    }
+    for (const Coordinate& coordinate : coordinates)
+    {
+      bool complete = coordinate.Array != nullptr;
+      for (int c = 0; complete && c < coordinate.Array->GetNumberOfComponents(); ++c)
+      {
+        complete = components.count({ coordinate.Array, c }) > 0;
+      }
+      if (complete)
+      {
+        used.insert(coordinate.Array);
+      }
+    }
+  }
+  this->FindGhosts(rows, block);
+  this->ReadAttributes(rows, used, block);
+}
+
+//------------------------------------------------------------------------------
+// The column that `text` names, or nothing and a `problem` in words.
+std::optional<BlockReader::Coordinate> BlockReader::FindColumn(
+  vtkDataSetAttributes* rows, const std::string& text, int axis, std::string& problem) const
+{
+  std::vector<std::string> names;
+  for (int i = 0; i < rows->GetNumberOfArrays(); ++i)
+  {
+    if (const char* name = rows->GetAbstractArray(i)->GetName())
+    {
+      names.emplace_back(name);
+    }
+  }
+  bat::AttributeRange target;
+  try
+  {
+    target = bat::parse_range_target(text, names);
+  }
+  catch (const bat::Error&)
+  {
+    if (axis == 2 && text == "none")
+    {
+      return Coordinate{};
+    }
+    problem = "there is no such column";
+    return std::nullopt;
+  }
+  vtkDataArray* array = rows->GetArray(target.attribute.c_str());
+  if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
+  {
+    problem = "that column holds no numbers";
+    return std::nullopt;
+  }
+  const int components = array->GetNumberOfComponents();
+  const int component = target.component.value_or(0);
+  if ((!target.component && components != 1) || component < 0 || component >= components)
+  {
+    problem = "the column " + Quote(target.attribute) + " has " + std::to_string(components) +
+      " components; choose one as " + Quote(target.attribute + "[0]") + " and so on";
+    return std::nullopt;
+  }
+  return Coordinate{ array, component };
+}
+
+//------------------------------------------------------------------------------
+std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
+  vtkDataSetAttributes* rows, const Block& block) const
+{
+  static const char* const usual[][3] = { { "x", "y", "z" }, { "X", "Y", "Z" },
+    { "Points:0", "Points:1", "Points:2" }, { "Points_0", "Points_1", "Points_2" },
+    { "Points[0]", "Points[1]", "Points[2]" } };
+  static const char* const properties[3] = { "XColumn", "YColumn", "ZColumn" };
+
+  std::vector<std::string> names;
+  for (int i = 0; i < rows->GetNumberOfArrays(); ++i)
+  {
+    const char* name = rows->GetAbstractArray(i)->GetName();
+    names.push_back(name ? Quote(name) : "an unnamed column");
+  }
+  const std::string available = "the table has the columns " + Join(names);
+
+  std::array<Coordinate, 3> found;
+  std::string problem;
+  bool complete = true;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const std::string& chosen = this->Columns[axis];
+    if (chosen.empty())
+    {
+      complete = false;
+      continue;
+    }
+    const std::optional<Coordinate> coordinate = this->FindColumn(rows, chosen, axis, problem);
+    if (!coordinate)
+    {
+      Refuse(block.Where() + properties[axis] + " is " + Quote(chosen) + ", but " + problem + "; " +
+        available);
+    }
+    found[axis] = *coordinate;
+  }
+  for (const auto& candidates : usual)
+  {
+    if (complete)
+    {
+      break;
+    }
+    std::array<Coordinate, 3> attempt = found;
+    complete = true;
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      if (this->Columns[axis].empty())
+      {
+        const std::optional<Coordinate> coordinate = this->FindColumn(rows, candidates[axis], axis, problem);
+        complete = complete && coordinate;
+        attempt[axis] = coordinate.value_or(Coordinate{});
+      }
+    }
+    if (complete)
+    {
+      found = attempt;
+    }
+  }
+  if (!complete)
+  {
+    Refuse(block.Where() + "choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn " +
+      "may be 'none'): " + available);
+  }
+  return found;
+}
+
+//------------------------------------------------------------------------------
+// Borrows where the three coordinates are of one floating-point type and lie in memory as the core
+// wants them; else copies. Integers and mixed types become float64.
+ArrayView BlockReader::PositionsFrom(
+  const std::array<Coordinate, 3>& coordinates, std::size_t count)
+{
+  const auto sameArray = [&](int axis)
+  {
+    return coordinates[axis].Array == coordinates[0].Array && coordinates[axis].Component == axis;
+  };
+  std::array<ArrayView, 3> views;
+  bool allFloat32 = true;
+  bool allFloat64 = true;
+  bool separate = true;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    vtkDataArray* array = coordinates[axis].Array;
+    if (!array)
+    {
+      separate = false;
+      continue;
+    }
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != count)
+    {
+      Refuse("the coordinates hold " + std::to_string(array->GetNumberOfTuples()) + " values for " +
+        std::to_string(count) + " particles");
+    }
+    views[axis] = axis > 0 && array == coordinates[0].Array
+      ? views[0]
+      : ViewOf(array, this->Result.Storage);
+    allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;
+    allFloat64 = allFloat64 && views[axis].type == ScalarType::Float64;
+    separate = separate && array->GetNumberOfComponents() == 1 &&
+      views[axis].stride_bytes == bat::size_of(views[axis].type);
+  }
+  if (allFloat32 || allFloat64)
+  {
+    if (sameArray(0) && sameArray(1) && sameArray(2) &&
+      coordinates[0].Array->GetNumberOfComponents() == 3)
+    {
+      return views[0];
+    }
+    if (separate)
+    {
+      return ArrayView::separate(views[0].type,
+        { views[0].component[0], views[1].component[0], views[2].component[0] });
+    }
+  }
+
+  const ScalarType type = allFloat32 ? ScalarType::Float32 : ScalarType::Float64;
+  std::byte* bytes = Allocate(3 * count * bat::size_of(type), this->Result.Storage);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const Coordinate& coordinate = coordinates[axis];
+    if (!coordinate.Array)
+    {
+      continue; // allocated as zeros
+    }
+    if (type == ScalarType::Float32)
+    {
+      ConvertComponent(views[axis], coordinate.Component, 0, count,
+        reinterpret_cast<float*>(bytes) + axis, 3);
+    }
+    else
+    {
+      ConvertComponent(views[axis], coordinate.Component, 0, count,
+        reinterpret_cast<double*>(bytes) + axis, 3);
+    }
+  }
+  return ArrayView::packed(type, 3, bytes);
+}
+
+//------------------------------------------------------------------------------
+void BlockReader::FindGhosts(vtkDataSetAttributes* data, Block& block) const
+{
+  constexpr unsigned char ghost =
+    vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
+  vtkUnsignedCharArray* flags = GhostArray(data);
+  if (!flags || static_cast<std::size_t>(flags->GetNumberOfValues()) != block.Count)
+  {
+    block.Kept = { Run{ 0, block.Count } };
+    block.KeptCount = block.Count;
+    return;
+  }
+  const unsigned char* flag = flags->GetPointer(0);
+  for (std::size_t i = 0; i < block.Count; ++i)
+  {
+    if ((flag[i] & ghost) != 0)
+    {
+      continue;
+    }
+    if (!block.Kept.empty() && block.Kept.back().First + block.Kept.back().Count == i)
+    {
+      ++block.Kept.back().Count;
+    }
+    else
+    {
+      block.Kept.push_back(Run{ i, 1 });
+    }
+    ++block.KeptCount;
+  }
+}
+
+//------------------------------------------------------------------------------
+void BlockReader::ReadAttributes(
+  vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used, Block& block)
+{
+  std::set<std::string> taken;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    if (const char* name = data->GetAbstractArray(i)->GetName())
+    {
+      taken.insert(name);
+    }
+  }
+
+  std::vector<std::string> lost;
+  std::set<std::string> names;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkAbstractArray* abstract = data->GetAbstractArray(i);
+    if (abstract == GhostArray(data) || used.count(abstract) > 0)
+    {
+      continue;
+    }
+    std::string name = abstract->GetName() ? abstract->GetName() : "";
+    if (name.empty())
+    {
+      name = "array_" + std::to_string(i);
+      while (!taken.insert(name).second)
+      {
+        name += "_";
+      }
+      this->Result.Warnings.push_back(
+        block.Where() + "array " + std::to_string(i) + " has no name; it is written as " + Quote(name));
+    }
+    vtkDataArray* array = vtkDataArray::SafeDownCast(abstract);
+    if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
+    {
+      lost.push_back(Quote(name) + " (" + abstract->GetDataTypeAsString() + ")");
+      continue;
+    }
+    const int components = array->GetNumberOfComponents();
+    if (components < 1 || components > bat::kMaxComponents)
+    {
+      Refuse(block.Where() + "array " + Quote(name) + " has " + std::to_string(components) +
+        " components; 1 to " + std::to_string(bat::kMaxComponents) + " can be written");
+    }
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != block.Count)
+    {
+      Refuse(block.Where() + "array " + Quote(name) + " holds " +
+        std::to_string(array->GetNumberOfTuples()) + " values for " + std::to_string(block.Count) +
+        " particles");
+    }
+    if (!names.insert(name).second)
+    {
+      Refuse(block.Where() + "two arrays are named " + Quote(name));
+    }
+    AttributeView attribute;
+    attribute.name = name;
+    attribute.values = ViewOf(array, this->Result.Storage);
+    attribute.role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(i)); // -1 for no role
+    attribute.host_type = static_cast<std::uint32_t>(array->GetDataType());
+    block.Attributes.push_back(attribute);
+  }
+  if (!lost.empty())
+  {
+    this->Result.Warnings.push_back(
+      block.Where() + "arrays that hold no numbers are not written: " + Join(lost));
+  }
+}
+
+//------------------------------------------------------------------------------
+// Composite data sets
+
+std::string NameIn(vtkInformation* metaData)
+{
+  return metaData && metaData->Has(vtkCompositeDataSet::NAME())
+    ? metaData->Get(vtkCompositeDataSet::NAME())
+    : "";
+}
+
+struct Leaf
+{
+  vtkDataObject* Data;
+  std::string Name;
+};
+
+// All leaves with the name of the nearest block above them that has one.
+void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Leaf>& leaves)
+{
+  const auto named = [&name](vtkInformation* metaData)
+  {
+    const std::string own = NameIn(metaData);
+    return own.empty() ? name : own;
+  };
+  if (!data)
+  {
+    return;
+  }
+  if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(data))
+  {
+    for (unsigned int i = 0; i < blocks->GetNumberOfBlocks(); ++i)
+    {
+      CollectLeaves(
+        blocks->GetBlock(i), named(blocks->HasMetaData(i) ? blocks->GetMetaData(i) : nullptr), leaves);
+    }
+  }
+  else if (auto* collection = vtkPartitionedDataSetCollection::SafeDownCast(data))
+  {
+    for (unsigned int i = 0; i < collection->GetNumberOfPartitionedDataSets(); ++i)
+    {
+      CollectLeaves(collection->GetPartitionedDataSet(i),
+        named(collection->HasMetaData(i) ? collection->GetMetaData(i) : nullptr), leaves);
+    }
+  }
+  else if (auto* partitions = vtkPartitionedDataSet::SafeDownCast(data))
+  {
+    for (unsigned int i = 0; i < partitions->GetNumberOfPartitions(); ++i)
+    {
+      CollectLeaves(partitions->GetPartitionAsDataObject(i),
+        named(partitions->HasMetaData(i) ? partitions->GetMetaData(i) : nullptr), leaves);
+    }
+  }
+  else if (auto* other = vtkCompositeDataSet::SafeDownCast(data))
+  {
+    vtkSmartPointer<vtkCompositeDataIterator> iterator;
+    iterator.TakeReference(other->NewIterator());
+    for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
+    {
+      leaves.push_back({ iterator->GetCurrentDataObject(), name });
+    }
+  }
+  else
+  {
+    leaves.push_back({ data, name });
+  }
+}
+
+std::string LabelOf(std::size_t number, const std::string& name)
+{
+  return "block " + std::to_string(number) + (name.empty() ? "" : " (" + name + ")");
+}
+
+const AttributeView* FindAttribute(const Block& block, const std::string& name)
+{
+  for (const AttributeView& attribute : block.Attributes)
+  {
+    if (attribute.name == name)
+    {
+      return &attribute;
+    }
+  }
+  return nullptr;
+}
+
+std::string Describe(const ArrayView& values)
+{
+  std::string text(bat::name_of(values.type));
+  return values.components == 1 ? text : text + " x " + std::to_string(values.components);
+}
+
+void CheckSameAttributes(const Block& first, const Block& other)
+{
+  for (const AttributeView& attribute : first.Attributes)
+  {
+    const AttributeView* same = FindAttribute(other, attribute.name);
+    if (!same)
+    {
+      Refuse(other.Label + " has no array " + Quote(attribute.name) + ", which is " +
+        Describe(attribute.values) + " in " + first.Label);
+    }
+    if (same->values.type != attribute.values.type ||
+      same->values.components != attribute.values.components)
+    {
+      Refuse("array " + Quote(attribute.name) + " is " + Describe(same->values) + " in " + other.Label +
+        " but " + Describe(attribute.values) + " in " + first.Label);
+    }
+  }
+  for (const AttributeView& attribute : other.Attributes)
+  {
+    if (!FindAttribute(first, attribute.name))
+    {
+      Refuse(first.Label + " has no array " + Quote(attribute.name) + ", which is " +
+        Describe(attribute.values) + " in " + other.Label);
+    }
+  }
+}
+
+// Positions of all kept particles, packed; float64 as soon as one block is.
+ArrayView ConcatenatePositions(
+  const std::vector<const Block*>& blocks, std::size_t count, Storage& storage)
+{
+  const bool float32 = std::all_of(blocks.begin(), blocks.end(),
+    [](const Block* block) { return block->Positions.type == ScalarType::Float32; });
+  const ScalarType type = float32 ? ScalarType::Float32 : ScalarType::Float64;
+  const std::size_t tuple = 3 * bat::size_of(type);
+  std::byte* bytes = Allocate(count * tuple, storage);
+  std::byte* out = bytes;
+  for (const Block* block : blocks)
+  {
+    for (const Run& run : block->Kept)
+    {
+      if (block->Positions.type == type)
+      {
+        PackTuples(block->Positions, run.First, run.Count, out);
+      }
+      else
+      {
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          ConvertComponent(block->Positions, axis, run.First, run.Count,
+            reinterpret_cast<double*>(out) + axis, 3);
+        }
+      }
+      out += run.Count * tuple;
+    }
+  }
+  return ArrayView::packed(type, 3, bytes);
+}
+
+AttributeView ConcatenateAttribute(const std::vector<const Block*>& blocks,
+  const AttributeView& first, std::size_t count, Storage& storage)
+{
+  const std::size_t tuple =
+    bat::size_of(first.values.type) * static_cast<std::size_t>(first.values.components);
+  std::byte* bytes = Allocate(count * tuple, storage);
+  std::byte* out = bytes;
+  for (const Block* block : blocks)
+  {
+    const ArrayView& values = FindAttribute(*block, first.name)->values;
+    for (const Run& run : block->Kept)
+    {
+      PackTuples(values, run.First, run.Count, out);
+      out += run.Count * tuple;
+    }
+  }
+  AttributeView attribute = first;
+  attribute.values = ArrayView::packed(first.values.type, first.values.components, bytes);
+  return attribute;
+}
+
+std::optional<double> TimeOf(vtkDataObject* data)
+{
+  vtkInformation* information = data->GetInformation();
+  if (information && information->Has(vtkDataObject::DATA_TIME_STEP()))
+  {
+    return information->Get(vtkDataObject::DATA_TIME_STEP());
+  }
+  return std::nullopt;
+}
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::ConvertedInput bat_vtk::ConvertInput(
+  vtkDataObject* input, const CoordinateColumns& columns)
+{
+  ConvertedInput result;
+  bat::ParticleView& particles = result.Particles;
+  particles.positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
+
+  std::vector<Leaf> leaves;
+  CollectLeaves(input, "", leaves);
+  particles.time = TimeOf(input);
+  for (const Leaf& leaf : leaves)
+  {
+    if (!particles.time)
+    {
+      particles.time = TimeOf(leaf.Data);
+    }
+  }
+
+  const bool composite = vtkCompositeDataSet::SafeDownCast(input) != nullptr;
+  BlockReader reader(columns, result);
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+  {
+    blocks.push_back(
+      reader.Read(leaves[i].Data, composite ? LabelOf(i, leaves[i].Name) : std::string()));
+  }
+
+  std::vector<const Block*> filled;
+  std::size_t count = 0;
+  for (const Block& block : blocks)
+  {
+    if (block.KeptCount > 0)
+    {
+      filled.push_back(&block);
+      count += block.KeptCount;
+    }
+  }
+  if (filled.empty() && !blocks.empty())
+  {
+    filled.push_back(&blocks.front()); // no particles, but their attributes have names and types
+  }
+  if (filled.empty())
+  {
+    return result;
+  }
+
+  particles.count = count;
+  const Block& first = *filled.front();
+  if (filled.size() == 1 && first.KeepsAll())
+  {
+    particles.positions = first.Positions;
+    particles.attributes = first.Attributes;
+    return result;
+  }
+  for (const Block* other : filled)
+  {
+    CheckSameAttributes(first, *other);
+  }
+  particles.positions = ConcatenatePositions(filled, count, result.Storage);
+  for (const AttributeView& attribute : first.Attributes)
+  {
+    particles.attributes.push_back(
+      ConcatenateAttribute(filled, attribute, count, result.Storage));
+  }
+  return result;
+}
