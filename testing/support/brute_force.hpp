@@ -1,0 +1,235 @@
+// The oracle: queries answered by looking at every particle, with arithmetic of its own.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/query.hpp"
+#include "support/clouds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace brute_force
+{
+/// All of a file's values by file position.
+struct Table
+{
+  struct Column
+  {
+    bat::Attribute attribute;
+    std::vector<std::byte> bytes;
+  };
+  std::uint64_t count = 0;
+  bat::ScalarType position_type = bat::ScalarType::Float32;
+  std::vector<std::byte> positions;
+  std::vector<Column> columns;
+};
+
+inline Table read_all(const bat::File& file)
+{
+  const bat::Selection all = file.select({});
+  Table table;
+  table.count = all.count;
+  table.position_type = file.position_type();
+  table.positions.resize(all.count * 3 * bat::size_of(table.position_type));
+  file.read_positions(all, table.positions.data());
+  for (std::size_t k = 0; k != file.attributes().size(); ++k)
+  {
+    const bat::Attribute& a = file.attributes()[k];
+    Table::Column column{ a, {} };
+    column.bytes.resize(
+      all.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+    file.read_attribute(k, all, column.bytes.data());
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+// Every value fits a long double of x86 exactly (64-bit mantissa), so that one comparison serves all types.
+static_assert(std::numeric_limits<long double>::digits >= 64);
+
+inline long double value(const std::vector<std::byte>& bytes, bat::ScalarType type, std::size_t i)
+{
+  const auto load = [&](auto v) -> long double {
+    std::memcpy(&v, &bytes[i * sizeof(v)], sizeof(v));
+    return static_cast<long double>(v);
+  };
+  switch (type)
+  {
+    case bat::ScalarType::Int8:
+      return load(std::int8_t{});
+    case bat::ScalarType::UInt8:
+      return load(std::uint8_t{});
+    case bat::ScalarType::Int16:
+      return load(std::int16_t{});
+    case bat::ScalarType::UInt16:
+      return load(std::uint16_t{});
+    case bat::ScalarType::Int32:
+      return load(std::int32_t{});
+    case bat::ScalarType::UInt32:
+      return load(std::uint32_t{});
+    case bat::ScalarType::Int64:
+      return load(std::int64_t{});
+    case bat::ScalarType::UInt64:
+      return load(std::uint64_t{});
+    case bat::ScalarType::Float32:
+      return load(float{});
+    case bat::ScalarType::Float64:
+      break;
+  }
+  return load(double{});
+}
+
+inline long double exact(const bat::Number& number)
+{
+  return std::visit([](auto v) { return static_cast<long double>(v); }, number);
+}
+
+/// Value of a key of particle i, or nothing for NaN.
+inline std::optional<long double> key_value(
+  const Table::Column& column, std::optional<int> component, std::size_t i)
+{
+  const auto components = static_cast<std::size_t>(column.attribute.components);
+  if (component || components == 1)
+  {
+    const long double v = value(column.bytes, column.attribute.type,
+      i * components + static_cast<std::size_t>(component.value_or(0)));
+    return std::isnan(v) ? std::nullopt : std::optional<long double>(v);
+  }
+  double sum = 0;
+  for (std::size_t c = 0; c != components; ++c)
+  {
+    const auto v =
+      static_cast<double>(value(column.bytes, column.attribute.type, i * components + c));
+    sum += v * v;
+  }
+  return std::isnan(sum) ? std::nullopt : std::optional<long double>(std::sqrt(sum));
+}
+
+/// Ascending file positions that match; `part` is not looked at.
+inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& query)
+{
+  const auto count_at = [&](double q) {
+    return std::min(
+      table.count, static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(table.count))));
+  };
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t i = count_at(query.after_quality); i < count_at(query.quality); ++i)
+  {
+    bool match = true;
+    for (std::size_t axis = 0; query.box && axis != 3; ++axis)
+    {
+      const long double x = value(table.positions, table.position_type, 3 * i + axis);
+      match = match && x >= query.box->lower[axis] && x <= query.box->upper[axis];
+    }
+    for (const bat::AttributeRange& range : query.ranges)
+    {
+      if (!match)
+      {
+        break;
+      }
+      const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+        [&](const Table::Column& c) { return c.attribute.name == range.attribute; });
+      const auto v = key_value(*column, range.component, i);
+      match = v && *v >= exact(range.lower) && *v <= exact(range.upper);
+    }
+    if (match)
+    {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+inline std::vector<std::uint64_t> positions_of(const bat::Selection& selection)
+{
+  std::vector<std::uint64_t> positions;
+  for (const bat::Span& span : selection.spans)
+  {
+    for (std::uint64_t i = 0; i != span.count; ++i)
+    {
+      positions.push_back(span.first + i);
+    }
+  }
+  return positions;
+}
+
+/// A random query whose ends are often values that occur, so that the ends themselves matter.
+inline bat::Query random_query(const Table& table, clouds::Random& random)
+{
+  bat::Query query;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::uint64_t kind = random();
+  if (kind % 3 == 0)
+  {
+    query.quality = clouds::unit(random);
+    query.after_quality = random() % 2 ? 0 : query.quality * clouds::unit(random);
+  }
+  if (kind / 3 % 2 == 0 && table.count != 0)
+  {
+    bat::Box box;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      double ends[2];
+      for (double& end : ends)
+      {
+        const auto at = static_cast<double>(
+          value(table.positions, table.position_type, 3 * (random() % table.count) + axis));
+        end = std::isnan(at) ? clouds::unit(random) : at;
+        end = random() % 16 == 0 ? (random() % 2 ? inf : -inf) : end;
+      }
+      box.lower[axis] = std::min(ends[0], ends[1]);
+      box.upper[axis] = std::max(ends[0], ends[1]);
+    }
+    query.box = box;
+  }
+  const std::uint64_t ranges = kind / 6 % 3;
+  for (std::uint64_t r = 0; r != ranges && !table.columns.empty() && table.count != 0; ++r)
+  {
+    const Table::Column& column = table.columns[random() % table.columns.size()];
+    bat::AttributeRange range;
+    range.attribute = column.attribute.name;
+    const auto components = static_cast<std::uint64_t>(column.attribute.components);
+    if (components > 1 && random() % 2)
+    {
+      range.component = static_cast<int>(random() % components);
+    }
+    bat::Number ends[2];
+    for (bat::Number& end : ends)
+    {
+      const auto v = key_value(column, range.component, random() % table.count);
+      if (!v)
+      {
+        end = clouds::normal(random);
+      }
+      else if (std::isfinite(*v) && *v == std::floor(*v) && *v > -0x1p63L && *v < 0x1p63L)
+      {
+        end = static_cast<std::int64_t>(*v);
+      }
+      else if (std::isfinite(*v) && *v == std::floor(*v) && *v >= 0 && *v < 0x1p64L)
+      {
+        end = static_cast<std::uint64_t>(*v);
+      }
+      else
+      {
+        end = static_cast<double>(*v);
+      }
+      if (random() % 4 == 0)
+      {
+        end = bat::to_double(end) + clouds::normal(random) * 1e-3;
+      }
+    }
+    if (random() % 4 == 0)
+    {
+      ends[1] = ends[0];
+    }
+    const bool ordered = exact(ends[0]) <= exact(ends[1]);
+    range.lower = ordered ? ends[0] : ends[1];
+    range.upper = ordered ? ends[1] : ends[0];
+    query.ranges.push_back(range);
+  }
+  return query;
+}
+}
