@@ -1,0 +1,712 @@
+// bat_bench: what a .bat file costs to build, to read and to query, beside references measured in the same
+// process on the same particles: a plain copy, a radix sort and gather, a scan of one column.
+//
+// Answers are summed into `answer_checksum`, so that a wrong fast result is seen. README.md says what each
+// figure means.
+
+#include "bat/bat.hpp"
+#include "bench_data.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/global_control.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include <unistd.h>
+
+namespace
+{
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kPage = 4096;
+
+struct Options
+{
+  std::uint64_t particles = 1000000;
+  std::string kind = "clustered";
+  std::uint64_t seed = 1;
+  int threads = 1;
+  int repeat = 5;
+  std::string output;
+  std::string folder = std::filesystem::temp_directory_path().string();
+  bool only_open = false;
+};
+
+double ms_since(Clock::time_point start)
+{
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+template <class F>
+double time_ms(F&& f)
+{
+  const auto start = Clock::now();
+  f();
+  return ms_since(start);
+}
+
+double median(std::vector<double> values)
+{
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// Medians of two things timed in turn.
+template <class A, class B>
+std::pair<double, double> paired(int repeat, A&& a, B&& b)
+{
+  std::vector<double> first;
+  std::vector<double> second;
+  for (int i = 0; i != repeat; ++i)
+  {
+    first.push_back(time_ms(a));
+    second.push_back(time_ms(b));
+  }
+  return { median(first), median(second) };
+}
+
+std::uint64_t memory_now(const char* field)
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+  {
+    if (line.rfind(field, 0) == 0)
+    {
+      return std::stoull(line.substr(std::string(field).size() + 1)) * 1024;
+    }
+  }
+  return 0;
+}
+
+void reset_peak_memory()
+{
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+/// Set of the pages of a file that were read.
+class TouchedPages
+{
+public:
+  bat::OpenOptions observer()
+  {
+    return { [this](std::uint64_t offset, std::uint64_t bytes) {
+      const std::lock_guard<std::mutex> lock(this->mutex_);
+      const std::uint64_t last = (offset + bytes - 1) / kPage;
+      this->pages_.resize(std::max<std::size_t>(this->pages_.size(), last + 1));
+      for (std::uint64_t page = offset / kPage; page <= last; ++page)
+      {
+        this->pages_[page] = true;
+      }
+    } };
+  }
+  [[nodiscard]] double bytes() const
+  {
+    return static_cast<double>(std::count(this->pages_.begin(), this->pages_.end(), true)) *
+      static_cast<double>(kPage);
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<bool> pages_;
+};
+
+class Bench
+{
+public:
+  Bench(const Options& options)
+    : options_(options)
+    , path_(std::filesystem::path(options.folder) / fmt::format("bat_bench_{}.bat", ::getpid()))
+  {
+  }
+  ~Bench()
+  {
+    std::error_code ignored;
+    std::filesystem::remove(this->path_, ignored);
+  }
+
+  json run()
+  {
+    const std::uint64_t memory_before = memory_now("VmRSS:");
+    this->cloud_ = bench::make_data(this->options_.kind, this->options_.particles, this->options_.seed);
+    this->view_ = this->cloud_.view();
+    std::uint64_t bytes = 3 * bat::size_of(this->cloud_.position_type);
+    for (const auto& c : this->cloud_.columns)
+    {
+      bytes += bat::size_of(c.type) * static_cast<std::uint64_t>(c.components);
+    }
+    this->data_bytes_ = static_cast<double>(bytes * this->cloud_.count);
+    this->out_["particles"] = this->cloud_.count;
+    this->out_["bytes_per_particle"] = bytes;
+    this->out_["kind"] = this->options_.kind;
+    this->out_["seed"] = this->options_.seed;
+    this->out_["threads"] = this->options_.threads;
+    this->out_["repeat"] = this->options_.repeat;
+    this->out_["library_version"] = bat::kLibraryVersion;
+
+    bat::BuildOptions build;
+    build.threads = this->options_.threads;
+    if (!this->options_.only_open)
+    {
+      this->measure_memory(memory_before, build);
+      this->measure_build(build);
+    }
+    const bat::WriteReport report = bat::write_file(this->path_, this->view_, build);
+    this->out_["index_ratio"] = static_cast<double>(report.index_bytes) / this->data_bytes_;
+    this->out_["treelets"] = { { "count", report.treelets },
+      { "largest_over_mean",
+        static_cast<double>(report.largest_treelet) * static_cast<double>(report.treelets) /
+          static_cast<double>(report.particles) } };
+    this->out_["block_particles"] = report.block_particles;
+    this->measure_open();
+    if (!this->options_.only_open)
+    {
+      const bat::File file = bat::File::open(this->path_);
+      this->measure_reads(file);
+      this->measure_touched(file);
+      this->measure_quality(file);
+      this->measure_boxes(file);
+      this->measure_attributes(file);
+    }
+    this->out_["answer_checksum"] = fmt::format("{:016x}", this->checksum_);
+    return this->out_;
+  }
+
+private:
+  void add_answer(const void* data, std::size_t bytes)
+  {
+    this->checksum_ = XXH64(data, bytes, this->checksum_);
+  }
+  void add_answer(const bat::Selection& selection)
+  {
+    this->add_answer(selection.spans.data(), selection.spans.size() * sizeof(bat::Span));
+  }
+
+  // Input and result together, over the bytes of the input.
+  void measure_memory(std::uint64_t before, const bat::BuildOptions& build)
+  {
+    reset_peak_memory();
+    const std::vector<std::byte> encoded = bat::encode(this->view_, build);
+    const std::uint64_t peak = memory_now("VmHWM:");
+    this->add_answer(encoded.data(), encoded.size());
+    this->out_["peak_memory_ratio"] = static_cast<double>(peak - before) / this->data_bytes_;
+  }
+
+  void measure_build(const bat::BuildOptions& build)
+  {
+    std::vector<double> ms;
+    std::vector<double> order_ms;
+    std::vector<double> limit_ms;
+    for (int i = 0; i != std::min(this->options_.repeat, 3); ++i)
+    {
+      bat::WriteReport report;
+      ms.push_back(time_ms([&] { (void)bat::encode(this->view_, build, &report); }));
+      order_ms.push_back(1000 * report.seconds_build);
+      limit_ms.push_back(this->sort_and_gather());
+    }
+    const double mega = static_cast<double>(this->cloud_.count) / 1e6;
+    this->out_["build"] = { { "ms", median(ms) }, { "order_ms", median(order_ms) },
+      { "mpts_per_s_per_core", mega / (median(ms) / 1000) / this->options_.threads },
+      { "limit_sort_gather_mpts_per_s", mega / (median(limit_ms) / 1000) } };
+  }
+
+  // Reference for the build, one thread: radix sort of 64-bit Morton keys and gather of all columns.
+  double sort_and_gather() const
+  {
+    struct Entry
+    {
+      std::uint64_t key;
+      std::uint32_t index;
+    };
+    const std::uint64_t n = this->cloud_.count;
+    std::vector<std::byte> gathered(static_cast<std::size_t>(this->data_bytes_));
+    return time_ms([&] {
+      std::vector<Entry> entries(n);
+      std::vector<Entry> other(n);
+      for (std::uint64_t i = 0; i != n; ++i)
+      {
+        std::uint64_t key = 0;
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          const auto cell =
+            static_cast<std::uint64_t>(std::clamp(this->coordinate(i, axis), 0.0, 0.999999) * 2097152);
+          std::uint64_t x = cell;
+          x = (x | x << 32) & 0x001F00000000FFFF;
+          x = (x | x << 16) & 0x001F0000FF0000FF;
+          x = (x | x << 8) & 0x100F00F00F00F00F;
+          x = (x | x << 4) & 0x10C30C30C30C30C3;
+          x = (x | x << 2) & 0x1249249249249249;
+          key |= x << (2 - axis);
+        }
+        entries[i] = { key, static_cast<std::uint32_t>(i) };
+      }
+      for (int shift = 0; shift < 64; shift += 11)
+      {
+        std::vector<std::uint64_t> starts(2049);
+        for (const Entry& e : entries)
+        {
+          ++starts[(e.key >> shift & 2047) + 1];
+        }
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        for (const Entry& e : entries)
+        {
+          other[starts[e.key >> shift & 2047]++] = e;
+        }
+        entries.swap(other);
+      }
+      std::byte* to = gathered.data();
+      const auto gather = [&](const std::vector<std::byte>& from, std::size_t size) {
+        for (const Entry& e : entries)
+        {
+          std::memcpy(to, &from[e.index * size], size);
+          to += size;
+        }
+      };
+      gather(this->cloud_.positions, 3 * bat::size_of(this->cloud_.position_type));
+      for (const auto& c : this->cloud_.columns)
+      {
+        gather(c.bytes, bat::size_of(c.type) * static_cast<std::size_t>(c.components));
+      }
+    });
+  }
+
+  [[nodiscard]] double coordinate(std::uint64_t i, std::size_t axis) const
+  {
+    if (this->cloud_.position_type == bat::ScalarType::Float32)
+    {
+      float x;
+      std::memcpy(&x, &this->cloud_.positions[(3 * i + axis) * 4], 4);
+      return x;
+    }
+    double x;
+    std::memcpy(&x, &this->cloud_.positions[(3 * i + axis) * 8], 8);
+    return x;
+  }
+
+  void measure_open()
+  {
+    std::vector<double> ms;
+    std::uint64_t bytes = 0;
+    for (int i = 0; i != 21; ++i)
+    {
+      ms.push_back(time_ms([&] { bytes = bat::File::open(this->path_).bytes_read(); }));
+    }
+    std::vector<double> first_ms;
+    bat::Query query;
+    query.quality = std::min(1.0, 1e6 / static_cast<double>(std::max<std::uint64_t>(1, this->cloud_.count)));
+    for (int i = 0; i != this->options_.repeat; ++i)
+    {
+      std::vector<std::byte> positions;
+      first_ms.push_back(time_ms([&] {
+        const bat::File file = bat::File::open(this->path_);
+        const bat::Selection some = file.select(query);
+        positions.resize(some.count * 3 * bat::size_of(file.position_type()));
+        file.read_positions(some, positions.data(), { this->options_.threads });
+      }));
+    }
+    this->out_["open"] = { { "ms", median(ms) }, { "bytes_read", bytes },
+      { "with_first_million_ms", median(first_ms) } };
+  }
+
+  // Positions and one attribute, one thread, from the page cache into arrays that exist.
+  void measure_reads(const bat::File& file)
+  {
+    const std::uint64_t n = file.particle_count();
+    const std::size_t column = this->read_column();
+    const std::size_t position_bytes = 3 * bat::size_of(file.position_type());
+    const bat::Attribute& attribute = file.attributes()[column];
+    const std::size_t value_bytes =
+      bat::size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
+    std::vector<std::byte> positions(n * position_bytes);
+    std::vector<std::byte> values(n * value_bytes);
+    const auto read = [&](double from, double to, std::uint64_t before) {
+      bat::Query query;
+      query.after_quality = from;
+      query.quality = to;
+      const bat::Selection some = file.select(query, { 1 });
+      file.read_positions(some, &positions[before * position_bytes], { 1 });
+      file.read_attribute(column, some, &values[before * value_bytes], { 1 });
+    };
+    const auto progress = [&] {
+      for (int step = 0; step != 10; ++step)
+      {
+        read(step / 10.0, (step + 1) / 10.0, file.particles_at(step / 10.0));
+      }
+    };
+    std::vector<std::byte> positions_copy(positions.size());
+    std::vector<std::byte> values_copy(values.size());
+    const auto copy = [&] {
+      std::memcpy(positions_copy.data(), this->cloud_.positions.data(), positions_copy.size());
+      std::memcpy(values_copy.data(), this->cloud_.columns[column].bytes.data(), values_copy.size());
+    };
+    const auto per_ms = [n](double ms) { return static_cast<double>(n) / ms; };
+    read(0, 1, 0);
+    const auto [full_ms, copy_ms] = paired(this->options_.repeat, [&] { read(0, 1, 0); }, copy);
+    this->add_answer(positions.data(), positions.size());
+    const auto [steps_ms, copy2_ms] = paired(this->options_.repeat, progress, copy);
+    this->add_answer(values.data(), values.size());
+    this->out_["read_full"] = { { "pts_per_ms", per_ms(full_ms) },
+      { "copy_pts_per_ms", per_ms(copy_ms) } };
+    this->out_["progressive"] = { { "pts_per_ms", per_ms(steps_ms) },
+      { "copy_pts_per_ms", per_ms(copy2_ms) }, { "steps", 10 } };
+  }
+
+  [[nodiscard]] std::size_t read_column() const
+  {
+    // An attribute of 8 bytes where there is one, so that the bytes compare between data sets.
+    for (std::size_t k = 0; k != this->cloud_.columns.size(); ++k)
+    {
+      if (bat::size_of(this->cloud_.columns[k].type) == 8 && this->cloud_.columns[k].components == 1)
+      {
+        return k;
+      }
+    }
+    return 0;
+  }
+
+  // Distinct pages of a newly opened file that a query with all columns reads, over the bytes it returns.
+  std::pair<double, double> touched(const bat::Query& query)
+  {
+    TouchedPages pages;
+    double returned = 0;
+    {
+      const bat::File file = bat::File::open(this->path_, pages.observer());
+      const bat::Selection selection = file.select(query);
+      std::vector<std::byte> values(selection.count * 3 * bat::size_of(file.position_type()));
+      returned += static_cast<double>(values.size());
+      file.read_positions(selection, values.data());
+      this->add_answer(values.data(), values.size());
+      for (std::size_t k = 0; k != file.attributes().size(); ++k)
+      {
+        const bat::Attribute& a = file.attributes()[k];
+        values.resize(selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+        returned += static_cast<double>(values.size());
+        file.read_attribute(k, selection, values.data());
+      }
+    }
+    return { pages.bytes() / returned, returned };
+  }
+
+  void measure_touched(const bat::File& file)
+  {
+    json ratios;
+    for (const double quality : { 0.01, 0.1, 0.5, 1.0 })
+    {
+      bat::Query query;
+      query.quality = quality;
+      ratios[fmt::format("q{}", quality)] = this->touched(query).first;
+    }
+    for (const auto& [name, count] :
+      { std::pair<const char*, std::uint64_t>{ "box_1m", 1000000 }, { "box_100k", 100000 } })
+    {
+      ratios[name] = nullptr;
+      if (file.particle_count() >= 2 * count)
+      {
+        bat::Query query;
+        query.box = this->box_with(file, count);
+        ratios[name] = this->touched(query).first;
+      }
+    }
+    this->out_["touched_ratio"] = ratios;
+  }
+
+  // A cube around a particle in the middle of the file that holds about `count` particles.
+  bat::Box box_with(const bat::File& file, std::uint64_t count) const
+  {
+    const bat::Box all = file.bounds().value();
+    std::array<double, 3> centre;
+    double most = 0;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      centre[axis] = this->options_.kind == "uniform"
+        ? 0.5
+        : this->coordinate(this->cloud_.count / 2, axis);
+      most = std::max(most, all.upper[axis] - all.lower[axis]);
+    }
+    double least = 0;
+    bat::Query query;
+    for (int step = 0; step != 40; ++step)
+    {
+      const double half = (least + most) / 2;
+      query.box.emplace();
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        query.box->lower[axis] = centre[axis] - half;
+        query.box->upper[axis] = centre[axis] + half;
+      }
+      const std::uint64_t found = file.select(query).count;
+      (found < count ? least : most) = half;
+      if (found > count * 0.995 && found < count * 1.005)
+      {
+        break;
+      }
+    }
+    return *query.box;
+  }
+
+  void measure_quality(const bat::File& file)
+  {
+    double error = 0;
+    const auto n = static_cast<double>(file.particle_count());
+    for (int i = 0; i <= 1000; ++i)
+    {
+      bat::Query query;
+      query.quality = i / 1000.0;
+      const auto count = static_cast<double>(file.select(query).count);
+      error = std::max(error, std::abs(count / n - query.quality));
+    }
+    this->out_["quality_error_max"] = error;
+  }
+
+  void measure_boxes(const bat::File& file)
+  {
+    const std::uint64_t n = file.particle_count();
+    json boxes;
+    for (const auto& [name, share] : { std::pair<const char*, double>{ "share_0.1_percent", 0.001 },
+           { "share_1_percent", 0.01 }, { "share_10_percent", 0.1 } })
+    {
+      bat::Query query;
+      query.box = this->box_with(file, static_cast<std::uint64_t>(share * static_cast<double>(n)));
+      bat::Selection selection;
+      std::vector<std::uint32_t> rows;
+      const auto [ms, scan_ms] = paired(
+        this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
+        [&] {
+          rows.clear();
+          const bat::Box& b = *query.box;
+          for (std::uint64_t i = 0; i != n; ++i)
+          {
+            bool inside = true;
+            for (std::size_t axis = 0; axis != 3; ++axis)
+            {
+              const double x = this->coordinate(i, axis);
+              inside &= (x >= b.lower[axis]) & (x <= b.upper[axis]);
+            }
+            if (inside)
+            {
+              rows.push_back(static_cast<std::uint32_t>(i));
+            }
+          }
+        });
+      this->expect_equal(name, selection.count, rows.size());
+      this->add_answer(selection);
+      boxes[name] = { { "ms", ms }, { "rows", selection.count }, { "scan_ms", scan_ms },
+        { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
+    }
+    this->out_["box"] = boxes;
+  }
+
+  void expect_equal(const std::string& what, std::uint64_t found, std::uint64_t expected) const
+  {
+    if (found != expected)
+    {
+      throw std::runtime_error(
+        fmt::format("{}: the query found {} particles, the scan {}", what, found, expected));
+    }
+  }
+
+  void measure_attributes(const bat::File& file)
+  {
+    json attributes;
+    if (this->options_.kind.rfind("npz:", 0) != 0)
+    {
+      attributes["correlated"] = this->measure_range(file, "temperature", 0.01);
+      attributes["heavy_tailed"] = this->measure_range(file, "density", 0.01);
+      attributes["uncorrelated"] = this->measure_range(file, "noise", 0.01);
+    }
+    else
+    {
+      // Of real data nobody says which attribute follows place: the measurement does.
+      std::optional<json> best;
+      std::optional<json> worst;
+      for (const auto& column : this->cloud_.columns)
+      {
+        if (column.components != 1 || bat::size_of(column.type) != 8)
+        {
+          continue;
+        }
+        const json figures = this->measure_range(file, column.name, 0.01);
+        attributes["all"][column.name] = figures;
+        const double tested = figures["tested_ratio"];
+        if (!best || tested < (*best)["tested_ratio"])
+        {
+          best = figures;
+        }
+        if (!worst || tested > (*worst)["tested_ratio"])
+        {
+          worst = figures;
+        }
+      }
+      attributes["correlated"] = best.value_or(json());
+      attributes["uncorrelated"] = worst.value_or(json());
+    }
+    const bool has_ids = std::any_of(this->cloud_.columns.begin(), this->cloud_.columns.end(),
+      [](const auto& c) { return c.name == "id" && c.components == 1; });
+    attributes["ids"] = has_ids ? this->measure_ids(file) : json();
+    this->out_["attribute"] = attributes;
+  }
+
+  template <class F>
+  auto with_column(const std::string& name, F&& f) const
+  {
+    const auto column = std::find_if(this->cloud_.columns.begin(), this->cloud_.columns.end(),
+      [&](const auto& c) { return c.name == name; });
+    switch (column->type)
+    {
+      case bat::ScalarType::Int64:
+        return f(reinterpret_cast<const std::int64_t*>(column->bytes.data()));
+      case bat::ScalarType::UInt64:
+        return f(reinterpret_cast<const std::uint64_t*>(column->bytes.data()));
+      case bat::ScalarType::UInt32:
+        return f(reinterpret_cast<const std::uint32_t*>(column->bytes.data()));
+      case bat::ScalarType::Float64:
+        return f(reinterpret_cast<const double*>(column->bytes.data()));
+      default:
+        throw std::runtime_error(name + ": type is not measured");
+    }
+  }
+
+  // Ranges that match `share` of the particles, at seven places of the distribution: means over them.
+  json measure_range(const bat::File& file, const std::string& name, double share)
+  {
+    return this->with_column(name, [&](const auto* values) {
+      using T = std::decay_t<decltype(*values)>;
+      std::vector<T> sorted(values, values + this->cloud_.count);
+      std::sort(sorted.begin(), sorted.end());
+      json mean = json::object();
+      json places;
+      const double starts[] = { 0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99 };
+      for (const double start : starts)
+      {
+        const auto at = [&](double q) {
+          return sorted[std::min(
+            sorted.size() - 1, static_cast<std::size_t>(q * static_cast<double>(sorted.size())))];
+        };
+        const json figures = this->compare_range(file, name, values, at(start), at(start + share));
+        places[fmt::format("from_{}", start)] = figures;
+        for (const char* key : { "ms", "scan_ms", "tested_ratio", "rows" })
+        {
+          mean[key] = mean.value(key, 0.0) + figures[key].get<double>() / std::size(starts);
+        }
+      }
+      mean["attribute"] = name;
+      mean["places"] = places;
+      return mean;
+    });
+  }
+
+  template <class T>
+  json compare_range(const bat::File& file, const std::string& name, const T* values, T lower, T upper)
+  {
+    const auto number = [](T value) -> bat::Number {
+      if constexpr (std::is_same_v<T, double>)
+      {
+        return value;
+      }
+      else if constexpr (std::is_signed_v<T>)
+      {
+        return std::int64_t{ value };
+      }
+      else
+      {
+        return std::uint64_t{ value };
+      }
+    };
+    bat::Query query;
+    query.ranges = { { name, {}, number(lower), number(upper) } };
+    bat::Selection selection;
+    std::vector<std::uint32_t> rows;
+    const std::uint64_t n = this->cloud_.count;
+    const auto [ms, scan_ms] = paired(
+      this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
+      [&] {
+        rows.clear();
+        for (std::uint64_t i = 0; i != n; ++i)
+        {
+          if (values[i] >= lower && values[i] <= upper)
+          {
+            rows.push_back(static_cast<std::uint32_t>(i));
+          }
+        }
+      });
+    this->expect_equal("range on " + name, selection.count, rows.size());
+    this->add_answer(selection);
+    return { { "attribute", name }, { "ms", ms }, { "scan_ms", scan_ms }, { "rows", selection.count },
+      { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
+  }
+
+  // A range of ids that holds 101 of them.
+  json measure_ids(const bat::File& file)
+  {
+    return this->with_column("id", [&](const auto* values) {
+      using T = std::decay_t<decltype(*values)>;
+      std::vector<T> sorted(values, values + this->cloud_.count);
+      const std::size_t middle = sorted.size() / 2;
+      const std::size_t end = std::min(sorted.size() - 1, middle + 100);
+      std::sort(sorted.begin(), sorted.end());
+      return this->compare_range(file, "id", values, sorted[middle], sorted[end]);
+    });
+  }
+
+  Options options_;
+  std::filesystem::path path_;
+  clouds::Cloud cloud_;
+  bat::ParticleView view_;
+  double data_bytes_ = 0;
+  std::uint64_t checksum_ = 0;
+  json out_;
+};
+}
+
+int main(int argc, char** argv)
+{
+  Options options;
+  CLI::App app("Measures building, reading and querying .bat files.", "bat_bench");
+  app.add_option("--particles", options.particles, "number of particles (not for npz:)");
+  app.add_option("--kind", options.kind, "uniform, clustered, duplicates or npz:FILE");
+  app.add_option("--seed", options.seed, "seed of the generator");
+  app.add_option("--threads", options.threads, "threads for building and queries")
+    ->check(CLI::Range(1, 1024));
+  app.add_option("--repeat", options.repeat, "paired runs behind each median")
+    ->check(CLI::Range(1, 1000));
+  app.add_option("--folder", options.folder, "where the measured file is written");
+  app.add_flag("--only-open", options.only_open, "write the file and measure opening it, no more");
+  app.add_option("--json", options.output, "write the figures to this file (default: print them)");
+  CLI11_PARSE(app, argc, argv);
+  try
+  {
+    const tbb::global_control control(
+      tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+    const std::string text = Bench(options).run().dump(2);
+    if (options.output.empty())
+    {
+      fmt::print("{}\n", text);
+    }
+    else
+    {
+      std::ofstream file(options.output);
+      file << text << "\n";
+      if (!file.flush())
+      {
+        throw std::runtime_error("cannot write " + options.output);
+      }
+    }
+    return 0;
+  }
+  catch (const std::exception& e)
+  {
+    fmt::print(stderr, "bat_bench: {}\n", e.what());
+    return 1;
+  }
+}

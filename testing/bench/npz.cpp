@@ -1,0 +1,105 @@
+#include "npz.hpp"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+
+namespace bench
+{
+namespace
+{
+std::optional<NpzArray> parse_npy(const std::string& name, const std::vector<std::byte>& file)
+{
+  // 6 bytes magic, 2 bytes version, then the length of a Python dictionary as text.
+  if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0)
+  {
+    throw std::runtime_error(name + " is not a .npy array");
+  }
+  const bool wide = file[6] != std::byte{ 1 };
+  std::uint32_t length = 0;
+  std::memcpy(&length, &file[8], wide ? 4 : 2);
+  const std::size_t begin = wide ? 12 : 10;
+  if (length > file.size() - begin)
+  {
+    throw std::runtime_error(name + " ends inside its header");
+  }
+  const std::string header(reinterpret_cast<const char*>(&file[begin]), length);
+  static const std::regex kDescription(
+    R"('descr':\s*'[<|=]?([a-z]\d+)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([^)]*)\))");
+  std::smatch match;
+  static const std::map<std::string, bat::ScalarType> kTypes{ { "i1", bat::ScalarType::Int8 },
+    { "u1", bat::ScalarType::UInt8 }, { "i2", bat::ScalarType::Int16 },
+    { "u2", bat::ScalarType::UInt16 }, { "i4", bat::ScalarType::Int32 },
+    { "u4", bat::ScalarType::UInt32 }, { "i8", bat::ScalarType::Int64 },
+    { "u8", bat::ScalarType::UInt64 }, { "f4", bat::ScalarType::Float32 },
+    { "f8", bat::ScalarType::Float64 } };
+  if (!std::regex_search(header, match, kDescription) || kTypes.count(match[1]) == 0)
+  {
+    return std::nullopt;
+  }
+  NpzArray array;
+  array.name = name;
+  array.type = kTypes.at(match[1]);
+  std::uint64_t values = 1;
+  const std::string shape = match[3];
+  static const std::regex kNumber(R"(\d+)");
+  for (std::sregex_iterator it(shape.begin(), shape.end(), kNumber), end; it != end; ++it)
+  {
+    array.shape.push_back(std::stoull(it->str()));
+    values *= array.shape.back();
+  }
+  if (match[2] == "True" && array.shape.size() > 1)
+  {
+    throw std::runtime_error(name + " is in Fortran order, which is not read");
+  }
+  if (values * bat::size_of(array.type) != file.size() - begin - length)
+  {
+    throw std::runtime_error(name + " has another size than its header says");
+  }
+  array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(begin + length), file.end());
+  return array;
+}
+}
+
+std::vector<NpzArray> read_npz(const std::filesystem::path& path)
+{
+  int error = 0;
+  const std::unique_ptr<zip_t, decltype(&zip_discard)> archive(
+    zip_open(path.c_str(), ZIP_RDONLY, &error), &zip_discard);
+  if (!archive)
+  {
+    throw std::runtime_error(fmt::format("{}: cannot open as .npz", path.string()));
+  }
+  std::vector<NpzArray> arrays;
+  const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i != entries; ++i)
+  {
+    zip_stat_t status;
+    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &status) != 0)
+    {
+      throw std::runtime_error(fmt::format("{}: entry {} is damaged", path.string(), i));
+    }
+    std::vector<std::byte> bytes(status.size);
+    const std::unique_ptr<zip_file_t, decltype(&zip_fclose)> file(
+      zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), &zip_fclose);
+    if (!file ||
+      zip_fread(file.get(), bytes.data(), bytes.size()) != static_cast<zip_int64_t>(bytes.size()))
+    {
+      throw std::runtime_error(fmt::format("{}: cannot read {}", path.string(), status.name));
+    }
+    std::string name = status.name;
+    name = name.substr(0, name.rfind(".npy"));
+    if (auto array = parse_npy(name, bytes))
+    {
+      arrays.push_back(std::move(*array));
+    }
+  }
+  return arrays;
+}
+}

@@ -1,0 +1,24 @@
+// Reads the arrays of a .npz file (numpy's zip of .npy files).
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bench
+{
+struct NpzArray
+{
+  std::string name;
+  bat::ScalarType type = bat::ScalarType::Float64;
+  std::vector<std::uint64_t> shape; ///< C order
+  std::vector<std::byte> bytes;
+};
+
+/// All arrays with a type that a .bat file can hold. Throws std::runtime_error.
+std::vector<NpzArray> read_npz(const std::filesystem::path& path);
+}
