@@ -95,7 +95,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
 
   this->Table = new QTreeWidget(this);
   this->Table->setObjectName("RangesTable");
-  this->Table->setHeaderLabels({ tr("Only where"), tr("Minimum"), tr("Maximum") });
+  this->Table->setHeaderLabels({ tr("Attribute"), tr("Minimum"), tr("Maximum") });
   this->Table->setItemDelegate(new NumberDelegate(this->Table));
   this->Table->setAlternatingRowColors(true);
   this->Table->setUniformRowHeights(true);
@@ -104,9 +104,10 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
     QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
   QHeaderView* header = this->Table->header();
   header->setStretchLastSection(false);
-  header->setSectionResizeMode(Target, QHeaderView::Stretch);
-  header->setSectionResizeMode(Minimum, QHeaderView::ResizeToContents);
-  header->setSectionResizeMode(Maximum, QHeaderView::ResizeToContents);
+  header->setMinimumSectionSize(header->fontMetrics().horizontalAdvance("-1.23457e-10"));
+  header->setSectionResizeMode(Target, QHeaderView::ResizeToContents);
+  header->setSectionResizeMode(Minimum, QHeaderView::Stretch);
+  header->setSectionResizeMode(Maximum, QHeaderView::Stretch);
 
   this->Reset = new QPushButton(tr("Reset Ranges"), this);
   this->Reset->setObjectName("ResetRanges");
@@ -317,8 +318,8 @@ void pqBATAttributeRangesWidget::fitHeight()
     visible += !row->parent() || row->parent()->isExpanded() ? 1 : 0;
   }
   visible = std::min(10, std::max(2, visible));
-  const int rowHeight =
-    std::max(this->Table->sizeHintForRow(0), this->Table->fontMetrics().height() + 4);
+  const int hint = this->Table->sizeHintForRow(0); // negative without rows
+  const int rowHeight = hint > 0 ? hint : this->Table->fontMetrics().height() + 4;
   this->Table->setFixedHeight(
     this->Table->header()->sizeHint().height() + visible * rowHeight + 2 * this->Table->frameWidth());
 }

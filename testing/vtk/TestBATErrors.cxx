@@ -1,0 +1,202 @@
+// Every failure sets the error code, names the file, and leaves nothing behind.
+#include "vtk_support.hpp"
+
+#include "bat/error.hpp"
+
+#include <fstream>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace vtk_support;
+
+namespace
+{
+constexpr unsigned long kInvalidArgument =
+  vtkErrorCode::UserError + static_cast<unsigned long>(bat::ErrorCode::InvalidArgument);
+
+std::vector<char> Bytes(const std::string& path)
+{
+  std::ifstream in(path, std::ios::binary);
+  return { std::istreambuf_iterator<char>(in), {} };
+}
+
+void Save(const std::string& path, const std::vector<char>& bytes)
+{
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void ExpectFailure(vtkBATReader* reader, unsigned long code)
+{
+  Messages messages(reader);
+  reader->Update();
+  EXPECT_EQ(reader->GetErrorCode(), code);
+  EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 0);
+  EXPECT_EQ(reader->GetOutput()->GetPointData()->GetNumberOfArrays(), 0);
+  EXPECT_EQ(reader->GetLoadedCount(), 0);
+  if (reader->GetFileName())
+  {
+    EXPECT_NE(messages.Errors.find(reader->GetFileName()), std::string::npos) << messages.Errors;
+  }
+  EXPECT_NE(messages.Errors, "");
+}
+
+void ExpectFileFailure(const std::string& path, unsigned long code)
+{
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName(path.c_str());
+  ExpectFailure(reader, code);
+}
+}
+
+TEST(BATErrors, files_that_cannot_be_read)
+{
+  const TempDir folder;
+  Write(Cloud(5000), folder / "good.bat");
+  const std::vector<char> good = Bytes(folder / "good.bat");
+
+  vtkNew<vtkBATReader> unnamed;
+  ExpectFailure(unnamed, vtkErrorCode::NoFileNameError);
+  ExpectFileFailure(folder / "missing.bat", vtkErrorCode::FileNotFoundError);
+  ExpectFileFailure(folder.Path.string(), vtkErrorCode::CannotOpenFileError);
+
+  Save(folder / "text.bat", std::vector<char>(1000, 'x'));
+  ExpectFileFailure(folder / "text.bat", vtkErrorCode::UnrecognizedFileTypeError);
+
+  Save(folder / "cut.bat", { good.begin(), good.begin() + static_cast<long>(good.size() / 2) });
+  ExpectFileFailure(folder / "cut.bat", vtkErrorCode::PrematureEndOfFileError);
+
+  std::vector<char> newer = good;
+  newer[8] = 2; // version_major
+  Save(folder / "newer.bat", newer);
+  ExpectFileFailure(folder / "newer.bat", vtkErrorCode::FileFormatError);
+
+  std::vector<char> damaged = good;
+  damaged[5000] = static_cast<char>(damaged[5000] ^ 1); // in a column
+  Save(folder / "damaged.bat", damaged);
+  ExpectFileFailure(folder / "damaged.bat", vtkErrorCode::FileFormatError);
+
+  EXPECT_EQ(vtkBATReader::CanReadFile((folder / "good.bat").c_str()), 1);
+  EXPECT_EQ(vtkBATReader::CanReadFile((folder / "newer.bat").c_str()), 1);
+  EXPECT_EQ(vtkBATReader::CanReadFile((folder / "text.bat").c_str()), 0);
+  EXPECT_EQ(vtkBATReader::CanReadFile((folder / "missing.bat").c_str()), 0);
+  EXPECT_EQ(vtkBATReader::CanReadFile(folder.Path.c_str()), 0);
+  EXPECT_EQ(vtkBATReader::CanReadFile(nullptr), 0);
+}
+
+TEST(BATErrors, a_reader_recovers_when_the_cause_is_gone)
+{
+  const TempDir folder;
+  Write(Cloud(100), folder / "a.bat");
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName((folder / "b.bat").c_str());
+  ExpectFailure(reader, vtkErrorCode::FileNotFoundError);
+  reader->SetFileName((folder / "a.bat").c_str());
+  reader->Update();
+  EXPECT_EQ(reader->GetErrorCode(), static_cast<unsigned long>(vtkErrorCode::NoError));
+  EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 100);
+}
+
+TEST(BATErrors, questions_that_make_no_sense)
+{
+  const TempDir folder;
+  Write(Cloud(100), folder / "a.bat");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName((folder / "a.bat").c_str());
+
+  for (double quality : { -0.1, 1.5, nan })
+  {
+    reader->SetQuality(quality);
+    ExpectFailure(reader, kInvalidArgument);
+  }
+  reader->SetQuality(1.0);
+
+  reader->UseBoxOn();
+  reader->SetBox(1, 0, 0, 1, 0, 1);
+  ExpectFailure(reader, kInvalidArgument);
+  reader->SetBox(nan, 1, 0, 1, 0, 1);
+  ExpectFailure(reader, kInvalidArgument);
+  reader->UseBoxOff();
+
+  const char* const ranges[][3] = { { "mass", "0", "1" }, { "index", "1", "0" },
+    { "index", "nan", "1" }, { "index", "zero", "1" }, { "index[1]", "0", "1" }, { "", "0", "1" } };
+  for (const auto& range : ranges)
+  {
+    reader->AddAttributeRange(range[0], range[1], range[2]);
+    ExpectFailure(reader, kInvalidArgument);
+    reader->ClearAttributeRanges();
+  }
+  reader->Update();
+  EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 100);
+}
+
+TEST(BATErrors, an_unknown_attribute_is_answered_with_those_there_are)
+{
+  const TempDir folder;
+  Write(Cloud(100), folder / "a.bat");
+  vtkNew<vtkBATReader> reader;
+  Messages messages(reader);
+  reader->SetFileName((folder / "a.bat").c_str());
+  reader->AddAttributeRange("mass", "0", "1");
+  reader->Update();
+  EXPECT_NE(messages.Errors.find("mass"), std::string::npos) << messages.Errors;
+  EXPECT_NE(messages.Errors.find("index"), std::string::npos) << messages.Errors;
+}
+
+TEST(BATErrors, a_write_that_fails_leaves_the_old_file)
+{
+  const TempDir folder;
+  const std::string path = folder / "a.bat";
+  Write(Cloud(100), path);
+  const std::vector<char> before = Bytes(path);
+
+  vtkNew<vtkBATWriter> writer;
+  Messages messages(writer);
+  writer->SetInputDataObject(Cloud(50));
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(writer->GetErrorCode(), static_cast<unsigned long>(vtkErrorCode::NoFileNameError));
+
+  writer->SetFileName((folder / "no/such/folder/a.bat").c_str());
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(writer->GetErrorCode(), static_cast<unsigned long>(vtkErrorCode::CannotOpenFileError));
+  EXPECT_NE(messages.Errors.find("no/such/folder"), std::string::npos) << messages.Errors;
+
+  writer->SetFileName(path.c_str());
+  writer->SetTreeletParticles(3);
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(writer->GetErrorCode(), kInvalidArgument);
+  EXPECT_NE(messages.Errors.find("a.bat"), std::string::npos) << messages.Errors;
+
+  writer->SetTreeletParticles(8192);
+  writer->AddObserver(
+    vtkCommand::ProgressEvent, writer.Get(), &vtkBATWriter::SetAbortExecuteAndUpdateTime);
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(Bytes(path), before);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.Path), {}), 1); // no temporaries
+}
+
+TEST(BATErrors, folders_that_cannot_be_written)
+{
+  const TempDir folder;
+  Save(folder / "file", { 'x' });
+  std::vector<std::string> paths = { "/proc/a.bat", folder / "file/a.bat", folder.Path.string() };
+  if (::geteuid() != 0) // root may write anywhere
+  {
+    std::filesystem::create_directory(folder / "closed");
+    ::chmod((folder / "closed").c_str(), 0500);
+    paths.push_back(folder / "closed/a.bat");
+  }
+  for (const std::string& path : paths)
+  {
+    vtkNew<vtkBATWriter> writer;
+    Messages messages(writer);
+    writer->SetInputDataObject(Cloud(50));
+    writer->SetFileName(path.c_str());
+    EXPECT_EQ(writer->Write(), 0);
+    EXPECT_EQ(writer->GetErrorCode(), static_cast<unsigned long>(vtkErrorCode::CannotOpenFileError))
+      << messages.Errors;
+    EXPECT_NE(messages.Errors.find(path), std::string::npos) << messages.Errors;
+  }
+}

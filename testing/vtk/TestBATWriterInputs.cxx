@@ -1,0 +1,368 @@
+// What the writer takes: tables, composite data sets, ghosts, odd arrays; and what it says about them.
+#include "vtk_support.hpp"
+
+#include "bat/error.hpp"
+#include "bat/file.hpp"
+
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkCompositeDataSet.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkIntArray.h"
+#include "vtkMultiBlockDataSet.h"
+#include "vtkPartitionedDataSet.h"
+#include "vtkPartitionedDataSetCollection.h"
+#include "vtkStringArray.h"
+#include "vtkTable.h"
+#include "vtkUnsignedCharArray.h"
+#include "vtkUnstructuredGrid.h"
+
+#include <sstream>
+#include <vector>
+
+using namespace vtk_support;
+
+namespace
+{
+template <typename ArrayT>
+vtkSmartPointer<ArrayT> Numbers(vtkIdType n, double first, double step, int components = 1)
+{
+  auto array = vtkSmartPointer<ArrayT>::New();
+  array->SetNumberOfComponents(components);
+  array->SetNumberOfTuples(n);
+  for (vtkIdType i = 0; i < n; ++i)
+  {
+    for (int c = 0; c < components; ++c)
+    {
+      array->SetComponent(i, c, first + step * static_cast<double>(i) + 1000.0 * c);
+    }
+  }
+  return array;
+}
+
+template <typename ArrayT>
+void AddColumn(vtkTable* table, const char* name, double first, double step, int components = 1)
+{
+  auto column = Numbers<ArrayT>(100, first, step, components);
+  column->SetName(name);
+  table->AddColumn(column);
+}
+
+vtkSmartPointer<vtkTable> Table()
+{
+  auto table = vtkSmartPointer<vtkTable>::New();
+  AddColumn<vtkTypeInt64Array>(table, "index", 0, 1);
+  AddColumn<vtkFloatArray>(table, "x", 0, 1);
+  AddColumn<vtkFloatArray>(table, "y", 10, 2);
+  AddColumn<vtkFloatArray>(table, "z", 20, 3);
+  return table;
+}
+
+struct Attempt
+{
+  int Result;
+  unsigned long Code;
+  std::string Errors;
+  std::string Warnings;
+};
+
+Attempt Try(vtkDataObject* data, const std::string& path, const char* x = "", const char* y = "",
+  const char* z = "")
+{
+  vtkNew<vtkBATWriter> writer;
+  Messages messages(writer);
+  writer->SetInputDataObject(data);
+  writer->SetFileName(path.c_str());
+  writer->SetXColumn(x);
+  writer->SetYColumn(y);
+  writer->SetZColumn(z);
+  const int result = writer->Write();
+  return { result, writer->GetErrorCode(), messages.Errors, messages.Warnings };
+}
+
+bool Has(const std::string& text, const std::string& part)
+{
+  return text.find(part) != std::string::npos;
+}
+
+// The points with their attribute "index", as a map to compare.
+std::map<std::int64_t, std::vector<double>> PointsOf(const std::string& path)
+{
+  auto data = Read(path);
+  std::map<std::int64_t, std::vector<double>> points;
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    const double* p = data->GetPoint(place);
+    points[index] = { p[0], p[1], p[2] };
+  }
+  return points;
+}
+}
+
+TEST(BATWriterTable, usual_columns_are_found_and_not_repeated)
+{
+  const TempDir folder;
+  ASSERT_EQ(Try(Table(), folder / "t.bat").Errors, "");
+  const auto points = PointsOf(folder / "t.bat");
+  ASSERT_EQ(points.size(), 100u);
+  EXPECT_EQ(points.at(7), (std::vector<double>{ 7, 24, 41 }));
+  auto data = Read(folder / "t.bat");
+  EXPECT_EQ(data->GetPoints()->GetDataType(), VTK_FLOAT);
+  EXPECT_EQ(data->GetPointData()->GetNumberOfArrays(), 1);
+}
+
+TEST(BATWriterTable, chosen_columns_of_mixed_types_become_float64)
+{
+  const TempDir folder;
+  auto table = Table();
+  AddColumn<vtkIntArray>(table, "row", 5, 1);
+  AddColumn<vtkDoubleArray>(table, "velocity", 0.5, 1, 3);
+  ASSERT_EQ(Try(table, folder / "t.bat", "row", "x", "velocity[1]").Errors, "");
+  EXPECT_EQ(PointsOf(folder / "t.bat").at(3), (std::vector<double>{ 8, 3, 1003.5 }));
+  auto data = Read(folder / "t.bat");
+  EXPECT_EQ(data->GetPoints()->GetDataType(), VTK_DOUBLE);
+  // y and z were not chosen, and of velocity only one component.
+  EXPECT_NE(data->GetPointData()->GetArray("y"), nullptr);
+  EXPECT_NE(data->GetPointData()->GetArray("velocity"), nullptr);
+  EXPECT_EQ(data->GetPointData()->GetArray("row"), nullptr);
+}
+
+TEST(BATWriterTable, a_column_of_points_is_found)
+{
+  const TempDir folder;
+  auto table = vtkSmartPointer<vtkTable>::New();
+  AddColumn<vtkTypeInt64Array>(table, "index", 0, 1);
+  AddColumn<vtkDoubleArray>(table, "Points", 0, 1, 3);
+  ASSERT_EQ(Try(table, folder / "t.bat").Errors, "");
+  EXPECT_EQ(PointsOf(folder / "t.bat").at(3), (std::vector<double>{ 3, 1003, 2003 }));
+  EXPECT_EQ(Read(folder / "t.bat")->GetPointData()->GetNumberOfArrays(), 1);
+}
+
+TEST(BATWriterTable, z_is_0_only_if_asked_for)
+{
+  const TempDir folder;
+  auto table = vtkSmartPointer<vtkTable>::New();
+  AddColumn<vtkTypeInt64Array>(table, "index", 0, 1);
+  AddColumn<vtkFloatArray>(table, "x", 0, 1);
+  AddColumn<vtkFloatArray>(table, "y", 10, 2);
+  const Attempt refused = Try(table, folder / "t.bat");
+  EXPECT_EQ(refused.Result, 0);
+  EXPECT_TRUE(Has(refused.Errors, "'index', 'x', 'y'")) << refused.Errors;
+  EXPECT_FALSE(std::filesystem::exists(folder / "t.bat"));
+  ASSERT_EQ(Try(table, folder / "t.bat", "", "", "none").Errors, "");
+  EXPECT_EQ(PointsOf(folder / "t.bat").at(7), (std::vector<double>{ 7, 24, 0 }));
+}
+
+TEST(BATWriterTable, missing_and_unfit_columns_are_errors_that_name_the_columns)
+{
+  const TempDir folder;
+  auto table = Table();
+  vtkNew<vtkStringArray> words;
+  words->SetName("word");
+  words->SetNumberOfValues(100);
+  table->AddColumn(words);
+  AddColumn<vtkFloatArray>(table, "v", 0, 1, 3);
+  Attempt attempt = Try(table, folder / "t.bat", "lon");
+  EXPECT_EQ(attempt.Result, 0);
+  EXPECT_EQ(attempt.Code, vtkErrorCode::UserError + static_cast<int>(bat::ErrorCode::InvalidArgument));
+  EXPECT_TRUE(Has(attempt.Errors, "XColumn is 'lon'")) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Errors, "'index', 'x', 'y', 'z', 'word', 'v'")) << attempt.Errors;
+  attempt = Try(table, folder / "t.bat", "", "word");
+  EXPECT_TRUE(Has(attempt.Errors, "holds no numbers")) << attempt.Errors;
+  attempt = Try(table, folder / "t.bat", "", "", "v");
+  EXPECT_TRUE(Has(attempt.Errors, "'v' has 3 components")) << attempt.Errors;
+  attempt = Try(table, folder / "t.bat", "none");
+  EXPECT_EQ(attempt.Result, 0);
+  attempt = Try(table, folder / "t.bat");
+  EXPECT_EQ(attempt.Result, 1);
+  EXPECT_TRUE(Has(attempt.Warnings, "'word' (string)")) << attempt.Warnings;
+}
+
+TEST(BATWriterTable, an_empty_table_is_an_empty_file)
+{
+  const TempDir folder;
+  vtkNew<vtkTable> table;
+  ASSERT_EQ(Try(table, folder / "t.bat").Errors, "");
+  EXPECT_EQ(Read(folder / "t.bat")->GetNumberOfPoints(), 0);
+}
+
+TEST(BATWriterComposite, blocks_of_all_kinds_are_written_one_behind_the_other)
+{
+  const TempDir folder;
+  vtkNew<vtkMultiBlockDataSet> nested;
+  nested->SetBlock(0, Cloud(100, VTK_FLOAT, 0, 1));
+  nested->SetBlock(1, Cloud(0));
+  vtkNew<vtkUnstructuredGrid> grid;
+  auto second = Cloud(50, VTK_DOUBLE, 100, 2);
+  grid->SetPoints(second->GetPoints());
+  grid->GetPointData()->ShallowCopy(second->GetPointData());
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, nested);
+  blocks->SetBlock(1, nullptr);
+  blocks->SetBlock(2, grid);
+  auto table = Table(); // indices 0 to 99 again: shift
+  for (vtkIdType i = 0; i < 100; ++i)
+  {
+    vtkTypeInt64Array::SafeDownCast(table->GetColumnByName("index"))->SetValue(i, 150 + i);
+  }
+  vtkNew<vtkPartitionedDataSet> partitions;
+  vtkNew<vtkPartitionedDataSetCollection> collection;
+  partitions->SetPartition(0, Cloud(30, VTK_FLOAT, 250, 3));
+  partitions->SetPartition(1, Cloud(20, VTK_FLOAT, 280, 4));
+  collection->SetPartitionedDataSet(0, partitions);
+  blocks->SetBlock(3, table);
+  ASSERT_EQ(Try(blocks, folder / "c.bat").Errors, "");
+  const auto points = PointsOf(folder / "c.bat");
+  ASSERT_EQ(points.size(), 250u);
+  double p[3];
+  second->GetPoint(17, p);
+  EXPECT_EQ(points.at(117), (std::vector<double>{ p[0], p[1], p[2] })); // float64 as one block is
+  EXPECT_EQ(points.at(157), (std::vector<double>{ 7, 24, 41 }));
+
+  ASSERT_EQ(Try(collection, folder / "p.bat").Errors, "");
+  auto data = Read(folder / "p.bat");
+  EXPECT_EQ(data->GetNumberOfPoints(), 50);
+  EXPECT_EQ(data->GetPoints()->GetDataType(), VTK_FLOAT);
+  EXPECT_EQ(PlacesByIndex(data).count(299), 1u);
+}
+
+TEST(BATWriterComposite, blocks_that_disagree_are_refused_by_name)
+{
+  const TempDir folder;
+  auto a = Cloud(10);
+  auto b = Cloud(10, VTK_FLOAT, 10);
+  AddArray(a->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1), "mass");
+  AddArray(b->GetPointData(), Numbers<vtkDoubleArray>(10, 0, 1), "mass");
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, a);
+  blocks->SetBlock(1, b);
+  blocks->GetMetaData(0u)->Set(vtkCompositeDataSet::NAME(), "gas");
+  blocks->GetMetaData(1u)->Set(vtkCompositeDataSet::NAME(), "stars");
+  Attempt attempt = Try(blocks, folder / "c.bat");
+  EXPECT_EQ(attempt.Result, 0);
+  for (const char* word : { "gas", "stars", "'mass'", "float32", "float64" })
+  {
+    EXPECT_TRUE(Has(attempt.Errors, word)) << attempt.Errors;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "c.bat"));
+
+  b->GetPointData()->RemoveArray("mass");
+  attempt = Try(blocks, folder / "c.bat");
+  EXPECT_TRUE(Has(attempt.Errors, "block 1 (stars) has no array 'mass'")) << attempt.Errors;
+
+  b->SetPoints(nullptr); // empty blocks need not agree
+  b->GetPointData()->Initialize();
+  EXPECT_EQ(Try(blocks, folder / "c.bat").Errors, "");
+  EXPECT_EQ(Read(folder / "c.bat")->GetNumberOfPoints(), 10);
+}
+
+TEST(BATWriterComposite, other_leaves_are_refused)
+{
+  const TempDir folder;
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(2, 2, 2);
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, image);
+  const Attempt attempt = Try(blocks, folder / "c.bat");
+  EXPECT_EQ(attempt.Result, 0);
+  EXPECT_TRUE(Has(attempt.Errors, "vtkImageData")) << attempt.Errors;
+}
+
+TEST(BATWriterArrays, ghost_points_are_left_out)
+{
+  const TempDir folder;
+  auto cloud = Cloud(100);
+  vtkNew<vtkUnsignedCharArray> ghosts;
+  ghosts->SetNumberOfValues(100);
+  for (int i = 0; i < 100; ++i)
+  {
+    ghosts->SetValue(i,
+      i % 3 == 0 ? static_cast<unsigned char>(i % 2 == 0 ? vtkDataSetAttributes::DUPLICATEPOINT
+                                                          : vtkDataSetAttributes::HIDDENPOINT)
+                 : static_cast<unsigned char>(0));
+  }
+  AddArray(cloud->GetPointData(), ghosts, vtkDataSetAttributes::GhostArrayName());
+  ASSERT_EQ(Try(cloud, folder / "g.bat").Errors, "");
+  auto data = Read(folder / "g.bat");
+  ASSERT_EQ(data->GetNumberOfPoints(), 66);
+  EXPECT_EQ(data->GetPointData()->GetNumberOfArrays(), 1);
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    EXPECT_NE(index % 3, 0);
+    double p[3];
+    cloud->GetPoint(index, p);
+    EXPECT_EQ(p[1], data->GetPoint(place)[1]);
+  }
+}
+
+TEST(BATWriterArrays, what_is_not_written_is_said)
+{
+  const TempDir folder;
+  auto cloud = Cloud(10);
+  vtkNew<vtkStringArray> words;
+  words->SetNumberOfValues(10);
+  AddArray(cloud->GetPointData(), words, "word");
+  vtkNew<vtkCellArray> cells;
+  const vtkIdType ends[2] = { 0, 1 };
+  cells->InsertNextCell(2, ends);
+  cloud->SetLines(cells);
+  AddArray(cloud->GetCellData(), Numbers<vtkFloatArray>(1, 0, 1), "length");
+  cloud->GetPointData()->AddArray(Numbers<vtkFloatArray>(10, 0, 1));
+  const Attempt attempt = Try(cloud, folder / "w.bat");
+  EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Warnings, "'word' (string)")) << attempt.Warnings;
+  EXPECT_TRUE(Has(attempt.Warnings, "cell data is not written, only point data: 'length'"))
+    << attempt.Warnings;
+  EXPECT_TRUE(Has(attempt.Warnings, "'array_2'")) << attempt.Warnings;
+  EXPECT_NE(Read(folder / "w.bat")->GetPointData()->GetArray("array_2"), nullptr);
+}
+
+TEST(BATWriterArrays, arrays_without_room_are_refused)
+{
+  const TempDir folder;
+  auto cloud = Cloud(10);
+  AddArray(cloud->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1, 10), "wide");
+  Attempt attempt = Try(cloud, folder / "a.bat");
+  EXPECT_EQ(attempt.Result, 0);
+  EXPECT_TRUE(Has(attempt.Errors, "'wide' has 10 components; 1 to 9")) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Errors, "a.bat")) << attempt.Errors;
+
+  auto twins = Cloud(10);
+  twins->GetPointData()->AddArray(Numbers<vtkFloatArray>(10, 0, 1));
+  auto twin = Numbers<vtkFloatArray>(10, 0, 1);
+  twins->GetPointData()->AddArray(twin);
+  twins->GetPointData()->GetArray(1)->SetName("m");
+  twins->GetPointData()->GetArray(2)->SetName("m");
+  attempt = Try(twins, folder / "a.bat");
+  EXPECT_TRUE(Has(attempt.Errors, "two arrays are named 'm'")) << attempt.Errors;
+
+  auto uneven = Cloud(10);
+  AddArray(uneven->GetPointData(), Numbers<vtkFloatArray>(7, 0, 1), "short");
+  attempt = Try(uneven, folder / "a.bat");
+  EXPECT_TRUE(Has(attempt.Errors, "'short' holds 7 values for 10 particles")) << attempt.Errors;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.bat"));
+}
+
+TEST(BATWriterArrays, options_reach_the_file)
+{
+  const TempDir folder;
+  vtkNew<vtkBATWriter> writer;
+  writer->SetInputDataObject(Cloud(10000));
+  writer->SetFileName((folder / "o.bat").c_str());
+  writer->SetBlockParticles(64);
+  writer->SetTreeletParticles(512);
+  ASSERT_EQ(writer->Write(), 1);
+  const bat::File file = bat::File::open(folder / "o.bat");
+  EXPECT_EQ(file.block_particles(), 64u);
+  EXPECT_GE(file.treelet_count(), 20u);
+
+  std::ostringstream text;
+  writer->Print(text);
+  for (const char* word : { "FileName: /", "XColumn", "YColumn", "ZColumn", "BlockParticles: 64",
+         "TreeletParticles: 512" })
+  {
+    EXPECT_TRUE(Has(text.str(), word)) << word;
+  }
+}
