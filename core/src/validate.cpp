@@ -64,11 +64,6 @@ private:
         header.section_table_offset +
           this->impl_.sections.size() * sizeof(format::SectionRecord),
         "the section table" } };
-    if ((!(header.flags & format::kHasTime) && to_bits(header.time) != 0) ||
-      (!(header.flags & format::kHasStep) && header.step != 0))
-    {
-      corrupt(this->source_, "the header has a time or step that is not marked as valid");
-    }
     for (const format::SectionRecord& s : this->impl_.sections)
     {
       extents.push_back({ s.offset, s.offset + s.bytes, format::describe(s) });
@@ -446,16 +441,17 @@ private:
       {
         bad("other bins than its minimum and maximum");
       }
-      if ((needed & ~record.bitmap) != 0)
+      if (!bitmaps.empty())
       {
-        bad("a bitmap that lacks a bit");
-      }
-      for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
-      {
-        if (!bitmaps.empty() && (bitmaps[b] & ~record.bitmap) != 0)
+        needed = 0;
+        for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
         {
-          bad("a bitmap that lacks a bit of its blocks");
+          needed |= bitmaps[b];
         }
+      }
+      if (record.bitmap != needed)
+      {
+        bad("another bitmap than that of its blocks");
       }
       minimum = std::min(minimum, lowest);
       maximum = std::max(maximum, highest);

@@ -22,6 +22,7 @@
 #include <numeric>
 #include <optional>
 
+#include <malloc.h>
 #include <unistd.h>
 
 namespace
@@ -684,6 +685,8 @@ int main(int argc, char** argv)
   app.add_flag("--only-open", options.only_open, "write the file and measure opening it, no more");
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
+  // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as memory needed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try
   {
     const tbb::global_control control(

@@ -75,12 +75,11 @@ Header read_header(const io::RandomAccessFile& file)
   const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof(header)));
   file.read(0, &header, have);
   const std::size_t magic = std::min(have, sizeof(kMagic));
-  if (have == 0 || std::memcmp(header.magic, kMagic, magic) != 0)
+  if (std::memcmp(header.magic, kMagic, magic) != 0)
   {
-    throw Error(ErrorCode::NotABatFile,
-      file.name() + (size == 0 ? ": the file is empty" : ": not a BAT file, the first bytes differ"));
+    throw Error(ErrorCode::NotABatFile, file.name() + ": not a BAT file, the first bytes differ");
   }
-  if (have >= 12 && header.version_major != kVersionMajor)
+  if (have >= 10 && header.version_major != kVersionMajor)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       fmt::format("{}: format version {}.{}; this library reads version {}", file.name(),
@@ -89,7 +88,10 @@ Header read_header(const io::RandomAccessFile& file)
   if (have < sizeof(header))
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: the header has {} bytes, the file only {}", file.name(), sizeof(header), size));
+      size == 0
+        ? file.name() + ": the file is empty"
+        : fmt::format(
+            "{}: the header has {} bytes, the file only {}", file.name(), sizeof(header), size));
   }
   if (header.header_checksum != checksum(&header, offsetof(Header, header_checksum)))
   {
@@ -107,6 +109,11 @@ Header read_header(const io::RandomAccessFile& file)
     (header.flags & ~(kHasTime | kHasStep)) != 0)
   {
     corrupt(file, "the header has reserved bits set or another size than 128");
+  }
+  if ((!(header.flags & kHasTime) && to_bits(header.time) != 0) ||
+    (!(header.flags & kHasStep) && header.step != 0))
+  {
+    corrupt(file, "the header has a time or step that is not marked as valid");
   }
   if (header.file_bytes > size)
   {
@@ -130,7 +137,7 @@ Header read_header(const io::RandomAccessFile& file)
 std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const Header& header)
 {
   const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
-  if (header.section_count > kMaxSections || header.section_table_offset % 8 != 0 ||
+  if (header.section_table_offset % 8 != 0 ||
     header.section_table_offset < sizeof(Header) ||
     !inside(header.section_table_offset, bytes, file.size()))
   {
@@ -381,7 +388,8 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
       if (record.attribute != k || record.component != component ||
         !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
         (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
-        (numbered ? record.dictionary_count < 1 || record.dictionary_count > 65536
+        (numbered ? record.dictionary_count < 1 ||
+              record.dictionary_count > (record.bitmap_bytes == 1 ? 256u : 65536u)
                   : record.dictionary_count != 0) ||
         record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
         (type == ValueClass::Float && !is_value<double>(record.maximum)))

@@ -14,7 +14,6 @@ inline constexpr std::uint16_t kVersionMajor = 1;
 inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::uint64_t kPageBytes = 4096;              // section 2
 inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3
-inline constexpr std::uint32_t kMaxSections = 1u << 20;        // section 5
 inline constexpr std::uint32_t kMaxAttributes = 65535;         // section 7
 inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
 inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
