@@ -148,7 +148,7 @@ KeyIndex File::Impl::load_key_index(std::size_t k) const
     file, *format::find_section(this->sections, SectionKind::BinEdges, key));
   index.treelets = format::read_records<format::TreeletKeyRecord>(
     file, *format::find_section(this->sections, SectionKind::TreeletKeys, key));
-  if (record.dictionary_count != 0)
+  if (record.bitmap_bytes == 1 || record.bitmap_bytes == 2)
   {
     index.dictionary = format::read_records<std::uint32_t>(
       file, *format::find_section(this->sections, SectionKind::BitmapDictionary, key));

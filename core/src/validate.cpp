@@ -104,7 +104,8 @@ private:
         expected = s.index < schema.keys.size();
         break;
       case SectionKind::BitmapDictionary:
-        expected = s.index < schema.keys.size() && schema.keys[s.index].dictionary_count != 0;
+        expected = s.index < schema.keys.size() && 
+          (schema.keys[s.index].bitmap_bytes == 1 || schema.keys[s.index].bitmap_bytes == 2);
         break;
       case SectionKind::BlockBitmaps:
         expected = s.index < schema.keys.size() && schema.keys[s.index].bitmap_bytes != 0;

@@ -210,7 +210,6 @@ class BatFile:
         need(n <= 4294967295, "particle_count", n, "at most 4294967295")
         need(file_bytes <= size, "the size of the file", size, file_bytes, "truncated")
         need(file_bytes == size, "the size of the file", size, file_bytes)
-        need(section_count <= 1048576, "section_count", section_count, "at most 1048576")
         self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
         self.particle_count, self._table = n, (table_offset, section_count)
 
@@ -230,7 +229,7 @@ class BatFile:
             name = section_name(s.kind, s.index)
             need(s.flags < 4, name + ": flags", "%#x" % s.flags, "bits 0 and 1")
             need(s.reserved == 0, name + ": reserved", s.reserved, 0)
-            need(s.encoding == 0, name + ": encoding", s.encoding, 0)
+            need(s.encoding == 0, name + ": encoding", s.encoding, 0, "unsupported_version")
             need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
             need((s.kind, s.index) > before, name + ": order", (s.kind, s.index), "above %s" % (before,))
             need(s.offset % 8 == 0, name + ": offset", s.offset, "a multiple of 8")
@@ -343,14 +342,15 @@ class BatFile:
             self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
 
     def _read_metadata(self):
-        """Decodes METADATA, and verifies sections of unknown kinds without a look at their content (sections 6 and 7)."""
-        self.metadata = None
+        """Decodes METADATA as far as it can be (section 7), and verifies sections of unknown kinds without a look at their content."""
+        self.metadata = self._metadata_problem = None
         if (METADATA, 0) in self.sections:
             try:
                 self.metadata = json.loads(str(self.section(METADATA), "utf-8"), parse_constant=refuse_constant)
             except (ValueError, RecursionError) as error:
-                self._need(False, "METADATA", error, "a JSON object in UTF-8")
-            self._need(isinstance(self.metadata, dict), "METADATA", type(self.metadata).__name__, "a JSON object")
+                self._metadata_problem = str(error)
+            if self._metadata_problem is None and not isinstance(self.metadata, dict):
+                self._metadata_problem, self.metadata = type(self.metadata).__name__, None
         for kind, index in self.sections:
             self.section(kind, index)
 
@@ -575,6 +575,7 @@ class BatFile:
 
     def validate(self):
         """Checks every rule of the format that is not checked at opening; raises BatError at the first one broken."""
+        self._need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
         self._validate_bytes()
         order = self.rank_to_position()
         self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "rank to position", "no permutation", "one")

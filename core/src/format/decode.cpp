@@ -388,9 +388,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
       if (record.attribute != k || record.component != component ||
         !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
         (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
-        (numbered ? record.dictionary_count < 1 ||
-              record.dictionary_count > (record.bitmap_bytes == 1 ? 256u : 65536u)
-                  : record.dictionary_count != 0) ||
+        record.dictionary_count > (record.bitmap_bytes == 1 ? 256u : numbered ? 65536u : 0u) ||
         record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
         (type == ValueClass::Float && !is_value<double>(record.maximum)))
       {
@@ -444,7 +442,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
     {
       require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
     }
-    if (key.dictionary_count != 0)
+    if (key.bitmap_bytes == 1 || key.bitmap_bytes == 2)
     {
       require(file, sections, SectionKind::BitmapDictionary, k,
         std::uint64_t{ key.dictionary_count } * 4);
