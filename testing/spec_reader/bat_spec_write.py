@@ -277,10 +277,10 @@ def examples():
                                     time=0.125, step=-7)
     xyz = cloud(17)
     yield ("seventeen",) + build(xyz, [wave(xyz), column("id", np.arange(17, dtype="i8"))], block_particles=4, treelet_particles=9)
-    xyz = cloud(500, "f8")
-    every = [column("%s_%d" % (name, 1 + i % 9), random_values(random, name, (500, 1 + i % 9) if i % 9 else 500))
+    xyz = cloud(150, "f8")
+    every = [column("%s_%d" % (name, 1 + i % 9), random_values(random, name, (150, 1 + i % 9) if i % 9 else 150))
              for i, name in enumerate(spec.SCALARS.values())]
-    yield ("all_types",) + build(xyz, every + [column("nine", random_values(random, "float64", (500, 9)))], treelet_particles=70,
+    yield ("all_types",) + build(xyz, every + [column("nine", random_values(random, "float64", (150, 9)))], treelet_particles=40,
                                  bitmap_bytes=(4, 2, 0))
     for n, levels in ((300, [300]), (300, [0, 0, 1, 299, 300])):
         xyz = cloud(n)
@@ -300,15 +300,15 @@ def examples():
                               treelet_particles=20, block_particles=4, bitmap_bytes=width)
     yield ("nowhere_finite",) + build(np.full((5, 3), np.nan), [column("v", np.arange(5, dtype="f4"))], bitmap_bytes=0)
 
-    xyz = cloud(700, "f8")
-    some = [wave(xyz), column("id", random.permutation(700).astype("i4")), column("kind", (xyz[:, 1] > 0).astype("u1")),
-            column("velocity", random_values(random, "float32", (700, 3)))]
+    xyz = cloud(300, "f8")
+    some = [wave(xyz), column("id", random.permutation(300).astype("i4")), column("kind", (xyz[:, 1] > 0).astype("u1")),
+            column("velocity", random_values(random, "float32", (300, 3)))]
     for width in (0, 1, 2, 4):
-        yield ("bitmap_bytes_%d" % width,) + build(xyz, some, bitmap_bytes=width, treelet_particles=150, block_particles=5,
+        yield ("bitmap_bytes_%d" % width,) + build(xyz, some, bitmap_bytes=width, treelet_particles=70, block_particles=5,
                                                    bins=8 if width == 1 else 200)
-    xyz = cloud(4000)
-    yield ("dictionary",) + build(xyz, [column("noise", bell(random, 4000))], bitmap_bytes=2, bins=4096,
-                                  treelet_particles=1500, block_particles=6)
+    xyz = cloud(2400)
+    yield ("dictionary",) + build(xyz, [column("noise", bell(random, 2400))], bitmap_bytes=2, bins=4096,
+                                  treelet_particles=900, block_particles=6)
     ids = (1 << 53) + np.arange(90, dtype="i8")
     yield ("ids_64bit",) + build(cloud(90), [
         column("id", ids), column("negative", -ids), column("unsigned", (np.uint64(1) << np.uint64(63)) + ids.astype("u8")),

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""The second reader on the golden files: valid, and exactly the content of NAME.json.
+
+check_golden.py GOLDEN_FOLDER
+"""
+
+import filecmp
+import glob
+import json
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "spec_reader"))
+import bat_spec as spec
+import bat_spec_write
+
+
+def main(argv):
+    """Runs the checks."""
+    folder, = argv
+    names = sorted(os.path.basename(path)[:-4] for path in glob.glob(os.path.join(folder, "*.bat")))
+    for name in names:
+        bat = spec.BatFile.open(os.path.join(folder, name + ".bat"))
+        bat.validate()
+        with open(os.path.join(folder, name + ".json"), encoding="utf-8") as stream:
+            assert spec.content(bat) == json.load(stream), name + ": the content differs"
+    with tempfile.TemporaryDirectory() as made:
+        bat_spec_write.main([made])
+        _, different, missing = filecmp.cmpfiles(made, folder, sorted(os.listdir(made)), shallow=False)
+        assert not different and not missing, "bat_spec_write.py makes other files: %s" % (different + missing)
+        again = {name[:-4] for name in os.listdir(made) if name.endswith(".bat")}
+    # Files of the C++ writer are made again by test_golden.
+    assert {name for name in names if not name.startswith("written_")} == again, "files that no program makes"
+    print("%d files are valid and have their content; %d were made again" % (len(names), len(again)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

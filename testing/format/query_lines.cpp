@@ -1,0 +1,111 @@
+// query_lines FILE: answers one query per line of standard input, JSON both ways. For compare_queries.py.
+//
+// In:  {"quality": "1", "after_quality": "0", "box": null or six numbers, "ranges": [{"attribute": "a",
+//       "component": null or number, "lower": "0", "upper": "1"}], "rows": true}
+// Out: {"spans": [[first, count], ...], "upper_bound": n, "rows": hexadecimal of the rows, column by column}
+// Numbers of the query are texts, so that none is rounded on the way.
+
+#include "bat/bat.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <string>
+
+namespace
+{
+using nlohmann::json;
+
+double real(const json& text)
+{
+  return bat::to_double(bat::parse_number(text.get<std::string>()));
+}
+
+bat::Query parse(const json& line)
+{
+  bat::Query query;
+  query.quality = real(line.at("quality"));
+  query.after_quality = real(line.at("after_quality"));
+  if (!line.at("box").is_null())
+  {
+    query.box.emplace();
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      query.box->lower[axis] = real(line.at("box").at(axis));
+      query.box->upper[axis] = real(line.at("box").at(axis + 3));
+    }
+  }
+  for (const json& range : line.at("ranges"))
+  {
+    bat::AttributeRange r;
+    r.attribute = range.at("attribute").get<std::string>();
+    if (!range.at("component").is_null())
+    {
+      r.component = range.at("component").get<int>();
+    }
+    r.lower = bat::parse_number(range.at("lower").get<std::string>());
+    r.upper = bat::parse_number(range.at("upper").get<std::string>());
+    query.ranges.push_back(r);
+  }
+  return query;
+}
+
+void append_hex(std::string& text, const std::vector<unsigned char>& bytes)
+{
+  for (const unsigned char byte : bytes)
+  {
+    fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+  }
+}
+
+std::string rows(const bat::File& file, const bat::Selection& selection)
+{
+  std::string text;
+  std::vector<unsigned char> values(selection.count * 3 * bat::size_of(file.position_type()));
+  file.read_positions(selection, values.data());
+  append_hex(text, values);
+  for (std::size_t k = 0; k != file.attributes().size(); ++k)
+  {
+    const bat::Attribute& a = file.attributes()[k];
+    values.resize(
+      selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+    file.read_attribute(k, selection, values.data());
+    append_hex(text, values);
+  }
+  return text;
+}
+}
+
+int main(int argc, char** argv)
+{
+  try
+  {
+    const bat::File file = bat::File::open(argc == 2 ? argv[1] : "");
+    std::string line;
+    while (std::getline(std::cin, line))
+    {
+      const json asked = json::parse(line);
+      const bat::Query query = parse(asked);
+      const bat::Selection selection = file.select(query);
+      json answer;
+      answer["spans"] = json::array();
+      for (const bat::Span& span : selection.spans)
+      {
+        answer["spans"].push_back({ span.first, span.count });
+      }
+      answer["upper_bound"] = file.upper_bound(query);
+      if (asked.value("rows", false))
+      {
+        answer["rows"] = rows(file, selection);
+      }
+      std::cout << answer.dump() << '\n';
+    }
+    return 0;
+  }
+  catch (const std::exception& e)
+  {
+    std::cerr << "query_lines: " << e.what() << '\n';
+    return 1;
+  }
+}

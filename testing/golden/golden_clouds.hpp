@@ -1,0 +1,191 @@
+// The particles of the golden files that the C++ writer makes. Only operations that every machine
+// rounds alike: the bytes must not depend on a mathematical library.
+#pragma once
+
+#include "bat/writer.hpp"
+#include "support/clouds.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace golden
+{
+struct Case
+{
+  std::string name;
+  clouds::Cloud cloud;
+  bat::ParticleView view; ///< of `cloud`
+  bat::BuildOptions options;
+};
+
+inline double bell(clouds::Random& random)
+{
+  const double a = clouds::unit(random);
+  const double b = clouds::unit(random);
+  const double c = clouds::unit(random);
+  return a + b + c - 1.5;
+}
+
+/// Half of the particles in a few tight clumps, half everywhere.
+template <class T>
+std::vector<T> clumps(std::uint64_t n, clouds::Random& random)
+{
+  std::array<double, 15> centres{};
+  for (double& x : centres)
+  {
+    x = clouds::unit(random);
+  }
+  std::vector<T> p(3 * n);
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    const std::size_t clump = random() % 10;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      p[3 * i + axis] = static_cast<T>(clump < 5
+          ? centres[3 * clump + axis] + bell(random) / static_cast<double>(16 << 2 * clump)
+          : clouds::unit(random));
+    }
+  }
+  return p;
+}
+
+template <class T>
+std::vector<T> any_bits(std::uint64_t count, clouds::Random& random)
+{
+  std::vector<T> values(count);
+  for (T& value : values)
+  {
+    value = static_cast<T>(random() >> random() % (8 * sizeof(T)));
+  }
+  return values;
+}
+
+template <class T>
+std::vector<T> bells(std::uint64_t count, clouds::Random& random)
+{
+  std::vector<T> values(count);
+  for (T& value : values)
+  {
+    value = static_cast<T>(bell(random));
+  }
+  return values;
+}
+
+inline Case none()
+{
+  Case c{ "written_0", {}, {}, {} };
+  c.cloud.set_positions(std::vector<float>{});
+  c.cloud.add("mass", bat::ScalarType::Float64, std::vector<double>{});
+  c.cloud.add("id", bat::ScalarType::UInt64, std::vector<std::uint64_t>{});
+  c.cloud.add("velocity", bat::ScalarType::Float32, std::vector<float>{}, 3);
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer": "make_golden"})";
+  return c;
+}
+
+inline Case seven()
+{
+  Case c{ "written_7", {}, {}, {} };
+  c.cloud.set_positions(std::vector<double>{ 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0.5, 0.5,
+    0.5, -1e300, 1e-300, -0.0 });
+  std::vector<std::int64_t> id;
+  for (std::int64_t i = 0; i != 7; ++i)
+  {
+    id.push_back((std::int64_t{ 1 } << 53) + 1 + i);
+  }
+  c.cloud.add("id", bat::ScalarType::Int64, id);
+  c.cloud.add("Größe \"µ\" / 質量", bat::ScalarType::Float32,
+    std::vector<float>{ 1.5F, -0.0F, 0.0F, std::numeric_limits<float>::infinity(),
+      -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::denorm_min(), 3 });
+  c.view = c.cloud.view();
+  c.view.attributes[0].role = 5;
+  c.view.attributes[0].host_type = 16;
+  c.view.time = 0.1;
+  c.view.step = -7;
+  c.view.metadata = R"({"writer": "make_golden", "units": {"id": ""}, "title": "sieben \"7\" ✓"})";
+  return c;
+}
+
+/// Every scalar type and every number of components, a few places that are not finite.
+inline Case mixed()
+{
+  constexpr std::uint64_t n = 200;
+  clouds::Random random(200);
+  Case c{ "written_200", {}, {}, {} };
+  std::vector<float> p = clumps<float>(n, random);
+  p[3 * 17] = std::numeric_limits<float>::quiet_NaN();
+  p[3 * 90 + 1] = std::numeric_limits<float>::infinity();
+  p[3 * 150 + 2] = -std::numeric_limits<float>::infinity();
+  c.cloud.set_positions(p);
+  c.cloud.add("i8", bat::ScalarType::Int8, any_bits<std::int8_t>(n, random));
+  c.cloud.add("u8 x 2", bat::ScalarType::UInt8, any_bits<std::uint8_t>(2 * n, random), 2);
+  c.cloud.add("i16 x 3", bat::ScalarType::Int16, any_bits<std::int16_t>(3 * n, random), 3);
+  c.cloud.add("u16 x 4", bat::ScalarType::UInt16, any_bits<std::uint16_t>(4 * n, random), 4);
+  c.cloud.add("i32 x 5", bat::ScalarType::Int32, any_bits<std::int32_t>(5 * n, random), 5);
+  c.cloud.add("u32 x 6", bat::ScalarType::UInt32, any_bits<std::uint32_t>(6 * n, random), 6);
+  c.cloud.add("i64 x 7", bat::ScalarType::Int64, any_bits<std::int64_t>(7 * n, random), 7);
+  c.cloud.add("u64 x 8", bat::ScalarType::UInt64, any_bits<std::uint64_t>(8 * n, random), 8);
+  c.cloud.add("f32 x 9", bat::ScalarType::Float32, bells<float>(9 * n, random), 9);
+  std::vector<double> d = bells<double>(n, random);
+  d[3] = std::numeric_limits<double>::quiet_NaN();
+  d[4] = std::numeric_limits<double>::infinity();
+  d[5] = -0.0;
+  c.cloud.add("f64", bat::ScalarType::Float64, d);
+  c.cloud.add("only NaN", bat::ScalarType::Float32,
+    std::vector<float>(n, std::numeric_limits<float>::quiet_NaN()));
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer": "make_golden"})";
+  c.options.block_particles = 16;
+  return c;
+}
+
+/// Many small treelets of many small blocks.
+inline Case many()
+{
+  constexpr std::uint64_t n = 3000;
+  clouds::Random random(3000);
+  Case c{ "written_3000", {}, {}, {} };
+  const std::vector<float> p = clumps<float>(n, random);
+  c.cloud.set_positions(p);
+  std::vector<double> field(n);
+  std::vector<float> noise = bells<float>(n, random);
+  std::vector<std::uint8_t> material(n);
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    const auto x = static_cast<double>(p[3 * i]);
+    const auto y = static_cast<double>(p[3 * i + 1]);
+    field[i] = 300 + 500 * x * (1 - y) + 0.01 * bell(random);
+    material[i] = static_cast<std::uint8_t>(x > 0.7 ? 3 : 1 + (random() % 50 == 0));
+    if (random() % 40 == 0)
+    {
+      noise[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  c.cloud.add("field", bat::ScalarType::Float64, field);
+  c.cloud.add("noise", bat::ScalarType::Float32, noise);
+  c.cloud.add("id", bat::ScalarType::Int64,
+    clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
+  c.cloud.add("material", bat::ScalarType::UInt8, material);
+  c.cloud.add("velocity", bat::ScalarType::Float32, bells<float>(3 * n, random), 3);
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer": "make_golden"})";
+  c.options.treelet_particles = 256;
+  c.options.block_particles = 16;
+  return c;
+}
+
+/// `view` points into the heap that `cloud` owns, so cases may be moved.
+inline std::vector<Case> cases()
+{
+  std::vector<Case> all;
+  all.push_back(none());
+  all.push_back(seven());
+  all.push_back(mixed());
+  all.push_back(many());
+  return all;
+}
+}

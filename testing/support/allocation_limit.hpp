@@ -1,0 +1,59 @@
+// Counts what a test program allocates, so that a hostile count cannot ask for absurd memory unseen.
+// Replaces operator new: include it in one source file of a program.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace allocations
+{
+inline std::atomic<std::size_t> largest{ 0 };
+
+/// Most bytes asked for at once since the last call.
+inline std::size_t take_largest()
+{
+  return largest.exchange(0);
+}
+
+inline void* allocate(std::size_t bytes)
+{
+  std::size_t before = largest.load(std::memory_order_relaxed);
+  while (before < bytes && !largest.compare_exchange_weak(before, bytes))
+  {
+  }
+  void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
+  if (!memory)
+  {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+}
+
+void* operator new(std::size_t bytes)
+{
+  return allocations::allocate(bytes);
+}
+void* operator new[](std::size_t bytes)
+{
+  return allocations::allocate(bytes);
+}
+void operator delete(void* memory) noexcept
+{
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept
+{
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept
+{
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept
+{
+  std::free(memory);
+}

@@ -1,0 +1,450 @@
+// Harm for .bat files, and what a reader may make of it. Needs core/src in the include path.
+#pragma once
+
+#include "bat/bat.hpp"
+#include "format/checksum.hpp"
+#include "format/layout.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace damage
+{
+namespace format = bat::format;
+using Bytes = std::vector<std::byte>;
+using Random = std::mt19937_64;
+
+// ---- Harm -------------------------------------------------------------------------------------
+
+inline Bytes cut(const Bytes& file, std::size_t size)
+{
+  return { file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size) };
+}
+
+inline Bytes extended(Bytes file, std::size_t more, std::byte value)
+{
+  file.insert(file.end(), more, value);
+  return file;
+}
+
+inline void flip(Bytes& file, std::size_t bit)
+{
+  file[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+}
+
+template <class T>
+T load(const Bytes& file, std::uint64_t offset)
+{
+  T value;
+  std::memcpy(&value, file.data() + offset, sizeof(T));
+  return value;
+}
+
+template <class T>
+void store(Bytes& file, std::uint64_t offset, const T& value)
+{
+  std::memcpy(file.data() + offset, &value, sizeof(T));
+}
+
+inline bool inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size)
+{
+  return offset <= size && bytes <= size - offset;
+}
+
+/// Offset of the record of each section, as far as header and table lie inside the file.
+inline std::vector<std::uint64_t> section_records(const Bytes& file)
+{
+  std::vector<std::uint64_t> offsets;
+  if (file.size() < sizeof(format::Header))
+  {
+    return offsets;
+  }
+  const auto header = load<format::Header>(file, 0);
+  std::uint64_t at = header.section_table_offset;
+  for (std::uint32_t i = 0; i != header.section_count; ++i, at += sizeof(format::SectionRecord))
+  {
+    if (!inside(at, sizeof(format::SectionRecord), file.size()))
+    {
+      break;
+    }
+    offsets.push_back(at);
+  }
+  return offsets;
+}
+
+/// Offset of the record of a section that must be there.
+inline std::uint64_t section_record(
+  const Bytes& file, format::SectionKind kind, std::uint32_t index = 0)
+{
+  for (const std::uint64_t at : section_records(file))
+  {
+    const auto record = load<format::SectionRecord>(file, at);
+    if (record.kind == static_cast<std::uint32_t>(kind) && record.index == index)
+    {
+      return at;
+    }
+  }
+  throw std::logic_error("the file has no such section");
+}
+
+/// Makes every checksum right again, so that only the rules stand between the damage and the reader.
+inline void repair_checksums(Bytes& file)
+{
+  // Sections of a hostile file may overlap and so add up to any multiple of its size.
+  std::uint64_t budget = 64 * file.size() + (1u << 20);
+  for (const std::uint64_t at : section_records(file))
+  {
+    auto record = load<format::SectionRecord>(file, at);
+    if (!inside(record.offset, record.bytes, file.size()) || record.bytes > budget)
+    {
+      continue;
+    }
+    budget -= record.bytes;
+    if ((record.flags & format::kPaged) == 0)
+    {
+      record.checksum = format::checksum(file.data() + record.offset, record.bytes);
+      store(file, at, record);
+      continue;
+    }
+    const std::uint64_t sums_bytes = format::checksum_array_bytes(record.bytes);
+    if (!inside(record.checksums_offset, sums_bytes, file.size()))
+    {
+      continue;
+    }
+    const auto sums = format::page_checksums(file.data() + record.offset, record.bytes);
+    std::copy_n(reinterpret_cast<const std::byte*>(sums.data()), sums_bytes,
+      file.begin() + static_cast<std::ptrdiff_t>(record.checksums_offset));
+    const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));
+    record.checksum = format::checksum(sums.data(), 4 * upper);
+    store(file, at, record);
+  }
+  if (file.size() < sizeof(format::Header))
+  {
+    return;
+  }
+  auto header = load<format::Header>(file, 0);
+  const std::uint64_t table_bytes =
+    std::uint64_t{ header.section_count } * sizeof(format::SectionRecord);
+  if (inside(header.section_table_offset, table_bytes, file.size()))
+  {
+    header.section_table_checksum =
+      format::checksum(file.data() + header.section_table_offset, table_bytes);
+  }
+  header.header_checksum = format::checksum(&header, offsetof(format::Header, header_checksum));
+  store(file, 0, header);
+}
+
+/// Stores a number that a reader is likely to trip over, in 1, 2, 4 or 8 bytes at a multiple of that.
+inline void poke(Bytes& file, std::uint64_t begin, std::uint64_t bytes, Random& random)
+{
+  const std::uint64_t width = std::min<std::uint64_t>(std::uint64_t{ 1 } << random() % 4, bytes);
+  const std::uint64_t at = begin + random() % (bytes / width) * width;
+  std::uint64_t value = 0;
+  std::memcpy(&value, file.data() + at, width);
+  switch (random() % 12)
+  {
+    case 0:
+      value = 0;
+      break;
+    case 1:
+      value = ~std::uint64_t{ 0 };
+      break;
+    case 2:
+      value += 1;
+      break;
+    case 3:
+      value -= 1;
+      break;
+    case 4:
+      value = std::uint64_t{ 1 } << random() % 64;
+      break;
+    case 5:
+      value = ~std::uint64_t{ 0 } >> random() % 64;
+      break;
+    case 6:
+      value ^= std::uint64_t{ 1 } << random() % (8 * width);
+      break;
+    case 7:
+      value = 0x7FF8000000000000; // NaN
+      break;
+    case 8:
+      value = 0x7FF0000000000000 | random() % 2 << 63; // infinities
+      break;
+    case 9:
+      value = file.size() / 8 * 8 + (random() % 3 - 1) * 8;
+      break;
+    case 10: // a neighbour
+      std::memcpy(&value, file.data() + begin + random() % (bytes / width) * width, width);
+      break;
+    default:
+      value = random();
+      break;
+  }
+  std::memcpy(file.data() + at, &value, width);
+}
+
+/// A piece of the file that poke() can be let loose on.
+struct Region
+{
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Header, section table, or a section: kinds of sections are equally likely, whatever their sizes.
+inline Region random_region(const Bytes& file, Random& random)
+{
+  const std::vector<std::uint64_t> records = section_records(file);
+  const std::uint64_t pick = random() % 14;
+  if (records.empty() || pick == 0)
+  {
+    return { 0, std::min<std::uint64_t>(file.size(), sizeof(format::Header)) };
+  }
+  if (pick == 1)
+  {
+    return { records[random() % records.size()], sizeof(format::SectionRecord) };
+  }
+  std::vector<Region> found;
+  for (const std::uint64_t at : records)
+  {
+    const auto record = load<format::SectionRecord>(file, at);
+    if (record.kind == pick - 1 && record.bytes != 0 &&
+      inside(record.offset, record.bytes, file.size()))
+    {
+      found.push_back({ record.offset, record.bytes });
+    }
+  }
+  return found.empty() ? Region{ records[random() % records.size()], sizeof(format::SectionRecord) }
+                       : found[random() % found.size()];
+}
+
+// ---- What a reader makes of it ----------------------------------------------------------------
+
+/// Everything that can be asked, as numbers to compare; nothing where the reader refused.
+struct Answers
+{
+  std::optional<bat::ErrorCode> refused; ///< by open
+  std::vector<std::optional<std::uint64_t>> parts;
+  bool sound = false; ///< validate() is content
+};
+
+/// Whatever else a file is, its selections have the shape that file.hpp promises.
+inline void check_shape(const bat::File& file, const bat::Selection& selection)
+{
+  std::uint64_t end = 0;
+  std::uint64_t count = 0;
+  for (const bat::Span& span : selection.spans)
+  {
+    if (span.count == 0 || (count != 0 && span.first < end) ||
+      !inside(span.first, span.count, file.particle_count()))
+    {
+      throw std::logic_error("a selection is not ascending, disjoint and inside the file");
+    }
+    end = span.first + span.count;
+    count += span.count;
+  }
+  if (count != selection.count)
+  {
+    throw std::logic_error("a selection counts other particles than it has");
+  }
+}
+
+class Digest
+{
+public:
+  void add(const void* data, std::size_t bytes)
+  {
+    const std::uint64_t next[2] = { this->value_, format::checksum(data, bytes) };
+    this->value_ = format::checksum(next, sizeof(next));
+  }
+  void add(const std::string& text) { this->add(text.data(), text.size()); }
+  template <class T>
+  void add_value(const T& value)
+  {
+    static_assert(std::is_arithmetic_v<T>);
+    this->add(&value, sizeof(value));
+  }
+  [[nodiscard]] std::uint64_t value() const { return this->value_; }
+
+private:
+  std::uint64_t value_ = 0;
+};
+
+inline std::uint64_t digest_of_description(const bat::File& file)
+{
+  Digest digest;
+  digest.add(file.format_version());
+  digest.add_value(file.file_bytes());
+  digest.add_value(file.particle_count());
+  digest.add_value(static_cast<int>(file.position_type()));
+  if (const auto bounds = file.bounds())
+  {
+    digest.add(bounds->lower.data(), sizeof(bounds->lower));
+    digest.add(bounds->upper.data(), sizeof(bounds->upper));
+  }
+  digest.add_value(file.time().value_or(-1));
+  digest.add_value(file.step().value_or(-1));
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    digest.add(attribute.name);
+    digest.add_value(static_cast<int>(attribute.type));
+    digest.add_value(attribute.components);
+    digest.add_value(attribute.role);
+    digest.add_value(attribute.host_type);
+    for (const bat::Key& key : attribute.keys)
+    {
+      digest.add_value(key.component);
+      digest.add(bat::to_string(key.minimum));
+      digest.add(bat::to_string(key.maximum));
+      digest.add_value(key.has_nan);
+    }
+  }
+  digest.add_value(file.treelet_count());
+  digest.add_value(file.block_count());
+  digest.add_value(file.block_particles());
+  digest.add(file.level_ends().data(), 8 * file.level_ends().size());
+  return digest.value();
+}
+
+/// Selects, counts, and reads every column of what was selected.
+inline std::uint64_t digest_of_query(const bat::File& file, const bat::Query& query)
+{
+  const bat::QueryOptions one_thread{ 1 };
+  const bat::Selection selection = file.select(query, one_thread);
+  check_shape(file, selection);
+  if (selection.count > file.upper_bound(query))
+  {
+    throw std::logic_error("a selection has more particles than its upper bound");
+  }
+  Digest digest;
+  digest.add(selection.spans.data(), sizeof(bat::Span) * selection.spans.size());
+  Bytes values(selection.count * 3 * bat::size_of(file.position_type()));
+  file.read_positions(selection, values.data(), one_thread);
+  digest.add(values.data(), values.size());
+  for (std::size_t k = 0; k != file.attributes().size(); ++k)
+  {
+    const bat::Attribute& attribute = file.attributes()[k];
+    values.resize(selection.count * bat::size_of(attribute.type) *
+      static_cast<std::size_t>(attribute.components));
+    file.read_attribute(k, selection, values.data(), one_thread);
+    digest.add(values.data(), values.size());
+  }
+  return digest.value();
+}
+
+/// Boxes, ranges on every kind of key, and steps, fitted to what the file says of itself.
+inline std::vector<bat::Query> queries_for(const bat::File& file)
+{
+  std::vector<bat::Query> queries(1);
+  bat::Query query;
+  query.quality = 0.4;
+  query.after_quality = 0.1;
+  if (const auto bounds = file.bounds())
+  {
+    query.box = bounds;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      query.box->upper[axis] =
+        std::max(bounds->lower[axis], 0.4 * bounds->lower[axis] + 0.6 * bounds->upper[axis]);
+    }
+    queries.push_back(query);
+    query.quality = 1;
+    query.after_quality = 0;
+    query.part = 1;
+    query.parts = 3;
+    queries.push_back(query);
+  }
+  // A few attributes stand for all: a hostile file may have tens of thousands.
+  const std::size_t count = std::min<std::size_t>(file.attributes().size(), 12);
+  query = {};
+  for (std::size_t k = 0; k != count; ++k)
+  {
+    const bat::Attribute& attribute = file.attributes()[k];
+    const std::size_t key = k % attribute.keys.size();
+    const double a = bat::to_double(attribute.keys[key].minimum);
+    const double b = bat::to_double(attribute.keys[key].maximum);
+    if (!(a <= b))
+    {
+      continue;
+    }
+    bat::AttributeRange range;
+    range.attribute = attribute.name;
+    if (attribute.keys[key].component >= 0)
+    {
+      range.component = attribute.keys[key].component;
+    }
+    const double third = a + (b - a) / 3;
+    range.lower = third >= a && third <= b ? bat::Number(third) : attribute.keys[key].minimum;
+    range.upper = std::max(b, bat::to_double(range.lower));
+    query.ranges = { range };
+    queries.push_back(query);
+  }
+  if (queries.size() > 3)
+  {
+    query.box = queries[1].box;
+    query.quality = 0.7;
+    query.ranges.push_back(queries.back().ranges.front());
+    queries.push_back(query);
+  }
+  return queries;
+}
+
+/// Opens, describes, asks and validates. Each part either answers or throws bat::Error; everything else
+/// that is thrown is a failure and passes through.
+inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
+{
+  Answers answers;
+  std::optional<bat::File> file;
+  try
+  {
+    file.emplace(bat::File::from_memory(std::move(bytes), "damaged.bat"));
+  }
+  catch (const bat::Error& error)
+  {
+    answers.refused = error.code();
+    return answers;
+  }
+  const auto part = [&](auto&& compute) {
+    answers.parts.emplace_back();
+    try
+    {
+      answers.parts.back() = compute();
+    }
+    catch (const bat::Error&)
+    {
+    }
+  };
+  part([&] { return digest_of_description(*file); });
+  part([&] {
+    Digest digest;
+    digest.add(file->metadata());
+    return digest.value();
+  });
+  std::vector<bat::Query> own;
+  if (!queries)
+  {
+    own = queries_for(*file);
+    queries = &own;
+  }
+  for (const bat::Query& query : *queries)
+  {
+    part([&] { return digest_of_query(*file, query); });
+  }
+  try
+  {
+    bat::validate(*file);
+    answers.sound = true;
+  }
+  catch (const bat::Error&)
+  {
+  }
+  return answers;
+}
+}

@@ -1,0 +1,78 @@
+// A folder of its own for one test, gone when the test ends.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+class TempDir
+{
+public:
+  TempDir()
+  {
+    std::string name = (std::filesystem::temp_directory_path() / "bat_test_XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+    {
+      throw std::runtime_error("cannot create a temporary folder like " + name);
+    }
+    this->path_ = name;
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir()
+  {
+    std::error_code ignored;
+    std::filesystem::remove_all(this->path_, ignored);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return this->path_; }
+  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const
+  {
+    return this->path_ / name;
+  }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// Names of everything in a folder, hidden files included.
+inline std::vector<std::string> names_in(const std::filesystem::path& folder)
+{
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+inline std::vector<std::byte> read_bytes(const std::filesystem::path& path)
+{
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+  {
+    throw std::runtime_error("cannot read " + path.string());
+  }
+  const std::string text{ std::istreambuf_iterator<char>(stream), {} };
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return { data, data + text.size() };
+}
+
+inline void write_bytes(const std::filesystem::path& path, const std::vector<std::byte>& bytes)
+{
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(
+    reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!stream.flush())
+  {
+    throw std::runtime_error("cannot write " + path.string());
+  }
+}
