@@ -293,7 +293,7 @@ public:
     this->order_ = build::build_order(this->particles_, this->options_);
     const auto built = Clock::now();
 
-    this->write_column(SectionKind::Positions, 0, this->particles_.positions);
+    this->write_positions(this->particles_.positions);
     for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
     {
       this->report(0.3 + 0.6 * static_cast<double>(k + 1) /
@@ -400,17 +400,24 @@ private:
     this->output_.end_column();
   }
 
-  void write_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
+  void write_positions(const ArrayView& view)
   {
-    this->write_column_with(kind, index, view,
-      [&](std::size_t t, std::byte* column) { this->scatter(this->order_.treelets[t], view, column); });
+    tbb::enumerable_thread_specific<std::vector<std::byte>> scratches;
+    this->write_column_with(
+      SectionKind::Positions, 0, view, [&](std::size_t t, std::byte* column) {
+        const Treelet& treelet = this->order_.treelets[t];
+        std::vector<std::byte>& local = scratches.local();
+        local.resize(treelet.count * tuple_bytes(view));
+        gather(&this->order_.source[treelet.first], treelet.count, view, local.data());
+        this->place(treelet, local.data(), tuple_bytes(view), column);
+      });
   }
 
-  // Copies the values of one treelet to their file positions.
-  void scatter(const Treelet& treelet, const ArrayView& view, std::byte* column) const
+  // Values of the caller's particles `source`, packed.
+  static void gather(
+    const std::uint32_t* source, std::size_t count, const ArrayView& view, std::byte* local)
   {
     const std::uint64_t value_bytes = size_of(view.type);
-    const std::uint64_t bytes = tuple_bytes(view);
     bool together = true;
     for (int c = 1; c != view.components; ++c)
     {
@@ -418,35 +425,28 @@ private:
         view.component[static_cast<std::size_t>(c)] ==
           view.component[0] + value_bytes * static_cast<std::uint64_t>(c);
     }
-    const auto copy_runs = [&](auto copy) {
-      for_each_run(this->order_.levels, treelet.first, treelet.first + treelet.count,
-        [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count) {
-          std::byte* to = column + position * bytes;
-          const std::uint32_t* source = &this->order_.source[treelet.first] + offset;
-          for (std::uint64_t i = 0; i != count; ++i, to += bytes)
-          {
-            copy(to, source[i]);
-          }
-        });
-    };
+    if (!together)
+    {
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        for (int c = 0; c != view.components; ++c, local += value_bytes)
+        {
+          std::memcpy(local,
+            view.component[static_cast<std::size_t>(c)] + source[i] * view.stride_bytes, value_bytes);
+        }
+      }
+      return;
+    }
     const auto copy_tuples = [&](auto size) {
       const std::byte* from = view.component[0];
       const std::size_t stride = view.stride_bytes;
-      copy_runs([=](std::byte* to, std::uint32_t i) { std::memcpy(to, from + i * stride, size); });
+      for (std::size_t i = 0; i != count; ++i, local += size)
+      {
+        std::memcpy(local, from + source[i] * stride, size);
+      }
     };
     using std::integral_constant;
-    if (!together)
-    {
-      copy_runs([&](std::byte* to, std::uint32_t i) {
-        for (int c = 0; c != view.components; ++c)
-        {
-          std::memcpy(to + value_bytes * static_cast<std::uint64_t>(c),
-            view.component[static_cast<std::size_t>(c)] + i * view.stride_bytes, value_bytes);
-        }
-      });
-      return;
-    }
-    switch (bytes) // constant sizes turn the copy into a move
+    switch (tuple_bytes(view)) // constant sizes turn the copy into a move
     {
       case 1:
         return copy_tuples(integral_constant<std::size_t, 1>{});
@@ -461,36 +461,32 @@ private:
       case 24:
         return copy_tuples(integral_constant<std::size_t, 24>{});
       default:
-        return copy_tuples(static_cast<std::size_t>(bytes));
+        return copy_tuples(static_cast<std::size_t>(tuple_bytes(view)));
     }
   }
 
-  template <class T>
-  static T load(const ArrayView& view, int component, std::uint32_t i)
+  // Copies what gather() made to its file positions.
+  void place(const Treelet& treelet, const std::byte* local, std::uint64_t tuple_bytes,
+    std::byte* column) const
   {
-    T value;
-    std::memcpy(&value,
-      view.component[static_cast<std::size_t>(component)] + i * view.stride_bytes, sizeof(T));
-    return value;
+    for_each_run(this->order_.levels, treelet.first, std::uint64_t{ treelet.first } + treelet.count,
+      [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count) {
+        std::memcpy(column + position * tuple_bytes, local + offset * tuple_bytes, count * tuple_bytes);
+      });
   }
 
-  // Value of a key of particle i of the caller.
+  // Value of a key of one particle.
   template <class T, class V>
-  static V key_value(const ArrayView& view, int component, std::uint32_t i)
+  static V key_value(const T* tuple, int components, int component)
   {
     if constexpr (std::is_same_v<V, double>)
     {
       if (component < 0)
       {
-        T tuple[kMaxComponents]{};
-        for (int c = 0; c != view.components; ++c)
-        {
-          tuple[c] = load<T>(view, c, i);
-        }
-        return magnitude(tuple, static_cast<std::size_t>(view.components));
+        return magnitude(tuple, static_cast<std::size_t>(components));
       }
     }
-    return static_cast<V>(load<T>(view, component, i));
+    return static_cast<V>(tuple[component]);
   }
 
   template <class T, class V>
@@ -498,15 +494,42 @@ private:
   {
     std::vector<V> sample;
     sample.reserve(this->order_.sample.size());
-    for (const std::uint32_t i : this->order_.sample)
+    const auto components = static_cast<std::size_t>(view.components);
+    std::vector<T> tuples(this->order_.sample.size() * components);
+    gather(this->order_.sample.data(), this->order_.sample.size(), view,
+      reinterpret_cast<std::byte*>(tuples.data()));
+    for (std::size_t i = 0; i != this->order_.sample.size(); ++i)
     {
-      const V value = key_value<T, V>(view, component, i);
+      const V value = key_value<T, V>(&tuples[i * components], view.components, component);
       if (!is_nan_value(value))
       {
         sample.push_back(value);
       }
     }
     return build::choose_edges(sample, build::bins_for(this->particles_.count));
+  }
+
+  // Values of a key of all particles of a treelet; `values` is room for them where the tuples are not already
+  // what is asked for.
+  template <class T, class V>
+  static const V* key_values(
+    const std::vector<T>& tuples, int components, int component, std::vector<V>& values)
+  {
+    if constexpr (std::is_same_v<T, V>)
+    {
+      if (components == 1)
+      {
+        return tuples.data();
+      }
+    }
+    const auto step = static_cast<std::size_t>(components);
+    const std::size_t count = tuples.size() / step;
+    values.resize(count);
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      values[i] = key_value<T, V>(&tuples[i * step], components, component);
+    }
+    return values.data();
   }
 
   template <class T>
@@ -534,6 +557,7 @@ private:
     }
     struct Scratch
     {
+      std::vector<T> tuples;
       std::vector<V> values;
       std::vector<double> magnitudes;
     };
@@ -541,26 +565,20 @@ private:
     this->write_column_with(
       SectionKind::Attribute, index, view, [&](std::size_t t, std::byte* column) {
         const Treelet& treelet = this->order_.treelets[t];
-        this->scatter(treelet, view, column);
         Scratch& scratch = scratches.local();
-        const std::uint32_t* source = &this->order_.source[treelet.first];
-        scratch.values.resize(treelet.count);
+        scratch.tuples.resize(treelet.count * static_cast<std::size_t>(scalars));
+        auto* bytes = reinterpret_cast<std::byte*>(scratch.tuples.data());
+        gather(&this->order_.source[treelet.first], treelet.count, view, bytes);
+        this->place(treelet, bytes, tuple_bytes(view), column);
         for (int c = 0; c != scalars; ++c)
         {
-          for (std::uint32_t i = 0; i != treelet.count; ++i)
-          {
-            scratch.values[i] = key_value<T, V>(view, c, source[i]);
-          }
-          indexers[static_cast<std::size_t>(c)].add_treelet(t, scratch.values.data());
+          indexers[static_cast<std::size_t>(c)].add_treelet(
+            t, key_values<T, V>(scratch.tuples, scalars, c, scratch.values));
         }
         for (KeyIndexer<double>& indexer : magnitude)
         {
-          scratch.magnitudes.resize(treelet.count);
-          for (std::uint32_t i = 0; i != treelet.count; ++i)
-          {
-            scratch.magnitudes[i] = key_value<T, double>(view, -1, source[i]);
-          }
-          indexer.add_treelet(t, scratch.magnitudes.data());
+          indexer.add_treelet(
+            t, key_values<T, double>(scratch.tuples, scalars, -1, scratch.magnitudes));
         }
       });
     for (KeyIndexer<V>& indexer : indexers)
