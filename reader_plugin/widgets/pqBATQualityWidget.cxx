@@ -28,8 +28,8 @@ constexpr int SliderSteps = 1000;
 double ToQuality(int position)
 {
   const double x = static_cast<double>(position) / SliderSteps;
-  // Three digits are finer than the slider, and readable.
-  return QString::number(x * x * x, 'g', 3).toDouble();
+  // Round numbers: 0.1 rather than 0.099897344.
+  return QString::number(x * x * x, 'g', 2).toDouble();
 }
 
 int ToPosition(double quality)
@@ -80,11 +80,13 @@ pqBATQualityWidget::pqBATQualityWidget(
   if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()));
-    this->Loaded = source->modifiedState() == pqProxy::UNMODIFIED;
   }
 
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
   this->showQuality();
+  // A reader that has not been updated yet has nothing either.
+  vtkSMSourceProxy* reader = vtkSMSourceProxy::SafeDownCast(smproxy);
+  this->Loaded = reader && reader->GetDataInformation(0)->GetNumberOfPoints() > 0;
   this->updateCounts();
 }
 
@@ -149,8 +151,11 @@ void pqBATQualityWidget::showQuality()
 {
   const QSignalBlocker blockSlider(this->Slider);
   const QSignalBlocker blockNumber(this->Number);
-  // The slider is coarser than the number and must not change it.
-  this->Slider->setValue(ToPosition(std::min(1.0, std::max(0.0, this->Quality))));
+  // Left where it is if it stands for this quality: the user may be dragging it.
+  if (ToQuality(this->Slider->value()) != this->Quality)
+  {
+    this->Slider->setValue(ToPosition(std::min(1.0, std::max(0.0, this->Quality))));
+  }
   const QString text = QString::number(this->Quality, 'g', QLocale::FloatingPointShortest);
   if (this->Number->text() != text)
   {

@@ -1,0 +1,5 @@
+"""Writes the file that other tests read."""
+from bat_test import *
+
+SaveData(sys.argv[1], producer(cloud(20000)))
+finish()

@@ -1,0 +1,111 @@
+"""Opening .bat files from Python: quality, box, ranges, arrays, series, state."""
+from bat_test import *
+from paraview import smstate
+
+N = 20000
+P = points(N)
+A = arrays(N)
+ID = A["id"]
+
+with Folder() as folder:
+    path = folder("sample.bat")
+    SaveData(path, producer(cloud(N)))
+
+    # Both ways to open it, one name or a list.
+    for reader in (OpenDataFile(path), BATReader(FileName=path), BATReader(FileName=[path])):
+        expect(reader.GetXMLName(), "BATReader", "proxy")
+        expect(ids(reader), ID, "all ids")
+        Delete(reader)
+
+    reader = OpenDataFile(path)
+    reader.UpdatePipelineInformation()
+    expect(reader.ParticleCount, N, "ParticleCount")
+    expect(reader.FileVersion, "1.0", "FileVersion")
+    bounds = np.array(reader.Bounds)
+    expect(bounds[0::2], P.min(0).astype("f8"), "lower ends of Bounds")
+    expect(np.array(reader.Box), bounds, "the box starts as that of the file")
+    info = list(reader.AttributeRangesInfo)
+    ranges = {info[i]: (info[i + 1], info[i + 2]) for i in range(0, len(info), 3)}
+    expect(sorted(ranges), ["id", "mass", "velocity", "velocity[0]", "velocity[1]", "velocity[2]"], "ranges")
+    expect(ranges["id"], (str(BIG_ID), str(BIG_ID + N - 1)), "range of id")
+    assert reader.BytesRead < 65536, "opening reads little"
+
+    # Quality.
+    reader.Quality = 0.1
+    tenth = ids(reader)
+    expect(len(tenth), 2000, "particles at quality 0.1")
+    reader.UpdatePropertyInformation()
+    expect(reader.LoadedCount, 2000, "LoadedCount")
+    reader.Quality = 0.2
+    assert set(tenth) < set(ids(reader)), "a higher quality adds"
+    reader.Quality = 1
+
+    # Box.
+    reader.UseBox = 1
+    reader.Box = [0.2, 0.4, 0, 1, 0.5, 2]
+    inside = (P[:, 0] >= 0.2) & (P[:, 0] <= 0.4) & (P[:, 2] >= 0.5)
+    expect(ids(reader), ID[inside], "ids in the box")
+
+    # Ranges: together with the box, exact on 64-bit integers, magnitudes and components.
+    reader.AttributeRanges = ["mass", "0.25", "0.5", "velocity[1]", "0", ""]
+    wanted = inside & (A["mass"] >= 0.25) & (A["mass"] <= 0.5) & (A["velocity"][:, 1] >= 0)
+    expect(ids(reader), ID[wanted], "ids in box and ranges")
+    reader.UseBox = 0
+    reader.AttributeRanges = ["velocity", "2", "inf"]
+    expect(ids(reader), ID[np.sqrt((A["velocity"] ** 2).sum(1)) >= 2], "ids of fast particles")
+    reader.AttributeRanges = ["id", str(BIG_ID), str(BIG_ID)]
+    expect(ids(reader), np.array([BIG_ID]), "id == 2**53 + 1")
+    expect(list(reader.AttributeRanges), ["id", "9007199254740993", "9007199254740993"], "exact texts")
+    reader.AttributeRanges = []
+    expect(len(ids(reader)), N, "no ranges")
+
+    # Arrays.
+    expect(list(reader.PointArrayStatus.Available), ["id", "mass", "velocity"], "arrays in the file")
+    reader.PointArrayStatus = ["mass"]
+    fetch(reader)
+    expect(reader.PointData.keys(), ["mass"], "chosen arrays")
+    reader.PointArrayStatus = ["id", "mass", "velocity"]
+
+    # Cells.
+    for kind, cells in (("None", 0), ("One for all particles", 1), ("One per particle", N)):
+        reader.VertexCells = kind
+        expect(fetch(reader).GetNumberOfCells(), cells, "cells: " + kind)
+
+    # State files of both kinds bring everything back.
+    reader.Quality = 0.5
+    reader.UseBox = 1
+    reader.Box = [0, 0.75, 0, 1, 0, 1]
+    reader.AttributeRanges = ["id", str(BIG_ID + 1), str(BIG_ID + 10000), "mass", "0.125", ""]
+    reader.PointArrayStatus = ["id"]
+    before = ids(reader)
+    assert 0 < len(before) < N
+    texts = list(reader.AttributeRanges)
+    SaveState(folder("state.pvsm"))
+    script = smstate.get_state()
+    for state in ("XML state", "Python state"):
+        ResetSession()
+        if state == "XML state":
+            LoadState(folder("state.pvsm"))
+        else:
+            exec(script)
+        reader = [s for s in GetSources().values() if s.GetXMLName() == "BATReader"][0]
+        expect(reader.Quality, 0.5, state + ": Quality")
+        expect(list(reader.AttributeRanges), texts, state + ": AttributeRanges")
+        expect(ids(reader), before, state + ": ids")
+        expect(reader.PointData.keys(), ["id"], state + ": arrays")
+
+    # A series over time: the times are those in the files.
+    times = [0.5, 0.75, 2.0]
+    names = []
+    for step, time in enumerate(times):
+        data = cloud(100 + step, seed=step, first=1000 * step)
+        data.GetInformation().Set(data.DATA_TIME_STEP(), time)
+        names.append(folder("series_%04d.bat" % step))
+        SaveData(names[-1], producer(data))
+    series = OpenDataFile(names)
+    expect(list(series.TimestepValues), times, "times of the series")
+    for step, time in enumerate(times):
+        expect(ids(series, time), arrays(100 + step, step, 1000 * step)["id"], "time %g" % time)
+    series.Quality = 0.5
+    expect(len(ids(series, 0.75)), 51, "half of the second file")
+finish()

@@ -1,0 +1,106 @@
+"""SaveData('x.bat', ...) from the kinds of sources that ParaView has."""
+from bat_test import *
+from vtkmodules.vtkCommonDataModel import (
+    vtkMultiBlockDataSet,
+    vtkPartitionedDataSet,
+    vtkPartitionedDataSetCollection,
+    vtkTable,
+    vtkUnstructuredGrid,
+)
+
+N = 500
+
+
+def table(n, seed=1, first=0, names=("x", "y", "z")):
+    data = vtkTable()
+    add_arrays(data.GetRowData(), arrays(n, seed, first))
+    p = points(n, seed)
+    add_arrays(data.GetRowData(), {name: p[:, i] for i, name in enumerate(names)})
+    return data
+
+
+def saved(folder, source, name="out.bat", **options):
+    SaveData(folder(name), source, **options)
+    return OpenDataFile(folder(name))
+
+
+def check_cloud(reader, what, n=N):
+    """The particles of cloud(n) and nothing else."""
+    data = fetch(reader)
+    expect(data.GetNumberOfPoints(), n, what + ": particles")
+    order = np.argsort(vtk_to_numpy(data.GetPointData().GetArray("id")))
+    expect(vtk_to_numpy(data.GetPoints().GetData())[order], points(n), what + ": positions")
+    for name, values in arrays(n).items():
+        array = data.GetPointData().GetArray(name)
+        expect(vtk_to_numpy(array)[order], values, what + ": " + name)
+    expect(data.GetPointData().GetNumberOfArrays(), 3, what + ": arrays")
+
+
+with Folder() as folder:
+    check_cloud(saved(folder, producer(cloud(N))), "vtkPolyData")
+
+    grid = vtkUnstructuredGrid()
+    grid.SetPoints(cloud(N).GetPoints())
+    grid.GetPointData().ShallowCopy(cloud(N).GetPointData())
+    check_cloud(saved(folder, producer(grid)), "vtkUnstructuredGrid")
+
+    check_cloud(saved(folder, producer(table(N))), "vtkTable")
+    check_cloud(
+        saved(folder, producer(table(N, names=("a", "b", "c"))), XColumn="a", YColumn="b", ZColumn="c"),
+        "vtkTable with chosen columns",
+    )
+    flat = fetch(saved(folder, producer(table(N)), XColumn="x", YColumn="y", ZColumn="none"))
+    expect(flat.GetBounds()[4:6], (0.0, 0.0), "z of a flat table")
+    expect(flat.GetPointData().HasArray("z"), 1, "z as an attribute")
+
+    # Blocks: halves of the same cloud.
+    def halves(kind):
+        for first in (0, N // 2):
+            part = table(N) if kind == "table" else cloud(N)
+            rows = part.GetRowData() if kind == "table" else part.GetPointData()
+            keep = slice(first, first + N // 2)
+            for i in range(rows.GetNumberOfArrays()):
+                array = numpy_to_vtk(vtk_to_numpy(rows.GetArray(0))[keep].copy(), deep=True)
+                array.SetName(rows.GetArrayName(0))
+                rows.RemoveArray(0)
+                rows.AddArray(array)
+            if kind != "table":
+                part.GetPoints().SetData(numpy_to_vtk(points(N)[keep].copy(), deep=True))
+            yield part
+
+    for kind in ("points", "table"):
+        blocks = vtkMultiBlockDataSet()
+        for i, part in enumerate(halves(kind)):
+            blocks.SetBlock(i, part)
+        check_cloud(saved(folder, producer(blocks)), "vtkMultiBlockDataSet of " + kind)
+
+        collection = vtkPartitionedDataSetCollection()
+        for i, part in enumerate(halves(kind)):
+            partitions = vtkPartitionedDataSet()
+            partitions.SetPartition(0, part)
+            collection.SetPartitionedDataSet(i, partitions)
+        check_cloud(saved(folder, producer(collection)), "vtkPartitionedDataSetCollection of " + kind)
+
+    # Sources and filters as they are.
+    reader = saved(folder, Elevation(Input=Sphere()), BlockParticles=16, TreeletParticles=256)
+    expect(fetch(reader).GetNumberOfPoints(), 50, "a sphere")
+    csv = folder("t.csv")
+    with open(csv, "w") as out:
+        out.write("Points:0,Points:1,Points:2,value\n1,2,3,4\n5,6,7,8\n")
+    expect(fetch(saved(folder, CSVReader(FileName=[csv]))).GetBounds(), (1, 5, 2, 6, 3, 7), "a CSV file")
+
+    # A series over time: one file per step, each with its time.
+    times = [0.0, 0.5, 2.0]
+    names = []
+    for step, time in enumerate(times):
+        data = cloud(100 + step, seed=step)
+        data.GetInformation().Set(data.DATA_TIME_STEP(), time)
+        names.append(folder("in_%d.bat" % step))
+        SaveData(names[-1], producer(data))
+    SaveData(folder("out_series.bat"), OpenDataFile(names), Writetimestepsasfileseries=1)
+    written = sorted(f for f in os.listdir(folder.path) if f.startswith("out_series"))
+    expect(len([f for f in written if f.endswith(".bat")]), 3, "files of the series: %s" % written)
+    series = OpenDataFile([folder(f) for f in written if f.endswith(".bat")])
+    expect(list(series.TimestepValues), times, "times of the written series")
+    expect(ids(series, 2.0), arrays(102, 2)["id"], "last step")
+finish()
