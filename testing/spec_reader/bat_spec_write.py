@@ -324,6 +324,10 @@ def examples():
     yield ("same_place",) + build(same, [column("constant", np.full(50, 7, "u2"))], treelet_particles=20)
     yield ("minor_version",) + build(cloud(30), [column("v", np.arange(30, dtype="f4"))], version_minor=3,
                                      optional_features=1 << 40, extra_sections=[(1000, 5, b"from a later minor version")])
+    xyz = cloud(40)
+    xyz[7, 2] = np.nan
+    yield ("small",) + build(xyz, [wave(xyz), column("pair", random_values(random, "int16", (40, 2)))], treelet_particles=14,
+                             block_particles=4, bins=6, bitmap_bytes=(1, 2, 4, 0), step=3, metadata={"title": "small"})
 
 
 def main(argv):

@@ -1,0 +1,100 @@
+// Every bit of small golden files flipped, one at a time: an error, or exactly the same answer; and the
+// validator finds each.
+
+#include "support/allocation_limit.hpp"
+#include "support/damage.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace
+{
+damage::Bytes golden(const std::string& name)
+{
+  return read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/" + name + ".bat");
+}
+
+/// What went wrong with one bit, or empty.
+std::string complaint(
+  const damage::Answers& found, const damage::Answers& expected, std::size_t bit)
+{
+  const std::string where = "bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8);
+  if (found.sound)
+  {
+    return where + " is flipped and the validator does not see it";
+  }
+  for (std::size_t i = 0; i != found.parts.size(); ++i)
+  {
+    if (found.parts[i] && found.parts[i] != expected.parts[i])
+    {
+      return where + " changes answer " + std::to_string(i);
+    }
+  }
+  return {};
+}
+
+class BitFlip : public testing::TestWithParam<const char*>
+{
+};
+
+TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
+{
+  const damage::Bytes whole = golden(GetParam());
+  const std::vector<bat::Query> queries =
+    damage::queries_for(bat::File::from_memory(whole, "whole.bat"));
+  const damage::Answers expected = damage::ask(whole, &queries);
+  ASSERT_TRUE(expected.sound);
+  ASSERT_GE(expected.parts.size(), 3U);
+  for (const auto& part : expected.parts)
+  {
+    ASSERT_TRUE(part);
+  }
+  allocations::take_largest();
+
+  std::atomic<std::size_t> next{ 0 };
+  std::atomic<std::size_t> opened{ 0 };
+  std::atomic<std::int64_t> slowest_us{ 0 };
+  std::vector<std::string> complaints(2);
+  const auto run = [&](std::string& first) {
+    damage::Bytes file = whole;
+    for (std::size_t bit = next++; bit < 8 * whole.size() && first.empty(); bit = next++)
+    {
+      damage::flip(file, bit);
+      const auto begin = std::chrono::steady_clock::now();
+      try
+      {
+        const damage::Answers found = damage::ask(file, &queries);
+        opened += !found.refused;
+        first = complaint(found, expected, bit);
+      }
+      catch (const std::exception& e)
+      {
+        first = "bit " + std::to_string(bit) + ": " + e.what();
+      }
+      const std::int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::steady_clock::now() - begin)
+                                .count();
+      slowest_us = std::max<std::int64_t>(slowest_us, us);
+      damage::flip(file, bit);
+    }
+  };
+  std::thread other(run, std::ref(complaints[1]));
+  run(complaints[0]);
+  other.join();
+  EXPECT_EQ(complaints[0], "");
+  EXPECT_EQ(complaints[1], "");
+  // Most damage must only hurt those who ask for what is damaged.
+  EXPECT_GT(opened, whole.size()) << "opening reads too much";
+  EXPECT_LE(allocations::take_largest(), 16 * whole.size() + (1U << 20));
+  EXPECT_LT(slowest_us, 10'000'000);
+  RecordProperty("bits", std::to_string(8 * whole.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(, BitFlip,
+  testing::Values("written_7", "one_particle", "seventeen", "small"),
+  [](const auto& info) { return std::string(info.param); });
+}

@@ -1,0 +1,283 @@
+// Files that lie: numbers in header, tables and index are changed and all checksums made right again. What
+// such a file says does not matter; that no answer crashes, hangs, reads beyond memory or asks for absurd
+// amounts of it does.
+
+#include "support/allocation_limit.hpp"
+#include "support/damage.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace
+{
+namespace format = bat::format;
+using format::SectionKind;
+
+damage::Bytes golden(const std::string& name)
+{
+  return read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/" + name + ".bat");
+}
+
+TEST(Hostile, repair_leaves_a_sound_file_as_it_is)
+{
+  for (const char* name : { "seventeen", "not_finite_dictionary", "written_3000", "empty" })
+  {
+    damage::Bytes file = golden(name);
+    const damage::Bytes before = file;
+    damage::repair_checksums(file);
+    EXPECT_TRUE(file == before) << name;
+  }
+}
+
+TEST(Hostile, repair_gets_changed_values_past_every_checksum)
+{
+  damage::Bytes file = golden("seventeen");
+  const auto record = damage::load<format::SectionRecord>(
+    file, damage::section_record(file, SectionKind::Attribute, 1));
+  damage::store<std::int64_t>(file, record.offset, 1234567);
+  EXPECT_FALSE(damage::ask(file).parts[2]) << "the checksum must refuse it";
+  damage::repair_checksums(file);
+  const bat::File open = bat::File::from_memory(file, "changed.bat");
+  std::int64_t value = 0;
+  open.read_attribute(1, { { { 0, 1 } }, 1, 0 }, &value);
+  EXPECT_EQ(value, 1234567);
+}
+
+class HostileFile : public testing::TestWithParam<const char*>
+{
+};
+
+TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
+{
+  const damage::Bytes whole = golden(GetParam());
+  const std::size_t limit = 64 * whole.size() + (4U << 20);
+  const std::uint64_t cases = std::min<std::uint64_t>(4000, 60'000'000 / whole.size());
+  std::uint64_t opened = 0;
+  std::uint64_t answered = 0;
+  allocations::take_largest();
+  for (std::uint64_t seed = 0; seed != cases; ++seed)
+  {
+    damage::Random random(seed);
+    damage::Bytes file = whole;
+    for (std::uint64_t lies = 1 + random() % 3; lies != 0; --lies)
+    {
+      const damage::Region region = damage::random_region(file, random);
+      damage::poke(file, region.begin, region.bytes, random);
+      // Only the first table stays readable for what follows.
+      damage::repair_checksums(file);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    damage::Answers answers;
+    ASSERT_NO_THROW(answers = damage::ask(std::move(file))) << "seed " << seed;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    ASSERT_LT(seconds.count(), 10.0) << "seed " << seed;
+    ASSERT_LE(allocations::take_largest(), limit) << "seed " << seed;
+    opened += !answers.refused;
+    answered += std::any_of(answers.parts.begin() + (answers.refused ? 0 : 2), answers.parts.end(),
+      [](const auto& part) { return part.has_value(); });
+  }
+  // Without particles nearly everything that can be changed is read at opening.
+  const bool empty = std::string("empty") == GetParam();
+  EXPECT_GT(opened, empty ? cases / 50 : cases / 4) << "too few lies get past opening to test anything";
+  EXPECT_GT(answered, empty ? 0 : cases / 8) << "too few lies get as far as an answer";
+}
+
+INSTANTIATE_TEST_SUITE_P(, HostileFile,
+  testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
+    "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty"),
+  [](const auto& info) { return std::string(info.param); });
+
+/// Sets one field of the record of a section, or of the header, in a file of many treelets.
+class Lie : public testing::Test
+{
+protected:
+  template <class T>
+  void in_section(SectionKind kind, std::uint32_t index, std::uint64_t at, T value)
+  {
+    const auto record =
+      damage::load<format::SectionRecord>(this->file, damage::section_record(this->file, kind, index));
+    ASSERT_LE(at + sizeof(T), record.bytes);
+    damage::store(this->file, record.offset + at, value);
+    damage::repair_checksums(this->file);
+  }
+
+  template <class T>
+  void in_table(SectionKind kind, std::uint32_t index, std::size_t at, T value)
+  {
+    damage::store(this->file, damage::section_record(this->file, kind, index) + at, value);
+    damage::repair_checksums(this->file);
+  }
+
+  /// The text of the Error by which opening or everything after it is refused; empty if it is not.
+  std::string refusal(bat::ErrorCode expected = bat::ErrorCode::Corrupt)
+  {
+    try
+    {
+      const bat::File open = bat::File::from_memory(this->file, "lie.bat");
+      for (const bat::Query& query : damage::queries_for(open))
+      {
+        (void)damage::digest_of_query(open, query);
+      }
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), expected) << error.what();
+      EXPECT_EQ(std::string(error.what()).rfind("lie.bat: ", 0), 0U) << error.what();
+      return error.what();
+    }
+    return {};
+  }
+
+  damage::Bytes file = golden("written_3000");
+};
+
+TEST_F(Lie, offset_and_size_that_wrap_around_are_outside_of_the_file)
+{
+  this->in_table<std::uint64_t>(
+    SectionKind::Positions, 0, offsetof(format::SectionRecord, offset), ~std::uint64_t{ 7 });
+  EXPECT_NE(this->refusal().find("POSITIONS"), std::string::npos);
+}
+
+TEST_F(Lie, page_checksums_that_wrap_around_are_outside_of_the_file)
+{
+  this->in_table<std::uint64_t>(SectionKind::Positions, 0,
+    offsetof(format::SectionRecord, checksums_offset), ~std::uint64_t{ 7 });
+  EXPECT_NE(this->refusal().find("page checksums of POSITIONS"), std::string::npos);
+}
+
+TEST_F(Lie, a_section_table_that_wraps_around_is_outside_of_the_file)
+{
+  auto header = damage::load<format::Header>(this->file, 0);
+  header.section_table_offset = ~std::uint64_t{ 7 };
+  damage::store(this->file, 0, header);
+  damage::repair_checksums(this->file);
+  EXPECT_NE(this->refusal().find("section table"), std::string::npos);
+}
+
+TEST_F(Lie, a_section_of_exabytes_is_refused_before_memory_is_asked_for)
+{
+  allocations::take_largest();
+  this->in_table<std::uint64_t>(SectionKind::Schema, 0, offsetof(format::SectionRecord, bytes),
+    std::uint64_t{ 1 } << 60);
+  EXPECT_NE(this->refusal().find("SCHEMA"), std::string::npos);
+  EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
+}
+
+TEST_F(Lie, billions_of_sections_are_refused_before_memory_is_asked_for)
+{
+  auto header = damage::load<format::Header>(this->file, 0);
+  header.section_count = 0xFFFFFFFF;
+  damage::store(this->file, 0, header);
+  damage::repair_checksums(this->file);
+  allocations::take_largest();
+  EXPECT_NE(this->refusal().find("4294967295"), std::string::npos);
+  EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
+}
+
+TEST_F(Lie, billions_of_particles_are_refused_before_memory_is_asked_for)
+{
+  auto header = damage::load<format::Header>(this->file, 0);
+  header.particle_count = format::kMaxParticles;
+  damage::store(this->file, 0, header);
+  damage::repair_checksums(this->file);
+  allocations::take_largest();
+  EXPECT_NE(this->refusal().find("are needed"), std::string::npos);
+  EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
+}
+
+TEST_F(Lie, treelets_that_add_up_to_other_particles_are_corrupt)
+{
+  this->in_section<std::uint32_t>(SectionKind::Treelets, 0, 0, 0xFFFFFFFF);
+  EXPECT_NE(this->refusal().find("TREELETS"), std::string::npos);
+}
+
+TEST_F(Lie, a_treelet_without_particles_is_corrupt)
+{
+  this->in_section<std::uint32_t>(SectionKind::Treelets, 0, 8, 0);
+  EXPECT_NE(this->refusal().find("TREELETS"), std::string::npos);
+}
+
+TEST_F(Lie, a_tree_that_goes_in_circles_is_corrupt)
+{
+  for (const std::uint32_t skip : { 0U, 1U, 2U, 28U, 30U, 0xFFFFFFFFU })
+  {
+    SCOPED_TRACE(skip);
+    this->file = golden("written_3000");
+    this->in_section<std::uint32_t>(
+      SectionKind::ShallowTree, 0, sizeof(format::NodeRecord) + offsetof(format::NodeRecord, skip), skip);
+    EXPECT_NE(this->refusal().find("SHALLOW_TREE"), std::string::npos);
+  }
+}
+
+TEST_F(Lie, a_node_of_a_treelet_that_does_not_exist_is_corrupt)
+{
+  this->in_section<std::uint32_t>(
+    SectionKind::ShallowTree, 0, offsetof(format::NodeRecord, first_treelet), 0xFFFFFFFF);
+  EXPECT_NE(this->refusal().find("SHALLOW_TREE"), std::string::npos);
+}
+
+TEST_F(Lie, a_node_whose_box_has_nan_is_corrupt)
+{
+  this->in_section<double>(
+    SectionKind::ShallowTree, 0, 0, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_NE(this->refusal().find("SHALLOW_TREE"), std::string::npos);
+}
+
+TEST_F(Lie, bins_beyond_the_edges_are_corrupt)
+{
+  this->in_section<std::uint16_t>(
+    SectionKind::TreeletKeys, 0, offsetof(format::TreeletKeyRecord, last_bin), 65535);
+  EXPECT_NE(this->refusal().find("TREELET_KEYS 0"), std::string::npos);
+}
+
+TEST_F(Lie, edges_that_do_not_ascend_are_corrupt)
+{
+  this->in_section<double>(
+    SectionKind::BinEdges, 0, 8, -std::numeric_limits<double>::infinity());
+  EXPECT_NE(this->refusal().find("BIN_EDGES 0"), std::string::npos);
+}
+
+TEST_F(Lie, dictionary_numbers_beyond_the_dictionary_are_corrupt)
+{
+  this->file = golden("bitmap_bytes_1");
+  const auto record = damage::load<format::SectionRecord>(
+    this->file, damage::section_record(this->file, SectionKind::BlockBitmaps, 0));
+  std::fill_n(this->file.begin() + static_cast<std::ptrdiff_t>(record.offset), record.bytes,
+    std::byte{ 255 });
+  damage::repair_checksums(this->file);
+  EXPECT_NE(this->refusal().find("dictionary"), std::string::npos);
+}
+
+TEST_F(Lie, two_attributes_of_one_name_are_corrupt)
+{
+  this->file = golden("names");
+  const auto record = damage::load<format::SectionRecord>(
+    this->file, damage::section_record(this->file, SectionKind::Schema));
+  auto head = damage::load<format::SchemaHead>(this->file, record.offset);
+  ASSERT_GE(head.attribute_count, 2U);
+  // Both names get the length of the first, and one letter each.
+  std::uint64_t name = record.offset + sizeof(format::SchemaHead) +
+    head.attribute_count * sizeof(format::AttributeRecord) +
+    head.key_count * sizeof(format::KeyRecord);
+  std::uint64_t spare = 0;
+  for (std::uint64_t k = 0; k != head.attribute_count; ++k)
+  {
+    const std::uint64_t at =
+      record.offset + sizeof(format::SchemaHead) + k * sizeof(format::AttributeRecord);
+    auto attribute = damage::load<format::AttributeRecord>(this->file, at);
+    const std::uint32_t bytes = attribute.name_bytes;
+    attribute.name_bytes = 1;
+    spare += bytes - 1;
+    damage::store(this->file, at, attribute);
+    damage::store(this->file, name + k, 'x');
+  }
+  const std::uint64_t at = damage::section_record(this->file, SectionKind::Schema);
+  auto shorter = record;
+  shorter.bytes = shorter.raw_bytes = record.bytes - spare;
+  damage::store(this->file, at, shorter);
+  damage::repair_checksums(this->file);
+  EXPECT_NE(this->refusal().find("occurs twice"), std::string::npos);
+}
+}
