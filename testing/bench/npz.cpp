@@ -14,6 +14,22 @@ namespace bench
 {
 namespace
 {
+// A (rows, columns) array in C order out of one in Fortran order.
+std::vector<std::byte> transposed(const std::vector<std::byte>& from, std::uint64_t rows,
+  std::uint64_t columns, std::size_t value_bytes)
+{
+  std::vector<std::byte> to(from.size());
+  for (std::uint64_t row = 0; row != rows; ++row)
+  {
+    for (std::uint64_t column = 0; column != columns; ++column)
+    {
+      std::memcpy(&to[(row * columns + column) * value_bytes],
+        &from[(column * rows + row) * value_bytes], value_bytes);
+    }
+  }
+  return to;
+}
+
 std::optional<NpzArray> parse_npy(const std::string& name, const std::vector<std::byte>& file)
 {
   // 6 bytes magic, 2 bytes version, then the length of a Python dictionary as text.
@@ -54,15 +70,19 @@ std::optional<NpzArray> parse_npy(const std::string& name, const std::vector<std
     array.shape.push_back(std::stoull(it->str()));
     values *= array.shape.back();
   }
-  if (match[2] == "True" && array.shape.size() > 1)
-  {
-    throw std::runtime_error(name + " is in Fortran order, which is not read");
-  }
   if (values * bat::size_of(array.type) != file.size() - begin - length)
   {
     throw std::runtime_error(name + " has another size than its header says");
   }
   array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(begin + length), file.end());
+  if (match[2] == "True" && array.shape.size() > 1)
+  {
+    if (array.shape.size() != 2)
+    {
+      throw std::runtime_error(name + " is in Fortran order with more than two dimensions");
+    }
+    array.bytes = transposed(array.bytes, array.shape[0], array.shape[1], bat::size_of(array.type));
+  }
   return array;
 }
 }

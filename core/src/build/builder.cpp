@@ -19,7 +19,10 @@ namespace bat::build
 {
 namespace
 {
-constexpr std::uint64_t kSampleParticles = 65536;
+// Enough for quantiles, and little beside the particles.
+constexpr std::uint64_t kMostSampled = 65536;
+constexpr std::uint64_t kFewestSampled = 4096;
+constexpr std::uint64_t kSampledShare = 16;
 constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
 
 [[noreturn]] void refuse(const std::string& text)
@@ -136,7 +139,8 @@ public:
     out.block_boxes.resize(blocks);
     out.source = std::move(morton.source);
     out.local_rank.resize(out.source.size());
-    out.sample.resize(std::min(kSampleParticles, this->particles_.count));
+    const std::uint64_t n = this->particles_.count;
+    out.sample.resize(std::min(n, std::clamp(n / kSampledShare, kFewestSampled, kMostSampled)));
 
     std::vector<Box> boxes(out.treelets.size());
     tbb::enumerable_thread_specific<Scratch> scratch;
