@@ -1,0 +1,282 @@
+#!/bin/bash
+# Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
+# in Debian root folders that debootstrap makes. Needs root. The host is not changed.
+#
+#   testing/other_paraviews.sh [--prepare] [trixie] [forky] [bookworm-fresh]
+#
+#   trixie           ParaView 5.13: build without warnings, reader and writer tests
+#   forky            ParaView 6.1:  the same
+#   bookworm-fresh   an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
+#   --prepare        only makes the root folders
+#
+# Without a name: trixie and forky. Their root folders are kept (about 4 GB each) and used again.
+#
+# Environment:
+#   PARABAT_ROOTS    where the root folders are (default: /var/tmp/parabat-roots)
+#   PARABAT_MIRROR   Debian mirror (default: the one in this machine's apt sources)
+#   BAT_JOBS         parallel compile jobs (default: number of processors)
+set -euo pipefail
+
+ROOTS=${PARABAT_ROOTS:-/var/tmp/parabat-roots}
+
+# Everything is mounted in a mount namespace of its own, and everything runs in a process namespace
+# of its own: whatever way this script ends, mounts and processes end with it.
+if [ -z "${PARABAT_INSIDE:-}" ]; then
+  [ "$(id -u)" = 0 ] || { echo "error: only root can make and enter root folders" >&2; exit 1; }
+  PARABAT_INSIDE=1 exec unshare --mount --pid --fork --kill-child --mount-proc bash "$0" "$@"
+fi
+
+# shellcheck source=testing/setup.sh
+. "$(dirname "$0")/setup.sh"
+
+TEST_PACKAGES=(
+  build-essential cmake ninja-build ccache pkg-config
+  libtbb-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
+  python3 python3-dev python3-numpy
+  paraview paraview-dev python3-paraview libopenmpi-dev openmpi-bin libhdf5-mpi-dev
+  qt6-base-dev qt6-svg-dev qt6-svg-plugins qt6-5compat-dev qt6-tools-dev
+  libgl1-mesa-dri libegl1 xvfb xauth)
+
+# What a suite's paraview-dev needs and does not ask for.
+packages_of()
+{
+  case $1 in
+    trixie) echo "${TEST_PACKAGES[@]}" libutfcpp-dev libtheora-dev libgl2ps-dev libglew-dev \
+      libfreetype-dev libdouble-conversion-dev ;;
+    forky) echo "${TEST_PACKAGES[@]}" libvtk9-dev libvtk9-qt-dev xsltproc ;;
+  esac
+}
+
+# Each suite has display numbers of its own: root folders share the machine's abstract sockets.
+display_of()
+{
+  case $1 in
+    trixie) echo 150 ;;
+    forky) echo 160 ;;
+    *) echo 170 ;;
+  esac
+}
+
+# mirror_of RELEASE: the address this machine's apt has for a release, e.g. bookworm-security.
+mirror_of()
+{
+  apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+    awk -v release="$1" '$1 == release && $2 == "main" { print $3; exit }'
+}
+
+host_release() { (. /etc/os-release && echo "$VERSION_CODENAME"); }
+
+mirror()
+{
+  local found=${PARABAT_MIRROR:-$(mirror_of "$(host_release)")}
+  [ -n "$found" ] || die "no Debian mirror in this machine's apt sources; set PARABAT_MIRROR"
+  echo "$found"
+}
+
+in_root()
+{
+  local root=$1
+  shift
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive PYTHONDONTWRITEBYTECODE=1 \
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=^tcp \
+    OMPI_MCA_rmaps_base_oversubscribe=1 \
+    BAT_JOBS="$JOBS" CCACHE_DIR=/var/cache/ccache ${EXTRA_ENVIRONMENT:-} \
+    chroot "$root" "$@"
+}
+
+# Makes the smallest Debian of a suite, if it is not there already.
+bootstrap()
+{
+  local suite=$1 root=$2
+  [ ! -e "$root/.bootstrapped" ] || return 0
+  say "Making a root folder of Debian $suite in $root"
+  ensure_packages debootstrap
+  local script=/usr/share/debootstrap/scripts/$suite
+  # A debootstrap older than the suite has no script of that name; all newer ones are alike.
+  [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
+  rm -rf --one-file-system "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase "$suite" "$root" "$(mirror)" "$script" >"$root.log" 2>&1 ||
+    { tail "$root.log" >&2; die "debootstrap failed; its whole output is in $root.log"; }
+  printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # no services in a root folder
+  chmod +x "$root/usr/sbin/policy-rc.d"
+  touch "$root/.bootstrapped"
+}
+
+enter()
+{
+  local root=$1
+  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  mount -t proc proc "$root/proc"
+  mount -t sysfs -o ro sysfs "$root/sys"
+  mount --rbind /dev "$root/dev"
+  mount --make-rslave "$root/dev"
+}
+
+leave()
+{
+  local root=$1
+  umount "$root/sys" "$root/proc"
+  umount --recursive --lazy "$root/dev"
+}
+
+install_packages()
+{
+  local suite=$1 root=$2 wanted log=$2.apt.log
+  wanted=$(packages_of "$suite")
+  [ "$(cat "$root/.packages" 2>/dev/null)" != "$wanted" ] || return 0
+  say "Installing ParaView and compilers in $root (minutes)"
+  printf '127.0.0.1 localhost\n' >"$root/etc/hosts"
+  printf 'path-exclude=/usr/share/%s/*\n' doc man locale info >"$root/etc/dpkg/dpkg.cfg.d/small"
+  # shellcheck disable=SC2086
+  {
+    in_root "$root" apt-get update &&
+      in_root "$root" apt-get install --yes --quiet --no-install-recommends -o Dpkg::Use-Pty=0 \
+        -o Dpkg::Options::=--force-unsafe-io -o Acquire::Retries=3 $wanted &&
+      link_python_modules "$root" &&
+      in_root "$root" apt-get clean
+  } >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "apt-get failed; its whole output is in $log"; }
+  echo "$wanted" >"$root/.packages"
+}
+
+# Debian renamed the Python modules of VTK and ParaView after 5.11, but the CMake files that
+# paraview-dev installs still name the old files, and find_package(ParaView) stops. Links help.
+link_python_modules()
+{
+  in_root "$1" sh -ec 'cd /usr/lib/python3/dist-packages
+    find vtkmodules paraview -name "*.cpython-*.so" | while read -r file; do
+      link="${file%%.cpython-*}.so"
+      [ -e "$link" ] || ln -s "$(basename "$file")" "$link"
+    done'
+}
+
+prepare()
+{
+  bootstrap "$1" "$ROOTS/$1"
+  enter "$ROOTS/$1"
+  install_packages "$1" "$ROOTS/$1"
+  leave "$ROOTS/$1"
+}
+
+# Configure, build with warnings as errors, reader and writer tests. Source tree mounted read-only.
+build_and_test()
+{
+  local suite=$1 root=$ROOTS/$1 status=0
+  bootstrap "$suite" "$root"
+  enter "$root"
+  install_packages "$suite" "$root"
+  mkdir -p "$root/source" "$root/build"
+  mount --bind "$SOURCE_DIR" "$root/source"
+  mount -o remount,bind,ro "$root/source"
+
+  say "Debian $suite: ParaView $(in_root "$root" dpkg-query -Wf '${Version}' paraview)"
+  EXTRA_ENVIRONMENT="BAT_DISPLAY=$(display_of "$suite")" \
+    in_root "$root" bash -euo pipefail -c '
+      cmake -S /source -B /build -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release \
+        -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DPython3_EXECUTABLE=/usr/bin/python3 \
+        -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+      cmake --build /build --parallel "$BAT_JOBS"
+      cd /build
+      timeout 3600 xvfb-run -a -n "$BAT_DISPLAY" -s "-screen 0 1500x950x24 -noreset" \
+        ctest --output-on-failure --no-tests=error --timeout 600 -L "vtk|paraview"
+    ' </dev/null 2>&1 | tee "$root.test.log" || status=1
+
+  umount "$root/source"
+  leave "$root"
+  record "$suite" "$status" "$root.test.log"
+}
+
+# The README's two commands on a clean machine. The root folder is made anew each time, from a
+# copy of an untouched minimal Debian 12 that is kept beside it.
+fresh_machine()
+{
+  local pristine=$ROOTS/bookworm-minbase root=$ROOTS/bookworm-fresh command status
+  bootstrap bookworm "$pristine"
+  rm -rf --one-file-system "$root"
+  cp --archive --reflink=auto "$pristine" "$root"
+  write_bookworm_sources "$root"
+  enter "$root"
+  in_root "$root" apt-get update >/dev/null
+  in_root "$root" apt-get dist-upgrade --yes --quiet=2 -o Dpkg::Options::=--force-unsafe-io >/dev/null
+  copy_checkout "$root/parabat"
+
+  for command in testing/demo.sh testing/test.sh; do
+    say "Fresh Debian 12 ($(cat "$root/etc/debian_version")): bash $command"
+    status=0
+    EXTRA_ENVIRONMENT="BAT_DISPLAY=$(display_of bookworm-fresh)" \
+      in_root "$root" bash -c "cd /parabat && bash $command" </dev/null 2>&1 |
+      tee "$root.$(basename "$command").log" || status=1
+    record "bookworm-fresh, $command" "$status" "$root.$(basename "$command").log"
+  done
+  leave "$root"
+}
+
+# Main, updates and security: what an installed Debian 12 has.
+write_bookworm_sources()
+{
+  local security
+  security=$(mirror_of bookworm-security)
+  {
+    echo "deb $(mirror) bookworm main"
+    echo "deb $(mirror) bookworm-updates main"
+    if [ -n "$security" ]; then
+      echo "deb $security bookworm-security main"
+    else
+      echo "warning: no security updates, this machine's apt has no bookworm-security" >&2
+    fi
+  } >"$1/etc/apt/sources.list"
+}
+
+# The files of the checkout as they are now, without build folders and history.
+copy_checkout()
+{
+  mkdir -p "$1"
+  tar --create --directory "$SOURCE_DIR" --exclude=./.git --exclude='./build*' . |
+    tar --extract --directory "$1"
+}
+
+RESULTS=()
+FAILED=0
+
+record()
+{
+  local what=$1 status=$2 log=$3 tests
+  tests=$(grep -E 'tests passed|[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 || true)
+  if [ "$status" = 0 ]; then
+    RESULTS+=("$(printf '%-34s ok      %s' "$what" "$tests")")
+  else
+    RESULTS+=("$(printf '%-34s FAILED  %s (see %s)' "$what" "$tests" "$log")")
+    FAILED=$((FAILED + 1))
+  fi
+}
+
+main()
+{
+  local prepare_only='' suites=() argument suite
+  for argument in "$@"; do
+    case $argument in
+      --prepare) prepare_only=1 ;;
+      trixie | forky | bookworm-fresh) suites+=("$argument") ;;
+      *) die "what is '$argument'? Known: --prepare trixie forky bookworm-fresh" ;;
+    esac
+  done
+  [ ${#suites[@]} -gt 0 ] || suites=(trixie forky)
+  mkdir -p "$ROOTS"
+
+  for suite in "${suites[@]}"; do
+    case $prepare_only:$suite in
+      1:bookworm-fresh) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
+      1:*) prepare "$suite" ;;
+      :bookworm-fresh) fresh_machine ;;
+      :*) build_and_test "$suite" ;;
+    esac
+  done
+  [ -z "$prepare_only" ] || return 0
+
+  say "Summary"
+  printf '%s\n' "${RESULTS[@]}"
+  [ "$FAILED" = 0 ]
+}
+
+main "$@"; exit

@@ -1,0 +1,85 @@
+#!/bin/bash
+# Installs what is missing, builds, and runs the tests.
+#
+#   bash testing/test.sh           every test, and the core's tests again under sanitizers
+#   bash testing/test.sh --fast    the tests labelled "fast" (a minute)
+#
+# Ends with a line that says what passed and what failed. Environment: see setup.sh.
+set -euo pipefail
+
+# shellcheck source=testing/setup.sh
+. "$(dirname "$0")/setup.sh"
+
+ASAN_DIR=$BUILD_DIR-asan
+TEST_PACKAGES=(clang libclang-rt-14-dev)
+
+PASSED=0
+FAILED=0
+FAILED_NAMES=()
+
+# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts.
+run_ctest()
+{
+  local title=$1 folder=$2 status=0
+  shift 2
+  say "$title"
+  local results=$folder/ctest-results.xml
+  rm -f "$results"
+  (cd "$folder" && with_display ctest --output-on-failure --no-tests=error --timeout 900 \
+    --output-junit "$results" "$@") </dev/null || status=$?
+  count_results "$title" "$results" "$status"
+}
+
+count_results()
+{
+  local title=$1 results=$2 status=$3 total=0 failed=() name
+  if [ -e "$results" ]; then
+    total=$(grep -c '<testcase ' "$results" || true)
+    mapfile -t failed < <(sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results")
+  fi
+  if [ "$status" != 0 ] && [ ${#failed[@]} = 0 ]; then
+    failed=("ctest itself (status $status)")
+    total=$((total + 1))
+  fi
+  FAILED=$((FAILED + ${#failed[@]}))
+  PASSED=$((PASSED + total - ${#failed[@]}))
+  for name in "${failed[@]}"; do
+    FAILED_NAMES+=("$title: $name")
+  done
+}
+
+test_release()
+{
+  configure_release
+  build "$BUILD_DIR"
+  run_ctest "Tests in $BUILD_DIR" "$BUILD_DIR" "$@"
+}
+
+# The core under AddressSanitizer and UndefinedBehaviorSanitizer, without ParaView.
+test_sanitized()
+{
+  configure "$ASAN_DIR" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DBAT_SANITIZER=address,undefined -DBAT_WITH_PARAVIEW=OFF
+  build "$ASAN_DIR"
+  run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR"
+}
+
+main()
+{
+  ensure_packages "${CORE_PACKAGES[@]}" "${PARAVIEW_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+  case ${1:-} in
+    '')
+      test_release
+      test_sanitized
+      ;;
+    --fast) test_release -L fast ;;
+    *) die "what is '$1'? Known: --fast" ;;
+  esac
+
+  say "Result"
+  [ ${#FAILED_NAMES[@]} = 0 ] || printf 'failed: %s\n' "${FAILED_NAMES[@]}"
+  echo "$PASSED passed, $FAILED failed"
+  [ "$FAILED" = 0 ]
+}
+
+main "$@"; exit
