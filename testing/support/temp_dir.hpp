@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
 class TempDir
 {
 public:
@@ -76,3 +78,32 @@ inline void write_bytes(const std::filesystem::path& path, const std::vector<std
     throw std::runtime_error("cannot write " + path.string());
   }
 }
+
+/// While it lives, permissions hold for this process even if root runs it: `folder` then belongs to
+/// nobody, and so does the process.
+class WithoutPrivileges
+{
+public:
+  explicit WithoutPrivileges(const std::filesystem::path& folder)
+    : before_(::geteuid())
+  {
+    constexpr uid_t kNobody = 65534;
+    if (this->before_ == 0 &&
+      (::chown(folder.c_str(), kNobody, static_cast<gid_t>(-1)) != 0 || ::seteuid(kNobody) != 0))
+    {
+      throw std::runtime_error("cannot become nobody");
+    }
+  }
+  WithoutPrivileges(const WithoutPrivileges&) = delete;
+  WithoutPrivileges& operator=(const WithoutPrivileges&) = delete;
+  ~WithoutPrivileges()
+  {
+    if (::seteuid(this->before_) != 0)
+    {
+      std::abort();
+    }
+  }
+
+private:
+  uid_t before_;
+};

@@ -30,12 +30,21 @@ namespace
     fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
 }
 
-// A link is followed, so that the file it leads to is replaced and not the link.
-std::filesystem::path follow_links(const std::filesystem::path& path)
+// A link is followed, so that the file it leads to is replaced, or made, and not the link.
+std::filesystem::path follow_links(std::filesystem::path path)
 {
-  std::error_code ignored;
-  const std::filesystem::path real = std::filesystem::canonical(path, ignored);
-  return ignored ? path : real;
+  constexpr int kMostLinks = 40; // what stat() follows
+  for (int i = 0; i != kMostLinks; ++i)
+  {
+    std::error_code none; // it is no link
+    const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+    if (none)
+    {
+      break;
+    }
+    path = path.parent_path() / next; // `next` alone if it is absolute
+  }
+  return path;
 }
 }
 
@@ -56,6 +65,10 @@ AtomicFile::AtomicFile(const std::filesystem::path& target)
       fail(ErrorCode::CannotOpen, target, "is read-only and is not replaced");
     }
     mode = status.st_mode & 07777;
+  }
+  else if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
+  {
+    fail(ErrorCode::CannotOpen, target, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   if (this->target_.filename().empty())
   {
