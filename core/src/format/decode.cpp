@@ -38,6 +38,22 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size)
   return offset <= size && bytes <= size - offset;
 }
 
+std::string hex(const unsigned char* bytes, std::size_t count)
+{
+  return fmt::format("{:02X}", fmt::join(bytes, bytes + count, " "));
+}
+
+// Refuses the file unless its checksum of `what` is that of the bytes.
+void check_sum(const io::RandomAccessFile& file, const std::string& what, std::uint64_t stored,
+  std::uint64_t computed)
+{
+  if (stored != computed)
+  {
+    corrupt(file,
+      fmt::format("the checksum of {} is {:016x}; its bytes give {:016x}", what, stored, computed));
+  }
+}
+
 bool is_paged_kind(std::uint32_t kind)
 {
   switch (static_cast<SectionKind>(kind))
@@ -77,7 +93,9 @@ Header read_header(const io::RandomAccessFile& file)
   const std::size_t magic = std::min(have, sizeof(kMagic));
   if (std::memcmp(header.magic, kMagic, magic) != 0)
   {
-    throw Error(ErrorCode::NotABatFile, file.name() + ": not a BAT file, the first bytes differ");
+    throw Error(ErrorCode::NotABatFile,
+      fmt::format("{}: not a BAT file, its first bytes are {} and not {}", file.name(),
+        hex(header.magic, magic), hex(kMagic, sizeof(kMagic))));
   }
   if (have >= 10 && header.version_major != kVersionMajor)
   {
@@ -93,10 +111,8 @@ Header read_header(const io::RandomAccessFile& file)
         : fmt::format(
             "{}: the header has {} bytes, the file only {}", file.name(), sizeof(header), size));
   }
-  if (header.header_checksum != checksum(&header, offsetof(Header, header_checksum)))
-  {
-    corrupt(file, "the checksum of the header is wrong");
-  }
+  check_sum(file, "the header", header.header_checksum,
+    checksum(&header, offsetof(Header, header_checksum)));
   if (header.required_features != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
@@ -147,10 +163,8 @@ std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const
   }
   std::vector<SectionRecord> sections(header.section_count);
   file.read(header.section_table_offset, sections.data(), bytes);
-  if (checksum(sections.data(), bytes) != header.section_table_checksum)
-  {
-    corrupt(file, "the checksum of the section table is wrong");
-  }
+  check_sum(file, "the section table", header.section_table_checksum,
+    checksum(sections.data(), bytes));
   for (std::size_t i = 0; i != sections.size(); ++i)
   {
     const SectionRecord& s = sections[i];
@@ -160,11 +174,12 @@ std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const
     {
       corrupt(file, name + " is not in ascending order in the section table");
     }
-    const bool known = s.kind >= 1 && s.kind <= 16;
+    // Kinds 13 to 16 belong to features, which this library does not have.
+    const bool known = s.kind >= 1 && s.kind <= 12;
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: has a section of kind {} that must be understood and is not", file.name(),
+        fmt::format("{}: has {} (kind {}), which must be understood and is not", file.name(), name,
           s.kind));
     }
     if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
@@ -188,7 +203,7 @@ std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const
       corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
     }
     const bool paged = (s.flags & kPaged) != 0;
-    if (known && s.kind <= 12 && paged != is_paged_kind(s.kind))
+    if (known && paged != is_paged_kind(s.kind))
     {
       corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
     }
@@ -218,10 +233,7 @@ std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const Sectio
 {
   std::vector<std::byte> bytes(section.bytes);
   file.read(section.offset, bytes.data(), bytes.size());
-  if (checksum(bytes.data(), bytes.size()) != section.checksum)
-  {
-    corrupt(file, "the checksum of " + describe(section) + " is wrong");
-  }
+  check_sum(file, describe(section), section.checksum, checksum(bytes.data(), bytes.size()));
   return bytes;
 }
 

@@ -1,0 +1,473 @@
+// Input that cannot be read or asked: the error that says so, from the library and from the programs.
+
+#include "bat/bat.hpp"
+#include "support/clouds.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+namespace
+{
+using bat::ErrorCode;
+namespace fs = std::filesystem;
+
+const fs::path kGolden = BAT_GOLDEN_FOLDER;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Outcome
+{
+  int status = -1;
+  std::string text; ///< standard output and error
+};
+
+Outcome run(const std::string& program, const std::string& argument)
+{
+  // The shell sees the argument as it is.
+  std::string quoted = "'";
+  for (const char c : argument)
+  {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  Outcome result;
+  std::FILE* pipe = ::popen(("'" + program + "' " + quoted + "' 2>&1").c_str(), "r");
+  if (!pipe)
+  {
+    return result;
+  }
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof(buffer), pipe))
+  {
+    result.text.append(buffer, got);
+  }
+  const int status = ::pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+bool has(const std::string& text, const std::string& part)
+{
+  return text.find(part) != std::string::npos;
+}
+
+/// open() and both programs refuse `path` with `code`, name it, and say each of `words`.
+void expect_refused(
+  const fs::path& path, ErrorCode code, const std::vector<std::string>& words)
+{
+  SCOPED_TRACE(path);
+  std::string message;
+  try
+  {
+    (void)bat::File::open(path);
+    ADD_FAILURE() << "was opened";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), code) << error.what();
+    message = error.what();
+  }
+  EXPECT_EQ(message.rfind(path.string() + ": ", 0), 0U) << message;
+  for (const std::string& word : words)
+  {
+    EXPECT_TRUE(has(message, word)) << message << "\nlacks: " << word;
+  }
+  EXPECT_THROW(bat::validate(path), bat::Error);
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    const Outcome ran = run(program, path.string());
+    EXPECT_EQ(ran.status, 1) << ran.text;
+    EXPECT_TRUE(has(ran.text, message)) << ran.text;
+  }
+}
+
+TEST(BadFile, that_does_not_exist_is_not_found)
+{
+  const TempDir folder;
+  expect_refused(folder / "no such.bat", ErrorCode::NotFound, { "No such file" });
+  expect_refused(folder / "no folder/x.bat", ErrorCode::NotFound, { "No such file" });
+  expect_refused(kGolden / "small.bat/x.bat", ErrorCode::NotFound, { "Not a directory" });
+}
+
+TEST(BadFile, that_is_a_folder_cannot_be_opened)
+{
+  const TempDir folder;
+  expect_refused(folder.path(), ErrorCode::CannotOpen, { "directory", "regular file" });
+}
+
+TEST(BadFile, that_is_a_device_or_pipe_or_socket_cannot_be_opened_and_does_not_hang)
+{
+  const TempDir folder;
+  expect_refused("/dev/null", ErrorCode::CannotOpen, { "regular file" });
+  expect_refused("/dev/zero", ErrorCode::CannotOpen, { "regular file" });
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0666), 0);
+  expect_refused(folder / "pipe", ErrorCode::CannotOpen, { "regular file" });
+
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, (folder / "socket").c_str(), sizeof(address.sun_path) - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  expect_refused(folder / "socket", ErrorCode::CannotOpen, {});
+  ::close(socket);
+}
+
+TEST(BadFile, that_may_not_be_read_cannot_be_opened)
+{
+  const TempDir folder;
+  fs::copy(kGolden / "small.bat", folder / "secret.bat");
+  fs::permissions(folder / "secret.bat", fs::perms::none);
+  const WithoutPrivileges nobody(folder.path());
+  try
+  {
+    (void)bat::File::open(folder / "secret.bat");
+    FAIL() << "was opened";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), ErrorCode::CannotOpen);
+    EXPECT_TRUE(has(error.what(), "secret.bat: cannot open: Permission denied")) << error.what();
+  }
+}
+
+TEST(BadFile, that_is_a_link_in_circles_cannot_be_opened)
+{
+  const TempDir folder;
+  fs::create_symlink("b.bat", folder / "a.bat");
+  fs::create_symlink("a.bat", folder / "b.bat");
+  expect_refused(folder / "a.bat", ErrorCode::CannotOpen, { "symbolic links" });
+}
+
+TEST(BadFile, that_is_empty_is_truncated)
+{
+  const TempDir folder;
+  write_bytes(folder / "empty.bat", {});
+  expect_refused(folder / "empty.bat", ErrorCode::Truncated, { "empty" });
+}
+
+TEST(BadFile, of_another_type_is_no_bat_file)
+{
+  const TempDir folder;
+  const std::vector<std::string> others{ "@echo off\r\ncopy a b\r\n", "<?xml version=\"1.0\"?>",
+    std::string("\x89PNG\r\n\x1A\n", 8), std::string("\x89HDF\r\n\x1A\n", 8), "x", "\n",
+    std::string(5000, '\0') };
+  for (const std::string& text : others)
+  {
+    const auto* data = reinterpret_cast<const std::byte*>(text.data());
+    write_bytes(folder / "other.bat", { data, data + text.size() });
+    expect_refused(folder / "other.bat", ErrorCode::NotABatFile, { "not a BAT file", "89 42 41 54" });
+    EXPECT_FALSE(bat::File::has_magic(folder / "other.bat"));
+  }
+}
+
+TEST(BadFile, whose_line_ends_were_converted_is_no_bat_file)
+{
+  const TempDir folder;
+  std::vector<std::byte> bytes = read_bytes(kGolden / "small.bat");
+  ASSERT_EQ(bytes[4], std::byte{ '\r' });
+  bytes.erase(bytes.begin() + 4);
+  write_bytes(folder / "converted.bat", bytes);
+  expect_refused(folder / "converted.bat", ErrorCode::NotABatFile, { "first bytes", "0A 1A" });
+}
+
+TEST(BadFile, of_a_newer_version_is_unsupported_and_still_has_the_magic)
+{
+  const TempDir folder;
+  std::vector<std::byte> bytes = read_bytes(kGolden / "small.bat");
+  bytes[8] = std::byte{ 3 };
+  write_bytes(folder / "newer.bat", bytes);
+  expect_refused(folder / "newer.bat", ErrorCode::UnsupportedVersion, { "version 3.0", "version 1" });
+  EXPECT_TRUE(bat::File::has_magic(folder / "newer.bat"));
+}
+
+TEST(BadFile, cut_short_is_truncated_with_both_sizes)
+{
+  const TempDir folder;
+  std::vector<std::byte> bytes = read_bytes(kGolden / "small.bat");
+  const std::string whole = std::to_string(bytes.size());
+  bytes.resize(1000);
+  write_bytes(folder / "cut.bat", bytes);
+  expect_refused(folder / "cut.bat", ErrorCode::Truncated, { "1000", whole });
+}
+
+TEST(BadFile, with_a_name_of_any_bytes_is_named_as_it_is)
+{
+  const TempDir folder;
+  const std::string name = "two words 'quoted' \"twice\" ÄÖ {} %s \xFF.bat";
+  expect_refused(folder / name, ErrorCode::NotFound, { name });
+  fs::copy(kGolden / "small.bat", folder / name);
+  EXPECT_NO_THROW(bat::validate(folder / name));
+  EXPECT_EQ(run(BAT_INFO, (folder / name).string()).status, 0);
+  EXPECT_EQ(run(std::string(BAT_INFO) + "' '--json", (folder / name).string()).status, 0);
+}
+
+TEST(BadFile, damaged_where_opening_does_not_look_is_found_by_bat_validate)
+{
+  const TempDir folder;
+  std::vector<std::byte> bytes = read_bytes(kGolden / "small.bat");
+  bytes[130] ^= std::byte{ 1 }; // a position
+  write_bytes(folder / "flipped.bat", bytes);
+  EXPECT_EQ(run(BAT_INFO, (folder / "flipped.bat").string()).status, 0);
+  const Outcome ran = run(BAT_VALIDATE, (folder / "flipped.bat").string());
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_TRUE(has(ran.text, "flipped.bat: ") && has(ran.text, "page 0 of POSITIONS")) << ran.text;
+}
+
+TEST(Programs, accept_every_golden_file)
+{
+  for (const std::string& name : names_in(kGolden))
+  {
+    if (fs::path(name).extension() == ".bat")
+    {
+      for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+      {
+        const Outcome ran = run(program, (kGolden / name).string());
+        EXPECT_EQ(ran.status, 0) << ran.text;
+        EXPECT_TRUE(has(ran.text, name)) << ran.text;
+      }
+    }
+  }
+}
+
+TEST(Programs, without_a_file_or_with_an_unknown_option_fail)
+{
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    EXPECT_NE(run(program, "--no-such-option").status, 0);
+    EXPECT_EQ(run(program, "--help").status, 0);
+    EXPECT_EQ(run(program, "--version").status, 0);
+    EXPECT_EQ(run(program, "").status, 1) << "an empty name is no file";
+  }
+}
+
+TEST(Programs, bat_validate_goes_on_behind_a_bad_file)
+{
+  const std::string good = (kGolden / "small.bat").string();
+  const Outcome ran = run(std::string(BAT_VALIDATE) + "' '/no/such.bat", good);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_TRUE(has(ran.text, "/no/such.bat") && has(ran.text, good + ": sound")) << ran.text;
+}
+
+class BadQuery : public testing::Test
+{
+protected:
+  /// select() and upper_bound() refuse the query in `words`.
+  void expect_refused(const bat::Query& query, const std::vector<std::string>& words)
+  {
+    for (const bool counting : { false, true })
+    {
+      try
+      {
+        counting ? (void)this->file.upper_bound(query) : (void)this->file.select(query);
+        ADD_FAILURE() << "was answered; " << words.front();
+      }
+      catch (const bat::Error& error)
+      {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+        EXPECT_TRUE(has(error.what(), "written_3000.bat: ")) << error.what();
+        for (const std::string& word : words)
+        {
+          EXPECT_TRUE(has(error.what(), word)) << error.what() << "\nlacks: " << word;
+        }
+      }
+    }
+  }
+
+  static bat::Query range(const std::string& name, bat::Number lower, bat::Number upper,
+    std::optional<int> component = {})
+  {
+    bat::Query query;
+    query.ranges.push_back({ name, component, lower, upper });
+    return query;
+  }
+
+  bat::File file = bat::File::open(kGolden / "written_3000.bat");
+};
+
+TEST_F(BadQuery, of_an_attribute_that_does_not_exist_names_those_that_do)
+{
+  this->expect_refused(range("fie1d", 0.0, 1.0), { "'fie1d'", "field", "velocity" });
+  this->expect_refused(range("", 0.0, 1.0), { "''", "field" });
+  EXPECT_THROW((void)this->file.attribute_index("Field"), bat::Error);
+  EXPECT_THROW((void)bat::parse_range_target("fie1d", this->file.attribute_names()), bat::Error);
+}
+
+TEST_F(BadQuery, of_a_component_that_does_not_exist_names_those_that_do)
+{
+  this->expect_refused(range("velocity", 0.0, 1.0, 3), { "component 3", "0 to 2" });
+  this->expect_refused(range("velocity", 0.0, 1.0, -1), { "component -1", "0 to 2" });
+  this->expect_refused(range("field", 0.0, 1.0, 1), { "component 1", "0 to 0" });
+}
+
+TEST_F(BadQuery, with_nan_in_a_range_is_refused)
+{
+  this->expect_refused(range("field", kNaN, 1.0), { "'field'", "NaN" });
+  this->expect_refused(range("field", 0.0, kNaN), { "'field'", "NaN" });
+  this->expect_refused(range("id", kNaN, kNaN), { "'id'", "NaN" });
+}
+
+TEST_F(BadQuery, whose_range_has_its_minimum_above_its_maximum_is_refused)
+{
+  this->expect_refused(range("field", 2.0, 1.0), { "'field'", "2", "1" });
+  constexpr std::int64_t big = std::int64_t{ 1 } << 53;
+  // Equal as doubles.
+  this->expect_refused(
+    range("id", big + 1, big), { "'id'", "9007199254740993", "9007199254740992" });
+  this->expect_refused(range("id", std::uint64_t{ 1 } << 63, std::int64_t{ -1 }), { "'id'", "-1" });
+}
+
+TEST_F(BadQuery, with_a_wrong_box_is_refused)
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const std::string name(1, "xyz"[axis]);
+    bat::Query query;
+    query.box = bat::Box{ { 0, 0, 0 }, { 1, 1, 1 } };
+    query.box->lower[axis] = kNaN;
+    this->expect_refused(query, { "box", "NaN", name + " axis" });
+    query.box->lower[axis] = 0;
+    query.box->upper[axis] = kNaN;
+    this->expect_refused(query, { "box", "NaN", name + " axis" });
+    query.box->upper[axis] = -0.5;
+    this->expect_refused(query, { "box", "-0.5", name + " axis" });
+  }
+}
+
+TEST_F(BadQuery, with_a_quality_outside_of_0_to_1_is_refused)
+{
+  for (const double quality : { -0.01, 1.0000001, kNaN, kInfinity, -kInfinity, -1e300 })
+  {
+    bat::Query query;
+    query.quality = quality;
+    this->expect_refused(query, { "quality", "0 to 1" });
+    query.quality = 1;
+    query.after_quality = quality;
+    this->expect_refused(query, { "quality", "0 to 1" });
+    EXPECT_THROW((void)this->file.particles_at(quality), bat::Error);
+  }
+  bat::Query query;
+  query.quality = 0.25;
+  query.after_quality = 0.5;
+  this->expect_refused(query, { "0.5", "0.25" });
+}
+
+TEST_F(BadQuery, with_a_part_that_does_not_exist_is_refused)
+{
+  bat::Query query;
+  query.part = 3;
+  query.parts = 3;
+  this->expect_refused(query, { "part 3 of 3" });
+  query.part = 0;
+  query.parts = 0;
+  this->expect_refused(query, { "part 0 of 0" });
+}
+
+TEST_F(BadQuery, leaves_the_file_as_good_as_before)
+{
+  const std::uint64_t before = this->file.select(range("field", 300.0, 400.0)).count;
+  this->expect_refused(range("field", kNaN, 1.0), { "NaN" });
+  EXPECT_EQ(this->file.select(range("field", 300.0, 400.0)).count, before);
+}
+
+TEST_F(BadQuery, selections_of_another_file_are_refused)
+{
+  const std::uint64_t n = this->file.particle_count();
+  std::vector<float> out(3 * 10);
+  const std::vector<bat::Selection> wrong{ { { { n, 1 } }, 1, 0 }, { { { n - 1, 2 } }, 2, 0 },
+    { { { ~std::uint64_t{ 0 }, 2 } }, 2, 0 }, { { { 1, ~std::uint64_t{ 0 } } }, ~std::uint64_t{ 0 }, 0 },
+    { { { 5, 2 }, { 3, 2 } }, 4, 0 }, { { { 5, 2 }, { 6, 2 } }, 4, 0 }, { { { 0, 2 } }, 3, 0 } };
+  for (const bat::Selection& selection : wrong)
+  {
+    EXPECT_THROW(this->file.read_positions(selection, out.data()), bat::Error);
+    EXPECT_THROW(this->file.read_attribute(0, selection, out.data()), bat::Error);
+  }
+  EXPECT_THROW(this->file.read_attribute(99, { { { 0, 1 } }, 1, 0 }, out.data()), bat::Error);
+}
+
+TEST(Readers, share_a_file_and_each_open_their_own_with_the_same_answers)
+{
+  const bat::File shared = bat::File::open(kGolden / "written_3000.bat");
+  const auto answer = [](const bat::File& file, int i) {
+    bat::Query query;
+    query.quality = 0.2 + 0.1 * (i % 8);
+    query.ranges.push_back({ "field", {}, 300.0 + 10 * i, 450.0 + 10 * i });
+    const bat::Selection selection = file.select(query);
+    std::vector<double> values(selection.count);
+    file.read_attribute(0, selection, values.data());
+    return values;
+  };
+  std::vector<std::vector<double>> expected;
+  for (int i = 0; i != 16; ++i)
+  {
+    expected.push_back(answer(bat::File::open(kGolden / "written_3000.bat"), i));
+  }
+  EXPECT_FALSE(expected[3].empty());
+  std::atomic<int> differences{ 0 };
+  std::vector<std::thread> threads;
+  for (int t = 0; t != 8; ++t)
+  {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i != 32; ++i)
+      {
+        const int which = (i + t) % 16;
+        const bool own = i % 2 == t % 2;
+        differences += (own ? answer(bat::File::open(kGolden / "written_3000.bat"), which)
+                            : answer(shared, which)) != expected[static_cast<std::size_t>(which)];
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(differences, 0);
+}
+
+TEST(Readers, keep_the_old_file_while_a_writer_replaces_it)
+{
+  const TempDir folder;
+  const fs::path path = folder / "replaced.bat";
+  const clouds::Cloud a = clouds::uniform(2000, 1);
+  const clouds::Cloud b = clouds::uniform(3000, 2);
+  bat::write_file(path, a.view());
+  std::atomic<bool> stop{ false };
+  std::atomic<int> failures{ 0 };
+  std::atomic<int> opened{ 0 };
+  std::thread reader([&] {
+    while (!stop)
+    {
+      try
+      {
+        const bat::File file = bat::File::open(path);
+        bat::validate(file);
+        failures += file.particle_count() != 2000 && file.particle_count() != 3000;
+        ++opened;
+      }
+      catch (const std::exception&)
+      {
+        ++failures;
+      }
+    }
+  });
+  for (int i = 0; i != 40; ++i)
+  {
+    bat::write_file(path, i % 2 == 0 ? b.view() : a.view());
+  }
+  stop = true;
+  reader.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_GT(opened, 0);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{ "replaced.bat" });
+}
+}
