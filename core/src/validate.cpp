@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +49,8 @@ public:
     this->check_layout();
     this->check_checksums();
     this->check_metadata();
+    (void)this->impl_.spatial_index(); // counts agree before they are used
+    this->find_file_positions();
     this->check_positions();
     for (std::uint32_t k = 0; k != this->file_.attributes().size(); ++k)
     {
@@ -175,32 +179,51 @@ private:
     }
   }
 
-  // A column in rank order: `visit(t, values)` for each treelet, `values` being the particles of the treelet.
-  template <class T, class Visit>
-  void for_each_treelet(
-    SectionKind kind, std::uint32_t index, std::size_t components, const Visit& visit) const
+  void find_file_positions()
   {
-    const SpatialIndex& spatial = this->impl_.spatial_index();
     const LevelTable& levels = this->impl_.schema.levels;
+    this->file_positions_.resize(this->file_.particle_count());
+    tbb::parallel_for(
+      tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096), [&](const auto& ranks) {
+        for (std::uint64_t rank = ranks.begin(); rank != ranks.end(); ++rank)
+        {
+          for_each_run(levels, rank, rank + 1,
+            [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count) {
+              if (count == 1)
+              {
+                this->file_positions_[rank] = static_cast<std::uint32_t>(at);
+              }
+            });
+        }
+      });
+  }
+
+  template <class T>
+  std::vector<T> read_column(SectionKind kind, std::uint32_t index, std::size_t components) const
+  {
     format::PageReader reader(this->impl_.paged(kind, index));
     std::vector<T> column(this->file_.particle_count() * components);
     const Span all{ 0, this->file_.particle_count() };
     reader.gather(&all, 1, components * sizeof(T), reinterpret_cast<std::byte*>(column.data()));
-    std::vector<T> values;
+    return column;
+  }
+
+  // visit(t, rank offset in the treelet, first value of the particle) for all particles, treelet by treelet;
+  // begin(t) and end(t) around them.
+  template <class T, class Begin, class Visit, class End>
+  void for_each_particle(const std::vector<T>& column, std::size_t components, const Begin& begin,
+    const Visit& visit, const End& end) const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
     for (std::size_t t = 0; t != spatial.treelets.size(); ++t)
     {
-      values.clear();
-      for (std::uint64_t rank = spatial.first_rank[t]; rank != spatial.first_rank[t + 1]; ++rank)
+      begin(t);
+      const std::uint64_t first = spatial.first_rank[t];
+      for (std::uint64_t i = 0; i != spatial.treelets[t].count; ++i)
       {
-        std::uint64_t position = 0;
-        for_each_run(levels, rank, rank + 1,
-          [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count) {
-            position = count == 1 ? at : position;
-          });
-        const T* tuple = &column[position * components];
-        values.insert(values.end(), tuple, tuple + components);
+        visit(t, i, &column[this->file_positions_[first + i] * components]);
       }
-      visit(t, values);
+      end(t);
     }
   }
 
@@ -226,46 +249,49 @@ private:
     reader.gather(&all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
 
     constexpr double inf = std::numeric_limits<double>::infinity();
-    Box bounds{ { inf, inf, inf }, { -inf, -inf, -inf } };
-    this->for_each_treelet<T>(
-      SectionKind::Positions, 0, 3, [&](std::size_t t, const std::vector<T>& values) {
-        const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
-        const bool flagged = (spatial.treelets[t].flags & format::kNonFinite) != 0;
-        Box tight{ { inf, inf, inf }, { -inf, -inf, -inf } };
-        for (std::size_t i = 0; i != values.size() / 3; ++i)
+    const Box nothing{ { inf, inf, inf }, { -inf, -inf, -inf } };
+    Box bounds = nothing;
+    Box tight = nothing;
+    const auto is_flagged = [&](std::size_t t) {
+      return (spatial.treelets[t].flags & format::kNonFinite) != 0;
+    };
+    const std::vector<T> column = this->read_column<T>(SectionKind::Positions, 0, 3);
+    this->for_each_particle(
+      column, 3, [&](std::size_t) { tight = nothing; },
+      [&](std::size_t t, std::uint64_t i, const T* p) {
+        if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]))
         {
-          const double p[3] = { static_cast<double>(values[3 * i]),
-            static_cast<double>(values[3 * i + 1]), static_cast<double>(values[3 * i + 2]) };
-          const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
-          if (!finite && !flagged)
+          if (!is_flagged(t))
           {
             corrupt(this->source_,
               fmt::format("treelet {} has a particle that is not finite but is not marked so", t));
           }
-          if (!finite)
+          return;
+        }
+        const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
+        const std::uint64_t block = spatial.first_block[t] + i / size;
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          const auto x = static_cast<double>(p[axis]);
+          const double a = node.lower[axis];
+          const double b = node.upper[axis];
+          tight.lower[axis] = std::min(tight.lower[axis], x);
+          tight.upper[axis] = std::max(tight.upper[axis], x);
+          if (!is_flagged(t) &&
+            (x < format::block_coordinate(a, b, boxes[block].lower[axis]) ||
+              x > format::block_coordinate(a, b, boxes[block].upper[axis])))
           {
-            continue;
-          }
-          const std::uint64_t block = spatial.first_block[t] + i / size;
-          for (std::size_t axis = 0; axis != 3; ++axis)
-          {
-            tight.lower[axis] = std::min(tight.lower[axis], p[axis]);
-            tight.upper[axis] = std::max(tight.upper[axis], p[axis]);
-            if (!flagged &&
-              (p[axis] < format::block_coordinate(
-                           node.lower[axis], node.upper[axis], boxes[block].lower[axis]) ||
-                p[axis] > format::block_coordinate(
-                            node.lower[axis], node.upper[axis], boxes[block].upper[axis])))
-            {
-              corrupt(this->source_, fmt::format("block {} has a particle outside of its box", block));
-            }
+            corrupt(this->source_, fmt::format("block {} has a particle outside of its box", block));
           }
         }
+      },
+      [&](std::size_t t) {
+        const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
         for (std::size_t axis = 0; axis != 3; ++axis)
         {
           bounds.lower[axis] = std::min(bounds.lower[axis], tight.lower[axis]);
           bounds.upper[axis] = std::max(bounds.upper[axis], tight.upper[axis]);
-          if (!flagged &&
+          if (!is_flagged(t) &&
             (tight.lower[axis] != node.lower[axis] || tight.upper[axis] != node.upper[axis]))
           {
             corrupt(this->source_, fmt::format("treelet {} does not fill its box", t));
@@ -310,29 +336,20 @@ private:
     const auto components = static_cast<std::size_t>(attribute.components);
     dispatch(attribute.type, [&](auto value) {
       using T = decltype(value);
+      const std::vector<T> column = this->read_column<T>(SectionKind::Attribute, k, components);
       for (std::size_t c = 0; c != attribute.keys.size(); ++c)
       {
         const std::size_t key = this->impl_.schema.first_keys[k] + c;
         if (c == components)
         {
-          this->check_key<double>(key, [&](const auto& check) {
-            this->for_each_treelet<T>(SectionKind::Attribute, k, components,
-              [&](std::size_t t, const std::vector<T>& tuples) {
-                check(t, tuples.size() / components,
-                  [&](std::size_t i) { return magnitude(&tuples[i * components], components); });
-              });
-          });
+          this->check_key<double>(key, column, components,
+            [components](const T* tuple) { return magnitude(tuple, components); });
         }
         else
         {
           using V = ClassOf<T>;
-          this->check_key<V>(key, [&](const auto& check) {
-            this->for_each_treelet<T>(SectionKind::Attribute, k, components,
-              [&](std::size_t t, const std::vector<T>& tuples) {
-                check(t, tuples.size() / components,
-                  [&](std::size_t i) { return static_cast<V>(tuples[i * components + c]); });
-              });
-          });
+          this->check_key<V>(
+            key, column, components, [c](const T* tuple) { return static_cast<V>(tuple[c]); });
         }
       }
     });
@@ -373,9 +390,9 @@ private:
     return bitmaps;
   }
 
-  // for_each(check) calls check(treelet, count, value of particle i) for each treelet.
-  template <class V, class ForEach>
-  void check_key(std::size_t k, const ForEach& for_each) const
+  template <class V, class T, class Value>
+  void check_key(std::size_t k, const std::vector<T>& column, std::size_t components,
+    const Value& value_of) const
   {
     constexpr bool has_infinity = std::numeric_limits<V>::has_infinity;
     constexpr V above =
@@ -391,32 +408,38 @@ private:
     {
       edges.push_back(from_bits<V>(bits));
     }
+    const auto bad = [&](std::size_t t, const char* what) {
+      corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", k, t, what));
+    };
     V minimum = above;
     V maximum = below;
     bool nan = false;
-    for_each([&](std::size_t t, std::size_t count, const auto& value) {
-      const format::TreeletKeyRecord& record = index.treelets[t];
-      const auto bad = [&](const char* what) {
-        corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", k, t, what));
-      };
-      V lowest = above;
-      V highest = below;
-      bool has_nan = false;
-      std::uint32_t needed = 0;
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        const V v = value(i);
+    V lowest = above;
+    V highest = below;
+    bool has_nan = false;
+    std::uint32_t needed = 0;
+    this->for_each_particle(
+      column, components,
+      [&](std::size_t) {
+        lowest = above;
+        highest = below;
+        has_nan = false;
+        needed = 0;
+      },
+      [&](std::size_t t, std::uint64_t i, const T* tuple) {
+        const V v = value_of(tuple);
         if (!(v == v))
         {
           has_nan = true;
-          continue;
+          return;
         }
         lowest = std::min(lowest, v);
         highest = std::max(highest, v);
+        const format::TreeletKeyRecord& record = index.treelets[t];
         const std::uint32_t bin = bin_of(edges, v);
         if (bin < record.first_bin || bin > record.last_bin)
         {
-          bad("a value outside of its bins");
+          bad(t, "a value outside of its bins");
         }
         const std::uint32_t bit = std::uint32_t{ 1 }
           << bit_of_bin(bin, record.first_bin, record.last_bin);
@@ -427,37 +450,39 @@ private:
           corrupt(this->source_,
             fmt::format("BLOCK_BITMAPS {}: the bitmap of block {} lacks bit {:#x}", k, block, bit));
         }
-      }
-      if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
-      {
-        bad("another minimum or maximum than its values");
-      }
-      if (((record.flags & format::kHasNaN) != 0) != has_nan)
-      {
-        bad("a wrong mark for NaN");
-      }
-      if (lowest <= highest ? record.first_bin != bin_of(edges, lowest) ||
-            record.last_bin != bin_of(edges, highest)
-                            : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
-      {
-        bad("other bins than its minimum and maximum");
-      }
-      if (!bitmaps.empty())
-      {
-        needed = 0;
-        for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
+      },
+      [&](std::size_t t) {
+        const format::TreeletKeyRecord& record = index.treelets[t];
+        if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
         {
-          needed |= bitmaps[b];
+          bad(t, "another minimum or maximum than its values");
         }
-      }
-      if (record.bitmap != needed)
-      {
-        bad("another bitmap than that of its blocks");
-      }
-      minimum = std::min(minimum, lowest);
-      maximum = std::max(maximum, highest);
-      nan = nan || has_nan;
-    });
+        if (((record.flags & format::kHasNaN) != 0) != has_nan)
+        {
+          bad(t, "a wrong mark for NaN");
+        }
+        if (lowest <= highest ? record.first_bin != bin_of(edges, lowest) ||
+              record.last_bin != bin_of(edges, highest)
+                              : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
+        {
+          bad(t, "other bins than its minimum and maximum");
+        }
+        if (!bitmaps.empty())
+        {
+          needed = 0;
+          for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
+          {
+            needed |= bitmaps[b];
+          }
+        }
+        if (record.bitmap != needed)
+        {
+          bad(t, "another bitmap than that of its blocks");
+        }
+        minimum = std::min(minimum, lowest);
+        maximum = std::max(maximum, highest);
+        nan = nan || has_nan;
+      });
     const format::KeyRecord& record = this->impl_.schema.keys[k];
     if (from_bits<V>(record.minimum) != minimum || from_bits<V>(record.maximum) != maximum ||
       ((record.flags & format::kHasNaN) != 0) != nan)
@@ -470,6 +495,7 @@ private:
   const File& file_;
   const File::Impl& impl_;
   const io::RandomAccessFile& source_;
+  std::vector<std::uint32_t> file_positions_; ///< of each rank
 };
 }
 
