@@ -12,7 +12,7 @@ JOBS=${BAT_JOBS:-$(nproc)}
 
 CORE_PACKAGES=(
   cmake g++ ninja-build make ccache pkg-config
-  libtbb-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
+  libtbb-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
   python3 python3-numpy)
 PARAVIEW_PACKAGES=(
   paraview paraview-dev python3-paraview libopenmpi-dev openmpi-bin
