@@ -53,7 +53,7 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
 {
   const damage::Bytes whole = golden(GetParam());
   const std::size_t limit = 64 * whole.size() + (4U << 20);
-  const std::uint64_t cases = std::min<std::uint64_t>(4000, 60'000'000 / whole.size());
+  const std::uint64_t cases = std::min<std::uint64_t>(8000, 100'000'000 / whole.size());
   std::uint64_t opened = 0;
   std::uint64_t answered = 0;
   allocations::take_largest();

@@ -533,7 +533,10 @@ void PageReader::load(const Span* spans, std::size_t span_count, std::uint64_t e
   }
   const std::uint64_t begin = first_page * kPageBytes;
   const std::uint64_t end = std::min(end_page * kPageBytes, bytes);
-  this->buffer_.resize(kBufferPages * kPageBytes);
+  if (this->buffer_.size() < end - begin)
+  {
+    this->buffer_.resize(end - begin);
+  }
   this->buffer_begin_ = this->buffer_end_ = 0;
   this->read_pages(first_page, end - begin, this->buffer_.data());
   this->buffer_begin_ = begin;
