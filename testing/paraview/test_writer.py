@@ -82,7 +82,7 @@ with Folder() as folder:
         check_cloud(saved(folder, producer(collection)), "vtkPartitionedDataSetCollection of " + kind)
 
     # Sources and filters as they are.
-    reader = saved(folder, Elevation(Input=Sphere()), BlockParticles=16, TreeletParticles=256)
+    reader = saved(folder, Sphere(), BlockParticles=16, TreeletParticles=256)
     expect(fetch(reader).GetNumberOfPoints(), 50, "a sphere")
     csv = folder("t.csv")
     with open(csv, "w") as out:
