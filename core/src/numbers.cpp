@@ -131,32 +131,15 @@ double double_not_above(const Number& number) noexcept
   return compare(d, number) > 0 ? std::nextafter(d, -std::numeric_limits<double>::infinity()) : d;
 }
 
-// For a number that lies inside the range of V.
-template <class V>
-V integer_not_below(const Number& number) noexcept
+// For a number that lies inside the range of V; `round` takes a double to a whole one.
+template <class V, class Round>
+V to_integer(const Number& number, Round round) noexcept
 {
   return std::visit(
-    [](auto value) {
+    [round](auto value) {
       if constexpr (std::is_same_v<decltype(value), double>)
       {
-        return static_cast<V>(std::ceil(value));
-      }
-      else
-      {
-        return static_cast<V>(value);
-      }
-    },
-    number);
-}
-
-template <class V>
-V integer_not_above(const Number& number) noexcept
-{
-  return std::visit(
-    [](auto value) {
-      if constexpr (std::is_same_v<decltype(value), double>)
-      {
-        return static_cast<V>(std::floor(value));
+        return static_cast<V>(round(value));
       }
       else
       {
@@ -212,11 +195,11 @@ ClassRange<V> to_class(const Number& lower, const Number& upper) noexcept
     }
     if (compare(lower, least) > 0)
     {
-      range.lower = integer_not_below<V>(lower);
+      range.lower = to_integer<V>(lower, [](double d) { return std::ceil(d); });
     }
     if (compare(upper, most) < 0)
     {
-      range.upper = integer_not_above<V>(upper);
+      range.upper = to_integer<V>(upper, [](double d) { return std::floor(d); });
     }
     range.empty = range.lower > range.upper; // e.g. [1.2, 1.8]
     return range;
