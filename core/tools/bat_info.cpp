@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -41,6 +42,21 @@ std::string key_name(const bat::Attribute& attribute, const bat::Key& key)
 bool is_empty(const bat::Key& key)
 {
   return bat::to_double(key.minimum) > bat::to_double(key.maximum);
+}
+
+// Metadata as an object; as text if it is none, or so deep that printing it would end the program.
+nlohmann::json to_json_object(const std::string& metadata)
+{
+  constexpr int kMostDepth = 1000;
+  int deepest = 0;
+  nlohmann::json object = nlohmann::json::parse(
+    metadata,
+    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      deepest = std::max(deepest, depth);
+      return true;
+    },
+    false);
+  return object.is_object() && deepest <= kMostDepth ? object : nlohmann::json(metadata);
 }
 
 nlohmann::json describe(const bat::File& file)
@@ -81,8 +97,7 @@ nlohmann::json describe(const bat::File& file)
     info["attributes"].push_back(std::move(a));
   }
   const std::string metadata = file.metadata();
-  info["metadata"] =
-    metadata.empty() ? nlohmann::json() : nlohmann::json::parse(metadata, nullptr, false);
+  info["metadata"] = metadata.empty() ? nlohmann::json() : to_json_object(metadata);
   return info;
 }
 

@@ -2,6 +2,7 @@
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
+#include "support/damage.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -248,6 +249,23 @@ TEST(Programs, without_a_file_or_with_an_unknown_option_fail)
     EXPECT_EQ(run(program, "--help").status, 0);
     EXPECT_EQ(run(program, "--version").status, 0);
     EXPECT_EQ(run(program, "").status, 1) << "an empty name is no file";
+  }
+}
+
+TEST(Programs, print_metadata_that_is_nested_deeply_or_no_object)
+{
+  const TempDir folder;
+  const damage::Bytes small = read_bytes(kGolden / "small.bat");
+  for (const std::string& metadata : { R"({"a":)" + std::string(200000, '[') +
+           std::string(200000, ']') + "}",
+         std::string("[1, 2]"), std::string("{"), std::string("\xFF") })
+  {
+    const std::string path = (folder / "metadata.bat").string();
+    write_bytes(path, damage::with_section(small, bat::format::SectionKind::Metadata, metadata));
+    EXPECT_EQ(bat::File::open(path).metadata(), metadata);
+    EXPECT_EQ(run(BAT_INFO, path).status, 0) << metadata.substr(0, 10);
+    EXPECT_EQ(run(std::string(BAT_INFO) + "' '--json", path).status, 0) << metadata.substr(0, 10);
+    EXPECT_EQ(run(BAT_VALIDATE, path).status, metadata[0] == '{' && metadata.size() > 1 ? 0 : 1);
   }
 }
 

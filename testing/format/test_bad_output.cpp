@@ -294,6 +294,19 @@ TEST_F(Write, of_wrong_input_leaves_the_old_file)
   EXPECT_TRUE(everything(this->folder.path()) == before);
 }
 
+TEST_F(Write, of_metadata_that_is_no_object_or_nested_too_deeply_is_refused)
+{
+  bat::ParticleView view = this->cloud.view();
+  for (const std::string& metadata : { std::string("["), std::string("[]"), std::string("\"a\""),
+         R"({"a":)" + std::string(200000, '[') + std::string(200000, ']') + "}" })
+  {
+    view.metadata = metadata;
+    EXPECT_THROW((void)bat::encode(view), bat::Error) << metadata.substr(0, 10);
+  }
+  view.metadata = R"({"a":)" + std::string(900, '[') + std::string(900, ']') + "}";
+  EXPECT_NO_THROW((void)bat::encode(view));
+}
+
 TEST_F(Write, through_a_link_replaces_the_file_and_keeps_the_link)
 {
   fs::create_directory(this->folder / "data");

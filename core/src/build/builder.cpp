@@ -65,6 +65,28 @@ void check_array(const ArrayView& view, std::uint64_t count, const std::string& 
   }
 }
 
+void check_metadata(const std::string& metadata)
+{
+  constexpr int kMostDepth = 1000; // printing recurses
+  int deepest = 0;
+  const nlohmann::json object = nlohmann::json::parse(
+    metadata,
+    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      deepest = std::max(deepest, depth);
+      return true;
+    },
+    false);
+  if (!object.is_object())
+  {
+    refuse("metadata must be a JSON object in UTF-8");
+  }
+  if (deepest > kMostDepth)
+  {
+    refuse(fmt::format(
+      "metadata is nested {} levels deep; at most {} are allowed", deepest, kMostDepth));
+  }
+}
+
 // Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections 6 to 11.
 double index_bytes(const ParticleView& particles, std::uint32_t block, std::uint32_t treelet)
 {
@@ -300,10 +322,9 @@ void check_input(const ParticleView& particles, const BuildOptions& options)
     }
     check_array(attribute.values, particles.count, what);
   }
-  if (!particles.metadata.empty() &&
-    !nlohmann::json::parse(particles.metadata, nullptr, false).is_object())
+  if (!particles.metadata.empty())
   {
-    refuse("metadata must be a JSON object in UTF-8");
+    check_metadata(particles.metadata);
   }
   if (options.treelet_particles < 256 || options.treelet_particles > 65536)
   {
