@@ -170,6 +170,10 @@ void ConvertComponent(const ArrayView& view, int c, std::size_t first, std::size
 // `count` tuples from number `first` on, packed behind one another, bit for bit.
 void PackTuples(const ArrayView& view, std::size_t first, std::size_t count, std::byte* out)
 {
+  if (count == 0)
+  {
+    return; // an array without values may have no memory
+  }
   const std::size_t size = bat::size_of(view.type);
   const std::size_t tuple = size * static_cast<std::size_t>(view.components);
   bool packed = view.stride_bytes == tuple;
