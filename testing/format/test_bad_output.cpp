@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
+
 namespace
 {
 using bat::ErrorCode;
@@ -336,6 +338,27 @@ TEST_F(Write, through_a_link_in_circles_fails)
   fs::create_symlink("a.bat", this->folder / "b.bat");
   this->expect_failure(this->folder / "a.bat", ErrorCode::CannotOpen, { "symbolic links" });
   EXPECT_TRUE(fs::is_symlink(this->folder / "a.bat"));
+}
+
+TEST_F(Write, of_several_at_once_to_one_name_leaves_one_of_them_whole)
+{
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t != 4; ++t)
+  {
+    threads.emplace_back([this, t] {
+      const clouds::Cloud own = clouds::uniform(1000 + t, t);
+      for (int i = 0; i != 10; ++i)
+      {
+        bat::write_file(this->folder / "old.bat", own.view());
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_NO_THROW(bat::validate(this->folder / "old.bat"));
+  EXPECT_EQ(names_in(this->folder.path()), std::vector<std::string>{ "old.bat" });
 }
 
 TEST_F(Write, keeps_the_permissions_of_the_file_it_replaces)

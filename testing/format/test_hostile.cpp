@@ -211,6 +211,30 @@ TEST_F(Lie, a_tree_that_goes_in_circles_is_corrupt)
   }
 }
 
+TEST_F(Lie, two_nodes_that_agree_on_a_place_outside_of_the_tree_are_corrupt)
+{
+  // The second names the right child of the first.
+  this->in_section<std::uint32_t>(SectionKind::ShallowTree, 0,
+    sizeof(format::NodeRecord) + offsetof(format::NodeRecord, skip), 0xFFFFFFFE);
+  this->in_section<std::uint32_t>(SectionKind::ShallowTree, 0,
+    2 * sizeof(format::NodeRecord) + offsetof(format::NodeRecord, skip), 0xFFFFFFF0);
+  EXPECT_NE(this->refusal().find("SHALLOW_TREE"), std::string::npos);
+}
+
+TEST_F(Lie, a_section_with_the_checksum_of_something_else_is_corrupt)
+{
+  const damage::Bytes whole = this->file;
+  for (const std::uint64_t record : damage::section_records(whole))
+  {
+    this->file = whole;
+    const auto section = damage::load<format::SectionRecord>(whole, record);
+    damage::store(this->file, record + offsetof(format::SectionRecord, checksum), section.checksum ^ 1);
+    damage::repair_table(this->file);
+    EXPECT_FALSE(damage::ask(this->file).sound)
+      << "section of kind " << section.kind << ", index " << section.index;
+  }
+}
+
 TEST_F(Lie, a_node_of_a_treelet_that_does_not_exist_is_corrupt)
 {
   this->in_section<std::uint32_t>(

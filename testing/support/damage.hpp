@@ -96,6 +96,25 @@ inline std::uint64_t section_record(
   throw std::logic_error("the file has no such section");
 }
 
+/// Makes the checksums of section table and header right again.
+inline void repair_table(Bytes& file)
+{
+  if (file.size() < sizeof(format::Header))
+  {
+    return;
+  }
+  auto header = load<format::Header>(file, 0);
+  const std::uint64_t table_bytes =
+    std::uint64_t{ header.section_count } * sizeof(format::SectionRecord);
+  if (inside(header.section_table_offset, table_bytes, file.size()))
+  {
+    header.section_table_checksum =
+      format::checksum(file.data() + header.section_table_offset, table_bytes);
+  }
+  header.header_checksum = format::checksum(&header, offsetof(format::Header, header_checksum));
+  store(file, 0, header);
+}
+
 /// Makes every checksum right again, so that only the rules stand between the damage and the reader.
 inline void repair_checksums(Bytes& file)
 {
@@ -127,20 +146,7 @@ inline void repair_checksums(Bytes& file)
     record.checksum = format::checksum(sums.data(), 4 * upper);
     store(file, at, record);
   }
-  if (file.size() < sizeof(format::Header))
-  {
-    return;
-  }
-  auto header = load<format::Header>(file, 0);
-  const std::uint64_t table_bytes =
-    std::uint64_t{ header.section_count } * sizeof(format::SectionRecord);
-  if (inside(header.section_table_offset, table_bytes, file.size()))
-  {
-    header.section_table_checksum =
-      format::checksum(file.data() + header.section_table_offset, table_bytes);
-  }
-  header.header_checksum = format::checksum(&header, offsetof(format::Header, header_checksum));
-  store(file, 0, header);
+  repair_table(file);
 }
 
 /// The file with other content of a section that is not paged; the content goes to the end of the file.
