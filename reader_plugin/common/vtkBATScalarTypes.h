@@ -14,9 +14,9 @@ namespace bat_vtk
 /// VTK_BIT is stored as one byte per value.
 std::optional<bat::ScalarType> ToScalarType(int vtkType);
 
-/// The VTK type of an array for stored values. `hostType` is the VTK type that the array had when it
-/// was written (bat::Attribute::host_type); it wins if it is stored that way on this platform, else
-/// the fixed-size type does.
+/// The VTK type of an array for stored values. `hostType` is the VTK type that the array had when
+/// it was written (bat::Attribute::host_type); it wins if it is stored that way on this platform,
+/// else the fixed-size type does.
 int ToVTKType(bat::ScalarType type, std::uint32_t hostType);
 }
 

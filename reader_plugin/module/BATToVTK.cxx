@@ -101,8 +101,8 @@ vtkSmartPointer<vtkDataArray> bat_vtk::ReadAttribute(
 {
   const bat::Attribute& attribute = file.attributes()[index];
   vtkSmartPointer<vtkDataArray> array;
-  array.TakeReference(vtkDataArray::CreateDataArray(
-    bat_vtk::ToVTKType(attribute.type, attribute.host_type)));
+  array.TakeReference(
+    vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(attribute.type, attribute.host_type)));
   array->SetName(attribute.name.c_str());
   array->SetNumberOfComponents(attribute.components);
   array->SetNumberOfTuples(static_cast<vtkIdType>(selection.count));

@@ -21,8 +21,8 @@ vtkSmartPointer<vtkPoints> ReadPoints(const bat::File& file, const bat::Selectio
 vtkSmartPointer<vtkDataArray> ReadAttribute(
   const bat::File& file, std::size_t index, const bat::Selection& selection);
 
-/// Adds an array and gives it back the role that it had when it was written: active scalars, vectors,
-/// global ids and so on.
+/// Adds an array and gives it back the role that it had when it was written: active scalars,
+/// vectors, global ids and so on.
 void AddArrayWithRole(vtkPointData* pointData, vtkDataArray* array, std::uint8_t role);
 
 /// One cell per point: 0; 1; 2; ...
@@ -30,9 +30,9 @@ vtkSmartPointer<vtkCellArray> MakeVertices(std::uint64_t count);
 /// One cell with all points. No cell if there are no points.
 vtkSmartPointer<vtkCellArray> MakePolyVertex(std::uint64_t count);
 
-/// Target, minimum and maximum of everything that a range can be asked of, three texts each. A target
-/// is the name of an attribute (the value, or the magnitude of a vector), then "name[component]" for
-/// the components of vectors. The numbers read back without loss.
+/// Target, minimum and maximum of everything that a range can be asked of, three texts each. A
+/// target is the name of an attribute (the value, or the magnitude of a vector), then
+/// "name[component]" for the components of vectors. The numbers read back without loss.
 void DescribeRanges(const bat::File& file, vtkStringArray* texts);
 }
 

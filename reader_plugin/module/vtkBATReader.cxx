@@ -169,8 +169,8 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "AttributeRanges: " << this->Internals->Ranges.size() << "\n";
   for (const RangeTexts& range : this->Internals->Ranges)
   {
-    os << indent.GetNextIndent() << range.Target << ": " << range.Minimum << " to "
-       << range.Maximum << "\n";
+    os << indent.GetNextIndent() << range.Target << ": " << range.Minimum << " to " << range.Maximum
+       << "\n";
   }
   os << indent << "VertexCells: " << this->VertexCells << "\n";
   os << indent << "PointDataArraySelection:\n";
@@ -201,8 +201,7 @@ int vtkBATReader::CanReadFile(const char* fileName)
 }
 
 //------------------------------------------------------------------------------
-void vtkBATReader::AddAttributeRange(
-  const char* target, const char* minimum, const char* maximum)
+void vtkBATReader::AddAttributeRange(const char* target, const char* minimum, const char* maximum)
 {
   this->Internals->Ranges.push_back(
     { TextOrEmpty(target), TextOrEmpty(minimum), TextOrEmpty(maximum) });
@@ -379,8 +378,9 @@ int vtkBATReader::RequestData(
     query.ranges = this->Internals->ParseRanges(file.attribute_names());
     query.part = static_cast<std::uint32_t>(piece);
     query.parts = static_cast<std::uint32_t>(pieces);
-    const bat::Selection selection =
-      piece < pieces ? file.select(query) : bat::Selection(); // VTK may ask for pieces beyond the last
+    const bat::Selection selection = piece < pieces
+      ? file.select(query)
+      : bat::Selection(); // VTK may ask for pieces beyond the last
 
     // Progress counts bytes: positions and attributes differ in width.
     double bytesTotal = 0.0;
@@ -410,8 +410,8 @@ int vtkBATReader::RequestData(
         return 1;
       }
       const bat::Attribute& attribute = file.attributes()[i];
-      bat_vtk::AddArrayWithRole(output->GetPointData(),
-        bat_vtk::ReadAttribute(file, i, selection), attribute.role);
+      bat_vtk::AddArrayWithRole(
+        output->GetPointData(), bat_vtk::ReadAttribute(file, i, selection), attribute.role);
       bytesDone += attribute.components * static_cast<double>(bat::size_of(attribute.type));
     }
 

@@ -2,20 +2,20 @@
  * @class   vtkBATReader
  * @brief   reads particle files (.bat) by quality, box and attribute ranges
  *
- * The output is a vtkPolyData with the particles as points and the attributes as point data. What is
- * read from disk is what matches: a share of the particles (Quality), those in a box (Box), those whose
- * attributes are in ranges (AddAttributeRange), and of the attributes those that are selected
- * (GetPointDataArraySelection). Types, names, components and roles (active scalars, global ids and so
- * on) come back as they were written, every value bit for bit.
+ * The output is a vtkPolyData with the particles as points and the attributes as point data. What
+ * is read from disk is what matches: a share of the particles (Quality), those in a box (Box),
+ * those whose attributes are in ranges (AddAttributeRange), and of the attributes those that are
+ * selected (GetPointDataArraySelection). Types, names, components and roles (active scalars, global
+ * ids and so on) come back as they were written, every value bit for bit.
  *
- * RequestInformation reads a few KiB, whatever the size of the file. The file stays open until another
- * one is named or it changes on disk.
+ * RequestInformation reads a few KiB, whatever the size of the file. The file stays open until
+ * another one is named or it changes on disk.
  *
- * Pieces: part k of n gets a compact region of space with its share of the particles of every quality;
- * the parts are disjoint and add up to the whole.
+ * Pieces: part k of n gets a compact region of space with its share of the particles of every
+ * quality; the parts are disjoint and add up to the whole.
  *
- * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of the
- * file, and leave the output empty.
+ * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of
+ * the file, and leave the output empty.
  */
 
 #ifndef vtkBATReader_h
@@ -47,16 +47,16 @@ public:
   ///@}
 
   /**
-   * 1 if the file begins as a .bat file of any version: a file that is too new is better reported as
-   * such than taken for something else. Never reports an error.
+   * 1 if the file begins as a .bat file of any version: a file that is too new is better reported
+   * as such than taken for something else. Never reports an error.
    */
   static int CanReadFile(const char* fileName);
 
   ///@{
   /**
-   * Share of the particles to read, an even sample of space: ceil(Quality * n) of n particles, of which
-   * those are kept that also match box and ranges. A higher quality adds particles and takes none away.
-   * In [0, 1], checked when reading. Default: 1, all particles.
+   * Share of the particles to read, an even sample of space: ceil(Quality * n) of n particles, of
+   * which those are kept that also match box and ranges. A higher quality adds particles and takes
+   * none away. In [0, 1], checked when reading. Default: 1, all particles.
    */
   vtkSetMacro(Quality, double);
   vtkGetMacro(Quality, double);
@@ -73,20 +73,20 @@ public:
 
   ///@{
   /**
-   * The box to read as x min, x max, y min, y max, z min, z max. Particles on its faces are in it. Ends
-   * may be infinite; a minimum above its maximum and NaN are errors when reading. Only used with UseBox.
-   * Default: 0, 1, 0, 1, 0, 1.
+   * The box to read as x min, x max, y min, y max, z min, z max. Particles on its faces are in it.
+   * Ends may be infinite; a minimum above its maximum and NaN are errors when reading. Only used
+   * with UseBox. Default: 0, 1, 0, 1, 0, 1.
    */
   vtkSetVector6Macro(Box, double);
   vtkGetVector6Macro(Box, double);
   ///@}
 
   /**
-   * Reads only particles whose attribute is in the closed range. Several ranges must all hold. `target`
-   * is the name of an attribute: its value, or its magnitude if it is a vector; "name[2]" is a
-   * component, counted from 0. The ends are decimal texts, so that 64-bit integers stay exact; an
-   * empty text is no limit on that side. An unknown attribute, a text that is not a number, NaN and a
-   * minimum above its maximum are errors when reading. Default: no ranges.
+   * Reads only particles whose attribute is in the closed range. Several ranges must all hold.
+   * `target` is the name of an attribute: its value, or its magnitude if it is a vector; "name[2]"
+   * is a component, counted from 0. The ends are decimal texts, so that 64-bit integers stay exact;
+   * an empty text is no limit on that side. An unknown attribute, a text that is not a number, NaN
+   * and a minimum above its maximum are errors when reading. Default: no ranges.
    */
   void AddAttributeRange(const char* target, const char* minimum, const char* maximum);
 
@@ -101,7 +101,8 @@ public:
   vtkDataArraySelection* GetPointDataArraySelection();
 
   /**
-   * Cells of the output. Filters that work on points alone and the Point Gaussian representation need none.
+   * Cells of the output. Filters that work on points alone and the Point Gaussian representation
+   * need none.
    */
   enum VertexCellsType
   {
@@ -121,8 +122,8 @@ public:
 
   ///@{
   /**
-   * What the file holds, after UpdateInformation: number of particles, their box (zeros if there are
-   * none), and the format version ("1.0"; empty if no file is open).
+   * What the file holds, after UpdateInformation: number of particles, their box (zeros if there
+   * are none), and the format version ("1.0"; empty if no file is open).
    */
   vtkGetMacro(ParticleCount, vtkIdType);
   vtkGetVector6Macro(Bounds, double);

@@ -39,7 +39,8 @@ enum Role
   Edited ///< the user, or the property, has chosen the ends
 };
 
-// Edits numbers as texts, so that 64-bit integers keep all their digits, and shows the others short.
+// Edits numbers as texts, so that 64-bit integers keep all their digits, and shows the others
+// short.
 class NumberDelegate : public QStyledItemDelegate
 {
 public:
@@ -100,11 +101,12 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   this->Table->setAlternatingRowColors(true);
   this->Table->setUniformRowHeights(true);
   this->Table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  this->Table->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::SelectedClicked |
-    QAbstractItemView::EditKeyPressed | QAbstractItemView::AnyKeyPressed);
+  this->Table->setEditTriggers(QAbstractItemView::DoubleClicked |
+    QAbstractItemView::SelectedClicked | QAbstractItemView::EditKeyPressed |
+    QAbstractItemView::AnyKeyPressed);
   QHeaderView* header = this->Table->header();
   header->setStretchLastSection(false);
-  header->setMinimumSectionSize(header->fontMetrics().horizontalAdvance("-1.23457e-10"));
+  header->setMinimumSectionSize(header->fontMetrics().horizontalAdvance("-0.1234"));
   header->setSectionResizeMode(Target, QHeaderView::ResizeToContents);
   header->setSectionResizeMode(Minimum, QHeaderView::Stretch);
   header->setSectionResizeMode(Maximum, QHeaderView::Stretch);
@@ -172,7 +174,8 @@ QTreeWidgetItem* pqBATAttributeRangesWidget::addRow(const QString& target)
   const QString above = ParentTarget(target);
   QTreeWidgetItem* parentRow = above.isEmpty() ? nullptr : this->findRow(above);
   auto* row = parentRow ? new QTreeWidgetItem(parentRow) : new QTreeWidgetItem(this->Table);
-  row->setFlags(Qt::ItemIsSelectable | Qt::ItemIsEnabled | Qt::ItemIsEditable | Qt::ItemIsUserCheckable);
+  row->setFlags(
+    Qt::ItemIsSelectable | Qt::ItemIsEnabled | Qt::ItemIsEditable | Qt::ItemIsUserCheckable);
   row->setCheckState(Target, Qt::Unchecked);
   row->setText(Target, target);
   row->setData(Target, TargetText, target);
@@ -257,7 +260,8 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
   {
     const QString target = values[i].toString();
     QTreeWidgetItem* row = this->findRow(target);
-    // A range that the file does not have, or a second one on the same target, gets a row of its own.
+    // A range that the file does not have, or a second one on the same target, gets a row of its
+    // own.
     if (!row || row->checkState(Target) == Qt::Checked)
     {
       row = this->addRow(target);
@@ -309,7 +313,8 @@ void pqBATAttributeRangesWidget::resetRows()
 }
 
 //-----------------------------------------------------------------------------
-// As high as its rows, up to ten of them: a table inside a panel that scrolls should not scroll too.
+// As high as its rows, up to ten of them: a table inside a panel that scrolls should not scroll
+// too.
 void pqBATAttributeRangesWidget::fitHeight()
 {
   int visible = 0;
@@ -320,6 +325,6 @@ void pqBATAttributeRangesWidget::fitHeight()
   visible = std::min(10, std::max(2, visible));
   const int hint = this->Table->sizeHintForRow(0); // negative without rows
   const int rowHeight = hint > 0 ? hint : this->Table->fontMetrics().height() + 4;
-  this->Table->setFixedHeight(
-    this->Table->header()->sizeHint().height() + visible * rowHeight + 2 * this->Table->frameWidth());
+  this->Table->setFixedHeight(this->Table->header()->sizeHint().height() + visible * rowHeight +
+    2 * this->Table->frameWidth());
 }

@@ -11,9 +11,9 @@ class QPushButton;
 class QTreeWidget;
 class QTreeWidgetItem;
 
-/// Panel widget "bat_attribute_ranges" for a repeatable property of triples (target, minimum, maximum) of
-/// texts, of a proxy that also has the property AttributeRangesInfo: such triples for the whole file.
-/// Rows that are checked are in the property.
+/// Panel widget "bat_attribute_ranges" for a repeatable property of triples (target, minimum,
+/// maximum) of texts, of a proxy that also has the property AttributeRangesInfo: such triples for
+/// the whole file. Rows that are checked are in the property.
 class pqBATAttributeRangesWidget : public pqPropertyWidget
 {
   Q_OBJECT

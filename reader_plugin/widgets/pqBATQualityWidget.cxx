@@ -23,8 +23,8 @@ namespace
 {
 constexpr int SliderSteps = 1000;
 
-// Cubic: the left half of the slider is for the first eighth of the particles, where a little more makes
-// the largest difference, and even one in a million is a step away from the end.
+// Cubic: the left half of the slider is for the first eighth of the particles, where a little more
+// makes the largest difference, and even one in a million is a step away from the end.
 double ToQuality(int position)
 {
   const double x = static_cast<double>(position) / SliderSteps;
@@ -173,7 +173,8 @@ void pqBATQualityWidget::updateText()
     this->Count->clear();
     return;
   }
-  const double all = static_cast<double>(vtkSMPropertyHelper(smproxy, "ParticleCount").GetAsIdType());
+  const double all =
+    static_cast<double>(vtkSMPropertyHelper(smproxy, "ParticleCount").GetAsIdType());
   const double share = std::min(1.0, std::max(0.0, this->Quality));
   const auto count = static_cast<long long>(std::min(all, std::ceil(share * all)));
   QString text = tr("%1 of %2 particles").arg(Grouped(count), Grouped(static_cast<long long>(all)));

@@ -24,7 +24,8 @@ std::vector<char> Bytes(const std::string& path)
 
 void Save(const std::string& path, const std::vector<char>& bytes)
 {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+    .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 void ExpectFailure(vtkBATReader* reader, unsigned long code)
@@ -174,7 +175,8 @@ TEST(BATErrors, a_write_that_fails_leaves_the_old_file)
     vtkCommand::ProgressEvent, writer.Get(), &vtkBATWriter::SetAbortExecuteAndUpdateTime);
   EXPECT_EQ(writer->Write(), 0);
   EXPECT_EQ(Bytes(path), before);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.Path), {}), 1); // no temporaries
+  EXPECT_EQ(
+    std::distance(std::filesystem::directory_iterator(folder.Path), {}), 1); // no temporaries
 }
 
 TEST(BATErrors, folders_that_cannot_be_written)

@@ -1,4 +1,5 @@
-// What the reader loads: quality, box, ranges, pieces, arrays, cells, and what it says about the file.
+// What the reader loads: quality, box, ranges, pieces, arrays, cells, and what it says about the
+// file.
 #include "vtk_support.hpp"
 
 #include "bat/file.hpp"
@@ -143,11 +144,14 @@ TEST_F(BATReader, box_loads_what_is_inside)
 {
   this->Reader->UseBoxOn();
   this->Reader->SetBox(0.25, 0.5, 0.0, 0.75, 0.125, 1.0);
-  EXPECT_EQ(this->Load(), this->Expected([&](vtkIdType i) {
-    double p[3];
-    this->Input->GetPoint(i, p);
-    return p[0] >= 0.25 && p[0] <= 0.5 && p[1] <= 0.75 && p[2] >= 0.125;
-  }));
+  EXPECT_EQ(this->Load(),
+    this->Expected(
+      [&](vtkIdType i)
+      {
+        double p[3];
+        this->Input->GetPoint(i, p);
+        return p[0] >= 0.25 && p[0] <= 0.5 && p[1] <= 0.75 && p[2] >= 0.125;
+      }));
   this->Reader->UseBoxOff();
   EXPECT_EQ(this->Load().size(), static_cast<std::size_t>(kCount));
 }
@@ -253,8 +257,8 @@ TEST_F(BATReader, time_of_the_file_is_offered)
 
 TEST_F(BATReader, abort_leaves_nothing_half_loaded)
 {
-  this->Reader->AddObserver(vtkCommand::ProgressEvent, this->Reader.Get(),
-    &vtkBATReader::SetAbortExecuteAndUpdateTime);
+  this->Reader->AddObserver(
+    vtkCommand::ProgressEvent, this->Reader.Get(), &vtkBATReader::SetAbortExecuteAndUpdateTime);
   this->Reader->Update();
   EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
   EXPECT_EQ(this->Reader->GetOutput()->GetPointData()->GetNumberOfArrays(), 0);
@@ -267,9 +271,10 @@ TEST_F(BATReader, print_self_shows_everything)
   this->Reader->Update();
   std::ostringstream text;
   this->Reader->Print(text);
-  for (const char* word : { "FileName: /", "Quality: 1", "UseBox: off", "Box: 1 2 3 4 5 6",
-         "mass: 0.5 to 0.75", "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.0",
-         "ParticleCount: 20000", "LoadedCount: ", "BytesRead: ", "Bounds: ", "AttributeRangesInfo" })
+  for (const char* word :
+    { "FileName: /", "Quality: 1", "UseBox: off", "Box: 1 2 3 4 5 6", "mass: 0.5 to 0.75",
+      "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.0", "ParticleCount: 20000",
+      "LoadedCount: ", "BytesRead: ", "Bounds: ", "AttributeRangesInfo" })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word;
   }

@@ -60,8 +60,9 @@ void ExpectSameTuple(vtkDataArray* a, vtkIdType i, vtkDataArray* b, vtkIdType k)
     }
     return;
   }
-  ASSERT_EQ(0, std::memcmp(a->GetVoidPointer(i * components), b->GetVoidPointer(k * components),
-    static_cast<std::size_t>(components) * a->GetDataTypeSize()));
+  ASSERT_EQ(0,
+    std::memcmp(a->GetVoidPointer(i * components), b->GetVoidPointer(k * components),
+      static_cast<std::size_t>(components) * a->GetDataTypeSize()));
 }
 
 std::string NameOf(int type, int components)
@@ -254,6 +255,7 @@ TEST(BATRoundTrip, stored_types_without_a_fitting_host_type_get_the_fixed_size_t
   EXPECT_EQ(bat_vtk::ToVTKType(ScalarType::Int64, 0), VTK_TYPE_INT64);
   EXPECT_EQ(bat_vtk::ToVTKType(ScalarType::Int32, VTK_FLOAT), VTK_TYPE_INT32);
   EXPECT_EQ(bat_vtk::ToVTKType(ScalarType::UInt8, VTK_BIT), VTK_BIT);
-  EXPECT_EQ(bat_vtk::ToVTKType(ScalarType::Float32, std::numeric_limits<std::uint32_t>::max()), VTK_FLOAT);
+  EXPECT_EQ(
+    bat_vtk::ToVTKType(ScalarType::Float32, std::numeric_limits<std::uint32_t>::max()), VTK_FLOAT);
   EXPECT_FALSE(bat_vtk::ToScalarType(VTK_STRING));
 }

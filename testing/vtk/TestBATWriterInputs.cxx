@@ -1,4 +1,5 @@
-// What the writer takes: tables, composite data sets, ghosts, odd arrays; and what it says about them.
+// What the writer takes: tables, composite data sets, ghosts, odd arrays; and what it says about
+// them.
 #include "vtk_support.hpp"
 
 #include "bat/error.hpp"
@@ -166,7 +167,8 @@ TEST(BATWriterTable, missing_and_unfit_columns_are_errors_that_name_the_columns)
   AddColumn<vtkFloatArray>(table, "v", 0, 1, 3);
   Attempt attempt = Try(table, folder / "t.bat", "lon");
   EXPECT_EQ(attempt.Result, 0);
-  EXPECT_EQ(attempt.Code, vtkErrorCode::UserError + static_cast<int>(bat::ErrorCode::InvalidArgument));
+  EXPECT_EQ(
+    attempt.Code, vtkErrorCode::UserError + static_cast<int>(bat::ErrorCode::InvalidArgument));
   EXPECT_TRUE(Has(attempt.Errors, "XColumn is 'lon'")) << attempt.Errors;
   EXPECT_TRUE(Has(attempt.Errors, "'index', 'x', 'y', 'z', 'word', 'v'")) << attempt.Errors;
   attempt = Try(table, folder / "t.bat", "", "word");
@@ -280,7 +282,7 @@ TEST(BATWriterArrays, ghost_points_are_left_out)
   {
     ghosts->SetValue(i,
       i % 3 == 0 ? static_cast<unsigned char>(i % 2 == 0 ? vtkDataSetAttributes::DUPLICATEPOINT
-                                                          : vtkDataSetAttributes::HIDDENPOINT)
+                                                         : vtkDataSetAttributes::HIDDENPOINT)
                  : static_cast<unsigned char>(0));
   }
   AddArray(cloud->GetPointData(), ghosts, vtkDataSetAttributes::GhostArrayName());

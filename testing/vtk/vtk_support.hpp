@@ -1,4 +1,5 @@
-// What the tests of the VTK classes share: folders, caught messages, small data sets, write and read.
+// What the tests of the VTK classes share: folders, caught messages, small data sets, write and
+// read.
 #pragma once
 
 #include "vtkBATReader.h"
@@ -52,15 +53,18 @@ class Messages
 public:
   explicit Messages(vtkAlgorithm* algorithm)
   {
-    for (vtkObject* object : { static_cast<vtkObject*>(algorithm),
-           static_cast<vtkObject*>(algorithm->GetExecutive()) })
+    for (vtkObject* object :
+      { static_cast<vtkObject*>(algorithm), static_cast<vtkObject*>(algorithm->GetExecutive()) })
     {
       object->AddObserver(vtkCommand::ErrorEvent, this, &Messages::OnError);
       object->AddObserver(vtkCommand::WarningEvent, this, &Messages::OnWarning);
     }
   }
   void OnError(vtkObject*, unsigned long, void* text) { this->Errors += static_cast<char*>(text); }
-  void OnWarning(vtkObject*, unsigned long, void* text) { this->Warnings += static_cast<char*>(text); }
+  void OnWarning(vtkObject*, unsigned long, void* text)
+  {
+    this->Warnings += static_cast<char*>(text);
+  }
 
   std::string Errors;
   std::string Warnings;

@@ -190,8 +190,8 @@ void PackTuples(const ArrayView& view, std::size_t first, std::size_t count, std
   {
     for (int c = 0; c < view.components; ++c)
     {
-      std::memcpy(out + i * tuple + c * size,
-        view.component[c] + (first + i) * view.stride_bytes, size);
+      std::memcpy(
+        out + i * tuple + c * size, view.component[c] + (first + i) * view.stride_bytes, size);
     }
   }
 }
@@ -286,7 +286,8 @@ void BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
   if (points->GetPoints())
   {
     vtkDataArray* array = points->GetPoints()->GetData();
-    block.Positions = this->PositionsFrom({ { { array, 0 }, { array, 1 }, { array, 2 } } }, block.Count);
+    block.Positions =
+      this->PositionsFrom({ { { array, 0 }, { array, 1 }, { array, 2 } } }, block.Count);
   }
   this->FindGhosts(points->GetPointData(), block);
   this->ReadAttributes(points->GetPointData(), {}, block);
@@ -435,7 +436,8 @@ std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
     {
       if (this->Columns[axis].empty())
       {
-        const std::optional<Coordinate> coordinate = this->FindColumn(rows, candidates[axis], axis, problem);
+        const std::optional<Coordinate> coordinate =
+          this->FindColumn(rows, candidates[axis], axis, problem);
         complete = complete && coordinate;
         attempt[axis] = coordinate.value_or(Coordinate{});
       }
@@ -447,7 +449,8 @@ std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
   }
   if (!complete)
   {
-    Refuse(block.Where() + "choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn " +
+    Refuse(block.Where() +
+      "choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn " +
       "may be 'none'): " + available);
   }
   return found;
@@ -459,8 +462,7 @@ std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
 ArrayView BlockReader::PositionsFrom(
   const std::array<Coordinate, 3>& coordinates, std::size_t count)
 {
-  const auto sameArray = [&](int axis)
-  {
+  const auto sameArray = [&](int axis) {
     return coordinates[axis].Array == coordinates[0].Array && coordinates[axis].Component == axis;
   };
   std::array<ArrayView, 3> views;
@@ -480,9 +482,8 @@ ArrayView BlockReader::PositionsFrom(
       Refuse("the coordinates hold " + std::to_string(array->GetNumberOfTuples()) + " values for " +
         std::to_string(count) + " particles");
     }
-    views[axis] = axis > 0 && array == coordinates[0].Array
-      ? views[0]
-      : ViewOf(array, this->Result.Storage);
+    views[axis] =
+      axis > 0 && array == coordinates[0].Array ? views[0] : ViewOf(array, this->Result.Storage);
     allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;
     allFloat64 = allFloat64 && views[axis].type == ScalarType::Float64;
     separate = separate && array->GetNumberOfComponents() == 1 &&
@@ -497,8 +498,8 @@ ArrayView BlockReader::PositionsFrom(
     }
     if (separate)
     {
-      return ArrayView::separate(views[0].type,
-        { views[0].component[0], views[1].component[0], views[2].component[0] });
+      return ArrayView::separate(
+        views[0].type, { views[0].component[0], views[1].component[0], views[2].component[0] });
     }
   }
 
@@ -513,13 +514,13 @@ ArrayView BlockReader::PositionsFrom(
     }
     if (type == ScalarType::Float32)
     {
-      ConvertComponent(views[axis], coordinate.Component, 0, count,
-        reinterpret_cast<float*>(bytes) + axis, 3);
+      ConvertComponent(
+        views[axis], coordinate.Component, 0, count, reinterpret_cast<float*>(bytes) + axis, 3);
     }
     else
     {
-      ConvertComponent(views[axis], coordinate.Component, 0, count,
-        reinterpret_cast<double*>(bytes) + axis, 3);
+      ConvertComponent(
+        views[axis], coordinate.Component, 0, count, reinterpret_cast<double*>(bytes) + axis, 3);
     }
   }
   return ArrayView::packed(type, 3, bytes);
@@ -586,8 +587,8 @@ void BlockReader::ReadAttributes(
       {
         name += "_";
       }
-      this->Result.Warnings.push_back(
-        block.Where() + "array " + std::to_string(i) + " has no name; it is written as " + Quote(name));
+      this->Result.Warnings.push_back(block.Where() + "array " + std::to_string(i) +
+        " has no name; it is written as " + Quote(name));
     }
     vtkDataArray* array = vtkDataArray::SafeDownCast(abstract);
     if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
@@ -657,8 +658,8 @@ void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Lea
   {
     for (unsigned int i = 0; i < blocks->GetNumberOfBlocks(); ++i)
     {
-      CollectLeaves(
-        blocks->GetBlock(i), named(blocks->HasMetaData(i) ? blocks->GetMetaData(i) : nullptr), leaves);
+      CollectLeaves(blocks->GetBlock(i),
+        named(blocks->HasMetaData(i) ? blocks->GetMetaData(i) : nullptr), leaves);
     }
   }
   else if (auto* collection = vtkPartitionedDataSetCollection::SafeDownCast(data))
@@ -728,8 +729,8 @@ void CheckSameAttributes(const Block& first, const Block& other)
     if (same->values.type != attribute.values.type ||
       same->values.components != attribute.values.components)
     {
-      Refuse("array " + Quote(attribute.name) + " is " + Describe(same->values) + " in " + other.Label +
-        " but " + Describe(attribute.values) + " in " + first.Label);
+      Refuse("array " + Quote(attribute.name) + " is " + Describe(same->values) + " in " +
+        other.Label + " but " + Describe(attribute.values) + " in " + first.Label);
     }
   }
   for (const AttributeView& attribute : other.Attributes)
@@ -764,8 +765,8 @@ ArrayView ConcatenatePositions(
       {
         for (int axis = 0; axis < 3; ++axis)
         {
-          ConvertComponent(block->Positions, axis, run.First, run.Count,
-            reinterpret_cast<double*>(out) + axis, 3);
+          ConvertComponent(
+            block->Positions, axis, run.First, run.Count, reinterpret_cast<double*>(out) + axis, 3);
         }
       }
       out += run.Count * tuple;
@@ -868,8 +869,7 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(
   particles.positions = ConcatenatePositions(filled, count, result.Storage);
   for (const AttributeView& attribute : first.Attributes)
   {
-    particles.attributes.push_back(
-      ConcatenateAttribute(filled, attribute, count, result.Storage));
+    particles.attributes.push_back(ConcatenateAttribute(filled, attribute, count, result.Storage));
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// From VTK data sets to what the core writes: borrows the input's memory where its layout allows, copies
-// where it does not. Knows no pipeline.
+// From VTK data sets to what the core writes: borrows the input's memory where its layout allows,
+// copies where it does not. Knows no pipeline.
 #ifndef VTKToBAT_h
 #define VTKToBAT_h
 
@@ -15,13 +15,13 @@ class vtkDataObject;
 
 namespace bat_vtk
 {
-/// The columns of a table that hold x, y and z: names, or "name[component]" for columns with several
-/// components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1, Points:2; ...). "none"
-/// for z: 0 for all particles.
+/// The columns of a table that hold x, y and z: names, or "name[component]" for columns with
+/// several components. Empty: one of the usual names (x, y, z; X, Y, Z; Points:0, Points:1,
+/// Points:2; ...). "none" for z: 0 for all particles.
 using CoordinateColumns = std::array<std::string, 3>;
 
-/// Particles to write. `Particles` points into the input, which must stay as it is, and into memory held
-/// by `Storage`.
+/// Particles to write. `Particles` points into the input, which must stay as it is, and into memory
+/// held by `Storage`.
 struct ConvertedInput
 {
   bat::ParticleView Particles;
@@ -30,10 +30,10 @@ struct ConvertedInput
   std::vector<std::shared_ptr<void>> Storage;
 };
 
-/// Converts a vtkPointSet, a vtkTable or a composite data set of these. Blocks are written one behind the
-/// other. Ghost points (duplicate or hidden) are left out. Throws bat::Error{InvalidArgument} for other
-/// data sets, coordinate columns that do not exist, arrays that the format has no room for, and blocks
-/// whose arrays do not agree.
+/// Converts a vtkPointSet, a vtkTable or a composite data set of these. Blocks are written one
+/// behind the other. Ghost points (duplicate or hidden) are left out. Throws
+/// bat::Error{InvalidArgument} for other data sets, coordinate columns that do not exist, arrays
+/// that the format has no room for, and blocks whose arrays do not agree.
 ConvertedInput ConvertInput(vtkDataObject* input, const CoordinateColumns& columns);
 }
 

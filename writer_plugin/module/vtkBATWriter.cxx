@@ -11,7 +11,6 @@
 #include "vtkInformation.h"
 #include "vtkObjectFactory.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -41,7 +40,8 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 int vtkBATWriter::FillInputPortInformation(int, vtkInformation* info)
 {
-  // Composite data must be named: the pipeline cannot loop over blocks for an algorithm without output.
+  // Composite data must be named: the pipeline cannot loop over blocks for an algorithm without
+  // output.
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkPointSet");
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkTable");
   info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
@@ -75,16 +75,16 @@ void vtkBATWriter::WriteData()
   }
   try
   {
-    const bat_vtk::ConvertedInput input = bat_vtk::ConvertInput(
-      this->GetInput(), { this->XColumn, this->YColumn, this->ZColumn });
+    const bat_vtk::ConvertedInput input =
+      bat_vtk::ConvertInput(this->GetInput(), { this->XColumn, this->YColumn, this->ZColumn });
     for (const std::string& warning : input.Warnings)
     {
       vtkWarningMacro(<< this->FileName << ": " << warning);
     }
 
     bat::BuildOptions options;
-    options.block_particles = static_cast<std::uint32_t>(std::max(0, this->BlockParticles));
-    options.treelet_particles = static_cast<std::uint32_t>(std::max(0, this->TreeletParticles));
+    options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
+    options.treelet_particles = static_cast<std::uint32_t>(this->TreeletParticles);
     options.progress = [this](double fraction)
     {
       this->UpdateProgress(fraction);
