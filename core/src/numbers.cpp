@@ -4,6 +4,7 @@
 #include "bat/query.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
