@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -108,7 +108,6 @@ std::vector<Field> record(int section, std::size_t which)
 {
   static const std::map<std::string, std::size_t> kWidths{ { "u8", 1 }, { "u16", 2 }, { "i16", 2 },
     { "u32", 4 }, { "u64", 8 }, { "i64", 8 }, { "f64", 8 }, { "8 bytes", 8 } };
-  static const std::regex kArray("(\\w+)\\[(\\d+)\\]");
   for (const Table& table : tables())
   {
     if (table.section != section || table.head[0] != "offset" || which-- != 0)
@@ -120,10 +119,10 @@ std::vector<Field> record(int section, std::size_t which)
     {
       std::string type = row.at(1);
       std::size_t count = 1;
-      if (std::smatch match; std::regex_match(type, match, kArray))
+      if (const std::size_t bracket = type.find('['); bracket != std::string::npos) // "u8[32]"
       {
-        count = std::stoul(match[2].str());
-        type = match[1].str();
+        count = std::stoul(type.substr(bracket + 1));
+        type.resize(bracket);
       }
       std::string name = row.at(2);
       name.erase(std::remove(name.begin(), name.end(), '`'), name.end());
