@@ -1,0 +1,50 @@
+// What a dataset asks of each of its leaf files, whatever their format.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/query.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Ranks begin to end - 1 of a leaf file: a compact piece of its space (FORMAT.md section 8).
+struct RankInterval
+{
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// One leaf file. const functions may be called concurrently and answer as those of File do: exact,
+/// deterministic, errors instead of wrong particles. `Query::part` and `parts` are not looked at here:
+/// the interval of ranks takes their place.
+class LeafSource
+{
+public:
+  virtual ~LeafSource() = default;
+
+  [[nodiscard]] virtual const std::string& name() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t file_bytes() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t particle_count() const noexcept = 0;
+  [[nodiscard]] virtual ScalarType position_type() const noexcept = 0;
+  /// Box of the particles whose coordinates are all finite; empty if there are none.
+  [[nodiscard]] virtual std::optional<Box> bounds() const noexcept = 0;
+  [[nodiscard]] virtual const std::vector<Attribute>& attributes() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t bytes_read() const noexcept = 0;
+
+  [[nodiscard]] virtual std::uint64_t upper_bound(
+    const Query& query, const RankInterval& ranks) const = 0;
+  [[nodiscard]] virtual Selection select(
+    const Query& query, const RankInterval& ranks, const QueryOptions& options) const = 0;
+  virtual void read_positions(
+    const Selection& selection, void* out, const QueryOptions& options) const = 0;
+  virtual void read_attribute(std::size_t index, const Selection& selection, void* out,
+    const QueryOptions& options) const = 0;
+
+  /// Every checksum and rule of the format; throws the Error for the first that is broken.
+  virtual void validate() const = 0;
+};
+}
