@@ -6,12 +6,10 @@
 #include "query/select.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 namespace bat
@@ -76,59 +74,12 @@ void File::Impl::load_spatial_index() const
       fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank, block,
         this->header.particle_count, this->schema.head.block_count));
   }
-  const std::vector<format::NodeRecord>& nodes = index.nodes;
-  for (std::size_t i = 0; i != nodes.size(); ++i)
+  std::vector<bool> non_finite;
+  for (const format::TreeletRecord& treelet : index.treelets)
   {
-    const format::NodeRecord& node = nodes[i];
-    const auto bad = [&](const char* what) {
-      format::corrupt(file, fmt::format("SHALLOW_TREE: node {} {}", i, what));
-    };
-    if (node.first_treelet != index.leaf_nodes.size())
-    {
-      bad("begins with the wrong treelet");
-    }
-    if (i == 0 ? node.skip != nodes.size() : (node.skip <= i || node.skip > nodes.size()))
-    {
-      bad("has a subtree that ends outside of the tree");
-    }
-    bool finite = true;
-    for (int axis = 0; axis != 3; ++axis)
-    {
-      if (!(node.lower[axis] <= node.upper[axis]))
-      {
-        bad("has no box");
-      }
-      finite = finite && std::isfinite(node.lower[axis]) && std::isfinite(node.upper[axis]);
-    }
-    if (node.skip == i + 1)
-    {
-      const std::size_t t = index.leaf_nodes.size();
-      if (t == index.treelets.size())
-      {
-        bad("is a leaf too many");
-      }
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      const bool flagged = (index.treelets[t].flags & format::kNonFinite) != 0;
-      if (flagged
-          ? !std::all_of(node.lower, node.lower + 3, [](double x) { return x == -inf; }) ||
-            !std::all_of(node.upper, node.upper + 3, [](double x) { return x == inf; })
-          : !finite)
-      {
-        bad("has a box that does not fit the flags of its treelet");
-      }
-      index.leaf_nodes.push_back(static_cast<std::uint32_t>(i));
-      continue;
-    }
-    const std::uint32_t right = nodes[i + 1].skip; // i + 1 exists: skip > i + 1
-    if (right >= node.skip || nodes[right].skip != node.skip)
-    {
-      bad("has children that do not fill its subtree");
-    }
+    non_finite.push_back((treelet.flags & format::kNonFinite) != 0);
   }
-  if (index.leaf_nodes.size() != index.treelets.size())
-  {
-    format::corrupt(file, "SHALLOW_TREE has fewer leaves than there are treelets");
-  }
+  index.leaf_nodes = format::check_tree(file, "SHALLOW_TREE", index.nodes, non_finite);
   this->spatial_ = std::move(index);
 }
 
@@ -274,14 +225,7 @@ std::optional<std::int64_t> File::step() const noexcept
 
 std::string File::metadata() const
 {
-  const format::SectionRecord* section =
-    format::find_section(this->impl_->sections, SectionKind::Metadata);
-  if (!section)
-  {
-    return {};
-  }
-  const std::vector<std::byte> bytes = format::read_plain(*this->impl_->source, *section);
-  return { reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+  return format::read_text(*this->impl_->source, this->impl_->sections, SectionKind::Metadata);
 }
 
 const std::vector<Attribute>& File::attributes() const noexcept
@@ -301,17 +245,7 @@ std::vector<std::string> File::attribute_names() const
 
 std::size_t File::attribute_index(std::string_view name) const
 {
-  const std::vector<Attribute>& all = this->attributes();
-  const auto found =
-    std::find_if(all.begin(), all.end(), [&](const Attribute& a) { return a.name == name; });
-  if (found == all.end())
-  {
-    const std::vector<std::string> names = this->attribute_names();
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: no attribute '{}'; there are: {}", this->name(), name,
-        names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
-  }
-  return static_cast<std::size_t>(found - all.begin());
+  return query::find_attribute(this->name(), this->attributes(), name);
 }
 
 std::uint64_t File::bytes_per_particle() const noexcept
@@ -357,12 +291,14 @@ std::uint64_t File::particles_at(double quality) const
 
 std::uint64_t File::upper_bound(const Query& query) const
 {
-  return query::upper_bound(*this, query);
+  return query::upper_bound(
+    *this, query, query::part_ranks(this->name(), this->particle_count(), query));
 }
 
 Selection File::select(const Query& query, const QueryOptions& options) const
 {
-  return query::select(*this, query, options);
+  return query::select(
+    *this, query, query::part_ranks(this->name(), this->particle_count(), query), options);
 }
 
 void File::read_positions(

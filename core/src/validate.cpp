@@ -5,6 +5,8 @@
 #include "bat/error.hpp"
 #include "bat/file.hpp"
 #include "bins.hpp"
+#include "dataset/dataset_impl.hpp"
+#include "dataset/top_writer.hpp"
 #include "file_impl.hpp"
 #include "format/checksum.hpp"
 #include "levels.hpp"
@@ -34,6 +36,98 @@ struct Extent
   std::string what;
 };
 
+void check_zero(const io::RandomAccessFile& source, std::uint64_t begin, std::uint64_t end)
+{
+  std::vector<unsigned char> bytes(std::min<std::uint64_t>(end - begin, 1 << 20));
+  while (begin != end)
+  {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), end - begin));
+    source.read(begin, bytes.data(), count);
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      if (bytes[i] != 0)
+      {
+        corrupt(source,
+          fmt::format("byte {} belongs to no section and is {} instead of 0", begin + i, bytes[i]));
+      }
+    }
+    begin += count;
+  }
+}
+
+
+// Nothing overlaps, and what lies between is zero.
+void check_layout(const io::RandomAccessFile& source, const format::Header& header,
+  const std::vector<format::SectionRecord>& sections)
+{
+  std::vector<Extent> extents{ { 0, sizeof(header), "the header" },
+    { header.section_table_offset,
+      header.section_table_offset +
+        sections.size() * sizeof(format::SectionRecord),
+      "the section table" } };
+  for (const format::SectionRecord& s : sections)
+  {
+    extents.push_back({ s.offset, s.offset + s.bytes, format::describe(s) });
+    if ((s.flags & format::kPaged) != 0)
+    {
+      extents.push_back({ s.checksums_offset,
+        s.checksums_offset + format::checksum_array_bytes(s.bytes),
+        "the page checksums of " + format::describe(s) });
+    }
+  }
+  extents.erase(std::remove_if(extents.begin(), extents.end(),
+                  [](const Extent& e) { return e.begin == e.end; }),
+    extents.end());
+  std::sort(extents.begin(), extents.end(),
+    [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i != extents.size(); ++i)
+  {
+    if (extents[i].begin < extents[i - 1].end)
+    {
+      corrupt(source,
+        fmt::format("{} and {} overlap at offset {}", extents[i - 1].what, extents[i].what,
+          extents[i].begin));
+    }
+    check_zero(source, extents[i - 1].end, extents[i].begin);
+  }
+  check_zero(source, extents.back().end, header.file_bytes);
+}
+
+// Sections that nothing else reads too.
+void check_checksums(
+  const io::RandomAccessFile& source, const std::vector<format::SectionRecord>& sections)
+{
+  for (const format::SectionRecord& s : sections)
+  {
+    if ((s.flags & format::kPaged) == 0)
+    {
+      (void)format::read_plain(source, s);
+      continue;
+    }
+    const format::PagedSection paged(source, s);
+    format::PageReader reader(paged);
+    constexpr std::uint64_t kAtOnce = 1 << 20;
+    std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
+    for (std::uint64_t begin = 0; begin < s.bytes; begin += kAtOnce)
+    {
+      const Span span{ begin, std::min(kAtOnce, s.bytes - begin) };
+      reader.gather(&span, 1, 1, bytes.data());
+    }
+  }
+}
+
+void check_metadata(
+  const io::RandomAccessFile& source, const std::vector<format::SectionRecord>& sections)
+{
+  if (format::find_section(sections, SectionKind::Metadata) &&
+    !nlohmann::json::parse(
+      format::read_text(source, sections, SectionKind::Metadata), nullptr, false)
+       .is_object())
+  {
+    corrupt(source, "METADATA is not a JSON object");
+  }
+}
+
 class Validator
 {
 public:
@@ -46,9 +140,13 @@ public:
 
   void run()
   {
-    this->check_layout();
-    this->check_checksums();
-    this->check_metadata();
+    check_layout(this->source_, this->impl_.header, this->impl_.sections);
+    for (const format::SectionRecord& section : this->impl_.sections)
+    {
+      this->check_expected(section);
+    }
+    check_checksums(this->source_, this->impl_.sections);
+    check_metadata(this->source_, this->impl_.sections);
     (void)this->impl_.spatial_index(); // counts agree before they are used
     this->find_file_positions();
     this->check_positions();
@@ -59,44 +157,6 @@ public:
   }
 
 private:
-  // Nothing overlaps, and what lies between is zero.
-  void check_layout() const
-  {
-    const format::Header& header = this->impl_.header;
-    std::vector<Extent> extents{ { 0, sizeof(header), "the header" },
-      { header.section_table_offset,
-        header.section_table_offset +
-          this->impl_.sections.size() * sizeof(format::SectionRecord),
-        "the section table" } };
-    for (const format::SectionRecord& s : this->impl_.sections)
-    {
-      extents.push_back({ s.offset, s.offset + s.bytes, format::describe(s) });
-      if ((s.flags & format::kPaged) != 0)
-      {
-        extents.push_back({ s.checksums_offset,
-          s.checksums_offset + format::checksum_array_bytes(s.bytes),
-          "the page checksums of " + format::describe(s) });
-      }
-      this->check_expected(s);
-    }
-    extents.erase(std::remove_if(extents.begin(), extents.end(),
-                    [](const Extent& e) { return e.begin == e.end; }),
-      extents.end());
-    std::sort(extents.begin(), extents.end(),
-      [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-    for (std::size_t i = 1; i != extents.size(); ++i)
-    {
-      if (extents[i].begin < extents[i - 1].end)
-      {
-        corrupt(this->source_,
-          fmt::format("{} and {} overlap at offset {}", extents[i - 1].what, extents[i].what,
-            extents[i].begin));
-      }
-      this->check_zero(extents[i - 1].end, extents[i].begin);
-    }
-    this->check_zero(extents.back().end, header.file_bytes);
-  }
-
   void check_expected(const format::SectionRecord& s) const
   {
     const format::Schema& schema = this->impl_.schema;
@@ -124,58 +184,6 @@ private:
     if (!expected)
     {
       corrupt(this->source_, format::describe(s) + " should not be there");
-    }
-  }
-
-  void check_zero(std::uint64_t begin, std::uint64_t end) const
-  {
-    std::vector<unsigned char> bytes(std::min<std::uint64_t>(end - begin, 1 << 20));
-    while (begin != end)
-    {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), end - begin));
-      this->source_.read(begin, bytes.data(), count);
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        if (bytes[i] != 0)
-        {
-          corrupt(this->source_,
-            fmt::format("byte {} belongs to no section and is {} instead of 0", begin + i, bytes[i]));
-        }
-      }
-      begin += count;
-    }
-  }
-
-  // Sections that nothing below reads; all others are checked on the way.
-  void check_checksums() const
-  {
-    for (const format::SectionRecord& s : this->impl_.sections)
-    {
-      if ((s.flags & format::kPaged) == 0)
-      {
-        (void)format::read_plain(this->source_, s);
-        continue;
-      }
-      const format::PagedSection paged(this->source_, s);
-      format::PageReader reader(paged);
-      constexpr std::uint64_t kAtOnce = 1 << 20;
-      std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
-      for (std::uint64_t begin = 0; begin < s.bytes; begin += kAtOnce)
-      {
-        const Span span{ begin, std::min(kAtOnce, s.bytes - begin) };
-        reader.gather(&span, 1, 1, bytes.data());
-      }
-    }
-  }
-
-  void check_metadata() const
-  {
-    const format::SectionRecord* section =
-      format::find_section(this->impl_.sections, SectionKind::Metadata);
-    if (section &&
-      !nlohmann::json::parse(this->file_.metadata(), nullptr, false).is_object())
-    {
-      corrupt(this->source_, "METADATA is not a JSON object");
     }
   }
 
@@ -504,8 +512,142 @@ void validate(const File& file)
   Validator(file).run();
 }
 
+namespace
+{
+// What one file says of its keys and box, and another must say as well.
+bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, ValueClass type)
+{
+  return dispatch(type, [&](auto value) {
+    using V = decltype(value);
+    return from_bits<V>(a.minimum) == from_bits<V>(b.minimum) &&
+      from_bits<V>(a.maximum) == from_bits<V>(b.maximum) && a.flags == b.flags;
+  });
+}
+
+void validate_top(const TopFile& top)
+{
+  const io::RandomAccessFile& source = *top.source;
+  check_layout(source, top.header, top.sections);
+  for (const format::SectionRecord& s : top.sections)
+  {
+    const bool expected = s.kind == 1 || s.kind == 2 || s.kind > 12;
+    if (!expected || (s.kind <= 14 && s.index != 0))
+    {
+      corrupt(source, format::describe(s) + " should not be there");
+    }
+  }
+  check_checksums(source, top.sections);
+  check_metadata(source, top.sections);
+  const format::LeafFiles& files = top.leaf_files();
+
+  // The parts that follow from the leaf files' records.
+  const std::size_t key_count = top.schema.keys.size();
+  for (std::size_t k = 0; k != key_count; ++k)
+  {
+    const format::KeyRecord& key = top.schema.keys[k];
+    format::LeafKeyRecord merged{};
+    dispatch(top.schema.key_class(k), [&](auto value) {
+      using V = decltype(value);
+      auto minimum = from_bits<V>(files.keys[k].minimum);
+      auto maximum = from_bits<V>(files.keys[k].maximum);
+      for (std::size_t leaf = 0; leaf != files.leaves.size(); ++leaf)
+      {
+        const format::LeafKeyRecord& record = files.keys[leaf * key_count + k];
+        minimum = std::min(minimum, from_bits<V>(record.minimum));
+        maximum = std::max(maximum, from_bits<V>(record.maximum));
+        merged.flags |= record.flags;
+      }
+      merged.minimum = to_bits(minimum);
+      merged.maximum = to_bits(maximum);
+    });
+    if (!same_keys({ key.minimum, key.maximum, key.flags, 0 }, merged, top.schema.key_class(k)))
+    {
+      corrupt(source,
+        fmt::format(
+          "SCHEMA: minimum, maximum or NaN mark of key {} is not that of the leaf files", k));
+    }
+  }
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    double lower = inf;
+    double upper = -inf;
+    for (const format::LeafRecord& leaf : files.leaves)
+    {
+      lower = std::min(lower, leaf.lower[axis]);
+      upper = std::max(upper, leaf.upper[axis]);
+    }
+    if (top.schema.head.lower[axis] != lower || top.schema.head.upper[axis] != upper)
+    {
+      corrupt(source, "SCHEMA: the bounds are not those of the leaf files");
+    }
+  }
+  for (std::size_t i = 0; i != files.nodes.size(); ++i)
+  {
+    const format::NodeRecord& node = files.nodes[i];
+    const bool is_leaf = node.skip == i + 1;
+    const format::LeafRecord& leaf = files.leaves[node.first_treelet];
+    const bool everything = (leaf.flags & format::kNonFinite) != 0;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      double lower = everything ? -inf : leaf.lower[axis];
+      double upper = everything ? inf : leaf.upper[axis];
+      if (!is_leaf)
+      {
+        const format::NodeRecord& left = files.nodes[i + 1];
+        const format::NodeRecord& right = files.nodes[left.skip];
+        lower = std::min(left.lower[axis], right.lower[axis]);
+        upper = std::max(left.upper[axis], right.upper[axis]);
+      }
+      if (node.lower[axis] != lower || node.upper[axis] != upper)
+      {
+        corrupt(source, fmt::format("AGGREGATION_TREE: the box of node {} is not tight", i));
+      }
+    }
+  }
+}
+
+// A leaf file against what the top file says of it.
+void validate_entry(const TopFile& top, std::size_t i, const std::filesystem::path& path)
+{
+  const format::LeafFiles& files = top.leaf_files();
+  const LeafEntry entry = describe_leaf(path, files.names[i]);
+  const format::LeafRecord& record = files.leaves[i];
+  bool same = record.flags == entry.record.flags &&
+    std::equal(record.lower, record.lower + 3, entry.record.lower) &&
+    std::equal(record.upper, record.upper + 3, entry.record.upper);
+  for (std::size_t k = 0; k != entry.keys.size(); ++k)
+  {
+    same = same &&
+      same_keys(entry.keys[k], files.keys[i * entry.keys.size() + k], top.schema.key_class(k));
+  }
+  if (!same)
+  {
+    corrupt(*top.source,
+      fmt::format("LEAF_FILES: the record of leaf file {} is not that of {}", i, path.string()));
+  }
+}
+}
+
+void validate(const Dataset& dataset)
+{
+  const Dataset::Impl& impl = dataset.impl();
+  if (impl.top)
+  {
+    validate_top(*impl.top);
+  }
+  for (std::size_t i = 0; i != impl.leaves().size(); ++i)
+  {
+    impl.leaf(i).validate();
+    if (impl.top)
+    {
+      validate_entry(*impl.top, i, impl.leaves()[i].path);
+    }
+  }
+}
+
 void validate(const std::filesystem::path& path)
 {
-  validate(File::open(path));
+  validate(Dataset::open(path));
 }
 }

@@ -59,7 +59,7 @@ nlohmann::json to_json_object(const std::string& metadata)
   return object.is_object() && deepest <= kMostDepth ? object : nlohmann::json(metadata);
 }
 
-nlohmann::json describe(const bat::File& file)
+nlohmann::json describe(const bat::Dataset& file)
 {
   nlohmann::json info;
   info["file"] = file.name();
@@ -80,10 +80,22 @@ nlohmann::json describe(const bat::File& file)
   }
   info["time"] = file.time() ? to_json(*file.time()) : nlohmann::json();
   info["step"] = file.step() ? nlohmann::json(*file.step()) : nlohmann::json();
-  info["treelets"] = file.treelet_count();
-  info["blocks"] = file.block_count();
-  info["block_particles"] = file.block_particles();
-  info["level_ends"] = file.level_ends();
+  info["leaf_files"] = file.leaves().size();
+  if (const bat::File* single = file.single_file())
+  {
+    info["treelets"] = single->treelet_count();
+    info["blocks"] = single->block_count();
+    info["block_particles"] = single->block_particles();
+    info["level_ends"] = single->level_ends();
+  }
+  else
+  {
+    for (const bat::LeafInfo& leaf : file.leaves())
+    {
+      info["leaves"].push_back({ { "file", leaf.path.string() }, { "particles", leaf.particles },
+        { "file_bytes", leaf.file_bytes } });
+    }
+  }
   info["attributes"] = nlohmann::json::array();
   for (const bat::Attribute& attribute : file.attributes())
   {
@@ -101,7 +113,19 @@ nlohmann::json describe(const bat::File& file)
   return info;
 }
 
-void print(const bat::File& file)
+void print_leaves(const bat::Dataset& file)
+{
+  std::uint64_t most = 0;
+  for (const bat::LeafInfo& leaf : file.leaves())
+  {
+    most = std::max(most, leaf.particles);
+  }
+  const auto count = static_cast<double>(file.leaves().size());
+  fmt::print("  leaf files       {}, mean {:.0f} particles, largest {}\n", file.leaves().size(),
+    static_cast<double>(file.particle_count()) / count, most);
+}
+
+void print(const bat::Dataset& file)
 {
   const double data = static_cast<double>(file.data_bytes());
   const double index = static_cast<double>(file.file_bytes()) - data;
@@ -125,8 +149,16 @@ void print(const bat::File& file)
   {
     fmt::print("  step             {}\n", *file.step());
   }
-  fmt::print("  tree             {} treelets, {} blocks of {} particles, {} levels\n",
-    file.treelet_count(), file.block_count(), file.block_particles(), file.level_ends().size());
+  if (const bat::File* single = file.single_file())
+  {
+    fmt::print("  tree             {} treelets, {} blocks of {} particles, {} levels\n",
+      single->treelet_count(), single->block_count(), single->block_particles(),
+      single->level_ends().size());
+  }
+  else
+  {
+    print_leaves(file);
+  }
   fmt::print("  attributes       {}\n", file.attributes().size());
   for (const bat::Attribute& attribute : file.attributes())
   {
@@ -158,7 +190,7 @@ int main(int argc, char** argv)
   CLI11_PARSE(app, argc, argv);
   try
   {
-    const bat::File file = bat::File::open(path);
+    const bat::Dataset file = bat::Dataset::open(path);
     if (json)
     {
       // Bytes that are not UTF-8 can only come from a path; they must not end the program.

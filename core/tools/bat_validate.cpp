@@ -20,7 +20,7 @@ int main(int argc, char** argv)
   {
     try
     {
-      const bat::File file = bat::File::open(path);
+      const bat::Dataset file = bat::Dataset::open(path);
       bat::validate(file);
       fmt::print("{}: sound, {} particles\n", path, file.particle_count());
     }

@@ -1,9 +1,11 @@
 // Everything that the library offers.
 #pragma once
 
+#include "bat/dataset.hpp"
 #include "bat/error.hpp"
 #include "bat/file.hpp"
 #include "bat/particles.hpp"
+#include "bat/plan.hpp"
 #include "bat/query.hpp"
 #include "bat/types.hpp"
 #include "bat/validate.hpp"

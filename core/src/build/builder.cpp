@@ -95,7 +95,7 @@ double index_bytes(const ParticleView& particles, std::uint32_t block, std::uint
   for (const AttributeView& attribute : particles.attributes)
   {
     bytes += static_cast<double>(size_of(attribute.values.type)) * attribute.values.components;
-    keys += key_count(attribute.values.components);
+    keys += format::key_count(attribute.values.components);
   }
   const auto n = static_cast<double>(particles.count);
   const double columns = 1.0 + static_cast<double>(particles.attributes.size());

@@ -43,10 +43,4 @@ struct SpatialOrder
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
 [[nodiscard]] SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options);
-
-/// Number of keys of an attribute (FORMAT.md section 11).
-[[nodiscard]] inline std::uint32_t key_count(int components)
-{
-  return components == 1 ? 1 : static_cast<std::uint32_t>(components) + 1;
-}
 }

@@ -1,17 +1,16 @@
 // Lays out columns and index of a leaf file and writes them, one column at a time.
 
 #include "bat/error.hpp"
-#include "bat/version.hpp"
 #include "bat/writer.hpp"
 #include "bins.hpp"
 #include "build/bin_edges.hpp"
 #include "build/builder.hpp"
 #include "format/checksum.hpp"
+#include "format/encode.hpp"
 #include "format/layout.hpp"
 #include "io/atomic_file.hpp"
 #include "numbers.hpp"
 
-#include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -299,7 +298,6 @@ public:
       this->report(0.3 + 0.6 * static_cast<double>(k + 1) /
           static_cast<double>(this->particles_.attributes.size() + 1));
       const ArrayView& values = this->particles_.attributes[k].values;
-      this->first_keys_.push_back(static_cast<std::uint32_t>(this->keys_.size()));
       dispatch(values.type, [&](auto value) {
         this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), values);
       });
@@ -335,16 +333,14 @@ private:
     }
   }
 
-  // Reserves room for a section and begins its record.
-  format::SectionRecord& add_section(
-    SectionKind kind, std::uint32_t index, std::uint64_t bytes, std::uint32_t flags)
+  // Reserves room for a paged section and begins its record.
+  format::SectionRecord& add_section(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
   {
-    const std::uint64_t alignment =
-      bytes >= format::kAlignedSectionBytes && (flags & format::kPaged) ? format::kPageBytes : 8;
+    const std::uint64_t alignment = bytes >= format::kAlignedSectionBytes ? format::kPageBytes : 8;
     format::SectionRecord record{};
     record.kind = static_cast<std::uint32_t>(kind);
     record.index = index;
-    record.flags = flags;
+    record.flags = format::kPaged;
     record.offset = this->reserve(bytes, alignment);
     record.bytes = bytes;
     record.raw_bytes = bytes;
@@ -361,14 +357,14 @@ private:
 
   void write_plain(SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes)
   {
-    format::SectionRecord& record = this->add_section(kind, index, bytes, 0);
-    record.checksum = format::checksum(data, bytes);
-    this->output_.write(record.offset, data, bytes);
+    const std::uint64_t offset = this->reserve(bytes, 8);
+    this->sections_.push_back(format::plain_section(kind, index, offset, data, bytes));
+    this->output_.write(offset, data, bytes);
   }
 
   void write_paged(SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes)
   {
-    format::SectionRecord& record = this->add_section(kind, index, bytes, format::kPaged);
+    format::SectionRecord& record = this->add_section(kind, index, bytes);
     this->output_.write(record.offset, data, bytes);
     this->add_page_checksums(static_cast<const std::byte*>(data), bytes);
   }
@@ -392,7 +388,7 @@ private:
   {
     const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
     this->data_bytes_ += bytes;
-    const format::SectionRecord record = this->add_section(kind, index, bytes, format::kPaged);
+    const format::SectionRecord record = this->add_section(kind, index, bytes);
     std::byte* column = this->output_.begin_column(record.offset, bytes);
     tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
       [&](std::size_t t) { fill(t, column); });
@@ -538,7 +534,7 @@ private:
     using V = ClassOf<T>;
     const std::size_t first = this->keys_.size();
     const int scalars = view.components;
-    this->keys_.resize(first + build::key_count(view.components));
+    this->keys_.resize(first + format::key_count(view.components));
     std::vector<KeyIndexer<V>> indexers;
     for (int c = 0; c != scalars; ++c)
     {
@@ -661,14 +657,7 @@ private:
 
   void write_schema()
   {
-    std::vector<std::byte> schema;
-    const auto append = [&schema](const void* data, std::size_t bytes) {
-      const auto* from = static_cast<const std::byte*>(data);
-      schema.insert(schema.end(), from, from + bytes);
-    };
     format::SchemaHead head{};
-    head.attribute_count = static_cast<std::uint32_t>(this->particles_.attributes.size());
-    head.key_count = static_cast<std::uint32_t>(this->keys_.size());
     head.level_count = static_cast<std::uint32_t>(this->order_.levels.size());
     head.treelet_count = static_cast<std::uint32_t>(this->order_.treelets.size());
     head.block_count = this->order_.block_count;
@@ -679,19 +668,13 @@ private:
       head.lower[axis] = this->order_.bounds.lower[axis];
       head.upper[axis] = this->order_.bounds.upper[axis];
     }
-    append(&head, sizeof(head));
-    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    std::vector<Attribute> attributes;
+    for (const AttributeView& view : this->particles_.attributes)
     {
-      const AttributeView& attribute = this->particles_.attributes[k];
-      format::AttributeRecord record{};
-      record.type = static_cast<std::uint8_t>(attribute.values.type);
-      record.components = static_cast<std::uint8_t>(attribute.values.components);
-      record.role = attribute.role;
-      record.host_type = attribute.host_type;
-      record.name_bytes = static_cast<std::uint32_t>(attribute.name.size());
-      record.first_key = this->first_keys_[k];
-      append(&record, sizeof(record));
+      attributes.push_back(
+        { view.name, view.values.type, view.values.components, view.role, view.host_type, {} });
     }
+    std::vector<format::KeyRecord> keys;
     for (std::size_t k = 0; k != this->keys_.size(); ++k)
     {
       const BuiltKey& key = this->keys_[k];
@@ -704,46 +687,20 @@ private:
       record.dictionary_count = static_cast<std::uint32_t>(key.dictionary.size());
       record.minimum = key.minimum;
       record.maximum = key.maximum;
-      append(&record, sizeof(record));
+      keys.push_back(record);
     }
-    for (const AttributeView& attribute : this->particles_.attributes)
-    {
-      append(attribute.name.data(), attribute.name.size());
-    }
+    const std::vector<std::byte> schema = format::schema_bytes(head, attributes, keys);
     this->write_plain(SectionKind::Schema, 0, schema.data(), schema.size());
-
-    nlohmann::json metadata = nlohmann::json::object();
-    if (!this->particles_.metadata.empty())
-    {
-      metadata = nlohmann::json::parse(this->particles_.metadata);
-    }
-    metadata.emplace("writer", std::string("ParaBAT ") + kLibraryVersion);
-    const std::string text = metadata.dump();
-    this->write_plain(SectionKind::Metadata, 0, text.data(), text.size());
+    const std::string metadata = format::metadata_text(this->particles_.metadata);
+    this->write_plain(SectionKind::Metadata, 0, metadata.data(), metadata.size());
   }
 
   void write_table_and_header()
   {
-    std::sort(this->sections_.begin(), this->sections_.end(),
-      [](const format::SectionRecord& a, const format::SectionRecord& b) {
-        return std::tie(a.kind, a.index) < std::tie(b.kind, b.index);
-      });
     const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
-    format::Header header{};
-    std::copy(std::begin(format::kMagic), std::end(format::kMagic), header.magic);
-    header.version_major = format::kVersionMajor;
-    header.version_minor = format::kVersionMinor;
-    header.header_bytes = sizeof(header);
-    header.particle_count = this->particles_.count;
-    header.section_table_offset = this->reserve(table_bytes, 8);
-    header.section_count = static_cast<std::uint32_t>(this->sections_.size());
-    header.file_bytes = this->end_;
-    header.flags = (this->particles_.time ? format::kHasTime : 0u) |
-      (this->particles_.step ? format::kHasStep : 0u);
-    header.time = this->particles_.time.value_or(0);
-    header.step = this->particles_.step.value_or(0);
-    header.section_table_checksum = format::checksum(this->sections_.data(), table_bytes);
-    header.header_checksum = format::checksum(&header, offsetof(format::Header, header_checksum));
+    const format::Header header =
+      format::finish_header(this->sections_, this->reserve(table_bytes, 8),
+        this->particles_.count, 0, this->particles_.time, this->particles_.step);
     this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
     this->output_.write(0, &header, sizeof(header));
   }
@@ -754,8 +711,7 @@ private:
   SpatialOrder order_;
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
-  std::vector<std::uint32_t> first_keys_;
-  std::vector<format::SectionRecord> sections_;
+    std::vector<format::SectionRecord> sections_;
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_;
   std::uint64_t end_ = sizeof(format::Header);
   std::uint64_t data_bytes_ = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <tuple>
 #include <unordered_set>
@@ -85,7 +86,18 @@ std::string describe(const SectionRecord& section)
                   : std::string(kind_name(section.kind));
 }
 
-Header read_header(const io::RandomAccessFile& file)
+FileKind peek_kind(const io::RandomAccessFile& file)
+{
+  Header header{};
+  if (file.size() < sizeof(header))
+  {
+    return FileKind::Leaf;
+  }
+  file.read(0, &header, sizeof(header));
+  return (header.required_features & kSeveralLeafFiles) != 0 ? FileKind::Top : FileKind::Leaf;
+}
+
+Header read_header(const io::RandomAccessFile& file, FileKind kind)
 {
   Header header{};
   const std::uint64_t size = file.size();
@@ -114,13 +126,18 @@ Header read_header(const io::RandomAccessFile& file)
   }
   check_sum(file, "the header", header.header_checksum,
     checksum(&header, offsetof(Header, header_checksum)));
-  if (header.required_features != 0)
+  const std::uint64_t needed = header.required_features;
+  if (kind == FileKind::Leaf && needed == kSeveralLeafFiles)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      file.name() + ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
+  }
+  if ((needed & ~std::uint64_t{ kSeveralLeafFiles }) != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       fmt::format("{}: needs {}, which this library does not read", file.name(),
-        header.required_features == 1       ? std::string("several leaf files (feature 0)")
-          : header.required_features == 2 ? std::string("compressed chunks (feature 1)")
-                                            : fmt::format("features {:#x}", header.required_features)));
+        needed == kCompressedChunks ? std::string("compressed chunks (feature 1)")
+                                    : fmt::format("features {:#x}", needed)));
   }
   if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
     (header.flags & ~(kHasTime | kHasStep)) != 0)
@@ -143,15 +160,17 @@ Header read_header(const io::RandomAccessFile& file)
     corrupt(file,
       fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
   }
-  if (header.particle_count > kMaxParticles)
+  const std::uint64_t most =
+    kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
+  if (header.particle_count > most)
   {
-    corrupt(file,
-      fmt::format("{} particles; at most {} are allowed", header.particle_count, kMaxParticles));
+    corrupt(file, fmt::format("{} particles; at most {} are allowed", header.particle_count, most));
   }
   return header;
 }
 
-std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const Header& header)
+std::vector<SectionRecord> read_sections(
+  const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
   const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
   if (header.section_table_offset % 8 != 0 ||
@@ -175,8 +194,9 @@ std::vector<SectionRecord> read_sections(const io::RandomAccessFile& file, const
     {
       corrupt(file, name + " is not in ascending order in the section table");
     }
-    // Kinds 13 to 16 belong to features, which this library does not have.
-    const bool known = s.kind >= 1 && s.kind <= 12;
+    // Other kinds belong to features that the file does not have or this library does not read.
+    const bool known = (s.kind >= 1 && s.kind <= 12) ||
+      (kind == FileKind::Top && (s.kind == 13 || s.kind == 14));
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
@@ -238,14 +258,27 @@ std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const Sectio
   return bytes;
 }
 
+std::string read_text(const io::RandomAccessFile& file,
+  const std::vector<SectionRecord>& sections, SectionKind kind)
+{
+  const SectionRecord* section = find_section(sections, kind);
+  if (!section)
+  {
+    return {};
+  }
+  const std::vector<std::byte> bytes = read_plain(file, *section);
+  return { reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+}
+
 namespace
 {
-// Reads SCHEMA front to back.
-class SchemaReader
+// Reads a section front to back.
+class SectionReader
 {
 public:
-  SchemaReader(const io::RandomAccessFile& file, std::vector<std::byte> bytes)
+  SectionReader(const io::RandomAccessFile& file, const char* name, std::vector<std::byte> bytes)
     : file_(file)
+    , name_(name)
     , bytes_(std::move(bytes))
   {
   }
@@ -272,12 +305,13 @@ private:
   {
     if (bytes > this->left())
     {
-      corrupt(this->file_, fmt::format("SCHEMA ends inside {}", what));
+      corrupt(this->file_, fmt::format("{} ends inside {}", this->name_, what));
     }
     this->at_ += bytes;
   }
 
   const io::RandomAccessFile& file_;
+  const char* name_;
   std::vector<std::byte> bytes_;
   std::uint64_t at_ = 0;
 };
@@ -302,7 +336,8 @@ const SectionRecord& require(const io::RandomAccessFile& file,
   return *section;
 }
 
-void check_head(const io::RandomAccessFile& file, const Header& header, const SchemaHead& head)
+void check_head(
+  const io::RandomAccessFile& file, const Header& header, const SchemaHead& head, FileKind kind)
 {
   const auto check = [&](bool good, const std::string& what) {
     if (!good)
@@ -312,12 +347,20 @@ void check_head(const io::RandomAccessFile& file, const Header& header, const Sc
   };
   check(head.attribute_count <= kMaxAttributes,
     fmt::format("{} attributes; at most {} are allowed", head.attribute_count, kMaxAttributes));
-  check(head.level_count >= 1 && head.level_count <= kMaxLevels,
+  if (kind == FileKind::Top)
+  {
+    check(head.level_count == 0 && head.treelet_count == 0 && head.block_count == 0 &&
+        head.block_particles == 0,
+      "a top file has levels, treelets or blocks");
+  }
+  check(kind == FileKind::Top || (head.level_count >= 1 && head.level_count <= kMaxLevels),
     fmt::format("{} levels; 1 to {} are allowed", head.level_count, kMaxLevels));
-  check(head.treelet_count <= header.particle_count &&
-      (head.treelet_count == 0) == (header.particle_count == 0),
+  check(kind == FileKind::Top ||
+      (head.treelet_count <= header.particle_count &&
+        (head.treelet_count == 0) == (header.particle_count == 0)),
     fmt::format("{} treelets for {} particles", head.treelet_count, header.particle_count));
-  check(head.block_particles >= 1 && head.block_particles <= kMaxBlockParticles,
+  check(kind == FileKind::Top ||
+      (head.block_particles >= 1 && head.block_particles <= kMaxBlockParticles),
     fmt::format(
       "{} particles per block; 1 to {} are allowed", head.block_particles, kMaxBlockParticles));
   check(head.block_count <= header.particle_count && head.block_count >= head.treelet_count,
@@ -348,20 +391,59 @@ bool is_value(std::uint64_t bits)
     return true;
   }
 }
+
+// LEVELS, and that every section that the schema implies is there and has its size.
+void read_levels(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, Schema& schema)
+{
+  const std::uint64_t n = header.particle_count;
+  const std::uint64_t treelets = schema.head.treelet_count;
+  const std::uint64_t blocks = schema.head.block_count;
+  const SectionRecord& levels =
+    require(file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
+  schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
+  require(file, sections, SectionKind::ShallowTree, 0,
+    treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
+  require(file, sections, SectionKind::Treelets, 0, treelets * sizeof(TreeletRecord));
+  require(file, sections, SectionKind::BlockBoxes, 0, blocks * sizeof(BlockBoxRecord));
+  require(file, sections, SectionKind::Positions, 0,
+    n * 3 * size_of(static_cast<ScalarType>(schema.head.position_type)));
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    const bat::Attribute& a = schema.attributes[k];
+    require(file, sections, SectionKind::Attribute, k,
+      n * size_of(a.type) * static_cast<std::uint64_t>(a.components));
+  }
+  for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
+  {
+    const KeyRecord& key = schema.keys[k];
+    require(file, sections, SectionKind::BinEdges, k, 8 * (key.bin_count - std::uint64_t{ 1 }));
+    require(file, sections, SectionKind::TreeletKeys, k, treelets * sizeof(TreeletKeyRecord));
+    if (key.bitmap_bytes != 0)
+    {
+      require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
+    }
+    if (key.bitmap_bytes == 1 || key.bitmap_bytes == 2)
+    {
+      require(file, sections, SectionKind::BitmapDictionary, k,
+        std::uint64_t{ key.dictionary_count } * 4);
+    }
+  }
+}
 }
 
 Schema read_schema(const io::RandomAccessFile& file, const Header& header,
-  const std::vector<SectionRecord>& sections)
+  const std::vector<SectionRecord>& sections, FileKind kind)
 {
   const SectionRecord* section = find_section(sections, SectionKind::Schema);
   if (!section)
   {
     corrupt(file, "SCHEMA is missing");
   }
-  SchemaReader reader(file, read_plain(file, *section));
+  SectionReader reader(file, "SCHEMA", read_plain(file, *section));
   Schema schema;
   schema.head = reader.next<SchemaHead>("its head");
-  check_head(file, header, schema.head);
+  check_head(file, header, schema.head, kind);
 
   std::vector<std::uint32_t> name_bytes;
   std::uint64_t keys = 0;
@@ -402,6 +484,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
         !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
         (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
         record.dictionary_count > (record.bitmap_bytes == 1 ? 256u : numbered ? 65536u : 0u) ||
+        (kind == FileKind::Top && (record.bitmap_bytes != 0 || record.bin_count != 1)) ||
         record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
         (type == ValueClass::Float && !is_value<double>(record.maximum)))
       {
@@ -428,40 +511,162 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
     corrupt(file, fmt::format("SCHEMA has {} bytes too many", reader.left()));
   }
 
-  const std::uint64_t n = header.particle_count;
-  const std::uint64_t treelets = schema.head.treelet_count;
-  const std::uint64_t blocks = schema.head.block_count;
-  const SectionRecord& levels =
-    require(file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
-  schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
-  require(file, sections, SectionKind::ShallowTree, 0,
-    treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
-  require(file, sections, SectionKind::Treelets, 0, treelets * sizeof(TreeletRecord));
-  require(file, sections, SectionKind::BlockBoxes, 0, blocks * sizeof(BlockBoxRecord));
-  require(file, sections, SectionKind::Positions, 0,
-    n * 3 * size_of(static_cast<ScalarType>(schema.head.position_type)));
-  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  if (kind == FileKind::Leaf)
   {
-    const bat::Attribute& a = schema.attributes[k];
-    require(file, sections, SectionKind::Attribute, k,
-      n * size_of(a.type) * static_cast<std::uint64_t>(a.components));
-  }
-  for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
-  {
-    const KeyRecord& key = schema.keys[k];
-    require(file, sections, SectionKind::BinEdges, k, 8 * (key.bin_count - std::uint64_t{ 1 }));
-    require(file, sections, SectionKind::TreeletKeys, k, treelets * sizeof(TreeletKeyRecord));
-    if (key.bitmap_bytes != 0)
-    {
-      require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
-    }
-    if (key.bitmap_bytes == 1 || key.bitmap_bytes == 2)
-    {
-      require(file, sections, SectionKind::BitmapDictionary, k,
-        std::uint64_t{ key.dictionary_count } * 4);
-    }
+    read_levels(file, header, sections, schema);
   }
   return schema;
+}
+
+namespace
+{
+// Inside the folder of the top file: a name in a hostile file must not reach elsewhere.
+bool is_leaf_name(const std::string& name)
+{
+  const std::filesystem::path path(name);
+  return !name.empty() && name.find('\0') == std::string::npos && path.is_relative() &&
+    std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+}
+}
+
+LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, const Schema& schema)
+{
+  const SectionRecord* section = find_section(sections, SectionKind::LeafFiles);
+  if (!section)
+  {
+    corrupt(file, "LEAF_FILES is missing");
+  }
+  SectionReader reader(file, "LEAF_FILES", read_plain(file, *section));
+  const auto head = reader.next<LeafFilesHead>("its head");
+  const std::uint64_t keys = schema.keys.size();
+  if (head.leaf_count < 1 || head.leaf_count > kMaxLeafFiles || head.reserved != 0 ||
+    head.leaf_count > reader.left() / (sizeof(LeafRecord) + keys * sizeof(LeafKeyRecord)))
+  {
+    corrupt(file,
+      fmt::format("LEAF_FILES: {} leaf files of {} keys do not fit in {} bytes", head.leaf_count,
+        keys, section->bytes));
+  }
+  LeafFiles files;
+  std::uint64_t particles = 0;
+  std::vector<bool> non_finite;
+  for (std::uint32_t i = 0; i != head.leaf_count; ++i)
+  {
+    const auto leaf = reader.next<LeafRecord>("a leaf file");
+    bool good = leaf.particles >= 1 && leaf.particles <= kMaxParticles &&
+      (leaf.flags & ~kNonFinite) == 0 && leaf.name_bytes >= 1;
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      const double a = leaf.lower[axis];
+      const double b = leaf.upper[axis];
+      const bool empty = a == std::numeric_limits<double>::infinity() && b == -a;
+      good = good &&
+        ((empty && (leaf.flags & kNonFinite) != 0) ||
+          (std::isfinite(a) && std::isfinite(b) && a <= b));
+    }
+    if (!good)
+    {
+      corrupt(file, fmt::format("LEAF_FILES: the record of leaf file {} breaks a rule", i));
+    }
+    particles += leaf.particles;
+    non_finite.push_back((leaf.flags & kNonFinite) != 0);
+    files.leaves.push_back(leaf);
+  }
+  if (particles != header.particle_count)
+  {
+    corrupt(file,
+      fmt::format("LEAF_FILES add up to {} particles; the header promises {}", particles,
+        header.particle_count));
+  }
+  for (std::uint64_t i = 0; i != head.leaf_count * keys; ++i)
+  {
+    const auto key = reader.next<LeafKeyRecord>("a key");
+    const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
+    if ((key.flags & ~kHasNaN) != 0 || key.reserved != 0 ||
+      (is_float && (!is_value<double>(key.minimum) || !is_value<double>(key.maximum))))
+    {
+      corrupt(file,
+        fmt::format("LEAF_FILES: the record of key {} of leaf file {} breaks a rule", i % keys,
+          i / keys));
+    }
+    files.keys.push_back(key);
+  }
+  std::unordered_set<std::string> names;
+  for (std::uint32_t i = 0; i != head.leaf_count; ++i)
+  {
+    files.names.push_back(reader.next_text(files.leaves[i].name_bytes));
+    if (!is_leaf_name(files.names.back()) || !names.insert(files.names.back()).second)
+    {
+      corrupt(file,
+        fmt::format("LEAF_FILES: the name of leaf file {} leads out of the folder or occurs twice", i));
+    }
+  }
+  if (reader.left() != 0)
+  {
+    corrupt(file, fmt::format("LEAF_FILES has {} bytes too many", reader.left()));
+  }
+  const SectionRecord& tree = require(file, sections, SectionKind::AggregationTree, 0,
+    (2 * std::uint64_t{ head.leaf_count } - 1) * sizeof(NodeRecord));
+  files.nodes = read_records<NodeRecord>(file, tree);
+  (void)check_tree(file, "AGGREGATION_TREE", files.nodes, non_finite);
+  return files;
+}
+
+std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const char* what,
+  const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite)
+{
+  std::vector<std::uint32_t> leaf_nodes;
+  for (std::size_t i = 0; i != nodes.size(); ++i)
+  {
+    const NodeRecord& node = nodes[i];
+    const auto bad = [&](const char* problem) {
+      corrupt(file, fmt::format("{}: node {} {}", what, i, problem));
+    };
+    if (node.first_treelet != leaf_nodes.size())
+    {
+      bad("begins with the wrong treelet");
+    }
+    if (i == 0 ? node.skip != nodes.size() : (node.skip <= i || node.skip > nodes.size()))
+    {
+      bad("has a subtree that ends outside of the tree");
+    }
+    bool finite = true;
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      if (!(node.lower[axis] <= node.upper[axis]))
+      {
+        bad("has no box");
+      }
+      finite = finite && std::isfinite(node.lower[axis]) && std::isfinite(node.upper[axis]);
+    }
+    if (node.skip == i + 1)
+    {
+      if (leaf_nodes.size() == non_finite.size())
+      {
+        bad("is a leaf too many");
+      }
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      if (non_finite[leaf_nodes.size()]
+          ? !std::all_of(node.lower, node.lower + 3, [](double x) { return x == -inf; }) ||
+            !std::all_of(node.upper, node.upper + 3, [](double x) { return x == inf; })
+          : !finite)
+      {
+        bad("has a box that does not fit the flags of its leaf");
+      }
+      leaf_nodes.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const std::uint32_t right = nodes[i + 1].skip; // i + 1 exists: skip > i + 1
+    if (right >= node.skip || nodes[right].skip != node.skip)
+    {
+      bad("has children that do not fill its subtree");
+    }
+  }
+  if (leaf_nodes.size() != non_finite.size())
+  {
+    corrupt(file, fmt::format("{} has too few leaves", what));
+  }
+  return leaf_nodes;
 }
 
 std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) const

@@ -21,12 +21,22 @@ namespace bat::format
 /// "BIN_EDGES 3": how messages call a section.
 [[nodiscard]] std::string describe(const SectionRecord& section);
 
-/// Steps 2 to 6 of FORMAT.md section 15.
-[[nodiscard]] Header read_header(const io::RandomAccessFile& file);
+/// What a file is read as.
+enum class FileKind
+{
+  Leaf, ///< particles
+  Top   ///< of a dataset of several leaf files
+};
+
+/// Top if the header says that there are several leaf files; checks nothing.
+[[nodiscard]] FileKind peek_kind(const io::RandomAccessFile& file);
+
+/// Steps 2 to 6 of FORMAT.md section 16.
+[[nodiscard]] Header read_header(const io::RandomAccessFile& file, FileKind kind = FileKind::Leaf);
 
 /// Step 7: the checked section table, ordered by kind and index.
 [[nodiscard]] std::vector<SectionRecord> read_sections(
-  const io::RandomAccessFile& file, const Header& header);
+  const io::RandomAccessFile& file, const Header& header, FileKind kind = FileKind::Leaf);
 
 [[nodiscard]] const SectionRecord* find_section(
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);
@@ -34,6 +44,10 @@ namespace bat::format
 /// Bytes of a section that is not paged, checked against its checksum.
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section);
+
+/// The same as text; empty if there is no such section.
+[[nodiscard]] std::string read_text(const io::RandomAccessFile& file,
+  const std::vector<SectionRecord>& sections, SectionKind kind);
 
 /// The same as records; the size of the section is a multiple of the record's.
 template <class Record>
@@ -49,7 +63,12 @@ template <class Record>
   return records;
 }
 
-/// SCHEMA and LEVELS.
+/// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets or leaf
+/// files; a leaf whose box is that of everything must be non-finite. Gives the node of each leaf.
+[[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
+  const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
+
+/// SCHEMA and, in a leaf file, LEVELS.
 struct Schema
 {
   SchemaHead head{};
@@ -68,7 +87,18 @@ struct Schema
 
 /// Step 8: also checks that every section that the schema implies is there and has its size.
 [[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,
-  const std::vector<SectionRecord>& sections);
+  const std::vector<SectionRecord>& sections, FileKind kind = FileKind::Leaf);
+
+/// LEAF_FILES and AGGREGATION_TREE.
+struct LeafFiles
+{
+  std::vector<LeafRecord> leaves;
+  std::vector<LeafKeyRecord> keys; ///< shape (leaves, keys)
+  std::vector<std::string> names;  ///< relative to the folder of the top file
+  std::vector<NodeRecord> nodes;
+};
+[[nodiscard]] LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, const Schema& schema);
 
 /// Reads pages of one paged section and checks each against its checksum. const functions may be called
 /// concurrently.

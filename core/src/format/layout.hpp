@@ -13,7 +13,8 @@ inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'A', 'T', 0x0D, 0x0A, 0x
 inline constexpr std::uint16_t kVersionMajor = 1;
 inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::uint64_t kPageBytes = 4096;              // section 2
-inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3
+inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3: of a leaf file
+inline constexpr std::uint32_t kMaxLeafFiles = 1u << 24;       // section 15
 inline constexpr std::uint32_t kMaxAttributes = 65535;         // section 7
 inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
 inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
@@ -43,6 +44,13 @@ struct Header
 static_assert(sizeof(Header) == 128);
 static_assert(offsetof(Header, file_bytes) == 16 && offsetof(Header, particle_count) == 40);
 static_assert(offsetof(Header, time) == 64 && offsetof(Header, header_checksum) == 120);
+
+/// Section 14, `required_features`.
+enum Feature : std::uint64_t
+{
+  kSeveralLeafFiles = 1,
+  kCompressedChunks = 2
+};
 
 enum HeaderFlag : std::uint32_t
 {
@@ -137,7 +145,13 @@ struct KeyRecord
 };
 static_assert(sizeof(KeyRecord) == 40 && offsetof(KeyRecord, minimum) == 16);
 
-/// Of KeyRecord and of TreeletKeyRecord.
+/// Number of keys of an attribute (section 11).
+[[nodiscard]] inline std::uint32_t key_count(int components)
+{
+  return components == 1 ? 1 : static_cast<std::uint32_t>(components) + 1;
+}
+
+/// Of KeyRecord, TreeletKeyRecord and LeafKeyRecord.
 inline constexpr std::uint32_t kHasNaN = 1;
 
 /// Section 9.
@@ -148,7 +162,7 @@ struct TreeletRecord
 };
 static_assert(sizeof(TreeletRecord) == 8);
 
-/// Of TreeletRecord: coordinates may be NaN or infinite.
+/// Of TreeletRecord and LeafRecord: coordinates may be NaN or infinite.
 inline constexpr std::uint32_t kNonFinite = 1;
 
 /// Section 9.
@@ -188,6 +202,37 @@ struct TreeletKeyRecord
   std::uint32_t reserved;
 };
 static_assert(sizeof(TreeletKeyRecord) == 32 && offsetof(TreeletKeyRecord, bitmap) == 16);
+
+/// Section 15: beginning of LEAF_FILES.
+struct LeafFilesHead
+{
+  std::uint32_t leaf_count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(LeafFilesHead) == 8);
+
+/// Section 15.
+struct LeafRecord
+{
+  std::uint64_t particles;
+  std::uint64_t file_bytes;
+  std::uint64_t header_checksum;
+  double lower[3];
+  double upper[3];
+  std::uint32_t name_bytes;
+  std::uint32_t flags; ///< kNonFinite
+};
+static_assert(sizeof(LeafRecord) == 80 && offsetof(LeafRecord, name_bytes) == 72);
+
+/// Section 15.
+struct LeafKeyRecord
+{
+  std::uint64_t minimum;
+  std::uint64_t maximum;
+  std::uint32_t flags; ///< kHasNaN
+  std::uint32_t reserved;
+};
+static_assert(sizeof(LeafKeyRecord) == 24);
 
 /// Section 6: pages of `bytes` bytes.
 inline std::uint64_t page_count(std::uint64_t bytes)

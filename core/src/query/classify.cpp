@@ -1,6 +1,7 @@
 #include "query/classify.hpp"
 
 #include "bins.hpp"
+#include "file_impl.hpp"
 
 #include <fmt/format.h>
 

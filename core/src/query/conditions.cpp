@@ -2,8 +2,13 @@
 
 #include "bat/error.hpp"
 
-#include <fmt/format.h>
+#include "format/layout.hpp"
+#include "levels.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 namespace bat::query
@@ -15,19 +20,20 @@ namespace
   throw Error(ErrorCode::InvalidArgument, file + ": " + what);
 }
 
-RangeCondition make_range(const File& file, const AttributeRange& range)
+RangeCondition make_range(const std::string& file, const std::vector<Attribute>& attributes,
+  const AttributeRange& range)
 {
   RangeCondition condition;
-  condition.attribute = file.attribute_index(range.attribute);
-  const Attribute& attribute = file.attributes()[condition.attribute];
+  condition.attribute = find_attribute(file, attributes, range.attribute);
+  const Attribute& attribute = attributes[condition.attribute];
   const std::string what = fmt::format("range on '{}'", range.attribute);
   if (is_nan(range.lower) || is_nan(range.upper))
   {
-    refuse(file.name(), what + " has NaN for an end");
+    refuse(file, what + " has NaN for an end");
   }
   if (compare(range.lower, range.upper) > 0)
   {
-    refuse(file.name(),
+    refuse(file,
       fmt::format("{} has its minimum {} above its maximum {}", what, to_string(range.lower),
         to_string(range.upper)));
   }
@@ -35,18 +41,21 @@ RangeCondition make_range(const File& file, const AttributeRange& range)
   if (range.component &&
     (*range.component < 0 || *range.component >= attribute.components))
   {
-    refuse(file.name(),
+    refuse(file,
       fmt::format("{} asks for component {}; there are 0 to {}", what, *range.component,
         attribute.components - 1));
   }
-  const File::Impl& impl = file.impl();
-  condition.key = impl.schema.first_keys[condition.attribute] +
-    static_cast<std::size_t>(
-      condition.component < 0 ? attribute.components : condition.component);
-  condition.range = dispatch(impl.schema.key_class(condition.key),
-    [&](auto value) -> decltype(condition.range) {
-      return to_class<decltype(value)>(range.lower, range.upper);
-    });
+  for (std::size_t k = 0; k != condition.attribute; ++k)
+  {
+    condition.key += format::key_count(attributes[k].components);
+  }
+  condition.key += static_cast<std::size_t>(
+    condition.component < 0 ? attribute.components : condition.component);
+  condition.range =
+    dispatch(condition.component < 0 ? ValueClass::Float : value_class(attribute.type),
+      [&](auto value) -> decltype(condition.range) {
+        return to_class<decltype(value)>(range.lower, range.upper);
+      });
   return condition;
 }
 }
@@ -59,50 +68,78 @@ void check_quality(const std::string& file, double quality)
   }
 }
 
-Conditions make_conditions(const File& file, const Query& query)
+std::size_t find_attribute(
+  const std::string& name, const std::vector<Attribute>& attributes, std::string_view wanted)
 {
-  const std::uint64_t n = file.particle_count();
-  check_quality(file.name(), query.quality);
-  check_quality(file.name(), query.after_quality);
-  if (query.after_quality > query.quality)
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+    [&](const Attribute& attribute) { return attribute.name == wanted; });
+  if (found == attributes.end())
   {
-    refuse(file.name(),
-      fmt::format("the step begins at quality {} and ends before it, at {}", query.after_quality,
-        query.quality));
+    std::vector<std::string_view> names;
+    for (const Attribute& attribute : attributes)
+    {
+      names.push_back(attribute.name);
+    }
+    refuse(name,
+      fmt::format("no attribute '{}'; there are: {}", wanted,
+        names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
   }
+  return static_cast<std::size_t>(found - attributes.begin());
+}
+
+RankInterval part_ranks(const std::string& name, std::uint64_t n, const Query& query)
+{
   if (query.parts == 0 || query.part >= query.parts)
   {
-    refuse(file.name(),
+    refuse(name,
       fmt::format("part {} of {}; allowed are 0 up to the number of parts", query.part, query.parts));
+  }
+  // The quotient apart from the rest, so that products stay below 2^64.
+  const auto end_of = [&](std::uint64_t part) {
+    return n / query.parts * part + n % query.parts * part / query.parts;
+  };
+  return { end_of(query.part), end_of(query.part + std::uint64_t{ 1 }) };
+}
+
+Conditions make_conditions(const std::string& name, const std::vector<Attribute>& attributes,
+  std::uint64_t n, const RankInterval& ranks, const Query& query)
+{
+  check_quality(name, query.quality);
+  check_quality(name, query.after_quality);
+  if (query.after_quality > query.quality)
+  {
+    refuse(name,
+      fmt::format("the step begins at quality {} and ends before it, at {}", query.after_quality,
+        query.quality));
   }
   Conditions conditions;
   conditions.first_position = count_at(query.after_quality, n);
   conditions.end_position = count_at(query.quality, n);
-  conditions.first_rank = n * query.part / query.parts; // n and part are below 2^32
-  conditions.end_rank = n * (query.part + std::uint64_t{ 1 }) / query.parts;
+  conditions.first_rank = ranks.begin;
+  conditions.end_rank = ranks.end;
   if (query.box)
   {
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       const double lower = query.box->lower[axis];
       const double upper = query.box->upper[axis];
-      const char name = "xyz"[axis];
+      const char letter = "xyz"[axis];
       if (std::isnan(lower) || std::isnan(upper))
       {
-        refuse(file.name(), fmt::format("the box has NaN on the {} axis", name));
+        refuse(name, fmt::format("the box has NaN on the {} axis", letter));
       }
       if (lower > upper)
       {
-        refuse(file.name(),
+        refuse(name,
           fmt::format(
-            "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, name));
+            "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, letter));
       }
     }
     conditions.box = query.box;
   }
   for (const AttributeRange& range : query.ranges)
   {
-    conditions.ranges.push_back(make_range(file, range));
+    conditions.ranges.push_back(make_range(name, attributes, range));
     conditions.nothing |= std::visit(
       [](const auto& r) { return r.empty || r.lower > r.upper; }, conditions.ranges.back().range);
   }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "bat/file.hpp"
-#include "file_impl.hpp"
+#include "dataset/leaf_source.hpp"
 #include "numbers.hpp"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -34,5 +36,16 @@ struct Conditions
 
 /// Throws Error{InvalidArgument}.
 void check_quality(const std::string& file, double quality);
-[[nodiscard]] Conditions make_conditions(const File& file, const Query& query);
+/// Looks at everything but `part` and `parts`, whose place `ranks` takes. `name` is for messages,
+/// `particles` those of the whole file.
+[[nodiscard]] Conditions make_conditions(const std::string& name,
+  const std::vector<Attribute>& attributes, std::uint64_t particles, const RankInterval& ranks,
+  const Query& query);
+/// The ranks of a part of `particles` (FORMAT.md section 13).
+[[nodiscard]] RankInterval part_ranks(
+  const std::string& name, std::uint64_t particles, const Query& query);
+
+/// Place of the attribute; throws Error{InvalidArgument} naming those there are.
+[[nodiscard]] std::size_t find_attribute(
+  const std::string& name, const std::vector<Attribute>& attributes, std::string_view wanted);
 }

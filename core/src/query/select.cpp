@@ -2,6 +2,7 @@
 
 #include "query/select.hpp"
 
+#include "file_impl.hpp"
 #include "query/classify.hpp"
 
 #include <tbb/parallel_for.h>
@@ -384,11 +385,17 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
   }
   return to_pieces(file.schema.levels, classify(file, conditions), conditions);
 }
+
+Conditions conditions_of(const File& file, const Query& query, const RankInterval& ranks)
+{
+  return make_conditions(file.name(), file.attributes(), file.particle_count(), ranks, query);
+}
 }
 
-Selection select(const File& file, const Query& query, const QueryOptions& options)
+Selection select(
+  const File& file, const Query& query, const RankInterval& ranks, const QueryOptions& options)
 {
-  const Conditions conditions = make_conditions(file, query);
+  const Conditions conditions = conditions_of(file, query, ranks);
   Selection selection;
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   arena.execute([&] {
@@ -398,10 +405,10 @@ Selection select(const File& file, const Query& query, const QueryOptions& optio
   return selection;
 }
 
-std::uint64_t upper_bound(const File& file, const Query& query)
+std::uint64_t upper_bound(const File& file, const Query& query, const RankInterval& ranks)
 {
   std::uint64_t count = 0;
-  for (const Piece& piece : find_pieces(file.impl(), make_conditions(file, query)))
+  for (const Piece& piece : find_pieces(file.impl(), conditions_of(file, query, ranks)))
   {
     count += piece.span.count;
   }

@@ -6,6 +6,9 @@
 
 namespace bat::query
 {
-[[nodiscard]] Selection select(const File& file, const Query& query, const QueryOptions& options);
-[[nodiscard]] std::uint64_t upper_bound(const File& file, const Query& query);
+/// `ranks` take the place of the query's part.
+[[nodiscard]] Selection select(
+  const File& file, const Query& query, const RankInterval& ranks, const QueryOptions& options);
+[[nodiscard]] std::uint64_t upper_bound(
+  const File& file, const Query& query, const RankInterval& ranks);
 }

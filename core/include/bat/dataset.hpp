@@ -1,0 +1,111 @@
+// A dataset: one leaf file, or several under a top file, queried as one.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/query.hpp"
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat
+{
+/// What a dataset knows of one of its leaf files without opening it.
+struct LeafInfo
+{
+  std::filesystem::path path;
+  std::uint64_t particles = 0;
+  std::uint64_t file_bytes = 0;
+  std::optional<Box> bounds; ///< of the particles with finite coordinates
+};
+
+/// The particles that match a query, leaf file by leaf file, in the order of leaves(). A value.
+struct DatasetSelection
+{
+  struct Part
+  {
+    std::size_t leaf = 0;
+    Selection selection;
+  };
+  std::vector<Part> parts;  ///< ascending leaves; none empty
+  std::uint64_t count = 0;  ///< particles
+  std::uint64_t tested = 0; ///< particles whose values were looked at one by one
+};
+
+/// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library writes.
+/// Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a query
+/// first needs them and stay open. Everything that File promises holds: damage is an error, never a
+/// wrong particle; a leaf file that is missing, or is not the one that the top file names, is an
+/// error that names both. All const functions may be called concurrently. Movable.
+///
+/// Quality holds for each leaf file, so that a quality returns q n particles to within one particle per
+/// leaf file. Parts are dealt out over all leaf files by number of particles.
+class Dataset
+{
+public:
+  /// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
+  static Dataset open(const std::filesystem::path& path, const OpenOptions& options = {});
+  /// True if the file begins as one that open() reads. Never throws.
+  static bool can_open(const std::filesystem::path& path) noexcept;
+
+  Dataset(Dataset&&) noexcept;
+  Dataset& operator=(Dataset&&) noexcept;
+  ~Dataset();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] std::string format_version() const; ///< "1.0"; "libbat" for the paper's library
+  [[nodiscard]] std::uint64_t particle_count() const noexcept;
+  [[nodiscard]] ScalarType position_type() const noexcept;
+  /// Box of the particles whose coordinates are all finite; empty if there are none.
+  [[nodiscard]] std::optional<Box> bounds() const noexcept;
+  [[nodiscard]] std::optional<double> time() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> step() const noexcept;
+  [[nodiscard]] std::string metadata() const; ///< JSON object, or empty
+  [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept;
+  [[nodiscard]] std::vector<std::string> attribute_names() const;
+  /// Throws Error{InvalidArgument} naming the attributes there are.
+  [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
+  /// Bytes of positions and attributes.
+  [[nodiscard]] std::uint64_t data_bytes() const noexcept;
+
+  /// Neighbours in space are near each other. Reads the list the first time.
+  [[nodiscard]] const std::vector<LeafInfo>& leaves() const;
+  /// Bytes of all files.
+  [[nodiscard]] std::uint64_t file_bytes() const;
+  /// The only leaf file if it is one of this library's own; else null.
+  [[nodiscard]] const File* single_file() const noexcept;
+
+  /// Particles of a quality: over leaf files, the sum of min(n, ceil(quality * n)). Throws
+  /// Error{InvalidArgument} outside [0, 1].
+  [[nodiscard]] std::uint64_t particles_at(double quality) const;
+  /// Largest number of particles that select(query) can return, from the indices alone.
+  [[nodiscard]] std::uint64_t upper_bound(const Query& query) const;
+  /// Finds the particles that match, exactly. As File::select.
+  [[nodiscard]] DatasetSelection select(
+    const Query& query, const QueryOptions& options = {}) const;
+  /// As File::read_positions: shape (selection.count, 3).
+  void read_positions(
+    const DatasetSelection& selection, void* out, const QueryOptions& options = {}) const;
+  /// As File::read_attribute: shape (selection.count, components).
+  void read_attribute(std::size_t index, const DatasetSelection& selection, void* out,
+    const QueryOptions& options = {}) const;
+
+  /// Bytes read from all files since the dataset was opened.
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+
+  class Impl;
+  /// For the library's own sources.
+  [[nodiscard]] const Impl& impl() const noexcept { return *this->impl_; }
+
+private:
+  explicit Dataset(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+}

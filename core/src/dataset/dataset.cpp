@@ -1,0 +1,488 @@
+#include "bat/dataset.hpp"
+
+#include "bat/error.hpp"
+#include "dataset/dataset_impl.hpp"
+#include "dataset/file_leaf.hpp"
+#include "file_impl.hpp"
+#include "levels.hpp"
+#include "query/conditions.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+namespace bat
+{
+namespace
+{
+bool is_outside(const format::NodeRecord& node, const Box& box)
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (node.upper[axis] < box.lower[axis] || node.lower[axis] > box.upper[axis])
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_apart(const format::LeafKeyRecord& key, const query::RangeCondition& condition)
+{
+  return std::visit(
+    [&](const auto& range) {
+      using V = std::decay_t<decltype(range.lower)>;
+      return from_bits<V>(key.maximum) < range.lower || from_bits<V>(key.minimum) > range.upper;
+    },
+    condition.range);
+}
+
+std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
+{
+  if (lower[0] > upper[0])
+  {
+    return std::nullopt;
+  }
+  return Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } };
+}
+
+// What a leaf file's schema must have in common with the top file's.
+bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& b)
+{
+  return std::equal(
+    a.begin(), a.end(), b.begin(), b.end(), [](const Attribute& x, const Attribute& y) {
+      return x.name == y.name && x.type == y.type && x.components == y.components;
+    });
+}
+}
+
+Dataset::Impl::Impl(std::unique_ptr<LeafSource> leaf, std::string version)
+  : name(leaf->name())
+  , version(std::move(version))
+  , particles(leaf->particle_count())
+  , position_type(leaf->position_type())
+  , bounds(leaf->bounds())
+  , attributes(leaf->attributes())
+{
+  if (const auto* own = dynamic_cast<const FileLeaf*>(leaf.get()))
+  {
+    this->single = &own->file();
+    this->time = own->file().time();
+    this->step = own->file().step();
+  }
+  std::vector<LeafInfo> one{ { leaf->name(), leaf->particle_count(), leaf->file_bytes(),
+    leaf->bounds() } };
+  this->set_leaves(std::move(one), nullptr);
+  this->slots_[0].leaf = std::move(leaf);
+}
+
+Dataset::Impl::Impl(std::unique_ptr<TopFile> opened, OpenOptions options)
+  : name(opened->source->name())
+  , version(fmt::format("{}.{}", opened->header.version_major, opened->header.version_minor))
+  , particles(opened->header.particle_count)
+  , position_type(static_cast<ScalarType>(opened->schema.head.position_type))
+  , attributes(opened->schema.attributes)
+  , top(std::move(opened))
+  , options_(std::move(options))
+{
+  const format::SchemaHead& head = this->top->schema.head;
+  this->bounds = make_box(head.lower, head.upper);
+  const format::Header& header = this->top->header;
+  if ((header.flags & format::kHasTime) != 0)
+  {
+    this->time = header.time;
+  }
+  if ((header.flags & format::kHasStep) != 0)
+  {
+    this->step = header.step;
+  }
+}
+
+void Dataset::Impl::set_leaves(std::vector<LeafInfo> leaves, Opener opener) const
+{
+  this->leaves_ = std::move(leaves);
+  this->opener_ = std::move(opener);
+  this->slots_ = std::make_unique<Slot[]>(this->leaves_.size());
+  std::uint64_t rank = 0;
+  for (const LeafInfo& leaf : this->leaves_)
+  {
+    this->first_rank_.push_back(rank);
+    rank += leaf.particles;
+  }
+  this->first_rank_.push_back(rank);
+  this->ready_ = true;
+}
+
+const std::vector<LeafInfo>& Dataset::Impl::leaves() const
+{
+  std::call_once(this->loaded_, [this] {
+    if (this->ready_)
+    {
+      return; // since the dataset was opened
+    }
+    const format::LeafFiles& files = this->top->leaf_files();
+    const std::filesystem::path folder = std::filesystem::path(this->name).parent_path();
+    std::vector<LeafInfo> leaves;
+    for (std::size_t i = 0; i != files.leaves.size(); ++i)
+    {
+      const format::LeafRecord& record = files.leaves[i];
+      leaves.push_back({ folder / files.names[i], record.particles, record.file_bytes,
+        make_box(record.lower, record.upper) });
+    }
+    this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
+  });
+  return this->leaves_;
+}
+
+std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
+{
+  const format::LeafRecord& record = this->top->leaf_files().leaves[i];
+  const std::string path = this->leaves_[i].path.string();
+  const auto bad = [&](ErrorCode code, const std::string& what) {
+    throw Error(code,
+      fmt::format("{}: {}; it is leaf file {} of {} of {}", path, what, i + 1,
+        this->leaves_.size(), this->name));
+  };
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown))
+  {
+    bad(ErrorCode::NotFound, "does not exist");
+  }
+  File file = File::open(path, this->options_);
+  if (file.impl().header.header_checksum != record.header_checksum ||
+    file.particle_count() != record.particles || file.file_bytes() != record.file_bytes)
+  {
+    bad(ErrorCode::Corrupt,
+      fmt::format("is another file than the one that was written: {} particles and checksum "
+                  "{:016x} instead of {} and {:016x}",
+        file.particle_count(), file.impl().header.header_checksum, record.particles,
+        record.header_checksum));
+  }
+  if (file.position_type() != this->position_type ||
+    !same_schema(file.attributes(), this->attributes))
+  {
+    bad(ErrorCode::Corrupt, "has other attributes than the top file says");
+  }
+  return std::make_unique<FileLeaf>(std::move(file));
+}
+
+const LeafSource& Dataset::Impl::leaf(std::size_t i) const
+{
+  (void)this->leaves();
+  Slot& slot = this->slots_[i];
+  const std::lock_guard<std::mutex> lock(slot.mutex);
+  if (!slot.leaf)
+  {
+    slot.leaf = this->opener_(i);
+  }
+  return *slot.leaf;
+}
+
+std::uint64_t Dataset::Impl::bytes_read() const noexcept
+{
+  std::uint64_t bytes = this->top ? this->top->source->bytes_read() : 0;
+  for (std::size_t i = 0; this->ready_ && i != this->leaves_.size(); ++i)
+  {
+    const std::lock_guard<std::mutex> lock(this->slots_[i].mutex);
+    bytes += this->slots_[i].leaf ? this->slots_[i].leaf->bytes_read() : 0;
+  }
+  return bytes;
+}
+
+std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const Query& query) const
+{
+  (void)this->leaves();
+  const RankInterval part = query::part_ranks(this->name, this->particles, query);
+  const query::Conditions conditions =
+    query::make_conditions(this->name, this->attributes, this->particles, part, query);
+  std::vector<Task> tasks;
+  if (conditions.nothing)
+  {
+    return tasks;
+  }
+  const format::LeafFiles* files = this->top ? &this->top->leaf_files() : nullptr;
+  const auto add = [&](std::size_t leaf) {
+    const std::uint64_t first = this->first_rank_[leaf];
+    const std::uint64_t end = this->first_rank_[leaf + 1];
+    const std::uint64_t a = std::max(part.begin, first);
+    const std::uint64_t b = std::min(part.end, end);
+    if (a >= b)
+    {
+      return;
+    }
+    for (const query::RangeCondition& range : conditions.ranges)
+    {
+      if (files && is_apart(files->keys[leaf * this->top->schema.keys.size() + range.key], range))
+      {
+        return;
+      }
+    }
+    tasks.push_back({ leaf, { a - first, b - first } });
+  };
+  if (!files)
+  {
+    for (std::size_t leaf = 0; leaf != this->leaves_.size(); ++leaf)
+    {
+      add(leaf);
+    }
+    return tasks;
+  }
+  const std::vector<format::NodeRecord>& nodes = files->nodes;
+  for (std::size_t node = 0; node != nodes.size();)
+  {
+    const format::NodeRecord& record = nodes[node];
+    if (conditions.box && is_outside(record, *conditions.box))
+    {
+      node = record.skip;
+      continue;
+    }
+    if (record.skip == node + 1)
+    {
+      add(record.first_treelet);
+    }
+    ++node;
+  }
+  return tasks;
+}
+
+Dataset::Dataset(std::unique_ptr<Impl> impl)
+  : impl_(std::move(impl))
+{
+}
+Dataset::Dataset(Dataset&&) noexcept = default;
+Dataset& Dataset::operator=(Dataset&&) noexcept = default;
+Dataset::~Dataset() = default;
+
+Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& options)
+{
+  auto source = std::make_unique<io::RandomAccessFile>(path);
+  source->set_observer(options.on_read);
+  if (format::peek_kind(*source) == format::FileKind::Top)
+  {
+    return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
+  }
+  File file = File::open(path, options);
+  std::string version = file.format_version();
+  return Dataset(
+    std::make_unique<Impl>(std::make_unique<FileLeaf>(std::move(file)), std::move(version)));
+}
+
+bool Dataset::can_open(const std::filesystem::path& path) noexcept
+{
+  return File::has_magic(path);
+}
+
+const std::string& Dataset::name() const noexcept
+{
+  return this->impl_->name;
+}
+
+std::string Dataset::format_version() const
+{
+  return this->impl_->version;
+}
+
+std::uint64_t Dataset::particle_count() const noexcept
+{
+  return this->impl_->particles;
+}
+
+ScalarType Dataset::position_type() const noexcept
+{
+  return this->impl_->position_type;
+}
+
+std::optional<Box> Dataset::bounds() const noexcept
+{
+  return this->impl_->bounds;
+}
+
+std::optional<double> Dataset::time() const noexcept
+{
+  return this->impl_->time;
+}
+
+std::optional<std::int64_t> Dataset::step() const noexcept
+{
+  return this->impl_->step;
+}
+
+std::string Dataset::metadata() const
+{
+  if (this->impl_->single)
+  {
+    return this->impl_->single->metadata();
+  }
+  return this->impl_->top
+    ? format::read_text(
+        *this->impl_->top->source, this->impl_->top->sections, format::SectionKind::Metadata)
+    : std::string();
+}
+
+const std::vector<Attribute>& Dataset::attributes() const noexcept
+{
+  return this->impl_->attributes;
+}
+
+std::vector<std::string> Dataset::attribute_names() const
+{
+  std::vector<std::string> names;
+  for (const Attribute& attribute : this->attributes())
+  {
+    names.push_back(attribute.name);
+  }
+  return names;
+}
+
+std::size_t Dataset::attribute_index(std::string_view name) const
+{
+  return query::find_attribute(this->name(), this->attributes(), name);
+}
+
+std::uint64_t Dataset::bytes_per_particle() const noexcept
+{
+  std::uint64_t bytes = 3 * size_of(this->position_type());
+  for (const Attribute& a : this->attributes())
+  {
+    bytes += size_of(a.type) * static_cast<std::uint64_t>(a.components);
+  }
+  return bytes;
+}
+
+std::uint64_t Dataset::data_bytes() const noexcept
+{
+  return this->bytes_per_particle() * this->particle_count();
+}
+
+const std::vector<LeafInfo>& Dataset::leaves() const
+{
+  return this->impl_->leaves();
+}
+
+std::uint64_t Dataset::file_bytes() const
+{
+  std::uint64_t bytes = this->impl_->top ? this->impl_->top->header.file_bytes : 0;
+  for (const LeafInfo& leaf : this->leaves())
+  {
+    bytes += leaf.file_bytes;
+  }
+  return bytes;
+}
+
+const File* Dataset::single_file() const noexcept
+{
+  return this->impl_->single;
+}
+
+std::uint64_t Dataset::particles_at(double quality) const
+{
+  query::check_quality(this->name(), quality);
+  std::uint64_t count = 0;
+  for (const LeafInfo& leaf : this->leaves())
+  {
+    count += count_at(quality, leaf.particles);
+  }
+  return count;
+}
+
+std::uint64_t Dataset::upper_bound(const Query& query) const
+{
+  std::uint64_t count = 0;
+  for (const Impl::Task& task : this->impl_->tasks(query))
+  {
+    count += this->impl_->leaf(task.leaf).upper_bound(query, task.ranks);
+  }
+  return count;
+}
+
+DatasetSelection Dataset::select(const Query& query, const QueryOptions& options) const
+{
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(query);
+  std::vector<Selection> found(tasks.size());
+  const auto select_in = [&](std::size_t i) {
+    found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options);
+  };
+  if (tasks.size() == 1)
+  {
+    select_in(0);
+  }
+  else
+  {
+    tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+    arena.execute([&] { tbb::parallel_for(std::size_t{ 0 }, tasks.size(), select_in); });
+  }
+  DatasetSelection selection;
+  for (std::size_t i = 0; i != tasks.size(); ++i)
+  {
+    selection.count += found[i].count;
+    selection.tested += found[i].tested;
+    if (found[i].count != 0)
+    {
+      selection.parts.push_back({ tasks[i].leaf, std::move(found[i]) });
+    }
+  }
+  return selection;
+}
+
+namespace
+{
+// Calls read(leaf number, its selection, first row) for each part, in parallel.
+template <class Read>
+void for_each_part(const DatasetSelection& selection, const QueryOptions& options, const Read& read)
+{
+  std::vector<std::uint64_t> first_row;
+  std::uint64_t rows = 0;
+  for (const DatasetSelection::Part& part : selection.parts)
+  {
+    first_row.push_back(rows);
+    rows += part.selection.count;
+  }
+  const auto read_part = [&](std::size_t i) {
+    read(selection.parts[i].leaf, selection.parts[i].selection, first_row[i]);
+  };
+  if (selection.parts.size() == 1)
+  {
+    read_part(0);
+    return;
+  }
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  arena.execute([&] { tbb::parallel_for(std::size_t{ 0 }, selection.parts.size(), read_part); });
+}
+}
+
+void Dataset::read_positions(
+  const DatasetSelection& selection, void* out, const QueryOptions& options) const
+{
+  const std::uint64_t bytes = 3 * size_of(this->position_type());
+  for_each_part(
+    selection, options, [&](std::size_t leaf, const Selection& part, std::uint64_t row) {
+      this->impl_->leaf(leaf).read_positions(
+        part, static_cast<std::byte*>(out) + row * bytes, options);
+    });
+}
+
+void Dataset::read_attribute(std::size_t index, const DatasetSelection& selection, void* out,
+  const QueryOptions& options) const
+{
+  if (index >= this->attributes().size())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: no attribute number {}; there are {}", this->name(), index,
+        this->attributes().size()));
+  }
+  const Attribute& a = this->attributes()[index];
+  const std::uint64_t bytes = size_of(a.type) * static_cast<std::uint64_t>(a.components);
+  for_each_part(
+    selection, options, [&](std::size_t leaf, const Selection& part, std::uint64_t row) {
+      this->impl_->leaf(leaf).read_attribute(
+        index, part, static_cast<std::byte*>(out) + row * bytes, options);
+    });
+}
+
+std::uint64_t Dataset::bytes_read() const noexcept
+{
+  return this->impl_->bytes_read();
+}
+}

@@ -1,0 +1,69 @@
+// What an open dataset holds.
+#pragma once
+
+#include "bat/dataset.hpp"
+#include "dataset/leaf_source.hpp"
+#include "dataset/top_file.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+class Dataset::Impl
+{
+public:
+  using Opener = std::function<std::unique_ptr<LeafSource>(std::size_t)>;
+  /// Ranks of one leaf file that a query has to look at.
+  struct Task
+  {
+    std::size_t leaf = 0;
+    RankInterval ranks;
+  };
+
+  /// A dataset of one leaf file.
+  Impl(std::unique_ptr<LeafSource> leaf, std::string version);
+  /// A dataset of several.
+  Impl(std::unique_ptr<TopFile> opened, OpenOptions options);
+
+  const std::vector<LeafInfo>& leaves() const;
+  /// Opens it if it is not open yet.
+  const LeafSource& leaf(std::size_t i) const;
+  /// The leaf files that the Aggregation Tree cannot exclude. Throws Error{InvalidArgument}.
+  std::vector<Task> tasks(const Query& query) const;
+  std::uint64_t bytes_read() const noexcept;
+
+  std::string name;
+  std::string version;
+  std::uint64_t particles = 0;
+  ScalarType position_type = ScalarType::Float32;
+  std::optional<Box> bounds;
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+  std::vector<Attribute> attributes;
+  const File* single = nullptr;
+  std::unique_ptr<TopFile> top; ///< null if there is one leaf file
+
+private:
+  struct Slot
+  {
+    std::mutex mutex;
+    std::unique_ptr<LeafSource> leaf;
+  };
+
+  void set_leaves(std::vector<LeafInfo> leaves, Opener opener) const;
+  std::unique_ptr<LeafSource> open_own(std::size_t i) const;
+
+  OpenOptions options_;
+  mutable std::once_flag loaded_;
+  mutable std::atomic<bool> ready_{ false };
+  mutable std::vector<LeafInfo> leaves_;
+  mutable std::vector<std::uint64_t> first_rank_; ///< per leaf file, and all particles
+  mutable Opener opener_;
+  mutable std::unique_ptr<Slot[]> slots_;
+};
+}

@@ -1,0 +1,68 @@
+// A leaf file of this library's own format as a dataset sees it.
+#pragma once
+
+#include "bat/validate.hpp"
+#include "dataset/leaf_source.hpp"
+#include "query/select.hpp"
+
+#include <utility>
+
+namespace bat
+{
+class FileLeaf : public LeafSource
+{
+public:
+  explicit FileLeaf(File file)
+    : file_(std::move(file))
+  {
+  }
+  [[nodiscard]] const File& file() const noexcept { return this->file_; }
+
+  [[nodiscard]] const std::string& name() const noexcept override { return this->file_.name(); }
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept override
+  {
+    return this->file_.file_bytes();
+  }
+  [[nodiscard]] std::uint64_t particle_count() const noexcept override
+  {
+    return this->file_.particle_count();
+  }
+  [[nodiscard]] ScalarType position_type() const noexcept override
+  {
+    return this->file_.position_type();
+  }
+  [[nodiscard]] std::optional<Box> bounds() const noexcept override { return this->file_.bounds(); }
+  [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept override
+  {
+    return this->file_.attributes();
+  }
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept override
+  {
+    return this->file_.bytes_read();
+  }
+  [[nodiscard]] std::uint64_t upper_bound(
+    const Query& query, const RankInterval& ranks) const override
+  {
+    return query::upper_bound(this->file_, query, ranks);
+  }
+  [[nodiscard]] Selection select(
+    const Query& query, const RankInterval& ranks, const QueryOptions& options) const override
+  {
+    return query::select(this->file_, query, ranks, options);
+  }
+  void read_positions(
+    const Selection& selection, void* out, const QueryOptions& options) const override
+  {
+    this->file_.read_positions(selection, out, options);
+  }
+  void read_attribute(std::size_t index, const Selection& selection, void* out,
+    const QueryOptions& options) const override
+  {
+    this->file_.read_attribute(index, selection, out, options);
+  }
+  void validate() const override { bat::validate(this->file_); }
+
+private:
+  File file_;
+};
+}
