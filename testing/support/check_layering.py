@@ -15,12 +15,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 RULES = [
     ("core/include", r"^(vtk|pq|Q[A-Z]|mpi\.h|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
     ("core/src", r"^(vtk|pq|Q[A-Z]|mpi\.h)"),
-    ("core/tools", r"^(vtk|pq|Q[A-Z]|mpi\.h|format/|build/|query/|io/|file_impl)"),
+    ("core/tools", r"^(vtk|pq|Q[A-Z]|mpi\.h|format/|build/|query/|io/|plan/|file_impl)"),
     ("reader_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
     ("writer_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
     # Bytes of a file are decoded in one place: queries see records, never offsets.
     ("core/src/build", r"^(query/|file_impl)"),
     ("core/src/format", r"^(query/|build/|file_impl)"),
+    # A plan is a pure function of a summary.
+    ("core/src/plan", r"^(query/|build/|format/|io/|file_impl)"),
     ("core/src/io", r"^(query/|build/|format/|file_impl)"),
 ]
 

@@ -1,5 +1,5 @@
-// Which particles go to which leaf file, and which rank writes it: the Aggregation Tree of the paper
-// (Section III-A) as a pure function of a summary of where the particles are.
+// Which particles go to which leaf file, and which rank writes it: the Aggregation Tree of the
+// paper (Section III-A) as a pure function of a summary of where the particles are.
 #pragma once
 
 #include "bat/types.hpp"
@@ -31,13 +31,15 @@ struct WeightedCell
 struct PlanOptions
 {
   PlanMode mode = PlanMode::Adaptive;
-  /// Size of a leaf file to aim at; 0 chooses it from particles, their size and the number of ranks.
+  /// Size of a leaf file to aim at; 0 chooses it from particles, their size and the number of
+  /// ranks.
   std::uint64_t target_bytes = 0;
   std::uint64_t bytes_per_particle = 1;
   std::uint32_t ranks = 1;
   /// RankBorder only: look at all three axes for the best split, not only at the longest.
   bool find_best_axis = true;
-  /// RankBorder only: a split whose larger side exceeds the smaller this many times may be refused...
+  /// RankBorder only: a split whose larger side exceeds the smaller this many times may be
+  /// refused...
   double max_split_imbalance_ratio = 4.0;
   /// ... if the leaf then is at most this many times the target.
   double max_overfull_factor = 1.5;
@@ -56,35 +58,40 @@ struct PlanNode
 struct Plan
 {
   PlanMode mode = PlanMode::Adaptive;
-  std::uint64_t target_bytes = 0; ///< the one given, or the one chosen
-  std::uint32_t leaf_count = 0;   ///< 0 if there are no particles
-  std::vector<double> leaf_particles; ///< per leaf file, estimated from the cells
+  std::uint64_t target_bytes = 0;         ///< the one given, or the one chosen
+  std::uint32_t leaf_count = 0;           ///< 0 if there are no particles
+  std::vector<double> leaf_particles;     ///< per leaf file, estimated from the cells
   std::vector<std::uint32_t> aggregators; ///< per leaf file: the rank that writes it, spread evenly
-  std::vector<PlanNode> nodes;         ///< Adaptive: never empty unless leaf_count is 0
-  std::vector<std::uint32_t> leaf_of_rank; ///< RankBorder, Aug: per rank; ranks without particles: 0
+  std::vector<PlanNode> nodes;            ///< Adaptive: never empty unless leaf_count is 0
+  std::vector<std::uint32_t>
+    leaf_of_rank; ///< RankBorder, Aug: per rank; ranks without particles: 0
 
   /// Adaptive: the leaf file of a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
 };
 
 /// Plans. Deterministic: the same cells and options give the same plan on any machine. Throws
-/// Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a negative or non-finite
-/// number of particles, a rank beyond `ranks`, options out of range.
+/// Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a negative or
+/// non-finite number of particles, a rank beyond `ranks`, options out of range.
 [[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options);
 
-/// Target size that make_plan chooses for 0: one leaf file per rank at up to 16 ranks, one per 4 up to
-/// 1024 and one per 16 beyond (paper, Section VI), no file under 4 MiB while there are several, none
-/// above 4 GiB or 2^31 particles.
+/// Target size that make_plan chooses for 0: one leaf file per rank at up to 16 ranks, one per 4 up
+/// to 1024 and one per 16 beyond (paper, Section VI; never fewer files on more ranks), no mean
+/// under 4 MiB while there are several, none above 4 GiB or 2^31 particles even if 15 % above the
+/// mean.
 [[nodiscard]] std::uint64_t auto_target_bytes(
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept;
 
-/// Cells that summarise `count` positions of one rank for Adaptive: a k-d tree over a sample of at most
-/// `sample` of them, cut into at most `cells` cells of about equal numbers of particles, each with its
-/// tight box. Particles with a NaN or infinite coordinate are left out of boxes but counted. Positions
-/// are read as `type` (Float32 or Float64) from component[c] + i * stride_bytes.
+/// Cells that summarise `count` positions of one rank for Adaptive: a k-d tree over a sample of at
+/// most `sample` of them (0: 16 per cell, at least 16,384), cut into at most `cells` cells of about
+/// equal numbers of particles, each with the tight box of its sampled ones. Particles with a NaN or
+/// infinite coordinate are left out of boxes but counted. Positions are read as `type` (Float32 or
+/// Float64) from component[c] + i * stride_bytes; nothing but the sample is touched. Whole numbers
+/// of particles, which add up to `count`; no cells if that is 0. Throws Error{InvalidArgument}:
+/// another type, 0 cells.
 [[nodiscard]] std::vector<WeightedCell> summarise(ScalarType type,
   const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
-  std::uint32_t rank, std::uint32_t cells, std::uint32_t sample = 16384);
+  std::uint32_t rank, std::uint32_t cells, std::uint32_t sample = 0);
 
 /// Number of cells per rank that keeps leaf files within 15 % of their mean.
 [[nodiscard]] std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept;

@@ -1,0 +1,240 @@
+#include "plan/adaptive.hpp"
+
+#include "plan/cut.hpp"
+#include "plan/merge.hpp"
+
+#include <tbb/parallel_invoke.h>
+
+#include <cmath>
+#include <memory>
+
+namespace bat::plan
+{
+namespace
+{
+// How far a cut may be off, in leaf files. Errors of the cuts above a leaf add up.
+constexpr double kCutTolerance = 0.0005;
+// A cut that is off by more than this many leaf files is compared with those along other axes.
+constexpr double kGoodCut = 0.02;
+// Below so many pieces a task costs more than it saves.
+constexpr std::size_t kPiecesPerTask = 2048;
+
+struct Node
+{
+  std::vector<Piece> pieces; // gone once it is cut
+  Extent extent;
+  double particles = 0;
+  std::uint32_t leaves = 1; // to cut it into
+  int axis = -1;
+  double split = 0;
+  std::unique_ptr<Node> left;
+  std::unique_ptr<Node> right;
+};
+
+void add(Node& node, const Piece& piece)
+{
+  if (piece.particles > 0)
+  {
+    node.pieces.push_back(piece);
+    node.extent.add(piece);
+    node.particles += piece.particles;
+  }
+}
+
+struct AxisCut
+{
+  std::size_t axis = 0;
+  Cut cut;
+};
+
+// Along the longest axis, unless another comes markedly nearer to the wanted number.
+std::optional<AxisCut> choose_cut(const Node& node, double wanted)
+{
+  const double leaf = node.particles / node.leaves;
+  std::optional<AxisCut> best;
+  for (const std::size_t axis : node.extent.axes_by_length())
+  {
+    const auto cut =
+      find_cut(node.pieces, node.extent, axis, node.particles, wanted, kCutTolerance * leaf);
+    if (cut && (!best || std::abs(cut->left - wanted) < std::abs(best->cut.left - wanted)))
+    {
+      best = AxisCut{ axis, *cut };
+    }
+    if (best && std::abs(best->cut.left - wanted) <= kGoodCut * leaf)
+    {
+      break;
+    }
+  }
+  return best;
+}
+
+enum class Side
+{
+  Left,
+  Right,
+  Both
+};
+
+Side side_of(const Piece& piece, std::size_t axis, double split) noexcept
+{
+  const auto lower = static_cast<double>(piece.lower[axis]);
+  const auto upper = static_cast<double>(piece.upper[axis]);
+  if (lower >= split)
+  {
+    return Side::Right;
+  }
+  return upper <= split ? Side::Left : Side::Both;
+}
+
+// Moves the plane into the middle of the gap around it: particles that lie a rounding error beside
+// their cell are still on the cell's side.
+double centre_in_gap(const Node& node, std::size_t axis, double split)
+{
+  double below = static_cast<double>(node.extent.lower[axis]);
+  double above = static_cast<double>(node.extent.upper[axis]);
+  for (const Piece& piece : node.pieces)
+  {
+    switch (side_of(piece, axis, split))
+    {
+      case Side::Left:
+        below = std::max(below, static_cast<double>(piece.upper[axis]));
+        break;
+      case Side::Right:
+        above = std::min(above, static_cast<double>(piece.lower[axis]));
+        break;
+      case Side::Both:
+        return split;
+    }
+  }
+  return below < above ? below * 0.5 + above * 0.5 : split;
+}
+
+void divide(Node& node)
+{
+  const auto axis = static_cast<std::size_t>(node.axis);
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (const Piece& piece : node.pieces)
+  {
+    const Side side = side_of(piece, axis, node.split);
+    left += side != Side::Right;
+    right += side != Side::Left;
+  }
+  node.left->pieces.reserve(left);
+  node.right->pieces.reserve(right);
+  for (const Piece& piece : node.pieces)
+  {
+    switch (side_of(piece, axis, node.split))
+    {
+      case Side::Left:
+        add(*node.left, piece);
+        break;
+      case Side::Right:
+        add(*node.right, piece);
+        break;
+      case Side::Both:
+        const auto lower = static_cast<double>(piece.lower[axis]);
+        const auto upper = static_cast<double>(piece.upper[axis]);
+        Piece below = piece;
+        Piece above = piece;
+        below.upper[axis] = above.lower[axis] = static_cast<float>(node.split);
+        below.particles = piece.particles * ((node.split - lower) / (upper - lower));
+        above.particles = piece.particles - below.particles;
+        add(*node.left, below);
+        add(*node.right, above);
+        break;
+    }
+  }
+}
+
+class TreeBuilder
+{
+public:
+  // Cells that all overlap are cut by every plane. Merging keeps their pieces from multiplying.
+  TreeBuilder(std::size_t cells, std::uint32_t leaves)
+    : most_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
+  {
+  }
+
+  void cut(Node& node) const
+  {
+    if (node.leaves < 2)
+    {
+      node.pieces = {};
+      return;
+    }
+    const std::size_t most = this->most_per_leaf_ * node.leaves;
+    if (node.pieces.size() > most)
+    {
+      merge_similar(node.pieces, node.extent, most);
+    }
+    const std::uint32_t half = node.leaves / 2;
+    const auto best = choose_cut(node, node.particles * half / node.leaves);
+    if (!best)
+    {
+      node.leaves = 1;
+      node.pieces = {};
+      return;
+    }
+    node.axis = static_cast<int>(best->axis);
+    node.split = centre_in_gap(node, best->axis, best->cut.split);
+    node.left = std::make_unique<Node>();
+    node.right = std::make_unique<Node>();
+    divide(node);
+    const double share = node.left->particles / node.particles;
+    node.left->leaves = static_cast<std::uint32_t>(
+      std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
+    // As good as the middle: keep the halves equal, so that the tree does not depend on a rounding.
+    if (std::abs(share * node.leaves - half) <= 0.5)
+    {
+      node.left->leaves = half;
+    }
+    node.right->leaves = node.leaves - node.left->leaves;
+    const bool many = node.pieces.size() > kPiecesPerTask;
+    node.pieces = {};
+    if (many)
+    {
+      tbb::parallel_invoke([&] { this->cut(*node.left); }, [&] { this->cut(*node.right); });
+    }
+    else
+    {
+      this->cut(*node.left);
+      this->cut(*node.right);
+    }
+  }
+
+private:
+  std::size_t most_per_leaf_;
+};
+
+void flatten(const Node& node, Plan& plan)
+{
+  const std::size_t at = plan.nodes.size();
+  plan.nodes.emplace_back();
+  if (node.axis < 0)
+  {
+    plan.nodes[at].leaf = static_cast<std::uint32_t>(plan.leaf_particles.size());
+    plan.leaf_particles.push_back(node.particles);
+    return;
+  }
+  plan.nodes[at].axis = static_cast<std::int8_t>(node.axis);
+  plan.nodes[at].split = node.split;
+  flatten(*node.left, plan);
+  plan.nodes[at].right = static_cast<std::uint32_t>(plan.nodes.size());
+  flatten(*node.right, plan);
+}
+}
+
+void plan_adaptive(const std::vector<WeightedCell>& cells, std::uint32_t leaves, Plan& plan)
+{
+  Node root;
+  root.leaves = leaves;
+  root.pieces.reserve(cells.size());
+  for (const WeightedCell& cell : cells)
+  {
+    add(root, { cell.lower, cell.upper, cell.particles });
+  }
+  TreeBuilder(root.pieces.size(), leaves).cut(root);
+  flatten(root, plan);
+}
+}

@@ -1,0 +1,52 @@
+// Weighted boxes while a tree is cut: what is left of the caller's cells inside one node.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace bat::plan
+{
+/// A cell, or what cuts left of it. Its particles count as evenly spread.
+struct Piece
+{
+  std::array<float, 3> lower{};
+  std::array<float, 3> upper{};
+  double particles = 0;
+};
+
+/// Tight box of pieces.
+struct Extent
+{
+  std::array<float, 3> lower{ kMost, kMost, kMost };
+  std::array<float, 3> upper{ -kMost, -kMost, -kMost };
+
+  void add(const Piece& piece) noexcept
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      this->lower[axis] = std::min(this->lower[axis], piece.lower[axis]);
+      this->upper[axis] = std::max(this->upper[axis], piece.upper[axis]);
+    }
+  }
+
+  [[nodiscard]] double length(std::size_t axis) const noexcept
+  {
+    return static_cast<double>(this->upper[axis]) - static_cast<double>(this->lower[axis]);
+  }
+
+  /// Longest axis first; equal ones in order.
+  [[nodiscard]] std::array<std::size_t, 3> axes_by_length() const noexcept
+  {
+    std::array<std::size_t, 3> axes{ 0, 1, 2 };
+    std::stable_sort(axes.begin(), axes.end(),
+      [this](std::size_t a, std::size_t b) { return this->length(a) > this->length(b); });
+    return axes;
+  }
+
+private:
+  static constexpr float kMost = std::numeric_limits<float>::max();
+};
+}

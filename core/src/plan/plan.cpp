@@ -1,0 +1,211 @@
+#include "bat/plan.hpp"
+
+#include "bat/error.hpp"
+#include "plan/adaptive.hpp"
+#include "plan/ranks.hpp"
+
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bat
+{
+namespace
+{
+// Room for whatever is sensible; a target of a few bytes is a mistake, not a wish.
+constexpr double kMostLeaves = 1 << 24;
+constexpr double kMostParticles = 0x1p63;
+// What largest leaf / mean may be: limits on single files allow for it.
+constexpr double kBalance = 1.15;
+constexpr double kMebibyte = 1024.0 * 1024.0;
+// Cells that share the work of finding borders of one leaf file, and bounds on their number in all.
+constexpr std::uint64_t kCellsPerLeaf = 64;
+constexpr std::uint64_t kMostCells = 1u << 18;
+
+[[noreturn]] void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
+void check(const PlanOptions& options)
+{
+  if (static_cast<int>(options.mode) > static_cast<int>(PlanMode::Aug))
+  {
+    refuse(
+      fmt::format("plan: mode {} is unknown; allowed are 0 to 2", static_cast<int>(options.mode)));
+  }
+  if (options.ranks == 0)
+  {
+    refuse("plan: 0 ranks; at least 1 is allowed");
+  }
+  if (options.bytes_per_particle == 0)
+  {
+    refuse("plan: 0 bytes per particle; at least 1 is allowed");
+  }
+  if (!(options.max_split_imbalance_ratio >= 1))
+  {
+    refuse(fmt::format("plan: largest split imbalance ratio {}; at least 1 is allowed",
+      options.max_split_imbalance_ratio));
+  }
+  if (!(options.max_overfull_factor >= 1))
+  {
+    refuse(fmt::format(
+      "plan: largest overfull factor {}; at least 1 is allowed", options.max_overfull_factor));
+  }
+  if (options.threads < 0)
+  {
+    refuse(fmt::format("plan: {} threads; 0 or more are allowed", options.threads));
+  }
+}
+
+void check(const WeightedCell& cell, std::size_t number, const PlanOptions& options)
+{
+  const auto name = [&] { return fmt::format("plan: cell {} of rank {}", number, cell.rank); };
+  if (cell.rank >= options.ranks)
+  {
+    refuse(fmt::format(
+      "{}: there are {} ranks; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
+  }
+  if (!std::isfinite(cell.particles) || cell.particles < 0)
+  {
+    refuse(fmt::format(
+      "{}: {} particles; a finite number of at least 0 is allowed", name(), cell.particles));
+  }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const float lower = cell.lower[axis];
+    const float upper = cell.upper[axis];
+    if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
+    {
+      refuse(
+        fmt::format("{}: box from {} to {} along {}; finite ends in ascending order are allowed",
+          name(), lower, upper, "xyz"[axis]));
+    }
+  }
+}
+
+// Checks every cell; returns the number of particles.
+double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
+{
+  double particles = 0;
+  for (std::size_t i = 0; i != cells.size(); ++i)
+  {
+    check(cells[i], i, options);
+    particles += cells[i].particles;
+  }
+  if (particles >= kMostParticles)
+  {
+    refuse(fmt::format("plan: {:g} particles in all; fewer than 2^63 are allowed", particles));
+  }
+  return particles;
+}
+
+std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
+{
+  const double bytes = particles * static_cast<double>(options.bytes_per_particle);
+  const double leaves = std::round(bytes / static_cast<double>(options.target_bytes));
+  if (leaves > kMostLeaves)
+  {
+    refuse(fmt::format("plan: a target of {} bytes would make {:g} leaf files of {:g} bytes; at "
+                       "most {:g} are allowed",
+      options.target_bytes, leaves, bytes, kMostLeaves));
+  }
+  return static_cast<std::uint32_t>(std::max(1.0, leaves));
+}
+
+void run(
+  const std::vector<WeightedCell>& cells, const PlanOptions& options, double particles, Plan& plan)
+{
+  const std::uint32_t leaves = wanted_leaves(particles, options);
+  if (options.mode == PlanMode::Adaptive)
+  {
+    plan::plan_adaptive(cells, leaves, plan);
+    return;
+  }
+  const std::vector<plan::RankBox> boxes = plan::rank_boxes(cells, options.ranks);
+  if (options.mode == PlanMode::RankBorder)
+  {
+    plan::plan_at_rank_borders(boxes, options, plan);
+  }
+  else
+  {
+    plan::plan_uniform_grid(boxes, options, plan);
+  }
+}
+}
+
+std::uint32_t Plan::leaf_at(double x, double y, double z) const noexcept
+{
+  if (this->nodes.empty())
+  {
+    return 0;
+  }
+  const std::array<double, 3> position{ x, y, z };
+  std::size_t node = 0;
+  while (this->nodes[node].axis >= 0)
+  {
+    const PlanNode& inner = this->nodes[node];
+    const bool left = position[static_cast<std::size_t>(inner.axis)] < inner.split;
+    node = left ? node + 1 : inner.right;
+  }
+  return this->nodes[node].leaf;
+}
+
+Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given)
+{
+  PlanOptions options = given;
+  check(options);
+  const double particles = check(cells, options);
+  if (options.target_bytes == 0)
+  {
+    options.target_bytes = auto_target_bytes(
+      static_cast<std::uint64_t>(std::ceil(particles)), options.bytes_per_particle, options.ranks);
+  }
+  Plan plan;
+  plan.mode = options.mode;
+  plan.target_bytes = options.target_bytes;
+  if (options.mode != PlanMode::Adaptive)
+  {
+    plan.leaf_of_rank.resize(options.ranks);
+  }
+  if (!(particles > 0))
+  {
+    return plan;
+  }
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  arena.execute([&] { run(cells, options, particles, plan); });
+  plan.leaf_count = static_cast<std::uint32_t>(plan.leaf_particles.size());
+  plan.aggregators.resize(plan.leaf_count);
+  for (std::uint64_t leaf = 0; leaf != plan.leaf_count; ++leaf)
+  {
+    plan.aggregators[leaf] = static_cast<std::uint32_t>(leaf * options.ranks / plan.leaf_count);
+  }
+  return plan;
+}
+
+std::uint64_t auto_target_bytes(
+  std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept
+{
+  constexpr double kLeastBytes = 4 * kMebibyte;
+  const auto per_particle = static_cast<double>(std::max<std::uint64_t>(bytes_per_particle, 1));
+  const double most =
+    std::max(std::min(4096 * kMebibyte, 0x1p31 * per_particle) / kBalance, per_particle);
+  const double bytes = static_cast<double>(particles) * per_particle;
+  // Never fewer files on more ranks.
+  const std::uint32_t by_ranks =
+    std::max({ std::min(ranks, 16u), std::min(ranks / 4, 256u), ranks / 16, 1u });
+  double files = std::min<double>(by_ranks, std::floor(bytes / kLeastBytes));
+  files = std::max({ files, std::ceil(bytes / most), 1.0 });
+  return static_cast<std::uint64_t>(
+    std::max(std::ceil(bytes / files), std::min(kLeastBytes, most)));
+}
+
+std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept
+{
+  const std::uint64_t wanted = kCellsPerLeaf * std::max(leaf_files, 1u);
+  const std::uint64_t share = kMostCells / std::max(ranks, 1u);
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(wanted, share), 1));
+}
+}
