@@ -71,8 +71,8 @@ void File::Impl::load_spatial_index() const
   if (rank != this->header.particle_count || block != this->schema.head.block_count)
   {
     format::corrupt(file,
-      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank, block,
-        this->header.particle_count, this->schema.head.block_count));
+      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank,
+        block, this->header.particle_count, this->schema.head.block_count));
   }
   std::vector<bool> non_finite;
   for (const format::TreeletRecord& treelet : index.treelets)
@@ -110,31 +110,33 @@ KeyIndex File::Impl::load_key_index(std::size_t k) const
       format::corrupt(file, fmt::format("BITMAP_DICTIONARY {} is not in ascending order", k));
     }
   }
-  dispatch(this->schema.key_class(k), [&](auto value) {
-    using V = decltype(value);
-    for (std::size_t i = 0; i != index.edges.size(); ++i)
+  dispatch(this->schema.key_class(k),
+    [&](auto value)
     {
-      const V edge = from_bits<V>(index.edges[i]);
-      // False for NaN as well.
-      if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
+      using V = decltype(value);
+      for (std::size_t i = 0; i != index.edges.size(); ++i)
       {
-        format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
+        const V edge = from_bits<V>(index.edges[i]);
+        // False for NaN as well.
+        if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
+        {
+          format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
+        }
       }
-    }
-    for (std::size_t t = 0; t != index.treelets.size(); ++t)
-    {
-      const format::TreeletKeyRecord& treelet = index.treelets[t];
-      const V minimum = from_bits<V>(treelet.minimum);
-      const V maximum = from_bits<V>(treelet.maximum);
-      if (!(minimum == minimum) || !(maximum == maximum) || treelet.first_bin > treelet.last_bin ||
-        treelet.last_bin >= record.bin_count || (treelet.flags & ~format::kHasNaN) != 0 ||
-        treelet.reserved != 0)
+      for (std::size_t t = 0; t != index.treelets.size(); ++t)
       {
-        format::corrupt(
-          file, fmt::format("TREELET_KEYS {}: the record of treelet {} breaks a rule", k, t));
+        const format::TreeletKeyRecord& treelet = index.treelets[t];
+        const V minimum = from_bits<V>(treelet.minimum);
+        const V maximum = from_bits<V>(treelet.maximum);
+        if (!(minimum == minimum) || !(maximum == maximum) ||
+          treelet.first_bin > treelet.last_bin || treelet.last_bin >= record.bin_count ||
+          (treelet.flags & ~format::kHasNaN) != 0 || treelet.reserved != 0)
+        {
+          format::corrupt(
+            file, fmt::format("TREELET_KEYS {}: the record of treelet {} breaks a rule", k, t));
+        }
       }
-    }
-  });
+    });
   return index;
 }
 
@@ -186,8 +188,7 @@ std::uint64_t File::file_bytes() const noexcept
 
 std::string File::format_version() const
 {
-  return fmt::format(
-    "{}.{}", this->impl_->header.version_major, this->impl_->header.version_minor);
+  return fmt::format("{}.{}", this->impl_->header.version_major, this->impl_->header.version_minor);
 }
 
 std::uint64_t File::particle_count() const noexcept
@@ -220,7 +221,8 @@ std::optional<double> File::time() const noexcept
 std::optional<std::int64_t> File::step() const noexcept
 {
   const format::Header& header = this->impl_->header;
-  return (header.flags & format::kHasStep) ? std::optional<std::int64_t>(header.step) : std::nullopt;
+  return (header.flags & format::kHasStep) ? std::optional<std::int64_t>(header.step)
+                                           : std::nullopt;
 }
 
 std::string File::metadata() const
@@ -301,8 +303,7 @@ Selection File::select(const Query& query, const QueryOptions& options) const
     *this, query, query::part_ranks(this->name(), this->particle_count(), query), options);
 }
 
-void File::read_positions(
-  const Selection& selection, void* out, const QueryOptions& options) const
+void File::read_positions(const Selection& selection, void* out, const QueryOptions& options) const
 {
   query::fetch(*this->impl_, this->impl_->paged(SectionKind::Positions),
     3 * size_of(this->position_type()), selection, static_cast<std::byte*>(out), options);
@@ -314,8 +315,8 @@ void File::read_attribute(
   if (index >= this->attributes().size())
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "{}: no attribute number {}; there are {}", this->name(), index, this->attributes().size()));
+      fmt::format("{}: no attribute number {}; there are {}", this->name(), index,
+        this->attributes().size()));
   }
   const Attribute& a = this->attributes()[index];
   query::fetch(*this->impl_,
@@ -334,25 +335,27 @@ void File::for_each(const Query& query,
 {
   constexpr std::uint64_t kAtOnce = 65536;
   const Selection all = this->select(query);
-  dispatch(this->position_type(), [&](auto value) {
-    using T = decltype(value);
-    std::vector<T> positions;
-    for (const Span& span : all.spans)
+  dispatch(this->position_type(),
+    [&](auto value)
     {
-      for (std::uint64_t first = span.first; first != span.first + span.count;)
+      using T = decltype(value);
+      std::vector<T> positions;
+      for (const Span& span : all.spans)
       {
-        const std::uint64_t count = std::min(kAtOnce, span.first + span.count - first);
-        positions.resize(3 * count);
-        this->read_positions({ { { first, count } }, count, 0 }, positions.data());
-        for (std::uint64_t i = 0; i != count; ++i)
+        for (std::uint64_t first = span.first; first != span.first + span.count;)
         {
-          visit(first + i,
-            { static_cast<double>(positions[3 * i]), static_cast<double>(positions[3 * i + 1]),
-              static_cast<double>(positions[3 * i + 2]) });
+          const std::uint64_t count = std::min(kAtOnce, span.first + span.count - first);
+          positions.resize(3 * count);
+          this->read_positions({ { { first, count } }, count, 0 }, positions.data());
+          for (std::uint64_t i = 0; i != count; ++i)
+          {
+            visit(first + i,
+              { static_cast<double>(positions[3 * i]), static_cast<double>(positions[3 * i + 1]),
+                static_cast<double>(positions[3 * i + 2]) });
+          }
+          first += count;
         }
-        first += count;
       }
-    }
-  });
+    });
 }
 }

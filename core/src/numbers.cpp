@@ -28,18 +28,19 @@ std::string_view name_of(ScalarType type) noexcept
 
 ValueClass value_class(ScalarType type) noexcept
 {
-  return dispatch(type, [](auto value) {
-    using V = ClassOf<decltype(value)>;
-    return std::is_same_v<V, double>       ? ValueClass::Float
-      : std::is_same_v<V, std::int64_t> ? ValueClass::Signed
-                                         : ValueClass::Unsigned;
-  });
+  return dispatch(type,
+    [](auto value)
+    {
+      using V = ClassOf<decltype(value)>;
+      return std::is_same_v<V, double>    ? ValueClass::Float
+        : std::is_same_v<V, std::int64_t> ? ValueClass::Signed
+                                          : ValueClass::Unsigned;
+    });
 }
 
 Number number_from_bits(std::uint64_t bits, ValueClass type) noexcept
 {
-  return dispatch(
-    type, [bits](auto value) -> Number { return from_bits<decltype(value)>(bits); });
+  return dispatch(type, [bits](auto value) -> Number { return from_bits<decltype(value)>(bits); });
 }
 
 Number parse_number(std::string_view text)
@@ -57,7 +58,8 @@ Number parse_number(std::string_view text)
     text.remove_prefix(1);
   }
   const char* end = text.data() + text.size();
-  const auto parse = [&](auto& value) {
+  const auto parse = [&](auto& value)
+  {
     const auto result = std::from_chars(text.data(), end, value);
     return !text.empty() && result.ec == std::errc() && result.ptr == end;
   };
@@ -137,7 +139,8 @@ template <class V, class Round>
 V to_integer(const Number& number, Round round) noexcept
 {
   return std::visit(
-    [round](auto value) {
+    [round](auto value)
+    {
       if constexpr (std::is_same_v<decltype(value), double>)
       {
         return static_cast<V>(round(value));
@@ -154,7 +157,8 @@ V to_integer(const Number& number, Round round) noexcept
 int compare(const Number& a, const Number& b) noexcept
 {
   return std::visit(
-    [](auto x, auto y) -> int {
+    [](auto x, auto y) -> int
+    {
       constexpr bool x_float = std::is_same_v<decltype(x), double>;
       constexpr bool y_float = std::is_same_v<decltype(y), double>;
       if constexpr (x_float && y_float)
@@ -212,9 +216,8 @@ template ClassRange<std::uint64_t> to_class(const Number&, const Number&) noexce
 
 AttributeRange parse_range_target(std::string_view text, const std::vector<std::string>& names)
 {
-  const auto known = [&](std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto known = [&](std::string_view name)
+  { return std::find(names.begin(), names.end(), name) != names.end(); };
   AttributeRange range;
   range.attribute = std::string(text);
   if (known(text))

@@ -55,28 +55,26 @@ void check_zero(const io::RandomAccessFile& source, std::uint64_t begin, std::ui
   }
 }
 
-
 // Nothing overlaps, and what lies between is zero.
 void check_layout(const io::RandomAccessFile& source, const format::Header& header,
   const std::vector<format::SectionRecord>& sections)
 {
   std::vector<Extent> extents{ { 0, sizeof(header), "the header" },
     { header.section_table_offset,
-      header.section_table_offset +
-        sections.size() * sizeof(format::SectionRecord),
+      header.section_table_offset + sections.size() * sizeof(format::SectionRecord),
       "the section table" } };
   for (const format::SectionRecord& s : sections)
   {
     extents.push_back({ s.offset, s.offset + s.bytes, format::describe(s) });
     if ((s.flags & format::kPaged) != 0)
     {
-      extents.push_back({ s.checksums_offset,
-        s.checksums_offset + format::checksum_array_bytes(s.bytes),
-        "the page checksums of " + format::describe(s) });
+      extents.push_back(
+        { s.checksums_offset, s.checksums_offset + format::checksum_array_bytes(s.bytes),
+          "the page checksums of " + format::describe(s) });
     }
   }
-  extents.erase(std::remove_if(extents.begin(), extents.end(),
-                  [](const Extent& e) { return e.begin == e.end; }),
+  extents.erase(std::remove_if(
+                  extents.begin(), extents.end(), [](const Extent& e) { return e.begin == e.end; }),
     extents.end());
   std::sort(extents.begin(), extents.end(),
     [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
@@ -168,7 +166,7 @@ private:
         expected = s.index < schema.keys.size();
         break;
       case SectionKind::BitmapDictionary:
-        expected = s.index < schema.keys.size() && 
+        expected = s.index < schema.keys.size() &&
           (schema.keys[s.index].bitmap_bytes == 1 || schema.keys[s.index].bitmap_bytes == 2);
         break;
       case SectionKind::BlockBitmaps:
@@ -191,12 +189,14 @@ private:
   {
     const LevelTable& levels = this->impl_.schema.levels;
     this->file_positions_.resize(this->file_.particle_count());
-    tbb::parallel_for(
-      tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096), [&](const auto& ranks) {
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096),
+      [&](const auto& ranks)
+      {
         for (std::uint64_t rank = ranks.begin(); rank != ranks.end(); ++rank)
         {
           for_each_run(levels, rank, rank + 1,
-            [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count) {
+            [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count)
+            {
               if (count == 1)
               {
                 this->file_positions_[rank] = static_cast<std::uint32_t>(at);
@@ -216,8 +216,8 @@ private:
     return column;
   }
 
-  // visit(t, rank offset in the treelet, first value of the particle) for all particles, treelet by treelet;
-  // begin(t) and end(t) around them.
+  // visit(t, rank offset in the treelet, first value of the particle) for all particles, treelet by
+  // treelet; begin(t) and end(t) around them.
   template <class T, class Begin, class Visit, class End>
   void for_each_particle(const std::vector<T>& column, std::size_t components, const Begin& begin,
     const Visit& visit, const End& end) const
@@ -237,13 +237,15 @@ private:
 
   void check_positions() const
   {
-    dispatch(this->file_.position_type(), [&](auto value) {
-      using T = decltype(value);
-      if constexpr (std::is_floating_point_v<T>)
+    dispatch(this->file_.position_type(),
+      [&](auto value)
       {
-        this->check_positions_of<T>();
-      }
-    });
+        using T = decltype(value);
+        if constexpr (std::is_floating_point_v<T>)
+        {
+          this->check_positions_of<T>();
+        }
+      });
   }
 
   template <class T>
@@ -254,19 +256,20 @@ private:
     std::vector<format::BlockBoxRecord> boxes(this->file_.block_count());
     const Span all{ 0, boxes.size() };
     format::PageReader reader(this->impl_.paged(SectionKind::BlockBoxes));
-    reader.gather(&all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
+    reader.gather(
+      &all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
 
     constexpr double inf = std::numeric_limits<double>::infinity();
     const Box nothing{ { inf, inf, inf }, { -inf, -inf, -inf } };
     Box bounds = nothing;
     Box tight = nothing;
-    const auto is_flagged = [&](std::size_t t) {
-      return (spatial.treelets[t].flags & format::kNonFinite) != 0;
-    };
+    const auto is_flagged = [&](std::size_t t)
+    { return (spatial.treelets[t].flags & format::kNonFinite) != 0; };
     const std::vector<T> column = this->read_column<T>(SectionKind::Positions, 0, 3);
     this->for_each_particle(
       column, 3, [&](std::size_t) { tight = nothing; },
-      [&](std::size_t t, std::uint64_t i, const T* p) {
+      [&](std::size_t t, std::uint64_t i, const T* p)
+      {
         if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]))
         {
           if (!is_flagged(t))
@@ -289,11 +292,13 @@ private:
             (x < format::block_coordinate(a, b, boxes[block].lower[axis]) ||
               x > format::block_coordinate(a, b, boxes[block].upper[axis])))
           {
-            corrupt(this->source_, fmt::format("block {} has a particle outside of its box", block));
+            corrupt(
+              this->source_, fmt::format("block {} has a particle outside of its box", block));
           }
         }
       },
-      [&](std::size_t t) {
+      [&](std::size_t t)
+      {
         const format::NodeRecord& node = spatial.nodes[spatial.leaf_nodes[t]];
         for (std::size_t axis = 0; axis != 3; ++axis)
         {
@@ -342,25 +347,27 @@ private:
   {
     const Attribute& attribute = this->file_.attributes()[k];
     const auto components = static_cast<std::size_t>(attribute.components);
-    dispatch(attribute.type, [&](auto value) {
-      using T = decltype(value);
-      const std::vector<T> column = this->read_column<T>(SectionKind::Attribute, k, components);
-      for (std::size_t c = 0; c != attribute.keys.size(); ++c)
+    dispatch(attribute.type,
+      [&](auto value)
       {
-        const std::size_t key = this->impl_.schema.first_keys[k] + c;
-        if (c == components)
+        using T = decltype(value);
+        const std::vector<T> column = this->read_column<T>(SectionKind::Attribute, k, components);
+        for (std::size_t c = 0; c != attribute.keys.size(); ++c)
         {
-          this->check_key<double>(key, column, components,
-            [components](const T* tuple) { return magnitude(tuple, components); });
+          const std::size_t key = this->impl_.schema.first_keys[k] + c;
+          if (c == components)
+          {
+            this->check_key<double>(key, column, components,
+              [components](const T* tuple) { return magnitude(tuple, components); });
+          }
+          else
+          {
+            using V = ClassOf<T>;
+            this->check_key<V>(
+              key, column, components, [c](const T* tuple) { return static_cast<V>(tuple[c]); });
+          }
         }
-        else
-        {
-          using V = ClassOf<T>;
-          this->check_key<V>(
-            key, column, components, [c](const T* tuple) { return static_cast<V>(tuple[c]); });
-        }
-      }
-    });
+      });
   }
 
   std::vector<std::uint32_t> block_bitmaps(std::size_t k) const
@@ -390,8 +397,8 @@ private:
       if (number >= index.dictionary.size())
       {
         corrupt(this->source_,
-          fmt::format("BLOCK_BITMAPS {}: block {} has number {} of a dictionary of {}", k, b, number,
-            index.dictionary.size()));
+          fmt::format("BLOCK_BITMAPS {}: block {} has number {} of a dictionary of {}", k, b,
+            number, index.dictionary.size()));
       }
       bitmaps.push_back(index.dictionary[number]);
     }
@@ -416,9 +423,8 @@ private:
     {
       edges.push_back(from_bits<V>(bits));
     }
-    const auto bad = [&](std::size_t t, const char* what) {
-      corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", k, t, what));
-    };
+    const auto bad = [&](std::size_t t, const char* what)
+    { corrupt(this->source_, fmt::format("TREELET_KEYS {}: treelet {} has {}", k, t, what)); };
     V minimum = above;
     V maximum = below;
     bool nan = false;
@@ -428,13 +434,15 @@ private:
     std::uint32_t needed = 0;
     this->for_each_particle(
       column, components,
-      [&](std::size_t) {
+      [&](std::size_t)
+      {
         lowest = above;
         highest = below;
         has_nan = false;
         needed = 0;
       },
-      [&](std::size_t t, std::uint64_t i, const T* tuple) {
+      [&](std::size_t t, std::uint64_t i, const T* tuple)
+      {
         const V v = value_of(tuple);
         if (!(v == v))
         {
@@ -459,7 +467,8 @@ private:
             fmt::format("BLOCK_BITMAPS {}: the bitmap of block {} lacks bit {:#x}", k, block, bit));
         }
       },
-      [&](std::size_t t) {
+      [&](std::size_t t)
+      {
         const format::TreeletKeyRecord& record = index.treelets[t];
         if (from_bits<V>(record.minimum) != lowest || from_bits<V>(record.maximum) != highest)
         {
@@ -469,9 +478,9 @@ private:
         {
           bad(t, "a wrong mark for NaN");
         }
-        if (lowest <= highest ? record.first_bin != bin_of(edges, lowest) ||
-              record.last_bin != bin_of(edges, highest)
-                              : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
+        if (lowest <= highest
+            ? record.first_bin != bin_of(edges, lowest) || record.last_bin != bin_of(edges, highest)
+            : record.first_bin != 0 || record.last_bin != 0 || record.bitmap != 0)
         {
           bad(t, "other bins than its minimum and maximum");
         }
@@ -517,11 +526,13 @@ namespace
 // What one file says of its keys and box, and another must say as well.
 bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, ValueClass type)
 {
-  return dispatch(type, [&](auto value) {
-    using V = decltype(value);
-    return from_bits<V>(a.minimum) == from_bits<V>(b.minimum) &&
-      from_bits<V>(a.maximum) == from_bits<V>(b.maximum) && a.flags == b.flags;
-  });
+  return dispatch(type,
+    [&](auto value)
+    {
+      using V = decltype(value);
+      return from_bits<V>(a.minimum) == from_bits<V>(b.minimum) &&
+        from_bits<V>(a.maximum) == from_bits<V>(b.maximum) && a.flags == b.flags;
+    });
 }
 
 void validate_top(const TopFile& top)
@@ -546,20 +557,22 @@ void validate_top(const TopFile& top)
   {
     const format::KeyRecord& key = top.schema.keys[k];
     format::LeafKeyRecord merged{};
-    dispatch(top.schema.key_class(k), [&](auto value) {
-      using V = decltype(value);
-      auto minimum = from_bits<V>(files.keys[k].minimum);
-      auto maximum = from_bits<V>(files.keys[k].maximum);
-      for (std::size_t leaf = 0; leaf != files.leaves.size(); ++leaf)
+    dispatch(top.schema.key_class(k),
+      [&](auto value)
       {
-        const format::LeafKeyRecord& record = files.keys[leaf * key_count + k];
-        minimum = std::min(minimum, from_bits<V>(record.minimum));
-        maximum = std::max(maximum, from_bits<V>(record.maximum));
-        merged.flags |= record.flags;
-      }
-      merged.minimum = to_bits(minimum);
-      merged.maximum = to_bits(maximum);
-    });
+        using V = decltype(value);
+        auto minimum = from_bits<V>(files.keys[k].minimum);
+        auto maximum = from_bits<V>(files.keys[k].maximum);
+        for (std::size_t leaf = 0; leaf != files.leaves.size(); ++leaf)
+        {
+          const format::LeafKeyRecord& record = files.keys[leaf * key_count + k];
+          minimum = std::min(minimum, from_bits<V>(record.minimum));
+          maximum = std::max(maximum, from_bits<V>(record.maximum));
+          merged.flags |= record.flags;
+        }
+        merged.minimum = to_bits(minimum);
+        merged.maximum = to_bits(maximum);
+      });
     if (!same_keys({ key.minimum, key.maximum, key.flags, 0 }, merged, top.schema.key_class(k)))
     {
       corrupt(source,

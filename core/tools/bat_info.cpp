@@ -16,7 +16,8 @@ namespace
 nlohmann::json to_json(const bat::Number& number)
 {
   return std::visit(
-    [](auto value) -> nlohmann::json {
+    [](auto value) -> nlohmann::json
+    {
       if constexpr (std::is_same_v<decltype(value), double>)
       {
         if (!std::isfinite(value))
@@ -51,7 +52,8 @@ nlohmann::json to_json_object(const std::string& metadata)
   int deepest = 0;
   nlohmann::json object = nlohmann::json::parse(
     metadata,
-    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&)
+    {
       deepest = std::max(deepest, depth);
       return true;
     },
@@ -162,12 +164,14 @@ void print(const bat::Dataset& file)
   fmt::print("  attributes       {}\n", file.attributes().size());
   for (const bat::Attribute& attribute : file.attributes())
   {
-    fmt::print("    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));
+    fmt::print(
+      "    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));
     for (const bat::Key& key : attribute.keys)
     {
       fmt::print("      {}: {}{}\n", key_name(attribute, key),
-        is_empty(key) ? std::string("no values")
-                      : fmt::format("{} to {}", bat::to_string(key.minimum), bat::to_string(key.maximum)),
+        is_empty(key)
+          ? std::string("no values")
+          : fmt::format("{} to {}", bat::to_string(key.minimum), bat::to_string(key.maximum)),
         key.has_nan ? ", with NaN" : "");
     }
   }
@@ -194,8 +198,8 @@ int main(int argc, char** argv)
     if (json)
     {
       // Bytes that are not UTF-8 can only come from a path; they must not end the program.
-      fmt::print("{}\n",
-        describe(file).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      fmt::print(
+        "{}\n", describe(file).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     else
     {

@@ -1,5 +1,5 @@
-// bat_validate FILE...: checks every checksum and every rule of the format, and says the first thing that
-// is wrong. Exit status 0: all files are sound; 1: one is not.
+// bat_validate FILE...: checks every checksum and every rule of the format, and says the first
+// thing that is wrong. Exit status 0: all files are sound; 1: one is not.
 
 #include "bat/bat.hpp"
 

@@ -1,8 +1,9 @@
-// bat_bench: what a .bat file costs to build, to read and to query, beside references measured in the same
-// process on the same particles: a plain copy, a radix sort and gather, a scan of one column.
+// bat_bench: what a .bat file costs to build, to read and to query, beside references measured in
+// the same process on the same particles: a plain copy, a radix sort and gather, a scan of one
+// column.
 //
-// Answers are summed into `answer_checksum`, so that a wrong fast result is seen. README.md says what each
-// figure means.
+// Answers are summed into `answer_checksum`, so that a wrong fast result is seen. README.md says
+// what each figure means.
 
 #include "bat/bat.hpp"
 #include "bench_data.hpp"
@@ -102,15 +103,16 @@ class TouchedPages
 public:
   bat::OpenOptions observer()
   {
-    return { [this](std::uint64_t offset, std::uint64_t bytes) {
-      const std::lock_guard<std::mutex> lock(this->mutex_);
-      const std::uint64_t last = (offset + bytes - 1) / kPage;
-      this->pages_.resize(std::max<std::size_t>(this->pages_.size(), last + 1));
-      for (std::uint64_t page = offset / kPage; page <= last; ++page)
+    return { [this](std::uint64_t offset, std::uint64_t bytes)
       {
-        this->pages_[page] = true;
-      }
-    } };
+        const std::lock_guard<std::mutex> lock(this->mutex_);
+        const std::uint64_t last = (offset + bytes - 1) / kPage;
+        this->pages_.resize(std::max<std::size_t>(this->pages_.size(), last + 1));
+        for (std::uint64_t page = offset / kPage; page <= last; ++page)
+        {
+          this->pages_[page] = true;
+        }
+      } };
   }
   [[nodiscard]] double bytes() const
   {
@@ -142,7 +144,8 @@ public:
     // Programs and threads that a first build brings into memory are not part of what data needs.
     (void)bat::encode(bench::make_data("uniform", 1000, 1).view());
     const std::uint64_t memory_before = memory_now("VmRSS:");
-    this->cloud_ = bench::make_data(this->options_.kind, this->options_.particles, this->options_.seed);
+    this->cloud_ =
+      bench::make_data(this->options_.kind, this->options_.particles, this->options_.seed);
     this->view_ = this->cloud_.view();
     std::uint64_t bytes = 3 * bat::size_of(this->cloud_.position_type);
     for (const auto& c : this->cloud_.columns)
@@ -224,7 +227,8 @@ private:
       { "limit_sort_gather_mpts_per_s", mega / (median(limit_ms) / 1000) } };
   }
 
-  // Reference for the build, one thread: radix sort of 64-bit Morton keys and gather of all columns.
+  // Reference for the build, one thread: radix sort of 64-bit Morton keys and gather of all
+  // columns.
   double sort_and_gather() const
   {
     struct Entry
@@ -234,54 +238,57 @@ private:
     };
     const std::uint64_t n = this->cloud_.count;
     std::vector<std::byte> gathered(static_cast<std::size_t>(this->data_bytes_));
-    return time_ms([&] {
-      std::vector<Entry> entries(n);
-      std::vector<Entry> other(n);
-      for (std::uint64_t i = 0; i != n; ++i)
+    return time_ms(
+      [&]
       {
-        std::uint64_t key = 0;
-        for (std::size_t axis = 0; axis != 3; ++axis)
+        std::vector<Entry> entries(n);
+        std::vector<Entry> other(n);
+        for (std::uint64_t i = 0; i != n; ++i)
         {
-          const auto cell =
-            static_cast<std::uint64_t>(std::clamp(this->coordinate(i, axis), 0.0, 0.999999) * 2097152);
-          std::uint64_t x = cell;
-          x = (x | x << 32) & 0x001F00000000FFFF;
-          x = (x | x << 16) & 0x001F0000FF0000FF;
-          x = (x | x << 8) & 0x100F00F00F00F00F;
-          x = (x | x << 4) & 0x10C30C30C30C30C3;
-          x = (x | x << 2) & 0x1249249249249249;
-          key |= x << (2 - axis);
+          std::uint64_t key = 0;
+          for (std::size_t axis = 0; axis != 3; ++axis)
+          {
+            const auto cell = static_cast<std::uint64_t>(
+              std::clamp(this->coordinate(i, axis), 0.0, 0.999999) * 2097152);
+            std::uint64_t x = cell;
+            x = (x | x << 32) & 0x001F00000000FFFF;
+            x = (x | x << 16) & 0x001F0000FF0000FF;
+            x = (x | x << 8) & 0x100F00F00F00F00F;
+            x = (x | x << 4) & 0x10C30C30C30C30C3;
+            x = (x | x << 2) & 0x1249249249249249;
+            key |= x << (2 - axis);
+          }
+          entries[i] = { key, static_cast<std::uint32_t>(i) };
         }
-        entries[i] = { key, static_cast<std::uint32_t>(i) };
-      }
-      for (int shift = 0; shift < 64; shift += 11)
-      {
-        std::vector<std::uint64_t> starts(2049);
-        for (const Entry& e : entries)
+        for (int shift = 0; shift < 64; shift += 11)
         {
-          ++starts[(e.key >> shift & 2047) + 1];
+          std::vector<std::uint64_t> starts(2049);
+          for (const Entry& e : entries)
+          {
+            ++starts[(e.key >> shift & 2047) + 1];
+          }
+          std::partial_sum(starts.begin(), starts.end(), starts.begin());
+          for (const Entry& e : entries)
+          {
+            other[starts[e.key >> shift & 2047]++] = e;
+          }
+          entries.swap(other);
         }
-        std::partial_sum(starts.begin(), starts.end(), starts.begin());
-        for (const Entry& e : entries)
+        std::byte* to = gathered.data();
+        const auto gather = [&](const std::vector<std::byte>& from, std::size_t size)
         {
-          other[starts[e.key >> shift & 2047]++] = e;
-        }
-        entries.swap(other);
-      }
-      std::byte* to = gathered.data();
-      const auto gather = [&](const std::vector<std::byte>& from, std::size_t size) {
-        for (const Entry& e : entries)
+          for (const Entry& e : entries)
+          {
+            std::memcpy(to, &from[e.index * size], size);
+            to += size;
+          }
+        };
+        gather(this->cloud_.positions, 3 * bat::size_of(this->cloud_.position_type));
+        for (const auto& c : this->cloud_.columns)
         {
-          std::memcpy(to, &from[e.index * size], size);
-          to += size;
+          gather(c.bytes, bat::size_of(c.type) * static_cast<std::size_t>(c.components));
         }
-      };
-      gather(this->cloud_.positions, 3 * bat::size_of(this->cloud_.position_type));
-      for (const auto& c : this->cloud_.columns)
-      {
-        gather(c.bytes, bat::size_of(c.type) * static_cast<std::size_t>(c.components));
-      }
-    });
+      });
   }
 
   [[nodiscard]] double coordinate(std::uint64_t i, std::size_t axis) const
@@ -307,16 +314,19 @@ private:
     }
     std::vector<double> first_ms;
     bat::Query query;
-    query.quality = std::min(1.0, 1e6 / static_cast<double>(std::max<std::uint64_t>(1, this->cloud_.count)));
+    query.quality =
+      std::min(1.0, 1e6 / static_cast<double>(std::max<std::uint64_t>(1, this->cloud_.count)));
     for (int i = 0; i != this->options_.repeat; ++i)
     {
       std::vector<std::byte> positions;
-      first_ms.push_back(time_ms([&] {
-        const bat::File file = bat::File::open(this->path_);
-        const bat::Selection some = file.select(query);
-        positions.resize(some.count * 3 * bat::size_of(file.position_type()));
-        file.read_positions(some, positions.data(), { this->options_.threads });
-      }));
+      first_ms.push_back(time_ms(
+        [&]
+        {
+          const bat::File file = bat::File::open(this->path_);
+          const bat::Selection some = file.select(query);
+          positions.resize(some.count * 3 * bat::size_of(file.position_type()));
+          file.read_positions(some, positions.data(), { this->options_.threads });
+        }));
     }
     this->out_["open"] = { { "ms", median(ms) }, { "bytes_read", bytes },
       { "with_first_million_ms", median(first_ms) } };
@@ -333,7 +343,8 @@ private:
       bat::size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
     std::vector<std::byte> positions(n * position_bytes);
     std::vector<std::byte> values(n * value_bytes);
-    const auto read = [&](double from, double to, std::uint64_t before) {
+    const auto read = [&](double from, double to, std::uint64_t before)
+    {
       bat::Query query;
       query.after_quality = from;
       query.quality = to;
@@ -341,7 +352,8 @@ private:
       file.read_positions(some, &positions[before * position_bytes], { 1 });
       file.read_attribute(column, some, &values[before * value_bytes], { 1 });
     };
-    const auto progress = [&] {
+    const auto progress = [&]
+    {
       for (int step = 0; step != 10; ++step)
       {
         read(step / 10.0, (step + 1) / 10.0, file.particles_at(step / 10.0));
@@ -349,13 +361,16 @@ private:
     };
     std::vector<std::byte> positions_copy(positions.size());
     std::vector<std::byte> values_copy(values.size());
-    const auto copy = [&] {
+    const auto copy = [&]
+    {
       std::memcpy(positions_copy.data(), this->cloud_.positions.data(), positions_copy.size());
-      std::memcpy(values_copy.data(), this->cloud_.columns[column].bytes.data(), values_copy.size());
+      std::memcpy(
+        values_copy.data(), this->cloud_.columns[column].bytes.data(), values_copy.size());
     };
     const auto per_ms = [n](double ms) { return static_cast<double>(n) / ms; };
     read(0, 1, 0);
-    const auto [full_ms, copy_ms] = paired(this->options_.repeat, [&] { read(0, 1, 0); }, copy);
+    const auto [full_ms, copy_ms] = paired(
+      this->options_.repeat, [&] { read(0, 1, 0); }, copy);
     this->add_answer(positions.data(), positions.size());
     const auto [steps_ms, copy2_ms] = paired(this->options_.repeat, progress, copy);
     this->add_answer(values.data(), values.size());
@@ -370,7 +385,8 @@ private:
     // An attribute of 8 bytes where there is one, so that the bytes compare between data sets.
     for (std::size_t k = 0; k != this->cloud_.columns.size(); ++k)
     {
-      if (bat::size_of(this->cloud_.columns[k].type) == 8 && this->cloud_.columns[k].components == 1)
+      if (bat::size_of(this->cloud_.columns[k].type) == 8 &&
+        this->cloud_.columns[k].components == 1)
       {
         return k;
       }
@@ -378,7 +394,8 @@ private:
     return 0;
   }
 
-  // Distinct pages of a newly opened file that a query with all columns reads, over the bytes it returns.
+  // Distinct pages of a newly opened file that a query with all columns reads, over the bytes it
+  // returns.
   std::pair<double, double> touched(const bat::Query& query)
   {
     TouchedPages pages;
@@ -393,7 +410,8 @@ private:
       for (std::size_t k = 0; k != file.attributes().size(); ++k)
       {
         const bat::Attribute& a = file.attributes()[k];
-        values.resize(selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+        values.resize(
+          selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
         returned += static_cast<double>(values.size());
         file.read_attribute(k, selection, values.data());
       }
@@ -432,9 +450,8 @@ private:
     double most = 0;
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
-      centre[axis] = this->options_.kind == "uniform"
-        ? 0.5
-        : this->coordinate(this->cloud_.count / 2, axis);
+      centre[axis] =
+        this->options_.kind == "uniform" ? 0.5 : this->coordinate(this->cloud_.count / 2, axis);
       most = std::max(most, all.upper[axis] - all.lower[axis]);
     }
     double least = 0;
@@ -485,7 +502,8 @@ private:
       std::vector<std::uint32_t> rows;
       const auto [ms, scan_ms] = paired(
         this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
-        [&] {
+        [&]
+        {
           rows.clear();
           const bat::Box& b = *query.box;
           for (std::uint64_t i = 0; i != n; ++i)
@@ -580,39 +598,46 @@ private:
     }
   }
 
-  // Ranges that match `share` of the particles, at seven places of the distribution: means over them.
+  // Ranges that match `share` of the particles, at seven places of the distribution: means over
+  // them.
   json measure_range(const bat::File& file, const std::string& name, double share)
   {
-    return this->with_column(name, [&](const auto* values) {
-      using T = std::decay_t<decltype(*values)>;
-      std::vector<T> sorted(values, values + this->cloud_.count);
-      std::sort(sorted.begin(), sorted.end());
-      json mean = json::object();
-      json places;
-      const double starts[] = { 0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99 };
-      for (const double start : starts)
+    return this->with_column(name,
+      [&](const auto* values)
       {
-        const auto at = [&](double q) {
-          return sorted[std::min(
-            sorted.size() - 1, static_cast<std::size_t>(q * static_cast<double>(sorted.size())))];
-        };
-        const json figures = this->compare_range(file, name, values, at(start), at(start + share));
-        places[fmt::format("from_{}", start)] = figures;
-        for (const char* key : { "ms", "scan_ms", "tested_ratio", "rows" })
+        using T = std::decay_t<decltype(*values)>;
+        std::vector<T> sorted(values, values + this->cloud_.count);
+        std::sort(sorted.begin(), sorted.end());
+        json mean = json::object();
+        json places;
+        const double starts[] = { 0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99 };
+        for (const double start : starts)
         {
-          mean[key] = mean.value(key, 0.0) + figures[key].get<double>() / std::size(starts);
+          const auto at = [&](double q)
+          {
+            return sorted[std::min(
+              sorted.size() - 1, static_cast<std::size_t>(q * static_cast<double>(sorted.size())))];
+          };
+          const json figures =
+            this->compare_range(file, name, values, at(start), at(start + share));
+          places[fmt::format("from_{}", start)] = figures;
+          for (const char* key : { "ms", "scan_ms", "tested_ratio", "rows" })
+          {
+            mean[key] = mean.value(key, 0.0) + figures[key].get<double>() / std::size(starts);
+          }
         }
-      }
-      mean["attribute"] = name;
-      mean["places"] = places;
-      return mean;
-    });
+        mean["attribute"] = name;
+        mean["places"] = places;
+        return mean;
+      });
   }
 
   template <class T>
-  json compare_range(const bat::File& file, const std::string& name, const T* values, T lower, T upper)
+  json compare_range(
+    const bat::File& file, const std::string& name, const T* values, T lower, T upper)
   {
-    const auto number = [](T value) -> bat::Number {
+    const auto number = [](T value) -> bat::Number
+    {
       if constexpr (std::is_same_v<T, double>)
       {
         return value;
@@ -633,7 +658,8 @@ private:
     const std::uint64_t n = this->cloud_.count;
     const auto [ms, scan_ms] = paired(
       this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
-      [&] {
+      [&]
+      {
         rows.clear();
         for (std::uint64_t i = 0; i != n; ++i)
         {
@@ -645,21 +671,24 @@ private:
       });
     this->expect_equal("range on " + name, selection.count, rows.size());
     this->add_answer(selection);
-    return { { "attribute", name }, { "ms", ms }, { "scan_ms", scan_ms }, { "rows", selection.count },
+    return { { "attribute", name }, { "ms", ms }, { "scan_ms", scan_ms },
+      { "rows", selection.count },
       { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
   }
 
   // A range of ids that holds 101 of them.
   json measure_ids(const bat::File& file)
   {
-    return this->with_column("id", [&](const auto* values) {
-      using T = std::decay_t<decltype(*values)>;
-      std::vector<T> sorted(values, values + this->cloud_.count);
-      const std::size_t middle = sorted.size() / 2;
-      const std::size_t end = std::min(sorted.size() - 1, middle + 100);
-      std::sort(sorted.begin(), sorted.end());
-      return this->compare_range(file, "id", values, sorted[middle], sorted[end]);
-    });
+    return this->with_column("id",
+      [&](const auto* values)
+      {
+        using T = std::decay_t<decltype(*values)>;
+        std::vector<T> sorted(values, values + this->cloud_.count);
+        const std::size_t middle = sorted.size() / 2;
+        const std::size_t end = std::min(sorted.size() - 1, middle + 100);
+        std::sort(sorted.begin(), sorted.end());
+        return this->compare_range(file, "id", values, sorted[middle], sorted[end]);
+      });
   }
 
   Options options_;
@@ -687,7 +716,8 @@ int main(int argc, char** argv)
   app.add_flag("--only-open", options.only_open, "write the file and measure opening it, no more");
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
-  // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as memory needed.
+  // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as
+  // memory needed.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   try
   {

@@ -1,4 +1,5 @@
-// Input that cannot be read or asked: the error that says so, from the library and from the programs.
+// Input that cannot be read or asked: the error that says so, from the library and from the
+// programs.
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
@@ -64,8 +65,7 @@ bool has(const std::string& text, const std::string& part)
 }
 
 /// open() and both programs refuse `path` with `code`, name it, and say each of `words`.
-void expect_refused(
-  const fs::path& path, ErrorCode code, const std::vector<std::string>& words)
+void expect_refused(const fs::path& path, ErrorCode code, const std::vector<std::string>& words)
 {
   SCOPED_TRACE(path);
   std::string message;
@@ -167,7 +167,8 @@ TEST(BadFile, of_another_type_is_no_bat_file)
   {
     const auto* data = reinterpret_cast<const std::byte*>(text.data());
     write_bytes(folder / "other.bat", { data, data + text.size() });
-    expect_refused(folder / "other.bat", ErrorCode::NotABatFile, { "not a BAT file", "89 42 41 54" });
+    expect_refused(
+      folder / "other.bat", ErrorCode::NotABatFile, { "not a BAT file", "89 42 41 54" });
     EXPECT_FALSE(bat::File::has_magic(folder / "other.bat"));
   }
 }
@@ -188,7 +189,8 @@ TEST(BadFile, of_a_newer_version_is_unsupported_and_still_has_the_magic)
   std::vector<std::byte> bytes = read_bytes(kGolden / "small.bat");
   bytes[8] = std::byte{ 3 };
   write_bytes(folder / "newer.bat", bytes);
-  expect_refused(folder / "newer.bat", ErrorCode::UnsupportedVersion, { "version 3.0", "version 1" });
+  expect_refused(
+    folder / "newer.bat", ErrorCode::UnsupportedVersion, { "version 3.0", "version 1" });
   EXPECT_TRUE(bat::File::has_magic(folder / "newer.bat"));
 }
 
@@ -256,9 +258,9 @@ TEST(Programs, print_metadata_that_is_nested_deeply_or_no_object)
 {
   const TempDir folder;
   const damage::Bytes small = read_bytes(kGolden / "small.bat");
-  for (const std::string& metadata : { R"({"a":)" + std::string(200000, '[') +
-           std::string(200000, ']') + "}",
-         std::string("[1, 2]"), std::string("{"), std::string("\xFF") })
+  for (const std::string& metadata :
+    { R"({"a":)" + std::string(200000, '[') + std::string(200000, ']') + "}", std::string("[1, 2]"),
+      std::string("{"), std::string("\xFF") })
   {
     const std::string path = (folder / "metadata.bat").string();
     write_bytes(path, damage::with_section(small, bat::format::SectionKind::Metadata, metadata));
@@ -403,8 +405,9 @@ TEST_F(BadQuery, selections_of_another_file_are_refused)
   const std::uint64_t n = this->file.particle_count();
   std::vector<float> out(3 * 10);
   const std::vector<bat::Selection> wrong{ { { { n, 1 } }, 1, 0 }, { { { n - 1, 2 } }, 2, 0 },
-    { { { ~std::uint64_t{ 0 }, 2 } }, 2, 0 }, { { { 1, ~std::uint64_t{ 0 } } }, ~std::uint64_t{ 0 }, 0 },
-    { { { 5, 2 }, { 3, 2 } }, 4, 0 }, { { { 5, 2 }, { 6, 2 } }, 4, 0 }, { { { 0, 2 } }, 3, 0 } };
+    { { { ~std::uint64_t{ 0 }, 2 } }, 2, 0 },
+    { { { 1, ~std::uint64_t{ 0 } } }, ~std::uint64_t{ 0 }, 0 }, { { { 5, 2 }, { 3, 2 } }, 4, 0 },
+    { { { 5, 2 }, { 6, 2 } }, 4, 0 }, { { { 0, 2 } }, 3, 0 } };
   for (const bat::Selection& selection : wrong)
   {
     EXPECT_THROW(this->file.read_positions(selection, out.data()), bat::Error);
@@ -416,7 +419,8 @@ TEST_F(BadQuery, selections_of_another_file_are_refused)
 TEST(Readers, share_a_file_and_each_open_their_own_with_the_same_answers)
 {
   const bat::File shared = bat::File::open(kGolden / "written_3000.bat");
-  const auto answer = [](const bat::File& file, int i) {
+  const auto answer = [](const bat::File& file, int i)
+  {
     bat::Query query;
     query.quality = 0.2 + 0.1 * (i % 8);
     query.ranges.push_back({ "field", {}, 300.0 + 10 * i, 450.0 + 10 * i });
@@ -435,15 +439,17 @@ TEST(Readers, share_a_file_and_each_open_their_own_with_the_same_answers)
   std::vector<std::thread> threads;
   for (int t = 0; t != 8; ++t)
   {
-    threads.emplace_back([&, t] {
-      for (int i = 0; i != 32; ++i)
+    threads.emplace_back(
+      [&, t]
       {
-        const int which = (i + t) % 16;
-        const bool own = i % 2 == t % 2;
-        differences += (own ? answer(bat::File::open(kGolden / "written_3000.bat"), which)
-                            : answer(shared, which)) != expected[static_cast<std::size_t>(which)];
-      }
-    });
+        for (int i = 0; i != 32; ++i)
+        {
+          const int which = (i + t) % 16;
+          const bool own = i % 2 == t % 2;
+          differences += (own ? answer(bat::File::open(kGolden / "written_3000.bat"), which)
+                              : answer(shared, which)) != expected[static_cast<std::size_t>(which)];
+        }
+      });
   }
   for (std::thread& thread : threads)
   {
@@ -462,22 +468,24 @@ TEST(Readers, keep_the_old_file_while_a_writer_replaces_it)
   std::atomic<bool> stop{ false };
   std::atomic<int> failures{ 0 };
   std::atomic<int> opened{ 0 };
-  std::thread reader([&] {
-    while (!stop)
+  std::thread reader(
+    [&]
     {
-      try
+      while (!stop)
       {
-        const bat::File file = bat::File::open(path);
-        bat::validate(file);
-        failures += file.particle_count() != 2000 && file.particle_count() != 3000;
-        ++opened;
+        try
+        {
+          const bat::File file = bat::File::open(path);
+          bat::validate(file);
+          failures += file.particle_count() != 2000 && file.particle_count() != 3000;
+          ++opened;
+        }
+        catch (const std::exception&)
+        {
+          ++failures;
+        }
       }
-      catch (const std::exception&)
-      {
-        ++failures;
-      }
-    }
-  });
+    });
   for (int i = 0; i != 40; ++i)
   {
     bat::write_file(path, i % 2 == 0 ? b.view() : a.view());

@@ -1,4 +1,5 @@
-// Writes that cannot be finished: what was there before is still there, whole, and nothing is left behind.
+// Writes that cannot be finished: what was there before is still there, whole, and nothing is left
+// behind.
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
@@ -127,7 +128,8 @@ TEST_F(Write, replaces_what_is_there_even_if_it_is_no_bat_file)
 
 TEST_F(Write, into_a_folder_that_does_not_exist_fails)
 {
-  this->expect_failure(this->folder / "no/x.bat", ErrorCode::CannotOpen, { "/no'", "No such file" });
+  this->expect_failure(
+    this->folder / "no/x.bat", ErrorCode::CannotOpen, { "/no'", "No such file" });
 }
 
 TEST_F(Write, below_a_file_fails)
@@ -139,7 +141,8 @@ TEST_F(Write, below_a_file_fails)
 TEST_F(Write, over_a_folder_fails)
 {
   fs::create_directory(this->folder / "folder.bat");
-  this->expect_failure(this->folder / "folder.bat", ErrorCode::CannotOpen, { "not a regular file" });
+  this->expect_failure(
+    this->folder / "folder.bat", ErrorCode::CannotOpen, { "not a regular file" });
   EXPECT_TRUE(fs::is_directory(this->folder / "folder.bat"));
 }
 
@@ -243,7 +246,8 @@ TEST_F(Write, that_is_cancelled_at_any_time_leaves_nothing)
   int calls = 0;
   bat::BuildOptions options;
   double last = 0;
-  options.progress = [&](double fraction) {
+  options.progress = [&](double fraction)
+  {
     EXPECT_GE(fraction, last);
     EXPECT_LE(fraction, 1);
     last = fraction;
@@ -345,13 +349,15 @@ TEST_F(Write, of_several_at_once_to_one_name_leaves_one_of_them_whole)
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t != 4; ++t)
   {
-    threads.emplace_back([this, t] {
-      const clouds::Cloud own = clouds::uniform(1000 + t, t);
-      for (int i = 0; i != 10; ++i)
+    threads.emplace_back(
+      [this, t]
       {
-        bat::write_file(this->folder / "old.bat", own.view());
-      }
-    });
+        const clouds::Cloud own = clouds::uniform(1000 + t, t);
+        for (int i = 0; i != 10; ++i)
+        {
+          bat::write_file(this->folder / "old.bat", own.view());
+        }
+      });
   }
   for (std::thread& thread : threads)
   {

@@ -1,5 +1,5 @@
-// Every bit of small golden files flipped, one at a time: an error, or exactly the same answer; and the
-// validator finds each.
+// Every bit of small golden files flipped, one at a time: an error, or exactly the same answer; and
+// the validator finds each.
 
 #include "support/allocation_limit.hpp"
 #include "support/damage.hpp"
@@ -22,7 +22,8 @@ damage::Bytes golden(const std::string& name)
 std::string complaint(
   const damage::Answers& found, const damage::Answers& expected, std::size_t bit)
 {
-  const std::string where = "bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8);
+  const std::string where =
+    "bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8);
   if (found.sound)
   {
     return where + " is flipped and the validator does not see it";
@@ -59,7 +60,8 @@ TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
   std::atomic<std::size_t> opened{ 0 };
   std::atomic<std::int64_t> slowest_us{ 0 };
   std::vector<std::string> complaints(2);
-  const auto run = [&](std::string& first) {
+  const auto run = [&](std::string& first)
+  {
     damage::Bytes file = whole;
     for (std::size_t bit = next++; bit < 8 * whole.size() && first.empty(); bit = next++)
     {

@@ -1,6 +1,6 @@
-// Files that lie: numbers in header, tables and index are changed and all checksums made right again. What
-// such a file says does not matter; that no answer crashes, hangs, reads beyond memory or asks for absurd
-// amounts of it does.
+// Files that lie: numbers in header, tables and index are changed and all checksums made right
+// again. What such a file says does not matter; that no answer crashes, hangs, reads beyond memory
+// or asks for absurd amounts of it does.
 
 #include "support/allocation_limit.hpp"
 #include "support/damage.hpp"
@@ -80,7 +80,8 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
   }
   // Without particles nearly everything that can be changed is read at opening.
   const bool empty = std::string("empty") == GetParam();
-  EXPECT_GT(opened, empty ? cases / 50 : cases / 4) << "too few lies get past opening to test anything";
+  EXPECT_GT(opened, empty ? cases / 50 : cases / 4)
+    << "too few lies get past opening to test anything";
   EXPECT_GT(answered, empty ? 0 : cases / 8) << "too few lies get as far as an answer";
 }
 
@@ -96,8 +97,8 @@ protected:
   template <class T>
   void in_section(SectionKind kind, std::uint32_t index, std::uint64_t at, T value)
   {
-    const auto record =
-      damage::load<format::SectionRecord>(this->file, damage::section_record(this->file, kind, index));
+    const auto record = damage::load<format::SectionRecord>(
+      this->file, damage::section_record(this->file, kind, index));
     ASSERT_LE(at + sizeof(T), record.bytes);
     damage::store(this->file, record.offset + at, value);
     damage::repair_checksums(this->file);
@@ -159,8 +160,8 @@ TEST_F(Lie, a_section_table_that_wraps_around_is_outside_of_the_file)
 TEST_F(Lie, a_section_of_exabytes_is_refused_before_memory_is_asked_for)
 {
   allocations::take_largest();
-  this->in_table<std::uint64_t>(SectionKind::Schema, 0, offsetof(format::SectionRecord, bytes),
-    std::uint64_t{ 1 } << 60);
+  this->in_table<std::uint64_t>(
+    SectionKind::Schema, 0, offsetof(format::SectionRecord, bytes), std::uint64_t{ 1 } << 60);
   EXPECT_NE(this->refusal().find("SCHEMA"), std::string::npos);
   EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
 }
@@ -205,8 +206,8 @@ TEST_F(Lie, a_tree_that_goes_in_circles_is_corrupt)
   {
     SCOPED_TRACE(skip);
     this->file = golden("written_3000");
-    this->in_section<std::uint32_t>(
-      SectionKind::ShallowTree, 0, sizeof(format::NodeRecord) + offsetof(format::NodeRecord, skip), skip);
+    this->in_section<std::uint32_t>(SectionKind::ShallowTree, 0,
+      sizeof(format::NodeRecord) + offsetof(format::NodeRecord, skip), skip);
     EXPECT_NE(this->refusal().find("SHALLOW_TREE"), std::string::npos);
   }
 }
@@ -228,7 +229,8 @@ TEST_F(Lie, a_section_with_the_checksum_of_something_else_is_corrupt)
   {
     this->file = whole;
     const auto section = damage::load<format::SectionRecord>(whole, record);
-    damage::store(this->file, record + offsetof(format::SectionRecord, checksum), section.checksum ^ 1);
+    damage::store(
+      this->file, record + offsetof(format::SectionRecord, checksum), section.checksum ^ 1);
     damage::repair_table(this->file);
     EXPECT_FALSE(damage::ask(this->file).sound)
       << "section of kind " << section.kind << ", index " << section.index;
@@ -258,8 +260,7 @@ TEST_F(Lie, bins_beyond_the_edges_are_corrupt)
 
 TEST_F(Lie, edges_that_do_not_ascend_are_corrupt)
 {
-  this->in_section<double>(
-    SectionKind::BinEdges, 0, 8, -std::numeric_limits<double>::infinity());
+  this->in_section<double>(SectionKind::BinEdges, 0, 8, -std::numeric_limits<double>::infinity());
   EXPECT_NE(this->refusal().find("BIN_EDGES 0"), std::string::npos);
 }
 

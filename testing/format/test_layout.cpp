@@ -44,9 +44,8 @@ struct Table
 std::string trimmed(const std::string& text)
 {
   const std::size_t first = text.find_first_not_of(" \t");
-  return first == std::string::npos
-    ? std::string()
-    : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return first == std::string::npos ? std::string()
+                                    : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 Row cells(const std::string& line)
@@ -63,7 +62,8 @@ Row cells(const std::string& line)
 
 const std::vector<std::string>& text()
 {
-  static const std::vector<std::string> lines = [] {
+  static const std::vector<std::string> lines = []
+  {
     std::ifstream stream(BAT_FORMAT_TEXT);
     std::vector<std::string> all;
     for (std::string line; std::getline(stream, line);)
@@ -77,7 +77,8 @@ const std::vector<std::string>& text()
 
 const std::vector<Table>& tables()
 {
-  static const std::vector<Table> all = [] {
+  static const std::vector<Table> all = []
+  {
     std::vector<Table> found;
     int section = 0;
     bool inside = false;
@@ -134,7 +135,10 @@ std::vector<Field> record(int section, std::size_t which)
 }
 
 #define BAT_FIELD(Record, name)                                                                    \
-  Field { #name, offsetof(format::Record, name), sizeof(format::Record::name) }
+  Field                                                                                            \
+  {                                                                                                \
+#name, offsetof(format::Record, name), sizeof(format::Record::name)                            \
+  }
 
 void expect_same(const std::vector<Field>& text, const std::vector<Field>& code, std::size_t bytes)
 {
@@ -309,7 +313,8 @@ TEST(Layout, sizes_and_limits_are_those_of_the_text)
   EXPECT_TRUE(says(7, "L, 1 to " + number(format::kMaxLevels)));
   EXPECT_TRUE(says(7, "B, 1 to " + number(format::kMaxBlockParticles)));
   EXPECT_TRUE(says(7, "| 1 to " + number(format::kMaxBins) + " |"));
-  EXPECT_TRUE(says(7, "attribute records of " + number(sizeof(format::AttributeRecord)) + " bytes"));
+  EXPECT_TRUE(
+    says(7, "attribute records of " + number(sizeof(format::AttributeRecord)) + " bytes"));
   EXPECT_TRUE(says(7, "key records of " + number(sizeof(format::KeyRecord)) + " bytes"));
   EXPECT_TRUE(says(9, "records of " + number(sizeof(format::TreeletRecord)) + " bytes"));
   EXPECT_TRUE(says(9, "of " + number(sizeof(format::NodeRecord)) + " bytes in preorder"));

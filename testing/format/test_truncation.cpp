@@ -77,6 +77,7 @@ TEST_P(Truncation, a_file_that_shrinks_while_open_gives_an_error)
 }
 
 INSTANTIATE_TEST_SUITE_P(, Truncation,
-  testing::Values("written_7", "one_particle", "empty", "seventeen", "small", "not_finite_dictionary"),
+  testing::Values(
+    "written_7", "one_particle", "empty", "seventeen", "small", "not_finite_dictionary"),
   [](const auto& info) { return std::string(info.param); });
 }

@@ -26,7 +26,8 @@ protected:
   void add_section(std::uint32_t kind, std::uint32_t flags)
   {
     auto header = damage::load<format::Header>(this->file, 0);
-    const auto table = this->file.begin() + static_cast<std::ptrdiff_t>(header.section_table_offset);
+    const auto table =
+      this->file.begin() + static_cast<std::ptrdiff_t>(header.section_table_offset);
     const std::size_t table_bytes = header.section_count * sizeof(format::SectionRecord);
     const damage::Bytes records(table, table + static_cast<std::ptrdiff_t>(table_bytes));
     std::fill(table, table + static_cast<std::ptrdiff_t>(table_bytes), std::byte{ 0 });
@@ -62,7 +63,10 @@ protected:
     }
   }
 
-  void expect_sound() { EXPECT_NO_THROW(bat::validate(bat::File::from_memory(this->file, "later.bat"))); }
+  void expect_sound()
+  {
+    EXPECT_NO_THROW(bat::validate(bat::File::from_memory(this->file, "later.bat")));
+  }
 };
 
 TEST_F(Version, a_newer_major_version_is_refused_and_named)

@@ -1,4 +1,5 @@
-// What the harnesses make of their input: a .bat file, and behind it, for fuzz_query, what to ask of it.
+// What the harnesses make of their input: a .bat file, and behind it, for fuzz_query, what to ask
+// of it.
 #pragma once
 
 #include "bat/bat.hpp"

@@ -1,5 +1,5 @@
-// How libFuzzer changes an input: it knows header, section table and sections, and makes the checksums right
-// again, without which no change would get past the first check.
+// How libFuzzer changes an input: it knows header, section table and sections, and makes the
+// checksums right again, without which no change would get past the first check.
 
 #include "fuzz/fuzz_input.hpp"
 #include "support/damage.hpp"
@@ -20,8 +20,7 @@ void set_file_bytes(Bytes& file)
 {
   if (file.size() >= sizeof(damage::format::Header))
   {
-    damage::store<std::uint64_t>(
-      file, offsetof(damage::format::Header, file_bytes), file.size());
+    damage::store<std::uint64_t>(file, offsetof(damage::format::Header, file_bytes), file.size());
   }
 }
 
@@ -47,7 +46,8 @@ void resize_section(Bytes& file, Random& random, std::size_t room)
     return;
   }
   Bytes content(record.bytes + 256);
-  std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(record.offset), record.bytes, content.begin());
+  std::copy_n(
+    file.begin() + static_cast<std::ptrdiff_t>(record.offset), record.bytes, content.begin());
   const std::size_t bytes = LLVMFuzzerMutate(at(content, 0), record.bytes, content.size());
   content.resize(bytes);
   file.resize((file.size() + 7) / 8 * 8);

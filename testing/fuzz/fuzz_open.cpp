@@ -1,5 +1,5 @@
-// Any bytes as a file: open, describe, read everything, validate; and if the validator is content, hold the
-// answers to a few queries against a look at every particle.
+// Any bytes as a file: open, describe, read everything, validate; and if the validator is content,
+// hold the answers to a few queries against a look at every particle.
 
 #include "support/damage.hpp"
 

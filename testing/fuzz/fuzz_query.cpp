@@ -1,5 +1,5 @@
-// A file and behind it queries in bytes: any file with any query is refused or gets an answer of the right
-// shape; a valid file with any valid query gets the answer of a look at every particle.
+// A file and behind it queries in bytes: any file with any query is refused or gets an answer of
+// the right shape; a valid file with any valid query gets the answer of a look at every particle.
 
 #include "fuzz/fuzz_input.hpp"
 #include "support/damage.hpp"

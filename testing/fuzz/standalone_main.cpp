@@ -1,4 +1,5 @@
-// Feeds files, and the files of folders, to a fuzz harness: how a corpus is replayed without libFuzzer.
+// Feeds files, and the files of folders, to a fuzz harness: how a corpus is replayed without
+// libFuzzer.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,8 @@ int main(int argc, char** argv)
   std::string current;
   try
   {
-    const auto run = [&](const std::filesystem::path& path) {
+    const auto run = [&](const std::filesystem::path& path)
+    {
       current = path.string();
       std::ifstream stream(path, std::ios::binary);
       const std::string text{ std::istreambuf_iterator<char>(stream), {} };

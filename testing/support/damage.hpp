@@ -115,7 +115,8 @@ inline void repair_table(Bytes& file)
   store(file, 0, header);
 }
 
-/// Makes every checksum right again, so that only the rules stand between the damage and the reader.
+/// Makes every checksum right again, so that only the rules stand between the damage and the
+/// reader.
 inline void repair_checksums(Bytes& file)
 {
   // Sections of a hostile file may overlap and so add up to any multiple of its size.
@@ -149,12 +150,14 @@ inline void repair_checksums(Bytes& file)
   repair_table(file);
 }
 
-/// The file with other content of a section that is not paged; the content goes to the end of the file.
+/// The file with other content of a section that is not paged; the content goes to the end of the
+/// file.
 inline Bytes with_section(Bytes file, format::SectionKind kind, const std::string& content)
 {
   const std::uint64_t at = section_record(file, kind);
   auto record = load<format::SectionRecord>(file, at);
-  std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(record.offset), record.bytes, std::byte{ 0 });
+  std::fill_n(
+    file.begin() + static_cast<std::ptrdiff_t>(record.offset), record.bytes, std::byte{ 0 });
   file.resize((file.size() + 7) / 8 * 8);
   record.offset = file.size();
   record.bytes = record.raw_bytes = content.size();
@@ -166,7 +169,8 @@ inline Bytes with_section(Bytes file, format::SectionKind kind, const std::strin
   return file;
 }
 
-/// Stores a number that a reader is likely to trip over, in 1, 2, 4 or 8 bytes at a multiple of that.
+/// Stores a number that a reader is likely to trip over, in 1, 2, 4 or 8 bytes at a multiple of
+/// that.
 inline void poke(Bytes& file, std::uint64_t begin, std::uint64_t bytes, Random& random)
 {
   const std::uint64_t width = std::min<std::uint64_t>(std::uint64_t{ 1 } << random() % 4, bytes);
@@ -439,8 +443,8 @@ inline void check_against_brute_force(const bat::File& file, const std::vector<b
   }
 }
 
-/// Opens, describes, asks and validates. Each part either answers or throws bat::Error; everything else
-/// that is thrown is a failure and passes through.
+/// Opens, describes, asks and validates. Each part either answers or throws bat::Error; everything
+/// else that is thrown is a failure and passes through.
 inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
 {
   Answers answers;
@@ -454,7 +458,8 @@ inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr
     answers.refused = error.code();
     return answers;
   }
-  const auto part = [&](auto&& compute) {
+  const auto part = [&](auto&& compute)
+  {
     answers.parts.emplace_back();
     try
     {
@@ -465,11 +470,13 @@ inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr
     }
   };
   part([&] { return digest_of_description(*file); });
-  part([&] {
-    Digest digest;
-    digest.add(file->metadata());
-    return digest.value();
-  });
+  part(
+    [&]
+    {
+      Digest digest;
+      digest.add(file->metadata());
+      return digest.value();
+    });
   std::vector<bat::Query> own;
   if (!queries)
   {

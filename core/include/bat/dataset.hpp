@@ -38,14 +38,14 @@ struct DatasetSelection
   std::uint64_t tested = 0; ///< particles whose values were looked at one by one
 };
 
-/// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library writes.
-/// Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a query
-/// first needs them and stay open. Everything that File promises holds: damage is an error, never a
-/// wrong particle; a leaf file that is missing, or is not the one that the top file names, is an
-/// error that names both. All const functions may be called concurrently. Movable.
+/// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library
+/// writes. Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a
+/// query first needs them and stay open. Everything that File promises holds: damage is an error,
+/// never a wrong particle; a leaf file that is missing, or is not the one that the top file names,
+/// is an error that names both. All const functions may be called concurrently. Movable.
 ///
-/// Quality holds for each leaf file, so that a quality returns q n particles to within one particle per
-/// leaf file. Parts are dealt out over all leaf files by number of particles.
+/// Quality holds for each leaf file, so that a quality returns q n particles to within one particle
+/// per leaf file. Parts are dealt out over all leaf files by number of particles.
 class Dataset
 {
 public:
@@ -88,8 +88,7 @@ public:
   /// Largest number of particles that select(query) can return, from the indices alone.
   [[nodiscard]] std::uint64_t upper_bound(const Query& query) const;
   /// Finds the particles that match, exactly. As File::select.
-  [[nodiscard]] DatasetSelection select(
-    const Query& query, const QueryOptions& options = {}) const;
+  [[nodiscard]] DatasetSelection select(const Query& query, const QueryOptions& options = {}) const;
   /// As File::read_positions: shape (selection.count, 3).
   void read_positions(
     const DatasetSelection& selection, void* out, const QueryOptions& options = {}) const;

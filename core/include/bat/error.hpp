@@ -18,6 +18,7 @@ enum class ErrorCode
   WriteFailed,        ///< the operating system refused a write
   NoSpace,            ///< disk full or quota exceeded
   InvalidArgument,    ///< a query, option or input array that cannot be honoured
+  OutOfMemory,        ///< an allocation failed
   Cancelled           ///< the caller's progress function asked to stop
 };
 

@@ -42,16 +42,18 @@ struct WriteReport
   std::uint64_t treelets = 0;
   std::uint64_t largest_treelet = 0; ///< particles
   std::uint32_t block_particles = 0;
-  double seconds_build = 0; ///< order and tree
-  double seconds_encode = 0; ///< columns, index and (for files) writing
+  double seconds_build = 0;  ///< order and tree
+  double seconds_encode = 0; ///< columns and index
+  double seconds_write = 0;  ///< giving bytes to the file system and waiting for the disk
 };
 
-/// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are on
-/// disk; on any failure the old file is untouched and no temporary is left. Needs, beyond the
-/// caller's arrays, about 12 to 24 bytes per particle and the largest column. The same input gives
-/// the same bytes for any number of threads. Not collective; safe to call concurrently for different
-/// paths. Throws Error: InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace,
-/// Cancelled.
+/// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
+/// on disk; on any failure the old file is untouched and no temporary is left. Leaf files of a
+/// dataset that was there before, and temporaries of writers that were killed, are removed after
+/// that. Needs, beyond the caller's arrays, about 12 to 24 bytes per particle and the largest
+/// column. The same input gives the same bytes for any number of threads. Not collective; safe to
+/// call concurrently for different paths. Throws Error: InvalidArgument (arrays, names, options),
+/// CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});
 

@@ -53,8 +53,8 @@ void check_array(const ArrayView& view, std::uint64_t count, const std::string& 
   }
   if (view.components < 1 || view.components > kMaxComponents)
   {
-    refuse(fmt::format(
-      "{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
+    refuse(
+      fmt::format("{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
   }
   for (int c = 0; count != 0 && c != view.components; ++c)
   {
@@ -71,7 +71,8 @@ void check_metadata(const std::string& metadata)
   int deepest = 0;
   const nlohmann::json object = nlohmann::json::parse(
     metadata,
-    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&)
+    {
       deepest = std::max(deepest, depth);
       return true;
     },
@@ -87,7 +88,8 @@ void check_metadata(const std::string& metadata)
   }
 }
 
-// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections 6 to 11.
+// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
+// 6 to 11.
 double index_bytes(const ParticleView& particles, std::uint32_t block, std::uint32_t treelet)
 {
   double bytes = size_of(particles.positions.type) * 3.0;
@@ -214,8 +216,8 @@ private:
     return box;
   }
 
-  // Writes the treelet's part of source and local_rank: level by level, from fine to coarse, the ranks
-  // that are not kept for the next coarser level (FORMAT.md section 8).
+  // Writes the treelet's part of source and local_rank: level by level, from fine to coarse, the
+  // ranks that are not kept for the next coarser level (FORMAT.md section 8).
   void sort_by_level(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;
@@ -269,8 +271,8 @@ private:
     }
   }
 
-  void sample(std::uint64_t file_position, const Treelet& treelet, std::uint32_t begin,
-    std::uint32_t count)
+  void sample(
+    std::uint64_t file_position, const Treelet& treelet, std::uint32_t begin, std::uint32_t count)
   {
     for (std::uint32_t i = 0; i != count && file_position + i < this->out_.sample.size(); ++i)
     {
@@ -328,8 +330,8 @@ void check_input(const ParticleView& particles, const BuildOptions& options)
   }
   if (options.treelet_particles < 256 || options.treelet_particles > 65536)
   {
-    refuse(fmt::format(
-      "treelet_particles is {}; allowed are 256 to 65536", options.treelet_particles));
+    refuse(
+      fmt::format("treelet_particles is {}; allowed are 256 to 65536", options.treelet_particles));
   }
   if (options.block_particles != 0 &&
     (options.block_particles < 16 || options.block_particles > format::kMaxBlockParticles))

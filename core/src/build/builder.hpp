@@ -31,8 +31,8 @@ struct SpatialOrder
   std::vector<Treelet> treelets;
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
-  /// Per treelet, by level and inside a level by rank: number of the particle in the caller's arrays,
-  /// and its rank inside the treelet.
+  /// Per treelet, by level and inside a level by rank: number of the particle in the caller's
+  /// arrays, and its rank inside the treelet.
   std::vector<std::uint32_t> source;
   std::vector<std::uint16_t> local_rank;
   /// Caller's numbers of the first particles of the file: a stratified sample of all.

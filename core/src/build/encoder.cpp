@@ -5,6 +5,9 @@
 #include "bins.hpp"
 #include "build/bin_edges.hpp"
 #include "build/builder.hpp"
+#include "build/gather.hpp"
+#include "build/leaf_writer.hpp"
+#include "dataset/dataset_folder.hpp"
 #include "format/checksum.hpp"
 #include "format/encode.hpp"
 #include "format/layout.hpp"
@@ -26,12 +29,22 @@ namespace bat
 {
 namespace
 {
+using build::gather;
 using build::SpatialOrder;
 using build::Treelet;
+using build::tuple_bytes;
 using format::SectionKind;
 
-// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth their bytes.
+// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth
+// their bytes.
 constexpr double kUselessDensity = 0.8;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start)
+{
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Where the bytes of a file go.
 class Output
@@ -86,6 +99,7 @@ public:
     : file_(file)
   {
   }
+  [[nodiscard]] double seconds() const { return this->seconds_; }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
   {
     if (bytes > this->capacity_)
@@ -98,10 +112,12 @@ public:
     this->size_ = bytes;
     return this->buffer_.get();
   }
-  void end_column() override { this->file_.write(this->offset_, this->buffer_.get(), this->size_); }
+  void end_column() override { this->write(this->offset_, this->buffer_.get(), this->size_); }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
+    const auto start = Clock::now();
     this->file_.write(offset, data, bytes);
+    this->seconds_ += seconds_since(start);
   }
 
 private:
@@ -110,6 +126,7 @@ private:
   std::uint64_t capacity_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
+  double seconds_ = 0;
 };
 
 /// The index of one key before it is laid out.
@@ -162,7 +179,8 @@ public:
     : order_(order)
     , out_(out)
     , edges_(std::move(edges))
-    , inverse_block_(((std::uint64_t{ 1 } << 32) + order.block_particles - 1) / order.block_particles)
+    , inverse_block_(
+        ((std::uint64_t{ 1 } << 32) + order.block_particles - 1) / order.block_particles)
   {
     out.treelets.resize(order.treelets.size());
     out.bitmaps.resize(order.block_count);
@@ -286,7 +304,6 @@ public:
 
   WriteReport run()
   {
-    using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     this->report(0);
     this->order_ = build::build_order(this->particles_, this->options_);
@@ -295,12 +312,13 @@ public:
     this->write_positions(this->particles_.positions);
     for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
     {
-      this->report(0.3 + 0.6 * static_cast<double>(k + 1) /
+      this->report(0.3 +
+        0.6 * static_cast<double>(k + 1) /
           static_cast<double>(this->particles_.attributes.size() + 1));
       const ArrayView& values = this->particles_.attributes[k].values;
-      dispatch(values.type, [&](auto value) {
-        this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), values);
-      });
+      dispatch(values.type,
+        [&](auto value)
+        { this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), values); });
       this->key_attributes_.resize(this->keys_.size(), static_cast<std::uint32_t>(k));
     }
     this->report(0.95);
@@ -376,12 +394,8 @@ private:
       this->sections_.size() - 1, format::page_checksums(data, bytes));
   }
 
-  static std::uint64_t tuple_bytes(const ArrayView& view)
-  {
-    return size_of(view.type) * static_cast<std::uint64_t>(view.components);
-  }
-
-  // Calls fill(t, column) for each treelet in parallel, column being the memory of the whole section.
+  // Calls fill(t, column) for each treelet in parallel, column being the memory of the whole
+  // section.
   template <class Fill>
   void write_column_with(
     SectionKind kind, std::uint32_t index, const ArrayView& view, const Fill& fill)
@@ -390,8 +404,8 @@ private:
     this->data_bytes_ += bytes;
     const format::SectionRecord record = this->add_section(kind, index, bytes);
     std::byte* column = this->output_.begin_column(record.offset, bytes);
-    tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
-      [&](std::size_t t) { fill(t, column); });
+    tbb::parallel_for(
+      std::size_t{ 0 }, this->order_.treelets.size(), [&](std::size_t t) { fill(t, column); });
     this->add_page_checksums(column, bytes);
     this->output_.end_column();
   }
@@ -399,8 +413,9 @@ private:
   void write_positions(const ArrayView& view)
   {
     tbb::enumerable_thread_specific<std::vector<std::byte>> scratches;
-    this->write_column_with(
-      SectionKind::Positions, 0, view, [&](std::size_t t, std::byte* column) {
+    this->write_column_with(SectionKind::Positions, 0, view,
+      [&](std::size_t t, std::byte* column)
+      {
         const Treelet& treelet = this->order_.treelets[t];
         std::vector<std::byte>& local = scratches.local();
         local.resize(treelet.count * tuple_bytes(view));
@@ -409,65 +424,15 @@ private:
       });
   }
 
-  // Values of the caller's particles `source`, packed.
-  static void gather(
-    const std::uint32_t* source, std::size_t count, const ArrayView& view, std::byte* local)
-  {
-    const std::uint64_t value_bytes = size_of(view.type);
-    bool together = true;
-    for (int c = 1; c != view.components; ++c)
-    {
-      together = together &&
-        view.component[static_cast<std::size_t>(c)] ==
-          view.component[0] + value_bytes * static_cast<std::uint64_t>(c);
-    }
-    if (!together)
-    {
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        for (int c = 0; c != view.components; ++c, local += value_bytes)
-        {
-          std::memcpy(local,
-            view.component[static_cast<std::size_t>(c)] + source[i] * view.stride_bytes, value_bytes);
-        }
-      }
-      return;
-    }
-    const auto copy_tuples = [&](auto size) {
-      const std::byte* from = view.component[0];
-      const std::size_t stride = view.stride_bytes;
-      for (std::size_t i = 0; i != count; ++i, local += size)
-      {
-        std::memcpy(local, from + source[i] * stride, size);
-      }
-    };
-    using std::integral_constant;
-    switch (tuple_bytes(view)) // constant sizes turn the copy into a move
-    {
-      case 1:
-        return copy_tuples(integral_constant<std::size_t, 1>{});
-      case 2:
-        return copy_tuples(integral_constant<std::size_t, 2>{});
-      case 4:
-        return copy_tuples(integral_constant<std::size_t, 4>{});
-      case 8:
-        return copy_tuples(integral_constant<std::size_t, 8>{});
-      case 12:
-        return copy_tuples(integral_constant<std::size_t, 12>{});
-      case 24:
-        return copy_tuples(integral_constant<std::size_t, 24>{});
-      default:
-        return copy_tuples(static_cast<std::size_t>(tuple_bytes(view)));
-    }
-  }
-
   // Copies what gather() made to its file positions.
   void place(const Treelet& treelet, const std::byte* local, std::uint64_t tuple_bytes,
     std::byte* column) const
   {
     for_each_run(this->order_.levels, treelet.first, std::uint64_t{ treelet.first } + treelet.count,
-      [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count) {
-        std::memcpy(column + position * tuple_bytes, local + offset * tuple_bytes, count * tuple_bytes);
+      [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
+      {
+        std::memcpy(
+          column + position * tuple_bytes, local + offset * tuple_bytes, count * tuple_bytes);
       });
   }
 
@@ -505,8 +470,8 @@ private:
     return build::choose_edges(sample, build::bins_for(this->particles_.count));
   }
 
-  // Values of a key of all particles of a treelet; `values` is room for them where the tuples are not already
-  // what is asked for.
+  // Values of a key of all particles of a treelet; `values` is room for them where the tuples are
+  // not already what is asked for.
   template <class T, class V>
   static const V* key_values(
     const std::vector<T>& tuples, int components, int component, std::vector<V>& values)
@@ -558,8 +523,9 @@ private:
       std::vector<double> magnitudes;
     };
     tbb::enumerable_thread_specific<Scratch> scratches;
-    this->write_column_with(
-      SectionKind::Attribute, index, view, [&](std::size_t t, std::byte* column) {
+    this->write_column_with(SectionKind::Attribute, index, view,
+      [&](std::size_t t, std::byte* column)
+      {
         const Treelet& treelet = this->order_.treelets[t];
         Scratch& scratch = scratches.local();
         scratch.tuples.resize(treelet.count * static_cast<std::size_t>(scalars));
@@ -600,8 +566,8 @@ private:
     {
       treelets.push_back({ treelet.count, treelet.finite ? 0 : format::kNonFinite });
     }
-    this->write_plain(SectionKind::Treelets, 0, treelets.data(),
-      sizeof(format::TreeletRecord) * treelets.size());
+    this->write_plain(
+      SectionKind::Treelets, 0, treelets.data(), sizeof(format::TreeletRecord) * treelets.size());
     this->write_paged(SectionKind::BlockBoxes, 0, order.block_boxes.data(),
       sizeof(format::BlockBoxRecord) * order.block_boxes.size());
     for (std::uint32_t k = 0; k != this->keys_.size(); ++k)
@@ -647,11 +613,13 @@ private:
   void write_numbers(std::uint32_t k, const BuiltKey& key)
   {
     std::vector<Id> ids(key.bitmaps.size());
-    tbb::parallel_for(std::size_t{ 0 }, ids.size(), [&](std::size_t i) {
-      ids[i] = static_cast<Id>(
-        std::lower_bound(key.dictionary.begin(), key.dictionary.end(), key.bitmaps[i]) -
-        key.dictionary.begin());
-    });
+    tbb::parallel_for(std::size_t{ 0 }, ids.size(),
+      [&](std::size_t i)
+      {
+        ids[i] = static_cast<Id>(
+          std::lower_bound(key.dictionary.begin(), key.dictionary.end(), key.bitmaps[i]) -
+          key.dictionary.begin());
+      });
     this->write_paged(SectionKind::BlockBitmaps, k, ids.data(), sizeof(Id) * ids.size());
   }
 
@@ -699,8 +667,8 @@ private:
   {
     const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
     const format::Header header =
-      format::finish_header(this->sections_, this->reserve(table_bytes, 8),
-        this->particles_.count, 0, this->particles_.time, this->particles_.step);
+      format::finish_header(this->sections_, this->reserve(table_bytes, 8), this->particles_.count,
+        0, this->particles_.time, this->particles_.step);
     this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
     this->output_.write(0, &header, sizeof(header));
   }
@@ -711,28 +679,38 @@ private:
   SpatialOrder order_;
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
-    std::vector<format::SectionRecord> sections_;
+  std::vector<format::SectionRecord> sections_;
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_;
   std::uint64_t end_ = sizeof(format::Header);
   std::uint64_t data_bytes_ = 0;
 };
 
-WriteReport run_encoder(
-  const ParticleView& particles, const BuildOptions& options, Output& output)
+WriteReport run_encoder(const ParticleView& particles, const BuildOptions& options, Output& output)
 {
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   return arena.execute([&] { return Encoder(particles, options, output).run(); });
 }
 }
 
-WriteReport write_file(
+WriteReport write_leaf(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
   build::check_input(particles, options);
   io::AtomicFile file(path);
   FileOutput output(file);
-  const WriteReport report = run_encoder(particles, options, output);
+  WriteReport report = run_encoder(particles, options, output);
+  const auto start = Clock::now();
   file.commit();
+  report.seconds_write = output.seconds() + seconds_since(start);
+  report.seconds_encode -= output.seconds();
+  return report;
+}
+
+WriteReport write_file(
+  const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
+{
+  const WriteReport report = write_leaf(path, particles, options);
+  remove_leftovers(path, {});
   if (options.progress)
   {
     options.progress(1.0); // too late to cancel

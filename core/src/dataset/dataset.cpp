@@ -4,6 +4,7 @@
 #include "dataset/dataset_impl.hpp"
 #include "dataset/file_leaf.hpp"
 #include "file_impl.hpp"
+#include "io/atomic_file.hpp"
 #include "levels.hpp"
 #include "query/conditions.hpp"
 
@@ -32,7 +33,8 @@ bool is_outside(const format::NodeRecord& node, const Box& box)
 bool is_apart(const format::LeafKeyRecord& key, const query::RangeCondition& condition)
 {
   return std::visit(
-    [&](const auto& range) {
+    [&](const auto& range)
+    {
       using V = std::decay_t<decltype(range.lower)>;
       return from_bits<V>(key.maximum) < range.lower || from_bits<V>(key.minimum) > range.upper;
     },
@@ -51,10 +53,9 @@ std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
 // What a leaf file's schema must have in common with the top file's.
 bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& b)
 {
-  return std::equal(
-    a.begin(), a.end(), b.begin(), b.end(), [](const Attribute& x, const Attribute& y) {
-      return x.name == y.name && x.type == y.type && x.components == y.components;
-    });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+    [](const Attribute& x, const Attribute& y)
+    { return x.name == y.name && x.type == y.type && x.components == y.components; });
 }
 }
 
@@ -117,22 +118,24 @@ void Dataset::Impl::set_leaves(std::vector<LeafInfo> leaves, Opener opener) cons
 
 const std::vector<LeafInfo>& Dataset::Impl::leaves() const
 {
-  std::call_once(this->loaded_, [this] {
-    if (this->ready_)
+  std::call_once(this->loaded_,
+    [this]
     {
-      return; // since the dataset was opened
-    }
-    const format::LeafFiles& files = this->top->leaf_files();
-    const std::filesystem::path folder = std::filesystem::path(this->name).parent_path();
-    std::vector<LeafInfo> leaves;
-    for (std::size_t i = 0; i != files.leaves.size(); ++i)
-    {
-      const format::LeafRecord& record = files.leaves[i];
-      leaves.push_back({ folder / files.names[i], record.particles, record.file_bytes,
-        make_box(record.lower, record.upper) });
-    }
-    this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
-  });
+      if (this->ready_)
+      {
+        return; // since the dataset was opened
+      }
+      const format::LeafFiles& files = this->top->leaf_files();
+      const std::filesystem::path folder = io::follow_links(this->name).parent_path();
+      std::vector<LeafInfo> leaves;
+      for (std::size_t i = 0; i != files.leaves.size(); ++i)
+      {
+        const format::LeafRecord& record = files.leaves[i];
+        leaves.push_back({ folder / files.names[i], record.particles, record.file_bytes,
+          make_box(record.lower, record.upper) });
+      }
+      this->set_leaves(std::move(leaves), [this](std::size_t i) { return this->open_own(i); });
+    });
   return this->leaves_;
 }
 
@@ -140,10 +143,11 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
 {
   const format::LeafRecord& record = this->top->leaf_files().leaves[i];
   const std::string path = this->leaves_[i].path.string();
-  const auto bad = [&](ErrorCode code, const std::string& what) {
+  const auto bad = [&](ErrorCode code, const std::string& what)
+  {
     throw Error(code,
-      fmt::format("{}: {}; it is leaf file {} of {} of {}", path, what, i + 1,
-        this->leaves_.size(), this->name));
+      fmt::format("{}: {}; it is leaf file {} of {} of {}", path, what, i + 1, this->leaves_.size(),
+        this->name));
   };
   std::error_code unknown;
   if (!std::filesystem::exists(path, unknown))
@@ -203,7 +207,8 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const Query& query) const
     return tasks;
   }
   const format::LeafFiles* files = this->top ? &this->top->leaf_files() : nullptr;
-  const auto add = [&](std::size_t leaf) {
+  const auto add = [&](std::size_t leaf)
+  {
     const std::uint64_t first = this->first_rank_[leaf];
     const std::uint64_t end = this->first_rank_[leaf + 1];
     const std::uint64_t a = std::max(part.begin, first);
@@ -315,10 +320,9 @@ std::string Dataset::metadata() const
   {
     return this->impl_->single->metadata();
   }
-  return this->impl_->top
-    ? format::read_text(
-        *this->impl_->top->source, this->impl_->top->sections, format::SectionKind::Metadata)
-    : std::string();
+  return this->impl_->top ? format::read_text(*this->impl_->top->source, this->impl_->top->sections,
+                              format::SectionKind::Metadata)
+                          : std::string();
 }
 
 const std::vector<Attribute>& Dataset::attributes() const noexcept
@@ -401,9 +405,8 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
 {
   const std::vector<Impl::Task> tasks = this->impl_->tasks(query);
   std::vector<Selection> found(tasks.size());
-  const auto select_in = [&](std::size_t i) {
-    found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options);
-  };
+  const auto select_in = [&](std::size_t i)
+  { found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options); };
   if (tasks.size() == 1)
   {
     select_in(0);
@@ -439,9 +442,8 @@ void for_each_part(const DatasetSelection& selection, const QueryOptions& option
     first_row.push_back(rows);
     rows += part.selection.count;
   }
-  const auto read_part = [&](std::size_t i) {
-    read(selection.parts[i].leaf, selection.parts[i].selection, first_row[i]);
-  };
+  const auto read_part = [&](std::size_t i)
+  { read(selection.parts[i].leaf, selection.parts[i].selection, first_row[i]); };
   if (selection.parts.size() == 1)
   {
     read_part(0);
@@ -456,8 +458,9 @@ void Dataset::read_positions(
   const DatasetSelection& selection, void* out, const QueryOptions& options) const
 {
   const std::uint64_t bytes = 3 * size_of(this->position_type());
-  for_each_part(
-    selection, options, [&](std::size_t leaf, const Selection& part, std::uint64_t row) {
+  for_each_part(selection, options,
+    [&](std::size_t leaf, const Selection& part, std::uint64_t row)
+    {
       this->impl_->leaf(leaf).read_positions(
         part, static_cast<std::byte*>(out) + row * bytes, options);
     });
@@ -474,8 +477,9 @@ void Dataset::read_attribute(std::size_t index, const DatasetSelection& selectio
   }
   const Attribute& a = this->attributes()[index];
   const std::uint64_t bytes = size_of(a.type) * static_cast<std::uint64_t>(a.components);
-  for_each_part(
-    selection, options, [&](std::size_t leaf, const Selection& part, std::uint64_t row) {
+  for_each_part(selection, options,
+    [&](std::size_t leaf, const Selection& part, std::uint64_t row)
+    {
       this->impl_->leaf(leaf).read_attribute(
         index, part, static_cast<std::byte*>(out) + row * bytes, options);
     });

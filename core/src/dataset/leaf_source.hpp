@@ -19,8 +19,8 @@ struct RankInterval
 };
 
 /// One leaf file. const functions may be called concurrently and answer as those of File do: exact,
-/// deterministic, errors instead of wrong particles. `Query::part` and `parts` are not looked at here:
-/// the interval of ranks takes their place.
+/// deterministic, errors instead of wrong particles. `Query::part` and `parts` are not looked at
+/// here: the interval of ranks takes their place.
 class LeafSource
 {
 public:

@@ -47,20 +47,23 @@ std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
       record.component = static_cast<std::int16_t>(c == attribute.components ? -1 : c);
       record.bin_count = 1;
       const std::size_t k = keys.size();
-      const ValueClass type = record.component < 0 ? ValueClass::Float : value_class(attribute.type);
-      dispatch(type, [&](auto value) {
-        using V = decltype(value);
-        auto minimum = from_bits<V>(contents.leaves[0].keys[k].minimum);
-        auto maximum = from_bits<V>(contents.leaves[0].keys[k].maximum);
-        for (const LeafEntry& leaf : contents.leaves)
+      const ValueClass type =
+        record.component < 0 ? ValueClass::Float : value_class(attribute.type);
+      dispatch(type,
+        [&](auto value)
         {
-          minimum = std::min(minimum, from_bits<V>(leaf.keys[k].minimum));
-          maximum = std::max(maximum, from_bits<V>(leaf.keys[k].maximum));
-          record.flags |= static_cast<std::uint8_t>(leaf.keys[k].flags);
-        }
-        record.minimum = to_bits(minimum);
-        record.maximum = to_bits(maximum);
-      });
+          using V = decltype(value);
+          auto minimum = from_bits<V>(contents.leaves[0].keys[k].minimum);
+          auto maximum = from_bits<V>(contents.leaves[0].keys[k].maximum);
+          for (const LeafEntry& leaf : contents.leaves)
+          {
+            minimum = std::min(minimum, from_bits<V>(leaf.keys[k].minimum));
+            maximum = std::max(maximum, from_bits<V>(leaf.keys[k].maximum));
+            record.flags |= static_cast<std::uint8_t>(leaf.keys[k].flags);
+          }
+          record.minimum = to_bits(minimum);
+          record.maximum = to_bits(maximum);
+        });
       keys.push_back(record);
     }
   }
@@ -96,11 +99,13 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   std::vector<std::byte> bytes(sizeof(format::Header));
   std::vector<format::SectionRecord> sections;
   const auto align = [&] { bytes.resize((bytes.size() + 7) / 8 * 8); };
-  const auto append = [&](const void* data, std::size_t size) {
+  const auto append = [&](const void* data, std::size_t size)
+  {
     const auto* from = static_cast<const std::byte*>(data);
     bytes.insert(bytes.end(), from, from + size);
   };
-  const auto add = [&](format::SectionKind kind, const void* data, std::size_t size) {
+  const auto add = [&](format::SectionKind kind, const void* data, std::size_t size)
+  {
     align();
     sections.push_back(format::plain_section(kind, 0, bytes.size(), data, size));
     append(data, size);
@@ -130,11 +135,12 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   const std::string metadata = format::metadata_text(contents.metadata);
   add(format::SectionKind::Metadata, metadata.data(), metadata.size());
   const std::vector<format::NodeRecord> nodes = build::shallow_tree(boxes, bounds);
-  add(format::SectionKind::AggregationTree, nodes.data(),
-    nodes.size() * sizeof(format::NodeRecord));
+  add(
+    format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
 
   std::vector<std::byte> leaf_files;
-  const auto append_leaf = [&](const void* data, std::size_t size) {
+  const auto append_leaf = [&](const void* data, std::size_t size)
+  {
     const auto* from = static_cast<const std::byte*>(data);
     leaf_files.insert(leaf_files.end(), from, from + size);
   };
@@ -155,8 +161,8 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
 
   align();
-  const format::Header header = format::finish_header(sections, bytes.size(), particles,
-    format::kSeveralLeafFiles, contents.time, contents.step);
+  const format::Header header = format::finish_header(
+    sections, bytes.size(), particles, format::kSeveralLeafFiles, contents.time, contents.step);
   append(sections.data(), sections.size() * sizeof(format::SectionRecord));
   std::memcpy(bytes.data(), &header, sizeof(header));
   return bytes;

@@ -30,7 +30,7 @@ struct TopContents
   std::vector<Attribute> attributes; ///< keys are not looked at
   std::optional<double> time;
   std::optional<std::int64_t> step;
-  std::string metadata; ///< JSON object, or empty
+  std::string metadata;          ///< JSON object, or empty
   std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
 };
 

@@ -17,7 +17,8 @@ namespace bat::format
 {
 namespace
 {
-constexpr std::uint64_t kDirectBytes = 1 << 16; // longer runs are read straight into the caller's memory
+constexpr std::uint64_t kDirectBytes = 1
+  << 16; // longer runs are read straight into the caller's memory
 constexpr std::uint64_t kBufferPages = 64;
 
 const char* kind_name(std::uint32_t kind)
@@ -119,10 +120,9 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   if (have < sizeof(header))
   {
     throw Error(ErrorCode::Truncated,
-      size == 0
-        ? file.name() + ": the file is empty"
-        : fmt::format(
-            "{}: the header has {} bytes, the file only {}", file.name(), sizeof(header), size));
+      size == 0 ? file.name() + ": the file is empty"
+                : fmt::format("{}: the header has {} bytes, the file only {}", file.name(),
+                    sizeof(header), size));
   }
   check_sum(file, "the header", header.header_checksum,
     checksum(&header, offsetof(Header, header_checksum)));
@@ -130,7 +130,8 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   if (kind == FileKind::Leaf && needed == kSeveralLeafFiles)
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      file.name() + ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
+      file.name() +
+        ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
   if ((needed & ~std::uint64_t{ kSeveralLeafFiles }) != 0)
   {
@@ -152,16 +153,15 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   if (header.file_bytes > size)
   {
     throw Error(ErrorCode::Truncated,
-      fmt::format("{}: the file has {} bytes; its header promises {}", file.name(), size,
-        header.file_bytes));
+      fmt::format(
+        "{}: the file has {} bytes; its header promises {}", file.name(), size, header.file_bytes));
   }
   if (header.file_bytes < size)
   {
-    corrupt(file,
-      fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
+    corrupt(
+      file, fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
   }
-  const std::uint64_t most =
-    kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
+  const std::uint64_t most = kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
   if (header.particle_count > most)
   {
     corrupt(file, fmt::format("{} particles; at most {} are allowed", header.particle_count, most));
@@ -173,8 +173,7 @@ std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
   const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
-  if (header.section_table_offset % 8 != 0 ||
-    header.section_table_offset < sizeof(Header) ||
+  if (header.section_table_offset % 8 != 0 || header.section_table_offset < sizeof(Header) ||
     !inside(header.section_table_offset, bytes, file.size()))
   {
     corrupt(file,
@@ -183,8 +182,8 @@ std::vector<SectionRecord> read_sections(
   }
   std::vector<SectionRecord> sections(header.section_count);
   file.read(header.section_table_offset, sections.data(), bytes);
-  check_sum(file, "the section table", header.section_table_checksum,
-    checksum(sections.data(), bytes));
+  check_sum(
+    file, "the section table", header.section_table_checksum, checksum(sections.data(), bytes));
   for (std::size_t i = 0; i != sections.size(); ++i)
   {
     const SectionRecord& s = sections[i];
@@ -195,13 +194,13 @@ std::vector<SectionRecord> read_sections(
       corrupt(file, name + " is not in ascending order in the section table");
     }
     // Other kinds belong to features that the file does not have or this library does not read.
-    const bool known = (s.kind >= 1 && s.kind <= 12) ||
-      (kind == FileKind::Top && (s.kind == 13 || s.kind == 14));
+    const bool known =
+      (s.kind >= 1 && s.kind <= 12) || (kind == FileKind::Top && (s.kind == 13 || s.kind == 14));
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: has {} (kind {}), which must be understood and is not", file.name(), name,
-          s.kind));
+        fmt::format(
+          "{}: has {} (kind {}), which must be understood and is not", file.name(), name, s.kind));
     }
     if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
     {
@@ -210,8 +209,8 @@ std::vector<SectionRecord> read_sections(
     if (s.encoding != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(), name,
-          s.encoding));
+        fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(),
+          name, s.encoding));
     }
     if (s.offset % 8 != 0 || s.offset < sizeof(Header) || !inside(s.offset, s.bytes, file.size()))
     {
@@ -228,10 +227,9 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
     }
-    if (paged
-        ? s.checksums_offset % 8 != 0 || s.checksums_offset < sizeof(Header) ||
+    if (paged ? s.checksums_offset % 8 != 0 || s.checksums_offset < sizeof(Header) ||
           !inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size())
-        : s.checksums_offset != 0)
+              : s.checksums_offset != 0)
     {
       corrupt(file,
         fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
@@ -247,7 +245,8 @@ const SectionRecord* find_section(
   const auto wanted = std::make_tuple(static_cast<std::uint32_t>(kind), index);
   const auto found = std::lower_bound(sections.begin(), sections.end(), wanted,
     [](const SectionRecord& s, const auto& key) { return std::tie(s.kind, s.index) < key; });
-  return found != sections.end() && std::tie(found->kind, found->index) == wanted ? &*found : nullptr;
+  return found != sections.end() && std::tie(found->kind, found->index) == wanted ? &*found
+                                                                                  : nullptr;
 }
 
 std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const SectionRecord& section)
@@ -258,8 +257,8 @@ std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const Sectio
   return bytes;
 }
 
-std::string read_text(const io::RandomAccessFile& file,
-  const std::vector<SectionRecord>& sections, SectionKind kind)
+std::string read_text(
+  const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, SectionKind kind)
 {
   const SectionRecord* section = find_section(sections, kind);
   if (!section)
@@ -339,7 +338,8 @@ const SectionRecord& require(const io::RandomAccessFile& file,
 void check_head(
   const io::RandomAccessFile& file, const Header& header, const SchemaHead& head, FileKind kind)
 {
-  const auto check = [&](bool good, const std::string& what) {
+  const auto check = [&](bool good, const std::string& what)
+  {
     if (!good)
     {
       corrupt(file, "SCHEMA: " + what);
@@ -364,8 +364,8 @@ void check_head(
     fmt::format(
       "{} particles per block; 1 to {} are allowed", head.block_particles, kMaxBlockParticles));
   check(head.block_count <= header.particle_count && head.block_count >= head.treelet_count,
-    fmt::format("{} blocks for {} treelets and {} particles", head.block_count,
-      head.treelet_count, header.particle_count));
+    fmt::format("{} blocks for {} treelets and {} particles", head.block_count, head.treelet_count,
+      header.particle_count));
   check(head.position_type == 9 || head.position_type == 10,
     fmt::format("position type {}; 9 and 10 are allowed", head.position_type));
   check(is_zero(head.reserved, sizeof(head.reserved)), "reserved bytes are not zero");
@@ -399,8 +399,8 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
   const std::uint64_t n = header.particle_count;
   const std::uint64_t treelets = schema.head.treelet_count;
   const std::uint64_t blocks = schema.head.block_count;
-  const SectionRecord& levels =
-    require(file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
+  const SectionRecord& levels = require(
+    file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
   schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
   require(file, sections, SectionKind::ShallowTree, 0,
     treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
@@ -468,7 +468,8 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   }
   if (schema.head.key_count != keys)
   {
-    corrupt(file, fmt::format("SCHEMA: {} keys; the attributes have {}", schema.head.key_count, keys));
+    corrupt(
+      file, fmt::format("SCHEMA: {} keys; the attributes have {}", schema.head.key_count, keys));
   }
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
@@ -483,13 +484,15 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
       if (record.attribute != k || record.component != component ||
         !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
         (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
-        record.dictionary_count > (record.bitmap_bytes == 1 ? 256u : numbered ? 65536u : 0u) ||
+        record.dictionary_count > (record.bitmap_bytes == 1 ? 256u
+                                      : numbered            ? 65536u
+                                                            : 0u) ||
         (kind == FileKind::Top && (record.bitmap_bytes != 0 || record.bin_count != 1)) ||
         record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
         (type == ValueClass::Float && !is_value<double>(record.maximum)))
       {
-        corrupt(file,
-          fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
+        corrupt(
+          file, fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
       }
       attribute.keys.push_back({ component, number_from_bits(record.minimum, type),
         number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0 });
@@ -502,7 +505,8 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
     std::string name = reader.next_text(name_bytes[k]);
     if (name.find('\0') != std::string::npos || !names.insert(name).second)
     {
-      corrupt(file, fmt::format("SCHEMA: the name of attribute {} occurs twice or has a zero byte", k));
+      corrupt(
+        file, fmt::format("SCHEMA: the name of attribute {} occurs twice or has a zero byte", k));
     }
     schema.attributes[k].name = std::move(name);
   }
@@ -586,8 +590,8 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
       (is_float && (!is_value<double>(key.minimum) || !is_value<double>(key.maximum))))
     {
       corrupt(file,
-        fmt::format("LEAF_FILES: the record of key {} of leaf file {} breaks a rule", i % keys,
-          i / keys));
+        fmt::format(
+          "LEAF_FILES: the record of key {} of leaf file {} breaks a rule", i % keys, i / keys));
     }
     files.keys.push_back(key);
   }
@@ -598,7 +602,8 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
     if (!is_leaf_name(files.names.back()) || !names.insert(files.names.back()).second)
     {
       corrupt(file,
-        fmt::format("LEAF_FILES: the name of leaf file {} leads out of the folder or occurs twice", i));
+        fmt::format(
+          "LEAF_FILES: the name of leaf file {} leads out of the folder or occurs twice", i));
     }
   }
   if (reader.left() != 0)
@@ -619,9 +624,8 @@ std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const ch
   for (std::size_t i = 0; i != nodes.size(); ++i)
   {
     const NodeRecord& node = nodes[i];
-    const auto bad = [&](const char* problem) {
-      corrupt(file, fmt::format("{}: node {} {}", what, i, problem));
-    };
+    const auto bad = [&](const char* problem)
+    { corrupt(file, fmt::format("{}: node {} {}", what, i, problem)); };
     if (node.first_treelet != leaf_nodes.size())
     {
       bad("begins with the wrong treelet");
@@ -673,15 +677,17 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
 {
   const std::uint64_t pages = page_count(this->section_.bytes);
   const std::uint64_t upper = page_count(4 * pages);
-  std::call_once(this->loaded_, [&] {
-    std::vector<std::uint32_t> sums(upper);
-    this->file_.read(this->section_.checksums_offset, sums.data(), 4 * upper);
-    if (checksum(sums.data(), 4 * upper) != this->section_.checksum)
+  std::call_once(this->loaded_,
+    [&]
     {
-      corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
-    }
-    this->upper_ = std::move(sums);
-  });
+      std::vector<std::uint32_t> sums(upper);
+      this->file_.read(this->section_.checksums_offset, sums.data(), 4 * upper);
+      if (checksum(sums.data(), 4 * upper) != this->section_.checksum)
+      {
+        corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
+      }
+      this->upper_ = std::move(sums);
+    });
   std::vector<std::uint32_t> sums(std::min<std::uint64_t>(kPageBytes / 4, pages - first));
   this->file_.read(
     this->section_.checksums_offset + 4 * (upper + first), sums.data(), 4 * sums.size());
@@ -715,9 +721,10 @@ void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::
   }
 }
 
-// Fills the buffer with the pages from first_page on that the next spans need, as far as they touch.
-void PageReader::load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
-  std::uint64_t first_page)
+// Fills the buffer with the pages from first_page on that the next spans need, as far as they
+// touch.
+void PageReader::load(
+  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::uint64_t first_page)
 {
   const std::uint64_t bytes = this->section_.record().bytes;
   const std::uint64_t most = first_page + kBufferPages;
@@ -771,7 +778,8 @@ void PageReader::gather(
       {
         if (end - at >= kDirectBytes + kPageBytes)
         {
-          const Span head{ at, kPageBytes - at % kPageBytes }; // only up to where the direct read begins
+          const Span head{ at,
+            kPageBytes - at % kPageBytes }; // only up to where the direct read begins
           this->load(&head, 1, 1, at / kPageBytes);
         }
         else

@@ -1,5 +1,5 @@
-// From bytes that nobody has checked to values that can be trusted. The only place where offsets and
-// counts of a file are believed, and only after they were compared with what is there.
+// From bytes that nobody has checked to values that can be trusted. The only place where offsets
+// and counts of a file are believed, and only after they were compared with what is there.
 #pragma once
 
 #include "bat/error.hpp"
@@ -46,8 +46,8 @@ enum class FileKind
   const io::RandomAccessFile& file, const SectionRecord& section);
 
 /// The same as text; empty if there is no such section.
-[[nodiscard]] std::string read_text(const io::RandomAccessFile& file,
-  const std::vector<SectionRecord>& sections, SectionKind kind);
+[[nodiscard]] std::string read_text(
+  const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, SectionKind kind);
 
 /// The same as records; the size of the section is a multiple of the record's.
 template <class Record>
@@ -63,8 +63,9 @@ template <class Record>
   return records;
 }
 
-/// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets or leaf
-/// files; a leaf whose box is that of everything must be non-finite. Gives the node of each leaf.
+/// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets
+/// or leaf files; a leaf whose box is that of everything must be non-finite. Gives the node of each
+/// leaf.
 [[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
   const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
 
@@ -100,8 +101,8 @@ struct LeafFiles
 [[nodiscard]] LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, const Schema& schema);
 
-/// Reads pages of one paged section and checks each against its checksum. const functions may be called
-/// concurrently.
+/// Reads pages of one paged section and checks each against its checksum. const functions may be
+/// called concurrently.
 class PagedSection
 {
 public:
@@ -132,8 +133,8 @@ public:
   {
   }
 
-  /// Copies the elements of ascending `spans` to `out`, packed. Elements have `element_bytes` bytes. The
-  /// spans lie inside the section.
+  /// Copies the elements of ascending `spans` to `out`, packed. Elements have `element_bytes`
+  /// bytes. The spans lie inside the section.
   void gather(
     const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
 

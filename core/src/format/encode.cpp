@@ -20,8 +20,8 @@ void append(std::vector<std::byte>& bytes, const void* data, std::size_t count)
 }
 }
 
-std::vector<std::byte> schema_bytes(SchemaHead head, const std::vector<Attribute>& attributes,
-  const std::vector<KeyRecord>& keys)
+std::vector<std::byte> schema_bytes(
+  SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys)
 {
   head.attribute_count = static_cast<std::uint32_t>(attributes.size());
   head.key_count = static_cast<std::uint32_t>(keys.size());
@@ -76,10 +76,9 @@ Header finish_header(std::vector<SectionRecord>& sections, std::uint64_t section
   std::uint64_t particles, std::uint64_t required_features, std::optional<double> time,
   std::optional<std::int64_t> step)
 {
-  std::sort(
-    sections.begin(), sections.end(), [](const SectionRecord& a, const SectionRecord& b) {
-      return std::tie(a.kind, a.index) < std::tie(b.kind, b.index);
-    });
+  std::sort(sections.begin(), sections.end(),
+    [](const SectionRecord& a, const SectionRecord& b)
+    { return std::tie(a.kind, a.index) < std::tie(b.kind, b.index); });
   const std::uint64_t table_bytes = sizeof(SectionRecord) * sections.size();
   Header header{};
   std::copy(std::begin(kMagic), std::end(kMagic), header.magic);

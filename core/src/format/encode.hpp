@@ -13,10 +13,11 @@
 
 namespace bat::format
 {
-/// SCHEMA (section 7). `attributes` carry name, type, components, role and host_type; the rest of their
-/// records and the counts of `head` are filled in. `keys` are those of all attributes in order.
-[[nodiscard]] std::vector<std::byte> schema_bytes(SchemaHead head,
-  const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
+/// SCHEMA (section 7). `attributes` carry name, type, components, role and host_type; the rest of
+/// their records and the counts of `head` are filled in. `keys` are those of all attributes in
+/// order.
+[[nodiscard]] std::vector<std::byte> schema_bytes(
+  SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
 
 /// METADATA: the given object, or an empty one, with `writer` added.
 [[nodiscard]] std::string metadata_text(const std::string& metadata);

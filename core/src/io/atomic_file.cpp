@@ -30,7 +30,16 @@ namespace
     fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
 }
 
-// A link is followed, so that the file it leads to is replaced, or made, and not the link.
+// Long names would exceed the limit of the file system with a suffix.
+std::string temporary_prefix(const std::string& target)
+{
+  return "." + target.substr(0, 200) + ".";
+}
+
+constexpr std::size_t kRandomDigits = 8;
+constexpr char kTemporarySuffix[] = ".tmp";
+}
+
 std::filesystem::path follow_links(std::filesystem::path path)
 {
   constexpr int kMostLinks = 40; // what stat() follows
@@ -46,6 +55,24 @@ std::filesystem::path follow_links(std::filesystem::path path)
   }
   return path;
 }
+
+bool is_temporary_of(const std::string& name, const std::string& target)
+{
+  const std::string prefix = temporary_prefix(target);
+  if (prefix.size() != target.size() + 2)
+  {
+    return false; // cut, and so perhaps of another file
+  }
+  return is_temporary(name) && name.size() == prefix.size() + kRandomDigits + 4 &&
+    name.compare(0, prefix.size(), prefix) == 0;
+}
+
+bool is_temporary(const std::string& name)
+{
+  constexpr std::size_t tail = kRandomDigits + 4;
+  return name.size() > tail + 2 && name[0] == '.' && name[name.size() - tail - 1] == '.' &&
+    name.find_first_not_of("0123456789abcdef", name.size() - tail) == name.size() - 4 &&
+    name.compare(name.size() - 4, 4, kTemporarySuffix) == 0;
 }
 
 AtomicFile::AtomicFile(const std::filesystem::path& target)
@@ -78,9 +105,8 @@ AtomicFile::AtomicFile(const std::filesystem::path& target)
   for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
   {
     std::filesystem::path name = this->target_;
-    // Long names would exceed the limit of the file system with a suffix.
-    name.replace_filename(fmt::format(
-      ".{}.{:08x}.tmp", this->target_.filename().string().substr(0, 200), random()));
+    name.replace_filename(fmt::format("{}{:08x}{}",
+      temporary_prefix(this->target_.filename().string()), random(), kTemporarySuffix));
     this->temporary_ = name.string();
     this->descriptor_ =
       ::open(this->temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -118,8 +144,8 @@ void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes
   const char* from = static_cast<const char*>(data);
   while (bytes != 0)
   {
-    const ssize_t done = ::pwrite(
-      this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    const ssize_t done =
+      ::pwrite(this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
     if (done < 0)
     {
       if (errno == EINTR)

@@ -8,9 +8,9 @@
 
 namespace bat::io
 {
-/// Writes to a temporary file beside `target`; commit() puts it in the target's place by a rename. Without
-/// commit() the destructor removes the temporary and the target stays as it was. Throws Error: CannotOpen,
-/// NoSpace, WriteFailed.
+/// Writes to a temporary file beside `target`; commit() puts it in the target's place by a rename.
+/// Without commit() the destructor removes the temporary and the target stays as it was. Throws
+/// Error: CannotOpen, NoSpace, WriteFailed.
 class AtomicFile
 {
 public:
@@ -28,4 +28,12 @@ private:
   std::string temporary_;
   int descriptor_ = -1;
 };
+
+/// The file that a path leads to: links are followed, so that the file is replaced, or made, and
+/// not the link.
+[[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
+
+/// Whether a file name is that of a temporary of `target` (a file name), or of any file.
+[[nodiscard]] bool is_temporary_of(const std::string& name, const std::string& target);
+[[nodiscard]] bool is_temporary(const std::string& name);
 }

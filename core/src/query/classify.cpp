@@ -64,7 +64,8 @@ public:
     , condition_(condition)
   {
     std::visit(
-      [&](const auto& range) {
+      [&](const auto& range)
+      {
         using V = std::decay_t<decltype(range.lower)>;
         std::vector<V> edges;
         for (const std::uint64_t bits : index.edges)
@@ -79,8 +80,8 @@ public:
 
   [[nodiscard]] TreeletBits treelet(std::size_t t) const
   {
-    return std::visit([&](const auto& range) { return this->treelet_of(range, t); },
-      this->condition_.range);
+    return std::visit(
+      [&](const auto& range) { return this->treelet_of(range, t); }, this->condition_.range);
   }
 
 private:
@@ -103,19 +104,17 @@ private:
       bits.relation = Relation::Inside;
       return bits;
     }
-    const std::uint32_t first = std::clamp<std::uint32_t>(
-      this->first_bin_, record.first_bin, record.last_bin);
+    const std::uint32_t first =
+      std::clamp<std::uint32_t>(this->first_bin_, record.first_bin, record.last_bin);
     const std::uint32_t last =
       std::clamp<std::uint32_t>(this->last_bin_, record.first_bin, record.last_bin);
-    const auto first_bit =
-      static_cast<int>(bit_of_bin(first, record.first_bin, record.last_bin));
+    const auto first_bit = static_cast<int>(bit_of_bin(first, record.first_bin, record.last_bin));
     const auto last_bit = static_cast<int>(bit_of_bin(last, record.first_bin, record.last_bin));
     bits.possible = bits_from_to(first_bit, last_bit);
     if (!has_nan)
     {
       // Values of a higher bin than the lower end's are above it, and so at the other end.
-      bits.certain =
-        bits_from_to(from_minimum ? 0 : first_bit + 1, to_maximum ? 31 : last_bit - 1);
+      bits.certain = bits_from_to(from_minimum ? 0 : first_bit + 1, to_maximum ? 31 : last_bit - 1);
     }
     bits.relation = (record.bitmap & bits.possible) == 0 ? Relation::Outside
       : (record.bitmap & ~bits.certain) == 0             ? Relation::Inside
@@ -155,7 +154,8 @@ public:
     {
       this->classify_range(r);
     }
-    // A part of the particles is a part of the ranks: treelets outside of it need no look at their blocks.
+    // A part of the particles is a part of the ranks: treelets outside of it need no look at their
+    // blocks.
     for (std::size_t t = 0; t != this->states_.size(); ++t)
     {
       if (this->index_.first_rank[t + 1] <= this->conditions_.first_rank ||
@@ -185,8 +185,8 @@ private:
       // Nodes of a full binary tree: one leaf more than inner nodes.
       const std::size_t treelets = (node.skip - i + 1) / 2;
       const std::uint64_t state = relation == Relation::Outside ? kOutside
-        : relation == Relation::Partial                        ? kBoxBit
-                                                               : 0;
+        : relation == Relation::Partial                         ? kBoxBit
+                                                                : 0;
       std::fill_n(this->states_.begin() + node.first_treelet, treelets, state);
       i = node.skip;
     }
@@ -274,8 +274,8 @@ private:
     }
     std::vector<Record> records(count);
     format::PageReader reader(this->file_.paged(kind, index));
-    reader.gather(spans.data(), spans.size(), sizeof(Record),
-      reinterpret_cast<std::byte*>(records.data()));
+    reader.gather(
+      spans.data(), spans.size(), sizeof(Record), reinterpret_cast<std::byte*>(records.data()));
     return records;
   }
 
@@ -329,11 +329,13 @@ private:
     }
     else if (bytes == 2)
     {
-      this->refine_range(r, treelets, this->look_up(key, this->read_blocks<std::uint16_t>(kind, k, spans)));
+      this->refine_range(
+        r, treelets, this->look_up(key, this->read_blocks<std::uint16_t>(kind, k, spans)));
     }
     else
     {
-      this->refine_range(r, treelets, this->look_up(key, this->read_blocks<std::uint8_t>(kind, k, spans)));
+      this->refine_range(
+        r, treelets, this->look_up(key, this->read_blocks<std::uint8_t>(kind, k, spans)));
     }
   }
 
@@ -347,8 +349,8 @@ private:
       if (ids[i] >= dictionary.size())
       {
         format::corrupt(*this->file_.source,
-          fmt::format("BLOCK_BITMAPS {}: number {} of a dictionary of {}", key, ids[i],
-            dictionary.size()));
+          fmt::format(
+            "BLOCK_BITMAPS {}: number {} of a dictionary of {}", key, ids[i], dictionary.size()));
       }
       bitmaps[i] = dictionary[ids[i]];
     }
@@ -365,9 +367,9 @@ private:
       for (std::uint64_t b = 0; b != this->blocks_of(t); ++b, ++at)
       {
         this->decide(this->first_refined_[t] + b, range_bit(r),
-          (bitmaps[at] & bits.possible) == 0       ? Relation::Outside
+          (bitmaps[at] & bits.possible) == 0     ? Relation::Outside
             : (bitmaps[at] & ~bits.certain) == 0 ? Relation::Inside
-                                                   : Relation::Partial);
+                                                 : Relation::Partial);
       }
     }
   }
@@ -389,7 +391,8 @@ private:
   [[nodiscard]] std::vector<Interval> intervals() const
   {
     std::vector<Interval> out;
-    const auto add = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t state) {
+    const auto add = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t state)
+    {
       begin = std::max(begin, this->conditions_.first_rank);
       end = std::min(end, this->conditions_.end_rank);
       if (state == kOutside || begin >= end)

@@ -20,8 +20,8 @@ namespace
   throw Error(ErrorCode::InvalidArgument, file + ": " + what);
 }
 
-RangeCondition make_range(const std::string& file, const std::vector<Attribute>& attributes,
-  const AttributeRange& range)
+RangeCondition make_range(
+  const std::string& file, const std::vector<Attribute>& attributes, const AttributeRange& range)
 {
   RangeCondition condition;
   condition.attribute = find_attribute(file, attributes, range.attribute);
@@ -38,8 +38,7 @@ RangeCondition make_range(const std::string& file, const std::vector<Attribute>&
         to_string(range.upper)));
   }
   condition.component = range.component.value_or(attribute.components == 1 ? 0 : -1);
-  if (range.component &&
-    (*range.component < 0 || *range.component >= attribute.components))
+  if (range.component && (*range.component < 0 || *range.component >= attribute.components))
   {
     refuse(file,
       fmt::format("{} asks for component {}; there are 0 to {}", what, *range.component,
@@ -49,13 +48,12 @@ RangeCondition make_range(const std::string& file, const std::vector<Attribute>&
   {
     condition.key += format::key_count(attributes[k].components);
   }
-  condition.key += static_cast<std::size_t>(
-    condition.component < 0 ? attribute.components : condition.component);
+  condition.key +=
+    static_cast<std::size_t>(condition.component < 0 ? attribute.components : condition.component);
   condition.range =
     dispatch(condition.component < 0 ? ValueClass::Float : value_class(attribute.type),
-      [&](auto value) -> decltype(condition.range) {
-        return to_class<decltype(value)>(range.lower, range.upper);
-      });
+      [&](auto value) -> decltype(condition.range)
+      { return to_class<decltype(value)>(range.lower, range.upper); });
   return condition;
 }
 }
@@ -92,12 +90,12 @@ RankInterval part_ranks(const std::string& name, std::uint64_t n, const Query& q
   if (query.parts == 0 || query.part >= query.parts)
   {
     refuse(name,
-      fmt::format("part {} of {}; allowed are 0 up to the number of parts", query.part, query.parts));
+      fmt::format(
+        "part {} of {}; allowed are 0 up to the number of parts", query.part, query.parts));
   }
   // The quotient apart from the rest, so that products stay below 2^64.
-  const auto end_of = [&](std::uint64_t part) {
-    return n / query.parts * part + n % query.parts * part / query.parts;
-  };
+  const auto end_of = [&](std::uint64_t part)
+  { return n / query.parts * part + n % query.parts * part / query.parts; };
   return { end_of(query.part), end_of(query.part + std::uint64_t{ 1 }) };
 }
 
@@ -131,8 +129,8 @@ Conditions make_conditions(const std::string& name, const std::vector<Attribute>
       if (lower > upper)
       {
         refuse(name,
-          fmt::format(
-            "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, letter));
+          fmt::format("the box has its minimum {} above its maximum {} on the {} axis", lower,
+            upper, letter));
       }
     }
     conditions.box = query.box;

@@ -59,24 +59,27 @@ std::vector<Piece> to_pieces(
   }
   const std::size_t tasks = (intervals.size() + kIntervalsPerTask - 1) / kIntervalsPerTask;
   std::vector<std::vector<std::vector<Piece>>> by_task(tasks);
-  tbb::parallel_for(std::size_t{ 0 }, tasks, [&](std::size_t task) {
-    std::vector<std::vector<Piece>>& by_level = by_task[task];
-    by_level.resize(levels.size());
-    const std::size_t end = std::min(intervals.size(), (task + 1) * kIntervalsPerTask);
-    for (std::size_t i = task * kIntervalsPerTask; i != end; ++i)
+  tbb::parallel_for(std::size_t{ 0 }, tasks,
+    [&](std::size_t task)
     {
-      const Interval& interval = intervals[i];
-      for_each_run(levels, interval.begin, interval.end,
-        [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count) {
-          const std::uint64_t first = std::max(position, conditions.first_position);
-          const std::uint64_t last = std::min(position + count, conditions.end_position);
-          if (first < last)
+      std::vector<std::vector<Piece>>& by_level = by_task[task];
+      by_level.resize(levels.size());
+      const std::size_t end = std::min(intervals.size(), (task + 1) * kIntervalsPerTask);
+      for (std::size_t i = task * kIntervalsPerTask; i != end; ++i)
+      {
+        const Interval& interval = intervals[i];
+        for_each_run(levels, interval.begin, interval.end,
+          [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count)
           {
-            append(by_level[level], { { first, last - first }, interval.undecided });
-          }
-        });
-    }
-  });
+            const std::uint64_t first = std::max(position, conditions.first_position);
+            const std::uint64_t last = std::min(position + count, conditions.end_position);
+            if (first < last)
+            {
+              append(by_level[level], { { first, last - first }, interval.undecided });
+            }
+          });
+      }
+    });
   std::vector<Piece> pieces;
   for (std::size_t level = 0; level != levels.size(); ++level)
   {
@@ -127,7 +130,8 @@ std::vector<Job> make_jobs(std::vector<Piece>& pieces)
   return jobs;
 }
 
-// Ends of a range in the type of the attribute: v >= lower in T exactly where it holds on the real line.
+// Ends of a range in the type of the attribute: v >= lower in T exactly where it holds on the real
+// line.
 template <class T, class V>
 bool narrow(const ClassRange<V>& range, T& lower, T& upper)
 {
@@ -224,66 +228,70 @@ private:
   void test_box()
   {
     const Box& box = *this->conditions_.box;
-    dispatch(static_cast<ScalarType>(this->file_.schema.head.position_type), [&](auto value) {
-      using T = decltype(value);
-      if constexpr (std::is_floating_point_v<T>)
+    dispatch(static_cast<ScalarType>(this->file_.schema.head.position_type),
+      [&](auto value)
       {
-        T lower[3];
-        T upper[3];
-        for (std::size_t axis = 0; axis != 3; ++axis)
+        using T = decltype(value);
+        if constexpr (std::is_floating_point_v<T>)
         {
-          narrow<T, double>({ box.lower[axis], box.upper[axis] }, lower[axis], upper[axis]);
+          T lower[3];
+          T upper[3];
+          for (std::size_t axis = 0; axis != 3; ++axis)
+          {
+            narrow<T, double>({ box.lower[axis], box.upper[axis] }, lower[axis], upper[axis]);
+          }
+          const T* p = this->values<T>(format::SectionKind::Positions, 0, 3);
+          std::uint8_t* match = this->match_.data();
+          for (std::size_t i = 0; i != this->match_.size(); ++i)
+          {
+            const T x = p[3 * i];
+            const T y = p[3 * i + 1];
+            const T z = p[3 * i + 2];
+            match[i] &= static_cast<std::uint8_t>((x >= lower[0]) & (x <= upper[0]) &
+              (y >= lower[1]) & (y <= upper[1]) & (z >= lower[2]) & (z <= upper[2]));
+          }
         }
-        const T* p = this->values<T>(format::SectionKind::Positions, 0, 3);
-        std::uint8_t* match = this->match_.data();
-        for (std::size_t i = 0; i != this->match_.size(); ++i)
-        {
-          const T x = p[3 * i];
-          const T y = p[3 * i + 1];
-          const T z = p[3 * i + 2];
-          match[i] &= static_cast<std::uint8_t>((x >= lower[0]) & (x <= upper[0]) &
-            (y >= lower[1]) & (y <= upper[1]) & (z >= lower[2]) & (z <= upper[2]));
-        }
-      }
-    });
+      });
   }
 
   void test_range(const RangeCondition& condition)
   {
     const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
     const auto components = static_cast<std::size_t>(attribute.components);
-    dispatch(attribute.type, [&](auto value) {
-      using T = decltype(value);
-      const T* v = this->values<T>(
-        format::SectionKind::Attribute, static_cast<std::uint32_t>(condition.attribute), components);
-      if (condition.component < 0)
+    dispatch(attribute.type,
+      [&](auto value)
       {
-        this->test_magnitude(v, components, std::get<ClassRange<double>>(condition.range));
-        return;
-      }
-      T lower{};
-      T upper{};
-      if (!narrow(std::get<ClassRange<ClassOf<T>>>(condition.range), lower, upper))
-      {
-        std::fill(this->match_.begin(), this->match_.end(), std::uint8_t{ 0 });
-        return;
-      }
-      v += condition.component;
-      std::uint8_t* match = this->match_.data();
-      if (components == 1)
-      {
+        using T = decltype(value);
+        const T* v = this->values<T>(format::SectionKind::Attribute,
+          static_cast<std::uint32_t>(condition.attribute), components);
+        if (condition.component < 0)
+        {
+          this->test_magnitude(v, components, std::get<ClassRange<double>>(condition.range));
+          return;
+        }
+        T lower{};
+        T upper{};
+        if (!narrow(std::get<ClassRange<ClassOf<T>>>(condition.range), lower, upper))
+        {
+          std::fill(this->match_.begin(), this->match_.end(), std::uint8_t{ 0 });
+          return;
+        }
+        v += condition.component;
+        std::uint8_t* match = this->match_.data();
+        if (components == 1)
+        {
+          for (std::size_t i = 0; i != this->match_.size(); ++i)
+          {
+            match[i] &= static_cast<std::uint8_t>((v[i] >= lower) & (v[i] <= upper));
+          }
+          return;
+        }
         for (std::size_t i = 0; i != this->match_.size(); ++i)
         {
-          match[i] &= static_cast<std::uint8_t>((v[i] >= lower) & (v[i] <= upper));
+          const T x = v[i * components];
+          match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
         }
-        return;
-      }
-      for (std::size_t i = 0; i != this->match_.size(); ++i)
-      {
-        const T x = v[i * components];
-        match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
-      }
-    });
+      });
   }
 
   template <class T>
@@ -353,10 +361,10 @@ Selection select_pieces(
   {
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
-    tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
-      Tester(file, conditions)
-        .run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
-    });
+    tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
+      [&](std::size_t j) {
+        Tester(file, conditions).run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
+      });
     for (const std::vector<Span>& spans : found)
     {
       for (const Span& span : spans)
@@ -398,10 +406,8 @@ Selection select(
   const Conditions conditions = conditions_of(file, query, ranks);
   Selection selection;
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] {
-    selection =
-      select_pieces(file.impl(), conditions, find_pieces(file.impl(), conditions));
-  });
+  arena.execute([&]
+    { selection = select_pieces(file.impl(), conditions, find_pieces(file.impl(), conditions)); });
   return selection;
 }
 

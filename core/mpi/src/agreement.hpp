@@ -1,0 +1,54 @@
+// All ranks go on together, or fail together.
+#pragma once
+
+#include "bat/error.hpp"
+
+#include <mpi.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace bat::mpi
+{
+/// What a rank has to say at the end of a phase.
+struct Failure
+{
+  ErrorCode code = ErrorCode::InvalidArgument;
+  std::string text;
+};
+
+/// Calls f; what it throws becomes a failure.
+template <class F>
+[[nodiscard]] std::optional<Failure> attempt(F&& f)
+{
+  try
+  {
+    f();
+    return std::nullopt;
+  }
+  catch (const Error& e)
+  {
+    return Failure{ e.code(), e.what() };
+  }
+  catch (const std::bad_alloc&)
+  {
+    return Failure{ ErrorCode::OutOfMemory, "out of memory" };
+  }
+  catch (const std::exception& e)
+  {
+    return Failure{ ErrorCode::InvalidArgument, e.what() };
+  }
+}
+
+/// Collective. Returns if no rank failed; else throws the failure of the lowest failing rank on
+/// all.
+void agree(MPI_Comm comm, const std::optional<Failure>& mine);
+
+/// Collective. Calls f on this rank, then agrees.
+template <class F>
+void together(MPI_Comm comm, F&& f)
+{
+  agree(comm, attempt(std::forward<F>(f)));
+}
+}

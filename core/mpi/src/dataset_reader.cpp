@@ -1,0 +1,94 @@
+#include "bat/mpi.hpp"
+
+#include "agreement.hpp"
+#include "build/gather.hpp"
+#include "comm.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace bat::mpi
+{
+Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path)
+{
+  const OwnComm own(comm);
+  std::string text = path.string();
+  broadcast_text(own, text);
+  std::optional<Dataset> dataset;
+  const auto open = [&] { dataset.emplace(Dataset::open(text)); };
+  // Rank 0 first: a file that is not there is looked for once, not by thousands.
+  together(own.get(),
+    [&]
+    {
+      if (own.rank() == 0)
+      {
+        open();
+      }
+    });
+  together(own.get(),
+    [&]
+    {
+      if (own.rank() != 0)
+      {
+        open();
+      }
+    });
+  return std::move(*dataset);
+}
+
+ParticleView Particles::view() const
+{
+  ParticleView view;
+  view.count = this->count;
+  view.positions = ArrayView::packed(this->position_type, 3, this->positions.data());
+  for (const Column& column : this->columns)
+  {
+    AttributeView attribute;
+    attribute.name = column.name;
+    attribute.values = ArrayView::packed(column.type, column.components, column.values.data());
+    view.attributes.push_back(std::move(attribute));
+  }
+  return view;
+}
+
+Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
+  const std::vector<std::string>& attributes)
+{
+  const OwnComm own(comm);
+  QueryOptions options;
+  options.threads = threads_per_rank(own.get());
+  Particles particles;
+  together(own.get(),
+    [&]
+    {
+      const DatasetSelection selection = dataset.select(query, options);
+      particles.count = selection.count;
+      particles.position_type = dataset.position_type();
+      particles.positions.resize(selection.count * 3 * size_of(dataset.position_type()));
+      dataset.read_positions(selection, particles.positions.data(), options);
+      for (const std::string& name : attributes.empty() ? dataset.attribute_names() : attributes)
+      {
+        const std::size_t index = dataset.attribute_index(name);
+        const Attribute& attribute = dataset.attributes()[index];
+        Particles::Column column{ name, attribute.type, attribute.components, {} };
+        column.values.resize(selection.count * size_of(attribute.type) *
+          static_cast<std::size_t>(attribute.components));
+        dataset.read_attribute(index, selection, column.values.data(), options);
+        particles.columns.push_back(std::move(column));
+      }
+    });
+  return particles;
+}
+
+Box half_open(const Box& box) noexcept
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  Box closed = box;
+  for (double& upper : closed.upper)
+  {
+    // NaN stays NaN, so that the query refuses it.
+    upper = upper == inf ? inf : std::nextafter(upper, -inf);
+  }
+  return closed;
+}
+}

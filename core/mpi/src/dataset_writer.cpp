@@ -1,0 +1,534 @@
+// The two phases of the paper, with an agreement after each step: core/MPI.md.
+
+#include "bat/mpi.hpp"
+
+#include "agreement.hpp"
+#include "build/builder.hpp"
+#include "build/gather.hpp"
+#include "build/leaf_writer.hpp"
+#include "comm.hpp"
+#include "dataset/dataset_folder.hpp"
+#include "dataset/top_writer.hpp"
+#include "exchange.hpp"
+#include "io/atomic_file.hpp"
+#include "schema.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace bat::mpi
+{
+namespace
+{
+/// Files of an unfinished dataset; gone if it is not finished.
+class Unfinished
+{
+public:
+  Unfinished() = default;
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished()
+  {
+    for (const std::filesystem::path& file : this->files_)
+    {
+      std::error_code ignored;
+      std::filesystem::remove(file, ignored);
+    }
+  }
+  void add(const std::filesystem::path& file) { this->files_.push_back(file); }
+  void forget(const std::filesystem::path& file)
+  {
+    this->files_.erase(
+      std::remove(this->files_.begin(), this->files_.end(), file), this->files_.end());
+  }
+  void keep_all() { this->files_.clear(); }
+
+private:
+  std::vector<std::filesystem::path> files_;
+};
+
+class DatasetWriter
+{
+public:
+  DatasetWriter(const OwnComm& comm, std::filesystem::path path, const ParticleView& particles,
+    const WriteOptions& options)
+    : comm_(comm)
+    , path_(std::move(path))
+    , particles_(particles)
+    , options_(options)
+    , start_(MPI_Wtime())
+  {
+    if (comm.rank() != 0)
+    {
+      this->options_.build.progress = nullptr;
+    }
+  }
+
+  DatasetReport run()
+  {
+    this->check();
+    const int threads = this->options_.build.threads > 0 ? this->options_.build.threads
+                                                         : threads_per_rank(this->comm_.get());
+    this->options_.build.threads = threads;
+    tbb::task_arena arena(threads);
+    arena.execute(
+      [this]
+      {
+        this->plan();
+        this->move();
+      });
+    this->write();
+    this->commit();
+    return this->report();
+  }
+
+private:
+  // Ends a phase: its time is the slowest rank's.
+  void finish(double& seconds)
+  {
+    const double now = MPI_Wtime();
+    seconds = now - this->phase_start_;
+    this->phase_start_ = now;
+  }
+
+  void enter(Phase phase, double fraction)
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->options_.on_phase)
+        {
+          this->options_.on_phase(phase);
+        }
+        this->progress(fraction);
+      });
+  }
+
+  void progress(double fraction) const
+  {
+    const auto& call = this->options_.build.progress;
+    if (call && !call(fraction))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+  }
+
+  void check()
+  {
+    this->phase_start_ = this->start_;
+    this->enter(Phase::Check, 0);
+    std::string path = this->path_.string();
+    broadcast_text(this->comm_, path);
+    together(this->comm_.get(),
+      [&]
+      {
+        this->path_ = io::follow_links(path);
+        if (this->particles_.count == 0)
+        {
+          ArrayView& positions = this->particles_.positions;
+          positions.components = 3;
+          positions.type =
+            positions.type == ScalarType::Float32 ? ScalarType::Float32 : ScalarType::Float64;
+        }
+        build::check_input(this->particles_, this->options_.build);
+        if (this->comm_.rank() == 0)
+        {
+          const io::AtomicFile probe(this->path_); // that the target can be replaced
+        }
+      });
+    this->total_ = agree_on_schema(this->comm_, this->particles_);
+    this->row_bytes_ = build::tuple_bytes(this->particles_.positions);
+    for (const AttributeView& attribute : this->particles_.attributes)
+    {
+      this->row_bytes_ += build::tuple_bytes(attribute.values);
+    }
+    this->finish(this->seconds_.check);
+  }
+
+  void plan()
+  {
+    this->enter(Phase::Plan, 0.01);
+    std::vector<WeightedCell> cells;
+    PlanOptions plan_options;
+    together(this->comm_.get(),
+      [&]
+      {
+        plan_options.mode = this->options_.mode;
+        plan_options.bytes_per_particle = this->row_bytes_;
+        plan_options.ranks = static_cast<std::uint32_t>(this->comm_.size());
+        plan_options.find_best_axis = this->options_.find_best_axis;
+        plan_options.max_split_imbalance_ratio = this->options_.max_split_imbalance_ratio;
+        plan_options.max_overfull_factor = this->options_.max_overfull_factor;
+        plan_options.threads = this->options_.build.threads;
+        plan_options.target_bytes = this->options_.target_bytes != 0
+          ? this->options_.target_bytes
+          : auto_target_bytes(this->total_, this->row_bytes_, plan_options.ranks);
+        cells = this->summarise(plan_options);
+      });
+    const std::vector<WeightedCell> all = gather_records(this->comm_, cells);
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->comm_.rank() == 0)
+        {
+          this->plan_ = make_plan(all, plan_options);
+        }
+      });
+    this->broadcast_plan();
+    this->finish(this->seconds_.plan);
+  }
+
+  [[nodiscard]] std::vector<WeightedCell> summarise(const PlanOptions& plan_options) const
+  {
+    const std::uint64_t data = this->total_ * this->row_bytes_;
+    const std::uint64_t leaves = (data + plan_options.target_bytes - 1) /
+      std::max<std::uint64_t>(1, plan_options.target_bytes);
+    const std::uint32_t count = plan_options.mode == PlanMode::Adaptive
+      ? cells_per_rank(plan_options.ranks,
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)))
+      : 1;
+    const ArrayView& positions = this->particles_.positions;
+    std::vector<WeightedCell> cells = bat::summarise(positions.type,
+      { positions.component[0], positions.component[1], positions.component[2] },
+      positions.stride_bytes, this->particles_.count,
+      static_cast<std::uint32_t>(this->comm_.rank()), count);
+    if (plan_options.mode != PlanMode::Adaptive && this->options_.local_bounds &&
+      this->particles_.count != 0)
+    {
+      check_box(*this->options_.local_bounds);
+      cells.resize(1);
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        cells[0].lower[axis] = static_cast<float>(this->options_.local_bounds->lower[axis]);
+        cells[0].upper[axis] = static_cast<float>(this->options_.local_bounds->upper[axis]);
+      }
+      cells[0].particles = static_cast<double>(this->particles_.count);
+    }
+    return cells;
+  }
+
+  static void check_box(const Box& box)
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      if (!std::isfinite(box.lower[axis]) || !std::isfinite(box.upper[axis]) ||
+        box.lower[axis] > box.upper[axis])
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("the local bounds on the {} axis are {} to {}; allowed are finite numbers in "
+                      "ascending order",
+            "xyz"[axis], box.lower[axis], box.upper[axis]));
+      }
+    }
+  }
+
+  void broadcast_plan()
+  {
+    std::array<std::uint64_t, 3> head{ this->plan_.leaf_count, this->plan_.target_bytes,
+      static_cast<std::uint64_t>(this->plan_.mode) };
+    MPI_Bcast(head.data(), 3, MPI_UINT64_T, 0, this->comm_.get());
+    this->plan_.leaf_count = static_cast<std::uint32_t>(head[0]);
+    this->plan_.target_bytes = head[1];
+    this->plan_.mode = static_cast<PlanMode>(head[2]);
+    broadcast_records(this->comm_, this->plan_.nodes);
+    broadcast_records(this->comm_, this->plan_.aggregators);
+    broadcast_records(this->comm_, this->plan_.leaf_of_rank);
+  }
+
+  void move()
+  {
+    this->enter(Phase::Exchange, 0.05);
+    std::vector<std::uint32_t> leaf_of;
+    together(this->comm_.get(),
+      [&] { leaf_of = assign_leaves(this->particles_, this->plan_, this->comm_.rank()); });
+    this->moved_ = exchange(
+      this->comm_, this->particles_, leaf_of, this->plan_.leaf_count, this->plan_.aggregators);
+    this->finish(this->seconds_.exchange);
+  }
+
+  // Leaf files of this rank that have particles.
+  void drop_empty_leaves()
+  {
+    std::vector<AggregatedLeaf>& leaves = this->moved_.leaves;
+    leaves.erase(std::remove_if(leaves.begin(), leaves.end(),
+                   [](const AggregatedLeaf& leaf) { return leaf.particles.count == 0; }),
+      leaves.end());
+    std::uint64_t mine = leaves.size();
+    MPI_Allreduce(&mine, &this->leaf_files_, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+  }
+
+  void write()
+  {
+    this->drop_empty_leaves();
+    this->enter(Phase::Write, 0.2);
+    if (this->leaf_files_ <= 1)
+    {
+      this->write_single();
+      return;
+    }
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    std::uint64_t id = 0;
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->comm_.rank() == 0)
+        {
+          std::filesystem::create_directory(folder);
+          std::random_device random;
+          id = (std::uint64_t{ random() } << 32) | random();
+        }
+      });
+    MPI_Bcast(&id, 1, MPI_UINT64_T, 0, this->comm_.get());
+    together(this->comm_.get(),
+      [&]
+      {
+        const std::size_t count = this->moved_.leaves.size();
+        for (std::size_t i = 0; i != count; ++i)
+        {
+          AggregatedLeaf& leaf = this->moved_.leaves[i];
+          const std::filesystem::path file = folder / leaf_file_name(leaf.leaf, id);
+          this->unfinished_.add(file);
+          this->write_one(file, leaf,
+            0.2 + 0.7 * static_cast<double>(i) / static_cast<double>(count),
+            0.7 / static_cast<double>(count));
+          this->written_.push_back(file);
+          leaf.columns.clear();
+        }
+      });
+    this->finish(this->seconds_.write);
+  }
+
+  void write_one(
+    const std::filesystem::path& file, const AggregatedLeaf& leaf, double begin, double share)
+  {
+    BuildOptions build = this->options_.build;
+    if (build.progress)
+    {
+      build.progress = [this, begin, share](double fraction)
+      { return this->options_.build.progress(begin + share * fraction); };
+    }
+    const WriteReport report = write_leaf(file, leaf.particles, build);
+    this->seconds_.build += report.seconds_build + report.seconds_encode;
+    this->file_bytes_ += report.file_bytes;
+    this->largest_ = std::max(this->largest_, report.data_bytes);
+  }
+
+  // One leaf file is the dataset: its own rename is the commit.
+  void write_single()
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (!this->moved_.leaves.empty())
+        {
+          this->write_one(this->path_, this->moved_.leaves[0], 0.2, 0.75);
+        }
+        else if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
+        {
+          this->write_one(this->path_, { 0, this->particles_, {} }, 0.2, 0.75);
+        }
+      });
+    this->finish(this->seconds_.write);
+  }
+
+  void commit()
+  {
+    this->enter(Phase::Commit, 0.95);
+    if (this->leaf_files_ <= 1)
+    {
+      if (this->comm_.rank() == 0)
+      {
+        remove_leftovers(this->path_, {});
+      }
+      this->finish(this->seconds_.commit);
+      return;
+    }
+    std::vector<char> mine;
+    together(this->comm_.get(), [&] { mine = this->name_leaves(); });
+    const std::vector<char> all = gather_records(this->comm_, mine);
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->comm_.rank() == 0)
+        {
+          this->write_top(all);
+        }
+      });
+    this->unfinished_.keep_all();
+    if (this->comm_.rank() == 0)
+    {
+      remove_leftovers(this->path_, this->names_);
+    }
+    this->finish(this->seconds_.commit);
+  }
+
+  // Gives leaf files their names and describes them, for rank 0.
+  std::vector<char> name_leaves()
+  {
+    std::vector<char> bytes;
+    const auto append = [&](const void* data, std::size_t size)
+    {
+      const auto* from = static_cast<const char*>(data);
+      bytes.insert(bytes.end(), from, from + size);
+    };
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    for (std::size_t i = 0; i != this->written_.size(); ++i)
+    {
+      LeafEntry entry = describe_leaf(this->written_[i], {});
+      const std::string name =
+        leaf_file_name(this->moved_.leaves[i].leaf, entry.record.header_checksum);
+      const std::filesystem::path file = folder / name;
+      // The dataset in place may refer to a file of this name; it holds the same bytes.
+      const bool is_new = !std::filesystem::exists(file);
+      std::filesystem::rename(this->written_[i], file);
+      this->unfinished_.forget(this->written_[i]);
+      if (is_new)
+      {
+        this->unfinished_.add(file);
+      }
+      entry.record.name_bytes = static_cast<std::uint32_t>(name.size());
+      append(&entry.record, sizeof(entry.record));
+      append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+      append(name.data(), name.size());
+    }
+    return bytes;
+  }
+
+  // On rank 0.
+  void write_top(const std::vector<char>& bytes)
+  {
+    TopContents top;
+    top.position_type = this->particles_.positions.type;
+    std::size_t keys = 0;
+    for (const AttributeView& a : this->particles_.attributes)
+    {
+      top.attributes.push_back(
+        { a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
+      keys += format::key_count(a.values.components);
+    }
+    top.time = this->particles_.time;
+    top.step = this->particles_.step;
+    top.metadata = this->particles_.metadata;
+    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
+    const char* at = bytes.data();
+    while (at != bytes.data() + bytes.size())
+    {
+      LeafEntry entry;
+      std::memcpy(&entry.record, at, sizeof(entry.record));
+      at += sizeof(entry.record);
+      entry.keys.resize(keys);
+      if (keys != 0)
+      {
+        std::memcpy(entry.keys.data(), at, keys * sizeof(format::LeafKeyRecord));
+      }
+      at += keys * sizeof(format::LeafKeyRecord);
+      const std::string name(at, entry.record.name_bytes);
+      at += name.size();
+      entry.name = folder + name;
+      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+      this->names_.insert(name);
+      top.leaves.push_back(std::move(entry));
+    }
+    const std::vector<std::byte> contents = encode_top(top);
+    io::AtomicFile file(this->path_);
+    file.write(0, contents.data(), contents.size());
+    file.commit();
+    this->file_bytes_ += contents.size();
+  }
+
+  DatasetReport report()
+  {
+    DatasetReport report;
+    report.particles = this->total_;
+    report.leaf_files = std::max<std::uint64_t>(1, this->leaf_files_);
+    report.target_bytes = this->plan_.target_bytes;
+    report.data_bytes = this->total_ * this->row_bytes_;
+    report.ranks = this->comm_.size();
+    const std::array<std::uint64_t, 2> mine{ this->file_bytes_, this->moved_.sent_bytes };
+    std::array<std::uint64_t, 2> all{};
+    MPI_Allreduce(mine.data(), all.data(), 2, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    report.file_bytes = all[0];
+    report.moved_bytes = all[1];
+    MPI_Allreduce(
+      &this->largest_, &report.largest_leaf_bytes, 1, MPI_UINT64_T, MPI_MAX, this->comm_.get());
+    PhaseSeconds& s = this->seconds_;
+    s.write = std::max(0.0, s.write - s.build);
+    s.total = MPI_Wtime() - this->start_;
+    const std::array<double, 7> seconds{ s.check, s.plan, s.exchange, s.build, s.write, s.commit,
+      s.total };
+    std::array<double, 7> slowest{};
+    MPI_Allreduce(seconds.data(), slowest.data(), 7, MPI_DOUBLE, MPI_MAX, this->comm_.get());
+    report.seconds = { slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5],
+      slowest[6] };
+    if (this->options_.build.progress)
+    {
+      this->options_.build.progress(1.0); // too late to cancel
+    }
+    return report;
+  }
+
+  const OwnComm& comm_;
+  std::filesystem::path path_;
+  ParticleView particles_;
+  WriteOptions options_;
+  std::uint64_t total_ = 0;
+  std::uint64_t row_bytes_ = 0;
+  Plan plan_;
+  ExchangeResult moved_;
+  std::uint64_t leaf_files_ = 0;               ///< of all ranks
+  std::vector<std::filesystem::path> written_; ///< per leaf in moved_
+  std::set<std::string> names_;                ///< rank 0: leaf files of the new dataset
+  Unfinished unfinished_;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t largest_ = 0;
+  PhaseSeconds seconds_;
+  double start_ = 0;
+  double phase_start_ = 0;
+};
+}
+
+const char* name_of(Phase phase) noexcept
+{
+  switch (phase)
+  {
+    case Phase::Check:
+      return "check";
+    case Phase::Plan:
+      return "plan";
+    case Phase::Exchange:
+      return "exchange";
+    case Phase::Write:
+      return "write";
+    case Phase::Commit:
+      break;
+  }
+  return "commit";
+}
+
+std::string to_json(const DatasetReport& report)
+{
+  const PhaseSeconds& s = report.seconds;
+  const nlohmann::json json{ { "particles", report.particles }, { "leaf_files", report.leaf_files },
+    { "target_bytes", report.target_bytes }, { "file_bytes", report.file_bytes },
+    { "data_bytes", report.data_bytes }, { "largest_leaf_bytes", report.largest_leaf_bytes },
+    { "moved_bytes", report.moved_bytes }, { "ranks", report.ranks },
+    { "seconds",
+      { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
+        { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
+  return json.dump();
+}
+
+DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
+  const ParticleView& particles, const WriteOptions& options)
+{
+  const OwnComm own(comm);
+  return DatasetWriter(own, path, particles, options).run();
+}
+}

@@ -1,0 +1,432 @@
+#include "exchange.hpp"
+
+#include "agreement.hpp"
+#include "build/gather.hpp"
+#include "build/positions.hpp"
+#include "numbers.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace bat::mpi
+{
+namespace
+{
+constexpr int kCountsTag = 1;
+constexpr int kParticlesTag = 2;
+constexpr std::size_t kMessagesInFlight = 4;
+constexpr std::uint64_t kRowsPerTask = 1 << 16;
+
+/// So many of a rank's particles go to a leaf.
+struct LeafCount
+{
+  std::uint64_t leaf;
+  std::uint64_t count;
+};
+
+/// Rows of a leaf that come from one rank.
+struct Incoming
+{
+  int source = 0;
+  std::size_t leaf = 0; ///< place among this rank's leaves
+  std::uint64_t first_row = 0;
+  std::uint64_t count = 0;
+};
+
+/// A rank's particles in order of leaf.
+struct Sorted
+{
+  std::vector<std::uint32_t> order; ///< numbers of particles
+  std::vector<std::uint64_t> first; ///< per leaf, and all
+  [[nodiscard]] std::uint64_t count(std::size_t leaf) const
+  {
+    return this->first[leaf + 1] - this->first[leaf];
+  }
+};
+
+Sorted sort_by_leaf(const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count)
+{
+  Sorted sorted;
+  sorted.first.assign(leaf_count + std::size_t{ 1 }, 0);
+  for (const std::uint32_t leaf : leaf_of)
+  {
+    ++sorted.first[leaf + std::size_t{ 1 }];
+  }
+  std::partial_sum(sorted.first.begin(), sorted.first.end(), sorted.first.begin());
+  std::vector<std::uint64_t> next = sorted.first;
+  sorted.order.resize(leaf_of.size());
+  for (std::size_t i = 0; i != leaf_of.size(); ++i)
+  {
+    sorted.order[next[leaf_of[i]]++] = static_cast<std::uint32_t>(i);
+  }
+  return sorted;
+}
+
+std::vector<const ArrayView*> arrays_of(const ParticleView& particles)
+{
+  std::vector<const ArrayView*> arrays{ &particles.positions };
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    arrays.push_back(&attribute.values);
+  }
+  return arrays;
+}
+
+void gather_in_parallel(
+  const std::uint32_t* source, std::uint64_t count, const ArrayView& array, std::byte* out)
+{
+  const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
+  tbb::parallel_for(std::uint64_t{ 0 }, tasks,
+    [&](std::uint64_t task)
+    {
+      const std::uint64_t begin = task * kRowsPerTask;
+      build::gather(source + begin, std::min(kRowsPerTask, count - begin), array,
+        out + begin * build::tuple_bytes(array));
+    });
+}
+
+class Exchanger
+{
+public:
+  Exchanger(const OwnComm& comm, const ParticleView& particles,
+    const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+    const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
+    : comm_(comm)
+    , particles_(particles)
+    , aggregators_(aggregators)
+    , arrays_(arrays_of(particles))
+  {
+    together(comm.get(),
+      [&]
+      {
+        this->sorted_ = sort_by_leaf(leaf_of, leaf_count);
+        for (std::uint32_t leaf = 0; leaf != leaf_count; ++leaf)
+        {
+          if (aggregators[leaf] == static_cast<std::uint32_t>(comm.rank()))
+          {
+            this->own_.push_back(leaf);
+          }
+        }
+      });
+    for (const ArrayView* array : this->arrays_)
+    {
+      this->row_bytes_ += build::tuple_bytes(*array);
+    }
+    this->rows_per_message_ = std::max<std::uint64_t>(1, message_bytes / this->row_bytes_);
+  }
+
+  ExchangeResult run()
+  {
+    this->exchange_counts();
+    together(this->comm_.get(), [&] { this->make_room(); });
+    this->post_receives();
+    this->copy_own();
+    this->send();
+    MPI_Waitall(
+      static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
+    return std::move(this->result_);
+  }
+
+private:
+  [[nodiscard]] int aggregator(std::size_t leaf) const
+  {
+    return static_cast<int>(this->aggregators_[leaf]);
+  }
+
+  // Calls f(rank, first leaf, end of leaves) for each other rank that gets particles of this one.
+  // The leaves of an aggregator are consecutive.
+  template <class F>
+  void for_each_target(const F& f) const
+  {
+    const std::size_t leaves = this->aggregators_.size();
+    for (std::size_t leaf = 0; leaf != leaves;)
+    {
+      std::size_t end = leaf;
+      while (end != leaves && this->aggregators_[end] == this->aggregators_[leaf])
+      {
+        ++end;
+      }
+      if (this->aggregator(leaf) != this->comm_.rank() &&
+        this->sorted_.first[leaf] != this->sorted_.first[end])
+      {
+        f(this->aggregator(leaf), leaf, end);
+      }
+      leaf = end;
+    }
+  }
+
+  // Every aggregator learns what comes from where.
+  void exchange_counts()
+  {
+    std::vector<int> sends(static_cast<std::size_t>(this->comm_.size()), 0);
+    std::vector<std::vector<LeafCount>> messages;
+    std::vector<MPI_Request> requests;
+    this->for_each_target(
+      [&](int target, std::size_t leaf, std::size_t end)
+      {
+        sends[static_cast<std::size_t>(target)] = 1;
+        std::vector<LeafCount> counts;
+        for (; leaf != end; ++leaf)
+        {
+          if (this->sorted_.count(leaf) != 0)
+          {
+            counts.push_back({ leaf, this->sorted_.count(leaf) });
+          }
+        }
+        messages.push_back(std::move(counts));
+      });
+    int expected = 0;
+    MPI_Reduce_scatter_block(sends.data(), &expected, 1, MPI_INT, MPI_SUM, this->comm_.get());
+    const RecordType type(sizeof(LeafCount));
+    std::size_t next = 0;
+    this->for_each_target(
+      [&](int target, std::size_t, std::size_t)
+      {
+        const std::vector<LeafCount>& counts = messages[next++];
+        requests.emplace_back();
+        MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), target, kCountsTag,
+          this->comm_.get(), &requests.back());
+      });
+    for (int i = 0; i != expected; ++i)
+    {
+      MPI_Message message;
+      MPI_Status status;
+      int count = 0;
+      MPI_Mprobe(MPI_ANY_SOURCE, kCountsTag, this->comm_.get(), &message, &status);
+      MPI_Get_count(&status, type.get(), &count);
+      std::vector<LeafCount> counts(static_cast<std::size_t>(count));
+      MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
+      for (const LeafCount& c : counts)
+      {
+        this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), 0, c.count });
+      }
+    }
+    for (std::size_t i = 0; i != this->own_.size(); ++i)
+    {
+      if (this->sorted_.count(this->own_[i]) != 0)
+      {
+        this->incoming_.push_back({ this->comm_.rank(), i, 0, this->sorted_.count(this->own_[i]) });
+      }
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    std::sort(this->incoming_.begin(), this->incoming_.end(),
+      [](const Incoming& a, const Incoming& b)
+      { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
+  }
+
+  [[nodiscard]] std::size_t own_index(std::uint64_t leaf) const
+  {
+    return static_cast<std::size_t>(
+      std::lower_bound(this->own_.begin(), this->own_.end(), leaf) - this->own_.begin());
+  }
+
+  void make_room()
+  {
+    std::vector<std::uint64_t> rows(this->own_.size(), 0);
+    for (Incoming& in : this->incoming_)
+    {
+      in.first_row = rows[in.leaf];
+      rows[in.leaf] += in.count;
+    }
+    for (std::size_t i = 0; i != this->own_.size(); ++i)
+    {
+      AggregatedLeaf leaf;
+      leaf.leaf = this->own_[i];
+      leaf.particles = this->particles_;
+      leaf.particles.count = rows[i];
+      const bool all_own = this->sorted_.count(this->own_[i]) == rows[i];
+      if (!all_own || rows[i] != this->particles_.count)
+      {
+        this->allocate(leaf);
+      }
+      this->result_.leaves.push_back(std::move(leaf));
+    }
+  }
+
+  void allocate(AggregatedLeaf& leaf) const
+  {
+    for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+    {
+      const ArrayView& array = *this->arrays_[a];
+      // Not make_unique, which would fill it with zeros.
+      leaf.columns.emplace_back(new std::byte[std::max<std::uint64_t>(
+        1, leaf.particles.count * build::tuple_bytes(array))]);
+      ArrayView& view = a == 0 ? leaf.particles.positions : leaf.particles.attributes[a - 1].values;
+      view = ArrayView::packed(array.type, array.components, leaf.columns.back().get());
+    }
+  }
+
+  void post_receives()
+  {
+    // Per source in the order in which it sends: ascending leaves, then rows.
+    for (const Incoming& in : this->incoming_)
+    {
+      if (in.source == this->comm_.rank())
+      {
+        continue;
+      }
+      for (std::uint64_t row = 0; row < in.count; row += this->rows_per_message_)
+      {
+        this->receive(in, row, std::min(this->rows_per_message_, in.count - row));
+      }
+    }
+  }
+
+  // Straight into the columns: the message is what send() packs, column by column.
+  void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
+  {
+    const AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+    {
+      const std::uint64_t bytes = build::tuple_bytes(*this->arrays_[a]);
+      MPI_Aint place = 0;
+      MPI_Get_address(leaf.columns[a].get() + (in.first_row + row) * bytes, &place);
+      places.push_back(place);
+      lengths.push_back(static_cast<int>(count * bytes));
+    }
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed(
+      static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    this->receives_.emplace_back();
+    MPI_Irecv(
+      MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
+    MPI_Type_free(&type); // lives on until the message is there
+  }
+
+  void copy_own()
+  {
+    for (const Incoming& in : this->incoming_)
+    {
+      const AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+      if (in.source != this->comm_.rank() || leaf.columns.empty())
+      {
+        continue;
+      }
+      const std::uint32_t* source = &this->sorted_.order[this->sorted_.first[leaf.leaf]];
+      for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+      {
+        gather_in_parallel(source, in.count, *this->arrays_[a],
+          leaf.columns[a].get() + in.first_row * build::tuple_bytes(*this->arrays_[a]));
+      }
+    }
+  }
+
+  void send()
+  {
+    struct Target
+    {
+      int rank;
+      std::size_t leaf;
+      std::size_t end;
+    };
+    std::vector<Target> targets;
+    this->for_each_target(
+      [&](int rank, std::size_t leaf, std::size_t end) {
+        targets.push_back({ rank, leaf, end });
+      });
+    // Everyone begins behind itself, so that not all send to the same rank at once.
+    std::rotate(targets.begin(),
+      std::find_if(targets.begin(), targets.end(),
+        [&](const Target& t) { return t.rank > this->comm_.rank(); }),
+      targets.end());
+    for (const Target& target : targets)
+    {
+      for (std::size_t leaf = target.leaf; leaf != target.end; ++leaf)
+      {
+        const std::uint64_t total = this->sorted_.count(leaf);
+        for (std::uint64_t row = 0; row < total; row += this->rows_per_message_)
+        {
+          this->send_rows(target.rank, this->sorted_.first[leaf] + row,
+            std::min(this->rows_per_message_, total - row));
+        }
+      }
+    }
+    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void send_rows(int target, std::uint64_t first, std::uint64_t count)
+  {
+    std::size_t slot = this->sends_.size();
+    if (slot == kMessagesInFlight)
+    {
+      int done = 0;
+      MPI_Waitany(static_cast<int>(slot), this->sends_.data(), &done, MPI_STATUS_IGNORE);
+      slot = static_cast<std::size_t>(done);
+    }
+    else
+    {
+      this->sends_.push_back(MPI_REQUEST_NULL);
+      this->packed_.emplace_back();
+    }
+    std::vector<std::byte>& packed = this->packed_[slot];
+    const std::uint64_t bytes = count * this->row_bytes_;
+    packed.resize(bytes);
+    std::byte* at = packed.data();
+    for (const ArrayView* array : this->arrays_)
+    {
+      gather_in_parallel(&this->sorted_.order[first], count, *array, at);
+      at += count * build::tuple_bytes(*array);
+    }
+    MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag,
+      this->comm_.get(), &this->sends_[slot]);
+    this->result_.sent_bytes += bytes;
+  }
+
+  const OwnComm& comm_;
+  const ParticleView& particles_;
+  const std::vector<std::uint32_t>& aggregators_;
+  std::vector<const ArrayView*> arrays_;
+  Sorted sorted_;
+  std::vector<std::uint32_t> own_; ///< leaves of this rank
+  std::uint64_t row_bytes_ = 0;
+  std::uint64_t rows_per_message_ = 1;
+  std::vector<Incoming> incoming_;
+  std::vector<MPI_Request> receives_;
+  std::vector<MPI_Request> sends_;
+  std::vector<std::vector<std::byte>> packed_; ///< per send
+  ExchangeResult result_;
+};
+}
+
+std::vector<std::uint32_t> assign_leaves(const ParticleView& particles, const Plan& plan, int rank)
+{
+  if (plan.mode != PlanMode::Adaptive)
+  {
+    return std::vector<std::uint32_t>(
+      particles.count, plan.leaf_of_rank[static_cast<std::size_t>(rank)]);
+  }
+  std::vector<std::uint32_t> leaf_of(particles.count);
+  const std::uint64_t tasks = (particles.count + kRowsPerTask - 1) / kRowsPerTask;
+  dispatch(particles.positions.type,
+    [&](auto value)
+    {
+      using T = decltype(value);
+      const build::Positions<T> positions(particles.positions);
+      tbb::parallel_for(std::uint64_t{ 0 }, tasks,
+        [&](std::uint64_t task)
+        {
+          const std::uint64_t end = std::min(particles.count, (task + 1) * kRowsPerTask);
+          for (std::uint64_t i = task * kRowsPerTask; i != end; ++i)
+          {
+            const std::array<T, 3> p = positions[i];
+            leaf_of[i] = plan.leaf_at(
+              static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]));
+          }
+        });
+    });
+  return leaf_of;
+}
+
+ExchangeResult exchange(const OwnComm& comm, const ParticleView& particles,
+  const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
+{
+  return Exchanger(comm, particles, leaf_of, leaf_count, aggregators, message_bytes).run();
+}
+}

@@ -1,0 +1,39 @@
+// Moves particles to the ranks that aggregate them.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/plan.hpp"
+#include "comm.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace bat::mpi
+{
+/// The particles of a leaf file, on its aggregator.
+struct AggregatedLeaf
+{
+  std::uint32_t leaf = 0;
+  ParticleView particles; ///< of `columns`, or of the caller's own arrays where nothing had to move
+  std::vector<std::unique_ptr<std::byte[]>> columns; ///< positions, then attributes
+};
+
+struct ExchangeResult
+{
+  std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
+  std::uint64_t sent_bytes = 0;       ///< to other ranks
+};
+
+/// The leaf file of each of a rank's particles.
+[[nodiscard]] std::vector<std::uint32_t> assign_leaves(
+  const ParticleView& particles, const Plan& plan, int rank);
+
+/// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
+/// them. Throws on all ranks. Messages have at most `message_bytes` bytes.
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const ParticleView& particles,
+  const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators,
+  std::size_t message_bytes = std::size_t{ 1 } << 25);
+}
