@@ -24,15 +24,6 @@ bool is_leaf_file_name(const std::string& name)
     name.substr(dash + 17) == ".bat";
 }
 
-void remove_if_found(const std::filesystem::path& folder, const std::vector<std::string>& names)
-{
-  for (const std::string& name : names)
-  {
-    std::error_code ignored;
-    std::filesystem::remove(folder / name, ignored);
-  }
-}
-
 template <class IsOurs>
 std::vector<std::string> names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
 {
@@ -69,18 +60,26 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     const std::filesystem::path beside =
       top.has_parent_path() ? top.parent_path() : std::filesystem::path(".");
     const std::string name = top.filename().string();
-    remove_if_found(
-      beside, names_in(beside, [&](const std::string& n) { return io::is_temporary_of(n, name); }));
+    for (const std::string& temporary :
+      names_in(beside, [&](const std::string& n) { return io::is_temporary_of(n, name); }))
+    {
+      io::remove_if_abandoned(beside / temporary);
+    }
     const std::filesystem::path folder = leaves_folder(top);
     std::error_code none;
     if (!std::filesystem::is_directory(folder, none))
     {
       return;
     }
-    remove_if_found(folder,
-      names_in(folder,
-        [&](const std::string& n)
-        { return keep.count(n) == 0 && (is_leaf_file_name(n) || io::is_temporary(n)); }));
+    for (const std::string& leaf : names_in(folder,
+           [&](const std::string& n) { return keep.count(n) == 0 && is_leaf_file_name(n); }))
+    {
+      std::filesystem::remove(folder / leaf, none);
+    }
+    for (const std::string& temporary : names_in(folder, io::is_temporary))
+    {
+      io::remove_if_abandoned(folder / temporary);
+    }
     std::filesystem::remove(folder, none); // only works on an empty one
   }
   catch (const std::exception&)

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,21 @@ bool is_temporary_of(const std::string& name, const std::string& target)
     name.compare(0, prefix.size(), prefix) == 0;
 }
 
+void remove_if_abandoned(const std::filesystem::path& temporary) noexcept
+{
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0)
+  {
+    return;
+  }
+  // A killed writer holds no lock. Where a file system has no locks, the temporary stays.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+  {
+    ::unlink(temporary.c_str());
+  }
+  ::close(descriptor);
+}
+
 bool is_temporary(const std::string& name)
 {
   constexpr std::size_t tail = kRandomDigits + 4;
@@ -114,6 +130,12 @@ AtomicFile::AtomicFile(const std::filesystem::path& target)
     {
       break;
     }
+    if (this->descriptor_ >= 0 && !this->hold())
+    {
+      ::close(this->descriptor_);
+      this->descriptor_ = -1;
+      errno = EEXIST;
+    }
   }
   if (this->descriptor_ < 0)
   {
@@ -136,6 +158,14 @@ AtomicFile::~AtomicFile()
     ::close(this->descriptor_);
     ::unlink(this->temporary_.c_str());
   }
+}
+
+// Marks the temporary as one whose writer lives. False if remove_if_abandoned() came first.
+bool AtomicFile::hold()
+{
+  struct stat status;
+  return (::flock(this->descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+    ::fstat(this->descriptor_, &status) == 0 && status.st_nlink != 0;
 }
 
 void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)

@@ -24,6 +24,8 @@ public:
   void commit();
 
 private:
+  bool hold();
+
   std::filesystem::path target_;
   std::string temporary_;
   int descriptor_ = -1;
@@ -36,4 +38,7 @@ private:
 /// Whether a file name is that of a temporary of `target` (a file name), or of any file.
 [[nodiscard]] bool is_temporary_of(const std::string& name, const std::string& target);
 [[nodiscard]] bool is_temporary(const std::string& name);
+
+/// Removes a temporary whose writer was killed; one that is being written stays.
+void remove_if_abandoned(const std::filesystem::path& temporary) noexcept;
 }
