@@ -63,8 +63,8 @@ struct Plan
   std::vector<double> leaf_particles;     ///< per leaf file, estimated from the cells
   std::vector<std::uint32_t> aggregators; ///< per leaf file: the rank that writes it, spread evenly
   std::vector<PlanNode> nodes;            ///< Adaptive: never empty unless leaf_count is 0
-  std::vector<std::uint32_t>
-    leaf_of_rank; ///< RankBorder, Aug: per rank; ranks without particles: 0
+  /// RankBorder, Aug: the leaf file of every rank; 0 for ranks without particles.
+  std::vector<std::uint32_t> leaf_of_rank;
 
   /// Adaptive: the leaf file of a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
@@ -83,16 +83,23 @@ struct Plan
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept;
 
 /// Cells that summarise `count` positions of one rank for Adaptive: a k-d tree over a sample of at
-/// most `sample` of them (0: 16 per cell, at least 16,384), cut into at most `cells` cells of about
-/// equal numbers of particles, each with the tight box of its sampled ones. Particles with a NaN or
-/// infinite coordinate are left out of boxes but counted. Positions are read as `type` (Float32 or
-/// Float64) from component[c] + i * stride_bytes; nothing but the sample is touched. Whole numbers
-/// of particles, which add up to `count`; no cells if that is 0. Throws Error{InvalidArgument}:
-/// another type, 0 cells.
+/// most `sample` of them (0: 16 per cell, at least 16,384), cut into at most `cells` cells, smaller
+/// where particles are dense or uneven. Each has the box of its sampled particles, widened by half
+/// their mean distance. Particles with a NaN or infinite coordinate are left out of boxes but
+/// counted. Positions are read as `type` (Float32 or Float64) from component[c] + i * stride_bytes;
+/// nothing but the sample is touched. Whole numbers of particles, which add up to `count`; no cells
+/// if that is 0. Throws Error{InvalidArgument}: another type, 0 cells.
 [[nodiscard]] std::vector<WeightedCell> summarise(ScalarType type,
   const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
   std::uint32_t rank, std::uint32_t cells, std::uint32_t sample = 0);
 
-/// Number of cells per rank that keeps leaf files within 15 % of their mean.
+/// Number of cells per rank that keeps leaf files within 15 % of their mean where ranks have about
+/// equal numbers of particles.
 [[nodiscard]] std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept;
+
+/// The same for a rank with `particles` of `all_particles`: half of the cells are dealt out evenly
+/// and half by particles, so that a rank that has most of them does not blur most of the files. At
+/// least 1.
+[[nodiscard]] std::uint32_t cells_of_rank(std::uint64_t particles, std::uint64_t all_particles,
+  std::uint32_t ranks, std::uint32_t leaf_files) noexcept;
 }

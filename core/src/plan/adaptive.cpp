@@ -41,6 +41,12 @@ void add(Node& node, const Piece& piece)
   }
 }
 
+// Assigning {} would keep the memory.
+void forget_pieces(Node& node)
+{
+  std::vector<Piece>().swap(node.pieces);
+}
+
 struct AxisCut
 {
   std::size_t axis = 0;
@@ -152,7 +158,7 @@ class TreeBuilder
 public:
   // Cells that all overlap are cut by every plane. Merging keeps their pieces from multiplying.
   TreeBuilder(std::size_t cells, std::uint32_t leaves)
-    : most_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
+    : most_per_leaf_(std::max<std::size_t>(256, 2 * cells / leaves))
   {
   }
 
@@ -160,7 +166,7 @@ public:
   {
     if (node.leaves < 2)
     {
-      node.pieces = {};
+      forget_pieces(node);
       return;
     }
     const std::size_t most = this->most_per_leaf_ * node.leaves;
@@ -173,7 +179,7 @@ public:
     if (!best)
     {
       node.leaves = 1;
-      node.pieces = {};
+      forget_pieces(node);
       return;
     }
     node.axis = static_cast<int>(best->axis);
@@ -191,7 +197,7 @@ public:
     }
     node.right->leaves = node.leaves - node.left->leaves;
     const bool many = node.pieces.size() > kPiecesPerTask;
-    node.pieces = {};
+    forget_pieces(node);
     if (many)
     {
       tbb::parallel_invoke([&] { this->cut(*node.left); }, [&] { this->cut(*node.right); });

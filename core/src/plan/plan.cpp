@@ -20,9 +20,12 @@ constexpr double kMostParticles = 0x1p63;
 // What largest leaf / mean may be: limits on single files allow for it.
 constexpr double kBalance = 1.15;
 constexpr double kMebibyte = 1024.0 * 1024.0;
-// Cells that share the work of finding borders of one leaf file, and bounds on their number in all.
+// Cells of one rank for every leaf file: a rank's box may be the whole domain.
 constexpr std::uint64_t kCellsPerLeaf = 64;
+// Of all ranks, as long as every rank has a few: one cell would blur a surface that crosses its
+// rank.
 constexpr std::uint64_t kMostCells = 1u << 18;
+constexpr std::uint64_t kFewestCells = 4;
 
 [[noreturn]] void refuse(const std::string& text)
 {
@@ -206,6 +209,17 @@ std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noex
 {
   const std::uint64_t wanted = kCellsPerLeaf * std::max(leaf_files, 1u);
   const std::uint64_t share = kMostCells / std::max(ranks, 1u);
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(wanted, share), 1));
+  return static_cast<std::uint32_t>(std::max(std::min(wanted, share), kFewestCells));
+}
+
+std::uint32_t cells_of_rank(std::uint64_t particles, std::uint64_t all_particles,
+  std::uint32_t ranks, std::uint32_t leaf_files) noexcept
+{
+  const std::uint32_t evenly = cells_per_rank(ranks, leaf_files);
+  const double share = all_particles != 0
+    ? std::min(1.0, static_cast<double>(particles) / static_cast<double>(all_particles))
+    : 0.0;
+  const double by_particles = 0.5 * evenly * ranks * share;
+  return std::max(1u, evenly / 2 + static_cast<std::uint32_t>(std::min(by_particles, 1e9)));
 }
 }

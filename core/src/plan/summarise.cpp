@@ -14,6 +14,10 @@ namespace
 {
 constexpr std::uint32_t kSampledPerCell = 16;
 constexpr std::uint32_t kFewestSampled = 16384;
+// What evenly spread particles count beside uneven ones when the next cell to cut is chosen.
+constexpr double kEvenBlur = 0.1;
+// A face that holds this share of a cell's particles becomes a cell of its own.
+constexpr std::size_t kFaceShare = 8;
 
 template <class T>
 using Point = std::array<T, 3>;
@@ -56,14 +60,15 @@ std::vector<Point<T>> take_sample(const std::array<const std::byte*, 3>& compone
 }
 
 // Cells are boxes of floats: a position beyond them counts at their end.
-template <class T>
-float to_float(T x) noexcept
+float to_float(double x) noexcept
 {
-  constexpr auto most = static_cast<T>(std::numeric_limits<float>::max());
+  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
   return static_cast<float>(std::clamp(x, -most, most));
 }
 
-// Halves at medians. Every cell gets the share of all particles that its sampled points have.
+// Cuts sampled points into cells at medians, first where a cell says least about its particles:
+// where many lie unevenly in a long box. A few strays would otherwise blur the surface they have
+// left.
 template <class T>
 class CellCutter
 {
@@ -75,64 +80,131 @@ public:
   {
   }
 
-  std::vector<WeightedCell> run(std::uint32_t cells)
+  std::vector<WeightedCell> run(std::uint32_t most)
   {
-    this->cut(0, this->points_.size(), cells);
-    return std::move(this->cells_);
+    std::vector<Part> parts{ this->part(0, this->points_.size()) };
+    while (parts.size() < most && parts.front().blur > 0)
+    {
+      std::pop_heap(parts.begin(), parts.end());
+      const Part worst = parts.back();
+      parts.pop_back();
+      const std::size_t middle = this->halve(worst);
+      for (const Part& half : { this->part(worst.begin, middle), this->part(middle, worst.end) })
+      {
+        parts.push_back(half);
+        std::push_heap(parts.begin(), parts.end());
+      }
+    }
+    std::vector<WeightedCell> cells;
+    cells.reserve(parts.size());
+    for (const Part& part : parts)
+    {
+      cells.push_back(this->cell_of(part));
+    }
+    return cells;
   }
 
 private:
-  void cut(std::size_t begin, std::size_t end, std::size_t cells)
+  struct Part
   {
-    Point<T> lower = this->points_[begin];
-    Point<T> upper = lower;
-    for (std::size_t i = begin + 1; i != end; ++i)
+    std::size_t begin, end;
+    Point<T> lower, upper;
+    std::size_t axis = 0; // along which to halve it
+    double blur = 0;      // 0 if there is nothing to halve
+
+    bool operator<(const Part& other) const noexcept
+    {
+      return this->blur != other.blur ? this->blur < other.blur : this->begin > other.begin;
+    }
+  };
+
+  [[nodiscard]] Part part(std::size_t begin, std::size_t end) const
+  {
+    const Point<T> origin = this->points_[begin];
+    Part part{ begin, end, origin, origin };
+    std::array<double, 3> sum{};
+    std::array<double, 3> squares{};
+    for (std::size_t i = begin; i != end; ++i)
     {
       for (std::size_t axis = 0; axis != 3; ++axis)
       {
-        lower[axis] = std::min(lower[axis], this->points_[i][axis]);
-        upper[axis] = std::max(upper[axis], this->points_[i][axis]);
+        const T x = this->points_[i][axis];
+        part.lower[axis] = std::min(part.lower[axis], x);
+        part.upper[axis] = std::max(part.upper[axis], x);
+        const double off = static_cast<double>(x) - static_cast<double>(origin[axis]);
+        sum[axis] += off;
+        squares[axis] += off * off;
       }
     }
-    std::size_t longest = 0;
-    double most = 0;
+    const auto count = static_cast<double>(end - begin);
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
-      const double half =
-        static_cast<double>(upper[axis]) * 0.5 - static_cast<double>(lower[axis]) * 0.5;
-      if (half > most)
+      const double lower = static_cast<double>(part.lower[axis]);
+      const double half = static_cast<double>(part.upper[axis]) * 0.5 - lower * 0.5;
+      if (!(half > 0))
       {
-        most = half;
-        longest = axis;
+        continue;
+      }
+      // Against evenly spread ones, whose mean is the middle and whose deviation is half / sqrt(3).
+      const double mean = sum[axis] / count;
+      const double deviation = std::sqrt(std::max(0.0, squares[axis] / count - mean * mean));
+      const double middle = lower - static_cast<double>(origin[axis]) + half;
+      const double uneven =
+        std::abs(mean - middle) / half + std::abs(deviation / half - 0.577350269);
+      const double blur = count * half * (uneven + kEvenBlur);
+      if (blur > part.blur)
+      {
+        part.blur = blur;
+        part.axis = axis;
       }
     }
-    cells = std::min(cells, end - begin);
-    if (cells < 2 || !(most > 0))
-    {
-      this->add(begin, end, lower, upper);
-      return;
-    }
-    const std::size_t middle = begin + (end - begin) * (cells / 2) / cells;
-    const auto first = this->points_.begin();
-    std::nth_element(first + static_cast<std::ptrdiff_t>(begin),
-      first + static_cast<std::ptrdiff_t>(middle), first + static_cast<std::ptrdiff_t>(end),
-      [longest](const Point<T>& a, const Point<T>& b) { return a[longest] < b[longest]; });
-    this->cut(begin, middle, cells / 2);
-    this->cut(middle, end, cells - cells / 2);
+    return part;
   }
 
-  void add(std::size_t begin, std::size_t end, const Point<T>& lower, const Point<T>& upper)
+  // Returns where the right part begins. Particles that lie on a face, as on a wall of the domain,
+  // are parted from the others; else halves are equal.
+  std::size_t halve(const Part& part)
   {
+    const auto at = [this](std::size_t i)
+    { return this->points_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const std::size_t axis = part.axis;
+    const auto on_lower = [&](const Point<T>& p) { return !(p[axis] > part.lower[axis]); };
+    const auto below_upper = [&](const Point<T>& p) { return p[axis] < part.upper[axis]; };
+    const auto lower = std::count_if(at(part.begin), at(part.end), on_lower);
+    const auto upper =
+      at(part.end) - at(part.begin) - std::count_if(at(part.begin), at(part.end), below_upper);
+    const std::size_t count = part.end - part.begin;
+    if (count >= 2 * kFaceShare &&
+      static_cast<std::size_t>(std::max(lower, upper)) >= count / kFaceShare)
+    {
+      const auto split = lower >= upper ? std::partition(at(part.begin), at(part.end), on_lower)
+                                        : std::partition(at(part.begin), at(part.end), below_upper);
+      return static_cast<std::size_t>(split - this->points_.begin());
+    }
+    const std::size_t middle = part.begin + count / 2;
+    std::nth_element(at(part.begin), at(middle), at(part.end),
+      [axis](const Point<T>& a, const Point<T>& b) { return a[axis] < b[axis]; });
+    return middle;
+  }
+
+  [[nodiscard]] WeightedCell cell_of(const Part& part) const
+  {
+    // Evenly spread points end half a distance short of what they stand for.
+    const double beyond =
+      0.5 / static_cast<double>(std::max<std::size_t>(part.end - part.begin, 2) - 1);
     WeightedCell cell;
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
-      cell.lower[axis] = to_float(lower[axis]);
-      cell.upper[axis] = to_float(upper[axis]);
+      const auto lower = static_cast<double>(part.lower[axis]);
+      const auto upper = static_cast<double>(part.upper[axis]);
+      const double margin = (upper * beyond - lower * beyond);
+      cell.lower[axis] = to_float(lower - margin);
+      cell.upper[axis] = to_float(upper + margin);
     }
     cell.particles =
-      static_cast<double>(this->particles_before(end) - this->particles_before(begin));
+      static_cast<double>(this->particles_before(part.end) - this->particles_before(part.begin));
     cell.rank = this->rank_;
-    this->cells_.push_back(cell);
+    return cell;
   }
 
   // Whole numbers whose differences add up to the count.
@@ -145,7 +217,6 @@ private:
   std::vector<Point<T>>& points_;
   std::uint64_t count_;
   std::uint32_t rank_;
-  std::vector<WeightedCell> cells_;
 };
 
 template <class T>
