@@ -158,7 +158,7 @@ class TreeBuilder
 public:
   // Cells that all overlap are cut by every plane. Merging keeps their pieces from multiplying.
   TreeBuilder(std::size_t cells, std::uint32_t leaves)
-    : most_per_leaf_(std::max<std::size_t>(256, 2 * cells / leaves))
+    : most_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
   {
   }
 

@@ -8,7 +8,7 @@ namespace bat::plan
 namespace
 {
 // Box ends are told apart to this many bits of the extent at first.
-constexpr int kFinestBits = 5;
+constexpr int kFinestBits = 8;
 
 std::uint64_t key_of(const Piece& piece, const Extent& extent, int bits)
 {

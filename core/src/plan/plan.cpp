@@ -201,8 +201,8 @@ std::uint64_t auto_target_bytes(
     std::max({ std::min(ranks, 16u), std::min(ranks / 4, 256u), ranks / 16, 1u });
   double files = std::min<double>(by_ranks, std::floor(bytes / kLeastBytes));
   files = std::max({ files, std::ceil(bytes / most), 1.0 });
-  return static_cast<std::uint64_t>(
-    std::max(std::ceil(bytes / files), std::min(kLeastBytes, most)));
+  const double target = std::max(std::ceil(bytes / files), std::min(kLeastBytes, most));
+  return static_cast<std::uint64_t>(std::min(target, 0x1p63));
 }
 
 std::uint32_t cells_per_rank(std::uint32_t ranks, std::uint32_t leaf_files) noexcept

@@ -15,7 +15,7 @@ namespace
 constexpr std::uint32_t kSampledPerCell = 16;
 constexpr std::uint32_t kFewestSampled = 16384;
 // What evenly spread particles count beside uneven ones when the next cell to cut is chosen.
-constexpr double kEvenBlur = 0.1;
+constexpr double kEvenBlur = 0.05;
 // A face that holds this share of a cell's particles becomes a cell of its own.
 constexpr std::size_t kFaceShare = 8;
 
@@ -67,7 +67,7 @@ float to_float(double x) noexcept
 }
 
 // Cuts sampled points into cells at medians, first where a cell says least about its particles:
-// where many lie unevenly in a long box. A few strays would otherwise blur the surface they have
+// where many lie unevenly in their box. A few strays would otherwise blur the surface they have
 // left.
 template <class T>
 class CellCutter
@@ -137,6 +137,7 @@ private:
       }
     }
     const auto count = static_cast<double>(end - begin);
+    double longest = 0; // by length and unevenness
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       const double lower = static_cast<double>(part.lower[axis]);
@@ -151,11 +152,12 @@ private:
       const double middle = lower - static_cast<double>(origin[axis]) + half;
       const double uneven =
         std::abs(mean - middle) / half + std::abs(deviation / half - 0.577350269);
-      const double blur = count * half * (uneven + kEvenBlur);
-      if (blur > part.blur)
+      const double length = half * (uneven + kEvenBlur);
+      if (length > longest)
       {
-        part.blur = blur;
+        longest = length;
         part.axis = axis;
+        part.blur = count * (uneven + kEvenBlur);
       }
     }
     return part;
