@@ -540,6 +540,18 @@ TEST(Plan, uniform_grid_fits_the_bounds_and_drops_empty_cells)
     particles_of(two));
 }
 
+TEST(Plan, uniform_grid_does_not_cut_across_a_layer_of_ranks)
+{
+  Cells cells = rank_grid(16, [](float, float, float z) { return z < 1 ? 50.0 : 0.0; });
+  for (bat::WeightedCell& c : cells)
+  {
+    c.upper[2] += 15;
+  }
+  bat::PlanOptions options = options_for(particles_of(cells), 64, 4096);
+  options.mode = bat::PlanMode::Aug;
+  EXPECT_EQ(bat::make_plan(cells, options).leaf_count, 64u);
+}
+
 TEST(Plan, automatic_target_follows_the_ranks)
 {
   constexpr std::uint64_t mebibyte = 1 << 20;

@@ -57,10 +57,24 @@ void plan_uniform_grid(const std::vector<RankBox>& boxes, const PlanOptions& opt
 {
   Extent extent;
   double particles = 0;
+  std::array<bool, 3> several{};
   for (const RankBox& box : boxes)
   {
     extent.add(box.all);
     particles += box.all.particles;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      several[axis] |=
+        box.middle[axis] < boxes[0].middle[axis] || box.middle[axis] > boxes[0].middle[axis];
+    }
+  }
+  // Cutting across ranks that lie side by side only would make empty cells.
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (!several[axis])
+    {
+      extent.upper[axis] = extent.lower[axis];
+    }
   }
   const double files = particles * static_cast<double>(options.bytes_per_particle) /
     static_cast<double>(options.target_bytes);
