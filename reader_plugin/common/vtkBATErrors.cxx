@@ -23,6 +23,7 @@ unsigned long bat_vtk::ToVTKErrorCode(bat::ErrorCode code)
     case bat::ErrorCode::WriteFailed:
     case bat::ErrorCode::InvalidArgument:
     case bat::ErrorCode::Cancelled:
+    case bat::ErrorCode::OutOfMemory:
       return vtkErrorCode::UserError + static_cast<unsigned long>(code);
   }
   return vtkErrorCode::UnknownError;

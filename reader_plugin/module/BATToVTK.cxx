@@ -83,7 +83,7 @@ void InsertRange(vtkStringArray* texts, const std::string& target, const bat::Ke
 
 //------------------------------------------------------------------------------
 vtkSmartPointer<vtkPoints> bat_vtk::ReadPoints(
-  const bat::File& file, const bat::Selection& selection)
+  const bat::Dataset& file, const bat::DatasetSelection& selection)
 {
   auto points = vtkSmartPointer<vtkPoints>::New();
   points->SetDataType(bat_vtk::ToVTKType(file.position_type(), 0));
@@ -97,7 +97,7 @@ vtkSmartPointer<vtkPoints> bat_vtk::ReadPoints(
 
 //------------------------------------------------------------------------------
 vtkSmartPointer<vtkDataArray> bat_vtk::ReadAttribute(
-  const bat::File& file, std::size_t index, const bat::Selection& selection)
+  const bat::Dataset& file, std::size_t index, const bat::DatasetSelection& selection)
 {
   const bat::Attribute& attribute = file.attributes()[index];
   vtkSmartPointer<vtkDataArray> array;
@@ -148,7 +148,7 @@ vtkSmartPointer<vtkCellArray> bat_vtk::MakePolyVertex(std::uint64_t count)
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::DescribeRanges(const bat::File& file, vtkStringArray* texts)
+void bat_vtk::DescribeRanges(const bat::Dataset& file, vtkStringArray* texts)
 {
   texts->Reset();
   const std::vector<std::string> names = file.attribute_names();

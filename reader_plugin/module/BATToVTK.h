@@ -2,7 +2,7 @@
 #ifndef BATToVTK_h
 #define BATToVTK_h
 
-#include "bat/file.hpp"
+#include "bat/dataset.hpp"
 
 #include "vtkSmartPointer.h"
 
@@ -15,11 +15,11 @@ class vtkStringArray;
 namespace bat_vtk
 {
 /// The positions of the selected particles, in the type in which they are stored.
-vtkSmartPointer<vtkPoints> ReadPoints(const bat::File& file, const bat::Selection& selection);
+vtkSmartPointer<vtkPoints> ReadPoints(const bat::Dataset& file, const bat::DatasetSelection& selection);
 
 /// Attribute `index` of the selected particles, in the VTK type that was written if it is known.
 vtkSmartPointer<vtkDataArray> ReadAttribute(
-  const bat::File& file, std::size_t index, const bat::Selection& selection);
+  const bat::Dataset& file, std::size_t index, const bat::DatasetSelection& selection);
 
 /// Adds an array and gives it back the role that it had when it was written: active scalars,
 /// vectors, global ids and so on.
@@ -33,7 +33,7 @@ vtkSmartPointer<vtkCellArray> MakePolyVertex(std::uint64_t count);
 /// Target, minimum and maximum of everything that a range can be asked of, three texts each. A
 /// target is the name of an attribute (the value, or the magnitude of a vector), then
 /// "name[component]" for the components of vectors. The numbers read back without loss.
-void DescribeRanges(const bat::File& file, vtkStringArray* texts);
+void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
 }
 
 #endif

@@ -86,7 +86,7 @@ class vtkBATReader::vtkInternals
 {
 public:
   /// The file, opened if it is another one than last time or has changed on disk.
-  const bat::File& Open(const char* fileName)
+  const bat::Dataset& Open(const char* fileName)
   {
     const std::filesystem::path path = std::filesystem::u8path(fileName);
     // Taken before opening: a file that is replaced in between is opened again next time.
@@ -94,7 +94,7 @@ public:
     if (!this->File || !stamp || !(stamp == this->Stamp) || this->OpenName != fileName)
     {
       this->Close();
-      this->File = bat::File::open(path);
+      this->File = bat::Dataset::open(path);
       this->OpenName = fileName;
       this->Stamp = stamp;
       this->Version = this->File->format_version();
@@ -124,7 +124,7 @@ public:
     return ranges;
   }
 
-  std::optional<bat::File> File;
+  std::optional<bat::Dataset> File;
   std::string Version;
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
@@ -197,7 +197,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 int vtkBATReader::CanReadFile(const char* fileName)
 {
-  return fileName && bat::File::has_magic(std::filesystem::u8path(fileName)) ? 1 : 0;
+  return fileName && bat::Dataset::can_open(std::filesystem::u8path(fileName)) ? 1 : 0;
 }
 
 //------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ const char* vtkBATReader::GetFileVersion() const
 //------------------------------------------------------------------------------
 vtkIdType vtkBATReader::GetBytesRead() const
 {
-  const std::optional<bat::File>& file = this->Internals->File;
+  const std::optional<bat::Dataset>& file = this->Internals->File;
   return file ? static_cast<vtkIdType>(file->bytes_read()) : 0;
 }
 
@@ -285,7 +285,7 @@ int vtkBATReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   try
   {
-    const bat::File& file = this->Internals->Open(this->FileName);
+    const bat::Dataset& file = this->Internals->Open(this->FileName);
 
     this->ParticleCount = static_cast<vtkIdType>(file.particle_count());
     bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
@@ -366,7 +366,7 @@ int vtkBATReader::RequestData(
 
   try
   {
-    const bat::File& file = this->Internals->Open(this->FileName);
+    const bat::Dataset& file = this->Internals->Open(this->FileName);
 
     bat::Query query;
     query.quality = this->Quality;
@@ -378,9 +378,9 @@ int vtkBATReader::RequestData(
     query.ranges = this->Internals->ParseRanges(file.attribute_names());
     query.part = static_cast<std::uint32_t>(piece);
     query.parts = static_cast<std::uint32_t>(pieces);
-    const bat::Selection selection = piece < pieces
+    const bat::DatasetSelection selection = piece < pieces
       ? file.select(query)
-      : bat::Selection(); // VTK may ask for pieces beyond the last
+      : bat::DatasetSelection(); // VTK may ask for pieces beyond the last
 
     // Progress counts bytes: positions and attributes differ in width.
     double bytesTotal = 0.0;

@@ -1,41 +1,102 @@
-"""Two ranks read one file: each its own part of space, together everything. Run by mpirun pvbatch."""
+"""All ranks write one dataset and read it: each its own part of space, together everything. Run by
+mpirun pvbatch. Arguments: a .bat file, a folder to write to."""
+import json
+import os
+
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
 
 ranks = vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions()
-path = sys.argv[1]
+path, folder = sys.argv[1:3]
 N = 20000
 
-reader = OpenDataFile(path)
-per_rank = ProgrammableFilter(Input=reader, CopyArrays=1)
-per_rank.Script = """
+
+def owners(source):
+    """Particles on each rank."""
+    per_rank = ProgrammableFilter(Input=source, CopyArrays=1)
+    per_rank.Script = """
 import numpy as np
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 rank = vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
 output.PointData.append(np.full(inputs[0].GetNumberOfPoints(), rank), "rank")
 """
-
-
-def owners():
-    """Particles on each rank."""
     data = fetch(per_rank)
+    Delete(per_rank)
     return np.bincount(vtk_to_numpy(data.GetPointData().GetArray("rank")), minlength=ranks)
 
 
-expect(ids(reader), arrays(N)["id"], "the parts add up")
-counts = owners()
-expect(len(counts), ranks, "ranks")
-assert counts.min() > 0.4 * N / ranks, "each rank has its share: %s" % counts
-reader.Quality = 0.1
-expect(len(ids(reader)), N // 10, "a tenth over all ranks")
-assert owners().min() > 0.3 * N / 10 / ranks
+def check(reader, what):
+    """The reader has the sample's particles, spread evenly over ranks."""
+    expect(ids(reader), arrays(N)["id"], what + ": the parts add up")
+    counts = owners(reader)
+    expect(len(counts), ranks, "ranks")
+    assert counts.min() >= N // ranks - 1 and counts.max() <= N // ranks + 1, (what, counts)
+    reader.Quality = 0.1
+    leaf_files = 16
+    assert abs(len(ids(reader)) - N // 10) <= leaf_files, what
+    assert owners(reader).min() > 0.3 * N / 10 / ranks
+    reader.Quality = 1
 
-# What cannot be written has no writer: images, and anything on several ranks.
-refused = [Wavelet()] + ([reader] if ranks > 1 else [])
-for source in refused:
-    try:
-        SaveData(path.replace(".bat", "_refused.bat"), source)
-    except (RuntimeError, AttributeError): # ParaView 5.11 stumbles over its own refusal
-        continue
-    raise AssertionError("%s was written by %d ranks" % (source.GetXMLName(), ranks))
+
+def leaves_of(name):
+    return sorted(os.listdir(name + ".leaves")) if os.path.isdir(name + ".leaves") else []
+
+
+sample = OpenDataFile(path)
+check(sample, "one leaf file")
+
+# The default: one leaf file per rank, but none below 4 MiB.
+one = os.path.join(folder, "parallel_one.bat")
+SaveData(one, sample)
+expect(leaves_of(one), [], "leaf files of a small dataset")
+check(OpenDataFile(one), "written as one leaf file")
+
+several = os.path.join(folder, "parallel.bat")
+for aggregation, least in (("Adaptive", 8), ("At Borders of Ranks", 2), ("Uniform Grid of Ranks", 2)):
+    SaveData(several, sample, LeafFileSize=0.1, Aggregation=aggregation)
+    assert least <= len(leaves_of(several)) <= 16, (aggregation, leaves_of(several))
+    check(OpenDataFile(several), aggregation)
+
+table = ProgrammableFilter(Input=sample, OutputDataSetType="vtkTable")
+table.Script = """
+for axis in range(3):
+    output.RowData.append(inputs[0].Points[:, axis], "xyz"[axis])
+for name in ("id", "mass", "velocity"):
+    output.RowData.append(inputs[0].PointData[name], name)
+"""
+SaveData(several, table, LeafFileSize=0.1)
+check(OpenDataFile(several), "a table")
+
+# The proxy tells what the write did.
+writer = servermanager.writers.BATWriter(Input=sample, FileName=several, LeafFileSize=0.1)
+writer.UpdatePipeline()
+writer.UpdatePropertyInformation()
+report = json.loads(writer.GetProperty("Report")[0])
+expect(report["particles"], N, "particles in the report")
+expect(report["ranks"], ranks, "ranks in the report")
+expect(report["leaf_files"], len(leaves_of(several)), "leaf files in the report")
+assert 0 < report["seconds"]["total"] < 60
+
+# What one rank cannot write, none writes, and what was there stays.
+before = leaves_of(several)
+broken = ProgrammableFilter(Input=sample, CopyArrays=1)
+broken.Script = """
+import numpy as np
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+rank = vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
+kind = "f4" if rank == %d else "f8"
+output.PointData.append(np.zeros(inputs[0].GetNumberOfPoints(), kind), "kind")
+""" % (ranks - 1)
+if ranks > 1:
+    SaveData(several, broken, LeafFileSize=0.1)
+    expect(leaves_of(several), before, "leaf files after a write that failed")
+    check(OpenDataFile(several), "after a write that failed")
+
+# What cannot be written has no writer.
+try:
+    SaveData(path.replace(".bat", "_refused.bat"), Wavelet())
+except (RuntimeError, AttributeError): # ParaView 5.11 stumbles over its own refusal
+    pass
+else:
+    raise AssertionError("an image was written")
 finish()

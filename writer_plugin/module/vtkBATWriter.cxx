@@ -3,25 +3,58 @@
 #include "VTKToBAT.h"
 #include "vtkBATErrors.h"
 
+#include "bat/error.hpp"
 #include "bat/writer.hpp"
+#ifdef BAT_WRITER_HAS_MPI
+#include "bat/mpi.hpp"
+
+#include "vtkMPI.h"
+#include "vtkMPICommunicator.h"
+#endif
 
 #include "vtkAlgorithm.h"
 #include "vtkDataObject.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATWriter);
+vtkCxxSetObjectMacro(vtkBATWriter, Controller, vtkMultiProcessController);
+
+#ifdef BAT_WRITER_HAS_MPI
+namespace
+{
+// Null if the controller's processes do not talk through MPI.
+MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
+{
+  auto* communicator =
+    vtkMPICommunicator::SafeDownCast(controller ? controller->GetCommunicator() : nullptr);
+  return communicator && communicator->GetMPIComm() ? communicator->GetMPIComm()->GetHandle()
+                                                    : nullptr;
+}
+}
+#endif
+
+//------------------------------------------------------------------------------
+vtkBATWriter::vtkBATWriter()
+{
+  this->SetController(vtkMultiProcessController::GetGlobalController());
+}
 
 //------------------------------------------------------------------------------
 vtkBATWriter::~vtkBATWriter()
 {
+  this->SetController(nullptr);
   this->SetFileName(nullptr);
 }
 
@@ -35,6 +68,26 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "ZColumn: " << this->ZColumn << "\n";
   os << indent << "BlockParticles: " << this->BlockParticles << "\n";
   os << indent << "TreeletParticles: " << this->TreeletParticles << "\n";
+  os << indent << "Controller: " << this->Controller << "\n";
+  os << indent << "LeafFileSize: " << this->LeafFileSize << "\n";
+  os << indent << "Aggregation: " << this->Aggregation << "\n";
+  os << indent << "Report: " << this->Report << "\n";
+}
+
+//------------------------------------------------------------------------------
+int vtkBATWriter::ProcessRequest(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  if (request->Has(Pipeline::REQUEST_UPDATE_EXTENT()) && this->Controller)
+  {
+    vtkInformation* input = inputVector[0]->GetInformationObject(0);
+    input->Set(Pipeline::UPDATE_PIECE_NUMBER(), this->Controller->GetLocalProcessId());
+    input->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), this->Controller->GetNumberOfProcesses());
+    input->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+    return 1;
+  }
+  return this->Superclass::ProcessRequest(request, inputVector, outputVector);
 }
 
 //------------------------------------------------------------------------------
@@ -52,6 +105,11 @@ int vtkBATWriter::FillInputPortInformation(int, vtkInformation* info)
 void vtkBATWriter::Fail(unsigned long code, const std::string& text)
 {
   this->SetErrorCode(code);
+  this->Report.clear();
+  if (this->Controller && this->Controller->GetLocalProcessId() != 0)
+  {
+    return; // all ranks have the same error; rank 0 tells it
+  }
   const std::string name = this->FileName ? this->FileName : "";
   // The core names the file where it can.
   if (name.empty() || text.find(name) != std::string::npos)
@@ -68,6 +126,7 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
 void vtkBATWriter::WriteData()
 {
   this->SetErrorCode(vtkErrorCode::NoError);
+  this->Report.clear();
   if (!this->FileName || !*this->FileName)
   {
     this->Fail(vtkErrorCode::NoFileNameError, "FileName must be set");
@@ -75,8 +134,22 @@ void vtkBATWriter::WriteData()
   }
   try
   {
-    const bat_vtk::ConvertedInput input =
-      bat_vtk::ConvertInput(this->GetInput(), { this->XColumn, this->YColumn, this->ZColumn });
+    // What one rank cannot convert is an error of all: none may wait for it in a collective call.
+    bat_vtk::ConvertedInput input;
+    std::optional<bat::Error> failure;
+    try
+    {
+      input =
+        bat_vtk::ConvertInput(this->GetInput(), { this->XColumn, this->YColumn, this->ZColumn });
+    }
+    catch (const bat::Error& error)
+    {
+      failure = error;
+    }
+    catch (const std::bad_alloc&)
+    {
+      failure.emplace(bat::ErrorCode::OutOfMemory, "out of memory");
+    }
     for (const std::string& warning : input.Warnings)
     {
       vtkWarningMacro(<< this->FileName << ": " << warning);
@@ -90,7 +163,25 @@ void vtkBATWriter::WriteData()
       this->UpdateProgress(fraction);
       return !this->CheckAbort();
     };
-    bat::write_file(std::filesystem::u8path(this->FileName), input.Particles, options);
+    const std::filesystem::path path = std::filesystem::u8path(this->FileName);
+#ifdef BAT_WRITER_HAS_MPI
+    if (MPI_Comm* communicator = CommunicatorOf(this->Controller))
+    {
+      bat::mpi::agree(*communicator, failure ? &*failure : nullptr);
+      bat::mpi::WriteOptions together;
+      together.build = options;
+      together.mode = static_cast<bat::PlanMode>(this->Aggregation);
+      together.target_bytes = static_cast<std::uint64_t>(this->LeafFileSize * 1048576.0);
+      this->Report =
+        bat::mpi::to_json(bat::mpi::write_dataset(*communicator, path, input.Particles, together));
+      return;
+    }
+#endif
+    if (failure)
+    {
+      throw *failure;
+    }
+    this->Report = bat::to_json(bat::write_file(path, input.Particles, options));
   }
   catch (const bat::Error& error)
   {

@@ -11,6 +11,12 @@
  * Positions are float32 or float64 as in the input; other types become float64. Cells and ghost
  * points are not written; nor are cell data and arrays that hold no numbers, which a warning names.
  *
+ * With an MPI controller of several ranks, all ranks write one dataset together (core/MPI.md): each
+ * asks its input for its own piece, and particles are moved so that leaf files are compact in space
+ * and of about equal size. A dataset of several leaf files is the named file and a folder beside it,
+ * "name.bat.leaves". What fails on one rank is reported by the first rank that failed, and Write()
+ * returns 0 on all.
+ *
  * The file is replaced in one step when it is complete: a write that fails, or is aborted, leaves
  * the old file. Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with
  * the name of the file, and make Write() return 0.
@@ -23,6 +29,8 @@
 #include "vtkWriter.h"
 
 #include <string> // for std::string
+
+class vtkMultiProcessController;
 
 class VTKBATWRITER_EXPORT vtkBATWriter : public vtkWriter
 {
@@ -74,8 +82,54 @@ public:
   vtkGetMacro(TreeletParticles, int);
   ///@}
 
+  ///@{
+  /**
+   * The ranks that write together. Default: the global controller, that of ParaView's servers. Null
+   * or a controller without MPI: this process alone.
+   */
+  virtual void SetController(vtkMultiProcessController*);
+  vtkGetObjectMacro(Controller, vtkMultiProcessController);
+  ///@}
+
+  ///@{
+  /**
+   * Size of a leaf file to aim at, in MiB of positions and attributes; 0 chooses it from the number of
+   * particles and ranks. Only used with several ranks. Default: 0.
+   */
+  vtkSetClampMacro(LeafFileSize, double, 0.0, 4194304.0);
+  vtkGetMacro(LeafFileSize, double);
+  ///@}
+
+  /**
+   * How particles are divided into leaf files: cuts anywhere, so that leaf files do not overlap and
+   * are of about equal size; cuts at the borders of ranks only; or a uniform grid of whole ranks.
+   */
+  enum AggregationType
+  {
+    ADAPTIVE = 0,
+    RANK_BORDER = 1,
+    UNIFORM_GRID = 2
+  };
+
+  ///@{
+  /**
+   * Only used with several ranks. Default: ADAPTIVE.
+   */
+  vtkSetClampMacro(Aggregation, int, ADAPTIVE, UNIFORM_GRID);
+  vtkGetMacro(Aggregation, int);
+  ///@}
+
+  /**
+   * What the last write did, as one line of JSON: particles, leaf files, bytes, ranks and the seconds
+   * of each phase. Empty before the first write and after one that failed.
+   */
+  const char* GetReport() const { return this->Report.c_str(); }
+
+  int ProcessRequest(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+
 protected:
-  vtkBATWriter() = default;
+  vtkBATWriter();
   ~vtkBATWriter() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
@@ -87,6 +141,10 @@ protected:
   std::string ZColumn;
   int BlockParticles = 0;
   int TreeletParticles = 8192;
+  vtkMultiProcessController* Controller = nullptr;
+  double LeafFileSize = 0.0;
+  int Aggregation = ADAPTIVE;
+  std::string Report;
 
 private:
   vtkBATWriter(const vtkBATWriter&) = delete;

@@ -18,8 +18,8 @@ enum class ErrorCode
   WriteFailed,        ///< the operating system refused a write
   NoSpace,            ///< disk full or quota exceeded
   InvalidArgument,    ///< a query, option or input array that cannot be honoured
-  OutOfMemory,        ///< an allocation failed
-  Cancelled           ///< the caller's progress function asked to stop
+  Cancelled,          ///< the caller's progress function asked to stop
+  OutOfMemory         ///< an allocation failed
 };
 
 /// Thrown by every function of the library that fails. The text names the file, the thing, what was

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace bat
@@ -46,6 +47,9 @@ struct WriteReport
   double seconds_encode = 0; ///< columns and index
   double seconds_write = 0;  ///< giving bytes to the file system and waiting for the disk
 };
+
+/// One line of JSON: particles, leaf_files, file_bytes, data_bytes, ranks, seconds.
+[[nodiscard]] std::string to_json(const WriteReport& report);
 
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
 /// on disk; on any failure the old file is untouched and no temporary is left. Leaf files of a

@@ -14,6 +14,7 @@
 #include "io/atomic_file.hpp"
 #include "numbers.hpp"
 
+#include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -690,6 +691,17 @@ WriteReport run_encoder(const ParticleView& particles, const BuildOptions& optio
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   return arena.execute([&] { return Encoder(particles, options, output).run(); });
 }
+}
+
+std::string to_json(const WriteReport& report)
+{
+  const nlohmann::json json{ { "particles", report.particles }, { "leaf_files", 1 },
+    { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes }, { "ranks", 1 },
+    { "seconds",
+      { { "build", report.seconds_build + report.seconds_encode },
+        { "write", report.seconds_write },
+        { "total", report.seconds_build + report.seconds_encode + report.seconds_write } } } };
+  return json.dump();
 }
 
 WriteReport write_leaf(

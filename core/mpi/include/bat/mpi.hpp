@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bat/dataset.hpp"
+#include "bat/error.hpp"
 #include "bat/particles.hpp"
 #include "bat/plan.hpp"
 #include "bat/query.hpp"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -121,6 +123,10 @@ struct Particles
 /// The closed box with the particles of [lower, upper): particles on the upper faces belong to the
 /// neighbour. An upper end of +inf stays.
 [[nodiscard]] Box half_open(const Box& box) noexcept;
+
+/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one: for what
+/// each rank does before a collective call. `mine` may be null.
+void agree(MPI_Comm comm, const Error* mine);
 
 /// Collective over `comm`. Processors that this rank may use without taking them from ranks on the
 /// same node, at least 1.
