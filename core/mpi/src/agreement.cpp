@@ -6,10 +6,45 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
+#include <exception>
+#include <new>
+#include <system_error>
 
 namespace bat::mpi
 {
+Failure current_failure()
+{
+  try
+  {
+    throw;
+  }
+  catch (const Error& e)
+  {
+    return { e.code(), e.what() };
+  }
+  catch (const std::bad_alloc&)
+  {
+    return { ErrorCode::OutOfMemory, "out of memory" };
+  }
+  catch (const std::system_error& e) // of std::filesystem
+  {
+    const bool full = e.code() == std::errc::no_space_on_device ||
+      e.code() == std::errc::file_too_large ||
+      e.code() == std::error_code(EDQUOT, std::generic_category());
+    return { full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, e.what() };
+  }
+  catch (const std::exception& e)
+  {
+    return { ErrorCode::InvalidArgument, e.what() };
+  }
+  catch (...)
+  {
+    return { ErrorCode::InvalidArgument, "something that is no std::exception was thrown" };
+  }
+}
+
 void agree(MPI_Comm comm, const std::optional<Failure>& mine)
 {
   int rank = 0;

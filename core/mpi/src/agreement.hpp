@@ -5,9 +5,9 @@
 
 #include <mpi.h>
 
-#include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace bat::mpi
 {
@@ -18,6 +18,9 @@ struct Failure
   std::string text;
 };
 
+/// What is being thrown, whatever it is. For use in a catch block.
+[[nodiscard]] Failure current_failure();
+
 /// Calls f; what it throws becomes a failure.
 template <class F>
 [[nodiscard]] std::optional<Failure> attempt(F&& f)
@@ -27,17 +30,9 @@ template <class F>
     f();
     return std::nullopt;
   }
-  catch (const Error& e)
+  catch (...)
   {
-    return Failure{ e.code(), e.what() };
-  }
-  catch (const std::bad_alloc&)
-  {
-    return Failure{ ErrorCode::OutOfMemory, "out of memory" };
-  }
-  catch (const std::exception& e)
-  {
-    return Failure{ ErrorCode::InvalidArgument, e.what() };
+    return current_failure();
   }
 }
 

@@ -3,10 +3,12 @@
 #include "bat/error.hpp"
 #include "bat/mpi.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bat::mpi
 {
@@ -25,7 +27,16 @@ OwnComm::OwnComm(MPI_Comm comm)
   {
     throw Error(ErrorCode::InvalidArgument, "the communicator is MPI_COMM_NULL");
   }
+  int between_groups = 0;
+  MPI_Comm_test_inter(comm, &between_groups);
+  if (between_groups != 0)
+  {
+    throw Error(ErrorCode::InvalidArgument, "the communicator is an inter-communicator");
+  }
   MPI_Comm_dup(comm, &this->comm_);
+  // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
+  // message must end the job, not become particles.
+  MPI_Comm_set_errhandler(this->comm_, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_rank(this->comm_, &this->rank_);
   MPI_Comm_size(this->comm_, &this->size_);
 }
@@ -46,12 +57,21 @@ RecordType::~RecordType()
   MPI_Type_free(&this->type_);
 }
 
+int checked_count(std::uint64_t count)
+{
+  if (count > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+  {
+    throw Error(
+      ErrorCode::InvalidArgument, fmt::format("{} records do not fit in a message", count));
+  }
+  return static_cast<int>(count);
+}
+
 void broadcast_text(const OwnComm& comm, std::string& text, int root)
 {
-  std::uint64_t size = text.size();
-  MPI_Bcast(&size, 1, MPI_UINT64_T, root, comm.get());
-  text.resize(size);
-  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, root, comm.get());
+  std::vector<char> bytes(text.begin(), text.end());
+  broadcast_records(comm, bytes, root);
+  text.assign(bytes.begin(), bytes.end());
 }
 
 int threads_per_rank(MPI_Comm comm)

@@ -1,6 +1,8 @@
 // Small things that MPI leaves to its users.
 #pragma once
 
+#include "agreement.hpp"
+
 #include <mpi.h>
 
 #include <cstddef>
@@ -45,35 +47,57 @@ private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Collective. The records of all ranks, in order of rank, on rank 0; nothing elsewhere.
+/// Throws Error{InvalidArgument} if MPI's counts cannot hold `count`.
+[[nodiscard]] int checked_count(std::uint64_t count);
+
+/// Collective. The records of all ranks, in order of rank, on rank 0; nothing elsewhere. Throws on
+/// all ranks if there is no room for them, or if there are 2^31 or more.
 template <class Record>
 std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& mine)
 {
-  const int count = static_cast<int>(mine.size());
+  const std::uint64_t count = mine.size();
+  std::vector<std::uint64_t> counts;
+  std::vector<int> sizes;
+  std::vector<int> first;
+  std::vector<Record> all;
   const bool root = comm.rank() == 0;
-  std::vector<int> counts(root ? static_cast<std::size_t>(comm.size()) : 0);
-  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.get());
-  std::vector<int> first(counts.size());
-  std::size_t total = 0;
-  for (std::size_t r = 0; r != counts.size(); ++r)
-  {
-    first[r] = static_cast<int>(total);
-    total += static_cast<std::size_t>(counts[r]);
-  }
-  std::vector<Record> all(total);
+  together(comm.get(),
+    [&]
+    {
+      (void)checked_count(count);
+      counts.resize(root ? static_cast<std::size_t>(comm.size()) : 0);
+    });
+  MPI_Gather(&count, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, 0, comm.get());
+  together(comm.get(),
+    [&]
+    {
+      std::uint64_t total = 0;
+      for (const std::uint64_t c : counts)
+      {
+        first.push_back(checked_count(total));
+        sizes.push_back(checked_count(c));
+        total += c;
+      }
+      all.resize(total);
+    });
   const RecordType type(sizeof(Record));
-  MPI_Gatherv(mine.data(), count, type.get(), all.data(), counts.data(), first.data(), type.get(),
-    0, comm.get());
+  MPI_Gatherv(mine.data(), static_cast<int>(count), type.get(), all.data(), sizes.data(),
+    first.data(), type.get(), 0, comm.get());
   return all;
 }
 
-/// Collective. Rank `root`'s records on all ranks.
+/// Collective. Rank `root`'s records on all ranks. Throws as gather_records.
 template <class Record>
 void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int root = 0)
 {
   std::uint64_t count = records.size();
   MPI_Bcast(&count, 1, MPI_UINT64_T, root, comm.get());
-  records.resize(count);
+  together(comm.get(),
+    [&]
+    {
+      (void)checked_count(count);
+      records.resize(count);
+    });
   const RecordType type(sizeof(Record));
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
