@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <numeric>
+#include <optional>
+#include <tuple>
 
 namespace bat::mpi
 {
@@ -34,6 +37,14 @@ struct Incoming
   std::size_t leaf = 0; ///< place among this rank's leaves
   std::uint64_t first_row = 0;
   std::uint64_t count = 0;
+};
+
+/// Another rank, and the leaves of it that get particles of this one.
+struct Target
+{
+  int rank = 0;
+  std::size_t leaf = 0;
+  std::size_t end = 0;
 };
 
 /// A rank's particles in order of leaf.
@@ -115,18 +126,22 @@ public:
     {
       this->row_bytes_ += build::tuple_bytes(*array);
     }
-    this->rows_per_message_ = std::max<std::uint64_t>(1, message_bytes / this->row_bytes_);
+    // What MPI counts in an int.
+    const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
+    this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
   }
 
   ExchangeResult run()
   {
     this->exchange_counts();
     together(this->comm_.get(), [&] { this->make_room(); });
+    // From here on others count on this rank's messages: nothing may throw until all are there.
     this->post_receives();
-    this->copy_own();
+    this->keep_failure(attempt([&] { this->copy_own(); }));
     this->send();
     MPI_Waitall(
       static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
+    agree(this->comm_.get(), this->failure_);
     return std::move(this->result_);
   }
 
@@ -158,63 +173,90 @@ private:
     }
   }
 
+  void keep_failure(std::optional<Failure> failure)
+  {
+    if (!this->failure_)
+    {
+      this->failure_ = std::move(failure);
+    }
+  }
+
   // Every aggregator learns what comes from where.
   void exchange_counts()
   {
-    std::vector<int> sends(static_cast<std::size_t>(this->comm_.size()), 0);
-    std::vector<std::vector<LeafCount>> messages;
+    struct Message
+    {
+      int target;
+      std::vector<LeafCount> counts;
+    };
+    std::vector<Message> messages;
     std::vector<MPI_Request> requests;
-    this->for_each_target(
-      [&](int target, std::size_t leaf, std::size_t end)
+    std::vector<int> sends;
+    together(this->comm_.get(),
+      [&]
       {
-        sends[static_cast<std::size_t>(target)] = 1;
-        std::vector<LeafCount> counts;
-        for (; leaf != end; ++leaf)
-        {
-          if (this->sorted_.count(leaf) != 0)
+        sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
+        this->for_each_target(
+          [&](int target, std::size_t leaf, std::size_t end)
           {
-            counts.push_back({ leaf, this->sorted_.count(leaf) });
-          }
-        }
-        messages.push_back(std::move(counts));
+            sends[static_cast<std::size_t>(target)] = 1;
+            Message message{ target, {} };
+            for (; leaf != end; ++leaf)
+            {
+              if (this->sorted_.count(leaf) != 0)
+              {
+                message.counts.push_back({ leaf, this->sorted_.count(leaf) });
+              }
+            }
+            messages.push_back(std::move(message));
+          });
+        requests.resize(messages.size(), MPI_REQUEST_NULL);
       });
     int expected = 0;
     MPI_Reduce_scatter_block(sends.data(), &expected, 1, MPI_INT, MPI_SUM, this->comm_.get());
     const RecordType type(sizeof(LeafCount));
-    std::size_t next = 0;
-    this->for_each_target(
-      [&](int target, std::size_t, std::size_t)
-      {
-        const std::vector<LeafCount>& counts = messages[next++];
-        requests.emplace_back();
-        MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), target, kCountsTag,
-          this->comm_.get(), &requests.back());
-      });
+    for (std::size_t i = 0; i != messages.size(); ++i)
+    {
+      const std::vector<LeafCount>& counts = messages[i].counts;
+      MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), messages[i].target,
+        kCountsTag, this->comm_.get(), &requests[i]);
+    }
     for (int i = 0; i != expected; ++i)
     {
-      MPI_Message message;
-      MPI_Status status;
-      int count = 0;
-      MPI_Mprobe(MPI_ANY_SOURCE, kCountsTag, this->comm_.get(), &message, &status);
-      MPI_Get_count(&status, type.get(), &count);
-      std::vector<LeafCount> counts(static_cast<std::size_t>(count));
-      MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
-      for (const LeafCount& c : counts)
-      {
-        this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), 0, c.count });
-      }
-    }
-    for (std::size_t i = 0; i != this->own_.size(); ++i)
-    {
-      if (this->sorted_.count(this->own_[i]) != 0)
-      {
-        this->incoming_.push_back({ this->comm_.rank(), i, 0, this->sorted_.count(this->own_[i]) });
-      }
+      this->receive_counts(type);
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    std::sort(this->incoming_.begin(), this->incoming_.end(),
-      [](const Incoming& a, const Incoming& b)
-      { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
+    together(this->comm_.get(),
+      [&]
+      {
+        for (std::size_t i = 0; i != this->own_.size(); ++i)
+        {
+          if (this->sorted_.count(this->own_[i]) != 0)
+          {
+            this->incoming_.push_back(
+              { this->comm_.rank(), i, 0, this->sorted_.count(this->own_[i]) });
+          }
+        }
+        std::sort(this->incoming_.begin(), this->incoming_.end(),
+          [](const Incoming& a, const Incoming& b)
+          { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
+      });
+  }
+
+  // From whichever rank's message comes next.
+  void receive_counts(const RecordType& type)
+  {
+    MPI_Message message;
+    MPI_Status status;
+    int count = 0;
+    MPI_Mprobe(MPI_ANY_SOURCE, kCountsTag, this->comm_.get(), &message, &status);
+    MPI_Get_count(&status, type.get(), &count);
+    std::vector<LeafCount> counts(static_cast<std::size_t>(count));
+    MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
+    for (const LeafCount& c : counts)
+    {
+      this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), 0, c.count });
+    }
   }
 
   [[nodiscard]] std::size_t own_index(std::uint64_t leaf) const
@@ -243,6 +285,47 @@ private:
         this->allocate(leaf);
       }
       this->result_.leaves.push_back(std::move(leaf));
+    }
+    this->make_room_for_messages();
+  }
+
+  // All that post_receives() and send() need.
+  void make_room_for_messages()
+  {
+    const auto messages = [this](std::uint64_t rows)
+    { return (rows + this->rows_per_message_ - 1) / this->rows_per_message_; };
+    std::uint64_t receives = 0;
+    for (const Incoming& in : this->incoming_)
+    {
+      receives += in.source == this->comm_.rank() ? 0 : messages(in.count);
+    }
+    this->receives_.reserve(static_cast<std::size_t>(checked_count(receives)));
+    this->lengths_.resize(this->arrays_.size());
+    this->places_.resize(this->arrays_.size());
+    std::uint64_t sends = 0;
+    std::uint64_t most_rows = 0;
+    this->for_each_target(
+      [&](int rank, std::size_t leaf, std::size_t end)
+      {
+        this->targets_.push_back({ rank, leaf, end });
+        for (; leaf != end; ++leaf)
+        {
+          const std::uint64_t rows = this->sorted_.count(leaf);
+          sends += messages(rows);
+          most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
+        }
+      });
+    // Everyone begins behind itself, so that not all send to the same rank at once.
+    std::rotate(this->targets_.begin(),
+      std::find_if(this->targets_.begin(), this->targets_.end(),
+        [&](const Target& t) { return t.rank > this->comm_.rank(); }),
+      this->targets_.end());
+    const std::size_t slots =
+      static_cast<std::size_t>(std::min<std::uint64_t>(sends, kMessagesInFlight));
+    this->sends_.assign(slots, MPI_REQUEST_NULL);
+    for (std::size_t slot = 0; slot != slots; ++slot)
+    {
+      this->packed_.emplace_back(new std::byte[most_rows * this->row_bytes_]);
     }
   }
 
@@ -279,19 +362,15 @@ private:
   void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
   {
     const AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
-    std::vector<int> lengths;
-    std::vector<MPI_Aint> places;
     for (std::size_t a = 0; a != this->arrays_.size(); ++a)
     {
       const std::uint64_t bytes = build::tuple_bytes(*this->arrays_[a]);
-      MPI_Aint place = 0;
-      MPI_Get_address(leaf.columns[a].get() + (in.first_row + row) * bytes, &place);
-      places.push_back(place);
-      lengths.push_back(static_cast<int>(count * bytes));
+      MPI_Get_address(leaf.columns[a].get() + (in.first_row + row) * bytes, &this->places_[a]);
+      this->lengths_[a] = static_cast<int>(count * bytes);
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_hindexed(
-      static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE, &type);
+    MPI_Type_create_hindexed(static_cast<int>(this->lengths_.size()), this->lengths_.data(),
+      this->places_.data(), MPI_BYTE, &type);
     MPI_Type_commit(&type);
     this->receives_.emplace_back();
     MPI_Irecv(
@@ -319,23 +398,7 @@ private:
 
   void send()
   {
-    struct Target
-    {
-      int rank;
-      std::size_t leaf;
-      std::size_t end;
-    };
-    std::vector<Target> targets;
-    this->for_each_target(
-      [&](int rank, std::size_t leaf, std::size_t end) {
-        targets.push_back({ rank, leaf, end });
-      });
-    // Everyone begins behind itself, so that not all send to the same rank at once.
-    std::rotate(targets.begin(),
-      std::find_if(targets.begin(), targets.end(),
-        [&](const Target& t) { return t.rank > this->comm_.rank(); }),
-      targets.end());
-    for (const Target& target : targets)
+    for (const Target& target : this->targets_)
     {
       for (std::size_t leaf = target.leaf; leaf != target.end; ++leaf)
       {
@@ -352,29 +415,29 @@ private:
 
   void send_rows(int target, std::uint64_t first, std::uint64_t count)
   {
-    std::size_t slot = this->sends_.size();
-    if (slot == kMessagesInFlight)
+    std::size_t slot = this->started_++;
+    if (slot >= this->sends_.size())
     {
       int done = 0;
-      MPI_Waitany(static_cast<int>(slot), this->sends_.data(), &done, MPI_STATUS_IGNORE);
+      MPI_Waitany(
+        static_cast<int>(this->sends_.size()), this->sends_.data(), &done, MPI_STATUS_IGNORE);
       slot = static_cast<std::size_t>(done);
     }
-    else
-    {
-      this->sends_.push_back(MPI_REQUEST_NULL);
-      this->packed_.emplace_back();
-    }
-    std::vector<std::byte>& packed = this->packed_[slot];
+    std::byte* const packed = this->packed_[slot].get();
+    // Rows that could not be packed are sent all the same, because their receiver waits for them.
+    this->keep_failure(attempt(
+      [&]
+      {
+        std::byte* at = packed;
+        for (const ArrayView* array : this->arrays_)
+        {
+          gather_in_parallel(&this->sorted_.order[first], count, *array, at);
+          at += count * build::tuple_bytes(*array);
+        }
+      }));
     const std::uint64_t bytes = count * this->row_bytes_;
-    packed.resize(bytes);
-    std::byte* at = packed.data();
-    for (const ArrayView* array : this->arrays_)
-    {
-      gather_in_parallel(&this->sorted_.order[first], count, *array, at);
-      at += count * build::tuple_bytes(*array);
-    }
-    MPI_Isend(packed.data(), static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag,
-      this->comm_.get(), &this->sends_[slot]);
+    MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
+      &this->sends_[slot]);
     this->result_.sent_bytes += bytes;
   }
 
@@ -387,9 +450,14 @@ private:
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
   std::vector<Incoming> incoming_;
+  std::vector<Target> targets_; ///< in the order of sending
   std::vector<MPI_Request> receives_;
-  std::vector<MPI_Request> sends_;
-  std::vector<std::vector<std::byte>> packed_; ///< per send
+  std::vector<int> lengths_; ///< per array of the message that is being described
+  std::vector<MPI_Aint> places_;
+  std::vector<MPI_Request> sends_;                   ///< in flight
+  std::vector<std::unique_ptr<std::byte[]>> packed_; ///< per send in flight
+  std::size_t started_ = 0;                          ///< sends
+  std::optional<Failure> failure_;                   ///< while messages were under way
   ExchangeResult result_;
 };
 }

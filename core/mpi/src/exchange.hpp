@@ -31,7 +31,8 @@ struct ExchangeResult
   const ParticleView& particles, const Plan& plan, int rank);
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
-/// them. Throws on all ranks. Messages have at most `message_bytes` bytes.
+/// them. `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
+/// (and fewer than 2^31), or one particle.
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const ParticleView& particles,
   const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators,
