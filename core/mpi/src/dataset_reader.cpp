@@ -1,14 +1,28 @@
 #include "bat/mpi.hpp"
 
 #include "agreement.hpp"
-#include "build/gather.hpp"
 #include "comm.hpp"
+#include "dataset/dataset_impl.hpp"
+#include "file_impl.hpp"
 
 #include <cmath>
 #include <limits>
 
 namespace bat::mpi
 {
+namespace
+{
+// Tells one dataset from another; 0 for a file of the paper's library, which has no checksum.
+std::uint64_t checksum_of(const Dataset& dataset)
+{
+  if (const File* file = dataset.single_file())
+  {
+    return file->impl().header.header_checksum;
+  }
+  return dataset.impl().top ? dataset.impl().top->header.header_checksum : 0;
+}
+}
+
 Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path)
 {
   const OwnComm own(comm);
@@ -31,6 +45,19 @@ Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path)
       if (own.rank() != 0)
       {
         open();
+      }
+    });
+  // A writer may have replaced it between the two.
+  const std::uint64_t mine = checksum_of(*dataset);
+  std::uint64_t first = mine;
+  MPI_Bcast(&first, 1, MPI_UINT64_T, 0, own.get());
+  together(own.get(),
+    [&]
+    {
+      if (mine != first)
+      {
+        throw Error(
+          ErrorCode::CannotOpen, text + ": was replaced while it was being opened; open it again");
       }
     });
   return std::move(*dataset);
