@@ -19,9 +19,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
-#include <numeric>
+#include <limits>
+#include <optional>
 #include <random>
+#include <set>
+#include <system_error>
 
 namespace bat::mpi
 {
@@ -34,13 +38,15 @@ public:
   Unfinished() = default;
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
-  ~Unfinished()
+  ~Unfinished() { this->remove_all(); }
+  void remove_all() noexcept
   {
     for (const std::filesystem::path& file : this->files_)
     {
       std::error_code ignored;
       std::filesystem::remove(file, ignored);
     }
+    this->files_.clear();
   }
   void add(const std::filesystem::path& file) { this->files_.push_back(file); }
   void forget(const std::filesystem::path& file)
@@ -53,6 +59,44 @@ public:
 private:
   std::vector<std::filesystem::path> files_;
 };
+
+/// What rank 0 decides for all, as bytes of a message.
+struct SharedOptions
+{
+  std::uint64_t target_bytes;
+  double max_split_imbalance_ratio;
+  double max_overfull_factor;
+  double index_budget;
+  std::uint32_t treelet_particles;
+  std::uint32_t block_particles;
+  std::int32_t threads;
+  std::uint8_t mode;
+  std::uint8_t find_best_axis;
+};
+
+void share_options(const OwnComm& comm, WriteOptions& options)
+{
+  SharedOptions shared{};
+  shared.target_bytes = options.target_bytes;
+  shared.max_split_imbalance_ratio = options.max_split_imbalance_ratio;
+  shared.max_overfull_factor = options.max_overfull_factor;
+  shared.index_budget = options.build.index_budget;
+  shared.treelet_particles = options.build.treelet_particles;
+  shared.block_particles = options.build.block_particles;
+  shared.threads = options.build.threads;
+  shared.mode = static_cast<std::uint8_t>(options.mode);
+  shared.find_best_axis = options.find_best_axis ? 1 : 0;
+  MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, comm.get());
+  options.target_bytes = shared.target_bytes;
+  options.max_split_imbalance_ratio = shared.max_split_imbalance_ratio;
+  options.max_overfull_factor = shared.max_overfull_factor;
+  options.build.index_budget = shared.index_budget;
+  options.build.treelet_particles = shared.treelet_particles;
+  options.build.block_particles = shared.block_particles;
+  options.build.threads = shared.threads;
+  options.mode = static_cast<PlanMode>(shared.mode);
+  options.find_best_axis = shared.find_best_axis != 0;
+}
 
 class DatasetWriter
 {
@@ -71,7 +115,22 @@ public:
     }
   }
 
+  /// Collective. All ranks return, or all throw the same.
   DatasetReport run()
+  {
+    try
+    {
+      return this->run_phases();
+    }
+    catch (const Error&)
+    {
+      this->clean_up();
+      throw;
+    }
+  }
+
+private:
+  DatasetReport run_phases()
   {
     this->check();
     const int threads = this->options_.build.threads > 0 ? this->options_.build.threads
@@ -89,7 +148,19 @@ public:
     return this->report();
   }
 
-private:
+  // After a failure, which is one of all ranks.
+  void clean_up()
+  {
+    this->single_.reset();
+    this->unfinished_.remove_all();
+    MPI_Barrier(this->comm_.get());
+    if (this->made_folder_)
+    {
+      std::error_code not_empty;
+      std::filesystem::remove(leaves_folder(this->path_), not_empty);
+    }
+  }
+
   // Ends a phase: its time is the slowest rank's.
   void finish(double& seconds)
   {
@@ -124,6 +195,7 @@ private:
   {
     this->phase_start_ = this->start_;
     this->enter(Phase::Check, 0);
+    share_options(this->comm_, this->options_);
     std::string path = this->path_.string();
     broadcast_text(this->comm_, path);
     together(this->comm_.get(),
@@ -206,12 +278,18 @@ private:
       cells.resize(1);
       for (std::size_t axis = 0; axis != 3; ++axis)
       {
-        cells[0].lower[axis] = static_cast<float>(this->options_.local_bounds->lower[axis]);
-        cells[0].upper[axis] = static_cast<float>(this->options_.local_bounds->upper[axis]);
+        cells[0].lower[axis] = to_float(this->options_.local_bounds->lower[axis]);
+        cells[0].upper[axis] = to_float(this->options_.local_bounds->upper[axis]);
       }
       cells[0].particles = static_cast<double>(this->particles_.count);
     }
     return cells;
+  }
+
+  static float to_float(double value)
+  {
+    constexpr double most = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(value, -most, most));
   }
 
   static void check_box(const Box& box)
@@ -280,7 +358,7 @@ private:
       {
         if (this->comm_.rank() == 0)
         {
-          std::filesystem::create_directory(folder);
+          this->make_folder(folder);
           std::random_device random;
           id = (std::uint64_t{ random() } << 32) | random();
         }
@@ -305,8 +383,22 @@ private:
     this->finish(this->seconds_.write);
   }
 
-  void write_one(
-    const std::filesystem::path& file, const AggregatedLeaf& leaf, double begin, double share)
+  void make_folder(const std::filesystem::path& folder)
+  {
+    std::error_code error;
+    this->made_folder_ = std::filesystem::create_directory(folder, error);
+    if (error || !std::filesystem::is_directory(folder))
+    {
+      throw Error(
+        error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
+        fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
+          error ? error.message() : "there is something else of this name"));
+    }
+  }
+
+  // `file` is a path, or an AtomicFile that is committed later.
+  template <class File>
+  void write_one(File&& file, const AggregatedLeaf& leaf, double begin, double share)
   {
     BuildOptions build = this->options_.build;
     if (build.progress)
@@ -320,19 +412,22 @@ private:
     this->largest_ = std::max(this->largest_, report.data_bytes);
   }
 
-  // One leaf file is the dataset: its own rename is the commit.
+  // One leaf file is the dataset: its own rename will be the commit.
   void write_single()
   {
     together(this->comm_.get(),
       [&]
       {
+        if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
+        {
+          AggregatedLeaf nothing;
+          nothing.particles = this->particles_;
+          this->moved_.leaves.push_back(std::move(nothing));
+        }
         if (!this->moved_.leaves.empty())
         {
-          this->write_one(this->path_, this->moved_.leaves[0], 0.2, 0.75);
-        }
-        else if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
-        {
-          this->write_one(this->path_, { 0, this->particles_, {} }, 0.2, 0.75);
+          this->single_.emplace(this->path_);
+          this->write_one(*this->single_, this->moved_.leaves[0], 0.2, 0.75);
         }
       });
     this->finish(this->seconds_.write);
@@ -343,6 +438,14 @@ private:
     this->enter(Phase::Commit, 0.95);
     if (this->leaf_files_ <= 1)
     {
+      together(this->comm_.get(),
+        [&]
+        {
+          if (this->single_)
+          {
+            this->single_->commit();
+          }
+        });
       if (this->comm_.rank() == 0)
       {
         remove_leftovers(this->path_, {});
@@ -397,6 +500,10 @@ private:
       append(&entry.record, sizeof(entry.record));
       append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
       append(name.data(), name.size());
+    }
+    if (!this->written_.empty())
+    {
+      io::flush_folder(folder); // names are on disk before the top file refers to them
     }
     return bytes;
   }
@@ -467,10 +574,14 @@ private:
     MPI_Allreduce(seconds.data(), slowest.data(), 7, MPI_DOUBLE, MPI_MAX, this->comm_.get());
     report.seconds = { slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5],
       slowest[6] };
-    if (this->options_.build.progress)
-    {
-      this->options_.build.progress(1.0); // too late to cancel
-    }
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->options_.build.progress)
+        {
+          this->options_.build.progress(1.0); // too late to cancel
+        }
+      });
     return report;
   }
 
@@ -486,6 +597,8 @@ private:
   std::vector<std::filesystem::path> written_; ///< per leaf in moved_
   std::set<std::string> names_;                ///< rank 0: leaf files of the new dataset
   Unfinished unfinished_;
+  std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
+  bool made_folder_ = false;             ///< rank 0: the one for leaf files was not there before
   std::uint64_t file_bytes_ = 0;
   std::uint64_t largest_ = 0;
   PhaseSeconds seconds_;
@@ -529,6 +642,8 @@ DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options)
 {
   const OwnComm own(comm);
-  return DatasetWriter(own, path, particles, options).run();
+  std::optional<DatasetWriter> writer;
+  together(own.get(), [&] { writer.emplace(own, path, particles, options); });
+  return writer->run();
 }
 }

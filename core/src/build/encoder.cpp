@@ -705,16 +705,25 @@ std::string to_json(const WriteReport& report)
 }
 
 WriteReport write_leaf(
+  io::AtomicFile& file, const ParticleView& particles, const BuildOptions& options)
+{
+  build::check_input(particles, options);
+  FileOutput output(file);
+  WriteReport report = run_encoder(particles, options, output);
+  report.seconds_write = output.seconds();
+  report.seconds_encode -= output.seconds();
+  return report;
+}
+
+WriteReport write_leaf(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
   build::check_input(particles, options);
   io::AtomicFile file(path);
-  FileOutput output(file);
-  WriteReport report = run_encoder(particles, options, output);
+  WriteReport report = write_leaf(file, particles, options);
   const auto start = Clock::now();
   file.commit();
-  report.seconds_write = output.seconds() + seconds_since(start);
-  report.seconds_encode -= output.seconds();
+  report.seconds_write += seconds_since(start);
   return report;
 }
 

@@ -2,10 +2,15 @@
 #pragma once
 
 #include "bat/writer.hpp"
+#include "io/atomic_file.hpp"
 
 namespace bat
 {
 /// As write_file, but does not clean up around it.
 WriteReport write_leaf(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options);
+
+/// The same, without the last step: the caller commits.
+WriteReport write_leaf(
+  io::AtomicFile& file, const ParticleView& particles, const BuildOptions& options);
 }

@@ -203,10 +203,13 @@ void AtomicFile::commit()
   }
   ::close(this->descriptor_);
   this->descriptor_ = -1;
-  // Makes the rename itself durable; a file system that cannot is no reason to fail now.
-  const std::string folder =
-    this->target_.has_parent_path() ? this->target_.parent_path().string() : ".";
-  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  flush_folder(this->target_.parent_path());
+}
+
+void flush_folder(const std::filesystem::path& folder) noexcept
+{
+  const int directory =
+    ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory >= 0)
   {
     (void)::fsync(directory);

@@ -31,6 +31,9 @@ private:
   int descriptor_ = -1;
 };
 
+/// Makes renames inside a folder durable. A file system that cannot is no reason to fail.
+void flush_folder(const std::filesystem::path& folder) noexcept;
+
 /// The file that a path leads to: links are followed, so that the file is replaced, or made, and
 /// not the link.
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
