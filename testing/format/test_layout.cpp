@@ -220,6 +220,23 @@ TEST(Layout, treelet_key_record_is_that_of_the_text)
     sizeof(format::TreeletKeyRecord));
 }
 
+TEST(Layout, leaf_file_records_are_those_of_the_text)
+{
+  expect_same(record(15, 0),
+    { BAT_FIELD(LeafFilesHead, leaf_count), BAT_FIELD(LeafFilesHead, reserved) },
+    sizeof(format::LeafFilesHead));
+  expect_same(record(15, 1),
+    { BAT_FIELD(LeafRecord, particles), BAT_FIELD(LeafRecord, file_bytes),
+      BAT_FIELD(LeafRecord, header_checksum), BAT_FIELD(LeafRecord, lower),
+      BAT_FIELD(LeafRecord, upper), BAT_FIELD(LeafRecord, name_bytes),
+      BAT_FIELD(LeafRecord, flags) },
+    sizeof(format::LeafRecord));
+  expect_same(record(15, 2),
+    { BAT_FIELD(LeafKeyRecord, minimum), BAT_FIELD(LeafKeyRecord, maximum),
+      BAT_FIELD(LeafKeyRecord, flags), BAT_FIELD(LeafKeyRecord, reserved) },
+    sizeof(format::LeafKeyRecord));
+}
+
 TEST(Layout, no_table_of_offsets_is_left_out)
 {
   std::map<int, int> per_section;
@@ -228,7 +245,7 @@ TEST(Layout, no_table_of_offsets_is_left_out)
     per_section[table.section] += table.head[0] == "offset";
   }
   per_section.erase(2); // scalar types
-  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 3 }, { 9, 2 }, { 11, 1 } };
+  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 3 }, { 9, 2 }, { 11, 1 }, { 15, 3 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;
@@ -320,6 +337,9 @@ TEST(Layout, sizes_and_limits_are_those_of_the_text)
   EXPECT_TRUE(says(9, "of " + number(sizeof(format::NodeRecord)) + " bytes in preorder"));
   EXPECT_TRUE(says(10, number(sizeof(format::BlockBoxRecord)) + " values u8 per block"));
   EXPECT_TRUE(says(11, "records of " + number(sizeof(format::TreeletKeyRecord)) + " bytes"));
+  EXPECT_TRUE(says(15, "leaf files, 1 to " + number(format::kMaxLeafFiles) + " (2^24)"));
+  EXPECT_TRUE(says(15, "F records of " + number(sizeof(format::LeafRecord)) + " bytes"));
+  EXPECT_TRUE(says(15, "K records of " + number(sizeof(format::LeafKeyRecord)) + " bytes"));
 }
 
 TEST(Layout, magic_is_that_of_the_text)

@@ -149,7 +149,7 @@ def bit_of(bins, first_bin, last_bin):
 
 
 class BatFile:
-    """A whole file in memory, checked as section 15 asks at opening and before the first use, every checksum included."""
+    """A whole file in memory, checked as section 16 asks at opening and before the first use, every checksum included."""
 
     def __init__(self, data, path="(bytes)"):
         self.path = path
@@ -167,7 +167,7 @@ class BatFile:
 
     @classmethod
     def open(cls, path):
-        """Opens and reads a file (section 15, step 1)."""
+        """Opens and reads a file (section 16, step 1)."""
         path = os.fspath(path)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
@@ -188,7 +188,7 @@ class BatFile:
     # ---- 5 Header -----------------------------------------------------------------------------------------------------------
 
     def _read_header(self):
-        """Decodes the header (section 5, and steps 2 to 6 of section 15)."""
+        """Decodes the header (section 5, and steps 2 to 6 of section 16)."""
         data, need, size = self.data, self._need, len(self.data)
         start = bytes(data[:8])
         if size >= 8 or start != MAGIC[:size]:
@@ -216,7 +216,7 @@ class BatFile:
     # ---- 6 Section table and checksums --------------------------------------------------------------------------------------
 
     def _read_section_table(self):
-        """Decodes and checks the section table (section 6, step 7 of section 15)."""
+        """Decodes and checks the section table (section 6, step 7 of section 16)."""
         need, size, (offset, count) = self._need, len(self.data), self._table
         need(offset % 8 == 0, "section_table_offset", offset, "a multiple of 8")
         need(offset + 64 * count <= size, "the end of the section table", offset + 64 * count, "at most %d" % size)
@@ -321,7 +321,7 @@ class BatFile:
                                  np.frombuffer(minimum, value_type)[0], np.frombuffer(maximum, value_type)[0]))
 
     def _check_section_sizes(self):
-        """Checks that the sections the schema implies are there with their sizes, and no others (section 15, step 8)."""
+        """Checks that the sections the schema implies are there with their sizes, and no others (section 16, step 8)."""
         n, t, blocks = self.particle_count, self.treelet_count, self.block_count
         sizes = {(LEVELS, 0): 4 * (self.level_count - 1), (SHALLOW_TREE, 0): 56 * max(2 * t - 1, 0), (TREELETS, 0): 8 * t,
                  (BLOCK_BOXES, 0): 6 * blocks, (POSITIONS, 0): 3 * n * np.dtype(self.position_type).itemsize}
@@ -571,7 +571,7 @@ class BatFile:
             blocks = blocks[self.block_bitmaps[number][blocks] & np.uint32(mask) != 0]
         return blocks
 
-    # ---- The validator (section 15, last but one paragraph) -----------------------------------------------------------------
+    # ---- The validator (section 16, last paragraph) -----------------------------------------------------------------
 
     def validate(self):
         """Checks every rule of the format that is not checked at opening; raises BatError at the first one broken."""

@@ -143,18 +143,22 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
 {
   const format::LeafRecord& record = this->top->leaf_files().leaves[i];
   const std::string path = this->leaves_[i].path.string();
+  const std::string role =
+    fmt::format("; it is leaf file {} of {} of {}", i + 1, this->leaves_.size(), this->name);
   const auto bad = [&](ErrorCode code, const std::string& what)
+  { throw Error(code, fmt::format("{}: {}{}", path, what, role)); };
+  const auto open = [&]
   {
-    throw Error(code,
-      fmt::format("{}: {}; it is leaf file {} of {} of {}", path, what, i + 1, this->leaves_.size(),
-        this->name));
+    try
+    {
+      return File::open(path, this->options_);
+    }
+    catch (const Error& error) // which dataset it belongs to is not to be seen from its name
+    {
+      throw Error(error.code(), error.what() + role);
+    }
   };
-  std::error_code unknown;
-  if (!std::filesystem::exists(path, unknown))
-  {
-    bad(ErrorCode::NotFound, "does not exist");
-  }
-  File file = File::open(path, this->options_);
+  File file = open();
   if (file.impl().header.header_checksum != record.header_checksum ||
     file.particle_count() != record.particles || file.file_bytes() != record.file_bytes)
   {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <tuple>
 #include <unordered_set>
@@ -82,7 +81,7 @@ std::string describe(const SectionRecord& section)
   const auto kind = static_cast<SectionKind>(section.kind);
   const bool numbered = kind == SectionKind::BinEdges || kind == SectionKind::TreeletKeys ||
     kind == SectionKind::BitmapDictionary || kind == SectionKind::BlockBitmaps ||
-    kind == SectionKind::Attribute || section.kind > 12;
+    kind == SectionKind::Attribute || section.kind > 14;
   return numbered ? fmt::format("{} {}", kind_name(section.kind), section.index)
                   : std::string(kind_name(section.kind));
 }
@@ -335,6 +334,25 @@ const SectionRecord& require(const io::RandomAccessFile& file,
   return *section;
 }
 
+// What stands for the box of no particle at all.
+bool is_no_box(const double (&lower)[3], const double (&upper)[3])
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  return std::all_of(lower, lower + 3, [](double x) { return x == inf; }) &&
+    std::all_of(upper, upper + 3, [](double x) { return x == -inf; });
+}
+
+bool is_finite_box(const double (&lower)[3], const double (&upper)[3])
+{
+  bool good = true;
+  for (int axis = 0; axis != 3; ++axis)
+  {
+    good = good && std::isfinite(lower[axis]) && std::isfinite(upper[axis]) &&
+      lower[axis] <= upper[axis];
+  }
+  return good;
+}
+
 void check_head(
   const io::RandomAccessFile& file, const Header& header, const SchemaHead& head, FileKind kind)
 {
@@ -369,13 +387,8 @@ void check_head(
   check(head.position_type == 9 || head.position_type == 10,
     fmt::format("position type {}; 9 and 10 are allowed", head.position_type));
   check(is_zero(head.reserved, sizeof(head.reserved)), "reserved bytes are not zero");
-  for (int axis = 0; axis != 3; ++axis)
-  {
-    const double a = head.lower[axis];
-    const double b = head.upper[axis];
-    const bool empty = a == std::numeric_limits<double>::infinity() && b == -a;
-    check(empty || (std::isfinite(a) && std::isfinite(b) && a <= b), "the bounds are not a box");
-  }
+  check(is_no_box(head.lower, head.upper) || is_finite_box(head.lower, head.upper),
+    "the bounds are not a box");
 }
 
 template <class V>
@@ -524,12 +537,25 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
 
 namespace
 {
-// Inside the folder of the top file: a name in a hostile file must not reach elsewhere.
+// Inside the folder of the top file: a name in a hostile file must not reach elsewhere. And in one
+// spelling only, so that names can be compared.
 bool is_leaf_name(const std::string& name)
 {
-  const std::filesystem::path path(name);
-  return !name.empty() && name.find('\0') == std::string::npos && path.is_relative() &&
-    std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+  if (name.find('\0') != std::string::npos)
+  {
+    return false;
+  }
+  for (std::size_t begin = 0; begin <= name.size();)
+  {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..")
+    {
+      return false;
+    }
+    begin = end + 1;
+  }
+  return true;
 }
 }
 
@@ -557,18 +583,9 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   for (std::uint32_t i = 0; i != head.leaf_count; ++i)
   {
     const auto leaf = reader.next<LeafRecord>("a leaf file");
-    bool good = leaf.particles >= 1 && leaf.particles <= kMaxParticles &&
-      (leaf.flags & ~kNonFinite) == 0 && leaf.name_bytes >= 1;
-    for (int axis = 0; axis != 3; ++axis)
-    {
-      const double a = leaf.lower[axis];
-      const double b = leaf.upper[axis];
-      const bool empty = a == std::numeric_limits<double>::infinity() && b == -a;
-      good = good &&
-        ((empty && (leaf.flags & kNonFinite) != 0) ||
-          (std::isfinite(a) && std::isfinite(b) && a <= b));
-    }
-    if (!good)
+    const bool empty = (leaf.flags & kNonFinite) != 0 && is_no_box(leaf.lower, leaf.upper);
+    if (leaf.particles < 1 || leaf.particles > kMaxParticles || (leaf.flags & ~kNonFinite) != 0 ||
+      leaf.name_bytes < 1 || !(empty || is_finite_box(leaf.lower, leaf.upper)))
     {
       corrupt(file, fmt::format("LEAF_FILES: the record of leaf file {} breaks a rule", i));
     }
@@ -603,7 +620,7 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
     {
       corrupt(file,
         fmt::format(
-          "LEAF_FILES: the name of leaf file {} leads out of the folder or occurs twice", i));
+          "LEAF_FILES: the name of leaf file {} is not one inside the folder, or occurs twice", i));
     }
   }
   if (reader.left() != 0)
