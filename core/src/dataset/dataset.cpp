@@ -155,6 +155,10 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
     }
     catch (const Error& error) // which dataset it belongs to is not to be seen from its name
     {
+      if (error.code() == ErrorCode::NotFound)
+      {
+        bad(ErrorCode::NotFound, "does not exist");
+      }
       throw Error(error.code(), error.what() + role);
     }
   };
