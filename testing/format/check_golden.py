@@ -21,14 +21,18 @@ def main(argv):
     folder, = argv
     names = sorted(os.path.basename(path)[:-4] for path in glob.glob(os.path.join(folder, "*.bat")))
     for name in names:
-        bat = spec.BatFile.open(os.path.join(folder, name + ".bat"))
+        bat = spec.open_any(os.path.join(folder, name + ".bat"))
         bat.validate()
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as stream:
             assert spec.content(bat) == json.load(stream), name + ": the content differs"
     with tempfile.TemporaryDirectory() as made:
         bat_spec_write.main([made])
-        _, different, missing = filecmp.cmpfiles(made, folder, sorted(os.listdir(made)), shallow=False)
+        files = sorted(os.path.relpath(os.path.join(where, name), made) for where, _, names in os.walk(made) for name in names)
+        _, different, missing = filecmp.cmpfiles(made, folder, files, shallow=False)
         assert not different and not missing, "bat_spec_write.py makes other files: %s" % (different + missing)
+        folders = [name for name in os.listdir(made) if name.endswith(".leaves")]
+        extra = [name for name in folders if set(os.listdir(os.path.join(folder, name))) != set(os.listdir(os.path.join(made, name)))]
+        assert not extra, "leaf files that no top file names: %s" % extra
         again = {name[:-4] for name in os.listdir(made) if name.endswith(".bat")}
     # Files of the C++ writer are made again by test_golden.
     assert {name for name in names if not name.startswith("written_")} == again, "files that no program makes"

@@ -50,8 +50,12 @@ def ends(random, values):
 
 def random_query(random, bat):
     """Returns a query for query_lines and the same for bat_spec."""
-    line = {"quality": "1", "after_quality": "0", "box": None, "ranges": [], "rows": bool(random.rand() < 0.1)}
+    line = {"quality": "1", "after_quality": "0", "box": None, "ranges": [], "rows": bool(random.rand() < 0.1), "part": 0, "parts": 1}
     query = {"quality": 1, "after_quality": 0, "box": None, "ranges": []}
+    if random.rand() < 0.2:
+        parts = int(random.randint(1, 9))
+        line.update(part=int(random.randint(parts)), parts=parts)
+        query.update(part=line["part"], parts=parts)
     if random.rand() < 0.5:
         n = max(bat.particle_count, 1)
         a, b = sorted(random.choice([random.rand(), random.randint(n + 1) / n]) for _ in "ab")
@@ -79,7 +83,7 @@ def random_query(random, bat):
 
 def compare(program, path, count):
     """Compares `count` queries on one file; returns the number of answers that were neither empty nor everything."""
-    bat = spec.BatFile.open(path)
+    bat = spec.open_any(path)
     random = np.random.RandomState(bat.particle_count + 1)
     asked = [random_query(random, bat) for _ in range(count)]
     lines = "".join(json.dumps(line) + "\n" for line, _ in asked)

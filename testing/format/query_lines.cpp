@@ -1,9 +1,13 @@
-// query_lines FILE: answers one query per line of standard input, JSON both ways. For compare_queries.py.
+// query_lines FILE: answers one query per line of standard input, JSON both ways. For
+// compare_queries.py.
 //
-// In:  {"quality": "1", "after_quality": "0", "box": null or six numbers, "ranges": [{"attribute": "a",
-//       "component": null or number, "lower": "0", "upper": "1"}], "rows": true}
-// Out: {"spans": [[first, count], ...], "upper_bound": n, "rows": hexadecimal of the rows, column by column}
-// Numbers of the query are texts, so that none is rounded on the way.
+// In:  {"quality": "1", "after_quality": "0", "box": null or six numbers, "ranges": [{"attribute":
+// "a",
+//       "component": null or number, "lower": "0", "upper": "1"}], "part": 0, "parts": 1, "rows":
+//       true}
+// Out: {"spans": [[first, count], ...] (counted on through the leaf files), "upper_bound": n,
+// "rows": hexadecimal of the rows, column by column} Numbers of the query are texts, so that none
+// is rounded on the way.
 
 #include "bat/bat.hpp"
 
@@ -27,6 +31,8 @@ bat::Query parse(const json& line)
   bat::Query query;
   query.quality = real(line.at("quality"));
   query.after_quality = real(line.at("after_quality"));
+  query.part = line.at("part").get<std::uint32_t>();
+  query.parts = line.at("parts").get<std::uint32_t>();
   if (!line.at("box").is_null())
   {
     query.box.emplace();
@@ -59,7 +65,7 @@ void append_hex(std::string& text, const std::vector<unsigned char>& bytes)
   }
 }
 
-std::string rows(const bat::File& file, const bat::Selection& selection)
+std::string rows(const bat::Dataset& file, const bat::DatasetSelection& selection)
 {
   std::string text;
   std::vector<unsigned char> values(selection.count * 3 * bat::size_of(file.position_type()));
@@ -68,8 +74,7 @@ std::string rows(const bat::File& file, const bat::Selection& selection)
   for (std::size_t k = 0; k != file.attributes().size(); ++k)
   {
     const bat::Attribute& a = file.attributes()[k];
-    values.resize(
-      selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+    values.resize(selection.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
     file.read_attribute(k, selection, values.data());
     append_hex(text, values);
   }
@@ -81,18 +86,26 @@ int main(int argc, char** argv)
 {
   try
   {
-    const bat::File file = bat::File::open(argc == 2 ? argv[1] : "");
+    const bat::Dataset file = bat::Dataset::open(argc == 2 ? argv[1] : "");
+    std::vector<std::uint64_t> first{ 0 };
+    for (const bat::LeafInfo& leaf : file.leaves())
+    {
+      first.push_back(first.back() + leaf.particles);
+    }
     std::string line;
     while (std::getline(std::cin, line))
     {
       const json asked = json::parse(line);
       const bat::Query query = parse(asked);
-      const bat::Selection selection = file.select(query);
+      const bat::DatasetSelection selection = file.select(query);
       json answer;
       answer["spans"] = json::array();
-      for (const bat::Span& span : selection.spans)
+      for (const bat::DatasetSelection::Part& part : selection.parts)
       {
-        answer["spans"].push_back({ span.first, span.count });
+        for (const bat::Span& span : part.selection.spans)
+        {
+          answer["spans"].push_back({ first[part.leaf] + span.first, span.count });
+        }
       }
       answer["upper_bound"] = file.upper_bound(query);
       if (asked.value("rows", false))

@@ -2,6 +2,7 @@
 
 #include "bat/bat.hpp"
 #include "golden/golden_clouds.hpp"
+#include "support/dataset_files.hpp"
 #include "support/temp_dir.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,8 @@ std::string hex(const std::byte* value, std::size_t bytes)
 
 json value(bat::ScalarType type, const std::byte* at)
 {
-  const auto integer = [at](auto v) -> json {
+  const auto integer = [at](auto v) -> json
+  {
     std::memcpy(&v, at, sizeof(v));
     return v;
   };
@@ -70,24 +72,23 @@ json column(bat::ScalarType type, std::size_t components, const std::vector<std:
   return rows;
 }
 
-std::vector<std::vector<std::byte>> columns(const bat::File& file)
+std::vector<std::vector<std::byte>> columns(const bat::Dataset& file)
 {
-  const bat::Selection all = file.select({});
+  const bat::DatasetSelection all = file.select({});
   std::vector<std::vector<std::byte>> columns(1);
   columns[0].resize(all.count * 3 * bat::size_of(file.position_type()));
   file.read_positions(all, columns[0].data());
   for (std::size_t k = 0; k != file.attributes().size(); ++k)
   {
     const bat::Attribute& a = file.attributes()[k];
-    columns.emplace_back(
-      all.count * static_cast<std::size_t>(a.components) * bat::size_of(a.type));
+    columns.emplace_back(all.count * static_cast<std::size_t>(a.components) * bat::size_of(a.type));
     file.read_attribute(k, all, columns.back().data());
   }
   return columns;
 }
 
 /// The same object as `bat_spec.py dump` writes.
-json content(const bat::File& file)
+json content(const bat::Dataset& file)
 {
   const std::vector<std::vector<std::byte>> data = columns(file);
   json c;
@@ -131,7 +132,7 @@ class GoldenFile : public testing::TestWithParam<std::string>
 
 TEST_P(GoldenFile, is_valid_and_has_exactly_the_content_of_its_json)
 {
-  const bat::File file = bat::File::open(kFolder / (GetParam() + ".bat"));
+  const bat::Dataset file = bat::Dataset::open(kFolder / (GetParam() + ".bat"));
   EXPECT_NO_THROW(bat::validate(file));
   std::ifstream stream(kFolder / (GetParam() + ".json"));
   const json expected = json::parse(stream);
@@ -143,15 +144,15 @@ TEST_P(GoldenFile, is_valid_and_has_exactly_the_content_of_its_json)
   EXPECT_EQ(found.size(), expected.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(, GoldenFile, testing::ValuesIn(golden_names()),
-  [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(
+  , GoldenFile, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(Golden, has_files_of_both_writers)
 {
   const std::vector<std::string> names = golden_names();
   const auto written = static_cast<std::size_t>(std::count_if(names.begin(), names.end(),
     [](const std::string& name) { return name.rfind("written_", 0) == 0; }));
-  EXPECT_EQ(written, golden::cases().size());
+  EXPECT_EQ(written, golden::cases().size() + 1); // and a dataset of several leaf files
   EXPECT_GE(names.size() - written, 20U);
 }
 
@@ -176,7 +177,8 @@ TEST(Golden, writer_gives_the_same_bytes_with_any_number_of_threads)
         << c.name << ", " << threads << " threads: the first byte that differs is "
         << first_difference(encoded, expected);
       bat::write_file(folder / c.name, c.view, options);
-      EXPECT_TRUE(read_bytes(folder / c.name) == expected) << c.name << ", " << threads << " threads";
+      EXPECT_TRUE(read_bytes(folder / c.name) == expected)
+        << c.name << ", " << threads << " threads";
     }
   }
 }
@@ -203,7 +205,7 @@ TEST(Golden, written_files_hold_every_particle_once_bit_for_bit)
 {
   for (const golden::Case& c : golden::cases())
   {
-    const bat::File file = bat::File::open(kFolder / (c.name + ".bat"));
+    const bat::Dataset file = bat::Dataset::open(kFolder / (c.name + ".bat"));
     std::vector<std::vector<std::byte>> given{ c.cloud.positions };
     for (const clouds::Cloud::Column& column : c.cloud.columns)
     {
@@ -213,6 +215,46 @@ TEST(Golden, written_files_hold_every_particle_once_bit_for_bit)
     EXPECT_TRUE(sorted_rows(columns(file), c.view.count) == sorted_rows(given, c.view.count))
       << c.name;
   }
+}
+
+TEST(Golden, the_dataset_of_several_leaf_files_is_made_again_byte_for_byte)
+{
+  const golden::DatasetCase c = golden::four_leaf_files();
+  for (const int threads : { 1, 2 })
+  {
+    const TempDir folder;
+    bat::BuildOptions options = c.options;
+    options.threads = threads;
+    dataset_files::write(folder / "written_dataset.bat", c.views, options);
+    const std::string leaves = c.name + ".bat.leaves";
+    EXPECT_TRUE(
+      read_bytes(folder / "written_dataset.bat") == read_bytes(kFolder / (c.name + ".bat")));
+    ASSERT_EQ(names_in(folder / leaves), names_in(kFolder / leaves));
+    EXPECT_EQ(names_in(folder / leaves).size(), 4U);
+    for (const std::string& name : names_in(folder / leaves))
+    {
+      EXPECT_TRUE(read_bytes(folder / leaves / name) == read_bytes(kFolder / leaves / name))
+        << name;
+    }
+  }
+}
+
+TEST(Golden, the_dataset_of_several_leaf_files_holds_every_particle_once_bit_for_bit)
+{
+  const golden::DatasetCase c = golden::four_leaf_files();
+  const bat::Dataset dataset = bat::Dataset::open(kFolder / (c.name + ".bat"));
+  std::vector<std::vector<std::byte>> given(1 + c.clouds[0].columns.size());
+  for (const clouds::Cloud& cloud : c.clouds)
+  {
+    given[0].insert(given[0].end(), cloud.positions.begin(), cloud.positions.end());
+    for (std::size_t k = 0; k != cloud.columns.size(); ++k)
+    {
+      const std::vector<std::byte>& bytes = cloud.columns[k].bytes;
+      given[k + 1].insert(given[k + 1].end(), bytes.begin(), bytes.end());
+    }
+  }
+  ASSERT_EQ(dataset.particle_count(), 124U);
+  EXPECT_TRUE(sorted_rows(columns(dataset), 124) == sorted_rows(given, 124));
 }
 
 TEST(Golden, the_largest_has_many_treelets_blocks_and_dictionary_entries)

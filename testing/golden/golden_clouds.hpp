@@ -90,8 +90,8 @@ inline Case none()
 inline Case seven()
 {
   Case c{ "written_7", {}, {}, {} };
-  c.cloud.set_positions(std::vector<double>{ 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0.5, 0.5,
-    0.5, -1e300, 1e-300, -0.0 });
+  c.cloud.set_positions(std::vector<double>{
+    0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0.5, 0.5, 0.5, -1e300, 1e-300, -0.0 });
   std::vector<std::int64_t> id;
   for (std::int64_t i = 0; i != 7; ++i)
   {
@@ -167,13 +167,67 @@ inline Case many()
   }
   c.cloud.add("field", bat::ScalarType::Float64, field);
   c.cloud.add("noise", bat::ScalarType::Float32, noise);
-  c.cloud.add("id", bat::ScalarType::Int64,
-    clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
+  c.cloud.add(
+    "id", bat::ScalarType::Int64, clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
   c.cloud.add("material", bat::ScalarType::UInt8, material);
   c.cloud.add("velocity", bat::ScalarType::Float32, bells<float>(3 * n, random), 3);
   c.view = c.cloud.view();
   c.view.metadata = R"({"writer": "make_golden"})";
   c.options.treelet_particles = 256;
+  c.options.block_particles = 16;
+  return c;
+}
+
+/// A dataset of several leaf files: what each of them holds.
+struct DatasetCase
+{
+  std::string name;
+  std::vector<clouds::Cloud> clouds;
+  std::vector<bat::ParticleView> views; ///< of `clouds`; time, step and metadata are in the first
+  bat::BuildOptions options;
+};
+
+/// Four leaf files of different sizes. The second has places and values that are not finite, the
+/// last has no others.
+inline DatasetCase four_leaf_files()
+{
+  DatasetCase c;
+  c.name = "written_dataset";
+  clouds::Random random(4);
+  std::int64_t id = (std::int64_t{ 1 } << 53) + 1;
+  for (const std::uint64_t n : { 70, 40, 11, 3 })
+  {
+    const std::size_t leaf = c.clouds.size();
+    std::vector<float> p = clumps<float>(n, random);
+    std::vector<double> heat = bells<double>(n, random);
+    std::vector<std::int64_t> ids;
+    for (std::uint64_t i = 0; i != n; ++i)
+    {
+      p[3 * i] += static_cast<float>(leaf);
+      ids.push_back(id++);
+      if (leaf == 3 || (leaf == 1 && i % 10 == 0))
+      {
+        p[3 * i + i % 3] = std::numeric_limits<float>::quiet_NaN();
+        heat[i] = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+    clouds::Cloud cloud;
+    cloud.set_positions(p);
+    cloud.add("heat", bat::ScalarType::Float64, heat);
+    cloud.add("id", bat::ScalarType::Int64, ids);
+    cloud.add("velocity", bat::ScalarType::Float32, bells<float>(3 * n, random), 3);
+    c.clouds.push_back(std::move(cloud));
+  }
+  for (const clouds::Cloud& cloud : c.clouds)
+  {
+    c.views.push_back(cloud.view());
+    c.views.back().attributes[1].role = 5;
+    c.views.back().attributes[1].host_type = 16;
+    c.views.back().metadata = R"({"writer": "make_golden"})";
+  }
+  c.views[0].time = 0.25;
+  c.views[0].step = 4;
+  c.views[0].metadata = R"({"writer": "make_golden", "title": "four leaf files"})";
   c.options.block_particles = 16;
   return c;
 }

@@ -1,6 +1,7 @@
 // make_golden FOLDER: writes the golden files that come from the C++ writer.
 
 #include "golden/golden_clouds.hpp"
+#include "support/dataset_files.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -20,5 +21,8 @@ int main(int argc, char** argv)
       static_cast<unsigned long long>(report.file_bytes),
       static_cast<unsigned long long>(report.treelets));
   }
+  const golden::DatasetCase dataset = golden::four_leaf_files();
+  dataset_files::write(
+    std::filesystem::path(argv[1]) / (dataset.name + ".bat"), dataset.views, dataset.options);
   return 0;
 }

@@ -28,11 +28,14 @@ ATTRIBUTE_RECORD = struct.Struct("<BBBBIII")                                    
 KEY_RECORD = struct.Struct("<IhBBII8s8sQ")                                                           # 7
 NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
 TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
+LEAF_FILES_HEAD = struct.Struct("<II")                                                               # 15
+LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_checksum", "<u8"), ("lower", "<f8", 3),
+                        ("upper", "<f8", 3), ("name_bytes", "<u4"), ("flags", "<u4")])               # 15
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
- POSITIONS, ATTRIBUTE) = range(1, 13)                                                                # 6
+ POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES) = range(1, 15)                                  # 6
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
-         "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE"]
+         "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE}
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
@@ -148,8 +151,17 @@ def bit_of(bins, first_bin, last_bin):
     return np.where(w <= 32, k, k * 32 // w)
 
 
+def part_ranks(n, part, parts):
+    """Returns the ranks of a part: the first, and the first behind it (section 13)."""
+    if not 0 <= part < parts:
+        raise QueryError("there is no part %r of %r" % (part, parts))
+    return n * part // parts, n * (part + 1) // parts
+
+
 class BatFile:
-    """A whole file in memory, checked as section 16 asks at opening and before the first use, every checksum included."""
+    """A whole leaf file in memory, checked as section 16 asks at opening and before the first use, every checksum included."""
+
+    TOP = False
 
     def __init__(self, data, path="(bytes)"):
         self.path = path
@@ -180,6 +192,10 @@ class BatFile:
             raise BatError("cannot_open", "%s: %s" % (path, error)) from error
         return cls(data, path)
 
+    def _is_known(self, kind):
+        """Returns whether sections of a kind have a meaning in this file (section 6)."""
+        return SCHEMA <= kind <= ATTRIBUTE or self.TOP and kind in (AGGREGATION_TREE, LEAF_FILES)
+
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
         if not good:
@@ -201,17 +217,19 @@ class BatFile:
          section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
         found = xxh64(data[:120])
         need(found == checksum, "header_checksum", "%016x" % checksum, "%016x" % found)
-        need(required == 0, "required_features", "%#x" % required, "0: no bit is implemented", "unsupported_version")
+        need(required == self.TOP, "required_features", "%#x" % required, "%d: no other bit is implemented, and bit 0 is for top files"
+             % self.TOP, "unsupported_version")
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
         need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
         need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
         need(flags & 1 or not any(data[64:72]), "time, which is not valid,", time, 0)
         need(flags & 2 or step == 0, "step, which is not valid,", step, 0)
-        need(n <= 4294967295, "particle_count", n, "at most 4294967295")
+        most = 4294967295 << 24 if self.TOP else 4294967295
+        need(n <= most, "particle_count", n, "at most %d" % most)
         need(file_bytes <= size, "the size of the file", size, file_bytes, "truncated")
         need(file_bytes == size, "the size of the file", size, file_bytes)
         self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
-        self.particle_count, self._table = n, (table_offset, section_count)
+        self.particle_count, self._table, self.header_checksum = n, (table_offset, section_count), checksum
 
     # ---- 6 Section table and checksums --------------------------------------------------------------------------------------
 
@@ -240,7 +258,7 @@ class BatFile:
                 need(end <= size, name + ": end of the checksums", end, "at most %d" % size)
             else:
                 need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
-            if 1 <= s.kind < len(KINDS):
+            if self._is_known(s.kind):
                 need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
             else:
                 need(not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood", "unsupported_version")
@@ -275,9 +293,14 @@ class BatFile:
         (a, k, self.level_count, self.treelet_count, self.block_count, self.block_particles, position_type, reserved,
          *box) = SCHEMA_HEAD.unpack_from(raw)
         need(a <= 65535, "attribute_count", a, "at most 65535")
-        need(1 <= self.level_count <= 256, "level_count", self.level_count, "1 to 256")
-        need((self.treelet_count == 0) == (n == 0), "treelet_count", self.treelet_count, "0 exactly when there are no particles")
-        need(1 <= self.block_particles <= 65536, "block_particles", self.block_particles, "1 to 65536")
+        if self.TOP:
+            for field in ("level_count", "treelet_count", "block_count", "block_particles"):
+                need(getattr(self, field) == 0, field + " of a top file", getattr(self, field), 0)
+        else:
+            need(1 <= self.level_count <= 256, "level_count", self.level_count, "1 to 256")
+            need((self.treelet_count == 0) == (n == 0), "treelet_count", self.treelet_count,
+                 "0 exactly when there are no particles")
+            need(1 <= self.block_particles <= 65536, "block_particles", self.block_particles, "1 to 65536")
         need(position_type in (9, 10), "position_type", position_type, "9 or 10")
         need(not any(reserved), "reserved of the schema", reserved.hex(), "zero")
         need(len(raw) >= 80 + 16 * a + 40 * k, "the size of the schema", len(raw), "at least %d" % (80 + 16 * a + 40 * k))
@@ -315,6 +338,8 @@ class BatFile:
             need(flags < 2, thing + "flags", flags, "bit 0")
             need(1 <= bin_count <= 4096, thing + "bin_count", bin_count, "1 to 4096")
             need(dictionary_count == 0 or bitmap_bytes in (1, 2), thing + "dictionary_count", dictionary_count, 0)
+            need(not self.TOP or (bitmap_bytes, bin_count) == (0, 1), thing + "bitmap_bytes and bin_count of a top file",
+                 (bitmap_bytes, bin_count), (0, 1))
             need(zero == 0, thing + "reserved", zero, 0)
             value_type = "<f8" if component < 0 else CLASS_TYPES[np.dtype(self.attributes[attribute].type).kind]
             self.keys.append(Key(attribute, component, value_type, bitmap_bytes, bool(flags), bin_count, dictionary_count,
@@ -333,12 +358,17 @@ class BatFile:
                 sizes[BITMAP_DICTIONARY, i] = 4 * key.dictionary_count
             if key.bitmap_bytes:
                 sizes[BLOCK_BITMAPS, i] = key.bitmap_bytes * blocks
+        self._check_sizes(sizes)
+
+    def _check_sizes(self, sizes):
+        """Checks that some sections are there with their sizes, and no others of a known kind."""
         for (kind, index), size in sizes.items():
             s = self.sections.get((kind, index))
             self._need(s is not None, section_name(kind, index), "missing", "present")
             self._need(s.bytes == size, section_name(kind, index) + ": bytes", s.bytes, size)
         for kind, index in self.sections:
-            known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or not 1 <= kind < len(KINDS)
+            known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind not in range(1, len(KINDS)) \
+                or not (self._is_known(kind) or self.TOP)
             self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
 
     def _read_metadata(self):
@@ -526,14 +556,30 @@ class BatFile:
             self._key_values[number] = self.key_values(number)
         return self._key_values[number]
 
-    def query(self, quality=1, after_quality=0, box=None, ranges=()):
+    def query(self, quality=1, after_quality=0, box=None, ranges=(), part=0, parts=1):
         """Returns the ascending file positions of the answer by a look at every particle (section 13)."""
+        return self.query_ranks(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges)
+
+    def query_index(self, quality=1, after_quality=0, box=None, ranges=(), part=0, parts=1):
+        """Returns the same as query, but goes through the index (sections 9 to 11, and 15)."""
+        return self.query_ranks_index(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges)
+
+    def _in_ranks(self, where, ranks):
+        """Returns those of the file positions whose ranks are in an interval (section 8)."""
+        if ranks == (0, self.particle_count):
+            return where
+        inside = np.zeros(self.particle_count, bool)
+        inside[self.rank_to_position()[ranks[0]:ranks[1]]] = True
+        return where[inside[where]]
+
+    def query_ranks(self, ranks, quality, after_quality, box, ranges):
+        """Returns the answer among the particles of some ranks by a look at every particle."""
         first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
         where = np.arange(first, last)
-        return where[self._exact(where, sides, wanted)] if first < last else where
+        return self._in_ranks(where[self._exact(where, sides, wanted)], ranks) if first < last else where
 
-    def query_index(self, quality=1, after_quality=0, box=None, ranges=()):
-        """Returns the same as query, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
+    def query_ranks_index(self, ranks, quality, after_quality, box, ranges):
+        """Returns the same, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
         first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
         if first >= last:
             return np.arange(0)
@@ -552,7 +598,7 @@ class BatFile:
             node += 1
         where = np.sort(np.concatenate(found))
         where = where[(first <= where) & (where < last)]
-        return where[self._exact(where, sides, wanted)]
+        return self._in_ranks(where[self._exact(where, sides, wanted)], ranks)
 
     def _blocks_of(self, t, boxes, sides, wanted, bins):
         """Returns the blocks of a treelet that the index does not rule out."""
@@ -692,16 +738,216 @@ class BatFile:
                 side = self.upper - self.lower
                 queries.append(dict(box=[*(self.lower + side * a), *(self.lower + side * b)], quality=0.9))
         queries.append(dict(box=[-math.inf] * 3 + [math.inf] * 3))
+        queries += [dict(part=part, parts=3, quality=0.8) for part in range(3)]
         for number, key in enumerate(self.keys):
             values = np.sort(self._key_cache(number))
             values = values[values == values]
             for a, b in ((0, 0), (0.1, 0.2), (0.4, 0.9), (0.99, 0.99)) if len(values) else ():
                 lo, hi = (values[int(f * len(values))].item() for f in (a, b))
                 spec = (self.attributes[key.attribute].name, key.component, lo, hi)
-                queries += [dict(ranges=[spec]), dict(queries[3 + number % 3 if len(queries) > 6 else 1], ranges=[spec])]
+                queries += [dict(ranges=[spec]), dict(queries[number % 9 % len(queries)], ranges=[spec])]
         for q in queries:
             self._need(np.array_equal(self.query(**q), self.query_index(**q)), "the answer of the index to %s" % q, "different",
                        "that of a look at every particle")
+
+
+class BatDataset(BatFile):
+    """A dataset of several leaf files: the top file in memory, leaf files as they are needed (section 15).
+
+    "File positions" of a dataset count on through the leaf files: those of leaf file i follow those of leaf file i - 1.
+    """
+
+    TOP = True
+
+    def __init__(self, data, path="(bytes)"):
+        self.path = path
+        self.data = memoryview(data)
+        self._verified, self._key_values, self._leaves = {}, {}, {}
+        self._read_header()
+        self._read_section_table()
+        self._read_schema()
+        self._read_leaf_files()
+        self._read_aggregation_tree()
+        self._read_metadata()
+
+    # ---- 15 Datasets of several leaf files ----------------------------------------------------------------------------------
+
+    def _read_leaf_files(self):
+        """Decodes and checks LEAF_FILES: records, keys, names."""
+        need, raw, k = self._need, self.section(LEAF_FILES), len(self.keys)
+        need(len(raw) >= 8, "the size of LEAF_FILES", len(raw), "at least 8")
+        count, zero = LEAF_FILES_HEAD.unpack_from(raw)
+        need(1 <= count <= 1 << 24, "leaf_count", count, "1 to 16777216")
+        need(zero == 0, "reserved of LEAF_FILES", zero, 0)
+        names_at = 8 + 80 * count + 24 * k * count
+        need(len(raw) >= names_at, "the size of LEAF_FILES", len(raw), "at least %d" % names_at)
+        self.leaf_records = r = np.frombuffer(raw, LEAF_RECORD, count, 8)
+        particles = [int(n) for n in r["particles"]]
+        need(all(1 <= n <= 4294967295 for n in particles), "particles of a leaf file", particles[:9], "1 to 4294967295")
+        need(sum(particles) == self.particle_count, "the sum of particles", sum(particles), self.particle_count)
+        need(np.all(r["flags"] < 2), "flags of a leaf file", r["flags"].max(), "bit 0")
+        none = (r["lower"] == math.inf).all(axis=1) & (r["upper"] == -math.inf).all(axis=1) & (r["flags"] == 1)
+        box = (np.isfinite(r["lower"]) & np.isfinite(r["upper"]) & (r["lower"] <= r["upper"])).all(axis=1)
+        for i in np.flatnonzero(~(none | box)):
+            need(False, "the box of leaf file %d" % i, (r["lower"][i].tolist(), r["upper"][i].tolist()),
+                 "finite, lower <= upper, or +inf to -inf with flag bit 0")
+        self.leaf_first = np.cumsum([0] + particles)
+        self.leaf_keys = []
+        for number, key in enumerate(self.keys):
+            record = np.dtype([("minimum", key.value_type), ("maximum", key.value_type), ("flags", "<u4"), ("reserved", "<u4")])
+            rows = np.frombuffer(raw[8 + 80 * count:names_at], np.dtype("V24")).reshape(count, k)[:, number].copy().view(record)
+            need(np.all(rows["flags"] < 2), "flags of key %d of a leaf file" % number, rows["flags"].max(), "bit 0")
+            need(not rows["reserved"].any(), "reserved of key %d of a leaf file" % number, rows["reserved"].max(), 0)
+            for field in ("minimum", "maximum"):
+                need(np.all(rows[field] == rows[field]), "%s of key %d of a leaf file" % (field, number), "NaN", "a number")
+            self.leaf_keys.append(rows)
+        self.leaf_names, at = [], names_at
+        for i, size in enumerate(r["name_bytes"].tolist()):
+            thing = "the name of leaf file %d" % i
+            need(size >= 1, thing, "empty", "not empty")
+            need(at + size <= len(raw), thing + ": end", at + size, "at most %d" % len(raw))
+            name = bytes(raw[at:at + size])
+            need(b"\0" not in name and not {b"", b".", b".."} & set(name.split(b"/")), thing, name,
+                 "parts between slashes, none of them empty, . or .., without zero bytes")
+            self.leaf_names.append(name)
+            at += size
+        need(at == len(raw), "the size of LEAF_FILES", len(raw), at)
+        need(len(set(self.leaf_names)) == count, "the number of different names", len(set(self.leaf_names)), count)
+
+    def _read_aggregation_tree(self):
+        """Decodes and checks AGGREGATION_TREE by the rules of section 9, leaf files standing in for treelets."""
+        need, flags = self._need, self.leaf_records["flags"]
+        f = len(flags)
+        self._check_sizes({(LEAF_FILES, 0): self.sections[LEAF_FILES, 0].bytes, (AGGREGATION_TREE, 0): 56 * (2 * f - 1)})
+        self.nodes, leaf = np.frombuffer(self.section(AGGREGATION_TREE), NODE), 0
+        first, skip = self.nodes["first_treelet"].tolist(), self.nodes["skip"].tolist()
+        need(skip[0] == len(skip), "skip of node 0", skip[0], len(skip))
+        for i in range(len(skip)):
+            lower, upper, name = self.nodes["lower"][i], self.nodes["upper"][i], "node %d: " % i
+            need(bool(np.all(lower <= upper)), name + "box", (lower.tolist(), upper.tolist()), "lower <= upper and no NaN")
+            need(i < skip[i] <= len(skip), name + "skip", skip[i], "above the node, at most %d" % len(skip))
+            need(first[i] == leaf, name + "first_treelet", first[i], leaf)
+            if skip[i] == i + 1:
+                need(leaf < f, name + "leaf", leaf, "below %d" % f)
+                endless = bool(np.all(lower == -math.inf) and np.all(upper == math.inf))
+                good = endless if flags[leaf] else bool(np.isfinite(lower).all() and np.isfinite(upper).all())
+                need(good, name + "box", (lower.tolist(), upper.tolist()), "that of everything if the flag of its leaf file is set,"
+                     " finite if not")
+                leaf += 1
+            else:
+                right = skip[i + 1]
+                need(right < skip[i] == skip[min(right, len(skip) - 1)], name + "skip", skip[i], "that of its right child")
+        need(leaf == f, "the number of leaves of AGGREGATION_TREE", leaf, f)
+
+    def leaf(self, i):
+        """Opens leaf file i if it is not open yet, and checks that it is the one that was written."""
+        if i not in self._leaves:
+            folder = os.path.dirname(os.path.realpath(self.path))
+            path = os.path.join(folder, os.fsdecode(self.leaf_names[i]))
+            record, need = self.leaf_records[i], self._need
+            try:
+                bat = BatFile.open(path)
+            except BatError as error:
+                raise BatError(error.kind, "%s: leaf file %d: %s" % (self.path, i, error.message)) from error
+            for thing, found, allowed in (("particle_count", bat.particle_count, record["particles"]),
+                                          ("file_bytes", len(bat.data), record["file_bytes"]),
+                                          ("header_checksum", bat.header_checksum, record["header_checksum"])):
+                need(found == allowed, "%s of %s" % (thing, path), found, allowed)
+            need(bat.position_type == self.position_type, "position_type of " + path, bat.position_type, self.position_type)
+            found, allowed = ([(a.name, a.type, a.components) for a in x.attributes] for x in (bat, self))
+            need(found == allowed, "the attributes of " + path, found, allowed)
+            self._leaves[i] = bat
+        return self._leaves[i]
+
+    def leaves(self):
+        """Returns all leaf files in order."""
+        return [self.leaf(i) for i in range(len(self.leaf_names))]
+
+    def positions(self):
+        """Returns the positions leaf file after leaf file, each by file position."""
+        return np.concatenate([bat.positions() for bat in self.leaves()])
+
+    @property
+    def _columns(self):
+        """Returns the columns of the attributes leaf file after leaf file."""
+        return [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in self.leaves()))]
+
+    def key_values(self, number):
+        """Returns the values of a key leaf file after leaf file."""
+        return np.concatenate([bat._key_cache(number) for bat in self.leaves()])
+
+    def query_ranks(self, ranks, *conditions):
+        """Returns the answer of each leaf file, one after the other, by a look at every particle."""
+        self._prepare(*conditions)
+        found = [np.arange(0)]
+        for i, bat in enumerate(self.leaves()):
+            first, n = int(self.leaf_first[i]), bat.particle_count
+            own = tuple(min(max(g - first, 0), n) for g in ranks)
+            found.append(first + bat.query_ranks(own, *conditions))
+        return np.concatenate(found)
+
+    def query_ranks_index(self, ranks, *conditions):
+        """Returns the same through tree and keys; opens only the leaf files that those do not rule out."""
+        _, _, sides, wanted = self._prepare(*conditions)
+        found, node = [np.arange(0)], 0
+        while node < len(self.nodes) and None not in [w[1] for w in wanted]:
+            row = self.nodes[node]
+            if any(row["lower"][a] > hi or row["upper"][a] < lo for a, (lo, hi) in enumerate(sides or [])):
+                node = int(row["skip"])
+                continue
+            node += 1
+            if row["skip"] != node:
+                continue
+            i = int(row["first_treelet"])
+            first, end = int(self.leaf_first[i]), int(self.leaf_first[i + 1])
+            keys = ((self.leaf_keys[number][i], lo, hi) for number, (lo, hi) in wanted)
+            if ranks[0] < end and ranks[1] > first and not any(k["minimum"] > hi or k["maximum"] < lo for k, lo, hi in keys):
+                own = tuple(min(max(g - first, 0), end - first) for g in ranks)
+                found.append(first + self.leaf(i).query_ranks_index(own, *conditions))
+        return np.concatenate(found)
+
+    def validate(self):
+        """Checks the top file, each leaf file, and that the one says what the others hold (section 16, last paragraph)."""
+        need, r = self._need, self.leaf_records
+        need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
+        self._validate_bytes()
+        for name, found, allowed in (("lower", self.lower, r["lower"].min(axis=0)), ("upper", self.upper, r["upper"].max(axis=0))):
+            need(np.array_equal(found, allowed), "%s of the schema" % name, found.tolist(), allowed.tolist())
+        for number, key in enumerate(self.keys):
+            rows = self.leaf_keys[number]
+            found, allowed = (key.minimum, key.maximum, key.has_nan), (rows["minimum"].min(), rows["maximum"].max(), rows["flags"].any())
+            need(found == allowed, "minimum, maximum and flag of key %d" % number, found, allowed)
+        flagged = r["flags"] == 1
+        for i in reversed(range(len(self.nodes))):
+            node, leaf = self.nodes[i], int(self.nodes["first_treelet"][i])
+            lower = np.full(3, -math.inf) if flagged[leaf] else r["lower"][leaf]
+            upper = np.full(3, math.inf) if flagged[leaf] else r["upper"][leaf]
+            if node["skip"] != i + 1:
+                children = self.nodes[[i + 1, int(self.nodes["skip"][i + 1])]]
+                lower, upper = children["lower"].min(axis=0), children["upper"].max(axis=0)
+            need(np.array_equal([node["lower"], node["upper"]], [lower, upper]), "node %d: box" % i,
+                 (node["lower"].tolist(), node["upper"].tolist()), (lower.tolist(), upper.tolist()))
+        for i, bat in enumerate(self.leaves()):
+            bat.validate()
+            thing = "what LEAF_FILES says of leaf file %d: " % i
+            need(np.array_equal([r["lower"][i], r["upper"][i]], [bat.lower, bat.upper]), thing + "box",
+                 (r["lower"][i].tolist(), r["upper"][i].tolist()), (bat.lower.tolist(), bat.upper.tolist()))
+            need(r["flags"][i] == bat.treelet_flags.max(), thing + "flags", r["flags"][i], bat.treelet_flags.max())
+            for number, key in enumerate(bat.keys):
+                row = self.leaf_keys[number][i]
+                found, allowed = (row["minimum"], row["maximum"], bool(row["flags"])), (key.minimum, key.maximum, key.has_nan)
+                need(found == allowed, thing + "key %d" % number, found, allowed)
+        self._validate_queries()
+
+
+def open_any(path):
+    """Opens a leaf file or a dataset of several; bit 0 of required_features tells which (section 14)."""
+    try:
+        with open(path, "rb") as stream:
+            is_top = stat.S_ISREG(os.fstat(stream.fileno()).st_mode) and stream.read(128)[24:25] >= b"\1"
+    except OSError:
+        is_top = False
+    return (BatDataset if is_top else BatFile).open(path)
 
 
 def section_name(kind, index):
@@ -761,6 +1007,13 @@ def plain(v):
 
 def info(bat):
     """Returns a summary of an open file for JSON."""
+    if bat.TOP:
+        return {"version": [bat.version_major, bat.version_minor], "particle_count": bat.particle_count, "time": plain(bat.time),
+                "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
+                "metadata": bat.metadata, "attributes": [a._asdict() for a in bat.attributes],
+                "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
+                "leaf_files": [{"name": os.fsdecode(name), "particles": int(r["particles"]), "file_bytes": int(r["file_bytes"])}
+                               for name, r in zip(bat.leaf_names, bat.leaf_records)]}
     return {"version": [bat.version_major, bat.version_minor], "particle_count": bat.particle_count, "time": plain(bat.time),
             "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
             "level_ends": bat.level_ends, "keep_ratios": bat.keep_ratios, "treelet_count": bat.treelet_count,
@@ -807,12 +1060,13 @@ def main(argv):
         if name == "query":
             command.add_argument("--quality", type=number, default=1)
             command.add_argument("--after-quality", type=number, default=0)
+            command.add_argument("--part", type=int, nargs=2, default=[0, 1], metavar=("PART", "PARTS"))
             command.add_argument("--box", type=number, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"))
             command.add_argument("--range", nargs=3, action="append", default=[], metavar=("NAME[:COMPONENT]", "LO", "HI"))
     # argparse takes -inf and -1e9 for options; a space in front makes them values.
     args = parser.parse_args([" " + a if a.startswith("-") and is_number(a) else a for a in argv])
     try:
-        bat = BatFile.open(args.file)
+        bat = open_any(args.file)
         if args.command == "validate":
             bat.validate()
             print("ok")
@@ -823,7 +1077,7 @@ def main(argv):
                 json.dump(content(bat), stream, indent=0, ensure_ascii=False)
         else:
             spec = dict(quality=args.quality, after_quality=args.after_quality, box=args.box,
-                        ranges=[parse_range(bat, *r) for r in args.range])
+                        ranges=[parse_range(bat, *r) for r in args.range], part=args.part[0], parts=args.part[1])
             where = bat.query(**spec)
             if not np.array_equal(where, bat.query_index(**spec)):
                 raise BatError("corrupt", "%s: the index gives another answer than a look at every particle" % args.file)

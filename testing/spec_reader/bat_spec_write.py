@@ -208,7 +208,44 @@ def key_sections(key, edges, treelets, blocks):
     return rows, bitmaps
 
 
-def assemble(n, sections, time, step, version_minor, optional_features):
+def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
+    """Returns the top file of a dataset NAME.bat, its leaf files as {name: bytes}, and its content as bat_spec.exact_content.
+
+    parts is a sequence of (positions, attributes), one per leaf file, as for build; options are those of build.
+    """
+    leaves = [spec.BatFile(build(positions, attributes, **options)[0]) for positions, attributes in parts]
+    names = [b"%s.bat.leaves/%05d-%016x.bat" % (name.encode(), i, bat.header_checksum) for i, bat in enumerate(leaves)]
+    first, boxes = leaves[0], []
+    leaf_files = struct.pack("<II", len(leaves), 0)
+    for bat, leaf_name in zip(leaves, names):
+        flag = int(bat.treelet_flags.max())
+        leaf_files += struct.pack("<QQQ6dII", bat.particle_count, len(bat.data), bat.header_checksum, *bat.lower, *bat.upper,
+                                  len(leaf_name), flag)
+        boxes.append(INFINITE_BOX if flag else np.array([bat.lower, bat.upper]))
+    for bat in leaves:
+        for key in bat.keys:
+            leaf_files += key.minimum.tobytes() + key.maximum.tobytes() + struct.pack("<II", key.has_nan, 0)
+    leaf_files += b"".join(names)
+    schema = struct.pack("<IIIIQIB3x6d", len(first.attributes), len(first.keys), 0, 0, 0, 0, CODES[first.position_type],
+                         *np.min([bat.lower for bat in leaves], axis=0), *np.max([bat.upper for bat in leaves], axis=0))
+    for a in first.attributes:
+        schema += struct.pack("<BBBBIII", CODES[a.type], a.components, a.role, 0, a.host_type, len(a.name.encode()), a.first_key)
+    for number, key in enumerate(first.keys):
+        keys = [bat.keys[number] for bat in leaves]
+        schema += struct.pack("<IhBBII", key.attribute, key.component, 0, any(k.has_nan for k in keys), 1, 0)
+        schema += min(k.minimum for k in keys).tobytes() + max(k.maximum for k in keys).tobytes() + bytes(8)
+    schema += b"".join(a.name.encode() for a in first.attributes)
+    tree = b"".join(struct.pack("<6dII", *b.ravel(), i, skip) for b, i, skip in node_records(boxes, 0, len(boxes)))
+    sections = {(spec.SCHEMA, 0): schema, (spec.AGGREGATION_TREE, 0): tree, (spec.LEAF_FILES, 0): leaf_files}
+    if metadata is not None:
+        sections[spec.METADATA, 0] = json.dumps(metadata, ensure_ascii=False).encode()
+    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0, required_features=1)
+    columns = [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in leaves))]
+    content = spec.exact_content(np.concatenate([bat.positions() for bat in leaves]), first.attributes, columns, time, step, metadata)
+    return top, {leaf_name.decode(): bytes(bat.data) for leaf_name, bat in zip(names, leaves)}, content
+
+
+def assemble(n, sections, time, step, version_minor, optional_features, required_features=0):
     """Returns the file of some sections: header, columns, index, page checksums, schema, section table (sections 4 to 6)."""
     out, places, arrays = bytearray(128), {}, {}
 
@@ -236,7 +273,7 @@ def assemble(n, sections, time, step, version_minor, optional_features):
         table += spec.SECTION.pack(*place, 0, int(place in arrays), places[place], size, size, checksum, at, 0)
     table_offset = append(table)
     flags = (time is not None) | (step is not None) << 1
-    head = struct.pack("<8sHHIQQQQQIIdqQ32x", spec.MAGIC, 1, version_minor, 128, len(out), 0, optional_features, n, table_offset,
+    head = struct.pack("<8sHHIQQQQQIIdqQ32x", spec.MAGIC, 1, version_minor, 128, len(out), required_features, optional_features, n, table_offset,
                        len(sections), flags, 0.0 if time is None else time, step or 0, spec.xxh64(table))
     out[:128] = head + struct.pack("<Q", spec.xxh64(head))
     return bytes(out)
@@ -330,8 +367,27 @@ def examples():
                              block_particles=4, bins=6, bitmap_bytes=(1, 2, 4, 0), step=3, metadata={"title": "small"})
 
 
+def dataset_examples():
+    """Yields (name, bytes of the top file, {name: bytes of leaf file}, content) of each dataset of several leaf files."""
+    random = np.random.RandomState(20261121)
+    parts = []
+    for i, n in enumerate((50, 3, 31, 2)):
+        xyz = random.uniform(-1, 1, (n, 3)) + [2.0 * i, 0, 0]
+        value = bell(random, n)
+        if i == 2:
+            xyz[4, 1], value[::3] = np.nan, np.nan
+        if i == 3:
+            xyz[:, 0], value[:] = np.inf, np.nan
+        parts.append((xyz, [("value", value, 0, 0), ("id", (1 << 53) + 100 * i + random.permutation(n).astype("i8"), 5, 16),
+                            ("pair", random_values(random, "int16", (n, 2)), 0, 0)]))
+    yield ("dataset",) + build_dataset("dataset", parts, time=2.5, step=-3, metadata={"title": "four leaf files"},
+                                       treelet_particles=14, block_particles=4, bins=8)
+    one = (random.uniform(-1, 1, (9, 3)).astype("f4"), [])
+    yield ("dataset_of_one",) + build_dataset("dataset_of_one", [one])
+
+
 def main(argv):
-    """Writes the files of examples into a directory."""
+    """Writes the files of examples and dataset_examples into a directory."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("directory")
     directory = parser.parse_args(argv).directory
@@ -339,6 +395,13 @@ def main(argv):
     for name, data, content in examples():
         with open(os.path.join(directory, name + ".bat"), "wb") as stream:
             stream.write(data)
+        with open(os.path.join(directory, name + ".json"), "w", encoding="utf-8") as stream:
+            json.dump(content, stream, indent=0, ensure_ascii=False)
+    for name, top, leaves, content in dataset_examples():
+        os.makedirs(os.path.join(directory, name + ".bat.leaves"), exist_ok=True)
+        for path, data in [(name + ".bat", top), *leaves.items()]:
+            with open(os.path.join(directory, path), "wb") as stream:
+                stream.write(data)
         with open(os.path.join(directory, name + ".json"), "w", encoding="utf-8") as stream:
             json.dump(content, stream, indent=0, ensure_ascii=False)
     return 0

@@ -36,7 +36,7 @@ def reseal(data):
 
 def poke(data, kind, index, at, form, *values):
     """Returns the file with values packed at an offset of a section, checksums right."""
-    s = spec.BatFile(data).sections[kind, index]
+    s = (spec.BatDataset if data[24] else spec.BatFile)(data).sections[kind, index]
     data = bytearray(data)
     struct.pack_into(form, data, s.offset + at, *values)
     return reseal(data)
@@ -173,6 +173,93 @@ class Damage(unittest.TestCase):
                 self.assertEqual(self.kind_of(poke(self.data, *change), True), "corrupt")
 
 
+class Datasets(unittest.TestCase):
+    """A dataset of several leaf files: the rules of section 15."""
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        bat_spec_write.main([self.directory.name])
+        self.path = os.path.join(self.directory.name, "dataset.bat")
+        with open(self.path, "rb") as stream:
+            self.data = stream.read()
+        self.bat = spec.open_any(self.path)
+
+    def leaf_path(self, i):
+        return os.path.join(self.directory.name, self.bat.leaf_names[i].decode())
+
+    def kind_of(self, data, validate=False):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+        with self.assertRaises(spec.BatError) as caught:
+            bat = spec.open_any(self.path)
+            if validate:
+                bat.validate()
+        self.assertIn("dataset.bat", caught.exception.message)
+        return caught.exception.kind
+
+    def test_examples(self):
+        for name, _, _, content in bat_spec_write.dataset_examples():
+            bat = spec.open_any(os.path.join(self.directory.name, name + ".bat"))
+            bat.validate()
+            self.assertEqual(spec.content(bat), content)
+
+    def test_cuts(self):
+        for size in range(len(self.data)):
+            self.assertEqual(self.kind_of(self.data[:size]), "truncated", size)
+        self.assertEqual(self.kind_of(self.data + b"\0"), "corrupt")
+
+    def test_flips(self):
+        for i in range(8 * len(self.data)):
+            data = bytearray(self.data)
+            data[i // 8] ^= 1 << i % 8
+            try:
+                spec.BatDataset(data)
+            except spec.BatError:
+                continue
+            self.assertEqual(self.kind_of(data, True), "corrupt", i)
+
+    def test_rules(self):
+        nan, key, names = math.nan, 8 + 80 * 4, 8 + 80 * 4 + 24 * 4 * 5
+        tree = [(spec.AGGREGATION_TREE, 0, at, form, value) for at, form, value in (
+            (0, "<d", nan), (0, "<d", -9.0), (24, "<d", -9.0), (48, "<I", 1), (52, "<I", 0), (52, "<I", 6), (56 + 52, "<I", 1),
+            (56 + 52, "<I", 9), (2 * 56, "<d", -math.inf), (2 * 56 + 52, "<I", 2), (6 * 56, "<d", 0.0))]
+        for change in [(spec.LEAF_FILES, 0, at, form, value) for at, form, value in (
+                (0, "<I", 0), (0, "<I", 3), (0, "<I", 5), (0, "<I", 1 << 24), (0, "<I", (1 << 32) - 1), (4, "<I", 1), (8, "<Q", 0),
+                (8, "<Q", 51), (8, "<Q", 1 << 63), (16, "<Q", 7), (24, "<Q", 7), (32, "<d", nan), (32, "<d", -math.inf),
+                (32, "<d", 9.0), (32, "<d", -5.0), (80, "<I", 0), (80, "<I", 1 << 31), (84, "<I", 1), (84, "<I", 2),
+                (8 + 240 + 76, "<I", 0), (key, "<d", nan), (key, "<d", -50.0), (key + 16, "<I", 1), (key + 16, "<I", 2),
+                (key + 20, "<I", 1), (names, "4s", b"/etc"), (names, "4s", b"../a"), (names, "4s", b"a/./"), (names, "4s", b"a//b"),
+                (names, "B", 0), (names + 45, "45s", self.bat.leaf_names[0]))] + tree + [
+                    (spec.SCHEMA, 0, at, form, value) for at, form, value in (
+                        (8, "<I", 1), (12, "<I", 1), (16, "<Q", 1), (24, "<I", 1), (28, "B", 9), (32, "<d", -5.0), (80, "B", 9),
+                        (128 + 6, "B", 1), (128 + 7, "B", 0), (128 + 8, "<I", 2), (128 + 12, "<I", 1), (128 + 16, "<d", -70.0))]:
+            with self.subTest(change):
+                self.assertEqual(self.kind_of(poke(self.data, *change), True), "corrupt")
+
+    def test_missing_and_wrong_leaf_files(self):
+        self.bat.leaves()
+        os.rename(self.leaf_path(1), self.leaf_path(1) + "x")
+        bat = spec.open_any(self.path)
+        self.assertEqual(len(bat.query_index(box=[-1, -1, -1, 0.5, 1, 1])), len(self.bat.query(box=[-1, -1, -1, 0.5, 1, 1])))
+        self.assertEqual(self.kind_of(self.data, True), "not_found")
+        for other in (self.leaf_path(0), self.path, os.path.join(self.directory.name, "small.bat")):
+            with open(other, "rb") as stream, open(self.leaf_path(1), "wb") as leaf:
+                leaf.write(stream.read())
+            self.assertIn(self.kind_of(self.data, True), ("corrupt", "unsupported_version"))
+
+    def test_moves_and_links(self):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            target = self.path
+            for path in (os.path.join(elsewhere, "link.bat"), os.path.join(elsewhere, "twice.bat")):
+                os.symlink(target, path)
+                spec.open_any(path).validate()
+                target = path
+            renamed = os.path.join(self.directory.name, "renamed.bat")
+            os.rename(self.path, renamed)
+            spec.open_any(renamed).validate()
+
+
 class Queries(unittest.TestCase):
     def test_exact_ends(self):
         """Both ways agree with a loop over Fractions for ends that doubles cannot hold."""
@@ -198,6 +285,16 @@ class Queries(unittest.TestCase):
                     self.assertEqual(bat.query(ranges=ranges).tolist(), expected, ranges)
                     self.assertEqual(bat.query_index(ranges=ranges).tolist(), expected, ranges)
 
+    def test_parts(self):
+        """Parts add up to the whole, and hold the ranks that they should."""
+        bat = spec.BatFile(small_file())
+        order = bat.rank_to_position()
+        for parts in (1, 2, 3, 11, 40):
+            found = [bat.query(part=part, parts=parts).tolist() for part in range(parts)]
+            self.assertEqual(sorted(sum(found, [])), list(range(11)))
+            for part in range(parts):
+                self.assertEqual(found[part], sorted(order[11 * part // parts:11 * (part + 1) // parts].tolist()))
+
     def test_progressive_steps(self):
         """Over ascending qualities each particle comes once, and count hits the tenths."""
         bat = spec.BatFile(small_file())
@@ -210,7 +307,7 @@ class Queries(unittest.TestCase):
         bat = spec.BatFile(small_file())
         for wrong in (dict(quality=1.1), dict(quality=math.nan), dict(after_quality=-1), dict(quality=0.1, after_quality=0.2),
                       dict(box=[0, 0, 0, 1, 1, math.nan]), dict(box=[0, 0, 1, 1, 1, 0]), dict(ranges=[("w", None, 0, 1)]),
-                      dict(ranges=[("v", 1, 0, 1)]), dict(ranges=[("v", -1, 0, 1)])):
+                      dict(ranges=[("v", 1, 0, 1)]), dict(ranges=[("v", -1, 0, 1)]), dict(part=3, parts=3), dict(parts=0)):
             self.assertRaises(spec.QueryError, bat.query, **wrong)
             self.assertRaises(spec.QueryError, bat.query_index, **wrong)
 
