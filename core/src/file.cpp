@@ -2,6 +2,7 @@
 
 #include "bat/error.hpp"
 #include "file_impl.hpp"
+#include "query/conditions.hpp"
 #include "query/fetch.hpp"
 #include "query/select.hpp"
 

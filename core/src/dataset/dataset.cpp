@@ -208,7 +208,7 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const Query& query) const
   (void)this->leaves();
   const RankInterval part = query::part_ranks(this->name, this->particles, query);
   const query::Conditions conditions =
-    query::make_conditions(this->name, this->attributes, this->particles, part, query);
+    query::make_conditions({ this->name, this->particles, this->attributes }, part, query);
   std::vector<Task> tasks;
   if (conditions.nothing)
   {

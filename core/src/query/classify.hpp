@@ -1,6 +1,7 @@
 // What the index alone says of a query.
 #pragma once
 
+#include "bat/file.hpp"
 #include "query/conditions.hpp"
 
 #include <cstdint>

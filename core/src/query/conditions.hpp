@@ -34,18 +34,26 @@ struct Conditions
   [[nodiscard]] bool none() const noexcept { return !this->box && this->ranges.empty(); }
 };
 
-/// Throws Error{InvalidArgument}.
-void check_quality(const std::string& file, double quality);
-/// Looks at everything but `part` and `parts`, whose place `ranks` takes. `name` is for messages,
-/// `particles` those of the whole file.
-[[nodiscard]] Conditions make_conditions(const std::string& name,
-  const std::vector<Attribute>& attributes, std::uint64_t particles, const RankInterval& ranks,
-  const Query& query);
-/// The ranks of a part of `particles` (FORMAT.md section 13).
-[[nodiscard]] RankInterval part_ranks(
-  const std::string& name, std::uint64_t particles, const Query& query);
+/// What a query is checked against, whatever the format of the file.
+struct Target
+{
+  const std::string& name; ///< of the file, for messages
+  std::uint64_t particle_count;
+  const std::vector<Attribute>& attributes; ///< each with all its keys
+};
 
-/// Place of the attribute; throws Error{InvalidArgument} naming those there are.
+// Throw Error{InvalidArgument}.
+void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
-  const std::string& name, const std::vector<Attribute>& attributes, std::string_view wanted);
+  const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
+/// The ranks of a part of all particles (FORMAT.md section 13).
+[[nodiscard]] RankInterval part_ranks(
+  const std::string& file, std::uint64_t particle_count, const Query& query);
+/// Looks at everything but `part` and `parts`, whose place `ranks` takes.
+[[nodiscard]] Conditions make_conditions(
+  const Target& target, const RankInterval& ranks, const Query& query);
+/// Unless its spans are ascending, disjoint, inside the `particle_count` particles of the file and
+/// as many particles as it says.
+void check_selection(
+  const std::string& file, std::uint64_t particle_count, const Selection& selection);
 }

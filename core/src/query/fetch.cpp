@@ -1,9 +1,8 @@
 #include "query/fetch.hpp"
 
-#include "bat/error.hpp"
 #include "file_impl.hpp"
+#include "query/conditions.hpp"
 
-#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -27,21 +26,14 @@ struct Job
 void fetch(const File::Impl& file, const format::PagedSection& column, std::uint64_t tuple_bytes,
   const Selection& selection, std::byte* out, const QueryOptions& options)
 {
+  check_selection(file.source->name(), file.header.particle_count, selection);
   std::vector<Span> spans; // none longer than a job
   std::vector<Job> jobs;
   std::uint64_t total = 0;
   std::uint64_t in_job = kJobParticles;
-  std::uint64_t end = 0;
   for (const Span& span : selection.spans)
   {
-    if (span.first < end || span.count > file.header.particle_count ||
-      span.first > file.header.particle_count - span.count)
-    {
-      throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{}: the selection has particles {} to {}, out of order or beyond the {} of the file",
-          file.source->name(), span.first, span.first + span.count, file.header.particle_count));
-    }
-    end = span.first + span.count;
+    const std::uint64_t end = span.first + span.count;
     for (std::uint64_t first = span.first; first != end;)
     {
       if (in_job >= kJobParticles)
@@ -56,12 +48,6 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
       total += count;
       in_job += count;
     }
-  }
-  if (total != selection.count)
-  {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: the selection counts {} particles; its spans have {}", file.source->name(),
-        selection.count, total));
   }
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   arena.execute([&] {
