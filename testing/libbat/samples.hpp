@@ -73,15 +73,15 @@ struct Values
   std::vector<std::vector<std::byte>> columns;
 };
 
-inline Values read(const bat::LeafSource& leaf, const bat::Selection& selection)
+inline Values read(const bat::LeafSource& leaf, const bat::Selection& selection, int threads = 0)
 {
   Values values;
   values.positions.resize(selection.count * 12);
-  leaf.read_positions(selection, values.positions.data(), {});
+  leaf.read_positions(selection, values.positions.data(), { threads });
   for (std::size_t k = 0; k != leaf.attributes().size(); ++k)
   {
     values.columns.emplace_back(selection.count * bat::size_of(leaf.attributes()[k].type));
-    leaf.read_attribute(k, selection, values.columns.back().data(), {});
+    leaf.read_attribute(k, selection, values.columns.back().data(), { threads });
   }
   return values;
 }
@@ -117,14 +117,15 @@ inline int compare_queries(
       ranks.begin = random() % (n + 1);
       ranks.end = ranks.begin + random() % (n - ranks.begin + 1);
     }
-    const bat::Selection selection = leaf.select(query, ranks, {});
+    const int threads = i % 8 == 0 ? 2 : 1;
+    const bat::Selection selection = leaf.select(query, ranks, { threads });
     const auto found = oracle::select(expected, query, ranks.begin, ranks.end);
     EXPECT_EQ(brute_force::positions_of(selection), found);
     EXPECT_EQ(selection.count, found.size());
     const std::uint64_t bound = leaf.upper_bound(query, ranks);
     EXPECT_LE(selection.count, bound);
     EXPECT_EQ(selection.tested, query.box || !query.ranges.empty() ? bound : 0);
-    const Values values = read(leaf, selection);
+    const Values values = read(leaf, selection, threads);
     for (std::size_t j = 0; j != found.size(); ++j)
     {
       if (std::memcmp(&values.positions[12 * j], &expected.table.positions[12 * found[j]], 12) != 0)

@@ -30,7 +30,7 @@ std::optional<std::vector<std::byte>> ask(
 {
   try
   {
-    bat::libbat::is_leaf(path);
+    (void)bat::libbat::is_leaf(path);
     const auto leaf = bat::libbat::open_leaf(path);
     std::vector<std::byte> answer;
     for (const bat::Query& query : queries)
@@ -38,7 +38,8 @@ std::optional<std::vector<std::byte>> ask(
       const bat::RankInterval ranks{ leaf->particle_count() / 5, leaf->particle_count() };
       for (const bat::RankInterval& interval : { samples::all_ranks(*leaf), ranks })
       {
-        const samples::Values values = samples::read(*leaf, leaf->select(query, interval, { 1 }));
+        const samples::Values values =
+          samples::read(*leaf, leaf->select(query, interval, { 1 }), 1);
         answer.insert(answer.end(), values.positions.begin(), values.positions.end());
         for (const auto& column : values.columns)
         {
@@ -306,6 +307,28 @@ TEST(Damage, texts_that_are_no_header_are_refused)
   EXPECT_FALSE(bat::libbat::is_top(dir / "absent.pbat"));
 }
 
+TEST(Damage, a_top_file_cut_at_any_length_is_refused)
+{
+  const TempDir dir;
+  std::filesystem::copy(samples::file("good/good0.bat"), dir / "good0.bat");
+  const Bytes whole = read_bytes(samples::file("good/good.pbat"));
+  for (std::size_t size = 0; size <= whole.size(); ++size)
+  {
+    write_bytes(
+      dir / "good.pbat", { whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size) });
+    bool read = true;
+    try
+    {
+      (void)bat::libbat::read_top(dir / "good.pbat");
+    }
+    catch (const bat::Error&)
+    {
+      read = false;
+    }
+    ASSERT_EQ(read, size == whole.size()) << size;
+  }
+}
+
 class Dataset
 {
 public:
@@ -315,7 +338,7 @@ public:
   bool reads(const nlohmann::json& json, const std::vector<std::uint32_t>& nodes) const
   {
     const std::string text = json.dump();
-    Bytes bytes(8 + text.size() + 4 * nodes.size() + 6);
+    Bytes bytes(8 + text.size() + 4 * nodes.size() + 10);
     const std::uint64_t length = text.size();
     std::memcpy(bytes.data(), &length, 8);
     std::memcpy(bytes.data() + 8, text.data(), text.size());

@@ -57,6 +57,10 @@ Leaf::Leaf(const std::filesystem::path& path, const OpenOptions& options, KeyRan
         : this->find_key(this->attributes_.size()));
     this->attributes_.push_back(std::move(attribute));
   }
+  if (this->header_->particle_count == 0)
+  {
+    (void)this->index(); // answers for no particles would otherwise never look whether that is true
+  }
   if (const auto& bounds = this->header_->bounds; !bounds)
   {
     this->bounds_ = this->find_bounds();

@@ -3,11 +3,10 @@
 #include "libbat/leaf.hpp"
 #include "libbat/leaf_query.hpp"
 #include "libbat/leaf_validate.hpp"
+#include "libbat/parallel.hpp"
 #include "query/conditions.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 
@@ -112,16 +111,11 @@ private:
     }
     const LeafIndex& index = this->leaf_.index();
     const std::vector<std::vector<Piece>> pieces = find_pieces(index, selection);
-    tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-    arena.execute(
-      [&]
+    for_each_parallel(pieces.size(), options.threads,
+      [&](std::size_t t)
       {
-        tbb::parallel_for(std::size_t{ 0 }, pieces.size(),
-          [&](std::size_t t)
-          {
-            this->leaf_.gather(
-              begin_of(index.treelets[t]), tuple_bytes, pieces[t], static_cast<std::byte*>(out));
-          });
+        this->leaf_.gather(
+          begin_of(index.treelets[t]), tuple_bytes, pieces[t], static_cast<std::byte*>(out));
       });
   }
 

@@ -1,11 +1,10 @@
 #include "libbat/leaf_query.hpp"
 
+#include "libbat/parallel.hpp"
 #include "query/conditions.hpp"
 #include "query/match.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
@@ -339,12 +338,12 @@ Selection join(std::vector<std::vector<Span>>& by_treelet)
   return selection;
 }
 
-Selection walk_and_test(const Leaf& leaf, const query::Conditions& conditions)
+Selection walk_and_test(const Leaf& leaf, const query::Conditions& conditions, int threads)
 {
   const Walk walk(leaf, conditions);
   std::vector<std::vector<Span>> found(walk.treelets().size());
   std::vector<std::uint64_t> tested(found.size());
-  tbb::parallel_for(std::size_t{ 0 }, found.size(),
+  for_each_parallel(found.size(), threads,
     [&](std::size_t i)
     {
       const std::uint32_t t = walk.treelets()[i];
@@ -410,20 +409,16 @@ Selection select(
   const Leaf& leaf, const Query& query, const RankInterval& ranks, const QueryOptions& options)
 {
   const query::Conditions conditions = make_conditions(leaf, query, ranks);
-  Selection selection;
   if (conditions.nothing)
   {
-    return selection;
+    return {};
   }
   if (is_plain_step(leaf, conditions))
   {
-    selection.count = conditions.end_position - conditions.first_position;
-    selection.spans.push_back({ conditions.first_position, selection.count });
-    return selection;
+    const std::uint64_t count = conditions.end_position - conditions.first_position;
+    return { { { conditions.first_position, count } }, count, 0 };
   }
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] { selection = walk_and_test(leaf, conditions); });
-  return selection;
+  return walk_and_test(leaf, conditions, options.threads);
 }
 
 std::uint64_t upper_bound(const Leaf& leaf, const Query& query, const RankInterval& ranks)
