@@ -342,7 +342,10 @@ public:
     const std::uint64_t length = text.size();
     std::memcpy(bytes.data(), &length, 8);
     std::memcpy(bytes.data() + 8, text.data(), text.size());
-    std::memcpy(bytes.data() + 8 + text.size(), nodes.data(), 4 * nodes.size());
+    for (std::size_t i = 0; i != nodes.size(); ++i)
+    {
+      std::memcpy(bytes.data() + 8 + text.size() + 4 * i, &nodes[i], 4);
+    }
     write_bytes(this->dir_ / "good.pbat", bytes);
     try
     {
