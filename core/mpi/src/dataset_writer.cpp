@@ -6,6 +6,7 @@
 #include "build/builder.hpp"
 #include "build/gather.hpp"
 #include "build/leaf_writer.hpp"
+#include "build/positions.hpp"
 #include "comm.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "dataset/top_writer.hpp"
@@ -259,31 +260,46 @@ private:
 
   [[nodiscard]] std::vector<WeightedCell> summarise(const PlanOptions& plan_options) const
   {
-    const std::uint64_t data = this->total_ * this->row_bytes_;
-    const std::uint64_t leaves = (data + plan_options.target_bytes - 1) /
-      std::max<std::uint64_t>(1, plan_options.target_bytes);
-    const std::uint32_t count = plan_options.mode == PlanMode::Adaptive
-      ? cells_per_rank(plan_options.ranks,
-          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)))
-      : 1;
     const ArrayView& positions = this->particles_.positions;
-    std::vector<WeightedCell> cells = bat::summarise(positions.type,
+    const std::uint64_t count = this->particles_.count;
+    const auto rank = static_cast<std::uint32_t>(this->comm_.rank());
+    if (plan_options.mode != PlanMode::Adaptive)
+    {
+      return this->rank_box(rank);
+    }
+    const std::uint64_t data = this->total_ * this->row_bytes_;
+    const std::uint64_t leaves =
+      (data + plan_options.target_bytes - 1) / plan_options.target_bytes;
+    const std::uint32_t cells = cells_of_rank(count, std::max<std::uint64_t>(1, this->total_),
+      plan_options.ranks,
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)));
+    return bat::summarise(positions.type,
       { positions.component[0], positions.component[1], positions.component[2] },
-      positions.stride_bytes, this->particles_.count,
-      static_cast<std::uint32_t>(this->comm_.rank()), count);
-    if (plan_options.mode != PlanMode::Adaptive && this->options_.local_bounds &&
-      this->particles_.count != 0)
+      positions.stride_bytes, count, rank, cells);
+  }
+
+  // One cell: the declared box, or that of the particles.
+  [[nodiscard]] std::vector<WeightedCell> rank_box(std::uint32_t rank) const
+  {
+    if (this->options_.local_bounds)
     {
       check_box(*this->options_.local_bounds);
-      cells.resize(1);
-      for (std::size_t axis = 0; axis != 3; ++axis)
-      {
-        cells[0].lower[axis] = to_float(this->options_.local_bounds->lower[axis]);
-        cells[0].upper[axis] = to_float(this->options_.local_bounds->upper[axis]);
-      }
-      cells[0].particles = static_cast<double>(this->particles_.count);
     }
-    return cells;
+    if (this->particles_.count == 0)
+    {
+      return {};
+    }
+    const Box box = this->options_.local_bounds.value_or(
+      build::finite_bounds(this->particles_.positions, this->particles_.count));
+    WeightedCell cell;
+    for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
+    {
+      cell.lower[axis] = to_float(box.lower[axis]);
+      cell.upper[axis] = to_float(box.upper[axis]);
+    }
+    cell.particles = static_cast<double>(this->particles_.count);
+    cell.rank = rank;
+    return { cell };
   }
 
   static float to_float(double value)

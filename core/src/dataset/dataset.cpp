@@ -6,6 +6,7 @@
 #include "file_impl.hpp"
 #include "io/atomic_file.hpp"
 #include "levels.hpp"
+#include "libbat/leaf_file.hpp"
 #include "query/conditions.hpp"
 
 #include <fmt/format.h>
@@ -99,6 +100,37 @@ Dataset::Impl::Impl(std::unique_ptr<TopFile> opened, OpenOptions options)
   {
     this->step = header.step;
   }
+}
+
+Dataset::Impl::Impl(libbat::Top top_of_paper, OpenOptions options)
+  : name(top_of_paper.name)
+  , version("libbat")
+  , particles(top_of_paper.particle_count)
+  , position_type(top_of_paper.position_type)
+  , bounds(top_of_paper.bounds)
+  , attributes(std::move(top_of_paper.attributes))
+  , top_bytes(top_of_paper.file_bytes)
+  , options_(std::move(options))
+{
+  std::vector<LeafInfo> leaves;
+  for (const libbat::LeafEntry& leaf : top_of_paper.leaves)
+  {
+    std::error_code unknown;
+    const std::uintmax_t bytes = std::filesystem::file_size(leaf.path, unknown);
+    leaves.push_back({ leaf.path, leaf.particle_count, unknown ? 0 : bytes, std::nullopt });
+  }
+  this->set_leaves(std::move(leaves),
+    [this](std::size_t i)
+    {
+      std::unique_ptr<LeafSource> leaf = libbat::open_leaf(this->leaves_[i].path, this->options_);
+      if (leaf->particle_count() != this->leaves_[i].particles ||
+        !same_schema(leaf->attributes(), this->attributes))
+      {
+        throw Error(ErrorCode::Corrupt,
+          fmt::format("{}: changed since {} was opened", leaf->name(), this->name));
+      }
+      return leaf;
+    });
 }
 
 void Dataset::Impl::set_leaves(std::vector<LeafInfo> leaves, Opener opener) const
@@ -276,6 +308,17 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
   {
     return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
   }
+  // Files of the paper's library: their keys are what its users see as ranges, so they must be exact.
+  if (libbat::is_top(path))
+  {
+    return Dataset(
+      std::make_unique<Impl>(libbat::read_top(path, options, libbat::KeyRanges::Exact), options));
+  }
+  if (libbat::is_leaf(path))
+  {
+    return Dataset(std::make_unique<Impl>(
+      libbat::open_leaf(path, options, libbat::KeyRanges::Exact), "libbat"));
+  }
   File file = File::open(path, options);
   std::string version = file.format_version();
   return Dataset(
@@ -284,7 +327,7 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
 
 bool Dataset::can_open(const std::filesystem::path& path) noexcept
 {
-  return File::has_magic(path);
+  return File::has_magic(path) || libbat::is_leaf(path) || libbat::is_top(path);
 }
 
 const std::string& Dataset::name() const noexcept
@@ -375,7 +418,7 @@ const std::vector<LeafInfo>& Dataset::leaves() const
 
 std::uint64_t Dataset::file_bytes() const
 {
-  std::uint64_t bytes = this->impl_->top ? this->impl_->top->header.file_bytes : 0;
+  std::uint64_t bytes = this->impl_->top ? this->impl_->top->header.file_bytes : this->impl_->top_bytes;
   for (const LeafInfo& leaf : this->leaves())
   {
     bytes += leaf.file_bytes;

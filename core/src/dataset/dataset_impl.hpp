@@ -4,6 +4,7 @@
 #include "bat/dataset.hpp"
 #include "dataset/leaf_source.hpp"
 #include "dataset/top_file.hpp"
+#include "libbat/top_file.hpp"
 
 #include <atomic>
 #include <functional>
@@ -30,6 +31,9 @@ public:
   /// A dataset of several.
   Impl(std::unique_ptr<TopFile> opened, OpenOptions options);
 
+  /// A dataset of the paper's library.
+  Impl(libbat::Top top_of_paper, OpenOptions options);
+
   const std::vector<LeafInfo>& leaves() const;
   /// Opens it if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
@@ -46,7 +50,8 @@ public:
   std::optional<std::int64_t> step;
   std::vector<Attribute> attributes;
   const File* single = nullptr;
-  std::unique_ptr<TopFile> top; ///< null if there is one leaf file
+  std::unique_ptr<TopFile> top; ///< null if there is one leaf file, or for the paper's library
+  std::uint64_t top_bytes = 0;  ///< of a top file of the paper's library
 
 private:
   struct Slot

@@ -31,7 +31,7 @@ struct Mask
   std::uint32_t bits = 0;
 };
 
-query::Conditions make_conditions(const Leaf& leaf, Query query, const RankInterval& ranks)
+query::Conditions make_conditions(const Leaf& leaf, const Query& query, const RankInterval& ranks)
 {
   const std::uint64_t n = leaf.header().particle_count;
   if (ranks.begin > ranks.end || ranks.end > n)
@@ -40,14 +40,7 @@ query::Conditions make_conditions(const Leaf& leaf, Query query, const RankInter
       fmt::format("{}: ranks {} to {} are asked for; there are 0 to {}", leaf.file().name(),
         ranks.begin, ranks.end, n));
   }
-  query.part = 0; // the ranks take their place
-  query.parts = 1;
-  query::Conditions conditions =
-    query::make_conditions({ leaf.file().name(), n, leaf.attributes() }, query);
-  conditions.first_rank = ranks.begin;
-  conditions.end_rank = ranks.end;
-  conditions.nothing = conditions.nothing || ranks.begin == ranks.end;
-  return conditions;
+  return query::make_conditions({ leaf.file().name(), n, leaf.attributes() }, ranks, query);
 }
 
 /// Finds the candidates of a query, treelet by treelet.
