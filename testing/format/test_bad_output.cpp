@@ -3,13 +3,12 @@
 
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,29 +18,6 @@ namespace
 {
 using bat::ErrorCode;
 namespace fs = std::filesystem;
-
-/// Cuts files of this process short at `bytes`, as a full disk would.
-class FileSizeLimit
-{
-public:
-  explicit FileSizeLimit(rlim_t bytes)
-    : handler_(std::signal(SIGXFSZ, SIG_IGN))
-  {
-    ::getrlimit(RLIMIT_FSIZE, &this->before_);
-    rlimit limit = this->before_;
-    limit.rlim_cur = bytes;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit()
-  {
-    ::setrlimit(RLIMIT_FSIZE, &this->before_);
-    std::signal(SIGXFSZ, this->handler_);
-  }
-
-private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 /// A file system of its own in memory, where the machine allows it.
 class SmallDisk
