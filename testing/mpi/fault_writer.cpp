@@ -42,7 +42,8 @@ int renames = 0;
 }
 
 // In place of the C library's, for everything in this process.
-extern "C" int rename(const char* from, const char* to) noexcept
+extern "C" __attribute__((visibility("default"))) int rename(
+  const char* from, const char* to) noexcept
 {
   if (die_at_rename != 0 && ++renames == die_at_rename)
   {

@@ -91,23 +91,28 @@ def kill(job, target, before, *fault):
     return True
 
 
+def must_kill(job, *what):
+    job.expect(kill(job, *what), "the fault never came")
+
+
 def test_killed(job):
     job.expect_clean_write(1, SEVERAL)
     for number, phase in enumerate(PHASES):
-        kill(job, SEVERAL, 1, "--kill", phase, number % 2)
-        kill(job, SEVERAL if number % 2 else ONE, None, "--kill", phase, 1 - number % 2)
-    kill(job, ONE, 1, "--kill", "commit", 1)
+        must_kill(job, SEVERAL, 1, "--kill", phase, number % 2)
+        must_kill(job, SEVERAL if number % 2 else ONE, None, "--kill", phase, 1 - number % 2)
+    must_kill(job, ONE, 1, "--kill", "commit", 1)
     # Inside the phase Write, on the way of rank 0 through its leaf files.
-    for call in (6, 12, 20):
-        kill(job, SEVERAL, 1, "--kill-progress", call)
+    for call in (6, 9, 12):
+        must_kill(job, SEVERAL, 1, "--kill-progress", call)
     # Before every file that gets a name: leaf files their first, then their last; rank 0 then the
     # top file. The one that comes after that does not exist.
     steps = 0
     while kill(job, SEVERAL, 1, "--kill-rename", steps + 1, 0):
         steps += 1
     job.expect(steps == 7, f"{steps} files got names on rank 0, not 2 x 3 and the top file")
-    kill(job, SEVERAL, 1, "--kill-rename", 4, 1)
-    kill(job, SEVERAL, None, "--kill-rename", 7, 0)
+    job.expect_clean_write(1, SEVERAL)
+    must_kill(job, SEVERAL, 1, "--kill-rename", 5, 1)
+    must_kill(job, SEVERAL, None, "--kill-rename", 7, 0)
 
 
 def fail(job, target, *fault):
