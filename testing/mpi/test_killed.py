@@ -7,6 +7,7 @@ whole, and the next write leaves exactly its own files. Exit status 77: no small
 here.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -29,6 +30,7 @@ class Job:
         self.mpiexec = mpiexec
         self.writer = writer
         self.path = pathlib.Path(folder) / "out.bat"
+        self.step = "first write"
         self.problems = 0
 
     def write(self, seed, target, *fault, ranks=2):
@@ -50,10 +52,14 @@ class Job:
                                  *map(str, seeds)], capture_output=True, text=True, timeout=60)
         return (json.loads(result.stdout), None) if result.returncode == 0 else (None, result.stderr)
 
+    def begin(self, *words):
+        self.step = " ".join(map(str, words))
+        print(self.step, flush=True)
+
     def expect(self, claim, what):
         if not claim:
             self.problems += 1
-            print(f"  FAILED: {what}")
+            print(f"FAILED: {self.step}: {what}", flush=True)
 
     def expect_clean_write(self, seed, target):
         result = self.write(seed, target)
@@ -70,8 +76,8 @@ class Job:
 
 def kill(job, target, before, *fault):
     """False if the fault never came: the write has fewer such steps."""
-    print("kill", *fault, "one leaf file" if target == ONE else "several",
-          "over nothing" if before is None else "over a dataset", flush=True)
+    job.begin("kill", *fault, "one leaf file" if target == ONE else "several",
+              "over nothing" if before is None else "over a dataset")
     if before is None:
         for file in sorted(job.path.parent.rglob("*"), reverse=True):
             file.rmdir() if file.is_dir() else file.unlink()
@@ -95,28 +101,54 @@ def must_kill(job, *what):
     job.expect(kill(job, *what), "the fault never came")
 
 
-def test_killed(job):
+def kill_in_phases(job):
     job.expect_clean_write(1, SEVERAL)
     for number, phase in enumerate(PHASES):
         must_kill(job, SEVERAL, 1, "--kill", phase, number % 2)
-        must_kill(job, SEVERAL if number % 2 else ONE, None, "--kill", phase, 1 - number % 2)
     must_kill(job, ONE, 1, "--kill", "commit", 1)
-    # Inside the phase Write, on the way of rank 0 through its leaf files.
+
+
+def kill_in_first_writes(job):
+    for number, phase in enumerate(PHASES):
+        must_kill(job, SEVERAL if number % 2 else ONE, None, "--kill", phase, 1 - number % 2)
+    must_kill(job, SEVERAL, None, "--kill-rename", 7, 0)
+
+
+def kill_inside_write(job):
+    job.expect_clean_write(1, SEVERAL)
+    # On the way of rank 0 through its leaf files.
     for call in (6, 9, 12):
         must_kill(job, SEVERAL, 1, "--kill-progress", call)
+    must_kill(job, SEVERAL, 1, "--kill-rename", 5, 1)
+
+
+def kill_between_renames(job):
+    job.expect_clean_write(1, SEVERAL)
     # Before every file that gets a name: leaf files their first, then their last; rank 0 then the
     # top file. The one that comes after that does not exist.
     steps = 0
     while kill(job, SEVERAL, 1, "--kill-rename", steps + 1, 0):
         steps += 1
     job.expect(steps == 7, f"{steps} files got names on rank 0, not 2 x 3 and the top file")
-    job.expect_clean_write(1, SEVERAL)
-    must_kill(job, SEVERAL, 1, "--kill-rename", 5, 1)
-    must_kill(job, SEVERAL, None, "--kill-rename", 7, 0)
+
+
+def run_in_folder(test, mpiexec, writer):
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(mpiexec, writer, folder)
+        test(job)
+        return job.problems
+
+
+def test_killed(mpiexec, writer):
+    # Side by side: mpirun spends most of the time asleep.
+    tests = [kill_in_phases, kill_in_first_writes, kill_inside_write, kill_between_renames]
+    with concurrent.futures.ThreadPoolExecutor(len(tests)) as pool:
+        running = [pool.submit(run_in_folder, test, mpiexec, writer) for test in tests]
+        return sum(test.result() for test in running)
 
 
 def fail(job, target, *fault):
-    print("full disk", *fault, "one leaf file" if target == ONE else "several", flush=True)
+    job.begin("full disk", *fault, "one leaf file" if target == ONE else "several")
     result = job.write(2, target, *fault)
     pathlib.Path(f"{job.path}.ballast").unlink(missing_ok=True)
     lines = [line.split("\t") for line in result.stdout.splitlines() if line.count("\t") == 2]
@@ -173,10 +205,7 @@ def main():
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     if kind == "full_disk":
         return run_on_small_disk(lambda folder: Job(mpiexec, writer, folder))
-    with tempfile.TemporaryDirectory() as folder:
-        job = Job(mpiexec, writer, folder)
-        test_killed(job)
-    return 1 if job.problems else 0
+    return 1 if test_killed(mpiexec, writer) else 0
 
 
 if __name__ == "__main__":
