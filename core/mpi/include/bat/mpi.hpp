@@ -38,7 +38,8 @@ enum class Phase
 struct WriteOptions
 {
   /// Of each leaf file. `threads` 0: the processors that this rank has to itself among the ranks of
-  /// its node, at least one. `progress` is called on rank 0 only.
+  /// its node, at least one. `progress` is called on rank 0 only; the call with 1.0 comes after the
+  /// commit, when cancelling is too late.
   BuildOptions build;
   PlanMode mode = PlanMode::Adaptive;
   std::uint64_t target_bytes = 0;         ///< see PlanOptions
@@ -87,11 +88,12 @@ struct DatasetReport
 /// attributes; the others have the same attributes, in any order. One leaf file is written as
 /// `path` itself; several stand in the folder `path`.leaves. Makes no use of MPI outside of `comm`,
 /// nor from other threads than the calling one. Memory beyond the caller's arrays: the particles
-/// this rank aggregates, 8 bytes per own particle, 256 MiB. Throws Error on all ranks.
+/// this rank aggregates, 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
 
-/// Collective. Opens on all ranks, or on none.
+/// Collective. Opens the same dataset on all ranks, or fails on all; Error{CannotOpen} if it is
+/// being replaced at this moment.
 [[nodiscard]] Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path);
 
 /// Values of some particles in this process's memory, packed.
