@@ -1,0 +1,70 @@
+// What stands behind the opaque handles of bat/bat.h.
+#pragma once
+
+#include "bat/bat.h"
+#include "bat/dataset.hpp"
+#include "bat/particles.hpp"
+#include "bat/plan.hpp"
+#include "bat/query.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+struct bat_particles
+{
+  bat::ParticleView view;
+};
+
+struct bat_options
+{
+  std::uint64_t target_bytes = 0;
+  bat::PlanMode mode = bat::PlanMode::Adaptive;
+  int threads = 0;
+  std::optional<bat::Box> local_bounds;
+  bool find_best_axis = true;
+  double max_split_imbalance_ratio = 4.0;
+  double max_overfull_factor = 1.5;
+};
+
+struct bat_dataset
+{
+  explicit bat_dataset(bat::Dataset opened)
+    : dataset(std::move(opened))
+    , metadata(this->dataset.metadata())
+  {
+  }
+  bat::Dataset dataset;
+  std::string metadata;
+};
+
+struct bat_query
+{
+  bat::Query query;
+  bat::QueryOptions options;
+};
+
+struct bat_selection
+{
+  const bat_dataset* dataset = nullptr;
+  bat::DatasetSelection selection;
+  bat::QueryOptions options;
+};
+
+namespace bat::capi
+{
+[[nodiscard]] ScalarType type_of(int number);
+[[nodiscard]] Box box_of(const double* box);
+/// Throws Error{InvalidArgument} unless all ends are finite and in order.
+void check_local_bounds(const Box& box);
+/// Throws Error{InvalidArgument} if the options hold something that was refused.
+void check(const bat_options& options);
+
+// What the calls of the C API do, for the collective ones too; all throw Error.
+[[nodiscard]] bat_selection* select(
+  const bat_dataset* dataset, const bat_query* query, int default_threads);
+void read_positions(
+  const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes);
+void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
+  void* out, std::size_t bytes);
+}

@@ -1,0 +1,272 @@
+/* ParaBAT for programs in C and whatever calls C: particles to a file, a dataset to particles.
+ * The same on many ranks: bat/bat_mpi.h. C99.
+ *
+ * Conventions
+ * - Every function returns BAT_OK or a status below, except the _free and _close functions, which
+ *   return nothing and take NULL, and the few that return a text. Nothing is thrown, printed, or
+ *   ended.
+ * - After a failure bat_last_error() says what happened; results behind pointers are zero or NULL.
+ * - Handles are opaque and belong to the caller, who frees them. Texts that come back belong to the
+ *   handle they were asked of. Arrays of values belong to the caller, always.
+ * - Different handles may be used by different threads at once. One handle may be used by several
+ *   threads at once if none of them changes it; functions that change a handle take it as pointer
+ * to non-const.
+ * - Boxes are six doubles: lower x, y, z, upper x, y, z. Sizes and strides are in bytes.
+ * - No function here is collective, and none uses MPI.
+ */
+#ifndef BAT_BAT_H
+#define BAT_BAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define BAT_API __attribute__((visibility("default")))
+#else
+#define BAT_API
+#endif
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  /* ---- Errors ------------------------------------------------------------------------------- */
+
+  /* The numbers never change. */
+  enum bat_status
+  {
+    BAT_OK = 0,
+    BAT_NOT_FOUND = 1,           /* the file does not exist */
+    BAT_CANNOT_OPEN = 2,         /* it is a directory, unreadable, or its folder not writable */
+    BAT_NOT_A_BAT_FILE = 3,      /* the first bytes are not those of a .bat file */
+    BAT_UNSUPPORTED_VERSION = 4, /* a newer format version, or a feature that is not implemented */
+    BAT_TRUNCATED = 5,           /* the file ends before what it promises */
+    BAT_CORRUPT = 6,             /* a checksum or a rule of the format is violated */
+    BAT_WRITE_FAILED = 7,        /* the operating system refused a write */
+    BAT_NO_SPACE = 8,            /* disk full or quota exceeded */
+    BAT_INVALID_ARGUMENT = 9,    /* an argument, option or array that cannot be honoured */
+    BAT_OUT_OF_MEMORY = 10,      /* an allocation failed */
+    BAT_CANCELLED = 11           /* a progress function asked to stop */
+  };
+
+  /* What the last failed call of this thread had to say, for people: file, thing, found, allowed.
+   * "" before any failure. Valid until the next call of this thread. */
+  BAT_API const char* bat_last_error(void);
+  /* Name of a status, e.g. "not found". */
+  BAT_API const char* bat_status_name(int status);
+  /* Version of the library, e.g. "1.0.0". */
+  BAT_API const char* bat_version(void);
+
+  /* ---- Types of values ---------------------------------------------------------------------- */
+
+  /* The numbers never change. */
+  enum bat_type
+  {
+    BAT_INT8 = 1,
+    BAT_UINT8 = 2,
+    BAT_INT16 = 3,
+    BAT_UINT16 = 4,
+    BAT_INT32 = 5,
+    BAT_UINT32 = 6,
+    BAT_INT64 = 7,
+    BAT_UINT64 = 8,
+    BAT_FLOAT32 = 9,
+    BAT_FLOAT64 = 10
+  };
+#define BAT_MAX_COMPONENTS 9
+
+  /* Bytes of one value; 0 for a number that is no type. */
+  BAT_API size_t bat_type_size(int type);
+
+  /* ---- Particles to write ------------------------------------------------------------------- */
+
+  /* A description of particles in the caller's arrays. The arrays are borrowed: they must stay
+   * unchanged during a write and may be freed after it; the description can be used again. */
+  typedef struct bat_particles bat_particles;
+
+  BAT_API int bat_particles_create(uint64_t count, bat_particles** out);
+  BAT_API void bat_particles_free(bat_particles* particles);
+
+  /* Positions as one array of x, y, z: shape (count, 3). `type` is BAT_FLOAT32 or BAT_FLOAT64.
+   * `stride` is the distance from one particle to the next, 0 for a packed array. `xyz` may be NULL
+   * if count is 0. */
+  BAT_API int bat_particles_set_positions(
+    bat_particles* particles, int type, const void* xyz, size_t stride);
+  /* Positions as three arrays of count values, all with one stride (0: packed). */
+  BAT_API int bat_particles_set_positions_separate(
+    bat_particles* particles, int type, const void* x, const void* y, const void* z, size_t stride);
+  /* One more attribute, or other values for the one of this name: shape (count, components), 1 to 9
+   * components. `name` is UTF-8 and copied. */
+  BAT_API int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
+    int components, const void* values, size_t stride);
+  /* The same with one array per component. `values` are `components` pointers, and are copied. */
+  BAT_API int bat_particles_set_attribute_separate(bat_particles* particles, const char* name,
+    int type, int components, const void* const* values, size_t stride);
+  /* Simulation time, in the simulation's unit. */
+  BAT_API int bat_particles_set_time(bat_particles* particles, double time);
+  /* Step number. */
+  BAT_API int bat_particles_set_step(bat_particles* particles, int64_t step);
+  /* Anything else, as the UTF-8 text of a JSON object; "" for nothing. Copied. */
+  BAT_API int bat_particles_set_metadata(bat_particles* particles, const char* json);
+
+  /* ---- Options of a write ------------------------------------------------------------------- */
+
+  /* Where NULL is passed for options, the defaults hold. */
+  typedef struct bat_options bat_options;
+
+  /* How the particles of many ranks are divided into leaf files. */
+  enum bat_mode
+  {
+    BAT_MODE_ADAPTIVE = 0,    /* cuts anywhere; leaf boxes are disjoint. The default. */
+    BAT_MODE_RANK_BORDER = 1, /* the paper's: a rank's particles go to one leaf file */
+    BAT_MODE_AUG = 2          /* adjustable uniform grid; a rank's particles go to one leaf file */
+  };
+
+  BAT_API int bat_options_create(bat_options** out);
+  BAT_API void bat_options_free(bat_options* options);
+  /* Size of a leaf file to aim at in a write by many ranks; 0, the default, chooses it from the
+   * number of particles, their size and the number of ranks. */
+  BAT_API int bat_options_set_target_bytes(bat_options* options, uint64_t bytes);
+  BAT_API int bat_options_set_mode(bat_options* options, int mode);
+  /* Most threads of this process; 0, the default: the processors that it has to itself. Does not
+   * change the bytes. */
+  BAT_API int bat_options_set_threads(bat_options* options, int threads);
+  /* The box that this rank declares as its own, for the two modes that keep a rank's particles
+   * together; by default the box of its particles. Ends must be finite and lower <= upper; after a
+   * refused box, writes with these options fail until one is accepted. */
+  BAT_API int bat_options_set_local_bounds(bat_options* options, const double* box);
+  /* Rank borders: 1, the default, looks at all three axes for the best split; 0 at the longest. */
+  BAT_API int bat_options_set_find_best_axis(bat_options* options, int find);
+  /* Rank borders: a split whose sides differ by more than `ratio` (default 4) may be refused if the
+   * leaf file then is at most `factor` (default 1.5) times the target. */
+  BAT_API int bat_options_set_split_limits(bat_options* options, double ratio, double factor);
+
+  /* What a write did; the same on all ranks. Sizes in bytes; wall time of the slowest rank in
+   * seconds. */
+  typedef struct bat_report
+  {
+    uint64_t particles;
+    uint64_t leaf_files;
+    uint64_t target_bytes;
+    uint64_t file_bytes;         /* all files */
+    uint64_t data_bytes;         /* positions and attributes */
+    uint64_t largest_leaf_bytes; /* positions and attributes of the largest leaf file */
+    uint64_t moved_bytes;        /* sent from one rank to another */
+    int32_t ranks;
+    int32_t reserved;
+    double seconds_check;    /* arrays, options and attributes are looked at and compared */
+    double seconds_plan;     /* summaries to rank 0, tree to all */
+    double seconds_exchange; /* particles to the ranks that write them */
+    double seconds_build;    /* tree, columns and index */
+    double seconds_write;    /* bytes to the file system, flushed */
+    double seconds_commit;   /* files get their names */
+    double seconds_total;
+  } bat_report;
+
+  /* The report as one line of JSON, with its terminating zero, into `text` of `size` bytes; 1024
+   * are always enough. */
+  BAT_API int bat_report_json(const bat_report* report, char* text, size_t size);
+
+  /* Writes one file, replacing what is at `path` when all bytes are on disk; after a failure the
+   * old file is untouched. `options` and `report` may be NULL. Safe to call at once for different
+   * paths. Errors: INVALID_ARGUMENT, CANNOT_OPEN, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY. */
+  BAT_API int bat_write(const char* path, const bat_particles* particles,
+    const bat_options* options, bat_report* report);
+
+  /* ---- An open dataset ---------------------------------------------------------------------- */
+
+  /* One file, or several under a top file. Opening reads a few KiB. Every byte is checked before it
+   * is used: damage is an error, never a wrong particle. */
+  typedef struct bat_dataset bat_dataset;
+
+  /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT. */
+  BAT_API int bat_open(const char* path, bat_dataset** out);
+  BAT_API void bat_close(bat_dataset* dataset);
+
+  BAT_API int bat_dataset_count(const bat_dataset* dataset, uint64_t* particles);
+  /* BAT_FLOAT32 or BAT_FLOAT64. */
+  BAT_API int bat_dataset_position_type(const bat_dataset* dataset, int* type);
+  /* Box of the particles whose coordinates are finite. Without such particles: lower +inf, upper
+   * -inf. */
+  BAT_API int bat_dataset_bounds(const bat_dataset* dataset, double* box);
+  /* `has` is 1 if the dataset knows its time, else 0 and the value 0. */
+  BAT_API int bat_dataset_time(const bat_dataset* dataset, int* has, double* time);
+  BAT_API int bat_dataset_step(const bat_dataset* dataset, int* has, int64_t* step);
+  /* JSON object, or "". The text lives as long as the dataset. */
+  BAT_API int bat_dataset_metadata(const bat_dataset* dataset, const char** json);
+  BAT_API int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files);
+  /* Bytes of all files. */
+  BAT_API int bat_dataset_file_bytes(const bat_dataset* dataset, uint64_t* bytes);
+
+  BAT_API int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes);
+  /* Any of the three results may be NULL. The name lives as long as the dataset. */
+  BAT_API int bat_dataset_attribute(
+    const bat_dataset* dataset, int index, const char** name, int* type, int* components);
+  /* INVALID_ARGUMENT, with the attributes that there are, if there is none of this name. */
+  BAT_API int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, int* index);
+
+/* Instead of a component: the value of an attribute with one component, else the magnitude. */
+#define BAT_WHOLE (-1)
+
+  /* Smallest and largest of all values that are not NaN; minimum > maximum if there are none. The
+   * first rounds 64-bit integers beyond 2^53 to the nearest double, the second is exact and refuses
+   * (INVALID_ARGUMENT) floating point attributes and ends beyond int64. */
+  BAT_API int bat_dataset_attribute_range(
+    const bat_dataset* dataset, int index, int component, double* minimum, double* maximum);
+  BAT_API int bat_dataset_attribute_range_int64(
+    const bat_dataset* dataset, int index, int component, int64_t* minimum, int64_t* maximum);
+
+  /* ---- Queries ------------------------------------------------------------------------------ */
+
+  /* Conditions that hold together. A new query asks for everything; NULL for a query does too. */
+  typedef struct bat_query bat_query;
+
+  BAT_API int bat_query_create(bat_query** out);
+  BAT_API void bat_query_free(bat_query* query);
+  /* Share of the particles, coarse ones first, in [0, 1]; without those that a query of
+   * `after_quality`, in [0, quality], returned. A refused quality or box makes the query fail until
+   * one is accepted. */
+  BAT_API int bat_query_set_quality(bat_query* query, double quality, double after_quality);
+  /* Closed: particles on the faces are inside. Ends may be infinite, not NaN. */
+  BAT_API int bat_query_set_box(bat_query* query, const double* box);
+  /* Particles on the upper faces are outside, so that each particle is in one box of a tiling. An
+   * upper end of +inf takes everything. */
+  BAT_API int bat_query_set_box_half_open(bat_query* query, const double* box);
+  /* A closed range of one component, or BAT_WHOLE, of one attribute; compared without rounding. Any
+   * number of them. */
+  BAT_API int bat_query_add_range(
+    bat_query* query, const char* attribute, int component, double lower, double upper);
+  BAT_API int bat_query_add_range_int64(
+    bat_query* query, const char* attribute, int component, int64_t lower, int64_t upper);
+  BAT_API int bat_query_add_range_uint64(
+    bat_query* query, const char* attribute, int component, uint64_t lower, uint64_t upper);
+  /* Deals the particles out to `parts` readers in compact pieces of equal size: this is reader
+   * `part`, counted from 0. */
+  BAT_API int bat_query_set_part(bat_query* query, uint32_t part, uint32_t parts);
+  /* Most threads of the query and of the reads that follow; 0, the default, for as many as there
+   * are. */
+  BAT_API int bat_query_set_threads(bat_query* query, int threads);
+
+  /* The particles that match. Must be freed before its dataset is closed. */
+  typedef struct bat_selection bat_selection;
+
+  /* Finds the particles that match, exactly. INVALID_ARGUMENT: a value out of range, an attribute
+   * that the dataset lacks; and all errors of bat_open, from leaf files. */
+  BAT_API int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out);
+  BAT_API void bat_selection_free(bat_selection* selection);
+  BAT_API int bat_selection_count(const bat_selection* selection, uint64_t* particles);
+
+  /* Values of the selected particles, always in the same order, packed: shape (selected, 3) of the
+   * dataset's position type, or (selected, components) of the attribute's type. `out` belongs to
+   * the caller and holds `bytes` bytes, at least as many as the values take. */
+  BAT_API int bat_read_positions(
+    const bat_dataset* dataset, const bat_selection* selection, void* out, size_t bytes);
+  BAT_API int bat_read_attribute(const bat_dataset* dataset, const char* name,
+    const bat_selection* selection, void* out, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

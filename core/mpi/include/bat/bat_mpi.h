@@ -1,0 +1,67 @@
+/* ParaBAT for simulations in C on many ranks: all ranks write one dataset, and read it again with
+ * any number of ranks. The conventions of bat/bat.h hold.
+ *
+ * Every function here is collective: all ranks of `comm` call it, in the same order, also ranks
+ * without particles. What fails on one rank fails on all, with the same status and text, which
+ * names the rank. `comm` is used between entry and return only and no message of the caller's can
+ * meet ours. Call from one thread at a time; MPI_THREAD_SINGLE is enough. The only failures that
+ * stay on one rank are those that keep it from taking part: MPI does not run, or `comm` is
+ * MPI_COMM_NULL.
+ *
+ * The functions with _f take the integer handle of Fortran (and of mpi4py's py2f()).
+ */
+#ifndef BAT_BAT_MPI_H
+#define BAT_BAT_MPI_H
+
+#include "bat/bat.h"
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  /* Writes the particles of all ranks as one dataset, replacing what is at `path` when all is on
+   * disk. Readers see the old dataset or the new one, never a mixture. The path and options of rank
+   * 0 count (local bounds and threads: of each rank); time, step and metadata are those of the
+   * first rank that has particles. Ranks may be empty and then need not know the attributes; the
+   * others have the same ones, in any order. One leaf file is written as `path` itself; several
+   * stand in the folder `path`.leaves. Errors as bat_write. */
+  BAT_API int bat_mpi_write(MPI_Comm comm, const char* path, const bat_particles* particles,
+    const bat_options* options, bat_report* report);
+  BAT_API int bat_mpi_write_f(MPI_Fint comm, const char* path, const bat_particles* particles,
+    const bat_options* options, bat_report* report);
+
+  /* Opens on all ranks or on none; the path of rank 0 counts. Closed by bat_close(), which is not
+   * collective. */
+  BAT_API int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out);
+  BAT_API int bat_mpi_open_f(MPI_Fint comm, const char* path, bat_dataset** out);
+
+  /* As bat_select, bat_read_positions and bat_read_attribute, which every rank may also call alone.
+   * Each rank has its own query and its own answer. To restart: give every rank its box of a tiling
+   * with bat_query_set_box_half_open(), or rank and number of ranks with bat_query_set_part(); each
+   * particle then comes once. */
+  BAT_API int bat_mpi_select(
+    MPI_Comm comm, const bat_dataset* dataset, const bat_query* query, bat_selection** out);
+  BAT_API int bat_mpi_select_f(
+    MPI_Fint comm, const bat_dataset* dataset, const bat_query* query, bat_selection** out);
+  BAT_API int bat_mpi_read_positions(MPI_Comm comm, const bat_dataset* dataset,
+    const bat_selection* selection, void* out, size_t bytes);
+  BAT_API int bat_mpi_read_positions_f(MPI_Fint comm, const bat_dataset* dataset,
+    const bat_selection* selection, void* out, size_t bytes);
+  BAT_API int bat_mpi_read_attribute(MPI_Comm comm, const bat_dataset* dataset, const char* name,
+    const bat_selection* selection, void* out, size_t bytes);
+  BAT_API int bat_mpi_read_attribute_f(MPI_Fint comm, const bat_dataset* dataset, const char* name,
+    const bat_selection* selection, void* out, size_t bytes);
+
+  /* Makes the outcome of anything that the ranks did alone common: returns BAT_OK on all ranks if
+   * `status` is BAT_OK on all, else the status, and the text, of the lowest rank that failed. */
+  BAT_API int bat_mpi_agree(MPI_Comm comm, int status);
+  BAT_API int bat_mpi_agree_f(MPI_Fint comm, int status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

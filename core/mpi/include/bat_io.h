@@ -1,0 +1,170 @@
+/* The C API of the paper's library (libbat), over this library: a program written for it compiles
+ * against this header and runs unchanged; link bat_capi. New programs use bat/bat_mpi.h, which says
+ * what went wrong and where.
+ *
+ * What is the same: names, types, order of calls, MPI_COMM_WORLD, and that arrays are borrowed
+ * until the write is over. What differs:
+ *
+ * - Files. bat_io_write(state, "run/step") writes the dataset "run/step.pbat" in this library's own
+ *   format (leaf files in the folder "run/step.pbat.leaves"), replacing an older one only when all
+ * is on disk. bat_io_open() takes "run/step.pbat", as ever, and "run/step" too, and whatever else
+ * this library reads.
+ * - Errors. Nothing is thrown. What a call was given is checked by the next bat_io_write or
+ * bat_io_read on all ranks; these, and bat_io_open, then return 0 (NULL) on all ranks, rank 0
+ * prints one line on stderr (a program of that library has no other way to learn of it), and
+ * bat_last_error() has it.
+ * - Splits. By default leaf files are cut anywhere, which balances them better than the paper's
+ *   splits. A program that calls bat_io_set_find_best_axis, bat_io_set_max_split_imbalance_ratio or
+ *   bat_io_set_max_overfull_aggregator_factor gets the paper's splits at rank borders, with them.
+ * - Reading. bat_io_read takes each particle on a face between two ranks' boxes once: upper faces
+ *   belong to the neighbour, except those at the dataset's own bounds. Without
+ *   bat_io_set_read_bounds each rank gets an equal share. Positions written as doubles come back as
+ *   doubles. 2 x 2 matrices come back as vectors of 4.
+ *
+ * All functions are for one thread at a time. Collective over MPI_COMM_WORLD: bat_io_write,
+ * bat_io_get_performance_statistics, bat_io_open, bat_io_read. The others are not.
+ */
+#ifndef BAT_IO_H
+#define BAT_IO_H
+
+#include "bat/bat.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  typedef enum BATDataType
+  {
+    BTD_UNKNOWN,
+    BTD_INT_8,
+    BTD_UINT_8,
+    BTD_INT_16,
+    BTD_UINT_16,
+    BTD_INT_32,
+    BTD_UINT_32,
+    BTD_INT_64,
+    BTD_UINT_64,
+    BTD_FLOAT_32,
+    BTD_FLOAT_64,
+    BTD_VEC2_I8,
+    BTD_VEC2_U8,
+    BTD_VEC2_I16,
+    BTD_VEC2_U16,
+    BTD_VEC2_I32,
+    BTD_VEC2_U32,
+    BTD_VEC2_FLOAT,
+    BTD_VEC2_DOUBLE,
+    BTD_VEC3_I8,
+    BTD_VEC3_U8,
+    BTD_VEC3_I16,
+    BTD_VEC3_U16,
+    BTD_VEC3_I32,
+    BTD_VEC3_U32,
+    BTD_VEC3_FLOAT,
+    BTD_VEC3_DOUBLE,
+    BTD_VEC4_I8,
+    BTD_VEC4_U8,
+    BTD_VEC4_I16,
+    BTD_VEC4_U16,
+    BTD_VEC4_I32,
+    BTD_VEC4_U32,
+    BTD_VEC4_FLOAT,
+    BTD_VEC4_DOUBLE,
+    BTD_MAT2_I8,
+    BTD_MAT2_U8,
+    BTD_MAT2_I16,
+    BTD_MAT2_U16,
+    BTD_MAT2_I32,
+    BTD_MAT2_U32,
+    BTD_MAT2_FLOAT,
+    BTD_MAT2_DOUBLE,
+    BTD_MAT3_I8,
+    BTD_MAT3_U8,
+    BTD_MAT3_I16,
+    BTD_MAT3_U16,
+    BTD_MAT3_I32,
+    BTD_MAT3_U32,
+    BTD_MAT3_FLOAT,
+    BTD_MAT3_DOUBLE,
+    BTD_MAT4_I8, /* 16 components are more than an attribute may have: an error */
+    BTD_MAT4_U8,
+    BTD_MAT4_I16,
+    BTD_MAT4_U16,
+    BTD_MAT4_I32,
+    BTD_MAT4_U32,
+    BTD_MAT4_FLOAT,
+    BTD_MAT4_DOUBLE
+  } BATDataType;
+
+  /* ---- Writing ------------------------------------------------------------------------------ */
+
+  typedef void* BATParticleState;
+
+  /* NULL if memory is out. */
+  BAT_API BATParticleState bat_io_allocate(void);
+  BAT_API void bat_io_free(BATParticleState state);
+
+  /* `size` particles; BTD_VEC3_FLOAT or BTD_VEC3_DOUBLE. */
+  BAT_API void bat_io_set_positions(
+    BATParticleState state, void* positions, const uint64_t size, BATDataType type);
+  /* `size` is the number of particles. More is accepted: that library took bytes as well. */
+  BAT_API void bat_io_set_attribute(
+    BATParticleState state, const char* name, void* data, const uint64_t size, BATDataType type);
+  /* Lower x, y, z, upper x, y, z; copied. An end that is NaN or infinite is an error. */
+  BAT_API void bat_io_set_local_bounds(BATParticleState state, const float* bounds);
+  /* 0 chooses it. */
+  BAT_API void bat_io_set_bytes_per_subfile(BATParticleState state, const uint64_t size);
+  BAT_API void bat_io_set_find_best_axis(BATParticleState state, const uint32_t find_best);
+  BAT_API void bat_io_set_max_split_imbalance_ratio(BATParticleState state, const float ratio);
+  BAT_API void bat_io_set_max_overfull_aggregator_factor(
+    BATParticleState state, const float factor);
+  /* Without effect: leaf files always have their trees. */
+  BAT_API void bat_io_set_build_local_trees(BATParticleState state, const uint32_t build_local);
+  /* Adjustable uniform grid with about this many leaf files; 0 for adaptive ones. */
+  BAT_API void bat_io_set_fixed_aggregation(BATParticleState state, const uint32_t num_aggregators);
+
+  /* Collective. Bytes of all files, on all ranks; 0 after a failure. */
+  BAT_API uint64_t bat_io_write(BATParticleState state, const char* file_name);
+
+  /* Collective. JSON on rank 0, which lives until the next call with this state; NULL on the other
+   * ranks. "mpi_size", "total_bytes_written", "ranks" (of each: "mpi_rank",
+   * "local_particle_count"), and "report": that of bat_report_json(). */
+  BAT_API const char* bat_io_get_performance_statistics(BATParticleState state);
+
+  /* ---- Reading ------------------------------------------------------------------------------ */
+
+  typedef void* BATParticleFile;
+
+  /* Collective. NULL after a failure, on all ranks. */
+  BAT_API BATParticleFile bat_io_open(const char* file_name);
+  BAT_API void bat_io_close(BATParticleFile file);
+
+  /* Lower x, y, z, upper x, y, z: rounded outwards. Lives as long as the file. */
+  BAT_API const float* bat_io_get_global_bounds(BATParticleFile file);
+  BAT_API uint64_t bat_io_get_num_attributes(BATParticleFile file);
+  BAT_API uint64_t bat_io_get_num_points(BATParticleFile file);
+  /* The name lives as long as the file. `range` has two values: of the value, or of the magnitude
+   * of a vector. BTD_UNKNOWN for a type that has no name above. */
+  BAT_API void bat_io_get_attribute_description(
+    BATParticleFile file, uint64_t id, const char** name, float* range, BATDataType* type);
+
+  /* Lower x, y, z, upper x, y, z; copied. */
+  BAT_API void bat_io_set_read_bounds(BATParticleFile file, const float* bounds);
+  /* Collective. Number of particles on this rank. */
+  BAT_API uint64_t bat_io_read(BATParticleFile file);
+  /* What bat_io_read() read; lives until the next one. `size` of positions is in particles. */
+  BAT_API void bat_io_get_positions(
+    BATParticleFile file, const void** positions, uint64_t* size, BATDataType* type);
+  /* `size` is in bytes, as in that library. NULL, 0 and BTD_UNKNOWN if there is no such attribute.
+   */
+  BAT_API void bat_io_get_attribute(
+    BATParticleFile file, const char* name, const void** data, uint64_t* size, BATDataType* type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
