@@ -13,9 +13,10 @@ JOBS=${BAT_JOBS:-$(nproc)}
 CORE_PACKAGES=(
   cmake g++ ninja-build make ccache pkg-config
   libtbb-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
+  libopenmpi-dev openmpi-bin gfortran python3-mpi4py
   python3 python3-numpy)
 PARAVIEW_PACKAGES=(
-  paraview paraview-dev python3-paraview libopenmpi-dev openmpi-bin
+  paraview paraview-dev python3-paraview
   qtbase5-dev qttools5-dev libqt5opengl5-dev
   libgl1-mesa-dri xvfb xauth)
 

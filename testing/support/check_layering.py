@@ -16,6 +16,14 @@ RULES = [
     ("core/include", r"^(vtk|pq|Q[A-Z]|mpi\.h|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
     ("core/src", r"^(vtk|pq|Q[A-Z]|mpi\.h)"),
     ("core/tools", r"^(vtk|pq|Q[A-Z]|mpi\.h|format/|build/|query/|io/|plan/|file_impl)"),
+    # MPI is called in core/mpi and core/capi, and named in their headers; nowhere else.
+    ("core/mpi", r"^(vtk|pq|Q[A-Z])"),
+    ("core/mpi/include", r"^(tbb/|nlohmann|fmt/|xxhash|CLI/)"),
+    # The C API is made of what everybody may call.
+    ("core/capi", r"^(vtk|pq|Q[A-Z]|tbb/|nlohmann|xxhash|CLI/|format/|build/|query/|io/|plan/|dataset/"
+                  r"|file_impl|levels\.hpp|bins\.hpp|numbers\.hpp|agreement|comm\.hpp|exchange|schema)"),
+    # Examples know what is installed.
+    ("core/examples", r"^(vtk|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
     ("reader_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
     ("writer_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
     # Bytes of a file are decoded in one place: queries see records, never offsets.
@@ -42,17 +50,31 @@ def check_includes(source):
         yield "no file was checked"
 
 
-def check_headers_alone(source, compiler, generated):
+def check_headers_alone(source, cxx, generated):
     include = source / "core/include"
     with tempfile.TemporaryDirectory() as folder:
-        for header in sorted(include.rglob("*.hpp")):
-            unit = pathlib.Path(folder) / "alone.cpp"
-            unit.write_text(f'#include "{header.relative_to(include)}"\n')
-            command = [compiler, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+        def problem_of(header, compiler, flags, suffix):
+            unit = pathlib.Path(folder) / f"alone{suffix}"
+            unit.write_text(f'#include "{header}"\n')
+            command = [*compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *flags,
                        f"-I{include}", f"-I{generated}", str(unit)]
             result = subprocess.run(command, capture_output=True, text=True)
             if result.returncode != 0:
-                yield f"{header.relative_to(source)} does not compile alone:\n{result.stderr}"
+                return f"{header} does not compile alone as {suffix}:\n{result.stderr}"
+            return None
+
+        def problems():
+            for header in sorted(include.rglob("*.hpp")):
+                yield problem_of(header.relative_to(include), [cxx], ["-std=c++17"], ".cpp")
+            headers = [h.relative_to(include) for h in sorted(include.rglob("*.h"))]
+            # Without mpi.h: the compatibility header names no MPI type.
+            mpi_include = source / "core/mpi/include"
+            headers.append(mpi_include / "bat_io.h")
+            for header in headers:
+                yield problem_of(header, [cxx, "-x", "c"], ["-std=c99", "-Wpedantic"], ".c")
+                yield problem_of(header, [cxx], ["-std=c++17", "-Wpedantic"], ".cpp")
+
+        yield from filter(None, problems())
 
 
 def main():

@@ -1,0 +1,346 @@
+/* bat/bat.h by itself: one process, one file. Argument: a folder to write in. */
+
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum
+{
+  kCount = 5000
+};
+
+static char path[4096];
+
+/* Every type, 1 to 9 components, with values that differ in every byte. */
+static void every_type_comes_back(void)
+{
+  static unsigned char values[10][kCount * 9 * 8];
+  static double positions[kCount][3];
+  static int64_t row[kCount];
+  bat_particles* particles = NULL;
+  bat_dataset* dataset = NULL;
+  bat_selection* selection = NULL;
+  bat_report report;
+  CHECK_OK(bat_particles_create(kCount, &particles));
+  for (int i = 0; i < kCount; ++i)
+  {
+    row[i] = i;
+    for (int c = 0; c < 3; ++c)
+    {
+      positions[i][c] = (double)rand() / RAND_MAX;
+    }
+  }
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, positions, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "row", BAT_INT64, 1, row, 0));
+  for (int type = BAT_INT8; type <= BAT_FLOAT64; ++type)
+  {
+    const int components = type == BAT_FLOAT64 ? 9 : type;
+    char name[16];
+    snprintf(name, sizeof(name), "type %d", type);
+    for (size_t b = 0; b < sizeof(values[0]); ++b)
+    {
+      values[type - 1][b] = (unsigned char)(rand() >> 7);
+    }
+    CHECK_OK(bat_particles_set_attribute(
+      particles, name, type, components < 10 ? components : 9, values[type - 1], 0));
+  }
+  CHECK_OK(bat_particles_set_time(particles, 0.1));
+  CHECK_OK(bat_particles_set_step(particles, INT64_MAX));
+  CHECK_OK(bat_particles_set_metadata(particles, "{\"run\":\"a\"}"));
+  CHECK_OK(bat_write(path, particles, NULL, &report));
+  CHECK(report.particles == kCount && report.leaf_files == 1 && report.ranks == 1);
+  CHECK(report.file_bytes > report.data_bytes && report.data_bytes > 0);
+  CHECK(report.seconds_total > 0);
+  char json[1024];
+  CHECK_OK(bat_report_json(&report, json, sizeof(json)));
+  CHECK(strstr(json, "\"particles\":5000,") && strstr(json, "\"seconds\":{\"check\":"));
+  CHECK_FAILS(bat_report_json(&report, json, 10), BAT_INVALID_ARGUMENT, "10");
+  bat_particles_free(particles);
+
+  uint64_t count = 0;
+  int type = 0;
+  int components = 0;
+  int attributes = 0;
+  int has = 0;
+  double time = 0;
+  int64_t step = 0;
+  double box[6];
+  const char* text = NULL;
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_dataset_count(dataset, &count));
+  CHECK(count == kCount);
+  CHECK_OK(bat_dataset_position_type(dataset, &type));
+  CHECK(type == BAT_FLOAT64);
+  CHECK_OK(bat_dataset_bounds(dataset, box));
+  CHECK(box[0] >= 0 && box[0] < 0.01 && box[5] > 0.99 && box[5] <= 1);
+  CHECK_OK(bat_dataset_time(dataset, &has, &time));
+  CHECK(has == 1 && time == 0.1);
+  CHECK_OK(bat_dataset_step(dataset, &has, &step));
+  CHECK(has == 1 && step == INT64_MAX);
+  CHECK_OK(bat_dataset_metadata(dataset, &text));
+  CHECK(strstr(text, "\"run\":\"a\""));
+  CHECK_OK(bat_dataset_leaf_files(dataset, &count));
+  CHECK(count == 1);
+  CHECK_OK(bat_dataset_file_bytes(dataset, &count));
+  CHECK(count == report.file_bytes);
+  CHECK_OK(bat_dataset_attribute_count(dataset, &attributes));
+  CHECK(attributes == 11);
+
+  CHECK_OK(bat_select(dataset, NULL, &selection));
+  CHECK_OK(bat_selection_count(selection, &count));
+  CHECK(count == kCount);
+  static int64_t rows[kCount];
+  static double read_positions[kCount][3];
+  CHECK_OK(bat_read_attribute(dataset, "row", selection, rows, sizeof(rows)));
+  CHECK_OK(bat_read_positions(dataset, selection, read_positions, sizeof(read_positions)));
+  for (int i = 0; i < kCount; ++i)
+  {
+    CHECK(memcmp(read_positions[i], positions[rows[i]], sizeof(positions[0])) == 0);
+  }
+  for (int a = 0; a < attributes; ++a)
+  {
+    static unsigned char read[kCount * 9 * 8];
+    CHECK_OK(bat_dataset_attribute(dataset, a, &text, &type, &components));
+    CHECK_OK(bat_read_attribute(dataset, text, selection, read, sizeof(read)));
+    if (strcmp(text, "row") == 0)
+    {
+      continue;
+    }
+    const size_t tuple = bat_type_size(type) * (size_t)components;
+    int wrong = 0;
+    for (int i = 0; i < kCount; ++i)
+    {
+      wrong +=
+        memcmp(read + (size_t)i * tuple, values[type - 1] + (size_t)rows[i] * tuple, tuple) != 0;
+    }
+    CHECK(wrong == 0);
+  }
+  bat_selection_free(selection);
+  bat_close(dataset);
+}
+
+struct particle
+{
+  float x, y, z;
+  int64_t id;
+  double velocity[3];
+  char padding[5];
+};
+
+/* Positions, ids and velocities inside of structs; one attribute as three arrays. */
+static void strided_and_separate_arrays_come_back(void)
+{
+  static struct particle input[kCount];
+  static float u[kCount], v[kCount], w[kCount];
+  static float x[kCount][2], y[kCount][2], z[kCount][2];
+  const int64_t beyond = (INT64_C(1) << 53) + 1;
+  for (int i = 0; i < kCount; ++i)
+  {
+    input[i].x = x[i][0] = (float)(i % 17);
+    input[i].y = y[i][0] = (float)(i % 23);
+    input[i].z = z[i][0] = (float)i;
+    input[i].id = beyond + i;
+    u[i] = (float)i;
+    v[i] = (float)-i;
+    w[i] = 0.5F * (float)i;
+    for (int c = 0; c < 3; ++c)
+    {
+      input[i].velocity[c] = i + 0.1 * c;
+    }
+  }
+  for (int separate = 0; separate < 2; ++separate)
+  {
+    bat_particles* particles = NULL;
+    bat_options* options = NULL;
+    bat_dataset* dataset = NULL;
+    bat_query* query = NULL;
+    bat_selection* selection = NULL;
+    const void* const uvw[] = { u, v, w };
+    CHECK_OK(bat_particles_create(kCount, &particles));
+    CHECK_OK(separate
+        ? bat_particles_set_positions_separate(particles, BAT_FLOAT32, x, y, z, sizeof(x[0]))
+        : bat_particles_set_positions(particles, BAT_FLOAT32, &input[0].x, sizeof(input[0])));
+    /* The second call replaces the first. */
+    CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_FLOAT32, 1, u, 0));
+    CHECK_OK(
+      bat_particles_set_attribute(particles, "id", BAT_INT64, 1, &input[0].id, sizeof(input[0])));
+    CHECK_OK(bat_particles_set_attribute(
+      particles, "velocity", BAT_FLOAT64, 3, input[0].velocity, sizeof(input[0])));
+    CHECK_OK(bat_particles_set_attribute_separate(particles, "uvw", BAT_FLOAT32, 3, uvw, 0));
+    CHECK_OK(bat_options_create(&options));
+    CHECK_OK(bat_options_set_threads(options, 1));
+    CHECK_OK(bat_write(path, particles, options, NULL));
+    bat_options_free(options);
+    bat_particles_free(particles);
+
+    CHECK_OK(bat_open(path, &dataset));
+    int index = -1;
+    int64_t minimum = 0;
+    int64_t maximum = 0;
+    CHECK_OK(bat_dataset_attribute_index(dataset, "id", &index));
+    CHECK_OK(bat_dataset_attribute_range_int64(dataset, index, BAT_WHOLE, &minimum, &maximum));
+    CHECK(minimum == beyond && maximum == beyond + kCount - 1);
+    CHECK_OK(bat_query_create(&query));
+    /* In double, beyond + 1 and beyond + 2 are the same number. */
+    CHECK_OK(bat_query_add_range_int64(query, "id", BAT_WHOLE, beyond + 1, beyond + 1));
+    CHECK_OK(bat_select(dataset, query, &selection));
+    uint64_t count = 0;
+    int64_t id = 0;
+    float position[3];
+    double velocity[3];
+    CHECK_OK(bat_selection_count(selection, &count));
+    CHECK(count == 1);
+    CHECK_OK(bat_read_attribute(dataset, "id", selection, &id, sizeof(id)));
+    CHECK(id == beyond + 1);
+    CHECK_OK(bat_read_positions(dataset, selection, position, sizeof(position)));
+    CHECK(memcmp(position, &input[1].x, sizeof(position)) == 0);
+    CHECK_OK(bat_read_attribute(dataset, "velocity", selection, velocity, sizeof(velocity)));
+    CHECK(memcmp(velocity, input[1].velocity, sizeof(velocity)) == 0);
+    CHECK_OK(bat_read_attribute(dataset, "uvw", selection, position, sizeof(position)));
+    CHECK(position[0] == 1 && position[1] == -1 && position[2] == 0.5F);
+    bat_selection_free(selection);
+    bat_query_free(query);
+
+    /* Half-open boxes of a tiling have each particle once; the closed ones share a face. */
+    uint64_t closed = 0;
+    uint64_t half_open = 0;
+    for (int tile = 0; tile < 2; ++tile)
+    {
+      const double box[6] = { -INFINITY, -INFINITY, tile ? 100 : -INFINITY, INFINITY, INFINITY,
+        tile ? INFINITY : 100 };
+      CHECK_OK(bat_query_create(&query));
+      CHECK_OK(bat_query_set_box(query, box));
+      CHECK_OK(bat_select(dataset, query, &selection));
+      CHECK_OK(bat_selection_count(selection, &count));
+      closed += count;
+      bat_selection_free(selection);
+      CHECK_OK(bat_query_set_box_half_open(query, box));
+      CHECK_OK(bat_select(dataset, query, &selection));
+      CHECK_OK(bat_selection_count(selection, &count));
+      half_open += count;
+      bat_selection_free(selection);
+      bat_query_free(query);
+    }
+    CHECK(closed == kCount + 1);
+    CHECK(half_open == kCount);
+
+    /* Two ranges and a component; then quality, step by step. */
+    CHECK_OK(bat_query_create(&query));
+    CHECK_OK(bat_query_add_range(query, "uvw", 1, -20, -10));
+    CHECK_OK(bat_query_add_range(query, "uvw", 0, 15, 30));
+    CHECK_OK(bat_query_set_threads(query, 1));
+    CHECK_OK(bat_select(dataset, query, &selection));
+    CHECK_OK(bat_selection_count(selection, &count));
+    CHECK(count == 6);
+    bat_selection_free(selection);
+    bat_query_free(query);
+    CHECK_OK(bat_query_create(&query));
+    CHECK_OK(bat_query_set_quality(query, 0.5, 0.25));
+    CHECK_OK(bat_query_set_part(query, 0, 1));
+    CHECK_OK(bat_select(dataset, query, &selection));
+    CHECK_OK(bat_selection_count(selection, &count));
+    CHECK(count == kCount / 4);
+    bat_selection_free(selection);
+    bat_query_free(query);
+    bat_close(dataset);
+  }
+}
+
+static void errors_have_status_and_text(void)
+{
+  bat_dataset* dataset = NULL;
+  bat_dataset* other = NULL;
+  bat_particles* particles = NULL;
+  bat_query* query = NULL;
+  bat_selection* selection = NULL;
+  uint64_t count = 7;
+  int index = 0;
+  double ends[2];
+  int64_t integers[2];
+  const float xyz[3] = { 0, 0, 0 };
+  CHECK_FAILS(bat_open("/nowhere/a.bat", &dataset), BAT_NOT_FOUND, "/nowhere/a.bat");
+  CHECK(dataset == NULL);
+  CHECK_FAILS(bat_open(NULL, &dataset), BAT_INVALID_ARGUMENT, "path is NULL");
+  CHECK_FAILS(bat_open(path, NULL), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(bat_open("/", &dataset), BAT_CANNOT_OPEN, "/");
+  CHECK_FAILS(bat_dataset_count(NULL, &count), BAT_INVALID_ARGUMENT, "dataset is NULL");
+  CHECK_FAILS(bat_select(NULL, NULL, &selection), BAT_INVALID_ARGUMENT, "dataset is NULL");
+  CHECK_FAILS(bat_write(path, NULL, NULL, NULL), BAT_INVALID_ARGUMENT, "particles is NULL");
+
+  CHECK_OK(bat_particles_create(1, &particles));
+  CHECK_FAILS(
+    bat_particles_set_positions(particles, BAT_INT32, xyz, 0), BAT_INVALID_ARGUMENT, "int32");
+  CHECK_FAILS(
+    bat_particles_set_attribute(particles, "a", 11, 1, xyz, 0), BAT_INVALID_ARGUMENT, "11");
+  CHECK_FAILS(bat_particles_set_attribute(particles, "a", BAT_FLOAT32, 10, xyz, 0),
+    BAT_INVALID_ARGUMENT, "10");
+  CHECK_FAILS(bat_particles_set_attribute(particles, NULL, BAT_FLOAT32, 1, xyz, 0),
+    BAT_INVALID_ARGUMENT, "name");
+  CHECK_FAILS(bat_particles_set_attribute(NULL, "a", BAT_FLOAT32, 1, xyz, 0), BAT_INVALID_ARGUMENT,
+    "particles is NULL");
+  CHECK(bat_write(path, particles, NULL, NULL) == BAT_INVALID_ARGUMENT); /* no positions */
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, xyz, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "a", BAT_FLOAT32, 1, NULL, 0));
+  CHECK(bat_write(path, particles, NULL, NULL) == BAT_INVALID_ARGUMENT); /* no values */
+  CHECK_OK(bat_particles_set_attribute(particles, "a", BAT_FLOAT32, 1, xyz, 0));
+  CHECK_FAILS(bat_write("/nowhere/a.bat", particles, NULL, NULL), BAT_CANNOT_OPEN, "/nowhere");
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_open(path, &other));
+  CHECK_FAILS(bat_dataset_attribute_index(dataset, "b", &index), BAT_INVALID_ARGUMENT, "b");
+  CHECK(index == -1);
+  CHECK_FAILS(bat_dataset_attribute(dataset, 1, NULL, NULL, NULL), BAT_INVALID_ARGUMENT, "1");
+  CHECK_FAILS(bat_dataset_attribute_range(dataset, 0, 1, ends, ends + 1), BAT_INVALID_ARGUMENT,
+    "component 1");
+  CHECK_FAILS(bat_dataset_attribute_range_int64(dataset, 0, 0, integers, integers + 1),
+    BAT_INVALID_ARGUMENT, "int64");
+  CHECK_OK(bat_query_create(&query));
+  CHECK_FAILS(bat_query_set_quality(query, 2, 0), BAT_INVALID_ARGUMENT, "quality");
+  CHECK(bat_select(dataset, query, &selection) == BAT_INVALID_ARGUMENT);
+  CHECK_OK(bat_query_set_quality(query, 1, 0));
+  const double box[6] = { 0, 0, 0, 1, NAN, 1 };
+  CHECK_FAILS(bat_query_set_box(query, box), BAT_INVALID_ARGUMENT, "NaN");
+  CHECK(bat_select(dataset, query, &selection) == BAT_INVALID_ARGUMENT);
+  CHECK_FAILS(bat_query_set_box_half_open(query, box), BAT_INVALID_ARGUMENT, "along y");
+  CHECK(bat_select(dataset, query, &selection) == BAT_INVALID_ARGUMENT);
+  CHECK(selection == NULL);
+  bat_query_free(query);
+  CHECK_OK(bat_query_create(&query));
+  CHECK_OK(bat_query_add_range(query, "b", BAT_WHOLE, 0, 1));
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "b");
+  bat_query_free(query);
+  CHECK_OK(bat_select(dataset, NULL, &selection));
+  float values[3];
+  CHECK_FAILS(bat_read_positions(dataset, selection, values, 11), BAT_INVALID_ARGUMENT, "11");
+  CHECK_FAILS(bat_read_positions(other, selection, values, sizeof(values)), BAT_INVALID_ARGUMENT,
+    "another dataset");
+  CHECK_FAILS(
+    bat_read_attribute(dataset, "b", selection, values, sizeof(values)), BAT_INVALID_ARGUMENT, "b");
+  CHECK_FAILS(bat_read_attribute(dataset, "a", selection, NULL, 4), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(bat_selection_count(NULL, &count), BAT_INVALID_ARGUMENT, "selection is NULL");
+  CHECK(count == 0);
+  CHECK(strcmp(bat_status_name(BAT_INVALID_ARGUMENT), "invalid argument") == 0);
+  CHECK(bat_type_size(BAT_INT16) == 2 && bat_type_size(0) == 0 && bat_type_size(11) == 0);
+  bat_selection_free(selection);
+  bat_close(dataset);
+  bat_close(other);
+  bat_particles_free(particles);
+  bat_particles_free(NULL);
+  bat_options_free(NULL);
+  bat_query_free(NULL);
+  bat_selection_free(NULL);
+  bat_close(NULL);
+}
+
+int main(int argc, char** argv)
+{
+  CHECK(strcmp(bat_last_error(), "") == 0);
+  snprintf(path, sizeof(path), "%s/test_bat_c.bat", argc > 1 ? argv[1] : ".");
+  every_type_comes_back();
+  strided_and_separate_arrays_come_back();
+  errors_have_status_and_text();
+  remove(path);
+  return failures != 0;
+}
