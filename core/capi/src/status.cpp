@@ -45,6 +45,11 @@ const char* bat_last_error(void)
   return bat::capi::last_error();
 }
 
+int bat_fail(int status, const char* text)
+{
+  return bat::capi::fail(status, text ? text : "");
+}
+
 const char* bat_status_name(int status)
 {
   switch (status)

@@ -53,6 +53,9 @@ extern "C"
   /* What the last failed call of this thread had to say, for people: file, thing, found, allowed.
    * "" before any failure. Valid until the next call of this thread. */
   BAT_API const char* bat_last_error(void);
+  /* For wrappers in other languages, which refuse things too: makes `text` the last error, and
+   * returns `status`. */
+  BAT_API int bat_fail(int status, const char* text);
   /* Name of a status, e.g. "not found". */
   BAT_API const char* bat_status_name(int status);
   /* Version of the library, e.g. "1.0.0". */

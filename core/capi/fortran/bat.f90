@@ -1,0 +1,783 @@
+! ParaBAT for Fortran: bat/bat.h and bat/bat_mpi.h with Fortran's arrays, texts and communicators.
+!
+! Every subroutine ends with status: 0, or one of the BAT_ numbers below, and then bat_error_text() says
+! what happened. Handles are of type(c_ptr). Arrays must be contiguous and have the target attribute
+! where they are lent to a description of particles: they stay in use until the write is over. Shapes
+! are (3, n) for positions, (n) or (components, n) for attributes. Communicators are the integers of
+! "use mpi" (or comm%mpi_val of "use mpi_f08"); subroutines that take one are collective.
+module bat
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+
+  integer(c_int), parameter, public :: BAT_OK = 0, BAT_NOT_FOUND = 1, BAT_CANNOT_OPEN = 2, &
+    BAT_NOT_A_BAT_FILE = 3, BAT_UNSUPPORTED_VERSION = 4, BAT_TRUNCATED = 5, BAT_CORRUPT = 6, &
+    BAT_WRITE_FAILED = 7, BAT_NO_SPACE = 8, BAT_INVALID_ARGUMENT = 9, BAT_OUT_OF_MEMORY = 10, &
+    BAT_CANCELLED = 11
+  integer(c_int), parameter, public :: BAT_INT8 = 1, BAT_UINT8 = 2, BAT_INT16 = 3, BAT_UINT16 = 4, &
+    BAT_INT32 = 5, BAT_UINT32 = 6, BAT_INT64 = 7, BAT_UINT64 = 8, BAT_FLOAT32 = 9, BAT_FLOAT64 = 10
+  integer(c_int), parameter, public :: BAT_MODE_ADAPTIVE = 0, BAT_MODE_RANK_BORDER = 1, BAT_MODE_AUG = 2
+  integer(c_int), parameter, public :: BAT_WHOLE = -1
+
+  ! bat_report of bat/bat.h: sizes in bytes, times in seconds.
+  type, bind(c), public :: bat_report
+    integer(c_int64_t) :: particles, leaf_files, target_bytes, file_bytes, data_bytes, &
+      largest_leaf_bytes, moved_bytes
+    integer(c_int32_t) :: ranks, reserved
+    real(c_double) :: seconds_check, seconds_plan, seconds_exchange, seconds_build, seconds_write, &
+      seconds_commit, seconds_total
+  end type bat_report
+
+  public :: bat_error_text, bat_report_text
+  public :: bat_particles_create, bat_particles_free, bat_particles_set_positions, &
+    bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
+    bat_particles_set_step, bat_particles_set_metadata
+  public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
+    bat_options_set_threads, bat_options_set_local_bounds
+  public :: bat_write, bat_open, bat_close
+  public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
+    bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
+  public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
+    bat_query_set_box_half_open, bat_query_add_range, bat_query_set_part
+  public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
+
+  interface bat_particles_set_positions
+    module procedure set_positions_real32, set_positions_real64
+  end interface
+  interface bat_particles_set_positions_separate
+    module procedure set_separate_real32, set_separate_real64
+  end interface
+  interface bat_particles_set_attribute
+    module procedure set_int32_1, set_int32_2, set_int64_1, set_int64_2, &
+      set_real32_1, set_real32_2, set_real64_1, set_real64_2
+  end interface
+  interface bat_query_add_range
+    module procedure add_range_int64, add_range_real64
+  end interface
+  interface bat_read_positions
+    module procedure read_positions_real32, read_positions_real64
+  end interface
+  interface bat_read_attribute
+    module procedure read_int32_1, read_int32_2, read_int64_1, read_int64_2, &
+      read_real32_1, read_real32_2, read_real64_1, read_real64_2
+  end interface
+
+  interface
+    function c_last_error() bind(c, name="bat_last_error") result(text)
+      import; type(c_ptr) :: text
+    end function
+    function c_fail(mine, text) bind(c, name="bat_fail") result(status)
+      import; integer(c_int), value :: mine; character(c_char), intent(in) :: text(*); integer(c_int) :: status
+    end function
+    function c_strlen(text) bind(c, name="strlen") result(size)
+      import; type(c_ptr), value :: text; integer(c_size_t) :: size
+    end function
+    function c_report_json(report, text, size) bind(c, name="bat_report_json") result(status)
+      import; type(bat_report), intent(in) :: report; character(c_char), intent(out) :: text(*)
+      integer(c_size_t), value :: size; integer(c_int) :: status
+    end function
+    function c_particles_create(count, out) bind(c, name="bat_particles_create") result(status)
+      import; integer(c_int64_t), value :: count; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    subroutine c_particles_free(particles) bind(c, name="bat_particles_free")
+      import; type(c_ptr), value :: particles
+    end subroutine
+    function c_set_positions(particles, type, xyz, stride) &
+        bind(c, name="bat_particles_set_positions") result(status)
+      import; type(c_ptr), value :: particles, xyz; integer(c_int), value :: type
+      integer(c_size_t), value :: stride; integer(c_int) :: status
+    end function
+    function c_set_positions_separate(particles, type, x, y, z, stride) &
+        bind(c, name="bat_particles_set_positions_separate") result(status)
+      import; type(c_ptr), value :: particles, x, y, z; integer(c_int), value :: type
+      integer(c_size_t), value :: stride; integer(c_int) :: status
+    end function
+    function c_set_attribute(particles, name, type, components, values, stride) &
+        bind(c, name="bat_particles_set_attribute") result(status)
+      import; type(c_ptr), value :: particles, values; character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: type, components; integer(c_size_t), value :: stride; integer(c_int) :: status
+    end function
+    function c_set_time(particles, time) bind(c, name="bat_particles_set_time") result(status)
+      import; type(c_ptr), value :: particles; real(c_double), value :: time; integer(c_int) :: status
+    end function
+    function c_set_step(particles, step) bind(c, name="bat_particles_set_step") result(status)
+      import; type(c_ptr), value :: particles; integer(c_int64_t), value :: step; integer(c_int) :: status
+    end function
+    function c_set_metadata(particles, json) bind(c, name="bat_particles_set_metadata") result(status)
+      import; type(c_ptr), value :: particles; character(c_char), intent(in) :: json(*)
+      integer(c_int) :: status
+    end function
+    function c_options_create(out) bind(c, name="bat_options_create") result(status)
+      import; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    subroutine c_options_free(options) bind(c, name="bat_options_free")
+      import; type(c_ptr), value :: options
+    end subroutine
+    function c_set_target_bytes(options, bytes) bind(c, name="bat_options_set_target_bytes") result(status)
+      import; type(c_ptr), value :: options; integer(c_int64_t), value :: bytes; integer(c_int) :: status
+    end function
+    function c_set_mode(options, mode) bind(c, name="bat_options_set_mode") result(status)
+      import; type(c_ptr), value :: options; integer(c_int), value :: mode; integer(c_int) :: status
+    end function
+    function c_set_threads(options, threads) bind(c, name="bat_options_set_threads") result(status)
+      import; type(c_ptr), value :: options; integer(c_int), value :: threads; integer(c_int) :: status
+    end function
+    function c_set_local_bounds(options, box) bind(c, name="bat_options_set_local_bounds") result(status)
+      import; type(c_ptr), value :: options; real(c_double), intent(in) :: box(6); integer(c_int) :: status
+    end function
+    function c_write(path, particles, options, report) bind(c, name="bat_write") result(status)
+      import; character(c_char), intent(in) :: path(*); type(c_ptr), value :: particles, options
+      type(bat_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    function c_open(path, out) bind(c, name="bat_open") result(status)
+      import; character(c_char), intent(in) :: path(*); type(c_ptr), intent(out) :: out
+      integer(c_int) :: status
+    end function
+    subroutine c_close(dataset) bind(c, name="bat_close")
+      import; type(c_ptr), value :: dataset
+    end subroutine
+    function c_count(dataset, particles) bind(c, name="bat_dataset_count") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), intent(out) :: particles
+      integer(c_int) :: status
+    end function
+    function c_position_type(dataset, type) bind(c, name="bat_dataset_position_type") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: type; integer(c_int) :: status
+    end function
+    function c_bounds(dataset, box) bind(c, name="bat_dataset_bounds") result(status)
+      import; type(c_ptr), value :: dataset; real(c_double), intent(out) :: box(6); integer(c_int) :: status
+    end function
+    function c_time(dataset, has, time) bind(c, name="bat_dataset_time") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: has
+      real(c_double), intent(out) :: time; integer(c_int) :: status
+    end function
+    function c_step(dataset, has, step) bind(c, name="bat_dataset_step") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: has
+      integer(c_int64_t), intent(out) :: step; integer(c_int) :: status
+    end function
+    function c_attribute_count(dataset, attributes) bind(c, name="bat_dataset_attribute_count") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: attributes
+      integer(c_int) :: status
+    end function
+    function c_attribute(dataset, index, name, type, components) bind(c, name="bat_dataset_attribute") &
+        result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int), value :: index; type(c_ptr), intent(out) :: name
+      integer(c_int), intent(out) :: type, components; integer(c_int) :: status
+    end function
+    function c_attribute_index(dataset, name, index) bind(c, name="bat_dataset_attribute_index") result(status)
+      import; type(c_ptr), value :: dataset; character(c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: index; integer(c_int) :: status
+    end function
+    function c_query_create(out) bind(c, name="bat_query_create") result(status)
+      import; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    subroutine c_query_free(query) bind(c, name="bat_query_free")
+      import; type(c_ptr), value :: query
+    end subroutine
+    function c_set_quality(query, quality, after) bind(c, name="bat_query_set_quality") result(status)
+      import; type(c_ptr), value :: query; real(c_double), value :: quality, after; integer(c_int) :: status
+    end function
+    function c_set_box(query, box) bind(c, name="bat_query_set_box") result(status)
+      import; type(c_ptr), value :: query; real(c_double), intent(in) :: box(6); integer(c_int) :: status
+    end function
+    function c_set_box_half_open(query, box) bind(c, name="bat_query_set_box_half_open") result(status)
+      import; type(c_ptr), value :: query; real(c_double), intent(in) :: box(6); integer(c_int) :: status
+    end function
+    function c_add_range(query, name, component, lower, upper) bind(c, name="bat_query_add_range") &
+        result(status)
+      import; type(c_ptr), value :: query; character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: component; real(c_double), value :: lower, upper; integer(c_int) :: status
+    end function
+    function c_add_range_int64(query, name, component, lower, upper) &
+        bind(c, name="bat_query_add_range_int64") result(status)
+      import; type(c_ptr), value :: query; character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: component; integer(c_int64_t), value :: lower, upper; integer(c_int) :: status
+    end function
+    function c_set_part(query, part, parts) bind(c, name="bat_query_set_part") result(status)
+      import; type(c_ptr), value :: query; integer(c_int32_t), value :: part, parts; integer(c_int) :: status
+    end function
+    function c_select(dataset, query, out) bind(c, name="bat_select") result(status)
+      import; type(c_ptr), value :: dataset, query; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    subroutine c_selection_free(selection) bind(c, name="bat_selection_free")
+      import; type(c_ptr), value :: selection
+    end subroutine
+    function c_selection_count(selection, particles) bind(c, name="bat_selection_count") result(status)
+      import; type(c_ptr), value :: selection; integer(c_int64_t), intent(out) :: particles
+      integer(c_int) :: status
+    end function
+    function c_read_positions(dataset, selection, out, bytes) bind(c, name="bat_read_positions") result(status)
+      import; type(c_ptr), value :: dataset, selection, out; integer(c_size_t), value :: bytes
+      integer(c_int) :: status
+    end function
+    function c_read_attribute(dataset, name, selection, out, bytes) bind(c, name="bat_read_attribute") &
+        result(status)
+      import; type(c_ptr), value :: dataset, selection, out; character(c_char), intent(in) :: name(*)
+      integer(c_size_t), value :: bytes; integer(c_int) :: status
+    end function
+    ! With a communicator. MPI_Fint is the default integer.
+    function c_mpi_write(comm, path, particles, options, report) bind(c, name="bat_mpi_write_f") result(status)
+      import; integer(c_int), value :: comm; character(c_char), intent(in) :: path(*)
+      type(c_ptr), value :: particles, options; type(bat_report), intent(out) :: report
+      integer(c_int) :: status
+    end function
+    function c_mpi_open(comm, path, out) bind(c, name="bat_mpi_open_f") result(status)
+      import; integer(c_int), value :: comm; character(c_char), intent(in) :: path(*)
+      type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    function c_mpi_select(comm, dataset, query, out) bind(c, name="bat_mpi_select_f") result(status)
+      import; integer(c_int), value :: comm; type(c_ptr), value :: dataset, query
+      type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    function c_mpi_agree(comm, mine) bind(c, name="bat_mpi_agree_f") result(status)
+      import; integer(c_int), value :: comm, mine; integer(c_int) :: status
+    end function
+  end interface
+
+contains
+
+  ! What the last failed call had to say.
+  function bat_error_text() result(text)
+    character(:), allocatable :: text
+    text = text_of(c_last_error())
+  end function
+
+  function text_of(pointer) result(text)
+    type(c_ptr), intent(in) :: pointer
+    character(:), allocatable :: text
+    character(c_char), pointer :: letters(:)
+    integer :: i
+    call c_f_pointer(pointer, letters, [c_strlen(pointer)])
+    allocate (character(size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function
+
+  ! One line of JSON.
+  function bat_report_text(report) result(text)
+    type(bat_report), intent(in) :: report
+    character(:), allocatable :: text
+    character(c_char), target :: letters(1024)
+    letters = c_null_char
+    if (c_report_json(report, letters, 1024_c_size_t) /= 0) letters(1) = c_null_char
+    text = text_of(c_loc(letters))
+  end function
+
+  ! Trailing blanks are no part of a name or path.
+  pure function c_text(text) result(with_zero)
+    character(*), intent(in) :: text
+    character(:), allocatable :: with_zero
+    with_zero = trim(text) // c_null_char
+  end function
+
+  ! Particles of this rank: count of them.
+  subroutine bat_particles_create(count, particles, status)
+    integer, intent(in) :: count
+    type(c_ptr), intent(out) :: particles
+    integer, intent(out) :: status
+    status = c_particles_create(int(count, c_int64_t), particles)
+  end subroutine
+
+  subroutine bat_particles_free(particles)
+    type(c_ptr), intent(inout) :: particles
+    call c_particles_free(particles)
+    particles = c_null_ptr
+  end subroutine
+
+  subroutine set_positions_real32(particles, positions, status)
+    type(c_ptr), intent(in) :: particles
+    real(c_float), contiguous, target, intent(in) :: positions(:, :) ! (3, n)
+    integer, intent(out) :: status
+    status = c_set_positions(particles, BAT_FLOAT32, address(c_loc(positions), size(positions)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_separate_real32(particles, x, y, z, status)
+    type(c_ptr), intent(in) :: particles
+    real(c_float), contiguous, target, intent(in) :: x(:), y(:), z(:)
+    integer, intent(out) :: status
+    status = c_set_positions_separate(particles, BAT_FLOAT32, address(c_loc(x), size(x)), &
+      address(c_loc(y), size(y)), address(c_loc(z), size(z)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_positions_real64(particles, positions, status)
+    type(c_ptr), intent(in) :: particles
+    real(c_double), contiguous, target, intent(in) :: positions(:, :) ! (3, n)
+    integer, intent(out) :: status
+    status = c_set_positions(particles, BAT_FLOAT64, address(c_loc(positions), size(positions)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_separate_real64(particles, x, y, z, status)
+    type(c_ptr), intent(in) :: particles
+    real(c_double), contiguous, target, intent(in) :: x(:), y(:), z(:)
+    integer, intent(out) :: status
+    status = c_set_positions_separate(particles, BAT_FLOAT64, address(c_loc(x), size(x)), &
+      address(c_loc(y), size(y)), address(c_loc(z), size(z)), 0_c_size_t)
+  end subroutine
+
+  ! Empty arrays have no address.
+  function address(pointer, values) result(safe)
+    type(c_ptr), intent(in) :: pointer
+    integer, intent(in) :: values
+    type(c_ptr) :: safe
+    safe = merge(pointer, c_null_ptr, values > 0)
+  end function
+
+  subroutine set_int32_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int32_t), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_INT32, 1, &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_int32_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int32_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_INT32, size(values, 1), &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_int64_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int64_t), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_INT64, 1, &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_int64_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int64_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_INT64, size(values, 1), &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_real32_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    real(c_float), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_FLOAT32, 1, &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_real32_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    real(c_float), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_FLOAT32, size(values, 1), &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_real64_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    real(c_double), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_FLOAT64, 1, &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine set_real64_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    real(c_double), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = c_set_attribute(particles, c_text(name), BAT_FLOAT64, size(values, 1), &
+      address(c_loc(values), size(values)), 0_c_size_t)
+  end subroutine
+
+  subroutine bat_particles_set_time(particles, time, status)
+    type(c_ptr), intent(in) :: particles
+    real(c_double), intent(in) :: time
+    integer, intent(out) :: status
+    status = c_set_time(particles, time)
+  end subroutine
+
+  subroutine bat_particles_set_step(particles, step, status)
+    type(c_ptr), intent(in) :: particles
+    integer, intent(in) :: step
+    integer, intent(out) :: status
+    status = c_set_step(particles, int(step, c_int64_t))
+  end subroutine
+
+  subroutine bat_particles_set_metadata(particles, json, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: json
+    integer, intent(out) :: status
+    status = c_set_metadata(particles, c_text(json))
+  end subroutine
+
+  subroutine bat_options_create(options, status)
+    type(c_ptr), intent(out) :: options
+    integer, intent(out) :: status
+    status = c_options_create(options)
+  end subroutine
+
+  subroutine bat_options_free(options)
+    type(c_ptr), intent(inout) :: options
+    call c_options_free(options)
+    options = c_null_ptr
+  end subroutine
+
+  subroutine bat_options_set_target_bytes(options, bytes, status)
+    type(c_ptr), intent(in) :: options
+    integer(c_int64_t), intent(in) :: bytes
+    integer, intent(out) :: status
+    status = c_set_target_bytes(options, bytes)
+  end subroutine
+
+  subroutine bat_options_set_mode(options, mode, status)
+    type(c_ptr), intent(in) :: options
+    integer(c_int), intent(in) :: mode
+    integer, intent(out) :: status
+    status = c_set_mode(options, mode)
+  end subroutine
+
+  subroutine bat_options_set_threads(options, threads, status)
+    type(c_ptr), intent(in) :: options
+    integer, intent(in) :: threads
+    integer, intent(out) :: status
+    status = c_set_threads(options, threads)
+  end subroutine
+
+  subroutine bat_options_set_local_bounds(options, box, status)
+    type(c_ptr), intent(in) :: options
+    real(c_double), intent(in) :: box(6)
+    integer, intent(out) :: status
+    status = c_set_local_bounds(options, box)
+  end subroutine
+
+  ! Collective with comm; alone without. options may be c_null_ptr.
+  subroutine bat_write(path, particles, options, status, comm, report)
+    character(*), intent(in) :: path
+    type(c_ptr), intent(in) :: particles, options
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    type(bat_report), intent(out), optional :: report
+    type(bat_report) :: own
+    if (present(comm)) then
+      status = c_mpi_write(comm, c_text(path), particles, options, own)
+    else
+      status = c_write(c_text(path), particles, options, own)
+    end if
+    if (present(report)) report = own
+  end subroutine
+
+  subroutine bat_open(path, dataset, status, comm)
+    character(*), intent(in) :: path
+    type(c_ptr), intent(out) :: dataset
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    if (present(comm)) then
+      status = c_mpi_open(comm, c_text(path), dataset)
+    else
+      status = c_open(c_text(path), dataset)
+    end if
+  end subroutine
+
+  subroutine bat_close(dataset)
+    type(c_ptr), intent(inout) :: dataset
+    call c_close(dataset)
+    dataset = c_null_ptr
+  end subroutine
+
+  subroutine bat_dataset_count(dataset, particles, status)
+    type(c_ptr), intent(in) :: dataset
+    integer(c_int64_t), intent(out) :: particles
+    integer, intent(out) :: status
+    status = c_count(dataset, particles)
+  end subroutine
+
+  subroutine bat_dataset_position_type(dataset, type, status)
+    type(c_ptr), intent(in) :: dataset
+    integer(c_int), intent(out) :: type
+    integer, intent(out) :: status
+    status = c_position_type(dataset, type)
+  end subroutine
+
+  subroutine bat_dataset_bounds(dataset, box, status)
+    type(c_ptr), intent(in) :: dataset
+    real(c_double), intent(out) :: box(6)
+    integer, intent(out) :: status
+    status = c_bounds(dataset, box)
+  end subroutine
+
+  subroutine bat_dataset_time(dataset, has, time, status)
+    type(c_ptr), intent(in) :: dataset
+    logical, intent(out) :: has
+    real(c_double), intent(out) :: time
+    integer, intent(out) :: status
+    integer(c_int) :: flag
+    status = c_time(dataset, flag, time)
+    has = status == 0 .and. flag /= 0
+  end subroutine
+
+  subroutine bat_dataset_step(dataset, has, step, status)
+    type(c_ptr), intent(in) :: dataset
+    logical, intent(out) :: has
+    integer(c_int64_t), intent(out) :: step
+    integer, intent(out) :: status
+    integer(c_int) :: flag
+    status = c_step(dataset, flag, step)
+    has = status == 0 .and. flag /= 0
+  end subroutine
+
+  subroutine bat_dataset_attribute_count(dataset, attributes, status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(out) :: attributes
+    integer, intent(out) :: status
+    status = c_attribute_count(dataset, attributes)
+  end subroutine
+
+  ! index counts from 1.
+  subroutine bat_dataset_attribute(dataset, index, name, type, components, status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(in) :: index
+    character(:), allocatable, intent(out) :: name
+    integer, intent(out) :: type, components, status
+    type(c_ptr) :: text
+    status = c_attribute(dataset, index - 1, text, type, components)
+    name = ''
+    if (status == 0) name = text_of(text)
+  end subroutine
+
+  subroutine bat_query_create(query, status)
+    type(c_ptr), intent(out) :: query
+    integer, intent(out) :: status
+    status = c_query_create(query)
+  end subroutine
+
+  subroutine bat_query_free(query)
+    type(c_ptr), intent(inout) :: query
+    call c_query_free(query)
+    query = c_null_ptr
+  end subroutine
+
+  subroutine bat_query_set_quality(query, quality, after_quality, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: quality, after_quality
+    integer, intent(out) :: status
+    status = c_set_quality(query, quality, after_quality)
+  end subroutine
+
+  subroutine bat_query_set_box(query, box, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: box(6) ! lower x, y, z, upper x, y, z
+    integer, intent(out) :: status
+    status = c_set_box(query, box)
+  end subroutine
+
+  subroutine bat_query_set_box_half_open(query, box, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: box(6)
+    integer, intent(out) :: status
+    status = c_set_box_half_open(query, box)
+  end subroutine
+
+  ! component counts from 1; BAT_WHOLE for the value or magnitude.
+  subroutine add_range_real64(query, name, component, lower, upper, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    real(c_double), intent(in) :: lower, upper
+    integer, intent(out) :: status
+    status = c_add_range(query, c_text(name), c_component(component), lower, upper)
+  end subroutine
+
+  subroutine add_range_int64(query, name, component, lower, upper, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int64_t), intent(in) :: lower, upper
+    integer, intent(out) :: status
+    status = c_add_range_int64(query, c_text(name), c_component(component), lower, upper)
+  end subroutine
+
+  pure function c_component(component) result(number)
+    integer, intent(in) :: component
+    integer(c_int) :: number
+    number = component - 1
+    if (component == BAT_WHOLE) number = BAT_WHOLE
+    if (component == 0) number = -2 ! none, and refused
+  end function
+
+  ! part counts from 0, as ranks do.
+  subroutine bat_query_set_part(query, part, parts, status)
+    type(c_ptr), intent(in) :: query
+    integer, intent(in) :: part, parts
+    integer, intent(out) :: status
+    status = c_set_part(query, part, parts)
+  end subroutine
+
+  subroutine bat_select(dataset, query, selection, status, comm)
+    type(c_ptr), intent(in) :: dataset, query
+    type(c_ptr), intent(out) :: selection
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    if (present(comm)) then
+      status = c_mpi_select(comm, dataset, query, selection)
+    else
+      status = c_select(dataset, query, selection)
+    end if
+  end subroutine
+
+  subroutine bat_selection_free(selection)
+    type(c_ptr), intent(inout) :: selection
+    call c_selection_free(selection)
+    selection = c_null_ptr
+  end subroutine
+
+  subroutine bat_selection_count(selection, particles, status)
+    type(c_ptr), intent(in) :: selection
+    integer, intent(out) :: particles
+    integer, intent(out) :: status
+    integer(c_int64_t) :: count
+    status = c_selection_count(selection, count)
+    particles = int(count)
+  end subroutine
+
+  ! The array must be of the type that is stored.
+  subroutine check_type(status, stored, wanted, what)
+    integer, intent(inout) :: status
+    integer(c_int), intent(in) :: stored, wanted
+    character(*), intent(in) :: what
+    if (status /= 0 .or. stored == wanted) return
+    status = c_fail(BAT_INVALID_ARGUMENT, c_text(what // ': the array is of another type than what is stored'))
+  end subroutine
+
+  integer function finish(status, comm)
+    integer, intent(in) :: status
+    integer, intent(in), optional :: comm
+    finish = status
+    if (present(comm)) finish = c_mpi_agree(comm, status)
+  end function
+
+  subroutine read_positions_real32(dataset, selection, positions, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    real(c_float), contiguous, target, intent(out) :: positions(:, :) ! (3, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    integer(c_int) :: stored
+    status = c_position_type(dataset, stored)
+    call check_type(status, stored, BAT_FLOAT32, 'positions')
+    if (status == 0) status = c_read_positions(dataset, selection, &
+      address(c_loc(positions), size(positions)), storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
+    status = finish(status, comm)
+  end subroutine
+
+  subroutine read_positions_real64(dataset, selection, positions, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    real(c_double), contiguous, target, intent(out) :: positions(:, :) ! (3, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    integer(c_int) :: stored
+    status = c_position_type(dataset, stored)
+    call check_type(status, stored, BAT_FLOAT64, 'positions')
+    if (status == 0) status = c_read_positions(dataset, selection, &
+      address(c_loc(positions), size(positions)), storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
+    status = finish(status, comm)
+  end subroutine
+
+  subroutine read_int32_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int32_t), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT32, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int32_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int32_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT32, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int64_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int64_t), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT64, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int64_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int64_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT64, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_real32_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    real(c_float), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_FLOAT32, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_real32_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    real(c_float), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_FLOAT32, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_real64_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    real(c_double), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_FLOAT64, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_real64_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    real(c_double), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_FLOAT64, address(c_loc(values), size(values)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  integer function read_values(dataset, name, selection, wanted, out, bytes, comm) result(status)
+    type(c_ptr), intent(in) :: dataset, selection, out
+    character(*), intent(in) :: name
+    integer(c_int), intent(in) :: wanted
+    integer(c_size_t), intent(in) :: bytes
+    integer, intent(in), optional :: comm
+    integer(c_int) :: index, stored, components
+    type(c_ptr) :: text
+    status = c_attribute_index(dataset, c_text(name), index)
+    if (status == 0) status = c_attribute(dataset, index, text, stored, components)
+    if (status == 0) call check_type(status, stored, wanted, name)
+    if (status == 0) status = c_read_attribute(dataset, c_text(name), selection, out, bytes)
+    status = finish(status, comm)
+  end function
+end module bat

@@ -1,0 +1,90 @@
+"""The Python wrapper. Arguments: folder to write in, and "mpi" to use all ranks."""
+
+import os
+import sys
+
+import bat
+import numpy as np
+
+FOLDER = sys.argv[1]
+COMM = None
+RANK, RANKS = 0, 1
+if sys.argv[2:] == ["mpi"]:
+    from mpi4py import MPI
+    COMM = MPI.COMM_WORLD
+    RANK, RANKS = COMM.rank, COMM.size
+LAST = RANK == RANKS - 1
+PATH = os.path.join(FOLDER, f"test_bat_py.{'alone' if COMM is None else RANKS}.bat")
+
+
+def fails(call, error, word):
+    try:
+        call()
+    except error as e:
+        assert word in str(e), (word, str(e))
+        return e
+    raise AssertionError(f"no {error}")
+
+
+def total(value):
+    return value if COMM is None else COMM.allreduce(value)
+
+
+def every_type_comes_back():
+    n = 0 if RANK == 1 else 3000
+    random = np.random.default_rng(RANK)
+    ids = 2**62 + np.arange(n) + RANK * 3000
+    positions = random.random((n, 3), dtype=np.float32)
+    attributes = {"id": ids, "flag": random.random(n) < 0.5}
+    for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        info = np.iinfo(name)
+        attributes[name] = random.integers(info.min, info.max, (n, 9), name, endpoint=True)
+    attributes["float32"] = random.random((n, 2), dtype=np.float32)
+    attributes["float64"] = random.random((2 * n, 3))[::2]  # not contiguous
+    report = bat.write(COMM, PATH, positions, attributes, time=1.5, step=-3,
+                       metadata='{"a":1}', target_bytes=400000, threads=1)
+    assert report.particles == total(n) and report.seconds_total > 0
+    assert '"particles":' in report.json()
+    with bat.Dataset(PATH, COMM) as d:
+        assert len(d) == total(n) and d.time == 1.5 and d.step == -3 and '"a"' in d.metadata
+        assert d.position_dtype == np.float32 and d.file_bytes == report.file_bytes
+        assert d.leaf_files == report.leaf_files
+        assert d.attributes["int8"].components == 9
+        assert np.all(d.bounds[:3] <= d.bounds[3:])
+        everything = d.read()
+        own = {int(i): k for k, i in enumerate(everything["id"])}
+        rows = [own[int(i)] for i in ids]
+        assert everything.count == total(n)
+        np.testing.assert_array_equal(everything.positions[rows], positions)
+        for name, values in attributes.items():
+            np.testing.assert_array_equal(everything[name][rows], values)
+            assert everything[name].dtype == (np.uint8 if name == "flag" else values.dtype)
+        one = d.read(["id"], ranges=[("id", 2**62 + 7, 2**62 + 7)])
+        assert list(one["id"]) == [2**62 + 7] and list(one) == ["id"]
+        half = d.read([], box=[-np.inf] * 3 + [0.5, np.inf, np.inf], half_open=True)
+        other = d.read([], box=[0.5, -np.inf, -np.inf] + [np.inf] * 3)
+        assert half.count + other.count == total(n)
+        assert total(d.read([], part=RANK, parts=RANKS).count) == total(n)
+        large = d.read(["uint64"], ranges=[("uint64", 0, 0, 2**63)])
+        assert np.all(large["uint64"][:, 0] <= 2**63)
+        assert large.count == np.count_nonzero(everything["uint64"][:, 0] <= 2**63)
+
+
+def errors_come_on_all_ranks():
+    xyz = np.zeros((2, 3))
+    refused = fails(lambda: bat.Dataset("/nowhere/a.bat", COMM), bat.BatError, "/nowhere/a.bat")
+    assert refused.status == 1
+    fails(lambda: bat.write(COMM, "/nowhere/a.bat", xyz), bat.BatError, "/nowhere")
+    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(1 if LAST else 2)}), Exception, "'a'")
+    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2, complex if LAST else float)}),
+          Exception, "complex")
+    with bat.Dataset(PATH, COMM) as d:
+        fails(lambda: d.read(["nothing"]), bat.BatError, "nothing")
+        fails(lambda: d.read(box=[np.nan if LAST else 0] * 6), bat.BatError, "NaN")
+        fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), bat.BatError, "nothing")
+        fails(lambda: d.read(quality=2), bat.BatError, "quality")
+
+
+if __name__ == "__main__":
+    every_type_comes_back()
+    errors_come_on_all_ranks()
