@@ -8,7 +8,7 @@
 
 With a communicator of mpi4py, write(), Dataset() and read() are collective; with None they are not, and
 mpi4py is not needed. The library is found through the environment variable BAT_LIBRARY (path of the file),
-else beside this file, in lib/ folders above it, and by the system's loader. Failures raise BatError.
+else beside this file, in lib/ and build/lib/ of the folders above it, and by the system's loader. Failures raise BatError.
 """
 
 import collections
@@ -54,7 +54,8 @@ class Report(ctypes.Structure):
 def _candidates():
     name = "libbat_capi.so"
     here = pathlib.Path(__file__).resolve()
-    for folder in (here.parent, *(parent / "lib" for parent in here.parents)):
+    above = [parent / lib for parent in here.parents for lib in ("lib", "build/lib")]
+    for folder in (here.parent, *above):
         if (folder / name).exists():
             yield str(folder / name)
     yield name
