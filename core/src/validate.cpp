@@ -535,6 +535,8 @@ bool same_keys(const format::LeafKeyRecord& a, const format::LeafKeyRecord& b, V
     });
 }
 
+}
+
 void validate_top(const TopFile& top)
 {
   const io::RandomAccessFile& source = *top.source;
@@ -620,6 +622,8 @@ void validate_top(const TopFile& top)
   }
 }
 
+namespace
+{
 // A leaf file against what the top file says of it.
 void validate_entry(const TopFile& top, std::size_t i, const std::filesystem::path& path)
 {

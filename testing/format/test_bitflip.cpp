@@ -45,8 +45,9 @@ class BitFlip : public testing::TestWithParam<const char*>
 TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
 {
   const damage::Bytes whole = golden(GetParam());
-  const std::vector<bat::Query> queries =
-    damage::queries_for(bat::File::from_memory(whole, "whole.bat"));
+  const std::vector<bat::Query> queries = damage::is_top(whole)
+    ? std::vector<bat::Query>()
+    : damage::queries_for(bat::File::from_memory(whole, "whole.bat"));
   const damage::Answers expected = damage::ask(whole, &queries);
   ASSERT_TRUE(expected.sound);
   ASSERT_GE(expected.parts.size(), 3U);
@@ -90,13 +91,14 @@ TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
   EXPECT_EQ(complaints[0], "");
   EXPECT_EQ(complaints[1], "");
   // Most damage must only hurt those who ask for what is damaged.
-  EXPECT_GT(opened, whole.size()) << "opening reads too much";
+  EXPECT_GT(opened, damage::is_top(whole) ? 100 : whole.size()) << "opening reads too much";
   EXPECT_LE(allocations::take_largest(), 16 * whole.size() + (1U << 20));
   EXPECT_LT(slowest_us, 10'000'000);
   RecordProperty("bits", std::to_string(8 * whole.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(, BitFlip,
-  testing::Values("written_7", "one_particle", "seventeen", "small"),
+  testing::Values("written_7", "one_particle", "seventeen", "small", "written_dataset", "dataset",
+    "dataset_of_one"),
   [](const auto& info) { return std::string(info.param); });
 }

@@ -22,7 +22,8 @@ damage::Bytes golden(const std::string& name)
 
 TEST(Hostile, repair_leaves_a_sound_file_as_it_is)
 {
-  for (const char* name : { "seventeen", "not_finite_dictionary", "written_3000", "empty" })
+  for (const char* name :
+    { "seventeen", "not_finite_dictionary", "written_3000", "empty", "dataset" })
   {
     damage::Bytes file = golden(name);
     const damage::Bytes before = file;
@@ -87,7 +88,8 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
 
 INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
-    "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty"),
+    "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
+    "written_dataset", "dataset"),
   [](const auto& info) { return std::string(info.param); });
 
 /// Sets one field of the record of a section, or of the header, in a file of many treelets.

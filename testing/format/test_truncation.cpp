@@ -52,7 +52,7 @@ TEST_P(Truncation, a_file_cut_on_disk_is_truncated_as_in_memory)
     write_bytes(folder / "cut.bat", damage::cut(whole, size));
     try
     {
-      (void)bat::File::open(folder / "cut.bat");
+      (void)bat::Dataset::open(folder / "cut.bat");
       FAIL() << "opened a file cut at " << size;
     }
     catch (const bat::Error& error)
@@ -70,14 +70,14 @@ TEST_P(Truncation, a_file_that_shrinks_while_open_gives_an_error)
   for (const std::size_t size : { 0U, 1U, 128U })
   {
     write_bytes(folder / "shrinks.bat", whole);
-    const bat::File file = bat::File::open(folder / "shrinks.bat");
+    const bat::Dataset file = bat::Dataset::open(folder / "shrinks.bat");
     std::filesystem::resize_file(folder / "shrinks.bat", size);
     EXPECT_THROW(bat::validate(file), bat::Error) << "shrunk to " << size;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Truncation,
-  testing::Values(
-    "written_7", "one_particle", "empty", "seventeen", "small", "not_finite_dictionary"),
+  testing::Values("written_7", "one_particle", "empty", "seventeen", "small",
+    "not_finite_dictionary", "written_dataset", "dataset", "dataset_of_one"),
   [](const auto& info) { return std::string(info.param); });
 }

@@ -35,9 +35,12 @@ int main(int argc, char** argv)
         run(argv[i]);
         continue;
       }
-      for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i]))
       {
-        run(entry.path());
+        if (entry.is_regular_file())
+        {
+          run(entry.path());
+        }
       }
     }
   }

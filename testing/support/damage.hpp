@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/bat.hpp"
+#include "dataset/top_file.hpp"
 #include "format/checksum.hpp"
 #include "format/layout.hpp"
 #include "support/brute_force.hpp"
@@ -230,7 +231,9 @@ struct Region
 inline Region random_region(const Bytes& file, Random& random)
 {
   const std::vector<std::uint64_t> records = section_records(file);
-  const std::uint64_t pick = random() % 14;
+  const bool is_top =
+    (load<format::Header>(file, 0).required_features & format::kSeveralLeafFiles) != 0;
+  const std::uint64_t pick = random() % (is_top ? 16 : 14);
   if (records.empty() || pick == 0)
   {
     return { 0, std::min<std::uint64_t>(file.size(), sizeof(format::Header)) };
@@ -277,6 +280,27 @@ inline void check_shape(const bat::File& file, const bat::Selection& selection)
     }
     end = span.first + span.count;
     count += span.count;
+  }
+  if (count != selection.count)
+  {
+    throw std::logic_error("a selection counts other particles than it has");
+  }
+}
+
+inline void check_shape(const bat::Dataset& dataset, const bat::DatasetSelection& selection)
+{
+  std::uint64_t count = 0;
+  std::size_t next = 0;
+  for (const bat::DatasetSelection::Part& part : selection.parts)
+  {
+    if (part.leaf < next || part.leaf >= dataset.leaves().size() || part.selection.count == 0)
+    {
+      throw std::logic_error("a selection is not in the order of the leaf files");
+    }
+    next = part.leaf + 1;
+    check_shape(
+      bat::File::open(dataset.leaves()[part.leaf].path), part.selection); // of that leaf file
+    count += part.selection.count;
   }
   if (count != selection.count)
   {
@@ -341,18 +365,33 @@ inline std::uint64_t digest_of_description(const bat::File& file)
   return digest.value();
 }
 
-/// Selects, counts, and reads every column of what was selected.
-inline std::uint64_t digest_of_query(const bat::File& file, const bat::Query& query)
+inline void add(Digest& digest, const bat::Selection& selection)
+{
+  digest.add(selection.spans.data(), sizeof(bat::Span) * selection.spans.size());
+}
+
+inline void add(Digest& digest, const bat::DatasetSelection& selection)
+{
+  for (const bat::DatasetSelection::Part& part : selection.parts)
+  {
+    digest.add_value(part.leaf);
+    add(digest, part.selection);
+  }
+}
+
+/// Selects, counts, and reads every column of what was selected. A File or a Dataset.
+template <class F>
+std::uint64_t digest_of_query(const F& file, const bat::Query& query)
 {
   const bat::QueryOptions one_thread{ 1 };
-  const bat::Selection selection = file.select(query, one_thread);
+  const auto selection = file.select(query, one_thread);
   check_shape(file, selection);
   if (selection.count > file.upper_bound(query))
   {
     throw std::logic_error("a selection has more particles than its upper bound");
   }
   Digest digest;
-  digest.add(selection.spans.data(), sizeof(bat::Span) * selection.spans.size());
+  add(digest, selection);
   Bytes values(selection.count * 3 * bat::size_of(file.position_type()));
   file.read_positions(selection, values.data(), one_thread);
   digest.add(values.data(), values.size());
@@ -368,7 +407,8 @@ inline std::uint64_t digest_of_query(const bat::File& file, const bat::Query& qu
 }
 
 /// Boxes, ranges on every kind of key, and steps, fitted to what the file says of itself.
-inline std::vector<bat::Query> queries_for(const bat::File& file)
+template <class F>
+std::vector<bat::Query> queries_for(const F& file)
 {
   std::vector<bat::Query> queries(1);
   bat::Query query;
@@ -443,10 +483,124 @@ inline void check_against_brute_force(const bat::File& file, const std::vector<b
   }
 }
 
-/// Opens, describes, asks and validates. Each part either answers or throws bat::Error; everything
-/// else that is thrown is a failure and passes through.
+inline bool is_top(const Bytes& file)
+{
+  return file.size() >= sizeof(format::Header) &&
+    (load<format::Header>(file, 0).required_features & format::kSeveralLeafFiles) != 0;
+}
+
+inline std::uint64_t digest_of_description(const bat::TopFile& top)
+{
+  Digest digest;
+  digest.add_value(top.header.particle_count);
+  digest.add_value(top.header.time);
+  digest.add_value(top.header.step);
+  digest.add(&top.schema.head, sizeof(top.schema.head));
+  digest.add(top.schema.keys.data(), sizeof(format::KeyRecord) * top.schema.keys.size());
+  for (const bat::Attribute& attribute : top.schema.attributes)
+  {
+    digest.add(attribute.name);
+    digest.add_value(static_cast<int>(attribute.type));
+    digest.add_value(attribute.components);
+  }
+  return digest.value();
+}
+
+inline std::uint64_t digest_of_leaf_files(const bat::TopFile& top)
+{
+  const format::LeafFiles& files = top.leaf_files();
+  if (files.names.size() != files.leaves.size() ||
+    files.nodes.size() != 2 * files.leaves.size() - 1 ||
+    files.keys.size() != files.leaves.size() * top.schema.keys.size())
+  {
+    throw std::logic_error("the list of leaf files has not the shape that decode.hpp promises");
+  }
+  Digest digest;
+  digest.add(files.leaves.data(), sizeof(format::LeafRecord) * files.leaves.size());
+  digest.add(files.keys.data(), sizeof(format::LeafKeyRecord) * files.keys.size());
+  digest.add(files.nodes.data(), sizeof(format::NodeRecord) * files.nodes.size());
+  for (const std::string& name : files.names)
+  {
+    const std::string path = "/" + name + "/";
+    if (name.empty() || path.find("/../") != std::string::npos ||
+      path.find("//") != std::string::npos || path.find('\0') != std::string::npos)
+    {
+      throw std::logic_error("the name of a leaf file leads out of the folder: " + name);
+    }
+    digest.add(name);
+  }
+  // As queries walk it: this must end, and every leaf file be reached once.
+  std::size_t leaf = 0;
+  std::size_t jumps = 0;
+  for (std::size_t node = 0; node != files.nodes.size(); ++node)
+  {
+    leaf += files.nodes[node].skip == node + 1;
+  }
+  for (std::size_t node = 0; node != files.nodes.size(); node = files.nodes[node].skip)
+  {
+    ++jumps;
+  }
+  if (leaf != files.leaves.size() || jumps != 1)
+  {
+    throw std::logic_error("the tree over the leaf files does not reach each once");
+  }
+  return digest.value();
+}
+
+/// What can be asked of a top file alone.
+inline Answers ask_top(Bytes bytes)
+{
+  Answers answers;
+  std::optional<bat::TopFile> top;
+  const auto part = [&](auto&& compute)
+  {
+    answers.parts.emplace_back();
+    try
+    {
+      answers.parts.back() = compute();
+    }
+    catch (const bat::Error&)
+    {
+    }
+  };
+  try
+  {
+    top.emplace(std::make_unique<bat::io::RandomAccessFile>(std::move(bytes), "damaged.bat"));
+  }
+  catch (const bat::Error& error)
+  {
+    answers.refused = error.code();
+    return answers;
+  }
+  part([&] { return digest_of_description(*top); });
+  part(
+    [&]
+    {
+      Digest digest;
+      digest.add(format::read_text(*top->source, top->sections, format::SectionKind::Metadata));
+      return digest.value();
+    });
+  part([&] { return digest_of_leaf_files(*top); });
+  try
+  {
+    bat::validate_top(*top);
+    answers.sound = true;
+  }
+  catch (const bat::Error&)
+  {
+  }
+  return answers;
+}
+
+/// Opens, describes, asks and validates; of a top file what can be asked of it alone. Each part
+/// either answers or throws bat::Error; everything else that is thrown is a failure and passes
+/// through.
 inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
 {
+  if (is_top(bytes))
+  {
+    return ask_top(std::move(bytes));
+  }
   Answers answers;
   std::optional<bat::File> file;
   try

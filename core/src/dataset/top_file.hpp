@@ -31,4 +31,8 @@ private:
   mutable std::once_flag loaded_;
   mutable format::LeafFiles leaf_files_;
 };
+
+/// Checks everything that can be checked without the leaf files; throws the Error for the first
+/// thing that is wrong.
+void validate_top(const TopFile& top);
 }

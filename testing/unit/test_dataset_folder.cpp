@@ -1,0 +1,134 @@
+// The folder of leaf files: names, and what a writer removes around its dataset.
+
+#include "dataset/dataset_folder.hpp"
+
+#include "support/dataset_files.hpp"
+
+#include <gtest/gtest.h>
+
+namespace
+{
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+class DatasetFolder : public testing::Test
+{
+protected:
+  void make(const std::string& name) const { write_bytes(this->folder / name, {}); }
+  void make_in_leaves(const Names& names) const
+  {
+    fs::create_directories(this->folder / "out.bat.leaves");
+    for (const std::string& name : names)
+    {
+      this->make("out.bat.leaves/" + name);
+    }
+  }
+  [[nodiscard]] Names leaves() const { return names_in(this->folder / "out.bat.leaves"); }
+
+  TempDir folder;
+  fs::path top = folder / "out.bat";
+};
+
+TEST_F(DatasetFolder, names_are_those_of_the_text)
+{
+  EXPECT_EQ(bat::leaves_folder("/data/out.bat"), fs::path("/data/out.bat.leaves"));
+  EXPECT_EQ(bat::leaves_folder("out.bat"), fs::path("out.bat.leaves"));
+  EXPECT_EQ(bat::leaf_file_name(0, 0x0a1b2c3d4e5f6071), "00000-0a1b2c3d4e5f6071.bat");
+  EXPECT_EQ(bat::leaf_file_name(12, 0), "00012-0000000000000000.bat");
+  EXPECT_EQ(bat::leaf_file_name(16777215, ~std::uint64_t{ 0 }), "16777215-ffffffffffffffff.bat");
+}
+
+TEST_F(DatasetFolder, leaf_files_that_are_not_kept_and_temporaries_go)
+{
+  const std::string kept = bat::leaf_file_name(0, 1);
+  this->make_in_leaves({ kept, bat::leaf_file_name(0, 2), bat::leaf_file_name(1234567, 1),
+    ".x.0123abcd.tmp", "." + kept + ".00000000.tmp" });
+  this->make(".out.bat.0123abcd.tmp");
+  bat::remove_leftovers(this->top, { kept });
+  EXPECT_EQ(this->leaves(), Names{ kept });
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat.leaves" });
+}
+
+TEST_F(DatasetFolder, what_is_not_a_writers_stays)
+{
+  const Names others{ "README", "00000-0a1b2c3d4e5f6071.bat.bak", "00000-0A1B2C3D4E5F6071.bat",
+    "0000-0a1b2c3d4e5f6071.bat", "00000-0a1b2c3d4e5f607.bat", "00000-0a1b2c3d4e5f60711.bat",
+    "00000_0a1b2c3d4e5f6071.bat", "0000x-0a1b2c3d4e5f6071.bat", "00000-0a1b2c3d4e5f607g.bat",
+    "-0a1b2c3d4e5f6071.bat", "x.0123abcd.tmp", ".x.tmp", ".x.0123ABCD.tmp", "backup.bat" };
+  this->make_in_leaves(others);
+  const Names beside{ "out.bat", "out.bat2", ".out.bat2.0123abcd.tmp", "out.bat.0123abcd.tmp",
+    ".out.bat.0123abc.tmp", "00000-0a1b2c3d4e5f6071.bat", "other.bat" };
+  for (const std::string& name : beside)
+  {
+    this->make(name);
+  }
+  fs::create_directories(this->folder / "other.bat.leaves");
+  this->make("other.bat.leaves/" + bat::leaf_file_name(0, 1));
+  const Names before = names_in(this->folder.path());
+  Names sorted = others;
+  std::sort(sorted.begin(), sorted.end());
+  bat::remove_leftovers(this->top, {});
+  EXPECT_EQ(this->leaves(), sorted);
+  EXPECT_EQ(names_in(this->folder.path()), before);
+  EXPECT_EQ(names_in(this->folder / "other.bat.leaves").size(), 1U);
+}
+
+TEST_F(DatasetFolder, a_folder_of_that_name_with_things_in_it_stays)
+{
+  const std::string name = bat::leaf_file_name(3, 4);
+  this->make_in_leaves({});
+  fs::create_directories(this->folder / "out.bat.leaves" / name);
+  this->make("out.bat.leaves/" + name + "/mine");
+  bat::remove_leftovers(this->top, {});
+  EXPECT_TRUE(fs::exists(this->folder / "out.bat.leaves" / name / "mine"));
+}
+
+TEST_F(DatasetFolder, goes_when_nothing_is_left_in_it)
+{
+  this->make_in_leaves({ bat::leaf_file_name(0, 1) });
+  bat::remove_leftovers(this->top, {});
+  EXPECT_EQ(names_in(this->folder.path()), Names{});
+}
+
+TEST_F(DatasetFolder, that_is_not_there_or_no_folder_is_no_matter)
+{
+  bat::remove_leftovers(this->folder / "no folder/out.bat", {});
+  bat::remove_leftovers("", {});
+  this->make("out.bat.leaves");
+  bat::remove_leftovers(this->top, {});
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat.leaves" });
+}
+
+TEST_F(DatasetFolder, is_the_one_beside_the_file_that_a_link_leads_to)
+{
+  this->make_in_leaves({ bat::leaf_file_name(0, 1) });
+  this->make("out.bat");
+  const TempDir elsewhere;
+  fs::create_symlink(this->top, elsewhere / "link.bat");
+  fs::create_directories(elsewhere / "link.bat.leaves");
+  write_bytes(elsewhere / ("link.bat.leaves/" + bat::leaf_file_name(0, 1)), {});
+  bat::remove_leftovers(elsewhere / "link.bat", {});
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat" });
+  EXPECT_EQ(names_in(elsewhere / "link.bat.leaves").size(), 1U);
+}
+
+TEST_F(DatasetFolder, a_link_in_it_goes_and_its_target_stays)
+{
+  this->make("mine");
+  this->make_in_leaves({});
+  fs::create_symlink(
+    this->folder / "mine", this->folder / "out.bat.leaves" / bat::leaf_file_name(0, 1));
+  bat::remove_leftovers(this->top, {});
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "mine" });
+}
+
+TEST_F(DatasetFolder, of_a_dataset_that_one_file_replaces_is_emptied)
+{
+  const clouds::Cloud cloud = clouds::uniform(500, 1);
+  dataset_files::write(this->top, dataset_files::slabs(cloud, 3));
+  ASSERT_EQ(this->leaves().size(), 3U);
+  bat::write_file(this->top, cloud.view());
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat" });
+  EXPECT_NO_THROW(bat::validate(this->top));
+}
+}
