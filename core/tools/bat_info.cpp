@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 namespace
 {
@@ -61,6 +63,12 @@ nlohmann::json to_json_object(const std::string& metadata)
   return object.is_object() && deepest <= kMostDepth ? object : nlohmann::json(metadata);
 }
 
+nlohmann::json to_json(const std::optional<bat::Box>& box)
+{
+  return box ? nlohmann::json{ { "lower", box->lower }, { "upper", box->upper } }
+             : nlohmann::json();
+}
+
 nlohmann::json describe(const bat::Dataset& file)
 {
   nlohmann::json info;
@@ -72,14 +80,7 @@ nlohmann::json describe(const bat::Dataset& file)
   info["data_bytes"] = file.data_bytes();
   info["index_bytes"] = file.file_bytes() - file.data_bytes();
   info["position_type"] = bat::name_of(file.position_type());
-  if (const auto bounds = file.bounds())
-  {
-    info["bounds"] = { { "lower", bounds->lower }, { "upper", bounds->upper } };
-  }
-  else
-  {
-    info["bounds"] = nullptr;
-  }
+  info["bounds"] = to_json(file.bounds());
   info["time"] = file.time() ? to_json(*file.time()) : nlohmann::json();
   info["step"] = file.step() ? nlohmann::json(*file.step()) : nlohmann::json();
   info["leaf_files"] = file.leaves().size();
@@ -95,7 +96,7 @@ nlohmann::json describe(const bat::Dataset& file)
     for (const bat::LeafInfo& leaf : file.leaves())
     {
       info["leaves"].push_back({ { "file", leaf.path.string() }, { "particles", leaf.particles },
-        { "file_bytes", leaf.file_bytes } });
+        { "file_bytes", leaf.file_bytes }, { "bounds", to_json(leaf.bounds) } });
     }
   }
   info["attributes"] = nlohmann::json::array();
@@ -115,16 +116,45 @@ nlohmann::json describe(const bat::Dataset& file)
   return info;
 }
 
+std::string to_text(const bat::Box& b)
+{
+  return fmt::format("[{}, {}] x [{}, {}] x [{}, {}]", b.lower[0], b.upper[0], b.lower[1],
+    b.upper[1], b.lower[2], b.upper[2]);
+}
+
 void print_leaves(const bat::Dataset& file)
 {
-  std::uint64_t most = 0;
-  for (const bat::LeafInfo& leaf : file.leaves())
+  constexpr std::size_t kMostLines = 16; // --json has them all
+  const std::vector<bat::LeafInfo>& leaves = file.leaves();
+  const auto [least, most] = std::minmax_element(leaves.begin(), leaves.end(),
+    [](const bat::LeafInfo& a, const bat::LeafInfo& b) { return a.particles < b.particles; });
+  fmt::print("  leaf files       {}, of {} to {} particles, mean {:.0f}\n", leaves.size(),
+    least->particles, most->particles,
+    static_cast<double>(file.particle_count()) / static_cast<double>(leaves.size()));
+  const std::size_t lines = std::min(leaves.size(), kMostLines);
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i != leaves.size(); ++i)
   {
-    most = std::max(most, leaf.particles);
+    std::error_code unknown;
+    const bool is_missing = !std::filesystem::exists(leaves[i].path, unknown);
+    missing += is_missing;
+    if (i < lines)
+    {
+      fmt::print("    {}: {} particles, {} bytes, {}{}\n", leaves[i].path.filename().string(),
+        leaves[i].particles, leaves[i].file_bytes,
+        leaves[i].bounds ? to_text(*leaves[i].bounds) : std::string("nowhere finite"),
+        is_missing ? ", missing" : "");
+    }
   }
-  const auto count = static_cast<double>(file.leaves().size());
-  fmt::print("  leaf files       {}, mean {:.0f} particles, largest {}\n", file.leaves().size(),
-    static_cast<double>(file.particle_count()) / count, most);
+  if (lines != leaves.size())
+  {
+    fmt::print("    and {} more (--json lists them all)\n", leaves.size() - lines);
+  }
+  if (missing != 0)
+  {
+    fmt::print(
+      "    {} of {} are missing: the dataset cannot be read in full\n", missing, leaves.size());
+  }
 }
 
 void print(const bat::Dataset& file)
@@ -140,8 +170,7 @@ void print(const bat::Dataset& file)
   fmt::print("  positions        3 x {}\n", bat::name_of(file.position_type()));
   if (const auto b = file.bounds())
   {
-    fmt::print("  bounds           [{}, {}] x [{}, {}] x [{}, {}]\n", b->lower[0], b->upper[0],
-      b->lower[1], b->upper[1], b->lower[2], b->upper[2]);
+    fmt::print("  bounds           {}\n", to_text(*b));
   }
   if (file.time())
   {
