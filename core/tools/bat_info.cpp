@@ -152,8 +152,8 @@ void print_leaves(const bat::Dataset& file)
   }
   if (missing != 0)
   {
-    fmt::print(
-      "    {} of {} are missing: the dataset cannot be read in full\n", missing, leaves.size());
+    fmt::print("    {} of {} leaf files {} missing: the dataset cannot be read in full\n", missing,
+      leaves.size(), missing == 1 ? "is" : "are");
   }
 }
 

@@ -279,6 +279,36 @@ TEST(Programs, bat_validate_goes_on_behind_a_bad_file)
   EXPECT_TRUE(has(ran.text, "/no/such.bat") && has(ran.text, good + ": sound")) << ran.text;
 }
 
+TEST(Programs, tell_what_a_dataset_of_several_leaf_files_holds_and_what_it_lacks)
+{
+  const TempDir folder;
+  const fs::path top = folder / "dataset.bat";
+  const fs::path leaves = folder / "dataset.bat.leaves";
+  fs::copy_file(kGolden / "dataset.bat", top);
+  fs::copy(kGolden / "dataset.bat.leaves", leaves);
+  const std::string second = names_in(leaves).at(1);
+  Outcome info = run(BAT_INFO, top.string());
+  EXPECT_EQ(info.status, 0);
+  EXPECT_TRUE(has(info.text, "leaf files       4, of 2 to 50 particles")) << info.text;
+  EXPECT_TRUE(has(info.text, second + ": 3 particles, 2976 bytes, [")) << info.text;
+  EXPECT_TRUE(has(info.text, "2872 bytes, nowhere finite\n")) << info.text;
+  EXPECT_FALSE(has(info.text, "missing")) << info.text;
+  const Outcome json = run(std::string(BAT_INFO) + "' '--json", top.string());
+  EXPECT_TRUE(has(json.text, "\"leaf_files\": 4") && has(json.text, (leaves / second).string()))
+    << json.text;
+  EXPECT_TRUE(has(run(BAT_VALIDATE, top.string()).text, "dataset.bat: sound, 86 particles"));
+
+  fs::remove(leaves / second);
+  info = run(BAT_INFO, top.string());
+  EXPECT_EQ(info.status, 0);
+  EXPECT_TRUE(has(info.text, "], missing\n") && has(info.text, "1 of 4 leaf files is missing"))
+    << info.text;
+  const Outcome refused = run(BAT_VALIDATE, top.string());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_TRUE(has(refused.text, "does not exist; it is leaf file 2 of 4 of " + top.string()))
+    << refused.text;
+}
+
 class BadQuery : public testing::Test
 {
 protected:
