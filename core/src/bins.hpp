@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace bat
@@ -35,6 +36,8 @@ class TreeletBits
 public:
   TreeletBits(const std::vector<V>& edges, std::uint32_t first_bin, std::uint32_t last_bin)
   {
+    using Limits = std::numeric_limits<V>;
+    this->begins_.fill(Limits::has_infinity ? Limits::infinity() : Limits::max());
     for (std::uint32_t bin = first_bin + 1; bin <= last_bin; ++bin)
     {
       if (bit_of_bin(bin, first_bin, last_bin) != bit_of_bin(bin - 1, first_bin, last_bin))
@@ -50,10 +53,10 @@ public:
     std::uint32_t bit = 0;
     for (std::uint32_t step = kBitmapBits / 2; step != 0; step /= 2)
     {
-      const std::uint32_t next = bit + step;
-      bit = next <= this->count_ && this->begins_[next - 1] <= value ? next : bit;
+      const bool above = this->begins_[bit + step - 1] <= value;
+      bit += step & (0 - std::uint32_t{ above }); // a branch here would be mispredicted
     }
-    return bit;
+    return std::min(bit, this->count_); // the largest value of all equals the filling
   }
 
 private:

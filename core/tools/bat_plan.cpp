@@ -65,6 +65,22 @@ void* operator new[](std::size_t bytes)
 {
   return memory::allocate(bytes);
 }
+// libstdc++'s sorting algorithms ask for their buffers so.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+  try
+  {
+    return memory::allocate(bytes);
+  }
+  catch (const std::bad_alloc&)
+  {
+    return nullptr;
+  }
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept
+{
+  memory::release(block);
+}
 void operator delete(void* block) noexcept
 {
   memory::release(block);

@@ -48,12 +48,12 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
   mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
   mine.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
   const bat::ParticleView view = mine.view();
-  // Two leaves a rank; the fourth is no one's.
+  // Two leaves a rank, not side by side; the fourth gets nothing.
   const auto leaves = static_cast<std::uint32_t>(2 * ranks());
   std::vector<std::uint32_t> aggregators;
   for (std::uint32_t leaf = 0; leaf != leaves; ++leaf)
   {
-    aggregators.push_back(leaf / 2);
+    aggregators.push_back(leaf * 3 % leaves / 2); // 3 and the number of leaves may share a factor
   }
   std::vector<std::uint32_t> leaf_of;
   for (std::uint64_t i = 0; i != count; ++i)

@@ -447,9 +447,36 @@ TEST(Plan, aggregators_are_spread_over_all_ranks)
   {
     const bat::Plan plan = bat::make_plan(cells, options_for(51'200, leaves, 512));
     ASSERT_EQ(plan.leaf_count, leaves);
-    for (std::uint32_t leaf = 0; leaf != leaves; ++leaf)
+    std::vector<std::uint32_t> files(std::min(leaves, 512u), 0);
+    for (const std::uint32_t aggregator : plan.aggregators)
     {
-      ASSERT_EQ(plan.aggregators[leaf], leaf * 512 / leaves);
+      ++files[aggregator * files.size() / 512];
+    }
+    for (const std::uint32_t count : files)
+    {
+      ASSERT_EQ(count, std::max(1u, leaves / 512));
+    }
+  }
+}
+
+TEST(Plan, leaf_files_are_written_where_their_particles_are)
+{
+  // Two layers of cells per rank along z; ranks count along z first in one case, last in the other.
+  for (const bool reversed : { false, true })
+  {
+    Cells cells;
+    for (std::uint32_t layer = 0; layer != 16; ++layer)
+    {
+      const auto z = static_cast<float>(layer);
+      const std::uint32_t rank = reversed ? 7 - layer / 2 : layer / 2;
+      cells.push_back({ { 0, 0, z }, { 1, 1, z + 0.9f }, 100.0, rank });
+    }
+    const bat::Plan plan = bat::make_plan(cells, options_for(1600, 8, 8));
+    ASSERT_EQ(plan.leaf_count, 8u);
+    for (std::uint32_t rank = 0; rank != 8; ++rank)
+    {
+      const auto z = static_cast<double>(reversed ? 14 - 2 * rank : 2 * rank);
+      ASSERT_EQ(plan.aggregators[plan.leaf_at(0.5, 0.5, z + 0.5)], rank);
     }
   }
 }

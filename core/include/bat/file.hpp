@@ -121,6 +121,7 @@ public:
   [[nodiscard]] const Impl& impl() const noexcept { return *this->impl_; }
 
 private:
+  friend class Dataset;
   explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

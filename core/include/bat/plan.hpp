@@ -61,7 +61,9 @@ struct Plan
   std::uint64_t target_bytes = 0;         ///< the one given, or the one chosen
   std::uint32_t leaf_count = 0;           ///< 0 if there are no particles
   std::vector<double> leaf_particles;     ///< per leaf file, estimated from the cells
-  std::vector<std::uint32_t> aggregators; ///< per leaf file: the rank that writes it, spread evenly
+  /// Per leaf file: the rank that writes it. Spread evenly over the ranks, and near those that have
+  /// the particles.
+  std::vector<std::uint32_t> aggregators;
   std::vector<PlanNode> nodes;            ///< Adaptive: never empty unless leaf_count is 0
   /// RankBorder, Aug: the leaf file of every rank; 0 for ranks without particles.
   std::vector<std::uint32_t> leaf_of_rank;

@@ -39,12 +39,11 @@ struct Incoming
   std::uint64_t count = 0;
 };
 
-/// Another rank, and the leaves of it that get particles of this one.
+/// Another rank, and those of its leaves that get particles of this one, ascending.
 struct Target
 {
   int rank = 0;
-  std::size_t leaf = 0;
-  std::size_t end = 0;
+  std::vector<std::size_t> leaves;
 };
 
 /// A rank's particles in order of leaf.
@@ -151,25 +150,31 @@ private:
     return static_cast<int>(this->aggregators_[leaf]);
   }
 
-  // Calls f(rank, first leaf, end of leaves) for each other rank that gets particles of this one.
-  // The leaves of an aggregator are consecutive.
-  template <class F>
-  void for_each_target(const F& f) const
+  void find_targets()
   {
-    const std::size_t leaves = this->aggregators_.size();
-    for (std::size_t leaf = 0; leaf != leaves;)
+    std::vector<std::size_t> leaves;
+    for (std::size_t leaf = 0; leaf != this->aggregators_.size(); ++leaf)
     {
-      std::size_t end = leaf;
-      while (end != leaves && this->aggregators_[end] == this->aggregators_[leaf])
+      if (this->aggregator(leaf) != this->comm_.rank() && this->sorted_.count(leaf) != 0)
       {
-        ++end;
+        leaves.push_back(leaf);
       }
-      if (this->aggregator(leaf) != this->comm_.rank() &&
-        this->sorted_.first[leaf] != this->sorted_.first[end])
+    }
+    // Everyone begins behind itself, so that not all send to the same rank at once.
+    const auto distance = [&](std::size_t leaf)
+    {
+      const int behind = this->aggregator(leaf) - this->comm_.rank();
+      return behind > 0 ? behind : behind + this->comm_.size();
+    };
+    std::stable_sort(leaves.begin(), leaves.end(),
+      [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    for (const std::size_t leaf : leaves)
+    {
+      if (this->targets_.empty() || this->targets_.back().rank != this->aggregator(leaf))
       {
-        f(this->aggregator(leaf), leaf, end);
+        this->targets_.push_back({ this->aggregator(leaf), {} });
       }
-      leaf = end;
+      this->targets_.back().leaves.push_back(leaf);
     }
   }
 
@@ -195,21 +200,17 @@ private:
     together(this->comm_.get(),
       [&]
       {
+        this->find_targets();
         sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
-        this->for_each_target(
-          [&](int target, std::size_t leaf, std::size_t end)
+        for (const Target& target : this->targets_)
+        {
+          sends[static_cast<std::size_t>(target.rank)] = 1;
+          messages.push_back({ target.rank, {} });
+          for (const std::size_t leaf : target.leaves)
           {
-            sends[static_cast<std::size_t>(target)] = 1;
-            Message message{ target, {} };
-            for (; leaf != end; ++leaf)
-            {
-              if (this->sorted_.count(leaf) != 0)
-              {
-                message.counts.push_back({ leaf, this->sorted_.count(leaf) });
-              }
-            }
-            messages.push_back(std::move(message));
-          });
+            messages.back().counts.push_back({ leaf, this->sorted_.count(leaf) });
+          }
+        }
         requests.resize(messages.size(), MPI_REQUEST_NULL);
       });
     int expected = 0;
@@ -304,22 +305,15 @@ private:
     this->places_.resize(this->arrays_.size());
     std::uint64_t sends = 0;
     std::uint64_t most_rows = 0;
-    this->for_each_target(
-      [&](int rank, std::size_t leaf, std::size_t end)
+    for (const Target& target : this->targets_)
+    {
+      for (const std::size_t leaf : target.leaves)
       {
-        this->targets_.push_back({ rank, leaf, end });
-        for (; leaf != end; ++leaf)
-        {
-          const std::uint64_t rows = this->sorted_.count(leaf);
-          sends += messages(rows);
-          most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
-        }
-      });
-    // Everyone begins behind itself, so that not all send to the same rank at once.
-    std::rotate(this->targets_.begin(),
-      std::find_if(this->targets_.begin(), this->targets_.end(),
-        [&](const Target& t) { return t.rank > this->comm_.rank(); }),
-      this->targets_.end());
+        const std::uint64_t rows = this->sorted_.count(leaf);
+        sends += messages(rows);
+        most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
+      }
+    }
     const std::size_t slots =
       static_cast<std::size_t>(std::min<std::uint64_t>(sends, kMessagesInFlight));
     this->sends_.assign(slots, MPI_REQUEST_NULL);
@@ -400,7 +394,7 @@ private:
   {
     for (const Target& target : this->targets_)
     {
-      for (std::size_t leaf = target.leaf; leaf != target.end; ++leaf)
+      for (const std::size_t leaf : target.leaves)
       {
         const std::uint64_t total = this->sorted_.count(leaf);
         for (std::uint64_t row = 0; row < total; row += this->rows_per_message_)

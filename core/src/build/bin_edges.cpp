@@ -1,7 +1,11 @@
 #include "build/bin_edges.hpp"
 
+#include "numbers.hpp"
+
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <utility>
 
 namespace bat::build
 {
@@ -10,6 +14,61 @@ namespace
 constexpr std::uint32_t kFewestBins = 32;
 constexpr std::uint32_t kMostBins = 2048;
 constexpr std::uint64_t kParticlesPerBin = 2048;
+constexpr std::size_t kSmallSort = 2048;
+
+// Unsigned numbers in the order of the values; and back.
+std::uint64_t ordered(double value)
+{
+  const std::uint64_t bits = to_bits(value);
+  return bits ^ (bits >> 63 ? ~std::uint64_t{ 0 } : std::uint64_t{ 1 } << 63);
+}
+std::uint64_t ordered(std::int64_t value)
+{
+  return to_bits(value) ^ std::uint64_t{ 1 } << 63;
+}
+std::uint64_t ordered(std::uint64_t value)
+{
+  return value;
+}
+
+template <class V>
+void sort(std::vector<V>& values)
+{
+  if (values.size() <= kSmallSort)
+  {
+    std::sort(values.begin(), values.end());
+    return;
+  }
+  constexpr std::size_t kDigits = 256;
+  std::array<std::array<std::uint32_t, kDigits>, sizeof(V)> starts{};
+  for (const V value : values)
+  {
+    const std::uint64_t key = ordered(value);
+    for (std::size_t byte = 0; byte != sizeof(V); ++byte)
+    {
+      ++starts[byte][key >> 8 * byte & 0xFF];
+    }
+  }
+  std::vector<V> other(values.size());
+  for (std::size_t byte = 0; byte != sizeof(V); ++byte)
+  {
+    std::array<std::uint32_t, kDigits>& start = starts[byte];
+    if (std::find(start.begin(), start.end(), values.size()) != start.end())
+    {
+      continue; // the same in all
+    }
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : start)
+    {
+      sum += std::exchange(count, sum);
+    }
+    for (const V value : values)
+    {
+      other[start[ordered(value) >> 8 * byte & 0xFF]++] = value;
+    }
+    values.swap(other);
+  }
+}
 }
 
 std::uint32_t bins_for(std::uint64_t n)
@@ -30,7 +89,7 @@ std::vector<V> choose_edges(std::vector<V>& sample, std::uint32_t bins)
   {
     return edges;
   }
-  std::sort(sample.begin(), sample.end());
+  sort(sample);
   // Few distinct values (a type, a material): one bin each.
   std::vector<V> distinct;
   std::unique_copy(sample.begin(), sample.end(), std::back_inserter(distinct));

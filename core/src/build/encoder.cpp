@@ -171,6 +171,49 @@ struct Nothing
     : std::numeric_limits<V>::lowest();
 };
 
+template <class V>
+struct Extremes
+{
+  V minimum;
+  V maximum;
+  bool has_nan;
+};
+
+// Of the values that are not NaN. Several at a time: one chain of comparisons would be as slow as
+// its latency.
+template <class V>
+Extremes<V> extremes(const V* values, std::size_t count)
+{
+  constexpr std::size_t kLanes = 8;
+  std::array<V, kLanes> minimum;
+  std::array<V, kLanes> maximum;
+  std::array<bool, kLanes> has_nan{};
+  minimum.fill(Nothing<V>::minimum);
+  maximum.fill(Nothing<V>::maximum);
+  const auto add = [&](std::size_t lane, V value)
+  {
+    // Comparisons with NaN are false, so that it changes neither.
+    minimum[lane] = value < minimum[lane] ? value : minimum[lane];
+    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
+    has_nan[lane] |= is_nan_value(value);
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+  {
+    for (std::size_t lane = 0; lane != kLanes; ++lane)
+    {
+      add(lane, values[i + lane]);
+    }
+  }
+  for (; i != count; ++i)
+  {
+    add(0, values[i]);
+  }
+  return { *std::min_element(minimum.begin(), minimum.end()),
+    *std::max_element(maximum.begin(), maximum.end()),
+    std::find(has_nan.begin(), has_nan.end(), true) != has_nan.end() };
+}
+
 /// Builds the index of one key whose values have class V.
 template <class V>
 class KeyIndexer
@@ -191,16 +234,7 @@ public:
   void add_treelet(std::size_t t, const V* values)
   {
     const Treelet& treelet = this->order_.treelets[t];
-    V minimum = Nothing<V>::minimum;
-    V maximum = Nothing<V>::maximum;
-    bool has_nan = false;
-    for (std::uint32_t i = 0; i != treelet.count; ++i)
-    {
-      // Comparisons with NaN are false, so that it changes neither.
-      minimum = values[i] < minimum ? values[i] : minimum;
-      maximum = values[i] > maximum ? values[i] : maximum;
-      has_nan |= is_nan_value(values[i]);
-    }
+    const auto [minimum, maximum, has_nan] = extremes(values, treelet.count);
     format::TreeletKeyRecord& record = this->out_.treelets[t];
     record = {};
     record.flags = has_nan ? format::kHasNaN : 0;

@@ -3,6 +3,7 @@
 #include "build/bounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace bat::build
@@ -23,6 +24,71 @@ void shuffle(TreeletParticle<T>* particles, std::size_t count)
     state ^= state << 17;
     std::swap(particles[i - 1], particles[(state >> 32) * i >> 32]);
   }
+}
+
+// Particles whose coordinate is below the pivot (or equal to it, if `or_equal`) come first; returns
+// how many they are. No branch depends on a coordinate: half of such branches would be mispredicted.
+template <bool or_equal, class T>
+std::size_t partition(
+  TreeletParticle<T>* particles, std::size_t count, std::size_t axis, T pivot)
+{
+  std::size_t low = 0;
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    const TreeletParticle<T> particle = particles[i];
+    const T x = particle.position[axis];
+    particles[i] = particles[low];
+    particles[low] = particle;
+    low += or_equal ? x <= pivot : x < pivot;
+  }
+  return low;
+}
+
+// A coordinate near the one that `left` of the `count` particles are below.
+template <class T>
+T estimate(const TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
+{
+  std::array<T, 31> sample;
+  const std::size_t size = count > 1024 ? sample.size() : count > 128 ? 11 : 5;
+  for (std::size_t i = 0; i != size; ++i)
+  {
+    sample[i] = particles[(2 * i + 1) * count / (2 * size)].position[axis];
+  }
+  T* const nth = sample.data() + left * size / count;
+  std::nth_element(sample.data(), nth, sample.data() + size);
+  return *nth;
+}
+
+// Moves the `left` particles with the lowest coordinates to the front, as std::nth_element does.
+template <class T>
+void split(TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
+{
+  constexpr std::size_t kSmall = 24;
+  constexpr int kMostRounds = 24; // beyond, the coordinates mislead the estimate
+  for (int round = 0; count > kSmall && round != kMostRounds; ++round)
+  {
+    const T pivot = estimate(particles, left, count, axis);
+    std::size_t low = partition<false>(particles, count, axis, pivot);
+    if (left < low)
+    {
+      count = low;
+      continue;
+    }
+    if (low == 0) // the pivot is the lowest: those equal to it come off, however many they are
+    {
+      low = partition<true>(particles, count, axis, pivot);
+    }
+    if (left <= low)
+    {
+      return;
+    }
+    particles += low;
+    left -= low;
+    count -= low;
+  }
+  std::nth_element(particles, particles + left, particles + count,
+    [axis](const TreeletParticle<T>& a, const TreeletParticle<T>& b)
+    { return a.position[axis] < b.position[axis]; });
 }
 
 std::uint8_t quantise_below(double value, double a, double b)
@@ -84,10 +150,7 @@ void order_treelet(TreeletParticle<T>* particles, std::size_t count, std::size_t
   const std::size_t blocks = (count + block_particles - 1) / block_particles;
   const std::size_t left = blocks > 1 ? (blocks + 1) / 2 * block_particles : count / 2;
   const std::size_t axis = longest_axis(tight_box(particles, count));
-  std::nth_element(particles, particles + left, particles + count,
-    [axis](const TreeletParticle<T>& a, const TreeletParticle<T>& b) {
-      return a.position[axis] < b.position[axis];
-    });
+  split(particles, left, count, axis);
   order_treelet(particles, left, block_particles);
   order_treelet(particles + left, count - left, block_particles);
 }

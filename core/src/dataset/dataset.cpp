@@ -304,22 +304,23 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
 {
   auto source = std::make_unique<io::RandomAccessFile>(path);
   source->set_observer(options.on_read);
-  if (format::peek_kind(*source) == format::FileKind::Top)
+  const std::optional<format::FileKind> kind = format::peek_kind(*source);
+  if (kind == format::FileKind::Top)
   {
     return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
   }
   // Files of the paper's library: their keys are what its users see as ranges, so they must be exact.
-  if (libbat::is_top(path))
+  if (!kind && libbat::is_top(path))
   {
     return Dataset(
       std::make_unique<Impl>(libbat::read_top(path, options, libbat::KeyRanges::Exact), options));
   }
-  if (libbat::is_leaf(path))
+  if (!kind && libbat::is_leaf(path))
   {
     return Dataset(std::make_unique<Impl>(
       libbat::open_leaf(path, options, libbat::KeyRanges::Exact), "libbat"));
   }
-  File file = File::open(path, options);
+  File file(std::make_unique<File::Impl>(std::move(source))); // the same, if `path` is being replaced
   std::string version = file.format_version();
   return Dataset(
     std::make_unique<Impl>(std::make_unique<FileLeaf>(std::move(file)), std::move(version)));

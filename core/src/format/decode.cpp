@@ -86,14 +86,14 @@ std::string describe(const SectionRecord& section)
                   : std::string(kind_name(section.kind));
 }
 
-FileKind peek_kind(const io::RandomAccessFile& file)
+std::optional<FileKind> peek_kind(const io::RandomAccessFile& file)
 {
   Header header{};
-  if (file.size() < sizeof(header))
+  file.read(0, &header, std::min<std::uint64_t>(file.size(), sizeof(header)));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0)
   {
-    return FileKind::Leaf;
+    return std::nullopt;
   }
-  file.read(0, &header, sizeof(header));
   return (header.required_features & kSeveralLeafFiles) != 0 ? FileKind::Top : FileKind::Leaf;
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ enum class FileKind
   Top   ///< of a dataset of several leaf files
 };
 
-/// Top if the header says that there are several leaf files; checks nothing.
-[[nodiscard]] FileKind peek_kind(const io::RandomAccessFile& file);
+/// By the magic and the features of the header; nothing if it has another magic or none. Checks no
+/// more.
+[[nodiscard]] std::optional<FileKind> peek_kind(const io::RandomAccessFile& file);
 
 /// Steps 2 to 6 of FORMAT.md section 16.
 [[nodiscard]] Header read_header(const io::RandomAccessFile& file, FileKind kind = FileKind::Leaf);

@@ -2,6 +2,7 @@
 
 #include "bat/error.hpp"
 #include "plan/adaptive.hpp"
+#include "plan/aggregators.hpp"
 #include "plan/ranks.hpp"
 
 #include <fmt/format.h>
@@ -178,13 +179,13 @@ Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given)
     return plan;
   }
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] { run(cells, options, particles, plan); });
-  plan.leaf_count = static_cast<std::uint32_t>(plan.leaf_particles.size());
-  plan.aggregators.resize(plan.leaf_count);
-  for (std::uint64_t leaf = 0; leaf != plan.leaf_count; ++leaf)
-  {
-    plan.aggregators[leaf] = static_cast<std::uint32_t>(leaf * options.ranks / plan.leaf_count);
-  }
+  arena.execute(
+    [&]
+    {
+      run(cells, options, particles, plan);
+      plan.leaf_count = static_cast<std::uint32_t>(plan.leaf_particles.size());
+      plan.aggregators = plan::choose_aggregators(cells, plan, options.ranks);
+    });
   return plan;
 }
 
