@@ -319,7 +319,7 @@ private:
     this->sends_.assign(slots, MPI_REQUEST_NULL);
     for (std::size_t slot = 0; slot != slots; ++slot)
     {
-      this->packed_.emplace_back(new std::byte[most_rows * this->row_bytes_]);
+      this->packed_.emplace_back(most_rows * this->row_bytes_);
     }
   }
 
@@ -328,11 +328,9 @@ private:
     for (std::size_t a = 0; a != this->arrays_.size(); ++a)
     {
       const ArrayView& array = *this->arrays_[a];
-      // Not make_unique, which would fill it with zeros.
-      leaf.columns.emplace_back(new std::byte[std::max<std::uint64_t>(
-        1, leaf.particles.count * build::tuple_bytes(array))]);
+      leaf.columns.emplace_back(leaf.particles.count * build::tuple_bytes(array));
       ArrayView& view = a == 0 ? leaf.particles.positions : leaf.particles.attributes[a - 1].values;
-      view = ArrayView::packed(array.type, array.components, leaf.columns.back().get());
+      view = ArrayView::packed(array.type, array.components, leaf.columns.back().data());
     }
   }
 
@@ -355,11 +353,11 @@ private:
   // Straight into the columns: the message is what send() packs, column by column.
   void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
   {
-    const AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+    AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
     for (std::size_t a = 0; a != this->arrays_.size(); ++a)
     {
       const std::uint64_t bytes = build::tuple_bytes(*this->arrays_[a]);
-      MPI_Get_address(leaf.columns[a].get() + (in.first_row + row) * bytes, &this->places_[a]);
+      MPI_Get_address(leaf.columns[a].data() + (in.first_row + row) * bytes, &this->places_[a]);
       this->lengths_[a] = static_cast<int>(count * bytes);
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -376,7 +374,7 @@ private:
   {
     for (const Incoming& in : this->incoming_)
     {
-      const AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+      AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
       if (in.source != this->comm_.rank() || leaf.columns.empty())
       {
         continue;
@@ -385,7 +383,7 @@ private:
       for (std::size_t a = 0; a != this->arrays_.size(); ++a)
       {
         gather_in_parallel(source, in.count, *this->arrays_[a],
-          leaf.columns[a].get() + in.first_row * build::tuple_bytes(*this->arrays_[a]));
+          leaf.columns[a].data() + in.first_row * build::tuple_bytes(*this->arrays_[a]));
       }
     }
   }
@@ -417,7 +415,7 @@ private:
         static_cast<int>(this->sends_.size()), this->sends_.data(), &done, MPI_STATUS_IGNORE);
       slot = static_cast<std::size_t>(done);
     }
-    std::byte* const packed = this->packed_[slot].get();
+    std::byte* const packed = this->packed_[slot].data();
     // Rows that could not be packed are sent all the same, because their receiver waits for them.
     this->keep_failure(attempt(
       [&]
@@ -449,7 +447,7 @@ private:
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;
   std::vector<MPI_Request> sends_;                   ///< in flight
-  std::vector<std::unique_ptr<std::byte[]>> packed_; ///< per send in flight
+  std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
   std::size_t started_ = 0;                          ///< sends
   std::optional<Failure> failure_;                   ///< while messages were under way
   ExchangeResult result_;

@@ -4,10 +4,10 @@
 #include "bat/particles.hpp"
 #include "bat/plan.hpp"
 #include "comm.hpp"
+#include "large_array.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace bat::mpi
@@ -17,7 +17,7 @@ struct AggregatedLeaf
 {
   std::uint32_t leaf = 0;
   ParticleView particles; ///< of `columns`, or of the caller's own arrays where nothing had to move
-  std::vector<std::unique_ptr<std::byte[]>> columns; ///< positions, then attributes
+  std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
 };
 
 struct ExchangeResult

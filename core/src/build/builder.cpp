@@ -162,7 +162,7 @@ public:
     out.block_count = blocks;
     out.block_boxes.resize(blocks);
     out.source = std::move(morton.source);
-    out.local_rank.resize(out.source.size());
+    out.local_rank.reset(out.source.size());
     const std::uint64_t n = this->particles_.count;
     out.sample.resize(std::min(n, std::clamp(n / kSampledShare, kFewestSampled, kMostSampled)));
 

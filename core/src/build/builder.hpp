@@ -5,6 +5,7 @@
 #include "bat/writer.hpp"
 #include "build/morton_order.hpp"
 #include "format/layout.hpp"
+#include "large_array.hpp"
 #include "levels.hpp"
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct SpatialOrder
   std::vector<format::BlockBoxRecord> block_boxes;
   /// Per treelet, by level and inside a level by rank: number of the particle in the caller's
   /// arrays, and its rank inside the treelet.
-  std::vector<std::uint32_t> source;
-  std::vector<std::uint16_t> local_rank;
+  LargeArray<std::uint32_t> source;
+  LargeArray<std::uint16_t> local_rank;
   /// Caller's numbers of the first particles of the file: a stratified sample of all.
   std::vector<std::uint32_t> sample;
 };

@@ -12,6 +12,7 @@
 #include "format/encode.hpp"
 #include "format/layout.hpp"
 #include "io/atomic_file.hpp"
+#include "large_array.hpp"
 #include "numbers.hpp"
 
 #include <nlohmann/json.hpp>
@@ -103,17 +104,15 @@ public:
   [[nodiscard]] double seconds() const { return this->seconds_; }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
   {
-    if (bytes > this->capacity_)
+    if (bytes > this->buffer_.size())
     {
-      this->buffer_.reset();
-      this->buffer_.reset(new std::byte[bytes]); // not make_unique, which would fill it with zeros
-      this->capacity_ = bytes;
+      this->buffer_.reset(bytes);
     }
     this->offset_ = offset;
     this->size_ = bytes;
-    return this->buffer_.get();
+    return this->buffer_.data();
   }
-  void end_column() override { this->write(this->offset_, this->buffer_.get(), this->size_); }
+  void end_column() override { this->write(this->offset_, this->buffer_.data(), this->size_); }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
     const auto start = Clock::now();
@@ -123,8 +122,7 @@ public:
 
 private:
   io::AtomicFile& file_;
-  std::unique_ptr<std::byte[]> buffer_;
-  std::uint64_t capacity_ = 0;
+  LargeArray<std::byte> buffer_;
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
   double seconds_ = 0;

@@ -63,20 +63,20 @@ void radix_pass(const Entry* from, Entry* to, std::size_t count, int shift)
   });
 }
 
-// Stable sort by key. `scratch` has room for as many; the result is in `entries`.
-void sort_by_key(std::vector<Entry>& entries, std::vector<Entry>& scratch)
+// Stable sort by key. `scratch` becomes as large.
+void sort_by_key(LargeArray<Entry>& entries, LargeArray<Entry>& scratch)
 {
   if (entries.size() <= kSmallSort)
   {
-    std::stable_sort(entries.begin(), entries.end(),
+    std::stable_sort(entries.data(), entries.data() + entries.size(),
       [](const Entry& a, const Entry& b) { return a.key < b.key; });
     return;
   }
-  scratch.resize(entries.size());
+  scratch.reset(entries.size());
   for (int shift = 0; shift < kKeyBits; shift += kDigitBits)
   {
     radix_pass(entries.data(), scratch.data(), entries.size(), shift);
-    entries.swap(scratch);
+    std::swap(entries, scratch);
   }
 }
 
@@ -93,7 +93,7 @@ public:
 
   void run(std::size_t count)
   {
-    this->out_.source.resize(count);
+    this->out_.source.reset(count);
     const std::size_t finite = this->separate_finite(count);
     this->out_.finite_count = finite;
     this->out_.bounds = this->bounds(0, finite);
@@ -111,7 +111,7 @@ private:
   // Finite particles first, both parts in the caller's order. Returns how many are finite.
   std::size_t separate_finite(std::size_t count)
   {
-    std::vector<std::uint32_t>& source = this->out_.source;
+    LargeArray<std::uint32_t>& source = this->out_.source;
     const std::size_t slices = (count + kSliceParticles - 1) / kSliceParticles;
     const auto slice_end = [count](std::size_t s) { return std::min(count, (s + 1) * kSliceParticles); };
     std::vector<std::size_t> finite_start(slices + 1);
@@ -166,9 +166,9 @@ private:
       return;
     }
     const MortonGrid grid(box);
-    std::vector<Entry> entries(count);
+    LargeArray<Entry> entries(count);
     {
-      std::vector<Entry> scratch;
+      LargeArray<Entry> scratch;
       tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 16384), [&](const auto& range) {
         for (std::size_t i = range.begin(); i != range.end(); ++i)
         {
@@ -189,7 +189,7 @@ private:
     // Cells that hold too many are cut after the entries are gone: recursion must not pile them up.
     std::vector<std::pair<std::size_t, bool>> ends; // end of a part; true if it needs its own grid
     this->cut_prefix(entries, 0, count, kKeyBits - 1, ends);
-    std::vector<Entry>().swap(entries); // assigning {} would keep the memory
+    entries.clear();
     std::size_t from = 0;
     for (const auto& [to, crowded] : ends)
     {
@@ -210,7 +210,7 @@ private:
   }
 
   // Shallow k-d tree over subprefixes: halves the cell at `bit` until each part is small enough.
-  void cut_prefix(const std::vector<Entry>& entries, std::size_t begin, std::size_t end, int bit,
+  void cut_prefix(const LargeArray<Entry>& entries, std::size_t begin, std::size_t end, int bit,
     std::vector<std::pair<std::size_t, bool>>& ends) const
   {
     if (end - begin <= this->most_)
@@ -223,10 +223,9 @@ private:
       ends.emplace_back(end, true);
       return;
     }
-    const auto middle = std::partition_point(entries.begin() + static_cast<std::ptrdiff_t>(begin),
-      entries.begin() + static_cast<std::ptrdiff_t>(end),
+    const auto middle = std::partition_point(entries.data() + begin, entries.data() + end,
       [bit](const Entry& e) { return (e.key >> bit & 1) == 0; });
-    const auto split = static_cast<std::size_t>(middle - entries.begin());
+    const auto split = static_cast<std::size_t>(middle - entries.data());
     if (split != begin)
     {
       this->cut_prefix(entries, begin, split, bit - 1, ends);

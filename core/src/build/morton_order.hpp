@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/particles.hpp"
+#include "large_array.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -18,9 +19,9 @@ struct TreeletRange
 
 struct MortonOrder
 {
-  std::vector<std::uint32_t> source;   ///< particle numbers of the caller, treelet by treelet
-  std::vector<TreeletRange> treelets;  ///< in Morton order; those with non-finite particles last
-  Box bounds;                          ///< of the particles with finite coordinates
+  LargeArray<std::uint32_t> source;   ///< particle numbers of the caller, treelet by treelet
+  std::vector<TreeletRange> treelets; ///< in Morton order; those with non-finite particles last
+  Box bounds;                         ///< of the particles with finite coordinates
   std::uint64_t finite_count = 0;
 };
 
