@@ -29,15 +29,6 @@ AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "a
 KINDS = ("boiler", "uniform", "clustered")
 PHASES = ("check", "plan", "exchange", "build", "write", "commit", "total")
 
-# Each rank asks the reader for the piece of the next one.
-NEXT_PIECE = """
-from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
-request = self.GetInputInformation(0, 0)
-piece = request.Get(Pipeline.UPDATE_PIECE_NUMBER()) + 1
-request.Set(Pipeline.UPDATE_PIECE_NUMBER(), piece % request.Get(Pipeline.UPDATE_NUMBER_OF_PIECES()))
-"""
-
-
 class BenchError(Exception):
     """What makes the figures worthless, in words."""
 
@@ -205,20 +196,21 @@ class Bench:
         return seconds, json.loads(report)
 
     def read_bat(self, check):
-        """From the name to particles on all ranks."""
+        """From the name to particles on all ranks: opening, and the slowest rank's reading."""
         from paraview.simple import BATReader, Delete, ProgrammableFilter, UpdatePipeline
 
         self.run(parallel_ranks.forget)
         self.make_cold()
-        self.run(parallel_ranks.meet)
-        start = parallel_ranks.since_meeting()
+        start = time.perf_counter()
         reader = BATReader(FileName=[self.path])
         reader.VertexCells = "None"
+        reader.UpdatePipelineInformation()
+        seconds = time.perf_counter() - start
         taken = ProgrammableFilter(Input=reader)
-        taken.RequestUpdateExtentScript = NEXT_PIECE
-        taken.Script = bat_ranks.script(parallel_ranks, "parallel_ranks.take(self.GetInputDataObject(0, 0))")
+        taken.RequestUpdateExtentScript = bat_ranks.script(parallel_ranks, "parallel_ranks.ask_next(self)")
+        taken.Script = bat_ranks.script(parallel_ranks, "parallel_ranks.take(self)")
         UpdatePipeline(proxy=taken)
-        seconds = max(self.run(parallel_ranks.taken)) - start
+        seconds += max(self.run(parallel_ranks.read_seconds))
         if check:
             self.check_read("BATReader")
         self.run(parallel_ranks.forget)

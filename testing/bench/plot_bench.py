@@ -17,7 +17,7 @@ import matplotlib
 
 matplotlib.use("Agg")  # no display
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, ScalarFormatter
 
 PHASES = ("check", "plan", "exchange", "build", "write", "commit")
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -83,7 +83,9 @@ def plot_bandwidth(groups, path):
             axes.xaxis.set_major_locator(FixedLocator(sorted(set(ranks))))
             axes.xaxis.set_major_formatter(ScalarFormatter())
             axes.xaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_locator(NullLocator())
             axes.set_xlabel("ranks")
             axes.set_ylabel(f"{what}, GB/s (geometric mean)")
             axes.grid(True, which="major", color="#dddddd")
