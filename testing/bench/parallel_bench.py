@@ -57,7 +57,10 @@ def parse(words):
     parser.add_argument("--folder", help="where to write, on all ranks the same (default: a temporary one)")
     parser.add_argument("--cold", action="store_true", help="files leave the page cache before they are read")
     parser.add_argument("--bat-plan", metavar="FILE", help="the program that makes the particles of the boiler")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    if options.kind.startswith("npz:"):
+        options.deal = "rows"
+    return options
 
 
 def _kind(text):

@@ -66,6 +66,16 @@ def csv(path, ids):
     np.savetxt(path, columns, delimiter=",", header="px,py,pz,id", comments="", fmt=["%r"] * 3 + ["%d"])
 
 
+def pieces(path, *names):
+    """A file of several pieces, which different ranks read."""
+    with open(path, "w") as file:
+        file.write('''<VTKFile type="PPolyData" version="0.1"><PPolyData GhostLevel="0">
+<PPointData><PDataArray type="Int64" Name="id"/><PDataArray type="Float32" Name="mass"/>
+<PDataArray type="Float64" Name="velocity" NumberOfComponents="3"/></PPointData>
+<PPoints><PDataArray type="Float32" NumberOfComponents="3"/></PPoints>
+''' + "".join('<Piece Source="%s"/>' % name for name in names) + "</PPolyData></VTKFile>")
+
+
 with Folder() as folder:
     for step in range(3):
         one = producer(cloud(N, seed=step + 1, first=100 * step))
@@ -131,6 +141,12 @@ with Folder() as folder:
     if ranks == 2:
         refused([folder("image.vti"), bad], "vtkImageData", "vtkPointSet")
         refused([folder("in.csv"), bad], "'px'")
+        pieces(folder("pieces.pvtp"), "in_9.vtp", "cut.vtp")
+        refused([folder("pieces.pvtp"), bad], "rank 1", "pieces.pvtp")
+        pieces(folder("pieces.pvtp"), "in_9.vtp", "in_10.vtp")
+        run(folder("pieces.pvtp"), out)
+        expect(len(particles(out)[0]), 2 * N, "particles of two pieces")
+        os.remove(folder("pieces.pvtp"))
         refused([folder("in_0.bat"), bad, "--arrays", "id,mas"], "'mas'", "id, mass, velocity")
     if ranks == 1:  # rank 0 alone finds these
         refused([folder("in_0.bat"), folder("link.bat")], "is an input")
