@@ -297,6 +297,7 @@ class Converter:
         from paraview import servermanager, simple
 
         self._options = options
+        self._warned = set()
         self._label = inputs[0] if len(inputs) == 1 else f"{inputs[0]} ... {inputs[-1]}"
         bat_ranks.on_all_ranks(listen)
         try:
@@ -365,7 +366,9 @@ class Converter:
                 named = text if label in text else f"{label}: {text}"
                 if kind == "error":
                     raise ConvertError(where + named)
-                bat_ranks.tell(f"warning: {where}{named}")
+                if named not in self._warned:
+                    bat_ranks.tell(f"warning: {where}{named}")
+                    self._warned.add(named)
             if seen["refused"]:
                 raise ConvertError(f"{where}{label}: a {seen['refused'][0]} cannot be written; particles are "
                                    "points (vtkPointSet) or rows of a table (vtkTable)")
@@ -387,7 +390,7 @@ def run(words):
     if not numbers:
         raise ConvertError(f"argument --steps: chooses none of the {len(converter.times)} steps")
     outputs = output_names(options.output, numbers, len(converter.times))
-    check_outputs(outputs, inputs)
+    check_outputs(outputs + [options.report] * (options.report not in (None, "-")), inputs)
     bar = Bar(options.progress or sys.__stderr__.isatty(), len(numbers))
     report = None
     try:
