@@ -38,14 +38,14 @@ def parse(words):
         prog="parallel_bench.py", usage="[mpirun -np N] pvbatch parallel_bench.py --json FILE [options]")
     parser.add_argument("--json", metavar="FILE", required=True, help="file for the figures")
     parser.add_argument("--kind", default="boiler", type=_kind,
-                        help="boiler (default), uniform, clustered, or npz:FILE with an array pos (n, 3) and others of n rows")
+                        help="boiler (default), uniform, clustered, or npz:FILE: an array pos (n, 3), others of n rows")
     number = parser.add_mutually_exclusive_group()
     number.add_argument("--particles", type=_positive, help="of all ranks (default: 1,400,000)")
     number.add_argument("--particles-per-rank", type=_positive)
     parser.add_argument("--attributes", type=_positive, default=7, help="doubles per particle (default: 7)")
     parser.add_argument("--deal", choices=("space", "rows"), default="space",
-                        help="space (default): each rank owns a box, as in a simulation; rows: equal shares of a table "
-                             "whose rows are anywhere, as a reader of other files deals them. npz: always rows")
+                        help="space (default): each rank owns a box, as in a simulation; rows: equal shares of a "
+                             "table whose rows are anywhere, as readers of other files deal them (npz: always)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mode", nargs="+", choices=AGGREGATIONS, default=["adaptive"])
     parser.add_argument("--target-size", nargs="+", type=_size, default=[0], metavar="MIB",
@@ -65,7 +65,7 @@ def parse(words):
 
 def _kind(text):
     if text not in KINDS and not (text.startswith("npz:") and os.path.isfile(text[4:])):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are {', '.join(KINDS)} and npz:FILE of a file that is there")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are {', '.join(KINDS)} and npz: with the name of a file")
     return text
 
 

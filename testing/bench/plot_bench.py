@@ -22,7 +22,8 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, ScalarForma
 PHASES = ("check", "plan", "exchange", "build", "write", "commit")
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 PHASE_COLOURS = ("#999999", "#CC79A7", "#56B4E9", "#E69F00", "#0072B2", "#009E73")
-LINES = {"raw": ("#999999", "raw files"), "bat": ("#0072B2", "BAT in ParaView"), "direct": ("#009E73", "BAT from arrays"),
+LINES = {"raw": ("#999999", "raw files"), "bat": ("#0072B2", "BAT in ParaView"),
+         "direct": ("#009E73", "BAT from arrays"),
          "vtk_raw": ("#E69F00", "VTK XML, uncompressed"), "vtk_zlib": ("#D55E00", "VTK XML, zlib")}
 MODES = {"adaptive": ("#0072B2", "adaptive"), "rank-border": ("#E69F00", "rank borders"), "aug": ("#D55E00", "AUG")}
 
@@ -118,7 +119,8 @@ def sizes_of_plans(plans):
     """Title -> mode -> MB of each leaf file."""
     found = {}
     for plan in plans:
-        title = f"{plan['kind']}, {plan['ranks']} ranks, {plan['particles'] / 1e6:.3g} million particles, target {plan['target_bytes'] / 1e6:.3g} MB"
+        title = (f"{plan['kind']}, {plan['ranks']} ranks, {plan['particles'] / 1e6:.3g} million particles, "
+                 f"target {plan['target_bytes'] / 1e6:.3g} MB")
         found.setdefault(title, {})[plan["mode"]] = [size / 1e6 for size in plan["sizes"]]
     return found
 
@@ -166,7 +168,8 @@ def table(groups):
     lines = []
     for name, group in groups.items():
         lines += [f"**{name}; {scaling(group)}**, {min(run['repeat'] for run in group)} pairs or more", "",
-                  "| ranks | write / raw | write / raw, not flushed | from arrays / raw | write / VTK raw | write / VTK zlib "
+                  "| ranks | write / raw | write / raw, not flushed | from arrays / raw "
+                  "| write / VTK raw | write / VTK zlib "
                   "| read / raw | from file to arrays / raw | read / VTK raw | read / VTK zlib "
                   "| raw, BAT write s | raw, BAT read s | exchange, build, write, commit s | leaf files |",
                   "|--:|" + "--:|" * 13]
