@@ -371,9 +371,11 @@ def main():
     try:
         options = parse(sys.argv[1:])
         bat_ranks.load_plugins()
+        if not os.access(os.path.dirname(os.path.abspath(options.json)), os.W_OK):
+            raise BenchError(f"{options.json}: cannot be written: no such folder, or permission denied")
+        folder = tempfile.mkdtemp(prefix="bat_bench_", dir=options.folder)
+        figures = measure(options, folder)
         with open(options.json, "w", encoding="utf-8") as file:
-            folder = tempfile.mkdtemp(prefix="bat_bench_", dir=options.folder)
-            figures = measure(options, folder)
             json.dump(figures, file, indent=1)
         say(figures)
     except SystemExit as stop:  # argparse has said why
