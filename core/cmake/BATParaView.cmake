@@ -69,4 +69,14 @@ paraview_plugin_build(
   AUTOLOAD ${_bat_plugins}
   PLUGINS ${_bat_plugins})
 
+# Not in the folder of the plugins: ParaView takes every .py there for a plugin.
+set(_bat_scripts
+  "${PROJECT_SOURCE_DIR}/writer_plugin/convert.py"
+  "${PROJECT_SOURCE_DIR}/writer_plugin/bat_ranks.py")
+install(FILES ${_bat_scripts} DESTINATION "${CMAKE_INSTALL_LIBDIR}/parabat")
+foreach (_bat_script IN LISTS _bat_scripts)
+  get_filename_component(_bat_name "${_bat_script}" NAME)
+  configure_file("${_bat_script}" "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/parabat/${_bat_name}" COPYONLY)
+endforeach ()
+
 set(BAT_PARAVIEW_FOUND ON)

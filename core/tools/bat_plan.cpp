@@ -116,6 +116,7 @@ struct Arguments
   std::uint32_t step = 4501;
   int threads = 0;
   std::string json;
+  std::string points;
   bool sizes = false;
 };
 
@@ -230,6 +231,17 @@ std::vector<std::uint64_t> count_particles(
   return counts;
 }
 
+void save_points(const std::string& path, const std::vector<Point>& points)
+{
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(points.data()),
+    static_cast<std::streamsize>(points.size() * sizeof(Point)));
+  if (!out.flush())
+  {
+    throw bat::Error(bat::ErrorCode::WriteFailed, path + ": cannot be written");
+  }
+}
+
 nlohmann::json run(const Arguments& arguments)
 {
   std::unique_ptr<tbb::global_control> limit;
@@ -290,6 +302,11 @@ nlohmann::json run(const Arguments& arguments)
   {
     figures["sizes"] = std::move(sizes);
   }
+  if (!arguments.points.empty())
+  {
+    save_points(arguments.points, points);
+    figures["rank_begins"] = begins;
+  }
   return figures;
 }
 
@@ -336,6 +353,9 @@ int main(int argc, char** argv)
   app.add_option("--threads", arguments.threads, "most threads (default: all)")
     ->check(CLI::Range(0, 4096));
   app.add_option("--json", arguments.json, "write one JSON object to this file; - for stdout");
+  app.add_option("--points", arguments.points,
+    "write the particles' positions (float32 x, y, z) to this file, one rank after the other; "
+    "rank_begins in the JSON says where each rank's begin");
   app.add_flag("--sizes", arguments.sizes, "list the bytes of every leaf file in it");
   CLI11_PARSE(app, argc, argv);
   try

@@ -4,6 +4,7 @@ Usage: check_bat_plan.py BAT_PLAN
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,15 @@ def main():
         check("a line for people", "leaf files" in line)
         with open(path) as file:
             check("JSON in a file", json.load(file)["particles"] == 10000)
+        points = f"{folder}/points.f4"
+        begins = run("--particles", "10000", "--ranks", "7", "--points", points)["rank_begins"]
+        check("a file of 10000 positions", os.path.getsize(points) == 10000 * 12)
+        check("where each rank's begin, and the end", len(begins) == 8 and begins == sorted(begins)
+              and (begins[0], begins[-1]) == (0, 10000))
+    nowhere = subprocess.run([sys.argv[1], "--particles", "1000", "--points", "/nowhere/points.f4"],
+                             capture_output=True, text=True)
+    check("positions that cannot be written are an error",
+          nowhere.returncode != 0 and "/nowhere/points.f4" in nowhere.stderr)
     wrong = subprocess.run([sys.argv[1], "--target-size", "8 parsecs"], capture_output=True, text=True)
     check("a wrong size is refused", wrong.returncode != 0 and wrong.stderr != "")
     print(f"{len(failures)} failed")

@@ -1,0 +1,339 @@
+"""What each rank does in parallel_bench.py: makes its particles, hands them to ParaView, writes and reads
+them in other ways, adds up checksums. Functions are called through bat_ranks.on_all_ranks()."""
+
+import importlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+
+import bat_ranks
+
+# Of this rank: name -> array; the positions are "positions".
+_mine = {}
+_read = {}
+
+
+def make(kind, particles, attributes, deal, seed, points=None, begins=None):
+    """The particles of this rank. Returns their number and the bytes of one."""
+    _mine.clear()
+    if kind == "npz":
+        _load_share(points)
+    else:
+        positions = {"boiler": _boiler, "uniform": _uniform, "clustered": _clustered}[kind](
+            particles, deal, seed, points, begins)
+        _mine["positions"] = positions
+        for number in range(attributes):
+            _mine[f"attribute{number}"] = _attribute(positions, number)
+    rows = len(_mine["positions"])
+    return {"particles": rows,
+            "row_bytes": sum(a.dtype.itemsize * (a[:1].size if rows else 1) for a in _mine.values())}
+
+
+def _share(count):
+    """First and end of this rank's rows if rows are dealt out in order."""
+    rank, ranks = bat_ranks.rank(), bat_ranks.ranks()
+    return count * rank // ranks, count * (rank + 1) // ranks
+
+
+def _load_share(path):
+    with np.load(path) as file:
+        first, end = _share(len(file["pos"]))
+        for name in file.files:
+            array = file[name]
+            if array.ndim in (1, 2) and len(array) == len(file["pos"]):
+                _mine["positions" if name == "pos" else name] = np.ascontiguousarray(array[first:end])
+
+
+def _boiler(particles, deal, seed, points, begins):
+    first, end = begins[bat_ranks.rank():][:2] if deal == "space" else _share(particles)
+    values = np.fromfile(points, np.float32, count=3 * (end - first), offset=12 * first)
+    return values.reshape(-1, 3)
+
+
+def _uniform(particles, deal, seed, points, begins):
+    first, end = _share(particles)
+    values = np.random.default_rng([seed, bat_ranks.rank()]).random((end - first, 3), np.float32)
+    if deal == "space":
+        cells = _grid(bat_ranks.ranks())
+        values = (values + np.unravel_index(bat_ranks.rank(), cells)) / cells
+    return values.astype(np.float32)
+
+
+def _grid(ranks):
+    """Three factors of `ranks`, as near to each other as can be."""
+    best = min(((a, b, ranks // a // b) for a in range(1, ranks + 1) if ranks % a == 0
+                for b in range(1, ranks // a + 1) if ranks // a % b == 0),
+               key=lambda cells: max(cells) / min(cells))
+    return np.array(best)
+
+
+def _clustered(particles, deal, seed, points, begins):
+    clusters = 64
+    everyone = np.random.default_rng(seed)
+    centres = everyone.random((clusters, 3))
+    widths = 0.1 * 10.0 ** -everyone.uniform(0, 2, clusters)
+    random = np.random.default_rng([seed, bat_ranks.rank()])
+    first, end = _share(particles)
+    owned = np.arange(clusters) if deal == "rows" else np.arange(*_share(clusters))
+    which = random.choice(owned if len(owned) else np.arange(clusters), end - first)
+    return (centres[which] + widths[which, None] * random.normal(size=(end - first, 3))).astype(np.float32)
+
+
+def _attribute(positions, number):
+    """A double that follows place, with noise in its lower half so that no compressor finds it easy."""
+    wave = positions @ np.array([1.0, 0.7, 0.3]) * (0.5 + number) + number
+    return np.sin(wave) + 1e-4 * np.random.default_rng([number, len(positions)]).random(len(positions))
+
+
+def deliver(output):
+    """Fills a data set of this rank with its particles, without a copy."""
+    points = vtkPoints()
+    points.SetData(_to_vtk("positions"))
+    output.SetPoints(points)
+    for name in _mine:
+        if name != "positions":
+            output.GetPointData().AddArray(_to_vtk(name))
+
+
+def _to_vtk(name):
+    values = _mine[name]
+    array = numpy_to_vtk(values, array_type=get_vtk_array_type(values.dtype))
+    array.SetName(name)
+    return array
+
+
+# When this rank's reader began and ended: ParaView takes 0.03 s to prepare a programmable filter,
+# which is not reading.
+_reading = {}
+
+
+def ask_next(program):
+    """Asks the reader above the filter for the piece of the next rank."""
+    Pipeline = vtkStreamingDemandDrivenPipeline
+    request = program.GetInputInformation(0, 0)
+    piece = request.Get(Pipeline.UPDATE_PIECE_NUMBER()) + 1
+    request.Set(Pipeline.UPDATE_PIECE_NUMBER(), piece % request.Get(Pipeline.UPDATE_NUMBER_OF_PIECES()))
+    reader = program.GetInputAlgorithm(0, 0)
+    reader.AddObserver("EndEvent", _note_end)
+    _reading["begin"] = _reading["end"] = time.perf_counter()
+
+
+def _note_end(*_):
+    _reading["end"] = time.perf_counter()
+
+
+def read_seconds():
+    """Of the last read on this rank."""
+    return _reading["end"] - _reading["begin"]
+
+
+def take(program):
+    """Keeps what the reader gave this rank."""
+    data = program.GetInputDataObject(0, 0)
+    _read.clear()
+    if data.GetNumberOfPoints() == 0:
+        return
+    _read["positions"] = vtk_to_numpy(data.GetPoints().GetData())
+    for index in range(data.GetPointData().GetNumberOfArrays()):
+        array = data.GetPointData().GetArray(index)
+        _read[array.GetName()] = vtk_to_numpy(array)
+
+
+def _raw_file(folder, rank):
+    return os.path.join(folder, f"raw.{rank:05}")
+
+
+def _timed(work):
+    """Seconds between two barriers with `work` between them, which fails after the second."""
+    bat_ranks.barrier()
+    start = time.perf_counter()
+    failure = None
+    try:
+        work()
+    except Exception as error:  # pylint: disable=broad-except
+        failure = error
+    bat_ranks.barrier()
+    seconds = time.perf_counter() - start
+    if failure is not None:
+        raise failure
+    return seconds
+
+
+def _next():
+    """The rank whose particles this one reads."""
+    return (bat_ranks.rank() + 1) % bat_ranks.ranks()
+
+
+def write_raw(folder, flush):
+    """Each rank writes its arrays one after the other to a file of its own."""
+    return _timed(lambda: _write_arrays(_raw_file(folder, bat_ranks.rank()), flush))
+
+
+def _write_arrays(path, flush):
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        for values in _mine.values():
+            left = memoryview(values).cast("B") if values.size else b""
+            while len(left):
+                left = left[os.write(descriptor, left):]
+        if flush:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_raw(folder, shapes_of_ranks):
+    """Each rank reads the file of the next."""
+    _read.clear()
+    return _timed(lambda: _read_arrays(_raw_file(folder, _next()), shapes_of_ranks[_next()]))
+
+
+def _read_arrays(path, columns):
+    with open(path, "rb", buffering=0) as file:
+        for name, dtype, shape in columns:
+            values = np.empty(shape, dtype)
+            left = memoryview(values).cast("B") if values.size else b""
+            while len(left):
+                got = file.readinto(left)
+                if not got:
+                    raise EOFError(f"{path}: ends inside {name}")
+                left = left[got:]
+            _read[name] = values
+
+
+def forget_pages(names):
+    """Files leave the page cache of this node; they are on disk already."""
+    for name in names:
+        descriptor = os.open(name, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+# --- core/mpi without ParaView, through bat.py
+
+_direct = None
+
+
+def start_direct(folder, library):
+    """Loads bat.py from its folder, and mpi4py; returns why not."""
+    global _direct
+    try:
+        if library:
+            os.environ["BAT_LIBRARY"] = library
+        sys.path.append(folder)
+        comm = importlib.import_module("mpi4py.MPI").COMM_WORLD
+        _direct = importlib.import_module("bat"), comm
+        if (comm.rank, comm.size) != (bat_ranks.rank(), bat_ranks.ranks()):
+            return "mpi4py and VTK use different MPIs"
+    except (ImportError, OSError) as error:
+        return str(error)
+    return None
+
+
+def write_direct(path, target_bytes, mode):
+    """bat.write(), collective."""
+    bat, comm = _direct
+    attributes = {name: values for name, values in _mine.items() if name != "positions"}
+    return _timed(lambda: bat.write(comm, path, _mine["positions"], attributes, target_bytes=target_bytes,
+                                    mode=mode.replace("-", "_")))
+
+
+def read_direct(path):
+    """A restart on other ranks: each reads the share of the next."""
+    bat, comm = _direct
+
+    def work():
+        with bat.Dataset(path, comm) as dataset:
+            particles = dataset.read(part=_next(), parts=bat_ranks.ranks())
+        _read.update(particles, positions=particles.positions)
+
+    _read.clear()
+    return _timed(work)
+
+
+# --- VTK's XML writer, in a process beside each rank
+
+_vtk = None
+
+
+def start_vtk(python, program, folder):
+    """Starts vtk_xml_writer.py on the particles of this rank, which it takes from the raw file."""
+    global _vtk
+    # Not into a process that has another VTK: only what a login would set.
+    clean = {name: os.environ[name] for name in ("PATH", "HOME", "LC_ALL", "TMPDIR") if name in os.environ}
+    _vtk = subprocess.Popen([python, program, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            text=True, env=clean)
+    return _ask_vtk(do="load", path=_raw_file(folder, bat_ranks.rank()), shapes=shapes())
+
+
+def _ask_vtk(**question):
+    _vtk.stdin.write(json.dumps(question) + "\n")
+    _vtk.stdin.flush()
+    line = _vtk.stdout.readline()
+    answer = json.loads(line) if line else {"error": "the process ended"}
+    if "error" in answer:
+        raise RuntimeError("vtk_xml_writer.py: " + answer["error"])
+    return answer
+
+
+def _vtk_file(folder, rank):
+    return os.path.join(folder, f"vtk.{rank:05}.vtp")
+
+
+def write_vtk(folder, compressor):
+    return _timed(lambda: _ask_vtk(do="write", path=_vtk_file(folder, bat_ranks.rank()), compressor=compressor))
+
+
+def read_vtk(folder):
+    return _timed(lambda: _ask_vtk(do="read", path=_vtk_file(folder, _next())))
+
+
+def stop_vtk():
+    if _vtk is not None:
+        _vtk.stdin.close()
+        _vtk.wait()
+
+
+# --- what came of it
+
+def shapes():
+    """What is in this rank's raw file: name, type and shape of each column."""
+    return [[name, values.dtype.str, values.shape] for name, values in _mine.items()]
+
+
+def checksum(of_read):
+    """Sum over particles of a hash of all their bits, modulo 2^64, and the number of particles:
+    independent of order and of ranks. As texts, for JSON."""
+    columns = _read if of_read else _mine
+    rows = len(columns.get("positions", ()))
+    total = np.zeros(rows, np.uint64)
+    for number, name in enumerate(sorted(columns)):
+        values = columns[name].reshape(rows, -1)
+        bits = values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
+        for component in range(bits.shape[1]):
+            total = _mix(total ^ bits[:, component], number * 16 + component)
+    return [str(int(total.sum(dtype=np.uint64))), rows]
+
+
+def _mix(x, salt):
+    """splitmix64 (Steele et al. 2014)."""
+    x = x + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def forget():
+    _read.clear()
+
+
+def host():
+    return socket.gethostname(), len(os.sched_getaffinity(0))

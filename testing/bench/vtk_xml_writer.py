@@ -1,0 +1,117 @@
+"""VTK's XML writer as the wheel vtk==9.2.6 of PyPI has it, compiled with optimisation (Debian's is not).
+
+    vtk_xml_writer.py install FOLDER    makes a virtual environment there, prints its Python
+    PYTHON vtk_xml_writer.py serve      one question, one answer in each line, as JSON; see SERVED
+
+parallel_bench.py starts one process of the second kind beside each rank.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+PACKAGES = ("vtk==9.2.6", "numpy")
+
+
+def install(folder):
+    """Does nothing if it is there. Exits with a reason in words."""
+    python = os.path.join(folder, "bin", "python")
+    try:
+        if not os.path.exists(python):
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
+        if subprocess.run([python, "-c", "import vtkmodules.vtkIOXML, numpy"], capture_output=True).returncode:
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True,
+                           capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        words = (error.stderr or error.stdout).strip().splitlines()
+        sys.exit(f"{' '.join(error.cmd)}: {words[-1] if words else error}")
+    except OSError as error:
+        sys.exit(str(error))
+    print(python)
+
+
+class Server:
+    """The particles of one rank."""
+
+    def __init__(self):
+        self._data = None
+        self._keep = []
+
+    def load(self, path, shapes):
+        import numpy as np
+        from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtk
+        from vtkmodules.vtkCommonCore import vtkPoints
+        from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+        self._data = vtkPolyData()
+        with open(path, "rb") as file:
+            for name, dtype, shape in shapes:
+                values = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
+                array = numpy_to_vtk(values, array_type=get_vtk_array_type(values.dtype))
+                array.SetName(name)
+                self._keep.append(values)
+                if name == "positions":
+                    points = vtkPoints()
+                    points.SetData(array)
+                    self._data.SetPoints(points)
+                else:
+                    self._data.GetPointData().AddArray(array)
+        return {"points": self._data.GetNumberOfPoints()}
+
+    def write(self, path, compressor):
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+        start = time.perf_counter()
+        writer = vtkXMLPolyDataWriter()
+        writer.SetInputData(self._data)
+        writer.SetFileName(path)
+        writer.SetDataModeToAppended()
+        writer.EncodeAppendedDataOff()
+        if compressor == "none":
+            writer.SetCompressorTypeToNone()  # else the default, zlib
+        if not writer.Write():
+            raise RuntimeError(f"{path}: cannot be written")
+        written = time.perf_counter()
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+        return {"seconds_write": written - start, "seconds_flush": time.perf_counter() - written}
+
+    def read(self, path):
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+        reader = vtkXMLPolyDataReader()
+        reader.SetFileName(path)
+        reader.Update()
+        return {"points": reader.GetOutput().GetNumberOfPoints()}
+
+
+SERVED = ("load", "write", "read")
+
+
+def serve():
+    server = Server()
+    for line in sys.stdin:
+        question = json.loads(line)
+        do = question.pop("do")
+        try:
+            answer = getattr(server, do)(**question) if do in SERVED else {"error": f"no such question: {do}"}
+        except Exception as error:  # pylint: disable=broad-except
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+def main():
+    words = sys.argv[1:]
+    if len(words) == 2 and words[0] == "install":
+        install(words[1])
+    elif words == ["serve"]:
+        serve()
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

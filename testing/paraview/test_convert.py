@@ -1,0 +1,172 @@
+"""convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
+convert.py, number of ranks, pvbatch, mpiexec (not for one rank)."""
+import json
+import re
+import subprocess
+
+from bat_test import *
+
+convert, ranks, pvbatch = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+N = 5000
+
+# Without what tells mpirun that it runs inside this process, which MPI has set, and without the place
+# of the plugins: convert.py finds them itself.
+environment = {
+    name: value for name, value in os.environ.items()
+    if name != "PV_PLUGIN_PATH" and (not name.startswith(("PMIX", "ORTE", "OMPI"))
+                                     or name.startswith(("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl")))
+}
+
+
+def run(*words, status=0, script=convert):
+    """The lines that convert.py says; at most 100 s, so that a rank that waits for ever is seen."""
+    command = [pvbatch] if ranks == 1 else [sys.argv[4], "-np", str(ranks), pvbatch]
+    done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=100, env=environment)
+    said = done.stdout + done.stderr
+    assert (done.returncode != 0) == (status != 0), (words, done.returncode, said)
+    assert "Traceback" not in said and "Loguru caught" not in said, said
+    return said
+
+
+def refused(words, *texts, script=convert):
+    """It fails, and says so once, in these words."""
+    said = run(*words, status=1, script=script)
+    errors = re.findall(r"^(?:convert.py: )?error: .*", said, re.MULTILINE)
+    expect(len(errors), 1, "errors of %s, %s" % (words, said))
+    for text in texts:
+        assert text in errors[0], (errors[0], text)
+
+
+def particles(path):
+    data = fetch(OpenDataFile(path))
+    order = np.argsort(vtk_to_numpy(data.GetPointData().GetArray("id")))
+    point_data = data.GetPointData()
+    found = {point_data.GetArrayName(i): vtk_to_numpy(point_data.GetArray(i))[order]
+             for i in range(point_data.GetNumberOfArrays())}
+    return vtk_to_numpy(data.GetPoints().GetData())[order], found
+
+
+def check(path, seed=1, first=0, names=("id", "mass", "velocity")):
+    """The particles of cloud(N, seed, first), bit for bit."""
+    positions, found = particles(path)
+    expect(positions, points(N, seed), path + ": positions")
+    expect(set(found), set(names), path + ": arrays")
+    for name in names:
+        expect(found[name], arrays(N, seed, first)[name], path + ": " + name)
+
+
+def times(path):
+    reader = OpenDataFile(path)
+    return list(reader.TimestepValues) if hasattr(reader.TimestepValues, "__len__") else [reader.TimestepValues]
+
+
+def csv(path, ids):
+    # Doubles print and parse exactly.
+    columns = np.column_stack([points(N).astype("f8"), ids])
+    np.savetxt(path, columns, delimiter=",", header="px,py,pz,id", comments="", fmt=["%r"] * 3 + ["%d"])
+
+
+def pieces(path, *names):
+    """A file of several pieces, which different ranks read."""
+    with open(path, "w") as file:
+        file.write('''<VTKFile type="PPolyData" version="0.1"><PPolyData GhostLevel="0">
+<PPointData><PDataArray type="Int64" Name="id"/><PDataArray type="Float32" Name="mass"/>
+<PDataArray type="Float64" Name="velocity" NumberOfComponents="3"/></PPointData>
+<PPoints><PDataArray type="Float32" NumberOfComponents="3"/></PPoints>
+''' + "".join('<Piece Source="%s"/>' % name for name in names) + "</PPolyData></VTKFile>")
+
+
+with Folder() as folder:
+    for step in range(3):
+        one = producer(cloud(N, seed=step + 1, first=100 * step))
+        # Expat's update broke appended data, the default, in ParaView 5.11.
+        SaveData(folder("in_%d.vtp" % (step + 9)), one, DataMode="Ascii")
+        SaveData(folder("in_%d.bat" % step), one)
+    SaveData(folder("in.vtm"), GroupDatasets(Input=[producer(cloud(N))]), DataMode="Ascii")
+    SaveData(folder("in.vtk"), producer(cloud(N)))
+    csv(folder("in.csv"), np.arange(N))
+    SaveData(folder("image.vti"), Wavelet(), DataMode="Ascii")
+    out = folder("out.bat")
+
+    # Formats; none delivers a particle twice or loses one.
+    report = json.loads(run(folder("in_9.vtp"), out, "--report", "-", "--target-size", "0.05"))
+    check(out)
+    expect(report["particles"], N, "particles of the report")
+    expect(report["write"]["ranks"], ranks, "ranks of the report")
+    expect(report["write"]["leaf_files"], len(os.listdir(out + ".leaves")), "leaf files of the report")
+    assert report["seconds_read"] > 0 and report["write"]["seconds"]["total"] > 0
+    for name in ("in_0.bat", "in.vtk", "in.vtm") if ranks == 2 else ():
+        run(folder(name), out)
+        check(out)
+    run(folder("in.csv"), out, "--columns", "px,py,pz")
+    positions, found = particles(out)
+    expect(positions, points(N).astype("f8"), "positions of a table")
+    expect(found["id"], np.arange(N), "ids of a table")
+
+    # Options of the writer.
+    said = run(folder("in_9.vtp"), out, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
+               "--treelet-particles", "1024", "--progress")
+    check(out, names=["id"])
+    assert "100%" in said, said
+
+    # Time series: files, a pattern (9 before 10), some of the steps.
+    series = folder("series.bat")
+    lines = run(folder("in_*.vtp"), series, "--report", folder("report.jsonl"))
+    expect(lines.strip(), "", "silence")
+    with open(folder("report.jsonl")) as file:
+        expect([json.loads(line)["step"] for line in file], [0, 1, 2], "steps of the report")
+    for step in range(3):
+        check(folder("series_%04d.bat" % step), seed=step + 1, first=100 * step)
+        expect(times(folder("series_%04d.bat" % step)), [float(step)], "time")
+    run(folder("in_2.bat"), folder("in_0.bat"), folder("in_1.bat"), folder("some.bat"), "--steps", "::2")
+    check(folder("some_0000.bat"), seed=3, first=200)
+    check(folder("some_0002.bat"), seed=2, first=100)
+    if ranks == 1:
+        run(folder("in_*.vtp"), folder("last.bat"), "--steps", "-1")
+        check(folder("last.bat"), seed=3, first=200)
+
+    # What is refused, nothing is written of; inputs stay.
+    before = sorted(os.listdir(folder.path))
+    with open(folder("in_9.vtp")) as file:
+        text = file.read()
+    with open(folder("cut.vtp"), "w") as file:
+        file.write(text[:len(text) // 2])
+    with open(folder("what.foo"), "w") as file:
+        file.write("what")
+    os.symlink(folder("in_0.bat"), folder("link.bat"))
+    os.mkdir(folder("taken.bat"))
+    bad = folder("bad.bat")
+    refused([folder("cut.vtp"), bad], "cut.vtp")
+    refused([folder("in_0.bat"), folder("taken.bat")], "taken.bat")
+    if ranks == 2:
+        refused([folder("image.vti"), bad], "vtkImageData", "vtkPointSet")
+        refused([folder("in.csv"), bad], "'px'")
+        pieces(folder("pieces.pvtp"), "in_9.vtp", "cut.vtp")
+        refused([folder("pieces.pvtp"), bad], "rank 1", "pieces.pvtp")
+        pieces(folder("pieces.pvtp"), "in_9.vtp", "in_10.vtp")
+        run(folder("pieces.pvtp"), out)
+        expect(len(particles(out)[0]), 2 * N, "particles of two pieces")
+        os.remove(folder("pieces.pvtp"))
+        refused([folder("in_0.bat"), bad, "--arrays", "id,mas"], "'mas'", "id, mass, velocity")
+    if ranks == 1:  # rank 0 alone finds these
+        refused([folder("in_0.bat"), folder("link.bat")], "is an input")
+        refused([folder("nothing.vtp"), bad], "nothing.vtp", "no such file")
+        refused([folder("nothing_*.vtp"), bad], "none matches")
+        refused([folder("what.foo"), bad], "what.foo")
+        refused([folder("in.csv"), bad, "--columns", "px,py,pq"], "'pq'", "'px'")
+        refused([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps")
+        refused([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'")
+        refused([folder("in_0.bat"), folder("in_0.bat")], "is an input")
+        refused([folder("in_9.vtp"), bad, "--report", folder("in_9.vtp")], "is an input")
+        refused([folder("in_0.bat"), folder("no/where.bat")], "does not exist")
+        refused([folder("in_0.bat"), folder("out.vtp")], "must end in .bat")
+        os.mkdir(folder("alone"))
+        for name in ("convert.py", "bat_ranks.py"):
+            shutil.copy(os.path.join(os.path.dirname(convert), name), folder("alone"))
+        refused([folder("in_0.bat"), bad], "BATWriter is not found", "PV_PLUGIN_PATH",
+                script=folder("alone/convert.py"))
+        shutil.rmtree(folder("alone"))
+    after = set(os.listdir(folder.path)) - {"cut.vtp", "what.foo", "link.bat", "taken.bat"}
+    expect(sorted(after), before, "files after refusals")
+    check(folder("in_0.bat"))
+finish()

@@ -1,0 +1,436 @@
+"""Converts what ParaView can read to particle files (.bat), on one or many ranks. Run by pvbatch:
+
+    pvbatch convert.py IN... OUT.bat
+    mpirun -np 4 pvbatch convert.py 'steps/particles_*.vtp' OUT.bat --report times.jsonl
+
+All ranks write one dataset. Of a time series, every step becomes a dataset: OUT_0000.bat, OUT_0001.bat ...
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+import time
+import traceback
+import xml.etree.ElementTree
+
+from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkDataObject, vtkPointSet, vtkTable
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bat_ranks
+
+AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
+
+# Columns that the writer takes for coordinates if nobody chose any.
+USUAL_COLUMNS = re.compile(r"[xyzXYZ]|Points(:[012]|_[012]|\[[012]\])?")
+
+
+class ConvertError(Exception):
+    """What cannot be converted, in words."""
+
+
+# --- on every rank
+
+_seen = {}
+
+
+def pass_on(program, arrays, columns):
+    """Body of the filter between reader and writer: drops unwanted arrays and notes what came by."""
+    given = program.GetInputDataObject(0, 0)
+    passed = program.GetOutputDataObject(0)
+    leaves = _leaves(given)
+    _seen.clear()
+    _seen.update(
+        particles=sum(map(_count, leaves)),
+        arrays=sorted({name for leaf in leaves if _is_particles(leaf) for name in _names(leaf)}),
+        refused=sorted({leaf.GetClassName() for leaf in leaves if not _is_particles(leaf)}))
+    if arrays is None:
+        passed.ShallowCopy(given)
+    elif isinstance(given, vtkCompositeDataSet):
+        passed.CopyStructure(given)
+        walk = given.NewIterator()
+        while not walk.IsDoneWithTraversal():
+            passed.SetDataSet(walk, _with_arrays(walk.GetCurrentDataObject(), arrays, columns))
+            walk.GoToNextItem()
+    else:
+        passed.ShallowCopy(_with_arrays(given, arrays, columns))
+    _pass_time(program, given, passed)
+
+
+def _leaves(data):
+    if not isinstance(data, vtkCompositeDataSet):
+        return [data]
+    leaves = []
+    walk = data.NewIterator()
+    while not walk.IsDoneWithTraversal():
+        leaves.append(walk.GetCurrentDataObject())
+        walk.GoToNextItem()
+    return leaves
+
+
+def _is_particles(leaf):
+    return isinstance(leaf, (vtkPointSet, vtkTable))
+
+
+def _count(leaf):
+    if isinstance(leaf, vtkTable):
+        return leaf.GetNumberOfRows()
+    return leaf.GetNumberOfPoints() if isinstance(leaf, vtkPointSet) else 0
+
+
+def _attributes(leaf):
+    return leaf.GetRowData() if isinstance(leaf, vtkTable) else leaf.GetPointData()
+
+
+def _names(leaf):
+    attributes = _attributes(leaf)
+    return [name for name in map(attributes.GetArrayName, range(attributes.GetNumberOfArrays())) if name]
+
+
+def _with_arrays(leaf, arrays, columns):
+    if not _is_particles(leaf):
+        return leaf
+    copy = leaf.NewInstance()
+    copy.ShallowCopy(leaf)
+    keep = set(arrays) | {"vtkGhostType"}
+    if isinstance(leaf, vtkTable):
+        keep |= {re.sub(r"\[\d+\]$", "", column) for column in columns}
+        keep |= {name for name in _names(leaf) if not columns and USUAL_COLUMNS.fullmatch(name)}
+    for name in _names(leaf):
+        if name not in keep:
+            _attributes(copy).RemoveArray(name)
+    return copy
+
+
+def _pass_time(program, given, passed):
+    """Many readers do not say of which time their data is."""
+    key = vtkDataObject.DATA_TIME_STEP()
+    asked = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+    request = program.GetOutputInformation(0)
+    if given.GetInformation().Has(key):
+        passed.GetInformation().Set(key, given.GetInformation().Get(key))
+    elif request.Has(asked):
+        passed.GetInformation().Set(key, request.Get(asked))
+
+
+def listen():
+    _seen.clear()
+    bat_ranks.listen()
+
+
+def look():
+    """What came by on this rank, and what VTK said about it."""
+    seen = dict({"particles": 0, "arrays": [], "refused": []}, **_seen, said=bat_ranks.said())
+    _seen.clear()
+    return seen
+
+
+# --- on rank 0
+
+def parse(words):
+    parser = argparse.ArgumentParser(
+        prog="convert.py", description="Converts what ParaView can read to particle files (.bat).",
+        usage="[mpirun -np N] pvbatch convert.py IN... OUT.bat [options]")
+    parser.add_argument("inputs", metavar="IN", nargs="+",
+                        help="file that ParaView can read; several files, or a quoted pattern, are a time series")
+    parser.add_argument("output", metavar="OUT.bat",
+                        help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ...")
+    parser.add_argument("--steps", metavar="A:B:C", type=_steps, default=slice(None),
+                        help="steps from A to before B, every C-th, counted from 0, as in Python; or one number")
+    parser.add_argument("--arrays", metavar="NAME,...", type=_list, help="write only these attributes")
+    parser.add_argument("--columns", metavar="X,Y,Z", type=_columns, default=[],
+                        help="columns of a table that are coordinates; Z may be none")
+    parser.add_argument("--target-size", metavar="MIB", type=_size, default=0,
+                        help="size of a leaf file to aim at, in MiB; auto (default) chooses it")
+    parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
+                        help="how particles are divided into leaf files (default: adaptive)")
+    parser.add_argument("--block-particles", metavar="N", type=int, default=0,
+                        help="most particles of a block, 16 to 65536; 0 (default) chooses it")
+    parser.add_argument("--treelet-particles", metavar="N", type=int, default=8192,
+                        help="most particles of a treelet, 256 to 65536 (default: 8192)")
+    parser.add_argument("--report", metavar="FILE",
+                        help="write one line of JSON for each step to this file; - for stdout")
+    parser.add_argument("--progress", action="store_true",
+                        help="show a progress bar even if stderr is no terminal")
+    options = parser.parse_args(words)
+    if options.block_particles != 0 and not 16 <= options.block_particles <= 65536:
+        parser.error(f"argument --block-particles: {options.block_particles}; allowed are 0 and 16 to 65536")
+    if not 256 <= options.treelet_particles <= 65536:
+        parser.error(f"argument --treelet-particles: {options.treelet_particles}; allowed are 256 to 65536")
+    if not options.output.endswith(".bat"):
+        parser.error(f"the last argument is the file to write and must end in .bat; it is {options.output}")
+    return options
+
+
+def _steps(text):
+    try:
+        numbers = [int(part) if part else None for part in text.split(":")]
+        if len(numbers) == 1:
+            return slice(numbers[0], None if numbers[0] == -1 else numbers[0] + 1)
+        range(1)[slice(*numbers)]
+        return slice(*numbers)
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is A:B:C or a number, C not 0") from None
+
+
+def _list(text):
+    return [name for name in text.split(",") if name]
+
+
+def _columns(text):
+    names = text.split(",")
+    if len(names) != 3 or not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three names with commas between them")
+    return names
+
+
+def _size(text):
+    try:
+        size = 0.0 if text == "auto" else float(text)
+    except ValueError:
+        size = -1.0
+    if not (0 < size < float("inf") or text == "auto"):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number of MiB above 0")
+    return size
+
+
+def find_inputs(words):
+    """Names and patterns to files; those of a pattern in the order of the numbers in their names."""
+    files = []
+    for word in words:
+        if os.path.exists(word):
+            files.append(word)
+            continue
+        matches = sorted(glob.glob(word), key=lambda name: [
+            (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)])
+        if not matches:
+            raise ConvertError(f"{word}: no such file" + (
+                ", and none matches the pattern" if glob.has_magic(word) else ""))
+        files += matches
+    for file in files:
+        if not os.access(file, os.R_OK):
+            raise ConvertError(f"{file}: cannot be read: permission denied")
+    return files
+
+
+def files_behind(file):
+    """The file, and those that it is a list of."""
+    names = [file]
+    try:
+        if file.endswith(".series"):
+            with open(file, encoding="utf-8") as text:
+                names += [entry["name"] for entry in json.load(text)["files"]]
+        elif file.endswith((".pvd", ".vtm", ".pvtp", ".pvtu", ".vtpd", ".vtpc")):
+            names += [place for element in xml.etree.ElementTree.parse(file).iter()
+                      for place in (element.get("file"), element.get("Source")) if place]
+    except (OSError, ValueError, KeyError, TypeError, xml.etree.ElementTree.ParseError):
+        pass  # the reader says what is wrong with it
+    return [os.path.join(os.path.dirname(file), name) for name in names[1:]] + names[:1]
+
+
+def check_outputs(outputs, inputs):
+    """No output is an input, or would take its leaf files away."""
+    behind = {os.path.realpath(name) for file in inputs for name in files_behind(file)}
+    identities = {(status.st_dev, status.st_ino) for status in map(os.stat, filter(os.path.exists, behind))}
+    for output in outputs:
+        folder = os.path.realpath(output + ".leaves") + os.sep
+        same = os.path.exists(output) and (os.stat(output).st_dev, os.stat(output).st_ino) in identities
+        if same or os.path.realpath(output) in behind or any(name.startswith(folder) for name in behind):
+            raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+    parent = os.path.dirname(os.path.abspath(outputs[0]))
+    if not os.path.isdir(parent):
+        raise ConvertError(f"{outputs[0]}: the folder {parent} does not exist")
+
+
+def output_names(output, numbers, steps):
+    if len(numbers) == 1:
+        return [output]
+    width = max(4, len(str(steps - 1)))
+    stem = output[:-len(".bat")]
+    return [f"{stem}_{number:0{width}}.bat" for number in numbers]
+
+
+class Bar:
+    """Progress on stderr: steps done, and what is being done."""
+
+    WIDTH = 30
+
+    def __init__(self, shown, steps):
+        self._shown = shown
+        self._steps = steps
+        self._done = 0
+        self._text = None
+
+    def show(self, what, share):
+        """`share` of the current step is done."""
+        if not self._shown:
+            return
+        part = (self._done + share) / self._steps
+        full = round(part * self.WIDTH)
+        step = min(self._done + 1, self._steps)
+        text = (f"\r[{'#' * full}{'.' * (self.WIDTH - full)}] {part:4.0%}  step {step} of {self._steps}: "
+                f"{what:8}")
+        if text != self._text:
+            bat_ranks.tell(text, end="")
+            self._text = text
+
+    def step_done(self):
+        self._done += 1
+        self.show("written", 0)
+
+    def end(self):
+        if self._text:
+            bat_ranks.tell("")
+            self._text = None
+
+
+class Converter:
+    """Reader, filter and writer of one conversion."""
+
+    # Of a step's progress; reading tells nothing while it goes on.
+    READ_SHARE = 0.3
+
+    def __init__(self, options, inputs):
+        from paraview import servermanager, simple
+
+        self._options = options
+        self._warned = set()
+        self._label = inputs[0] if len(inputs) == 1 else f"{inputs[0]} ... {inputs[-1]}"
+        bat_ranks.on_all_ranks(listen)
+        try:
+            self._reader = simple.OpenDataFile(inputs if len(inputs) > 1 else inputs[0])
+        except RuntimeError as error:  # ParaView's own words for a file without a reader
+            raise ConvertError(f"{self._label}: {error}") from None
+        if self._reader is None:
+            raise ConvertError(f"{self._label}: ParaView has no reader for it")
+        self._reader.UpdatePipelineInformation()
+        self._check(bat_ranks.on_all_ranks(look))
+        times = getattr(self._reader, "TimestepValues", None)
+        times = [] if times is None else times if hasattr(times, "__len__") else [times]
+        self.times = list(times) or [None]
+        if len(self.times) < len(inputs):
+            raise ConvertError(f"{self._label}: {len(inputs)} files, but {self._reader.GetXMLLabel()} finds "
+                               f"{len(self.times)} time step in them; convert them one by one")
+        self._passed = simple.ProgrammableFilter(Input=self._reader)
+        self._passed.Script = bat_ranks.script(
+            sys.modules[__name__], f"convert.pass_on(self, {options.arrays!r}, {options.columns!r})")
+        self._writer = servermanager.writers.BATWriter(Input=self._passed)
+        self._set_up(self._writer)
+
+    def _set_up(self, writer):
+        options = self._options
+        writer.LeafFileSize = options.target_size
+        writer.Aggregation = AGGREGATIONS[options.aggregation]
+        writer.BlockParticles = options.block_particles
+        writer.TreeletParticles = options.treelet_particles
+        for axis, column in zip("XYZ", options.columns):
+            setattr(writer, axis + "Column", column)
+
+    def convert(self, number, output, bar):
+        """Writes one step; returns what to report."""
+        step_time = self.times[number]
+        when = [] if step_time is None else [step_time]
+        start = time.perf_counter()
+        bar.show("reading", 0)
+        self._passed.UpdatePipeline(*when)
+        particles = self._check(bat_ranks.on_all_ranks(look))
+        read = time.perf_counter()
+        bar.show("writing", self.READ_SHARE)
+        self._writer.FileName = output
+        inner = self._writer.GetClientSideObject().GetWriter()
+        observer = inner.AddObserver("ProgressEvent", lambda *_: bar.show(
+            "writing", self.READ_SHARE + (1 - self.READ_SHARE) * inner.GetProgress()))
+        self._writer.UpdatePipeline(*when)
+        inner.RemoveObserver(observer)
+        written = time.perf_counter()
+        self._writer.UpdatePropertyInformation()
+        report = self._writer.GetProperty("Report")[0]
+        self._check(bat_ranks.on_all_ranks(look), output)
+        if not report:
+            raise ConvertError(f"{output}: was not written")
+        report = json.loads(report)
+        return {"step": number, "time": step_time, "output": output, "particles": report["particles"],
+                "bytes": report["file_bytes"], "points_read": particles,
+                "seconds_read": read - start, "seconds_write": written - read, "write": report}
+
+    def _check(self, looks, output=None):
+        """Raises for what went wrong on some rank, prints warnings; returns how many particles came by."""
+        label = output or self._label
+        for rank, seen in enumerate(looks):
+            # What the writer says is agreed on, and names the rank itself.
+            where = f"rank {rank}: " if len(looks) > 1 and output is None else ""
+            for kind, text in seen["said"]:
+                named = text if label in text else f"{label}: {text}"
+                if kind == "error":
+                    raise ConvertError(where + named)
+                if named not in self._warned:
+                    bat_ranks.tell(f"warning: {where}{named}")
+                    self._warned.add(named)
+            if seen["refused"]:
+                raise ConvertError(f"{where}{label}: a {seen['refused'][0]} cannot be written; particles are "
+                                   "points (vtkPointSet) or rows of a table (vtkTable)")
+        particles = sum(seen["particles"] for seen in looks)
+        names = sorted(set().union(*(seen["arrays"] for seen in looks)))
+        missing = [name for name in self._options.arrays or [] if name not in names]
+        if particles and missing:
+            raise ConvertError(f"{label}: there is no array '{missing[0]}'; it has {', '.join(names) or 'none'}")
+        return particles
+
+
+def run(words):
+    options = parse(words)
+    bat_ranks.load_plugins()
+    inputs = find_inputs(options.inputs)
+    check_outputs([options.output], inputs)
+    converter = Converter(options, inputs)
+    numbers = range(len(converter.times))[options.steps]
+    if not numbers:
+        raise ConvertError(f"argument --steps: chooses none of the {len(converter.times)} steps")
+    outputs = output_names(options.output, numbers, len(converter.times))
+    check_outputs(outputs + [options.report] * (options.report not in (None, "-")), inputs)
+    bar = Bar(options.progress or sys.__stderr__.isatty(), len(numbers))
+    report = None
+    try:
+        if options.report:
+            report = sys.__stdout__ if options.report == "-" else open(options.report, "w", encoding="utf-8")
+        for number, output in zip(numbers, outputs):
+            line = converter.convert(number, output, bar)
+            bar.step_done()
+            if report:
+                print(json.dumps(line), file=report, flush=True)
+    except OSError as error:
+        raise ConvertError(f"{options.report}: cannot be written: {error.strerror}") from None
+    finally:
+        bar.end()
+
+
+def main():
+    from paraview.modules.vtkRemotingCore import vtkProcessModule
+
+    if vtkProcessModule.GetProcessModule().GetSymmetricMPIMode():
+        if bat_ranks.rank() == 0:
+            bat_ranks.tell("error: run pvbatch without --symmetric (--sym): rank 0 leads the others")
+        bat_ranks.leave(2)
+    status = 0
+    try:
+        run(sys.argv[1:])
+    except SystemExit as stop:  # argparse has said why
+        status = stop.code
+    except (ConvertError, bat_ranks.RankError) as error:
+        bat_ranks.tell(f"error: {error}")
+        status = 1
+    except BaseException:
+        bat_ranks.tell(traceback.format_exc())
+        status = 1
+    if status:
+        bat_ranks.leave_all(status)
+
+
+if __name__ == "__main__":
+    # Programmable filters fill __main__ with numpy's sum, max and others; a module keeps its own.
+    import convert
+
+    convert.main()
