@@ -170,8 +170,7 @@ bool AtomicFile::hold()
 
 void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 23;
-  [[maybe_unused]] constexpr std::size_t kWorthStarting = std::size_t{ 1 } << 20;
+  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
   const char* from = static_cast<const char*>(data);
   while (bytes != 0)
   {
@@ -186,14 +185,6 @@ void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes
       fail_write(
         this->target_, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
     }
-#ifdef SYNC_FILE_RANGE_WRITE
-    // On its way to the disk while the next column is built, or commit() would wait for all of it.
-    if (static_cast<std::size_t>(done) >= kWorthStarting)
-    {
-      (void)::sync_file_range(
-        this->descriptor_, static_cast<off_t>(offset), done, SYNC_FILE_RANGE_WRITE);
-    }
-#endif
     from += done;
     offset += static_cast<std::uint64_t>(done);
     bytes -= static_cast<std::size_t>(done);
