@@ -75,6 +75,40 @@ def expect(actual, wanted, what):
         raise AssertionError("%s: %r instead of %r" % (what, actual, wanted))
 
 
+def owners(source, ranks):
+    """Particles on each rank."""
+    per_rank = ProgrammableFilter(Input=source, CopyArrays=1)
+    per_rank.Script = """
+import numpy as np
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+rank = vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
+output.PointData.append(np.full(inputs[0].GetNumberOfPoints(), rank), "rank")
+"""
+    data = fetch(per_rank)
+    Delete(per_rank)
+    return np.bincount(vtk_to_numpy(data.GetPointData().GetArray("rank")), minlength=ranks)
+
+
+def check_spread(reader, n, ranks, what):
+    """The reader has the particles of cloud(n), as many on each rank as on any other."""
+    expect(ids(reader), arrays(n)["id"], what + ": the parts add up")
+    counts = owners(reader, ranks)
+    expect(len(counts), ranks, what + ": ranks")
+    assert counts.min() >= n // ranks - 1 and counts.max() <= n // ranks + 1, (what, counts)
+    reader.Quality = 0.1
+    leaf_files = 16
+    assert abs(len(ids(reader)) - n // 10) <= leaf_files, what
+    assert owners(reader, ranks).min() > 0.3 * n / 10 / ranks, what
+    reader.Quality = 1
+
+
+def outside_mpi():
+    """The environment without what MPI has put into it: mpiexec must not believe that it runs inside."""
+    ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl")
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("PMIX", "ORTE", "OMPI")) or name.startswith(ours)}
+
+
 class Folder:
     """A folder of its own, removed at the end."""
 

@@ -9,13 +9,8 @@ from bat_test import *
 convert, ranks, pvbatch = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 N = 5000
 
-# Without what tells mpirun that it runs inside this process, which MPI has set, and without the place
-# of the plugins: convert.py finds them itself.
-environment = {
-    name: value for name, value in os.environ.items()
-    if name != "PV_PLUGIN_PATH" and (not name.startswith(("PMIX", "ORTE", "OMPI"))
-                                     or name.startswith(("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl")))
-}
+environment = outside_mpi()
+del environment["PV_PLUGIN_PATH"]  # convert.py finds the plugins itself
 
 
 def run(*words, status=0, script=convert):

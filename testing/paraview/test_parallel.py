@@ -11,31 +11,8 @@ path, folder = sys.argv[1:3]
 N = 20000
 
 
-def owners(source):
-    """Particles on each rank."""
-    per_rank = ProgrammableFilter(Input=source, CopyArrays=1)
-    per_rank.Script = """
-import numpy as np
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
-rank = vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
-output.PointData.append(np.full(inputs[0].GetNumberOfPoints(), rank), "rank")
-"""
-    data = fetch(per_rank)
-    Delete(per_rank)
-    return np.bincount(vtk_to_numpy(data.GetPointData().GetArray("rank")), minlength=ranks)
-
-
 def check(reader, what):
-    """The reader has the sample's particles, spread evenly over ranks."""
-    expect(ids(reader), arrays(N)["id"], what + ": the parts add up")
-    counts = owners(reader)
-    expect(len(counts), ranks, "ranks")
-    assert counts.min() >= N // ranks - 1 and counts.max() <= N // ranks + 1, (what, counts)
-    reader.Quality = 0.1
-    leaf_files = 16
-    assert abs(len(ids(reader)) - N // 10) <= leaf_files, what
-    assert owners(reader).min() > 0.3 * N / 10 / ranks
-    reader.Quality = 1
+    check_spread(reader, N, ranks, what)
 
 
 def leaves_of(name):
