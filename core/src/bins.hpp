@@ -1,5 +1,5 @@
-// Equi-depth bins and the bits that stand for them (FORMAT.md section 11); shared by the writer, the
-// queries and the validator.
+// Equi-depth bins and the bits that stand for them (FORMAT.md section 11); shared by the writer,
+// the queries and the validator.
 #pragma once
 
 #include <algorithm>

@@ -13,9 +13,9 @@
 
 namespace bat
 {
-/// Values that start undefined: nothing is filled with zeros only to be written again. Large ones lie
-/// on large pages where the system has them, because what is gathered through a permutation would
-/// otherwise wait for address translation. The size is fixed until reset().
+/// Values that start undefined: nothing is filled with zeros only to be written again. Large ones
+/// lie on large pages where the system has them, because what is gathered through a permutation
+/// would otherwise wait for address translation. The size is fixed until reset().
 template <class T>
 class LargeArray
 {
@@ -56,7 +56,7 @@ private:
     std::size_t alignment = 0;
     void operator()(T* memory) const noexcept
     {
-      ::operator delete(memory, std::align_val_t{ this->alignment });
+      ::operator delete (memory, std::align_val_t{ this->alignment });
     }
   };
   using Memory = std::unique_ptr<T, Free>;
@@ -71,7 +71,7 @@ private:
     const std::size_t bytes = size * sizeof(T);
     const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* const memory = ::operator new(rounded, std::align_val_t{ alignment });
+    void* const memory = ::operator new (rounded, std::align_val_t{ alignment });
 #ifdef MADV_HUGEPAGE
     if (alignment == kLargePage)
     {

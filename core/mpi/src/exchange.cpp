@@ -446,10 +446,10 @@ private:
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;
-  std::vector<MPI_Request> sends_;                   ///< in flight
+  std::vector<MPI_Request> sends_;            ///< in flight
   std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
-  std::size_t started_ = 0;                          ///< sends
-  std::optional<Failure> failure_;                   ///< while messages were under way
+  std::size_t started_ = 0;                   ///< sends
+  std::optional<Failure> failure_;            ///< while messages were under way
   ExchangeResult result_;
 };
 }

@@ -27,10 +27,10 @@ void shuffle(TreeletParticle<T>* particles, std::size_t count)
 }
 
 // Particles whose coordinate is below the pivot (or equal to it, if `or_equal`) come first; returns
-// how many they are. No branch depends on a coordinate: half of such branches would be mispredicted.
+// how many they are. No branch depends on a coordinate: half of such branches would be
+// mispredicted.
 template <bool or_equal, class T>
-std::size_t partition(
-  TreeletParticle<T>* particles, std::size_t count, std::size_t axis, T pivot)
+std::size_t partition(TreeletParticle<T>* particles, std::size_t count, std::size_t axis, T pivot)
 {
   std::size_t low = 0;
   for (std::size_t i = 0; i != count; ++i)
@@ -46,7 +46,8 @@ std::size_t partition(
 
 // A coordinate near the one that `left` of the `count` particles are below.
 template <class T>
-T estimate(const TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
+T estimate(
+  const TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
 {
   std::array<T, 31> sample;
   const std::size_t size = count > 1024 ? sample.size() : count > 128 ? 11 : 5;

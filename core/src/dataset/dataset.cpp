@@ -309,7 +309,8 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
   {
     return Dataset(std::make_unique<Impl>(std::make_unique<TopFile>(std::move(source)), options));
   }
-  // Files of the paper's library: their keys are what its users see as ranges, so they must be exact.
+  // Files of the paper's library: their keys are what its users see as ranges, so they must be
+  // exact.
   if (!kind && libbat::is_top(path))
   {
     return Dataset(
@@ -317,10 +318,11 @@ Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& opti
   }
   if (!kind && libbat::is_leaf(path))
   {
-    return Dataset(std::make_unique<Impl>(
-      libbat::open_leaf(path, options, libbat::KeyRanges::Exact), "libbat"));
+    return Dataset(
+      std::make_unique<Impl>(libbat::open_leaf(path, options, libbat::KeyRanges::Exact), "libbat"));
   }
-  File file(std::make_unique<File::Impl>(std::move(source))); // the same, if `path` is being replaced
+  File file(
+    std::make_unique<File::Impl>(std::move(source))); // the same, if `path` is being replaced
   std::string version = file.format_version();
   return Dataset(
     std::make_unique<Impl>(std::make_unique<FileLeaf>(std::move(file)), std::move(version)));
@@ -419,7 +421,8 @@ const std::vector<LeafInfo>& Dataset::leaves() const
 
 std::uint64_t Dataset::file_bytes() const
 {
-  std::uint64_t bytes = this->impl_->top ? this->impl_->top->header.file_bytes : this->impl_->top_bytes;
+  std::uint64_t bytes =
+    this->impl_->top ? this->impl_->top->header.file_bytes : this->impl_->top_bytes;
   for (const LeafInfo& leaf : this->leaves())
   {
     bytes += leaf.file_bytes;

@@ -1,7 +1,6 @@
 #include "plan/aggregators.hpp"
 
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,51 +12,7 @@ namespace
 {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// What a rank has of a leaf file.
-struct Share
-{
-  double particles;
-  std::uint32_t leaf;
-  std::uint32_t rank;
-};
-
-std::vector<Share> shares_of(const std::vector<WeightedCell>& cells, const Plan& plan)
-{
-  std::vector<Share> shares(cells.size());
-  tbb::parallel_for(std::size_t{ 0 }, cells.size(),
-    [&](std::size_t i)
-    {
-      const WeightedCell& cell = cells[i];
-      const auto middle = [&](std::size_t axis)
-      {
-        return static_cast<double>(cell.lower[axis]) * 0.5 +
-          static_cast<double>(cell.upper[axis]) * 0.5;
-      };
-      const std::uint32_t leaf = plan.mode == PlanMode::Adaptive
-        ? plan.leaf_at(middle(0), middle(1), middle(2))
-        : plan.leaf_of_rank[cell.rank];
-      shares[i] = { cell.particles, leaf, cell.rank };
-    });
-  tbb::parallel_sort(shares.begin(), shares.end(),
-    [](const Share& a, const Share& b)
-    { return std::tie(a.leaf, a.rank, a.particles) < std::tie(b.leaf, b.rank, b.particles); });
-  std::size_t end = 0;
-  for (const Share& share : shares)
-  {
-    if (end != 0 && shares[end - 1].leaf == share.leaf && shares[end - 1].rank == share.rank)
-    {
-      shares[end - 1].particles += share.particles;
-    }
-    else
-    {
-      shares[end++] = share;
-    }
-  }
-  shares.resize(end);
-  return shares;
-}
-
-/// Ranks [begin(w), begin(w + 1)) may take so many leaf files together.
+/// Runs of ranks of equal length that may each take so many leaf files.
 class Windows
 {
 public:
@@ -96,35 +51,147 @@ private:
   std::uint32_t count_;
   std::vector<std::uint32_t> free_;
 };
+
+/// What the ranks of a window have of a leaf file.
+struct Share
+{
+  double particles;
+  std::uint32_t leaf;
+  std::uint32_t window;
+};
+
+std::vector<std::uint32_t> leaves_of_cells(const std::vector<WeightedCell>& cells, const Plan& plan)
+{
+  std::vector<std::uint32_t> leaves(cells.size());
+  tbb::parallel_for(std::size_t{ 0 }, cells.size(),
+    [&](std::size_t i)
+    {
+      const WeightedCell& cell = cells[i];
+      const auto middle = [&](std::size_t axis)
+      {
+        return static_cast<double>(cell.lower[axis]) * 0.5 +
+          static_cast<double>(cell.upper[axis]) * 0.5;
+      };
+      leaves[i] = plan.mode == PlanMode::Adaptive ? plan.leaf_at(middle(0), middle(1), middle(2))
+                                                  : plan.leaf_of_rank[cell.rank];
+    });
+  return leaves;
 }
 
-std::vector<std::uint32_t> choose_aggregators(
-  const std::vector<WeightedCell>& cells, const Plan& plan, std::uint32_t ranks)
+// Neighbours of the same leaf and window become one.
+void merge(std::vector<Share>& shares)
 {
-  std::vector<Share> shares = shares_of(cells, plan);
-  tbb::parallel_sort(shares.begin(), shares.end(),
-    [](const Share& a, const Share& b)
-    { return std::tie(b.particles, a.leaf, a.rank) < std::tie(a.particles, b.leaf, b.rank); });
-  Windows windows(ranks, plan.leaf_count);
-  std::vector<std::uint32_t> aggregators(plan.leaf_count, kNone);
+  std::size_t end = 0;
   for (const Share& share : shares)
   {
-    if (aggregators[share.leaf] == kNone && windows.take(windows.of_rank(share.rank)))
+    if (end != 0 && shares[end - 1].leaf == share.leaf && shares[end - 1].window == share.window)
     {
-      aggregators[share.leaf] = share.rank;
+      shares[end - 1].particles += share.particles;
+    }
+    else
+    {
+      shares[end++] = share;
+    }
+  }
+  shares.resize(end);
+}
+
+// One for each leaf and window, the largest first.
+std::vector<Share> shares_of(const std::vector<WeightedCell>& cells,
+  const std::vector<std::uint32_t>& leaves, const Windows& windows)
+{
+  std::vector<Share> shares;
+  for (std::size_t i = 0; i != cells.size(); ++i)
+  {
+    const std::uint32_t window = windows.of_rank(cells[i].rank);
+    if (!shares.empty() && shares.back().leaf == leaves[i] && shares.back().window == window)
+    {
+      shares.back().particles += cells[i].particles; // cells come rank by rank: most do
+    }
+    else
+    {
+      shares.push_back({ cells[i].particles, leaves[i], window });
+    }
+  }
+  std::sort(shares.begin(), shares.end(),
+    [](const Share& a, const Share& b)
+    { return std::tie(a.leaf, a.window, a.particles) < std::tie(b.leaf, b.window, b.particles); });
+  merge(shares);
+  std::sort(shares.begin(), shares.end(),
+    [](const Share& a, const Share& b)
+    { return std::tie(b.particles, a.leaf, a.window) < std::tie(a.particles, b.leaf, b.window); });
+  return shares;
+}
+
+std::vector<std::uint32_t> choose_windows(
+  const std::vector<Share>& shares, std::uint32_t leaves, Windows& windows)
+{
+  std::vector<std::uint32_t> chosen(leaves, kNone);
+  for (const Share& share : shares)
+  {
+    if (chosen[share.leaf] == kNone && windows.take(share.window))
+    {
+      chosen[share.leaf] = share.window;
     }
   }
   std::uint32_t window = 0;
-  for (std::uint32_t& aggregator : aggregators)
+  for (std::uint32_t& mine : chosen)
   {
-    if (aggregator == kNone)
+    if (mine == kNone)
     {
       while (!windows.take(window))
       {
         ++window;
       }
-      aggregator = windows.first_rank(window);
+      mine = window;
     }
+  }
+  return chosen;
+}
+}
+
+std::vector<std::uint32_t> choose_aggregators(
+  const std::vector<WeightedCell>& cells, const Plan& plan, std::uint32_t ranks)
+{
+  const std::vector<std::uint32_t> leaves = leaves_of_cells(cells, plan);
+  Windows windows(ranks, plan.leaf_count);
+  const std::vector<std::uint32_t> chosen =
+    choose_windows(shares_of(cells, leaves, windows), plan.leaf_count, windows);
+
+  /// Of the window's ranks the one with most of the leaf file, and the one being added up.
+  struct Best
+  {
+    std::uint32_t rank = 0;
+    double particles = 0;
+    std::uint32_t now = kNone;
+    double sum = 0;
+  };
+  std::vector<Best> best(plan.leaf_count);
+  for (std::uint32_t leaf = 0; leaf != plan.leaf_count; ++leaf)
+  {
+    best[leaf].rank = windows.first_rank(chosen[leaf]);
+  }
+  for (std::size_t i = 0; i != cells.size(); ++i)
+  {
+    const std::uint32_t rank = cells[i].rank;
+    if (windows.of_rank(rank) != chosen[leaves[i]])
+    {
+      continue;
+    }
+    Best& b = best[leaves[i]];
+    b.sum = b.now == rank ? b.sum + cells[i].particles : cells[i].particles;
+    b.now = rank;
+    if (b.sum > b.particles)
+    {
+      b.rank = rank;
+      b.particles = b.sum;
+    }
+  }
+  std::vector<std::uint32_t> aggregators;
+  aggregators.reserve(plan.leaf_count);
+  for (const Best& b : best)
+  {
+    aggregators.push_back(b.rank);
   }
   return aggregators;
 }
