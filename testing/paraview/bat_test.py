@@ -104,9 +104,9 @@ def check_spread(reader, n, ranks, what):
 
 def outside_mpi():
     """The environment without what MPI has put into it: mpiexec must not believe that it runs inside."""
-    ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl")
+    ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl", "PRTE_MCA_rmaps")
     return {name: value for name, value in os.environ.items()
-            if not name.startswith(("PMIX", "ORTE", "OMPI")) or name.startswith(ours)}
+            if not name.startswith(("PMIX", "PRTE", "ORTE", "OMPI")) or name.startswith(ours)}
 
 
 class Folder:

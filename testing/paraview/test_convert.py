@@ -56,9 +56,9 @@ def times(path):
 
 
 def csv(path, ids):
-    # Doubles print and parse exactly.
+    # So that doubles print and parse exactly.
     columns = np.column_stack([points(N).astype("f8"), ids])
-    np.savetxt(path, columns, delimiter=",", header="px,py,pz,id", comments="", fmt=["%r"] * 3 + ["%d"])
+    np.savetxt(path, columns, delimiter=",", header="px,py,pz,id", comments="", fmt=["%.17g"] * 3 + ["%d"])
 
 
 def pieces(path, *names):
