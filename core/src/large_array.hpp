@@ -36,11 +36,6 @@ public:
       this->size_ = size;
     }
   }
-  void clear() noexcept
-  {
-    this->memory_.reset();
-    this->size_ = 0;
-  }
 
   [[nodiscard]] std::size_t size() const noexcept { return this->size_; }
   [[nodiscard]] T* data() noexcept { return this->memory_.get(); }

@@ -189,7 +189,7 @@ private:
     // Cells that hold too many are cut after the entries are gone: recursion must not pile them up.
     std::vector<std::pair<std::size_t, bool>> ends; // end of a part; true if it needs its own grid
     this->cut_prefix(entries, 0, count, kKeyBits - 1, ends);
-    entries.clear();
+    entries.reset(0);
     std::size_t from = 0;
     for (const auto& [to, crowded] : ends)
     {
