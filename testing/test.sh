@@ -61,7 +61,8 @@ test_sanitized()
   configure "$ASAN_DIR" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DBAT_SANITIZER=address,undefined -DBAT_WITH_PARAVIEW=OFF
   build "$ASAN_DIR"
-  run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR" --label-exclude large
+  run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR" --label-exclude large \
+    --parallel "$JOBS"
 }
 
 main()
