@@ -112,7 +112,7 @@ with Folder() as folder:
     # Time series: files, a pattern (9 before 10), some of the steps.
     series = folder("series.bat")
     lines = run(folder("in_*.vtp"), series, "--report", folder("report.jsonl"))
-    expect(lines.strip(), "", "silence")
+    assert not re.search(r"error:|warning:|\[[#.]+\]|\{", lines), lines  # MPI may have its say
     with open(folder("report.jsonl")) as file:
         expect([json.loads(line)["step"] for line in file], [0, 1, 2], "steps of the report")
     for step in range(3):
