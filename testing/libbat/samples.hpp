@@ -8,9 +8,14 @@
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +44,23 @@ inline std::vector<std::filesystem::path> folders()
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+/// A leaf file with another JSON text; the padding behind it takes up the difference.
+inline std::vector<std::byte> with_json(
+  std::vector<std::byte> file, const std::function<void(nlohmann::json&)>& change)
+{
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), 8);
+  const char* text = reinterpret_cast<const char*>(file.data()) + 8;
+  nlohmann::json json = nlohmann::json::parse(text, text + length);
+  change(json);
+  std::string changed = json.dump();
+  length = changed.size();
+  changed.resize(4096 - 8);
+  std::memcpy(file.data(), &length, 8);
+  std::memcpy(file.data() + 8, changed.data(), changed.size());
+  return file;
 }
 
 inline std::vector<std::filesystem::path> files_in(

@@ -156,22 +156,6 @@ TEST(Damage, any_flipped_bit_is_an_error_or_harmless)
   }
 }
 
-/// Changes the JSON text; the padding behind it takes up the difference.
-Bytes with_json(Bytes file, const std::function<void(nlohmann::json&)>& change)
-{
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), 8);
-  const char* text = reinterpret_cast<const char*>(file.data()) + 8;
-  nlohmann::json json = nlohmann::json::parse(text, text + length);
-  change(json);
-  std::string changed = json.dump();
-  length = changed.size();
-  changed.resize(4096 - 8);
-  std::memcpy(file.data(), &length, 8);
-  std::memcpy(file.data() + 8, changed.data(), changed.size());
-  return file;
-}
-
 TEST(Damage, every_count_in_the_header_is_checked)
 {
   const TempDir dir;
@@ -195,7 +179,7 @@ TEST(Damage, every_count_in_the_header_is_checked)
     for (const nlohmann::json& value : values)
     {
       SCOPED_TRACE(std::string(key) + " = " + value.dump());
-      write_bytes(path, with_json(good, [&](nlohmann::json& json) { json[key] = value; }));
+      write_bytes(path, samples::with_json(good, [&](nlohmann::json& json) { json[key] = value; }));
       const auto answer = ask(path, queries);
       validate(path);
       ASSERT_LT(allocations::take_largest(), 4U << 20);
@@ -209,7 +193,7 @@ TEST(Damage, every_count_in_the_header_is_checked)
         EXPECT_FALSE(answer);
       }
     }
-    write_bytes(path, with_json(good, [&](nlohmann::json& json) { json.erase(key); }));
+    write_bytes(path, samples::with_json(good, [&](nlohmann::json& json) { json.erase(key); }));
     (void)ask(path, queries);
   }
   for (const nlohmann::json& value : values)
@@ -217,8 +201,9 @@ TEST(Damage, every_count_in_the_header_is_checked)
     for (const char* key : { "dtype", "name", "range" })
     {
       SCOPED_TRACE(std::string(key) + " = " + value.dump());
-      write_bytes(
-        path, with_json(good, [&](nlohmann::json& json) { json["attributes"][0][key] = value; }));
+      write_bytes(path,
+        samples::with_json(
+          good, [&](nlohmann::json& json) { json["attributes"][0][key] = value; }));
       (void)ask(path, queries);
       validate(path);
     }

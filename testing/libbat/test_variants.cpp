@@ -2,7 +2,6 @@
 
 #include "samples.hpp"
 
-#include <functional>
 #include <limits>
 
 namespace
@@ -12,21 +11,6 @@ using Bytes = std::vector<std::byte>;
 Bytes good()
 {
   return read_bytes(samples::file("good/good0.bat"));
-}
-
-Bytes with_json(Bytes file, const std::function<void(nlohmann::json&)>& change)
-{
-  std::uint64_t length = 0;
-  std::memcpy(&length, file.data(), 8);
-  const char* text = reinterpret_cast<const char*>(file.data()) + 8;
-  nlohmann::json json = nlohmann::json::parse(text, text + length);
-  change(json);
-  std::string changed = json.dump();
-  length = changed.size();
-  changed.resize(4096 - 8);
-  std::memcpy(file.data(), &length, 8);
-  std::memcpy(file.data() + 8, changed.data(), changed.size());
-  return file;
 }
 
 void compare(const Bytes& bytes, std::uint64_t seed)
@@ -57,7 +41,7 @@ std::uint32_t word(const Bytes& file, std::uint64_t offset)
 
 TEST(Variants, ranges_of_nodes_are_stepped_over)
 {
-  Bytes file = with_json(good(), [](nlohmann::json& json) { json["has_ranges"] = true; });
+  Bytes file = samples::with_json(good(), [](nlohmann::json& json) { json["has_ranges"] = true; });
   for (std::size_t t = 8; t-- != 0;)
   {
     const std::uint64_t begin = treelet(file, t);
@@ -75,7 +59,7 @@ TEST(Variants, ranges_of_nodes_are_stepped_over)
 
 TEST(Variants, missing_range_and_bounds_are_computed)
 {
-  const Bytes file = with_json(good(),
+  const Bytes file = samples::with_json(good(),
     [](nlohmann::json& json)
     {
       json["attributes"][0]["range"] = { nullptr, nullptr };
@@ -120,7 +104,7 @@ TEST(Variants, values_that_are_no_number_are_in_no_range)
 // A range that the simulation gave may be narrower than the values; those outside have no bit.
 TEST(Variants, a_range_that_is_too_narrow_loses_nothing)
 {
-  compare(with_json(good(),
+  compare(samples::with_json(good(),
             [](nlohmann::json& json) {
               json["attributes"][0]["range"] = { 0.25, 0.25 };
             }),

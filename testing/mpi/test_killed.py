@@ -202,7 +202,6 @@ def run_on_small_disk(job_of):
 
 def main():
     kind, mpiexec, writer = sys.argv[1:]
-    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     if kind == "full_disk":
         return run_on_small_disk(lambda folder: Job(mpiexec, writer, folder))
     return 1 if test_killed(mpiexec, writer) else 0

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMostBins = 2048;
 constexpr std::uint64_t kParticlesPerBin = 2048;
 constexpr std::size_t kSmallSort = 2048;
 
-// Unsigned numbers in the order of the values; and back.
+// Unsigned numbers in the order of the values.
 std::uint64_t ordered(double value)
 {
   const std::uint64_t bits = to_bits(value);

@@ -78,45 +78,36 @@ std::vector<std::uint32_t> leaves_of_cells(const std::vector<WeightedCell>& cell
   return leaves;
 }
 
-// Neighbours of the same leaf and window become one.
-void merge(std::vector<Share>& shares)
+// Appends, or adds to the last one if that is of the same leaf and window.
+void add(std::vector<Share>& shares, const Share& share)
 {
-  std::size_t end = 0;
-  for (const Share& share : shares)
+  if (!shares.empty() && shares.back().leaf == share.leaf && shares.back().window == share.window)
   {
-    if (end != 0 && shares[end - 1].leaf == share.leaf && shares[end - 1].window == share.window)
-    {
-      shares[end - 1].particles += share.particles;
-    }
-    else
-    {
-      shares[end++] = share;
-    }
+    shares.back().particles += share.particles;
   }
-  shares.resize(end);
+  else
+  {
+    shares.push_back(share);
+  }
 }
 
 // One for each leaf and window, the largest first.
 std::vector<Share> shares_of(const std::vector<WeightedCell>& cells,
   const std::vector<std::uint32_t>& leaves, const Windows& windows)
 {
-  std::vector<Share> shares;
+  std::vector<Share> runs; // cells come rank by rank: most are like the one before
   for (std::size_t i = 0; i != cells.size(); ++i)
   {
-    const std::uint32_t window = windows.of_rank(cells[i].rank);
-    if (!shares.empty() && shares.back().leaf == leaves[i] && shares.back().window == window)
-    {
-      shares.back().particles += cells[i].particles; // cells come rank by rank: most do
-    }
-    else
-    {
-      shares.push_back({ cells[i].particles, leaves[i], window });
-    }
+    add(runs, { cells[i].particles, leaves[i], windows.of_rank(cells[i].rank) });
   }
-  std::sort(shares.begin(), shares.end(),
+  std::sort(runs.begin(), runs.end(),
     [](const Share& a, const Share& b)
     { return std::tie(a.leaf, a.window, a.particles) < std::tie(b.leaf, b.window, b.particles); });
-  merge(shares);
+  std::vector<Share> shares;
+  for (const Share& run : runs)
+  {
+    add(shares, run);
+  }
   std::sort(shares.begin(), shares.end(),
     [](const Share& a, const Share& b)
     { return std::tie(b.particles, a.leaf, a.window) < std::tie(a.particles, b.leaf, b.window); });
