@@ -10,7 +10,8 @@ set(cxx_targets bat_core bat_settings)
 set(c_targets bat_capi)
 if (TARGET bat_mpi)
   set_target_properties(bat_mpi PROPERTIES EXPORT_NAME mpi)
-  list(APPEND cxx_targets bat_mpi)
+  set_target_properties(bat_insitu PROPERTIES EXPORT_NAME insitu)
+  list(APPEND cxx_targets bat_mpi bat_insitu)
 endif ()
 if (TARGET bat_fortran)
   set_target_properties(bat_fortran PROPERTIES EXPORT_NAME fortran)
@@ -32,6 +33,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/include/" "${PROJECT_BINARY_DIR}/c
   DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 if (TARGET bat_mpi)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/mpi/include/"
+    "${PROJECT_SOURCE_DIR}/core/insitu/include/"
     DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 endif ()
 install(FILES "${PROJECT_SOURCE_DIR}/core/capi/python/bat.py"

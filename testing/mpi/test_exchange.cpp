@@ -47,7 +47,7 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
   mine.set_positions(clouds::uniform_positions<double>(count, random));
   mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
   mine.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
-  const bat::ParticleView view = mine.view();
+  const bat::mpi::RankParticles view({ { mine.view(), {} } });
   // Two leaves a rank, not side by side; the fourth gets nothing.
   const auto leaves = static_cast<std::uint32_t>(2 * ranks());
   std::vector<std::uint32_t> aggregators;
@@ -130,10 +130,11 @@ TEST(LargeExchange, MoreThanTwoToThe31Bytes)
   view.count = positions.size() / 3;
   view.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, positions.data());
   const std::vector<std::uint32_t> leaf_of(view.count, 0);
+  const bat::mpi::RankParticles particles({ { view, {} } });
   for (const std::size_t message_bytes : { std::size_t{ 1 } << 25, std::size_t{ 1 } << 40 })
   {
     const bat::mpi::ExchangeResult result =
-      bat::mpi::exchange(comm, view, leaf_of, 1, { 1 }, message_bytes);
+      bat::mpi::exchange(comm, particles, leaf_of, 1, { 1 }, message_bytes);
     ASSERT_EQ(result.leaves.size(), rank() == 1 ? 1u : 0u);
     EXPECT_EQ(result.sent_bytes, rank() == 0 ? 12 * kParticles : 0);
     if (rank() == 1)

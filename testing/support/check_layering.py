@@ -16,9 +16,11 @@ RULES = [
     ("core/include", r"^(vtk|pq|Q[A-Z]|mpi\.h|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
     ("core/src", r"^(vtk|pq|Q[A-Z]|mpi\.h)"),
     ("core/tools", r"^(vtk|pq|Q[A-Z]|mpi\.h|format/|build/|query/|io/|plan/|file_impl)"),
-    # MPI is called in core/mpi and core/capi, and named in their headers; nowhere else.
+    # MPI is called in core/mpi, core/insitu and core/capi, and named in their headers.
     ("core/mpi", r"^(vtk|pq|Q[A-Z])"),
     ("core/mpi/include", r"^(tbb/|nlohmann|fmt/|xxhash|CLI/)"),
+    ("core/insitu", r"^(vtk|pq|Q[A-Z]|tbb/|format/|build/|query/|plan/|dataset/|file_impl)"),
+    ("core/insitu/include", r"^(nlohmann|fmt/)"),
     # The C API is made of what everybody may call.
     ("core/capi", r"^(vtk|pq|Q[A-Z]|tbb/|nlohmann|xxhash|CLI/|format/|build/|query/|io/|plan/|dataset/"
                   r"|file_impl|levels\.hpp|bins\.hpp|numbers\.hpp|agreement|comm\.hpp|exchange|schema)"),

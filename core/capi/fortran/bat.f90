@@ -22,7 +22,7 @@ module bat
   ! bat_report of bat/bat.h: sizes in bytes, times in seconds.
   type, bind(c), public :: bat_report
     integer(c_int64_t) :: particles, leaf_files, target_bytes, file_bytes, data_bytes, &
-      largest_leaf_bytes, moved_bytes
+      largest_leaf_bytes, moved_bytes, skipped
     integer(c_int32_t) :: ranks, reserved
     real(c_double) :: seconds_check, seconds_plan, seconds_exchange, seconds_build, seconds_write, &
       seconds_commit, seconds_total

@@ -39,7 +39,7 @@ class Report(ctypes.Structure):
     _fields_ = (
         [(name, ctypes.c_uint64) for name in (
             "particles", "leaf_files", "target_bytes", "file_bytes", "data_bytes",
-            "largest_leaf_bytes", "moved_bytes")]
+            "largest_leaf_bytes", "moved_bytes", "skipped")]
         + [("ranks", ctypes.c_int32), ("reserved", ctypes.c_int32)]
         + [("seconds_" + name, ctypes.c_double) for name in (
             "check", "plan", "exchange", "build", "write", "commit", "total")])

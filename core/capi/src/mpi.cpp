@@ -3,6 +3,7 @@
 #include "bat/bat_mpi.h"
 
 #include "handles.hpp"
+#include "mpi_calls.hpp"
 #include "status.hpp"
 #include "together.hpp"
 
@@ -66,8 +67,6 @@ int agree(MPI_Comm comm, int status) noexcept
   return fail(message.status, message.text);
 }
 
-namespace
-{
 bat::mpi::WriteOptions write_options(const bat_options* options)
 {
   bat::mpi::WriteOptions result;
@@ -95,6 +94,7 @@ bat_report c_report(const bat::mpi::DatasetReport& report)
   result.largest_leaf_bytes = report.largest_leaf_bytes;
   result.moved_bytes = report.moved_bytes;
   result.ranks = report.ranks;
+  result.skipped = report.skipped;
   result.seconds_check = report.seconds.check;
   result.seconds_plan = report.seconds.plan;
   result.seconds_exchange = report.seconds.exchange;
@@ -105,13 +105,18 @@ bat_report c_report(const bat::mpi::DatasetReport& report)
   return result;
 }
 
-// Paths of other ranks than 0 do not count, and may be NULL.
 std::string path_of_root(MPI_Comm comm, const char* path)
 {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank == 0 ? need_text(path, "path") : std::string();
 }
+
+MPI_Comm from_fortran(MPI_Fint comm)
+{
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return initialized ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
 }
 }
 
@@ -220,17 +225,6 @@ int bat_mpi_agree(MPI_Comm comm, int status)
     return alone;
   }
   return agree(comm, status);
-}
-
-namespace
-{
-// Before MPI runs there are no handles to translate.
-MPI_Comm from_fortran(MPI_Fint comm)
-{
-  int initialized = 0;
-  MPI_Initialized(&initialized);
-  return initialized ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
-}
 }
 
 int bat_mpi_write_f(MPI_Fint comm, const char* path, const bat_particles* particles,

@@ -275,11 +275,11 @@ int bat_report_json(const bat_report* report, char* text, size_t size)
       const bat_report& r = need(report, "report");
       need(text, "text");
       const std::string json = fmt::format(
-        "{{\"particles\":{},\"leaf_files\":{},\"target_bytes\":{},\"file_bytes\":{},"
+        "{{\"particles\":{},\"skipped\":{},\"leaf_files\":{},\"target_bytes\":{},\"file_bytes\":{},"
         "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},"
         "\"seconds\":{{\"check\":{},\"plan\":{},\"exchange\":{},\"build\":{},\"write\":{},"
         "\"commit\":{},\"total\":{}}}}}",
-        r.particles, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes, r.largest_leaf_bytes,
+        r.particles, r.skipped, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes, r.largest_leaf_bytes,
         r.moved_bytes, r.ranks, r.seconds_check, r.seconds_plan, r.seconds_exchange,
         r.seconds_build, r.seconds_write, r.seconds_commit, r.seconds_total);
       if (json.size() + 1 > size)

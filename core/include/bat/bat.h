@@ -156,6 +156,7 @@ extern "C"
     uint64_t data_bytes;         /* positions and attributes */
     uint64_t largest_leaf_bytes; /* positions and attributes of the largest leaf file */
     uint64_t moved_bytes;        /* sent from one rank to another */
+    uint64_t skipped;            /* particles that were marked to be left out */
     int32_t ranks;
     int32_t reserved;
     double seconds_check;    /* arrays, options and attributes are looked at and compared */

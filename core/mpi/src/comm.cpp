@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <set>
 
 namespace bat::mpi
 {
@@ -72,6 +74,77 @@ void broadcast_text(const OwnComm& comm, std::string& text, int root)
   std::vector<char> bytes(text.begin(), text.end());
   broadcast_records(comm, bytes, root);
   text.assign(bytes.begin(), bytes.end());
+}
+
+std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::string>& names)
+{
+  const OwnComm own(comm);
+  // Records of characters, each name with its length before it: names may hold any byte.
+  const auto append = [](std::vector<char>& bytes, const std::string& name)
+  {
+    const std::uint64_t size = name.size();
+    const auto* begin = reinterpret_cast<const char*>(&size);
+    bytes.insert(bytes.end(), begin, begin + sizeof(size));
+    bytes.insert(bytes.end(), name.begin(), name.end());
+  };
+  const auto split = [](const std::vector<char>& bytes)
+  {
+    std::vector<std::string> result;
+    for (std::size_t at = 0; at != bytes.size();)
+    {
+      std::uint64_t size = 0;
+      std::memcpy(&size, bytes.data() + at, sizeof(size));
+      at += sizeof(size);
+      result.emplace_back(bytes.data() + at, size);
+      at += size;
+    }
+    return result;
+  };
+  std::vector<char> mine;
+  together(own.get(),
+    [&]
+    {
+      for (const std::string& name : names)
+      {
+        append(mine, name);
+      }
+    });
+  std::vector<char> bytes = gather_records(own, mine);
+  together(own.get(),
+    [&]
+    {
+      std::vector<char> once;
+      std::set<std::string> seen;
+      for (const std::string& name : split(bytes))
+      {
+        if (seen.insert(name).second)
+        {
+          append(once, name);
+        }
+      }
+      bytes = std::move(once);
+    });
+  broadcast_records(own, bytes);
+  std::vector<std::string> all;
+  together(own.get(), [&] { all = split(bytes); });
+  return all;
+}
+
+void require_same(MPI_Comm comm, std::int64_t value, const std::string& what)
+{
+  const OwnComm own(comm);
+  std::int64_t first = value;
+  MPI_Bcast(&first, 1, MPI_INT64_T, 0, own.get());
+  together(own.get(),
+    [&]
+    {
+      if (value != first)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format(
+            "{} is {} here and {} on rank 0; all ranks must have the same", what, value, first));
+      }
+    });
 }
 
 int threads_per_rank(MPI_Comm comm)

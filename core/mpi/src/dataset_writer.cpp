@@ -12,6 +12,9 @@
 #include "dataset/top_writer.hpp"
 #include "exchange.hpp"
 #include "io/atomic_file.hpp"
+#include "numbers.hpp"
+#include "plan/summarise.hpp"
+#include "rank_particles.hpp"
 #include "schema.hpp"
 
 #include <fmt/format.h>
@@ -102,11 +105,11 @@ void share_options(const OwnComm& comm, WriteOptions& options)
 class DatasetWriter
 {
 public:
-  DatasetWriter(const OwnComm& comm, std::filesystem::path path, const ParticleView& particles,
+  DatasetWriter(const OwnComm& comm, std::filesystem::path path, const std::vector<Piece>& pieces,
     const WriteOptions& options)
     : comm_(comm)
     , path_(std::move(path))
-    , particles_(particles)
+    , particles_(pieces)
     , options_(options)
     , start_(MPI_Wtime())
   {
@@ -203,25 +206,14 @@ private:
       [&]
       {
         this->path_ = io::follow_links(path);
-        if (this->particles_.count == 0)
-        {
-          ArrayView& positions = this->particles_.positions;
-          positions.components = 3;
-          positions.type =
-            positions.type == ScalarType::Float32 ? ScalarType::Float32 : ScalarType::Float64;
-        }
-        build::check_input(this->particles_, this->options_.build);
+        build::check_input(this->particles_.schema(), this->options_.build);
         if (this->comm_.rank() == 0)
         {
           const io::AtomicFile probe(this->path_); // that the target can be replaced
         }
       });
     this->total_ = agree_on_schema(this->comm_, this->particles_);
-    this->row_bytes_ = build::tuple_bytes(this->particles_.positions);
-    for (const AttributeView& attribute : this->particles_.attributes)
-    {
-      this->row_bytes_ += build::tuple_bytes(attribute.values);
-    }
+    this->row_bytes_ = this->particles_.row_bytes();
     this->finish(this->seconds_.check);
   }
 
@@ -260,22 +252,20 @@ private:
 
   [[nodiscard]] std::vector<WeightedCell> summarise(const PlanOptions& plan_options) const
   {
-    const ArrayView& positions = this->particles_.positions;
-    const std::uint64_t count = this->particles_.count;
+    const std::uint64_t count = this->particles_.count();
     const auto rank = static_cast<std::uint32_t>(this->comm_.rank());
     if (plan_options.mode != PlanMode::Adaptive)
     {
       return this->rank_box(rank);
     }
     const std::uint64_t data = this->total_ * this->row_bytes_;
-    const std::uint64_t leaves =
-      (data + plan_options.target_bytes - 1) / plan_options.target_bytes;
-    const std::uint32_t cells = cells_of_rank(count, std::max<std::uint64_t>(1, this->total_),
-      plan_options.ranks,
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)));
-    return bat::summarise(positions.type,
-      { positions.component[0], positions.component[1], positions.component[2] },
-      positions.stride_bytes, count, rank, cells);
+    const std::uint64_t leaves = (data + plan_options.target_bytes - 1) / plan_options.target_bytes;
+    const std::uint32_t cells =
+      cells_of_rank(count, std::max<std::uint64_t>(1, this->total_), plan_options.ranks,
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)));
+    return plan::summarise(
+      this->particles_.schema().positions.type,
+      [this](std::uint64_t i) { return this->particles_.position(i); }, count, rank, cells);
   }
 
   // One cell: the declared box, or that of the particles.
@@ -285,21 +275,40 @@ private:
     {
       check_box(*this->options_.local_bounds);
     }
-    if (this->particles_.count == 0)
+    if (this->particles_.count() == 0)
     {
       return {};
     }
-    const Box box = this->options_.local_bounds.value_or(
-      build::finite_bounds(this->particles_.positions, this->particles_.count));
+    const Box box =
+      this->options_.local_bounds ? *this->options_.local_bounds : this->finite_bounds();
     WeightedCell cell;
     for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
     {
       cell.lower[axis] = to_float(box.lower[axis]);
       cell.upper[axis] = to_float(box.upper[axis]);
     }
-    cell.particles = static_cast<double>(this->particles_.count);
+    cell.particles = static_cast<double>(this->particles_.count());
     cell.rank = rank;
     return { cell };
+  }
+
+  // Of all parts; lower > upper if no position is finite.
+  [[nodiscard]] Box finite_bounds() const
+  {
+    Box box = build::empty_box();
+    dispatch(this->particles_.schema().positions.type,
+      [&](auto value)
+      {
+        this->particles_.visit_positions<decltype(value)>(0, this->particles_.count(),
+          [&](std::uint64_t, const auto& point)
+          {
+            if (build::is_finite(point))
+            {
+              build::extend(box, point);
+            }
+          });
+      });
+    return box;
   }
 
   static float to_float(double value)
@@ -437,7 +446,7 @@ private:
         if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
         {
           AggregatedLeaf nothing;
-          nothing.particles = this->particles_;
+          nothing.particles = this->particles_.schema();
           this->moved_.leaves.push_back(std::move(nothing));
         }
         if (!this->moved_.leaves.empty())
@@ -528,17 +537,18 @@ private:
   void write_top(const std::vector<char>& bytes)
   {
     TopContents top;
-    top.position_type = this->particles_.positions.type;
+    const ParticleView& schema = this->particles_.schema();
+    top.position_type = schema.positions.type;
     std::size_t keys = 0;
-    for (const AttributeView& a : this->particles_.attributes)
+    for (const AttributeView& a : schema.attributes)
     {
       top.attributes.push_back(
         { a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
       keys += format::key_count(a.values.components);
     }
-    top.time = this->particles_.time;
-    top.step = this->particles_.step;
-    top.metadata = this->particles_.metadata;
+    top.time = schema.time;
+    top.step = schema.step;
+    top.metadata = schema.metadata;
     const std::string folder = leaves_folder(this->path_).filename().string() + "/";
     const char* at = bytes.data();
     while (at != bytes.data() + bytes.size())
@@ -574,11 +584,13 @@ private:
     report.target_bytes = this->plan_.target_bytes;
     report.data_bytes = this->total_ * this->row_bytes_;
     report.ranks = this->comm_.size();
-    const std::array<std::uint64_t, 2> mine{ this->file_bytes_, this->moved_.sent_bytes };
-    std::array<std::uint64_t, 2> all{};
-    MPI_Allreduce(mine.data(), all.data(), 2, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    const std::array<std::uint64_t, 3> mine{ this->file_bytes_, this->moved_.sent_bytes,
+      this->particles_.skipped() };
+    std::array<std::uint64_t, 3> all{};
+    MPI_Allreduce(mine.data(), all.data(), 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
     report.file_bytes = all[0];
     report.moved_bytes = all[1];
+    report.skipped = all[2];
     MPI_Allreduce(
       &this->largest_, &report.largest_leaf_bytes, 1, MPI_UINT64_T, MPI_MAX, this->comm_.get());
     PhaseSeconds& s = this->seconds_;
@@ -603,7 +615,7 @@ private:
 
   const OwnComm& comm_;
   std::filesystem::path path_;
-  ParticleView particles_;
+  RankParticles particles_;
   WriteOptions options_;
   std::uint64_t total_ = 0;
   std::uint64_t row_bytes_ = 0;
@@ -644,10 +656,11 @@ const char* name_of(Phase phase) noexcept
 std::string to_json(const DatasetReport& report)
 {
   const PhaseSeconds& s = report.seconds;
-  const nlohmann::json json{ { "particles", report.particles }, { "leaf_files", report.leaf_files },
-    { "target_bytes", report.target_bytes }, { "file_bytes", report.file_bytes },
-    { "data_bytes", report.data_bytes }, { "largest_leaf_bytes", report.largest_leaf_bytes },
-    { "moved_bytes", report.moved_bytes }, { "ranks", report.ranks },
+  const nlohmann::json json{ { "particles", report.particles }, { "skipped", report.skipped },
+    { "leaf_files", report.leaf_files }, { "target_bytes", report.target_bytes },
+    { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes },
+    { "largest_leaf_bytes", report.largest_leaf_bytes }, { "moved_bytes", report.moved_bytes },
+    { "ranks", report.ranks },
     { "seconds",
       { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
         { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
@@ -657,9 +670,15 @@ std::string to_json(const DatasetReport& report)
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options)
 {
+  return write_pieces(comm, path, std::vector<Piece>{ { particles, {} } }, options);
+}
+
+DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
+  const std::vector<Piece>& pieces, const WriteOptions& options)
+{
   const OwnComm own(comm);
   std::optional<DatasetWriter> writer;
-  together(own.get(), [&] { writer.emplace(own, path, particles, options); });
+  together(own.get(), [&] { writer.emplace(own, path, pieces, options); });
   return writer->run();
 }
 }

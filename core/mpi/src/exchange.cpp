@@ -75,39 +75,30 @@ Sorted sort_by_leaf(const std::vector<std::uint32_t>& leaf_of, std::uint32_t lea
   return sorted;
 }
 
-std::vector<const ArrayView*> arrays_of(const ParticleView& particles)
+void gather_in_parallel(const std::uint32_t* source, std::uint64_t count,
+  const RankParticles& particles, std::size_t array, std::byte* out)
 {
-  std::vector<const ArrayView*> arrays{ &particles.positions };
-  for (const AttributeView& attribute : particles.attributes)
-  {
-    arrays.push_back(&attribute.values);
-  }
-  return arrays;
-}
-
-void gather_in_parallel(
-  const std::uint32_t* source, std::uint64_t count, const ArrayView& array, std::byte* out)
-{
+  const std::uint64_t bytes = build::tuple_bytes(particles.array(array));
   const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
   tbb::parallel_for(std::uint64_t{ 0 }, tasks,
     [&](std::uint64_t task)
     {
       const std::uint64_t begin = task * kRowsPerTask;
-      build::gather(source + begin, std::min(kRowsPerTask, count - begin), array,
-        out + begin * build::tuple_bytes(array));
+      particles.gather(
+        source + begin, std::min(kRowsPerTask, count - begin), array, out + begin * bytes);
     });
 }
 
 class Exchanger
 {
 public:
-  Exchanger(const OwnComm& comm, const ParticleView& particles,
+  Exchanger(const OwnComm& comm, const RankParticles& particles,
     const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
     const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
     : comm_(comm)
     , particles_(particles)
     , aggregators_(aggregators)
-    , arrays_(arrays_of(particles))
+    , row_bytes_(particles.row_bytes())
   {
     together(comm.get(),
       [&]
@@ -121,10 +112,6 @@ public:
           }
         }
       });
-    for (const ArrayView* array : this->arrays_)
-    {
-      this->row_bytes_ += build::tuple_bytes(*array);
-    }
     // What MPI counts in an int.
     const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
     this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
@@ -278,10 +265,12 @@ private:
     {
       AggregatedLeaf leaf;
       leaf.leaf = this->own_[i];
-      leaf.particles = this->particles_;
+      const bool all_own =
+        this->sorted_.count(this->own_[i]) == rows[i] && rows[i] == this->particles_.count();
+      const ParticleView* single = this->particles_.single_view();
+      leaf.particles = all_own && single ? *single : this->particles_.schema();
       leaf.particles.count = rows[i];
-      const bool all_own = this->sorted_.count(this->own_[i]) == rows[i];
-      if (!all_own || rows[i] != this->particles_.count)
+      if (!all_own || !single)
       {
         this->allocate(leaf);
       }
@@ -301,8 +290,8 @@ private:
       receives += in.source == this->comm_.rank() ? 0 : messages(in.count);
     }
     this->receives_.reserve(static_cast<std::size_t>(checked_count(receives)));
-    this->lengths_.resize(this->arrays_.size());
-    this->places_.resize(this->arrays_.size());
+    this->lengths_.resize(this->particles_.array_count());
+    this->places_.resize(this->particles_.array_count());
     std::uint64_t sends = 0;
     std::uint64_t most_rows = 0;
     for (const Target& target : this->targets_)
@@ -325,9 +314,9 @@ private:
 
   void allocate(AggregatedLeaf& leaf) const
   {
-    for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
     {
-      const ArrayView& array = *this->arrays_[a];
+      const ArrayView& array = this->particles_.array(a);
       leaf.columns.emplace_back(leaf.particles.count * build::tuple_bytes(array));
       ArrayView& view = a == 0 ? leaf.particles.positions : leaf.particles.attributes[a - 1].values;
       view = ArrayView::packed(array.type, array.components, leaf.columns.back().data());
@@ -354,9 +343,9 @@ private:
   void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
   {
     AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
-    for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
     {
-      const std::uint64_t bytes = build::tuple_bytes(*this->arrays_[a]);
+      const std::uint64_t bytes = build::tuple_bytes(this->particles_.array(a));
       MPI_Get_address(leaf.columns[a].data() + (in.first_row + row) * bytes, &this->places_[a]);
       this->lengths_[a] = static_cast<int>(count * bytes);
     }
@@ -380,10 +369,10 @@ private:
         continue;
       }
       const std::uint32_t* source = &this->sorted_.order[this->sorted_.first[leaf.leaf]];
-      for (std::size_t a = 0; a != this->arrays_.size(); ++a)
+      for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
       {
-        gather_in_parallel(source, in.count, *this->arrays_[a],
-          leaf.columns[a].data() + in.first_row * build::tuple_bytes(*this->arrays_[a]));
+        gather_in_parallel(source, in.count, this->particles_, a,
+          leaf.columns[a].data() + in.first_row * build::tuple_bytes(this->particles_.array(a)));
       }
     }
   }
@@ -421,10 +410,10 @@ private:
       [&]
       {
         std::byte* at = packed;
-        for (const ArrayView* array : this->arrays_)
+        for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
         {
-          gather_in_parallel(&this->sorted_.order[first], count, *array, at);
-          at += count * build::tuple_bytes(*array);
+          gather_in_parallel(&this->sorted_.order[first], count, this->particles_, a, at);
+          at += count * build::tuple_bytes(this->particles_.array(a));
         }
       }));
     const std::uint64_t bytes = count * this->row_bytes_;
@@ -434,9 +423,8 @@ private:
   }
 
   const OwnComm& comm_;
-  const ParticleView& particles_;
+  const RankParticles& particles_;
   const std::vector<std::uint32_t>& aggregators_;
-  std::vector<const ArrayView*> arrays_;
   Sorted sorted_;
   std::vector<std::uint32_t> own_; ///< leaves of this rank
   std::uint64_t row_bytes_ = 0;
@@ -454,36 +442,34 @@ private:
 };
 }
 
-std::vector<std::uint32_t> assign_leaves(const ParticleView& particles, const Plan& plan, int rank)
+std::vector<std::uint32_t> assign_leaves(const RankParticles& particles, const Plan& plan, int rank)
 {
+  const std::uint64_t count = particles.count();
   if (plan.mode != PlanMode::Adaptive)
   {
-    return std::vector<std::uint32_t>(
-      particles.count, plan.leaf_of_rank[static_cast<std::size_t>(rank)]);
+    return std::vector<std::uint32_t>(count, plan.leaf_of_rank[static_cast<std::size_t>(rank)]);
   }
-  std::vector<std::uint32_t> leaf_of(particles.count);
-  const std::uint64_t tasks = (particles.count + kRowsPerTask - 1) / kRowsPerTask;
-  dispatch(particles.positions.type,
+  std::vector<std::uint32_t> leaf_of(count);
+  const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
+  dispatch(particles.schema().positions.type,
     [&](auto value)
     {
-      using T = decltype(value);
-      const build::Positions<T> positions(particles.positions);
       tbb::parallel_for(std::uint64_t{ 0 }, tasks,
         [&](std::uint64_t task)
         {
-          const std::uint64_t end = std::min(particles.count, (task + 1) * kRowsPerTask);
-          for (std::uint64_t i = task * kRowsPerTask; i != end; ++i)
-          {
-            const std::array<T, 3> p = positions[i];
-            leaf_of[i] = plan.leaf_at(
-              static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]));
-          }
+          particles.visit_positions<decltype(value)>(task * kRowsPerTask,
+            std::min(count, (task + 1) * kRowsPerTask),
+            [&](std::uint64_t i, const auto& p)
+            {
+              leaf_of[i] = plan.leaf_at(
+                static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]));
+            });
         });
     });
   return leaf_of;
 }
 
-ExchangeResult exchange(const OwnComm& comm, const ParticleView& particles,
+ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
   const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
 {

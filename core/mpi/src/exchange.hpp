@@ -5,6 +5,7 @@
 #include "bat/plan.hpp"
 #include "comm.hpp"
 #include "large_array.hpp"
+#include "rank_particles.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +29,12 @@ struct ExchangeResult
 
 /// The leaf file of each of a rank's particles.
 [[nodiscard]] std::vector<std::uint32_t> assign_leaves(
-  const ParticleView& particles, const Plan& plan, int rank);
+  const RankParticles& particles, const Plan& plan, int rank);
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
 /// them. `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
 /// (and fewer than 2^31), or one particle.
-[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const ParticleView& particles,
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
   const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators,
   std::size_t message_bytes = std::size_t{ 1 } << 25);

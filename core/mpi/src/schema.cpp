@@ -32,7 +32,7 @@ double from_bits(std::uint64_t value)
   return result;
 }
 
-std::string encode(const ParticleView& particles)
+std::string encode_schema(const ParticleView& particles)
 {
   nlohmann::json schema;
   schema["positions"] = static_cast<int>(particles.positions.type);
@@ -55,7 +55,7 @@ std::string encode(const ParticleView& particles)
   return { bytes.begin(), bytes.end() };
 }
 
-ParticleView decode(const std::string& text)
+ParticleView decode_schema(const std::string& text)
 {
   const nlohmann::json schema = nlohmann::json::from_cbor(text.begin(), text.end());
   ParticleView particles;
@@ -83,11 +83,12 @@ ParticleView decode(const std::string& text)
   return particles;
 }
 
-// The arrays of `mine` under the schema of `reference`.
-ParticleView fit(const ParticleView& mine, ParticleView reference, int reference_rank)
+// The arrays of `mine`, which texts call `what`, under the schema of `reference`.
+ParticleView fit(
+  const ParticleView& mine, ParticleView reference, const std::string& what, int reference_rank)
 {
-  const auto refuse = [](const std::string& what)
-  { throw Error(ErrorCode::InvalidArgument, what); };
+  const auto refuse = [&](const std::string& why)
+  { throw Error(ErrorCode::InvalidArgument, what + why); };
   if (mine.positions.type != reference.positions.type)
   {
     refuse(fmt::format("positions are {} here and {} on rank {}", name_of(mine.positions.type),
@@ -126,11 +127,12 @@ ParticleView fit(const ParticleView& mine, ParticleView reference, int reference
 }
 }
 
-std::uint64_t agree_on_schema(const OwnComm& comm, ParticleView& particles)
+std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
 {
+  const std::uint64_t count = particles.count();
   std::uint64_t total = 0;
-  MPI_Allreduce(&particles.count, &total, 1, MPI_UINT64_T, MPI_SUM, comm.get());
-  const int here = particles.count != 0 ? comm.rank() : INT_MAX;
+  MPI_Allreduce(&count, &total, 1, MPI_UINT64_T, MPI_SUM, comm.get());
+  const int here = count != 0 ? comm.rank() : INT_MAX;
   int reference_rank = INT_MAX;
   MPI_Allreduce(&here, &reference_rank, 1, MPI_INT, MPI_MIN, comm.get());
   reference_rank = reference_rank == INT_MAX ? 0 : reference_rank;
@@ -141,16 +143,21 @@ std::uint64_t agree_on_schema(const OwnComm& comm, ParticleView& particles)
     {
       if (comm.rank() == reference_rank)
       {
-        text = encode(particles);
+        text = encode_schema(particles.schema());
       }
     });
   broadcast_text(comm, text, reference_rank);
   together(comm.get(),
     [&]
     {
-      ParticleView reference = decode(text);
-      particles = particles.count == 0 ? std::move(reference)
-                                       : fit(particles, std::move(reference), reference_rank);
+      const ParticleView reference = decode_schema(text);
+      const bool several = particles.parts().size() > 1;
+      particles.adopt(reference,
+        [&](const ParticleView& view, std::size_t part)
+        {
+          return fit(view, reference, several ? fmt::format("piece {}: ", part) : std::string(),
+            reference_rank);
+        });
     });
   return total;
 }

@@ -1,8 +1,8 @@
 // The attributes that all ranks must have alike.
 #pragma once
 
-#include "bat/particles.hpp"
 #include "comm.hpp"
+#include "rank_particles.hpp"
 
 #include <string>
 
@@ -12,5 +12,5 @@ namespace bat::mpi
 /// none has): attributes in its order with its hints, its time, step and metadata; on empty ranks,
 /// its attributes without values. Gives the number of particles of all ranks. Throws
 /// Error{InvalidArgument} on all ranks if types, components or names differ.
-std::uint64_t agree_on_schema(const OwnComm& comm, ParticleView& particles);
+std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles);
 }

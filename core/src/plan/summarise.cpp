@@ -1,5 +1,6 @@
+#include "plan/summarise.hpp"
+
 #include "bat/error.hpp"
-#include "bat/plan.hpp"
 #include "plan/pieces.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 
 namespace bat
 {
+using plan::PositionOf;
+
 namespace
 {
 constexpr std::uint32_t kSampledPerCell = 16;
@@ -33,8 +36,8 @@ std::uint64_t scrambled(std::uint64_t x) noexcept
 // One of each of `sample` runs of neighbours. Which one differs from run to run: every k-th
 // particle of a lattice might be a plane of it.
 template <class T>
-std::vector<Point<T>> take_sample(const std::array<const std::byte*, 3>& component,
-  std::size_t stride_bytes, std::uint64_t count, std::uint64_t sample, std::uint32_t rank)
+std::vector<Point<T>> take_sample(
+  const PositionOf& position_of, std::uint64_t count, std::uint64_t sample, std::uint32_t rank)
 {
   std::vector<Point<T>> points;
   points.reserve(sample);
@@ -46,11 +49,9 @@ std::vector<Point<T>> take_sample(const std::array<const std::byte*, 3>& compone
     const std::uint64_t length = run + (s < longer ? 1 : 0);
     const std::uint64_t at =
       begin + (length > 1 ? scrambled(s ^ (std::uint64_t{ rank } << 32)) % length : 0);
-    Point<T> point;
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      std::memcpy(&point[axis], component[axis] + at * stride_bytes, sizeof(T));
-    }
+    const std::array<double, 3> position = position_of(at);
+    const Point<T> point{ static_cast<T>(position[0]), static_cast<T>(position[1]),
+      static_cast<T>(position[2]) };
     if (std::isfinite(point[0]) && std::isfinite(point[1]) && std::isfinite(point[2]))
     {
       points.push_back(point);
@@ -222,12 +223,11 @@ private:
 };
 
 template <class T>
-std::vector<WeightedCell> summarise_as(const std::array<const std::byte*, 3>& component,
-  std::size_t stride_bytes, std::uint64_t count, std::uint32_t rank, std::uint32_t cells,
-  std::uint32_t sample)
+std::vector<WeightedCell> summarise_as(const PositionOf& position_of, std::uint64_t count,
+  std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {
   std::vector<Point<T>> points =
-    take_sample<T>(component, stride_bytes, count, std::min<std::uint64_t>(count, sample), rank);
+    take_sample<T>(position_of, count, std::min<std::uint64_t>(count, sample), rank);
   if (points.empty())
   {
     WeightedCell cell; // they have no place, but they are particles
@@ -239,9 +239,8 @@ std::vector<WeightedCell> summarise_as(const std::array<const std::byte*, 3>& co
 }
 }
 
-std::vector<WeightedCell> summarise(ScalarType type,
-  const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
-  std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
+std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& position_of,
+  std::uint64_t count, std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {
   if (type != ScalarType::Float32 && type != ScalarType::Float64)
   {
@@ -264,7 +263,33 @@ std::vector<WeightedCell> summarise(ScalarType type,
       std::uint64_t{ kSampledPerCell } * cells, kFewestSampled, 1u << 30));
   }
   return type == ScalarType::Float32
-    ? summarise_as<float>(component, stride_bytes, count, rank, cells, sample)
-    : summarise_as<double>(component, stride_bytes, count, rank, cells, sample);
+    ? summarise_as<float>(position_of, count, rank, cells, sample)
+    : summarise_as<double>(position_of, count, rank, cells, sample);
+}
+
+std::vector<WeightedCell> summarise(ScalarType type,
+  const std::array<const std::byte*, 3>& component, std::size_t stride_bytes, std::uint64_t count,
+  std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
+{
+  const auto position_of = [&](std::uint64_t at)
+  {
+    std::array<double, 3> position{};
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const std::byte* from = component[axis] + at * stride_bytes;
+      float single = 0;
+      if (type == ScalarType::Float32)
+      {
+        std::memcpy(&single, from, sizeof(single));
+        position[axis] = static_cast<double>(single);
+      }
+      else
+      {
+        std::memcpy(&position[axis], from, sizeof(position[axis]));
+      }
+    }
+    return position;
+  };
+  return plan::summarise(type, position_of, count, rank, cells, sample);
 }
 }

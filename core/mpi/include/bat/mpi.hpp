@@ -69,6 +69,7 @@ struct PhaseSeconds
 struct DatasetReport
 {
   std::uint64_t particles = 0;
+  std::uint64_t skipped = 0; ///< particles that Piece::skip left out
   std::uint64_t leaf_files = 0;
   std::uint64_t target_bytes = 0;
   std::uint64_t file_bytes = 0;         ///< all files
@@ -81,6 +82,17 @@ struct DatasetReport
 /// One line of JSON.
 [[nodiscard]] std::string to_json(const DatasetReport& report);
 
+/// Particles of a rank that lie together in memory. A rank may have several such pieces, e.g. one
+/// per domain; all have the same attributes.
+struct Piece
+{
+  ParticleView particles;
+  /// One value of an integer type per particle: those with one of `skip_bits` set in it, e.g.
+  /// ghosts, are left out.
+  std::optional<ArrayView> skip;
+  std::uint64_t skip_bits = ~std::uint64_t{ 0 };
+};
+
 /// Collective. Writes the particles of all ranks as one dataset, replacing what is at `path` when
 /// all is on disk: readers see the old dataset or the new one, never a mixture, also if a process
 /// is killed. Path, options, time, step and metadata are those of rank 0 (time, step and metadata:
@@ -91,6 +103,13 @@ struct DatasetReport
 /// this rank aggregates, 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
+
+/// Collective. As write_dataset, with particles that lie in several places: nothing is copied but
+/// what moves to an aggregator. Particles of a rank follow each other piece by piece; time, step
+/// and metadata are those of its first piece. Memory beyond that: 4 bytes per particle of a piece
+/// from whose midst particles are skipped.
+DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
+  const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
 /// Collective. Opens the same dataset on all ranks, or fails on all; Error{CannotOpen} if it is
 /// being replaced at this moment.
@@ -126,9 +145,17 @@ struct Particles
 /// neighbour. An upper end of +inf stays.
 [[nodiscard]] Box half_open(const Box& box) noexcept;
 
-/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one: for what
-/// each rank does before a collective call. `mine` may be null.
+/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one:
+/// for what each rank does before a collective call. `mine` may be null.
 void agree(MPI_Comm comm, const Error* mine);
+
+/// Collective. The names of all ranks, each once, in order of the first rank that has it.
+[[nodiscard]] std::vector<std::string> union_of_names(
+  MPI_Comm comm, const std::vector<std::string>& names);
+
+/// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless
+/// all ranks have the same `value`.
+void require_same(MPI_Comm comm, std::int64_t value, const std::string& what);
 
 /// Collective over `comm`. Processors that this rank may use without taking them from ranks on the
 /// same node, at least 1.

@@ -1,0 +1,20 @@
+// What the collective calls of the C API have in common.
+#pragma once
+
+#include "bat/bat.h"
+#include "bat/mpi.hpp"
+
+#include <mpi.h>
+
+#include <string>
+
+namespace bat::capi
+{
+/// NULL: the defaults.
+[[nodiscard]] mpi::WriteOptions write_options(const bat_options* options);
+[[nodiscard]] bat_report c_report(const mpi::DatasetReport& report);
+/// Paths of other ranks than 0 do not count, and may be NULL. Throws Error{InvalidArgument}.
+[[nodiscard]] std::string path_of_root(MPI_Comm comm, const char* path);
+/// Null before MPI runs, when there are no handles to translate.
+[[nodiscard]] MPI_Comm from_fortran(MPI_Fint comm);
+}

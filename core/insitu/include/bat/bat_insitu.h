@@ -1,0 +1,75 @@
+/* ParaBAT for simulations that write steps while they run: every step becomes a .bat file, and
+ * NAME.bat.series beside them lists them for ParaView. The conventions of bat/bat.h and
+ * bat/bat_mpi.h hold.
+ *
+ *   bat_insitu_open(comm, "out/dust_{timestep:06d}.bat", NULL, &insitu);
+ *   every step:
+ *     bat_insitu_begin_step(insitu, step, time, &wanted);
+ *     if (wanted)
+ *       bat_insitu_add(insitu, NULL, particles);       as often as there are arrays: per domain ...
+ *     bat_insitu_end_step(insitu, &report);            on all ranks
+ *   bat_insitu_close(insitu);
+ *
+ * A handle is used by one thread at a time. A step that fails leaves the steps before it as they
+ * are; the next one may be begun.
+ */
+#ifndef BAT_BAT_INSITU_H
+#define BAT_BAT_INSITU_H
+
+#include "bat/bat_mpi.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  typedef struct bat_insitu bat_insitu;
+
+  /* Collective. `files` is the pattern of the paths of the files, and rank 0's counts:
+   *   {timestep} {timestep:06d} %ts %06ts   number of the step; "_{timestep:06d}" is put before
+   * .bat where a pattern has none of these {time} {time:.3f}                     simulation time
+   *   {name}                                species; "_{name}" is put before the step where
+   *                                         species are named and the pattern has no {name}
+   * Folders are made. `options` may be NULL, and are copied. `comm` must live as long as the
+   * handle; it is used in this call and in bat_insitu_end_step() only. */
+  BAT_API int bat_insitu_open(
+    MPI_Comm comm, const char* files, const bat_options* options, bat_insitu** out);
+  BAT_API int bat_insitu_open_f(
+    MPI_Fint comm, const char* files, const bat_options* options, bat_insitu** out);
+  /* Not collective. Takes NULL. */
+  BAT_API void bat_insitu_close(bat_insitu* insitu);
+
+  /* Only each n-th step that is begun is written, the first one and so on; 1, the default, writes
+   * all. The same on all ranks. */
+  BAT_API int bat_insitu_set_every(bat_insitu* insitu, int64_t every);
+
+  /* Not collective. `wanted`, which may be NULL, is 1 if this step is written; else what is added
+   * to it is not looked at. A step that was begun and not ended is forgotten. */
+  BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted);
+  /* Not collective. Adds particles of this rank to the step. Their arrays must stay unchanged until
+   * bat_insitu_end_step() returns; the description may be freed or changed at once. Each `species`
+   * becomes a series of its own and has attributes of its own; NULL if there is only one. Time,
+   * step and metadata: those of the step, and the metadata of the description. */
+  BAT_API int bat_insitu_add(
+    bat_insitu* insitu, const char* species, const bat_particles* particles);
+  /* The same without particles whose value in `ghosts`, an array of integers of `type` with one
+   * value per particle, is not 0. `stride` is in bytes, 0 for a packed array. */
+  BAT_API int bat_insitu_add_without_ghosts(bat_insitu* insitu, const char* species,
+    const bat_particles* particles, int type, const void* ghosts, size_t stride);
+
+  /* Collective. Writes the step. If adding something was refused on any rank, the step fails with
+   * that error on all, and nothing of it is written. `report` may be NULL; it is of all species
+   * together, zero for a step that is not wanted. Errors: those of bat_mpi_write; INVALID_ARGUMENT
+   * if no step was begun, or ranks have different steps. */
+  BAT_API int bat_insitu_end_step(bat_insitu* insitu, bat_report* report);
+
+  /* Not collective. What the last step that was written has become, as a JSON array with one object
+   * per file: file, species, and what bat_report_json() tells. "[]" before the first. The text
+   * lives until the handle is used again. */
+  BAT_API int bat_insitu_written(const bat_insitu* insitu, const char** json);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+// Steps of a running simulation as series of .bat files (core/INSITU.md).
+#pragma once
+
+#include "bat/mpi.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bat::insitu
+{
+/// Names of the files of a series. A pattern is a path in which
+///   {timestep} {timestep:06d} %ts %06ts   is the number of the step,
+///   {time} {time:.3f}                     the simulation time,
+///   {name} {channel}                      the name of the species.
+/// A pattern without the number of the step gets "_{timestep:06d}" before its extension. The
+/// extension is .bat; it is added where there is none.
+class FilePattern
+{
+public:
+  /// Throws Error{InvalidArgument}: empty, another extension, a placeholder that cannot be filled
+  /// in.
+  explicit FilePattern(std::string_view pattern);
+
+  /// True if files of two species have different names.
+  [[nodiscard]] bool has_name() const noexcept { return this->has_name_; }
+  /// Puts "_{name}" before the number of the step, unless has_name().
+  void add_name();
+
+  [[nodiscard]] std::filesystem::path file(
+    std::int64_t step, double time, std::string_view name) const;
+  /// The list of the files of a species, NAME.bat.series: the pattern without step and time.
+  [[nodiscard]] std::filesystem::path series(std::string_view name) const;
+
+private:
+  std::string format_; ///< for fmt, with the arguments timestep, time and name
+  bool has_name_ = false;
+};
+
+/// Particles of one kind, with attributes of their own, which become a series of their own.
+struct Species
+{
+  std::string name; ///< may be empty if there is only one
+  std::vector<mpi::Piece> pieces;
+};
+
+/// A file that a step has become; the same on all ranks.
+struct WrittenFile
+{
+  std::filesystem::path path;
+  std::string species;
+  mpi::DatasetReport report;
+};
+/// One JSON object: file, species, and the report.
+[[nodiscard]] std::string to_json(const WrittenFile& file);
+
+/// Writes steps, each as one dataset per species, and keeps NAME.bat.series beside them: the list
+/// of the files with their times that ParaView opens as one source, complete after every step. A
+/// list that is there already is continued: it keeps the files that still exist. Not thread-safe.
+class SeriesWriter
+{
+public:
+  SeriesWriter(FilePattern pattern, mpi::WriteOptions options);
+
+  /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
+  /// Ranks may have different species and pieces; a species that a rank lacks is empty there. The
+  /// arrays are not used after the return. Folders are made. The time is rank 0's. Throws Error on
+  /// all ranks: as mpi::write_dataset; InvalidArgument if ranks have different steps, the time is
+  /// not finite, or two species have the same file. Species that were written before one failed
+  /// stay.
+  std::vector<WrittenFile> write(
+    MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
+
+private:
+  [[nodiscard]] std::vector<WrittenFile> files_of(
+    const std::vector<std::string>& names, std::int64_t step, double time) const;
+  void list(const WrittenFile& file, double time);
+
+  FilePattern pattern_;
+  mpi::WriteOptions options_;
+  /// Rank 0: files and times of each list, by the list's path.
+  std::map<std::string, std::vector<std::pair<std::string, double>>> lists_;
+};
+}

@@ -1,0 +1,124 @@
+#include "bat/insitu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+namespace bat::insitu
+{
+namespace
+{
+std::string fill_in(
+  const std::string& format, std::int64_t step, double time, const std::string& name)
+{
+  return fmt::format(fmt::runtime(format), fmt::arg("timestep", step), fmt::arg("time", time),
+    fmt::arg("name", name), fmt::arg("channel", name));
+}
+
+// Names come from simulations; in a file name they must not lead to another folder.
+std::string as_file_name(std::string_view name)
+{
+  std::string result(name);
+  std::replace_if(
+    result.begin(), result.end(),
+    [](char c) { return c == '/' || std::iscntrl(static_cast<unsigned char>(c)) != 0; }, '_');
+  return result;
+}
+
+// Where `pattern` of std::regex matches in the last part of a path, or npos.
+std::size_t find_in_file_name(const std::string& path, const char* pattern)
+{
+  const std::size_t slash = path.rfind('/');
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  std::smatch match;
+  const std::string name = path.substr(begin);
+  return std::regex_search(name, match, std::regex(pattern))
+    ? begin + static_cast<std::size_t>(match.position(0))
+    : std::string::npos;
+}
+
+// Without what changes from step to step, and the separators before it.
+std::string without_step(const std::string& format)
+{
+  static const std::regex changing(R"([_.\-]*\{(timestep|time)[^}]*\})");
+  static const std::regex separators(R"((^|/)[_\-]+)");
+  return std::regex_replace(std::regex_replace(format, changing, ""), separators, "$1");
+}
+}
+
+FilePattern::FilePattern(std::string_view pattern)
+  : format_(std::regex_replace(std::string(pattern), std::regex("%(0?[0-9]*)ts"), "{timestep:$1d}"))
+{
+  const std::filesystem::path extension = std::filesystem::path(this->format_).extension();
+  const auto refuse = [&](const std::string& why)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("file pattern '{}': {}; allowed are paths that end in .bat with {{timestep}}, "
+                  "{{timestep:06d}}, %06ts, {{time}}, {{time:.3f}}, {{name}}, {{channel}}",
+        pattern, why));
+  };
+  if (std::filesystem::path(this->format_).filename().empty())
+  {
+    refuse("it names no file");
+  }
+  if (std::regex_search(this->format_, std::regex(R"((^|[^{])\{[0-9:}])")))
+  {
+    refuse("a placeholder has no name");
+  }
+  if (extension != ".bat")
+  {
+    // A dot inside a placeholder, as in {time:.3f}, is no extension.
+    if (!extension.empty() && extension.string().find('}') == std::string::npos)
+    {
+      refuse(fmt::format("its extension is '{}'", extension.string()));
+    }
+    this->format_ += ".bat";
+  }
+  try
+  {
+    const std::string some = fill_in(this->format_, 1, 0.5, "a");
+    if (some == fill_in(this->format_, 2, 0.5, "a"))
+    {
+      this->format_.insert(this->format_.size() - 4, "_{timestep:06d}");
+    }
+    this->has_name_ = some != fill_in(this->format_, 1, 0.5, "b") &&
+      this->format_.find("{name") + 1 + this->format_.find("{channel") + 1 != 0;
+  }
+  catch (const fmt::format_error& e)
+  {
+    refuse(e.what());
+  }
+}
+
+void FilePattern::add_name()
+{
+  if (this->has_name_)
+  {
+    return;
+  }
+  std::size_t place = find_in_file_name(this->format_, R"([_.\-]*\{timestep)");
+  if (place == std::string::npos)
+  {
+    place = this->format_.size() - 4; // before .bat
+  }
+  const bool begins = place == 0 || this->format_[place - 1] == '/';
+  this->format_.insert(place, begins ? "{name}_" : "_{name}");
+  this->has_name_ = true;
+}
+
+std::filesystem::path FilePattern::file(std::int64_t step, double time, std::string_view name) const
+{
+  return fill_in(this->format_, step, time, as_file_name(name));
+}
+
+std::filesystem::path FilePattern::series(std::string_view name) const
+{
+  const std::filesystem::path path =
+    std::filesystem::path(fill_in(without_step(this->format_), 0, 0, as_file_name(name)))
+      .lexically_normal();
+  const std::string file = path.filename().string();
+  return path.parent_path() / ((file == ".bat" ? "steps.bat" : file) + ".series");
+}
+}
