@@ -314,8 +314,12 @@ class Series:
                         self._owned.pointer, name, particles.pointer, type_, address, stride))
                 self._arrays += arrays
         except Exception as error:
-            self._failure = error
+            self.fail(error)
             raise
+
+    def fail(self, error):
+        """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
+        self._failure = error
 
     def end(self):
         """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""
