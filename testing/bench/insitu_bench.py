@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-DOORS = ["bat", "binary", "short", "text", "vtp"]
+DOORS = ["bat", "unflushed", "binary", "short", "text", "vtp"]
 HERE = pathlib.Path(__file__).parent
 
 
@@ -65,14 +65,14 @@ def show(result):
     print(f"\n{result['ranks']} ranks, {result['atoms']} atoms, checksum "
           f"{result.get('checksum', '-')}; {statistics.median(result['run_seconds']):.2f} s of simulation "
           "between two steps")
-    print(f"{'':8} {'step s':>8} {'/ bat':>7} {'MB':>8} {'start s':>8} {'start MiB':>10} {'steps MiB':>10}")
+    print(f"{'':9} {'step s':>8} {'/ bat':>7} {'MB':>8} {'start s':>8} {'start MiB':>10} {'steps MiB':>10}")
     bat = statistics.median(result["doors"].get("bat", {"seconds": [float("nan")]})["seconds"])
     for name, door in result["doors"].items():
         seconds = statistics.median(door["seconds"])
         alone = result["alone"].get(name)
         start = (f"{alone['start_seconds']:8.2f} {alone['start_mib']:10.0f} {alone['steps_mib']:10.0f}"
                  if alone else "")
-        print(f"{name:8} {seconds:8.3f} {seconds / bat:7.2f} {door['bytes_per_step'] / 1e6:8.1f} {start}",
+        print(f"{name:9} {seconds:8.3f} {seconds / bat:7.2f} {door['bytes_per_step'] / 1e6:8.1f} {start}",
               flush=True)
 
 

@@ -2,7 +2,7 @@
 
     mpirun -np 2 python3 insitu_doors.py --cells 50 --steps 10 --every 10 --doors bat,text,binary,vtp --out DIR
 
-Prints one line of JSON. Atoms: 4 cells^3. Doors: bat (bat.Series), text (dump custom, %.17g), short (dump
+Prints one line of JSON. Atoms: 4 cells^3. Doors: bat (bat.Series), unflushed (the same without waiting for the disk), text (dump custom, %.17g), short (dump
 custom, LAMMPS's own %g), binary (dump custom .bin), vtp (ParaView's extractor VTP through Catalyst).
 """
 
@@ -71,9 +71,9 @@ class Atoms:
 
 
 class BatDoor:
-    def __init__(self, _lmp, out):
+    def __init__(self, _lmp, out, **options):
         import bat
-        self.series = bat.Series(COMM, str(out / "melt_{timestep:06d}.bat"))
+        self.series = bat.Series(COMM, str(out / "melt_{timestep:06d}.bat"), **options)
 
     def write(self, atoms):
         self.series.write(atoms.step, 0.005 * atoms.step, atoms.position,
@@ -114,6 +114,7 @@ class VtpDoor:
 
 DOORS = {
     "bat": BatDoor,
+    "unflushed": lambda lmp, out: BatDoor(lmp, out, flush=False),
     "text": lambda lmp, out: DumpDoor(lmp, out, ".txt", " modify format float %.17g"),
     "short": lambda lmp, out: DumpDoor(lmp, out, ".txt", ""),
     "binary": lambda lmp, out: DumpDoor(lmp, out, ".bin", ""),

@@ -90,7 +90,7 @@ def steps_become_series():
     both = np.random.default_rng(RANK).random((n, 8))  # positions and velocities side by side
     ids = np.arange(n) + RANK * 1000
     folder = f"{PATH}.series_test"
-    with bat.Series(COMM, os.path.join(folder, "dust.bat"), target_bytes=40000) as series:
+    with bat.Series(COMM, os.path.join(folder, "dust.bat"), target_bytes=40000, flush=False) as series:
         for step in range(3):
             report = series.write(step, 0.5 * step, both[:, :3], {"v": both[:, 4:7], "id": ids},
                                   ghosts=ids % 10 == 0)

@@ -103,7 +103,13 @@ static void steps_are_written(void)
 /* Two pieces, one of them with ghosts; a second species that only the last rank has. */
 static void pieces_ghosts_and_species(void)
 {
-  bat_insitu* insitu = open_series("all_{timestep:02d}.bat");
+  bat_insitu* insitu = NULL;
+  bat_options* options = NULL;
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_set_flush(options, 0));
+  CHECK_FAILS(bat_options_set_flush(NULL, 0), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_OK(bat_insitu_open(MPI_COMM_WORLD, in_folder("all_{timestep:02d}.bat"), options, &insitu));
+  bat_options_free(options);
   bat_particles* whole = describe(kCount);
   bat_particles* none = describe(0);
   bat_report report;

@@ -33,7 +33,7 @@ module bat
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
   public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
-    bat_options_set_threads, bat_options_set_local_bounds
+    bat_options_set_threads, bat_options_set_flush, bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
@@ -126,6 +126,9 @@ module bat
     end function
     function c_set_threads(options, threads) bind(c, name="bat_options_set_threads") result(status)
       import; type(c_ptr), value :: options; integer(c_int), value :: threads; integer(c_int) :: status
+    end function
+    function c_set_flush(options, flush) bind(c, name="bat_options_set_flush") result(status)
+      import; type(c_ptr), value :: options; integer(c_int), value :: flush; integer(c_int) :: status
     end function
     function c_set_local_bounds(options, box) bind(c, name="bat_options_set_local_bounds") result(status)
       import; type(c_ptr), value :: options; real(c_double), intent(in) :: box(6); integer(c_int) :: status
@@ -481,6 +484,13 @@ contains
     integer, intent(in) :: threads
     integer, intent(out) :: status
     status = c_set_threads(options, threads)
+  end subroutine
+
+  subroutine bat_options_set_flush(options, flush, status)
+    type(c_ptr), intent(in) :: options
+    logical, intent(in) :: flush
+    integer, intent(out) :: status
+    status = c_set_flush(options, merge(1_c_int, 0_c_int, flush))
   end subroutine
 
   subroutine bat_options_set_local_bounds(options, box, status)
