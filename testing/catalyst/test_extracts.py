@@ -1,5 +1,5 @@
 """CreateExtractor("BAT", ...) and SaveExtracts: particles, times and steps come back as they went in. Run by
-mpirun pvbatch. Argument: a folder to write to."""
+mpirun pvbatch. Arguments: a folder to write to, bat_info."""
 import glob
 
 from bat_test import *
@@ -7,7 +7,7 @@ from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.vtkCommonDataModel import vtkDataObjectTypes
 
 ranks = vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions()
-folder = sys.argv[1]
+folder, bat_info = sys.argv[1:3]
 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -21,14 +21,16 @@ def moving(kind):
 
 
 def check(name, steps=range(len(TIMES))):
-    """A series of these steps, each whole and with its time."""
+    """A series of these steps, each whole, with its time and with its number."""
     files = sorted(glob.glob(os.path.join(folder, name + "_*.bat")))
     expect([os.path.basename(f) for f in files], ["%s_%06d.bat" % (name, s) for s in steps], "files of " + name)
     reader = OpenDataFile(files)
     expect(list(reader.TimestepValues), [TIMES[s] for s in steps], "times of " + name)
     for step in steps:
         n = moving_count(step, ranks)
-        check_particles(fetch(reader, TIMES[step]), points(n, step), arrays(n, step), "%s, step %d" % (name, step))
+        what = "%s, step %d" % (name, step)
+        check_particles(fetch(reader, TIMES[step]), points(n, step), arrays(n, step), what)
+        expect(step_of(bat_info, files[list(steps).index(step)]), step, what + ": number")
 
 
 KINDS = ("vtkPolyData", "vtkPartitionedDataSet", "vtkPartitionedDataSetCollection", "vtkMultiBlockDataSet")

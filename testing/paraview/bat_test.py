@@ -1,6 +1,8 @@
 """What the ParaView tests share: particles with known values, and a look at what a source delivers."""
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -83,6 +85,12 @@ def check_spread(reader, n, ranks, what):
     assert abs(len(ids(reader)) - n // 10) <= leaf_files, what
     assert owners(reader, ranks).min() > 0.3 * n / 10 / ranks, what
     reader.Quality = 1
+
+
+def step_of(bat_info, path):
+    """The number of the time step that a file says it is."""
+    told = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
+    return json.loads(told.stdout)["step"]
 
 
 def outside_mpi():

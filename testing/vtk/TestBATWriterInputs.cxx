@@ -434,6 +434,18 @@ TEST(BATWriterTime, step_is_that_of_the_field_data)
     holder->GetFieldData()->AddArray(cycle);
     Write(partitions, folder / "t.bat");
     EXPECT_EQ(bat::File::open(folder / "t.bat").step(), step);
+    if (holder == partitions)
+    {
+      vtkNew<vtkBATWriter> writer;
+      writer->SetInputDataObject(holder);
+      writer->SetFileName((folder / "t.bat").c_str());
+      writer->SetTimeStep(7);
+      EXPECT_EQ(writer->Write(), 1);
+      EXPECT_EQ(bat::File::open(folder / "t.bat").step(), step);
+      holder->GetFieldData()->Initialize();
+      EXPECT_EQ(writer->Write(), 1);
+      EXPECT_EQ(bat::File::open(folder / "t.bat").step(), 7);
+    }
     holder->GetFieldData()->Initialize();
   }
 }

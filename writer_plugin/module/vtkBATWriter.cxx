@@ -82,6 +82,7 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "LeafFileSize: " << this->LeafFileSize << "\n";
   os << indent << "Aggregation: " << this->Aggregation << "\n";
   os << indent << "WriteGhostParticles: " << this->WriteGhostParticles << "\n";
+  os << indent << "TimeStep: " << this->TimeStep << "\n";
   os << indent << "Report: " << this->Report << "\n";
 }
 
@@ -165,6 +166,10 @@ void vtkBATWriter::WriteData()
       if (!input.Particles.time)
       {
         input.Particles.time = RequestedTime(this->GetInputInformation(0, 0));
+      }
+      if (!input.Particles.step && this->TimeStep >= 0)
+      {
+        input.Particles.step = this->TimeStep;
       }
     }
     catch (const bat::Error& error)

@@ -13,8 +13,8 @@
  * are left out by default.
  *
  * The file's time is that of the input data (DATA_TIME_STEP), else the one that the pipeline was
- * asked for. Its step number is the value "timestep" or "cycle" of the input's field data, if there
- * is one.
+ * asked for. Its step number is the value "timestep" or "cycle" of the input's field data, else
+ * TimeStep.
  *
  * With an MPI controller of several ranks, all ranks write one dataset together (core/MPI.md): each
  * asks its input for its own piece, and particles are moved so that leaf files are compact in space
@@ -135,6 +135,15 @@ public:
   vtkBooleanMacro(WriteGhostParticles, bool);
   ///@}
 
+  ///@{
+  /**
+   * Number of the time step, stored unless the input's field data has one; -1 for none. Default:
+   * -1.
+   */
+  vtkSetMacro(TimeStep, int);
+  vtkGetMacro(TimeStep, int);
+  ///@}
+
   /**
    * What the last write did, as one line of JSON: particles, leaf files, bytes, ranks and the
    * seconds of each phase. Empty before the first write and after one that failed.
@@ -161,6 +170,7 @@ protected:
   double LeafFileSize = 0.0;
   int Aggregation = ADAPTIVE;
   bool WriteGhostParticles = false;
+  int TimeStep = -1;
   std::string Report;
 
 private:
