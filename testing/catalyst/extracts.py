@@ -15,6 +15,11 @@ ghosts = CreateExtractor("BAT", points, registrationName="with ghosts")
 ghosts.Writer.FileName = "ghosts_{timestep:06d}.bat"
 ghosts.Writer.WriteGhostParticles = 1
 
+chosen = CreateExtractor("BAT", points, registrationName="one array")
+chosen.Writer.FileName = "chosen_{timestep:06d}.bat"
+chosen.Writer.ChooseArraysToWrite = 1
+chosen.Writer.PointDataArrays = ["id"]
+
 partitioned = PVTrivialProducer(registrationName="partitioned")
 second = CreateExtractor("BAT", partitioned, registrationName="every second step")
 second.Trigger.Frequency = 2
@@ -23,6 +28,8 @@ collection = PVTrivialProducer(registrationName="collection")
 late = CreateExtractor("BAT", collection, registrationName="from step 3 on, in several leaf files")
 late.Trigger.UseStartTimeStep = 1
 late.Trigger.StartTimeStep = 3
+late.Writer.ChooseArraysToWrite = 1
+late.Writer.PointDataArrays = ["velocity", "id"]
 late.Writer.LeafFileSize = 0.01
 late.Writer.Aggregation = "At Borders of Ranks"
 

@@ -26,8 +26,8 @@ def errors(said):
     return re.findall(r".*(?:ERR\||WARN\|.*vtkBAT).*", said)
 
 
-def wanted(step, with_ghosts):
-    """The particles of mini_simulation, by its formulas."""
+def wanted(step, with_ghosts, names):
+    """The particles of mini_simulation, by its formulas; all arrays or the named ones."""
     silent = step % (ranks + 1)
     others = [r for r in range(ranks) if r != silent]
     id = np.arange(1000 + step if others else 0, dtype="i8")
@@ -40,10 +40,13 @@ def wanted(step, with_ghosts):
     positions = np.stack([x, (id // 10 % 10).astype("f8"), (id // 100).astype("f8")], axis=1)
     velocity = np.stack([id, -id, np.full(len(id), step)], axis=1).astype("f4")
     values = {"id": id, "mass": (0.5 * id).astype("f4"), "velocity": velocity}
-    return positions, {**values, "vtkGhostType": flag} if with_ghosts else values
+    if with_ghosts:
+        values["vtkGhostType"] = flag
+    return positions, {name: values[name] for name in names or values}
 
 
-def check(folder, name, steps=range(STEPS), file_name="%s_%06d.bat", with_ghosts=False, with_numbers=True):
+def check(folder, name, steps=range(STEPS), file_name="%s_%06d.bat", with_ghosts=False, with_numbers=True,
+          names=None):
     """A series of these steps, each whole, with its time and with its number."""
     files = [file_name % (name, step) for step in steps]
     found = sorted(f for f in os.listdir(folder.path) if f.startswith(name + "_") and f.endswith(".bat"))
@@ -52,7 +55,7 @@ def check(folder, name, steps=range(STEPS), file_name="%s_%06d.bat", with_ghosts
     expect(list(reader.TimestepValues), [0.5 * step for step in steps], "times of " + name)
     for step in steps:
         what = "%s, step %d" % (name, step)
-        check_particles(fetch(reader, 0.5 * step), *wanted(step, with_ghosts), what)
+        check_particles(fetch(reader, 0.5 * step), *wanted(step, with_ghosts, names), what)
         if with_numbers:
             expect(step_of(bat_info, folder(file_name % (name, step))), step, what + ": number")
 
@@ -67,8 +70,9 @@ with Folder() as folder:
     expect(errors(said), [], "errors and warnings of a script")
     check(folder, "points")
     check(folder, "ghosts", with_ghosts=True)
+    check(folder, "chosen", names=["id"])
     check(folder, "partitioned", range(0, STEPS, 2))
-    check(folder, "collection", range(3, STEPS))
+    check(folder, "collection", range(3, STEPS), names=["id", "velocity"])
     if ranks > 1:
         step = max(s for s in range(3, STEPS) if s % (ranks + 1) == ranks)  # all ranks have particles
         expect(len(os.listdir(folder("collection_%06d.bat.leaves" % step))), ranks, "leaf files")
