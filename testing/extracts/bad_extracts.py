@@ -1,5 +1,5 @@
 # script-version: 2.0
-"""Like extracts.py, but where test_catalyst.py has put something in the way."""
+"""Like extracts.py, but where test_simulation.py has put something in the way."""
 import os
 
 from paraview import catalyst

@@ -1,5 +1,5 @@
 # script-version: 2.0
-"""What mini_simulation writes in situ; test_catalyst.py knows which files that makes."""
+"""What mini_simulation writes in situ; test_simulation.py knows which files that makes."""
 import os
 
 from paraview import catalyst

@@ -4,7 +4,7 @@
 //   mini_simulation script STEPS FILE.py    runs a Catalyst script
 //   mini_simulation io STEPS FOLDER         ParaView-Catalyst's built-in pipeline for writing files
 //
-// test_catalyst.py knows the same particles by the same formulas. All numbers are exact in the
+// test_simulation.py knows the same particles by the same formulas. All numbers are exact in the
 // types that they are stored in. In each step but every (ranks + 1)th, one rank has no particles.
 #include "vtkCPDataDescription.h"
 #include "vtkCPInputDataDescription.h"
