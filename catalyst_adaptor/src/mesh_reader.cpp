@@ -500,6 +500,11 @@ void Reader::add_ghosts(const Field& field, Ghosts kind)
       field.components.size()));
   }
   const Numbers& marks = field.components.front();
+  if (kind == Ghosts::OfVtk && !is_integer(marks.type))
+  {
+    refuse(fmt::format("{} marks ghosts with {}; bits of an integer are allowed", field.node.path(),
+      name_of(marks.type)));
+  }
   const std::int64_t bits =
     kind == Ghosts::OfAscent ? -1 : (field.of_elements ? kCellGhosts : kPointGhosts);
   Topology& topology = *field.topology;
