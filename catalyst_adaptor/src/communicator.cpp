@@ -34,6 +34,20 @@ void finalize_at_exit()
   }
 }
 
+// Of a handle that comes from a node, and may be any number.
+bool is_usable(MPI_Comm comm)
+{
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int is_inter = 0;
+  const bool is_valid =
+    comm != MPI_COMM_NULL && MPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
+  return is_valid && !is_inter;
+}
+
 MPI_Comm comm_of(std::optional<std::int64_t> fortran_handle)
 {
   if (is_finalized())
@@ -54,11 +68,11 @@ MPI_Comm comm_of(std::optional<std::int64_t> fortran_handle)
   const bool fits = *fortran_handle >= std::numeric_limits<MPI_Fint>::min() &&
     *fortran_handle <= std::numeric_limits<MPI_Fint>::max();
   const MPI_Comm comm = fits ? MPI_Comm_f2c(static_cast<MPI_Fint>(*fortran_handle)) : MPI_COMM_NULL;
-  if (comm == MPI_COMM_NULL)
+  if (!is_usable(comm))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("catalyst/mpi_comm is {}, which is no communicator; the result of MPI_Comm_c2f, "
-                  "or a communicator of Fortran, is allowed",
+      fmt::format("catalyst/mpi_comm is {}, which is no communicator of these ranks; the result of "
+                  "MPI_Comm_c2f, or a communicator of Fortran, is allowed",
         *fortran_handle));
   }
   return comm;
