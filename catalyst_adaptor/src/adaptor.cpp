@@ -112,14 +112,7 @@ void Adaptor::initialize(const conduit_node* params)
 
 void Adaptor::read_params(const conduit_node* params)
 {
-  try
-  {
-    this->api_ = find_conduit();
-  }
-  catch (const Error& e)
-  {
-    throw Failure(CATALYST_BAT_NO_CONDUIT, e.code(), e.what());
-  }
+  this->api_ = find_conduit();
   const auto root = params ? Node(*this->api_, params, "").find("catalyst") : std::optional<Node>();
   if (!root)
   {
@@ -271,6 +264,11 @@ void Adaptor::execute(const conduit_node* params)
   if (!this->joined_)
   {
     this->join();
+  }
+  if (!Communicator::can_be_used())
+  {
+    throw Failure(CATALYST_BAT_NO_MPI, ErrorCode::InvalidArgument,
+      "catalyst_execute after MPI_Finalize writes nothing");
   }
   const auto root = params ? Node(*this->api_, params, "").find("catalyst") : std::nullopt;
   try

@@ -109,7 +109,10 @@ int Communicator::greatest(int mine) const
 
 void Communicator::abort(int status) const
 {
-  MPI_Abort(this->comm_, status);
+  if (can_be_used())
+  {
+    MPI_Abort(this->comm_, status);
+  }
   std::abort();
 }
 }

@@ -1,6 +1,7 @@
 #include "conduit_api.hpp"
 
-#include "bat/error.hpp"
+#include "bat/catalyst_bat.h"
+#include "failure.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,11 @@ void* find(const char* prefix, const std::string& function) noexcept
   return find_symbol({ "libcatalyst.so.3", "libcatalyst.so" }, (prefix + function).c_str());
 }
 
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Failure(CATALYST_BAT_NO_CONDUIT, ErrorCode::NotFound, what);
+}
+
 // One prefix for all: nodes of one Conduit mean nothing to another.
 const char* prefix_here()
 {
@@ -32,7 +38,7 @@ const char* prefix_here()
       return prefix;
     }
   }
-  throw Error(ErrorCode::NotFound,
+  refuse(
     "no Conduit in this process: neither catalyst_conduit_node_dtype nor conduit_node_dtype is a "
     "symbol of libcatalyst.so.3 or of the program");
 }
@@ -43,8 +49,7 @@ void resolve(Function& function, const char* prefix, const char* name)
   void* symbol = find(prefix, name);
   if (!symbol)
   {
-    throw Error(ErrorCode::NotFound,
-      fmt::format("Conduit of this process has no function {}{}", prefix, name));
+    refuse(fmt::format("Conduit of this process has no function {}{}", prefix, name));
   }
   function = reinterpret_cast<Function>(symbol);
 }
@@ -54,9 +59,8 @@ void require_64_bits(const char* prefix)
   const auto size = reinterpret_cast<int (*)()>(find(prefix, "conduit_datatype_sizeof_index_t"));
   if (size && size() != sizeof(conduit_index))
   {
-    throw Error(ErrorCode::NotFound,
-      fmt::format("Conduit of this process counts with {} bytes; {} are allowed", size(),
-        sizeof(conduit_index)));
+    refuse(fmt::format("Conduit of this process counts with {} bytes; {} are allowed", size(),
+      sizeof(conduit_index)));
   }
 }
 }

@@ -58,8 +58,8 @@ struct ConduitApi
   void (*set_float64)(conduit_node*, double) = nullptr;
 };
 
-/// The functions of this process. Loads nothing. Throws Error{NotFound} naming the first that is
-/// missing, or if this Conduit counts in 32 bits.
+/// The functions of this process. Loads nothing. Throws Failure{CATALYST_BAT_NO_CONDUIT}
+/// naming the first that is missing, or if this Conduit counts in 32 bits.
 [[nodiscard]] ConduitApi find_conduit();
 
 /// The symbol in the libraries of this process: in those that `libraries` names, if they are

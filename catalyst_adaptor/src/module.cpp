@@ -123,7 +123,7 @@ int answer(Call&& call) noexcept
   }
   catch (...)
   {
-    return current_failure(CATALYST_BAT_NO_CONDUIT).status();
+    return current_failure(CATALYST_BAT_INTERNAL).status();
   }
 }
 
