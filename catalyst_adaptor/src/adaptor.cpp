@@ -72,8 +72,15 @@ std::string name_of_step(const std::optional<Node>& root, std::uint64_t call)
 
 json options_of(const Node& root)
 {
-  const auto node = root.find("bat");
-  return node && !node->is_empty() ? to_json(*node) : json::object();
+  try
+  {
+    const auto node = root.find("bat");
+    return node && !node->is_empty() ? to_json(*node) : json::object();
+  }
+  catch (...)
+  {
+    throw current_failure(CATALYST_BAT_BAD_OPTIONS);
+  }
 }
 
 // If the options cannot be understood as a whole, this one may still be.
@@ -175,10 +182,11 @@ void Adaptor::share_options()
   {
     mine["pipelines"].push_back({ pipeline.channel, pipeline.file });
   }
-  std::vector<std::string> texts = { mine.dump() };
+  std::vector<std::string> texts;
   this->together(CATALYST_BAT_BAD_OPTIONS,
     [&]
     {
+      texts.push_back(mine.dump());
       if (this->is_root() && !config_path().empty())
       {
         this->file_options_ = read_config(config_path());

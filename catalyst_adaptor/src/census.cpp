@@ -19,6 +19,19 @@ bool contains(const List& list, const Value& value)
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+std::string text_of(const json& line)
+{
+  try
+  {
+    return line.dump();
+  }
+  catch (const json::exception&)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("the name of a {} is no UTF-8", line.at(0).get<std::string>()));
+  }
+}
+
 void add_once(std::vector<std::string>& list, const std::string& value)
 {
   if (!contains(list, value))
@@ -67,7 +80,7 @@ void Census::add_warnings(const std::vector<std::string>& warnings)
 std::vector<std::string> Census::texts() const
 {
   std::vector<std::string> texts;
-  const auto add = [&](json&& line) { texts.push_back(line.dump()); };
+  const auto add = [&](json&& line) { texts.push_back(text_of(line)); };
   const auto add_all = [&](const char* kind, const std::vector<std::string>& list)
   {
     for (const std::string& value : list)

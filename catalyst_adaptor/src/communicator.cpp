@@ -111,6 +111,7 @@ void Communicator::abort(int status) const
 {
   if (can_be_used())
   {
+    MPI_Barrier(this->comm_); // or another rank ends rank 0 before it has said why
     MPI_Abort(this->comm_, status);
   }
   std::abort();

@@ -29,7 +29,7 @@ public:
 
   /// Collective. The greatest value of all ranks.
   [[nodiscard]] int greatest(int mine) const;
-  /// Ends the processes of all ranks.
+  /// Collective. Ends the processes of all ranks.
   [[noreturn]] void abort(int status) const;
 
 private:

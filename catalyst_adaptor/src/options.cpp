@@ -21,6 +21,18 @@ using json = nlohmann::json;
   throw Error(ErrorCode::InvalidArgument, what);
 }
 
+void require_utf8(const std::string& text, const std::string& path)
+{
+  try
+  {
+    static_cast<void>(json(text).dump());
+  }
+  catch (const json::exception&)
+  {
+    refuse(fmt::format("{} is no UTF-8", path));
+  }
+}
+
 // One option: its name for messages, and its value.
 struct Option
 {
@@ -177,6 +189,7 @@ nlohmann::json to_json(const Node& node)
   }
   if (const auto text = node.string())
   {
+    require_utf8(*text, node.path());
     return *text;
   }
   const auto numbers = node.numbers();

@@ -157,6 +157,16 @@ const std::vector<BadNode> kBadNodes = {
   { "TimeIsNaN",
     [](Params& p) { p.set("catalyst/state/time", std::numeric_limits<double>::quiet_NaN()); },
     { "catalyst/state/time is of type float64 with nan; one finite number is allowed" } },
+  { "NameThatIsNoUtf8", [](Params& p) { p.touch(kMesh + "/topologies/\xff"); },
+    { "the name of a species is no UTF-8" } },
+  { "FieldNameThatIsNoUtf8",
+    [](Params& p)
+    {
+      const std::string field = kMesh + "/fields/\xff";
+      p.set(field + "/association", "vertex").set(field + "/topology", "particles");
+      set_doubles(p, field + "/values", 40);
+    },
+    { "UTF-8" } },
   { "GhostsOfTwoComponents",
     [](Params& p)
     {

@@ -340,6 +340,8 @@ const std::vector<BadOption> kBadOptions = {
     "catalyst/bat/output is 5; a text is allowed" },
   { "OutputOfAnotherExtension", [](Params& p) { p.set(kBat + "output", "x.vtp"); },
     "file pattern 'x.vtp'" },
+  { "OutputIsNoUtf8", [](Params& p) { p.set(kBat + "output", "\xff.bat"); },
+    "catalyst/bat/output is no UTF-8" },
   { "FieldsIsOneText", [](Params& p) { p.set(kBat + "fields", "id"); },
     "catalyst/bat/fields is \"id\"; a list of texts is allowed" },
   { "OptionsAreNoObject", [](Params& p) { p.set("catalyst/bat", "all"); },
