@@ -11,7 +11,7 @@ set -euo pipefail
 . "$(dirname "$0")/setup.sh"
 
 ASAN_DIR=$BUILD_DIR-asan
-TEST_PACKAGES=(clang libclang-rt-14-dev)
+TEST_PACKAGES=(clang libclang-rt-14-dev lammps python3-lammps procps)
 
 PASSED=0
 FAILED=0

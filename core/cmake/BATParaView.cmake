@@ -5,7 +5,8 @@
 # Only these components: a plain find_package(ParaView) asks for the development package of every
 # third party of every module, most of which Debian's paraview-dev does not depend on.
 set(_bat_paraview_components
-  WrapClientServer ProcessXML RemotingCore RemotingServerManager RemotingViews pqCore pqComponents)
+  WrapClientServer ProcessXML RemotingCore RemotingServerManager RemotingViews VTKExtensionsIOCore
+  pqCore pqComponents)
 
 if (BAT_WITH_PARAVIEW STREQUAL "ON")
   find_package(ParaView 5.11 REQUIRED OPTIONAL_COMPONENTS ${_bat_paraview_components})

@@ -85,6 +85,41 @@ def errors_come_on_all_ranks():
         fails(lambda: d.read(quality=2), bat.BatError, "quality")
 
 
+def steps_become_series():
+    n = 0 if RANK == 1 else 1000
+    both = np.random.default_rng(RANK).random((n, 8))  # positions and velocities side by side
+    ids = np.arange(n) + RANK * 1000
+    folder = f"{PATH}.series_test"
+    with bat.Series(COMM, os.path.join(folder, "dust.bat"), target_bytes=40000, flush=False) as series:
+        for step in range(3):
+            report = series.write(step, 0.5 * step, both[:, :3], {"v": both[:, 4:7], "id": ids},
+                                  ghosts=ids % 10 == 0)
+            assert report.particles == total(n) * 9 // 10 and report.skipped == total(n) // 10
+        assert [w["file"] for w in series.written] == [os.path.join(folder, "dust_000002.bat")]
+        series.begin(3, 1.5)
+        series.add(both[:, :3], {"id": ids}, species="gas")
+        series.add(both[:0, :3], {"id": ids[:0]}, species="gas")
+        if LAST:
+            fails(lambda: series.add(both[:, :3], {"id": np.zeros(n + 1)}, species="gas"), ValueError, "'id'")
+        fails(series.end, Exception, "'id'")
+        series.begin(4, 2.0)
+        series.add(both[:, :3], {"id": ids}, species="gas")
+        assert series.end().particles == total(n)
+        fails(lambda: series.write(5, np.nan, both[:, :3]), bat.BatError, "nan")
+    with bat.Dataset(os.path.join(folder, "dust_000002.bat"), COMM) as d:
+        particles = d.read()
+        own = {int(i): k for k, i in enumerate(particles["id"])}
+        kept = [k for k in range(n) if ids[k] % 10]
+        rows = [own[int(ids[k])] for k in kept]
+        assert d.time == 1.0 and d.step == 2
+        np.testing.assert_array_equal(particles.positions[rows], both[kept, :3])
+        np.testing.assert_array_equal(particles["v"][rows], both[kept, 4:7])
+    with bat.Dataset(os.path.join(folder, "dust_gas_000004.bat"), COMM) as d:
+        assert len(d) == total(n)
+
+
 if __name__ == "__main__":
     every_type_comes_back()
     errors_come_on_all_ranks()
+    if COMM is not None:
+        steps_become_series()

@@ -1,5 +1,5 @@
 # cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -P test_package.cmake
-# Installs BUILD_DIR, then builds and runs two projects that know only the installed files.
+# Installs BUILD_DIR, then builds and runs three projects that know only the installed files.
 function (run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
   if (NOT result EQUAL 0)
@@ -37,8 +37,10 @@ function (build_project source name)
   run(${CMAKE_COMMAND} --build "${WORK_DIR}/${name}")
 endfunction ()
 
-build_project("${SOURCE_DIR}" c)
+build_project("${SOURCE_DIR}/c" c)
 run("${WORK_DIR}/c/orbit" write "${WORK_DIR}/orbit.bat")
 run("${WORK_DIR}/c/orbit" restart "${WORK_DIR}/orbit.bat")
+build_project("${SOURCE_DIR}/insitu" insitu)
+run("${WORK_DIR}/insitu/orbit_insitu" "${WORK_DIR}/steps/orbit.bat")
 build_project("${CMAKE_CURRENT_LIST_DIR}/package_cxx" cxx)
 run("${WORK_DIR}/cxx/package_cxx" "${WORK_DIR}/two.bat")

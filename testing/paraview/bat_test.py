@@ -1,47 +1,17 @@
 """What the ParaView tests share: particles with known values, and a look at what a source delivers."""
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from bat_clouds import *
 from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.numpy_interface import dataset_adapter as dsa
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-
-BIG_ID = 9007199254740993  # 2**53 + 1 is no double
-
-
-def points(n, seed=1):
-    return np.random.default_rng(seed).random((n, 3)).astype("f4")
-
-
-def arrays(n, seed=1, first=0):
-    random = np.random.default_rng(seed + 100)
-    return {
-        "id": (BIG_ID + first + np.arange(n)).astype("i8"),
-        "mass": random.random(n).astype("f4"),
-        "velocity": random.normal(size=(n, 3)),
-    }
-
-
-def add_arrays(attributes, values):
-    for name, value in values.items():
-        array = numpy_to_vtk(np.ascontiguousarray(value), deep=True)
-        array.SetName(name)
-        attributes.AddArray(array)
-
-
-def cloud(n, seed=1, first=0):
-    data = vtkPolyData()
-    p = vtkPoints()
-    p.SetData(numpy_to_vtk(points(n, seed), deep=True))
-    data.SetPoints(p)
-    add_arrays(data.GetPointData(), arrays(n, seed, first))
-    return data
 
 
 def producer(data):
@@ -75,6 +45,21 @@ def expect(actual, wanted, what):
         raise AssertionError("%s: %r instead of %r" % (what, actual, wanted))
 
 
+def check_particles(data, positions, values, what):
+    """These particles with these arrays, in any order, and nothing else."""
+    expect(data.GetNumberOfPoints(), len(positions), what + ": particles")
+    if len(positions) == 0:
+        return
+    found = {data.GetPointData().GetArrayName(i): vtk_to_numpy(data.GetPointData().GetArray(i))
+             for i in range(data.GetPointData().GetNumberOfArrays())}
+    expect(set(found), set(values), what + ": arrays")
+    order, wanted = np.argsort(found["id"]), np.argsort(values["id"])
+    expect(vtk_to_numpy(data.GetPoints().GetData())[order], positions[wanted], what + ": positions")
+    for name in values:
+        expect(found[name].dtype, values[name].dtype, what + ": type of " + name)
+        expect(found[name][order], values[name][wanted], what + ": " + name)
+
+
 def owners(source, ranks):
     """Particles on each rank."""
     per_rank = ProgrammableFilter(Input=source, CopyArrays=1)
@@ -100,6 +85,12 @@ def check_spread(reader, n, ranks, what):
     assert abs(len(ids(reader)) - n // 10) <= leaf_files, what
     assert owners(reader, ranks).min() > 0.3 * n / 10 / ranks, what
     reader.Quality = 1
+
+
+def step_of(bat_info, path):
+    """The number of the time step that a file says it is."""
+    told = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
+    return json.loads(told.stdout)["step"]
 
 
 def outside_mpi():

@@ -44,6 +44,9 @@ try:
     SaveData(saved, reader, LeafFileSize=0.1)
     assert len(os.listdir(saved + ".leaves")) > 1
     check_spread(OpenDataFile(saved), N, ranks, "saved by the server")
+    CreateExtractor("BAT", reader).Writer.FileName = "extract.bat"
+    SaveExtracts(ExtractsOutputDirectory=folder)
+    check_spread(OpenDataFile(os.path.join(folder, "extract.bat")), N, ranks, "extracted by the server")
 except BaseException:
     server.terminate()
     raise

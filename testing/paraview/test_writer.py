@@ -1,21 +1,14 @@
 """SaveData('x.bat', ...) from the kinds of sources that ParaView has."""
 from bat_test import *
-from vtkmodules.vtkCommonDataModel import (
-    vtkMultiBlockDataSet,
-    vtkPartitionedDataSet,
-    vtkPartitionedDataSetCollection,
-    vtkTable,
-    vtkUnstructuredGrid,
-)
+from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSetCollection, vtkTable, vtkUnstructuredGrid
 
 N = 500
 
 
-def table(n, seed=1, first=0, names=("x", "y", "z")):
+def table(n, names=("x", "y", "z"), keep=slice(None)):
     data = vtkTable()
-    add_arrays(data.GetRowData(), arrays(n, seed, first))
-    p = points(n, seed)
-    add_arrays(data.GetRowData(), {name: p[:, i] for i, name in enumerate(names)})
+    columns = {**arrays(n), **{name: points(n)[:, i] for i, name in enumerate(names)}}
+    add_arrays(data.GetRowData(), {name: values[keep] for name, values in columns.items()})
     return data
 
 
@@ -26,14 +19,7 @@ def saved(folder, source, name="out.bat", **options):
 
 def check_cloud(reader, what, n=N):
     """The particles of cloud(n) and nothing else."""
-    data = fetch(reader)
-    expect(data.GetNumberOfPoints(), n, what + ": particles")
-    order = np.argsort(vtk_to_numpy(data.GetPointData().GetArray("id")))
-    expect(vtk_to_numpy(data.GetPoints().GetData())[order], points(n), what + ": positions")
-    for name, values in arrays(n).items():
-        array = data.GetPointData().GetArray(name)
-        expect(vtk_to_numpy(array)[order], values, what + ": " + name)
-    expect(data.GetPointData().GetNumberOfArrays(), 3, what + ": arrays")
+    check_particles(fetch(reader), points(n), arrays(n), what)
 
 
 with Folder() as folder:
@@ -55,18 +41,8 @@ with Folder() as folder:
 
     # Blocks: halves of the same cloud.
     def halves(kind):
-        for first in (0, N // 2):
-            part = table(N) if kind == "table" else cloud(N)
-            rows = part.GetRowData() if kind == "table" else part.GetPointData()
-            keep = slice(first, first + N // 2)
-            for i in range(rows.GetNumberOfArrays()):
-                array = numpy_to_vtk(vtk_to_numpy(rows.GetArray(0))[keep].copy(), deep=True)
-                array.SetName(rows.GetArrayName(0))
-                rows.RemoveArray(0)
-                rows.AddArray(array)
-            if kind != "table":
-                part.GetPoints().SetData(numpy_to_vtk(points(N)[keep].copy(), deep=True))
-            yield part
+        for keep in (slice(None, N // 2), slice(N // 2, None)):
+            yield table(N, keep=keep) if kind == "table" else cloud(N, keep=keep)
 
     for kind in ("points", "table"):
         blocks = vtkMultiBlockDataSet()

@@ -9,12 +9,14 @@
 #include "vtkCellData.h"
 #include "vtkCompositeDataSet.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkFieldData.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkIntArray.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkPartitionedDataSet.h"
 #include "vtkPartitionedDataSetCollection.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
 #include "vtkTable.h"
 #include "vtkUnsignedCharArray.h"
@@ -272,9 +274,38 @@ TEST(BATWriterComposite, other_leaves_are_refused)
   EXPECT_TRUE(Has(attempt.Errors, "vtkImageData")) << attempt.Errors;
 }
 
-TEST(BATWriterArrays, ghost_points_are_left_out)
+TEST(BATWriterComposite, null_and_empty_blocks_of_every_kind_are_skipped)
 {
   const TempDir folder;
+  vtkNew<vtkPolyData> empty;
+  vtkNew<vtkPartitionedDataSet> partitions;
+  partitions->SetNumberOfPartitions(4);
+  partitions->SetPartition(1, empty);
+  partitions->SetPartition(2, Cloud(10));
+  vtkNew<vtkPartitionedDataSet> none;
+  vtkNew<vtkPartitionedDataSetCollection> collection;
+  collection->SetPartitionedDataSet(0, none);
+  collection->SetPartitionedDataSet(1, partitions);
+  vtkNew<vtkMultiBlockDataSet> inner;
+  inner->SetNumberOfBlocks(2);
+  inner->SetBlock(1, Cloud(10));
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetNumberOfBlocks(3);
+  blocks->SetBlock(0, inner);
+  blocks->SetBlock(2, empty);
+  for (vtkDataObject* data : { static_cast<vtkDataObject*>(partitions),
+         static_cast<vtkDataObject*>(collection), static_cast<vtkDataObject*>(blocks) })
+  {
+    Write(data, folder / "blocks.bat");
+    EXPECT_EQ(PlacesByIndex(Read(folder / "blocks.bat")).size(), 10u) << data->GetClassName();
+  }
+  Write(none, folder / "none.bat");
+  EXPECT_EQ(Read(folder / "none.bat")->GetNumberOfPoints(), 0);
+}
+
+// Every third particle is a ghost.
+vtkSmartPointer<vtkPolyData> CloudWithGhosts()
+{
   auto cloud = Cloud(100);
   vtkNew<vtkUnsignedCharArray> ghosts;
   ghosts->SetNumberOfValues(100);
@@ -286,6 +317,34 @@ TEST(BATWriterArrays, ghost_points_are_left_out)
                  : static_cast<unsigned char>(0));
   }
   AddArray(cloud->GetPointData(), ghosts, vtkDataSetAttributes::GhostArrayName());
+  return cloud;
+}
+
+TEST(BATWriterArrays, ghost_points_are_written_on_demand)
+{
+  const TempDir folder;
+  auto cloud = CloudWithGhosts();
+  vtkNew<vtkBATWriter> writer;
+  writer->SetInputDataObject(cloud);
+  writer->SetFileName((folder / "g.bat").c_str());
+  writer->WriteGhostParticlesOn();
+  ASSERT_EQ(writer->Write(), 1);
+  auto data = Read(folder / "g.bat");
+  const char* name = vtkDataSetAttributes::GhostArrayName();
+  vtkDataArray* marks = data->GetPointData()->GetArray(name);
+  ASSERT_NE(marks, nullptr);
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    EXPECT_EQ(
+      marks->GetComponent(place, 0), cloud->GetPointData()->GetArray(name)->GetComponent(index, 0));
+  }
+  EXPECT_EQ(data->GetNumberOfPoints(), 100);
+}
+
+TEST(BATWriterArrays, ghost_points_are_left_out)
+{
+  const TempDir folder;
+  auto cloud = CloudWithGhosts();
   ASSERT_EQ(Try(cloud, folder / "g.bat").Errors, "");
   auto data = Read(folder / "g.bat");
   ASSERT_EQ(data->GetNumberOfPoints(), 66);
@@ -319,6 +378,76 @@ TEST(BATWriterArrays, what_is_not_written_is_said)
     << attempt.Warnings;
   EXPECT_TRUE(Has(attempt.Warnings, "'array_2'")) << attempt.Warnings;
   EXPECT_NE(Read(folder / "w.bat")->GetPointData()->GetArray("array_2"), nullptr);
+}
+
+TEST(BATWriterArrays, what_is_not_written_is_said_once)
+{
+  const TempDir folder;
+  auto cloud = Cloud(10);
+  vtkNew<vtkStringArray> words;
+  words->SetNumberOfValues(10);
+  AddArray(cloud->GetPointData(), words, "word");
+  vtkNew<vtkBATWriter> writer;
+  Messages messages(writer);
+  writer->SetInputDataObject(cloud);
+  for (const char* name : { "step_0.bat", "step_1.bat" })
+  {
+    writer->SetFileName((folder / name).c_str());
+    EXPECT_EQ(writer->Write(), 1);
+  }
+  EXPECT_TRUE(Has(messages.Warnings, "step_0.bat")) << messages.Warnings;
+  EXPECT_FALSE(Has(messages.Warnings, "step_1.bat")) << messages.Warnings;
+}
+
+TEST(BATWriterTime, requested_time_is_that_of_data_without_one)
+{
+  const TempDir folder;
+  auto cloud = Cloud(10);
+  vtkNew<vtkBATWriter> writer;
+  writer->SetInputDataObject(cloud);
+  writer->SetFileName((folder / "t.bat").c_str());
+  writer->GetInputInformation(0, 0)->Set(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP(), 3.5);
+  ASSERT_EQ(writer->Write(), 1);
+  EXPECT_EQ(bat::File::open(folder / "t.bat").time(), 3.5);
+
+  cloud->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), 2.5);
+  ASSERT_EQ(writer->Write(), 1);
+  EXPECT_EQ(bat::File::open(folder / "t.bat").time(), 2.5);
+}
+
+TEST(BATWriterTime, step_is_that_of_the_field_data)
+{
+  const TempDir folder;
+  const std::int64_t step = 9007199254740993; // no double has this value
+  auto cloud = Cloud(10);
+  Write(cloud, folder / "t.bat");
+  EXPECT_EQ(bat::File::open(folder / "t.bat").step(), std::nullopt);
+
+  vtkNew<vtkPartitionedDataSet> partitions;
+  partitions->SetPartition(1, cloud);
+  for (vtkDataObject* holder :
+    { static_cast<vtkDataObject*>(cloud), static_cast<vtkDataObject*>(partitions) })
+  {
+    vtkNew<vtkTypeInt64Array> cycle;
+    cycle->SetName("cycle");
+    cycle->InsertNextValue(step);
+    holder->GetFieldData()->AddArray(cycle);
+    Write(partitions, folder / "t.bat");
+    EXPECT_EQ(bat::File::open(folder / "t.bat").step(), step);
+    if (holder == partitions)
+    {
+      vtkNew<vtkBATWriter> writer;
+      writer->SetInputDataObject(holder);
+      writer->SetFileName((folder / "t.bat").c_str());
+      writer->SetTimeStep(7);
+      EXPECT_EQ(writer->Write(), 1);
+      EXPECT_EQ(bat::File::open(folder / "t.bat").step(), step);
+      holder->GetFieldData()->Initialize();
+      EXPECT_EQ(writer->Write(), 1);
+      EXPECT_EQ(bat::File::open(folder / "t.bat").step(), 7);
+    }
+    holder->GetFieldData()->Initialize();
+  }
 }
 
 TEST(BATWriterArrays, arrays_without_room_are_refused)

@@ -12,6 +12,7 @@
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkFieldData.h"
 #include "vtkInformation.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkPartitionedDataSet.h"
@@ -23,6 +24,7 @@
 #include "vtkSmartPointer.h"
 #include "vtkTable.h"
 #include "vtkUnsignedCharArray.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <cstring>
@@ -222,8 +224,8 @@ struct Block
 class BlockReader
 {
 public:
-  BlockReader(const bat_vtk::CoordinateColumns& columns, bat_vtk::ConvertedInput& result)
-    : Columns(columns)
+  BlockReader(const bat_vtk::InputOptions& options, bat_vtk::ConvertedInput& result)
+    : Options(options)
     , Result(result)
   {
   }
@@ -247,7 +249,7 @@ private:
   void ReadAttributes(
     vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used, Block& block);
 
-  const bat_vtk::CoordinateColumns& Columns;
+  const bat_vtk::InputOptions& Options;
   bat_vtk::ConvertedInput& Result;
 };
 
@@ -410,7 +412,7 @@ std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
   bool complete = true;
   for (int axis = 0; axis < 3; ++axis)
   {
-    const std::string& chosen = this->Columns[axis];
+    const std::string& chosen = this->Options.Columns[axis];
     if (chosen.empty())
     {
       complete = false;
@@ -434,7 +436,7 @@ std::array<BlockReader::Coordinate, 3> BlockReader::FindCoordinates(
     complete = true;
     for (int axis = 0; axis < 3; ++axis)
     {
-      if (this->Columns[axis].empty())
+      if (this->Options.Columns[axis].empty())
       {
         const std::optional<Coordinate> coordinate =
           this->FindColumn(rows, candidates[axis], axis, problem);
@@ -531,7 +533,7 @@ void BlockReader::FindGhosts(vtkDataSetAttributes* data, Block& block) const
 {
   constexpr unsigned char ghost =
     vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
-  vtkUnsignedCharArray* flags = GhostArray(data);
+  vtkUnsignedCharArray* flags = this->Options.KeepGhosts ? nullptr : GhostArray(data);
   if (!flags || static_cast<std::size_t>(flags->GetNumberOfValues()) != block.Count)
   {
     block.Kept = { Run{ 0, block.Count } };
@@ -575,7 +577,8 @@ void BlockReader::ReadAttributes(
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* abstract = data->GetAbstractArray(i);
-    if (abstract == GhostArray(data) || used.count(abstract) > 0)
+    const bool marksGhosts = abstract == GhostArray(data);
+    if ((marksGhosts && !this->Options.KeepGhosts) || used.count(abstract) > 0)
     {
       continue;
     }
@@ -805,11 +808,24 @@ std::optional<double> TimeOf(vtkDataObject* data)
   }
   return std::nullopt;
 }
+
+std::optional<std::int64_t> StepOf(vtkDataObject* data)
+{
+  for (const char* name : { "timestep", "cycle" })
+  {
+    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
+    if (array && array->GetNumberOfValues() == 1)
+    {
+      // A variant keeps 64-bit integers, which a double would not.
+      return array->GetVariantValue(0).ToTypeInt64();
+    }
+  }
+  return std::nullopt;
+}
 }
 
 //------------------------------------------------------------------------------
-bat_vtk::ConvertedInput bat_vtk::ConvertInput(
-  vtkDataObject* input, const CoordinateColumns& columns)
+bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputOptions& options)
 {
   ConvertedInput result;
   bat::ParticleView& particles = result.Particles;
@@ -818,16 +834,15 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(
   std::vector<Leaf> leaves;
   CollectLeaves(input, "", leaves);
   particles.time = TimeOf(input);
+  particles.step = StepOf(input);
   for (const Leaf& leaf : leaves)
   {
-    if (!particles.time)
-    {
-      particles.time = TimeOf(leaf.Data);
-    }
+    particles.time = particles.time ? particles.time : TimeOf(leaf.Data);
+    particles.step = particles.step ? particles.step : StepOf(leaf.Data);
   }
 
   const bool composite = vtkCompositeDataSet::SafeDownCast(input) != nullptr;
-  BlockReader reader(columns, result);
+  BlockReader reader(options, result);
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < leaves.size(); ++i)
   {

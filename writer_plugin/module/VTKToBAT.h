@@ -20,6 +20,13 @@ namespace bat_vtk
 /// Points:2; ...). "none" for z: 0 for all particles.
 using CoordinateColumns = std::array<std::string, 3>;
 
+struct InputOptions
+{
+  CoordinateColumns Columns;
+  /// Write ghost points (duplicate or hidden) as well, and the array that marks them.
+  bool KeepGhosts = false;
+};
+
 /// Particles to write. `Particles` points into the input, which must stay as it is, and into memory
 /// held by `Storage`.
 struct ConvertedInput
@@ -31,10 +38,11 @@ struct ConvertedInput
 };
 
 /// Converts a vtkPointSet, a vtkTable or a composite data set of these. Blocks are written one
-/// behind the other. Ghost points (duplicate or hidden) are left out. Throws
+/// behind the other. Time is the input's DATA_TIME_STEP, the step number a value "timestep" or
+/// "cycle" of its field data, which is what ParaView-Catalyst attaches. Throws
 /// bat::Error{InvalidArgument} for other data sets, coordinate columns that do not exist, arrays
 /// that the format has no room for, and blocks whose arrays do not agree.
-ConvertedInput ConvertInput(vtkDataObject* input, const CoordinateColumns& columns);
+ConvertedInput ConvertInput(vtkDataObject* input, const InputOptions& options);
 }
 
 #endif

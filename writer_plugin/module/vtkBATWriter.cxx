@@ -31,9 +31,19 @@
 vtkStandardNewMacro(vtkBATWriter);
 vtkCxxSetObjectMacro(vtkBATWriter, Controller, vtkMultiProcessController);
 
-#ifdef BAT_WRITER_HAS_MPI
 namespace
 {
+std::optional<double> RequestedTime(vtkInformation* input)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  if (input && input->Has(Pipeline::UPDATE_TIME_STEP()))
+  {
+    return input->Get(Pipeline::UPDATE_TIME_STEP());
+  }
+  return std::nullopt;
+}
+
+#ifdef BAT_WRITER_HAS_MPI
 // Null if the controller's processes do not talk through MPI.
 MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
 {
@@ -42,8 +52,8 @@ MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
   return communicator && communicator->GetMPIComm() ? communicator->GetMPIComm()->GetHandle()
                                                     : nullptr;
 }
-}
 #endif
+}
 
 //------------------------------------------------------------------------------
 vtkBATWriter::vtkBATWriter()
@@ -71,6 +81,8 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Controller: " << this->Controller << "\n";
   os << indent << "LeafFileSize: " << this->LeafFileSize << "\n";
   os << indent << "Aggregation: " << this->Aggregation << "\n";
+  os << indent << "WriteGhostParticles: " << this->WriteGhostParticles << "\n";
+  os << indent << "TimeStep: " << this->TimeStep << "\n";
   os << indent << "Report: " << this->Report << "\n";
 }
 
@@ -123,6 +135,16 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
 }
 
 //------------------------------------------------------------------------------
+// Each remark once, however many time steps this writes.
+void vtkBATWriter::Warn(const std::string& text)
+{
+  if (this->Warned.insert(text).second)
+  {
+    vtkWarningMacro(<< this->FileName << ": " << text);
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkBATWriter::WriteData()
 {
   this->SetErrorCode(vtkErrorCode::NoError);
@@ -139,8 +161,16 @@ void vtkBATWriter::WriteData()
     std::optional<bat::Error> failure;
     try
     {
-      input =
-        bat_vtk::ConvertInput(this->GetInput(), { this->XColumn, this->YColumn, this->ZColumn });
+      input = bat_vtk::ConvertInput(this->GetInput(),
+        { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles });
+      if (!input.Particles.time)
+      {
+        input.Particles.time = RequestedTime(this->GetInputInformation(0, 0));
+      }
+      if (!input.Particles.step && this->TimeStep >= 0)
+      {
+        input.Particles.step = this->TimeStep;
+      }
     }
     catch (const bat::Error& error)
     {
@@ -152,7 +182,7 @@ void vtkBATWriter::WriteData()
     }
     for (const std::string& warning : input.Warnings)
     {
-      vtkWarningMacro(<< this->FileName << ": " << warning);
+      this->Warn(warning);
     }
 
     bat::BuildOptions options;

@@ -8,14 +8,19 @@
  * of VTK with 1 to 9 components, every value bit for bit. vtkBATReader gives back the same arrays;
  * the order of the particles changes.
  *
- * Positions are float32 or float64 as in the input; other types become float64. Cells and ghost
- * points are not written; nor are cell data and arrays that hold no numbers, which a warning names.
+ * Positions are float32 or float64 as in the input; other types become float64. Cells are not
+ * written; nor are cell data and arrays that hold no numbers, which a warning names. Ghost points
+ * are left out by default.
+ *
+ * The file's time is that of the input data (DATA_TIME_STEP), else the one that the pipeline was
+ * asked for. Its step number is the value "timestep" or "cycle" of the input's field data, else
+ * TimeStep.
  *
  * With an MPI controller of several ranks, all ranks write one dataset together (core/MPI.md): each
  * asks its input for its own piece, and particles are moved so that leaf files are compact in space
- * and of about equal size. A dataset of several leaf files is the named file and a folder beside it,
- * "name.bat.leaves". What fails on one rank is reported by the first rank that failed, and Write()
- * returns 0 on all.
+ * and of about equal size. A dataset of several leaf files is the named file and a folder beside
+ * it, "name.bat.leaves". What fails on one rank is reported by the first rank that failed, and
+ * Write() returns 0 on all.
  *
  * The file is replaced in one step when it is complete: a write that fails, or is aborted, leaves
  * the old file. Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with
@@ -28,6 +33,7 @@
 #include "vtkBATWriterModule.h" // for export macro
 #include "vtkWriter.h"
 
+#include <set>    // for std::set
 #include <string> // for std::string
 
 class vtkMultiProcessController;
@@ -93,8 +99,8 @@ public:
 
   ///@{
   /**
-   * Size of a leaf file to aim at, in MiB of positions and attributes; 0 chooses it from the number of
-   * particles and ranks. Only used with several ranks. Default: 0.
+   * Size of a leaf file to aim at, in MiB of positions and attributes; 0 chooses it from the number
+   * of particles and ranks. Only used with several ranks. Default: 0.
    */
   vtkSetClampMacro(LeafFileSize, double, 0.0, 4194304.0);
   vtkGetMacro(LeafFileSize, double);
@@ -119,9 +125,28 @@ public:
   vtkGetMacro(Aggregation, int);
   ///@}
 
+  ///@{
   /**
-   * What the last write did, as one line of JSON: particles, leaf files, bytes, ranks and the seconds
-   * of each phase. Empty before the first write and after one that failed.
+   * Whether points that vtkGhostType marks as duplicate or hidden are written too, together with
+   * that array. A particle that several ranks have is then in the file several times. Default: off.
+   */
+  vtkSetMacro(WriteGhostParticles, bool);
+  vtkGetMacro(WriteGhostParticles, bool);
+  vtkBooleanMacro(WriteGhostParticles, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Number of the time step, stored unless the input's field data has one; -1 for none. Default:
+   * -1.
+   */
+  vtkSetMacro(TimeStep, int);
+  vtkGetMacro(TimeStep, int);
+  ///@}
+
+  /**
+   * What the last write did, as one line of JSON: particles, leaf files, bytes, ranks and the
+   * seconds of each phase. Empty before the first write and after one that failed.
    */
   const char* GetReport() const { return this->Report.c_str(); }
 
@@ -144,6 +169,8 @@ protected:
   vtkMultiProcessController* Controller = nullptr;
   double LeafFileSize = 0.0;
   int Aggregation = ADAPTIVE;
+  bool WriteGhostParticles = false;
+  int TimeStep = -1;
   std::string Report;
 
 private:
@@ -151,6 +178,9 @@ private:
   void operator=(const vtkBATWriter&) = delete;
 
   void Fail(unsigned long code, const std::string& text);
+  void Warn(const std::string& text);
+
+  std::set<std::string> Warned;
 };
 
 #endif

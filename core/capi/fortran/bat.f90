@@ -33,12 +33,14 @@ module bat
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
   public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
-    bat_options_set_threads, bat_options_set_local_bounds
+    bat_options_set_threads, bat_options_set_flush, bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
   public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
     bat_query_set_box_half_open, bat_query_add_range, bat_query_set_part
+  public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
+    bat_insitu_add, bat_insitu_end_step, bat_insitu_written
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
   interface bat_particles_set_positions
@@ -50,6 +52,9 @@ module bat
   interface bat_particles_set_attribute
     module procedure set_int32_1, set_int32_2, set_int64_1, set_int64_2, &
       set_real32_1, set_real32_2, set_real64_1, set_real64_2
+  end interface
+  interface bat_insitu_add
+    module procedure add_all, add_without_ghosts
   end interface
   interface bat_query_add_range
     module procedure add_range_int64, add_range_real64
@@ -122,12 +127,45 @@ module bat
     function c_set_threads(options, threads) bind(c, name="bat_options_set_threads") result(status)
       import; type(c_ptr), value :: options; integer(c_int), value :: threads; integer(c_int) :: status
     end function
+    function c_set_flush(options, flush) bind(c, name="bat_options_set_flush") result(status)
+      import; type(c_ptr), value :: options; integer(c_int), value :: flush; integer(c_int) :: status
+    end function
     function c_set_local_bounds(options, box) bind(c, name="bat_options_set_local_bounds") result(status)
       import; type(c_ptr), value :: options; real(c_double), intent(in) :: box(6); integer(c_int) :: status
     end function
     function c_write(path, particles, options, report) bind(c, name="bat_write") result(status)
       import; character(c_char), intent(in) :: path(*); type(c_ptr), value :: particles, options
       type(bat_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    function c_insitu_open(comm, files, options, out) bind(c, name="bat_insitu_open_f") result(status)
+      import; integer(c_int), value :: comm; character(c_char), intent(in) :: files(*)
+      type(c_ptr), value :: options; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    subroutine c_insitu_close(insitu) bind(c, name="bat_insitu_close")
+      import; type(c_ptr), value :: insitu
+    end subroutine
+    function c_set_every(insitu, every) bind(c, name="bat_insitu_set_every") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: every; integer(c_int) :: status
+    end function
+    function c_begin_step(insitu, step, time, wanted) bind(c, name="bat_insitu_begin_step") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: step; real(c_double), value :: time
+      integer(c_int), intent(out) :: wanted; integer(c_int) :: status
+    end function
+    function c_insitu_add(insitu, species, particles) bind(c, name="bat_insitu_add") result(status)
+      import; type(c_ptr), value :: insitu; type(c_ptr), value :: species; type(c_ptr), value :: particles
+      integer(c_int) :: status
+    end function
+    function c_insitu_add_without_ghosts(insitu, species, particles, type, ghosts, stride) &
+      bind(c, name="bat_insitu_add_without_ghosts") result(status)
+      import; type(c_ptr), value :: insitu; type(c_ptr), value :: species; type(c_ptr), value :: particles
+      integer(c_int), value :: type; type(c_ptr), value :: ghosts; integer(c_size_t), value :: stride
+      integer(c_int) :: status
+    end function
+    function c_end_step(insitu, report) bind(c, name="bat_insitu_end_step") result(status)
+      import; type(c_ptr), value :: insitu; type(bat_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    function c_written(insitu, json) bind(c, name="bat_insitu_written") result(status)
+      import; type(c_ptr), value :: insitu; type(c_ptr), intent(out) :: json; integer(c_int) :: status
     end function
     function c_open(path, out) bind(c, name="bat_open") result(status)
       import; character(c_char), intent(in) :: path(*); type(c_ptr), intent(out) :: out
@@ -448,6 +486,13 @@ contains
     status = c_set_threads(options, threads)
   end subroutine
 
+  subroutine bat_options_set_flush(options, flush, status)
+    type(c_ptr), intent(in) :: options
+    logical, intent(in) :: flush
+    integer, intent(out) :: status
+    status = c_set_flush(options, merge(1_c_int, 0_c_int, flush))
+  end subroutine
+
   subroutine bat_options_set_local_bounds(options, box, status)
     type(c_ptr), intent(in) :: options
     real(c_double), intent(in) :: box(6)
@@ -469,6 +514,98 @@ contains
       status = c_write(c_text(path), particles, options, own)
     end if
     if (present(report)) report = own
+  end subroutine
+
+  ! Steps of a running simulation (bat/bat_insitu.h). Collective; options may be c_null_ptr.
+  subroutine bat_insitu_open(files, insitu, comm, options, status)
+    character(*), intent(in) :: files
+    type(c_ptr), intent(out) :: insitu
+    integer, intent(in) :: comm
+    type(c_ptr), intent(in) :: options
+    integer, intent(out) :: status
+    status = c_insitu_open(comm, c_text(files), options, insitu)
+  end subroutine
+
+  subroutine bat_insitu_close(insitu)
+    type(c_ptr), intent(inout) :: insitu
+    call c_insitu_close(insitu)
+    insitu = c_null_ptr
+  end subroutine
+
+  subroutine bat_insitu_set_every(insitu, every, status)
+    type(c_ptr), intent(in) :: insitu
+    integer(c_int64_t), intent(in) :: every
+    integer, intent(out) :: status
+    status = c_set_every(insitu, every)
+  end subroutine
+
+  subroutine bat_insitu_begin_step(insitu, step, time, wanted, status)
+    type(c_ptr), intent(in) :: insitu
+    integer(c_int64_t), intent(in) :: step
+    real(c_double), intent(in) :: time
+    logical, intent(out) :: wanted
+    integer, intent(out) :: status
+    integer(c_int) :: flag
+    status = c_begin_step(insitu, step, time, flag)
+    wanted = status == 0 .and. flag /= 0
+  end subroutine
+
+  subroutine add_all(insitu, particles, status, species)
+    type(c_ptr), intent(in) :: insitu, particles
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: species
+    character(c_char), allocatable, target :: name(:)
+    name = species_text(species)
+    status = c_insitu_add(insitu, species_address(name), particles)
+  end subroutine
+
+  ! ghosts: (n); particles whose value is not 0 are left out.
+  subroutine add_without_ghosts(insitu, particles, ghosts, status, species)
+    type(c_ptr), intent(in) :: insitu, particles
+    integer(c_int32_t), contiguous, target, intent(in) :: ghosts(:)
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: species
+    character(c_char), allocatable, target :: name(:)
+    name = species_text(species)
+    status = c_insitu_add_without_ghosts(insitu, species_address(name), particles, BAT_INT32, &
+      address(c_loc(ghosts), size(ghosts)), 0_c_size_t)
+  end subroutine
+
+  ! Empty where there is none.
+  pure function species_text(species) result(text)
+    character(*), intent(in), optional :: species
+    character(c_char), allocatable :: text(:)
+    integer :: i
+    allocate (text(0))
+    if (present(species)) text = [character(c_char) :: (species(i:i), i = 1, len_trim(species)), c_null_char]
+  end function
+
+  function species_address(text) result(pointer)
+    character(c_char), target, intent(in) :: text(:)
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    if (size(text) > 0) pointer = c_loc(text)
+  end function
+
+  ! Collective.
+  subroutine bat_insitu_end_step(insitu, status, report)
+    type(c_ptr), intent(in) :: insitu
+    integer, intent(out) :: status
+    type(bat_report), intent(out), optional :: report
+    type(bat_report) :: own
+    status = c_end_step(insitu, own)
+    if (present(report)) report = own
+  end subroutine
+
+  ! JSON of the files that the last step became.
+  subroutine bat_insitu_written(insitu, json, status)
+    type(c_ptr), intent(in) :: insitu
+    character(:), allocatable, intent(out) :: json
+    integer, intent(out) :: status
+    type(c_ptr) :: text
+    status = c_written(insitu, text)
+    json = ''
+    if (status == 0) json = text_of(text)
   end subroutine
 
   subroutine bat_open(path, dataset, status, comm)

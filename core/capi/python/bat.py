@@ -2,6 +2,7 @@
 
     import bat
     bat.write(MPI.COMM_WORLD, "step.bat", positions, {"id": ids, "velocity": v}, time=0.5)
+    bat.Series(MPI.COMM_WORLD, "out/dust_{timestep:06d}.bat").write(step, time, positions, {"id": ids})
     with bat.Dataset("step.bat", MPI.COMM_WORLD) as d:
         particles = d.read(part=rank, parts=ranks)
         particles.positions, particles["id"]
@@ -13,6 +14,7 @@ else beside this file, in lib/ and build/lib/ of the folders above it, and by th
 
 import collections
 import ctypes
+import json
 import math
 import os
 import pathlib
@@ -137,62 +139,88 @@ def _box(box):
 
 
 def _array(values, name, count=None):
-    """Contiguous, native, of one of the ten types, and shape (count, components)."""
+    """Native, of one of the ten types, and shape (count, components) with packed rows: a copy only
+    where it must be."""
     array = np.asarray(values)
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[1] > 1
+                          and array.strides[1] != array.itemsize):
+        array = np.ascontiguousarray(array)
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.name not in _TYPES:
         raise TypeError(f"{name}: type {array.dtype}; allowed: {', '.join(_TYPES)}")
     array = array.reshape(len(array), -1) if len(array) else array.reshape(
         0, math.prod(array.shape[1:]) or 1)
+    if len(array) > 1 and array.strides[0] <= 0:
+        array = np.ascontiguousarray(array)
     if count is not None and len(array) != count:
         raise ValueError(f"{name}: {len(array)} values for {count} particles")
     return array
 
 
+def _passed(array):
+    """Type, components, address and stride, as the library takes an array."""
+    return (ctypes.c_int(_TYPES[array.dtype.name]), ctypes.c_int(array.shape[1]),
+            ctypes.c_void_p(array.ctypes.data), _stride(array))
+
+
+def _stride(array):
+    return ctypes.c_size_t(array.strides[0] if len(array) > 1 else 0)
+
+
+def _describe(particles, positions, attributes, metadata):
+    """Fills a handle of particles, to be freed by the caller. Returns the arrays that it borrows."""
+    lib = _lib()
+    xyz = _array(positions, "positions")
+    if xyz.shape[1] != 3 and len(xyz):
+        raise ValueError(f"positions: shape {np.shape(positions)}; allowed is (n, 3)")
+    _check(lib.bat_particles_create(ctypes.c_uint64(len(xyz)), ctypes.byref(particles.pointer)))
+    type_, _, address, stride = _passed(xyz)
+    _check(lib.bat_particles_set_positions(particles.pointer, type_, address, stride))
+    arrays = [xyz]
+    for name, values in (attributes or {}).items():
+        arrays.append(_array(values, f"attribute '{name}'", len(xyz)))
+        _check(lib.bat_particles_set_attribute(
+            particles.pointer, name.encode(), *_passed(arrays[-1])))
+    _check(lib.bat_particles_set_metadata(particles.pointer, metadata.encode()))
+    return arrays
+
+
+def _set_options(options, target_bytes, mode, threads, flush, local_bounds=None):
+    lib = _lib()
+    _check(lib.bat_options_set_target_bytes(options.pointer, ctypes.c_uint64(target_bytes)))
+    _check(lib.bat_options_set_mode(options.pointer, MODES[mode]))
+    _check(lib.bat_options_set_threads(options.pointer, ctypes.c_int(threads)))
+    _check(lib.bat_options_set_flush(options.pointer, ctypes.c_int(flush)))
+    if local_bounds is not None:
+        box = _box(local_bounds)
+        _check(lib.bat_options_set_local_bounds(
+            options.pointer, ctypes.c_void_p(box.ctypes.data)))
+
+
 def write(comm, path, positions, attributes=None, *, time=None, step=None, metadata="",
-          target_bytes=0, mode="adaptive", threads=0, local_bounds=None):
+          target_bytes=0, mode="adaptive", threads=0, flush=True, local_bounds=None):
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as one dataset.
 
     positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, components), at most 9 components.
     n may be 0 on some ranks. metadata: text of a JSON object. target_bytes, mode ("adaptive", "rank_border",
-    "aug"), threads, local_bounds (6 numbers): as bat_options in bat/bat.h. Returns a Report.
+    "aug"), threads, flush, local_bounds (6 numbers): as bat_options in bat/bat.h. Returns a Report.
 
     Collective if `comm` is given. An array that this function itself refuses fails on all ranks too.
     """
     lib = _lib()
     report = Report()
     failure = None
-    keep = []  # arrays live until the write is over
+    arrays = []  # live until the write is over
     with _make("options") as options, _Owned(lib.bat_particles_free) as particles:
         try:
-            xyz = _array(positions, "positions")
-            if xyz.shape[1] != 3 and len(xyz):
-                raise ValueError(f"positions: shape {np.shape(positions)}; allowed is (n, 3)")
-            _check(lib.bat_particles_create(ctypes.c_uint64(len(xyz)), ctypes.byref(particles.pointer)))
-            keep.append(xyz)
-            _check(lib.bat_particles_set_positions(
-                particles.pointer, _TYPES[xyz.dtype.name], ctypes.c_void_p(xyz.ctypes.data),
-                ctypes.c_size_t(0)))
-            for name, values in (attributes or {}).items():
-                array = _array(values, f"attribute '{name}'", len(xyz))
-                keep.append(array)
-                _check(lib.bat_particles_set_attribute(
-                    particles.pointer, name.encode(), _TYPES[array.dtype.name], array.shape[1],
-                    ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(0)))
+            arrays = _describe(particles, positions, attributes, metadata)
             if time is not None:
                 _check(lib.bat_particles_set_time(particles.pointer, ctypes.c_double(time)))
             if step is not None:
                 _check(lib.bat_particles_set_step(particles.pointer, ctypes.c_int64(step)))
-            _check(lib.bat_particles_set_metadata(particles.pointer, metadata.encode()))
-            _check(lib.bat_options_set_target_bytes(options.pointer, ctypes.c_uint64(target_bytes)))
-            _check(lib.bat_options_set_mode(options.pointer, MODES[mode]))
-            _check(lib.bat_options_set_threads(options.pointer, ctypes.c_int(threads)))
-            if local_bounds is not None:
-                box = _box(local_bounds)
-                _check(lib.bat_options_set_local_bounds(
-                    options.pointer, ctypes.c_void_p(box.ctypes.data)))
+            _set_options(options, target_bytes, mode, threads, flush, local_bounds)
         except Exception as error:  # pylint: disable=broad-except
             if comm is None:
                 raise
@@ -200,6 +228,7 @@ def write(comm, path, positions, attributes=None, *, time=None, step=None, metad
         _together(comm, failure)
         _call(comm, "write", os.fsencode(path), particles.pointer, options.pointer,
               ctypes.byref(report))
+    del arrays
     return report
 
 
@@ -215,6 +244,112 @@ def _together(comm, failure):
     for rank, text in enumerate(texts):
         if text is not None:
             raise BatError(9, f"rank {rank}: {text}")
+
+
+class Series:
+    """Steps of a running simulation, each of which becomes a file: bat/bat_insitu.h.
+
+        series = bat.Series(MPI.COMM_WORLD, "out/dust_{timestep:06d}.bat")
+        series.write(step, time, positions, {"id": ids, "velocity": v})
+
+    or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm is of
+    mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating, write() and
+    end() are collective. Only each `every`-th step is written; target_bytes, mode, threads, flush: as write().
+    """
+
+    def __init__(self, comm, files, *, every=1, target_bytes=0, mode="adaptive", threads=0,
+                 flush=True):
+        lib = _lib()
+        self._comm = comm
+        self._owned = _Owned(lib.bat_insitu_close)
+        self._arrays = []  # live until the end of the step
+        self._failure = None
+        failure = None
+        with _make("options") as options:
+            try:
+                _set_options(options, target_bytes, mode, threads, flush)
+            except Exception as error:  # pylint: disable=broad-except
+                failure = error
+            _together(comm, failure)
+            _check(lib.bat_insitu_open_f(_handle(comm), os.fsencode(files), options.pointer,
+                                         ctypes.byref(self._owned.pointer)))
+        _check(lib.bat_insitu_set_every(self._owned.pointer, ctypes.c_int64(every)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def close(self):
+        """Not collective."""
+        self._owned.close()
+
+    def begin(self, step, time):
+        """True if this step is written; what is added to another one is not looked at."""
+        wanted = ctypes.c_int()
+        self._arrays, self._failure = [], None
+        _check(_lib().bat_insitu_begin_step(self._owned.pointer, ctypes.c_int64(step),
+                                            ctypes.c_double(time), ctypes.byref(wanted)))
+        return bool(wanted.value)
+
+    def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
+        """Adds particles of this rank: arrays as for write(), which must stay unchanged until end().
+
+        species: name of the series that they belong to. ghosts: (n,), integers or bool; particles whose
+        value is not 0 are left out. What is refused here makes end() fail on all ranks.
+        """
+        lib = _lib()
+        name = None if species is None else species.encode()
+        try:
+            with _Owned(lib.bat_particles_free) as particles:
+                arrays = _describe(particles, positions, attributes, metadata)
+                if ghosts is None:
+                    _check(lib.bat_insitu_add(self._owned.pointer, name, particles.pointer))
+                else:
+                    marks = _array(ghosts, "ghosts", len(arrays[0]))
+                    if marks.shape[1] != 1 and len(marks):
+                        raise ValueError(f"ghosts: shape {np.shape(ghosts)}; allowed is (n,)")
+                    arrays.append(marks)
+                    type_, _, address, stride = _passed(marks)
+                    _check(lib.bat_insitu_add_without_ghosts(
+                        self._owned.pointer, name, particles.pointer, type_, address, stride))
+                self._arrays += arrays
+        except Exception as error:
+            self.fail(error)
+            raise
+
+    def fail(self, error):
+        """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
+        self._failure = error
+
+    def end(self):
+        """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""
+        report = Report()
+        failure, self._failure = self._failure, None
+        _together(self._comm, failure)
+        try:
+            _check(_lib().bat_insitu_end_step(self._owned.pointer, ctypes.byref(report)))
+        finally:
+            self._arrays = []
+        return report
+
+    def write(self, step, time, positions, attributes=None, *, species=None, ghosts=None,
+              metadata=""):
+        """Collective. A whole step: begin(), add() and end()."""
+        if self.begin(step, time):
+            try:
+                self.add(positions, attributes, species=species, ghosts=ghosts, metadata=metadata)
+            except Exception:  # pylint: disable=broad-except
+                pass  # end() raises it, on all ranks
+        return self.end()
+
+    @property
+    def written(self):
+        """What the last step that was written has become: a list of dicts, one per file."""
+        text = ctypes.c_char_p()
+        _check(_lib().bat_insitu_written(self._owned.pointer, ctypes.byref(text)))
+        return json.loads(text.value)
 
 
 Attribute = collections.namedtuple("Attribute", "name dtype components range")

@@ -21,6 +21,7 @@ struct bat_options
   std::uint64_t target_bytes = 0;
   bat::PlanMode mode = bat::PlanMode::Adaptive;
   int threads = 0;
+  bool flush = true;
   std::optional<bat::Box> local_bounds;
   bool find_best_axis = true;
   double max_split_imbalance_ratio = 4.0;

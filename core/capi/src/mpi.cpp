@@ -73,6 +73,7 @@ bat::mpi::WriteOptions write_options(const bat_options* options)
   if (options)
   {
     result.build.threads = options->threads;
+    result.build.flush = options->flush;
     result.mode = options->mode;
     result.target_bytes = options->target_bytes;
     result.find_best_axis = options->find_best_axis;

@@ -235,6 +235,11 @@ int bat_options_set_threads(bat_options* options, int threads)
     });
 }
 
+int bat_options_set_flush(bat_options* options, int flush)
+{
+  return guard([&] { need(options, "options").flush = flush != 0; });
+}
+
 int bat_options_set_local_bounds(bat_options* options, const double* box)
 {
   return guard(
@@ -306,6 +311,7 @@ int bat_write(
       {
         check(*options);
         build.threads = options->threads;
+        build.flush = options->flush;
       }
       const bat::WriteReport written =
         bat::write_file(target, need(particles, "particles").view, build);

@@ -135,6 +135,10 @@ extern "C"
   /* Most threads of this process; 0, the default: the processors that it has to itself. Does not
    * change the bytes. */
   BAT_API int bat_options_set_threads(bat_options* options, int threads);
+  /* 1, the default: wait until all bytes are on disk before files get their names. 0 leaves that to
+   * the system, which is faster for small steps: a process that dies still leaves whole files, but
+   * a computer that loses power may not, and errors of a disk that come late go unnoticed. */
+  BAT_API int bat_options_set_flush(bat_options* options, int flush);
   /* The box that this rank declares as its own, for the two modes that keep a rank's particles
    * together; by default the box of its particles. Ends must be finite and lower <= upper; after a
    * refused box, writes with these options fail until one is accepted. */

@@ -29,6 +29,11 @@ struct BuildOptions
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
 
+  /// Wait until all bytes are on disk before the new file takes its place. Without it a process that
+  /// dies still leaves a whole file or the old one, but a computer that loses power may leave one
+  /// whose damage only its checksums tell, and errors of a disk that come late go unnoticed.
+  bool flush = true;
+
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
 };
@@ -52,7 +57,7 @@ struct WriteReport
 [[nodiscard]] std::string to_json(const WriteReport& report);
 
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
-/// on disk; on any failure the old file is untouched and no temporary is left. Leaf files of a
+/// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is left. Leaf files of a
 /// dataset that was there before, and temporaries of writers that were killed, are removed after
 /// that. Needs, beyond the caller's arrays, about 12 to 24 bytes per particle and the largest
 /// column. The same input gives the same bytes for any number of threads. Not collective; safe to

@@ -62,7 +62,7 @@ void add_to_series(SeriesEntries& entries, const std::string& file, double time)
   entries.emplace(later, file, time);
 }
 
-void write_series(const std::filesystem::path& list, const SeriesEntries& entries)
+void write_series(const std::filesystem::path& list, const SeriesEntries& entries, bool flush)
 {
   nlohmann::ordered_json json;
   json["file-series-version"] = "1.0";
@@ -74,6 +74,6 @@ void write_series(const std::filesystem::path& list, const SeriesEntries& entrie
   const std::string text = json.dump(1) + "\n";
   io::AtomicFile file(io::follow_links(list));
   file.write(0, text.data(), text.size());
-  file.commit();
+  file.commit(flush);
 }
 }

@@ -16,6 +16,6 @@ using SeriesEntries = std::vector<std::pair<std::string, double>>;
 [[nodiscard]] SeriesEntries read_series(const std::filesystem::path& list);
 /// Adds a file, or changes its time.
 void add_to_series(SeriesEntries& entries, const std::string& file, double time);
-/// Replaces the list by one atomic rename. Throws Error: CannotOpen, NoSpace, WriteFailed.
-void write_series(const std::filesystem::path& list, const SeriesEntries& entries);
+/// Replaces the list by one atomic rename; `flush`: see BuildOptions. Throws Error: CannotOpen, NoSpace, WriteFailed.
+void write_series(const std::filesystem::path& list, const SeriesEntries& entries, bool flush);
 }

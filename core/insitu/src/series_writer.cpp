@@ -155,6 +155,6 @@ void SeriesWriter::list(const WrittenFile& file, double time)
   }
   add_to_series(
     known->second, file.path.lexically_relative(path.parent_path()).generic_string(), time);
-  write_series(path, known->second);
+  write_series(path, known->second, this->options_.build.flush);
 }
 }

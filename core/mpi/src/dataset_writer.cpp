@@ -76,6 +76,7 @@ struct SharedOptions
   std::int32_t threads;
   std::uint8_t mode;
   std::uint8_t find_best_axis;
+  std::uint8_t flush;
 };
 
 void share_options(const OwnComm& comm, WriteOptions& options)
@@ -90,6 +91,7 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   shared.threads = options.build.threads;
   shared.mode = static_cast<std::uint8_t>(options.mode);
   shared.find_best_axis = options.find_best_axis ? 1 : 0;
+  shared.flush = options.build.flush ? 1 : 0;
   MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, comm.get());
   options.target_bytes = shared.target_bytes;
   options.max_split_imbalance_ratio = shared.max_split_imbalance_ratio;
@@ -100,6 +102,7 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   options.build.threads = shared.threads;
   options.mode = static_cast<PlanMode>(shared.mode);
   options.find_best_axis = shared.find_best_axis != 0;
+  options.build.flush = shared.flush != 0;
 }
 
 class DatasetWriter
@@ -468,7 +471,7 @@ private:
         {
           if (this->single_)
           {
-            this->single_->commit();
+            this->single_->commit(this->options_.build.flush);
           }
         });
       if (this->comm_.rank() == 0)
@@ -526,7 +529,7 @@ private:
       append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
       append(name.data(), name.size());
     }
-    if (!this->written_.empty())
+    if (!this->written_.empty() && this->options_.build.flush)
     {
       io::flush_folder(folder); // names are on disk before the top file refers to them
     }
@@ -572,7 +575,7 @@ private:
     const std::vector<std::byte> contents = encode_top(top);
     io::AtomicFile file(this->path_);
     file.write(0, contents.data(), contents.size());
-    file.commit();
+    file.commit(this->options_.build.flush);
     this->file_bytes_ += contents.size();
   }
 

@@ -754,7 +754,7 @@ WriteReport write_leaf(
   io::AtomicFile file(path);
   WriteReport report = write_leaf(file, particles, options);
   const auto start = Clock::now();
-  file.commit();
+  file.commit(options.flush);
   report.seconds_write += seconds_since(start);
   return report;
 }

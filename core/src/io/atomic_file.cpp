@@ -191,9 +191,9 @@ void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes
   }
 }
 
-void AtomicFile::commit()
+void AtomicFile::commit(bool flush)
 {
-  if (::fsync(this->descriptor_) != 0)
+  if (flush && ::fsync(this->descriptor_) != 0)
   {
     fail_write(this->target_, "cannot flush to disk", errno);
   }
@@ -203,7 +203,10 @@ void AtomicFile::commit()
   }
   ::close(this->descriptor_);
   this->descriptor_ = -1;
-  flush_folder(this->target_.parent_path());
+  if (flush)
+  {
+    flush_folder(this->target_.parent_path());
+  }
 }
 
 void flush_folder(const std::filesystem::path& folder) noexcept

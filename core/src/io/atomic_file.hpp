@@ -21,7 +21,8 @@ public:
 
   /// Gaps that are never written read as zeros.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
-  void commit();
+  /// `flush`: the bytes are on disk before the name is, and the name before this returns.
+  void commit(bool flush = true);
 
 private:
   bool hold();

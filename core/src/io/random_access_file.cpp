@@ -56,7 +56,8 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   {
     return;
   }
-  const auto truncated = [&](std::uint64_t end) {
+  const auto truncated = [&](std::uint64_t end)
+  {
     throw Error(ErrorCode::Truncated,
       fmt::format("{}: bytes {} to {} are needed, but the file ends at {}", this->name_, offset,
         offset + bytes, end));

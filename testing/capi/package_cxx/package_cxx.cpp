@@ -1,4 +1,5 @@
 #include "bat/bat.hpp"
+#include "bat/insitu.hpp"
 #include "bat/mpi.hpp"
 
 #include <array>
@@ -11,7 +12,10 @@ int main(int argc, char** argv)
   particles.count = 2;
   particles.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, positions.data());
   bat::mpi::write_dataset(MPI_COMM_WORLD, argv[1], particles);
-  const bool good = bat::Dataset::open(argv[1]).particle_count() == 2;
+  bat::insitu::SeriesWriter series(bat::insitu::FilePattern(argv[1]), {});
+  const auto files = series.write(MPI_COMM_WORLD, 7, 0.5, { { "", { { particles, {} } } } });
+  const bool good = bat::Dataset::open(argv[1]).particle_count() == 2 &&
+    bat::Dataset::open(files[0].path).step() == 7;
   MPI_Finalize();
   return good ? 0 : 1;
 }

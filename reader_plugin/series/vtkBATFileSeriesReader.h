@@ -1,0 +1,37 @@
+/**
+ * @class   vtkBATFileSeriesReader
+ * @brief   files that are chosen one by one, and no list of files
+ *
+ * Lists (.bat.series) belong to the proxy BATSeriesReader, which a plain vtkFileSeriesReader
+ * serves: ParaView asks the user how to reload files that were chosen, but reads a list again at
+ * once. It would otherwise take ".bat" for the extension of a list.
+ */
+
+#ifndef vtkBATFileSeriesReader_h
+#define vtkBATFileSeriesReader_h
+
+#include "vtkBATSeriesModule.h" // for export macro
+#include "vtkFileSeriesReader.h"
+
+class VTKBATSERIES_EXPORT vtkBATFileSeriesReader : public vtkFileSeriesReader
+{
+public:
+  static vtkBATFileSeriesReader* New();
+  vtkTypeMacro(vtkBATFileSeriesReader, vtkFileSeriesReader);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * As the superclass; 0 for names that end in ".series".
+   */
+  int CanReadFile(const char* filename) override;
+
+protected:
+  vtkBATFileSeriesReader() = default;
+  ~vtkBATFileSeriesReader() override = default;
+
+private:
+  vtkBATFileSeriesReader(const vtkBATFileSeriesReader&) = delete;
+  void operator=(const vtkBATFileSeriesReader&) = delete;
+};
+
+#endif

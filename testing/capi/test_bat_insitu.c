@@ -1,0 +1,232 @@
+/* bat/bat_insitu.h on all ranks. Argument: a folder to write in. */
+
+#include "check.h"
+
+#include "bat/bat_insitu.h"
+
+#include <stdlib.h>
+
+static int rank = 0;
+static int ranks = 1;
+static char folder[3000];
+
+enum
+{
+  kCount = 500
+};
+static double xyz[3 * kCount];
+static int64_t ids[kCount];
+
+static void make_particles(void)
+{
+  for (int i = 0; i < kCount; ++i)
+  {
+    ids[i] = (INT64_C(1) << 60) + i * ranks + rank;
+    for (int c = 0; c < 3; ++c)
+    {
+      xyz[3 * i + c] = (double)((i + 7 * c) % 101) + rank;
+    }
+  }
+}
+
+static bat_particles* describe(uint64_t count)
+{
+  bat_particles* particles = NULL;
+  CHECK_OK(bat_particles_create(count, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
+  return particles;
+}
+
+static const char* in_folder(const char* name)
+{
+  static char path[4096];
+  snprintf(path, sizeof(path), "%s/%d/%s", folder, ranks, name);
+  return path;
+}
+
+static uint64_t count_of(const char* name)
+{
+  bat_dataset* dataset = NULL;
+  uint64_t count = 0;
+  CHECK_OK(bat_open(in_folder(name), &dataset));
+  CHECK_OK(bat_dataset_count(dataset, &count));
+  bat_close(dataset);
+  return count;
+}
+
+static int exists(const char* name)
+{
+  FILE* file = fopen(in_folder(name), "rb");
+  if (file)
+  {
+    fclose(file);
+  }
+  return file != NULL;
+}
+
+static bat_insitu* open_series(const char* name)
+{
+  bat_insitu* insitu = NULL;
+  CHECK_OK(bat_insitu_open(MPI_COMM_WORLD, rank == 0 ? in_folder(name) : NULL, NULL, &insitu));
+  return insitu;
+}
+
+static void steps_are_written(void)
+{
+  bat_insitu* insitu = open_series("dust");
+  const char* json = NULL;
+  CHECK_OK(bat_insitu_written(insitu, &json));
+  CHECK(strcmp(json, "[]") == 0);
+  CHECK_OK(bat_insitu_set_every(insitu, 2));
+  for (int step = 10; step < 15; ++step)
+  {
+    bat_report report;
+    int wanted = -1;
+    bat_particles* particles = describe(kCount);
+    CHECK_OK(bat_insitu_begin_step(insitu, step, 0.5 * step, &wanted));
+    CHECK(wanted == (step % 2 == 0));
+    CHECK_OK(bat_insitu_add(insitu, NULL, particles));
+    bat_particles_free(particles);
+    CHECK_OK(bat_insitu_end_step(insitu, &report));
+    CHECK(report.particles == (wanted ? (uint64_t)(kCount * ranks) : 0));
+  }
+  CHECK_OK(bat_insitu_written(insitu, &json));
+  CHECK(strstr(json, "dust_000014.bat") != NULL);
+  bat_insitu_close(insitu);
+  CHECK(count_of("dust_000010.bat") == (uint64_t)(kCount * ranks));
+  CHECK(count_of("dust_000014.bat") == (uint64_t)(kCount * ranks));
+  CHECK(!exists("dust_000011.bat"));
+  CHECK(exists("dust.bat.series"));
+}
+
+/* Two pieces, one of them with ghosts; a second species that only the last rank has. */
+static void pieces_ghosts_and_species(void)
+{
+  bat_insitu* insitu = NULL;
+  bat_options* options = NULL;
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_set_flush(options, 0));
+  CHECK_FAILS(bat_options_set_flush(NULL, 0), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_OK(bat_insitu_open(MPI_COMM_WORLD, in_folder("all_{timestep:02d}.bat"), options, &insitu));
+  bat_options_free(options);
+  bat_particles* whole = describe(kCount);
+  bat_particles* none = describe(0);
+  bat_report report;
+  int32_t ghosts[2 * kCount];
+  for (int i = 0; i < kCount; ++i)
+  {
+    ghosts[2 * i] = i % 5 == 0;
+    ghosts[2 * i + 1] = 1; /* not ours: the stride is of two */
+  }
+  CHECK_OK(bat_insitu_begin_step(insitu, 3, 1.5, NULL));
+  CHECK_OK(bat_insitu_add(insitu, "gas", whole));
+  CHECK_OK(bat_insitu_add_without_ghosts(insitu, "gas", whole, BAT_INT32, ghosts, 8));
+  CHECK_OK(bat_insitu_add(insitu, "gas", none));
+  if (rank + 1 == ranks)
+  {
+    CHECK_OK(bat_insitu_add(insitu, "stars", whole));
+  }
+  CHECK_OK(bat_insitu_end_step(insitu, &report));
+  CHECK(report.particles == (uint64_t)((kCount + kCount / 5 * 4) * ranks + kCount));
+  CHECK(report.skipped == (uint64_t)(kCount / 5 * ranks));
+  CHECK(count_of("all_gas_03.bat") == (uint64_t)((kCount + kCount / 5 * 4) * ranks));
+  CHECK(count_of("all_stars_03.bat") == kCount);
+  CHECK(exists("all_gas.bat.series") && exists("all_stars.bat.series"));
+  /* A step without any particles is a step. */
+  bat_insitu* empty = open_series("empty");
+  CHECK_OK(bat_insitu_begin_step(empty, 0, 0, NULL));
+  CHECK_OK(bat_insitu_end_step(empty, &report));
+  CHECK(report.particles == 0 && count_of("empty_000000.bat") == 0);
+  bat_insitu_close(empty);
+  bat_insitu_close(insitu);
+  bat_particles_free(whole);
+  bat_particles_free(none);
+}
+
+/* Whatever one rank gets wrong fails on all, and writes nothing; the next step is written. */
+static void errors(void)
+{
+  bat_insitu* insitu = open_series("bad");
+  bat_insitu* refused = (bat_insitu*)1;
+  bat_particles* whole = describe(kCount);
+  bat_report report;
+  const int last = rank + 1 == ranks;
+  CHECK_FAILS(
+    bat_insitu_open(MPI_COMM_WORLD, "a.vtu", NULL, &refused), BAT_INVALID_ARGUMENT, "'.vtu'");
+  CHECK(refused == NULL);
+  CHECK_FAILS(
+    bat_insitu_open(MPI_COMM_WORLD, NULL, NULL, &refused), BAT_INVALID_ARGUMENT, "path is NULL");
+  CHECK_FAILS(bat_insitu_open(MPI_COMM_NULL, "a", NULL, &refused), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(bat_insitu_end_step(NULL, NULL), BAT_INVALID_ARGUMENT, "handle is NULL");
+  CHECK_FAILS(bat_insitu_set_every(insitu, 0), BAT_INVALID_ARGUMENT, "every 0 steps");
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "no step was begun");
+  CHECK_FAILS(bat_insitu_add(insitu, NULL, whole), BAT_INVALID_ARGUMENT, "no step was begun");
+
+  CHECK_OK(bat_insitu_begin_step(insitu, 1, 1, NULL));
+  CHECK_OK(bat_insitu_add(insitu, NULL, whole));
+  if (last)
+  {
+    CHECK_FAILS(bat_insitu_add(insitu, NULL, NULL), BAT_INVALID_ARGUMENT, "particles is NULL");
+  }
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "particles is NULL");
+  CHECK(report.particles == 0);
+
+  CHECK_OK(bat_insitu_begin_step(insitu, 2, 1, NULL));
+  CHECK_OK(bat_insitu_add(insitu, NULL, whole));
+  if (last)
+  {
+    CHECK_FAILS(
+      bat_insitu_add_without_ghosts(insitu, NULL, whole, 77, ids, 0), BAT_INVALID_ARGUMENT, "77");
+  }
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "77");
+
+  CHECK_OK(bat_insitu_begin_step(insitu, 3, 1, NULL));
+  CHECK_OK(last ? bat_insitu_add_without_ghosts(insitu, NULL, whole, BAT_FLOAT64, xyz, 0)
+                : bat_insitu_add(insitu, NULL, whole));
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "1 x float64");
+
+  if (ranks > 1)
+  {
+    CHECK_OK(bat_insitu_begin_step(insitu, 4 + last, 1, NULL));
+    CHECK_OK(bat_insitu_add(insitu, NULL, whole));
+    CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "number of the step");
+    bat_insitu* uneven = open_series("uneven");
+    CHECK_OK(bat_insitu_set_every(uneven, last ? 2 : 1));
+    CHECK_OK(bat_insitu_begin_step(uneven, 0, 1, NULL));
+    CHECK_OK(bat_insitu_end_step(uneven, NULL));
+    CHECK_OK(bat_insitu_begin_step(uneven, 1, 1, NULL));
+    CHECK_FAILS(bat_insitu_end_step(uneven, NULL), BAT_INVALID_ARGUMENT, "whether the step");
+    bat_insitu_close(uneven);
+  }
+
+  CHECK_OK(bat_insitu_begin_step(insitu, 6, 1, NULL));
+  CHECK_OK(bat_insitu_add(insitu, NULL, whole));
+  CHECK_OK(bat_insitu_end_step(insitu, &report));
+  for (int step = 1; step < 6; ++step)
+  {
+    char name[64];
+    snprintf(name, sizeof(name), "bad_%06d.bat", step);
+    CHECK(!exists(name));
+  }
+  CHECK(count_of("bad_000006.bat") == (uint64_t)(kCount * ranks));
+  bat_insitu_close(insitu);
+  bat_insitu_close(NULL);
+  bat_particles_free(whole);
+}
+
+int main(int argc, char** argv)
+{
+  int all = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  snprintf(folder, sizeof(folder), "%s/insitu", argc > 1 ? argv[1] : ".");
+  make_particles();
+  steps_are_written();
+  pieces_ghosts_and_species();
+  errors();
+  MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return all == 0 ? 0 : 1;
+}

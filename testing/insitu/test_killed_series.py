@@ -1,0 +1,84 @@
+"""A simulation that dies leaves a series that is whole up to its last finished step, and is continued.
+
+Usage: test_killed_series.py BAT_VALIDATE MPIEXEC [ARGUMENT...]
+
+The command starts ranks of write_steps.py; all of them are killed after a random time.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import bat
+import numpy as np
+
+VALIDATE, COMMAND = sys.argv[1], sys.argv[2:]
+WRITER = pathlib.Path(__file__).with_name("write_steps.py")
+ROUNDS = 6
+
+
+def listed(folder):
+    path = folder / "dust.bat.series"
+    return json.loads(path.read_text())["files"] if path.exists() else []
+
+
+def run_and_kill(folder, first, after):
+    process = subprocess.Popen([*COMMAND, sys.executable, WRITER, folder, str(first), "100000"],
+                               start_new_session=True)
+    before = len(listed(folder))
+    deadline = time.monotonic() + 60
+    while len(listed(folder)) == before and time.monotonic() < deadline:
+        assert process.poll() is None, "the simulation ended by itself"
+        time.sleep(0.01)
+    time.sleep(after)
+    # mpiexec starts its ranks in sessions of their own.
+    ranks = subprocess.run(["pgrep", "-f", f"{WRITER} {folder} "], capture_output=True, text=True,
+                           check=False).stdout.split()
+    assert ranks
+    for rank in ranks:
+        try:
+            os.kill(int(rank), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    process.kill()
+    process.wait(timeout=30)
+
+
+def check(folder, steps):
+    files = [folder / entry["name"] for entry in listed(folder)]
+    assert [f.name for f in files] == [f"dust_{step:04d}.bat" for step in steps], files
+    subprocess.run([VALIDATE, *files[-3:]], check=True, stdout=subprocess.DEVNULL)
+    for step, file in list(zip(steps, files))[-3:]:
+        with bat.Dataset(file) as dataset:
+            assert dataset.step == step and dataset.time == 1 + step / 4
+            particles = dataset.read()
+        assert np.array_equal(np.sort(particles["id"]), np.arange(1000))
+        assert np.all(particles["step"] == step)
+
+
+def main():
+    seed = int(time.time())
+    print(f"seed {seed}", flush=True)
+    randomly = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="bat_killed_") as name:
+        folder = pathlib.Path(name)
+        last = -1
+        for round_ in range(ROUNDS):
+            run_and_kill(folder, last + 1, randomly.uniform(0, 0.3))
+            last = len(listed(folder)) - 1
+            check(folder, range(last + 1))
+            print(f"round {round_}: {last + 1} steps are whole", flush=True)
+        # A finished run over the place where the last one died leaves nothing of it.
+        subprocess.run([*COMMAND, sys.executable, WRITER, folder, str(last + 1), str(last + 2)],
+                       check=True, timeout=60)
+        check(folder, range(last + 3))
+
+
+if __name__ == "__main__":
+    main()

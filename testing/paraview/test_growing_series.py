@@ -1,0 +1,57 @@
+"""A series that a simulation writes while ParaView has it open. Arguments: python3, write_steps.py."""
+import os
+import subprocess
+
+from bat_test import *
+
+PYTHON, SCRIPT = sys.argv[1:]
+
+
+def simulate(folder, first, last):
+    # Not this interpreter's libraries, which are ParaView's.
+    subprocess.run([PYTHON, SCRIPT, folder(""), str(first), str(last)], check=True, timeout=60)
+
+
+def times(reader):
+    reader.UpdatePipelineInformation()
+    return list(reader.TimestepValues)
+
+
+def step_at(reader, time):
+    data = fetch(reader, time)
+    steps = np.unique(vtk_to_numpy(data.GetPointData().GetArray("step")))
+    expect(data.GetNumberOfPoints(), 1000, f"particles at time {time}")
+    expect(len(steps), 1, f"one step at time {time}")
+    return int(steps[0])
+
+
+with Folder() as folder:
+    simulate(folder, 0, 1)
+    reader = OpenDataFile(folder("dust.bat.series"))
+    expect(reader.GetXMLName(), "BATSeriesReader", "proxy")
+    expect(times(reader), [1.0, 1.25], "times at first")
+    expect(step_at(reader, 1.25), 1, "step at time 1.25")
+
+    # Steps that the simulation has finished since come with Reload Files; one that is being written,
+    # here a temporary beside the others, does not.
+    simulate(folder, 2, 5)
+    open(folder(".dust_0006.bat.01234567.tmp"), "wb").write(b"half a step")
+    expect(times(reader), [1.0, 1.25], "times before reloading")
+    ReloadFiles(reader)
+    expect(times(reader), [1.0, 1.25, 1.5, 1.75, 2.0, 2.25], "times after reloading")
+    for step in range(6):
+        expect(step_at(reader, 1 + step / 4), step, f"step {step}")
+    reader.Quality = 0.1
+    leaf_files = 4
+    assert 100 <= fetch(reader, 2.0).GetNumberOfPoints() <= 100 + leaf_files, "quality 0.1"
+    reader.Quality = 1
+    reader.AttributeRanges = ["id", "10", "19"]
+    expect(ids(reader, 1.5), np.arange(10, 20), "ids in a range")
+    Delete(reader)
+
+    # The same files without the list: their own times.
+    reader = OpenDataFile([folder(f"dust_{step:04d}.bat") for step in range(6)])
+    expect(times(reader), [1.0, 1.25, 1.5, 1.75, 2.0, 2.25], "times of the files")
+    Delete(reader)
+
+finish()

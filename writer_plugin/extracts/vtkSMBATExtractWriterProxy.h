@@ -1,0 +1,33 @@
+/**
+ * @class   vtkSMBATExtractWriterProxy
+ * @brief   extractor that also tells its writer the number of the time step
+ *
+ * ParaView's data extractors use the number in the name of the file only. The sub-proxy "Writer"
+ * must have a property TimeStep.
+ */
+
+#ifndef vtkSMBATExtractWriterProxy_h
+#define vtkSMBATExtractWriterProxy_h
+
+#include "vtkBATExtractsModule.h" // for export macro
+#include "vtkSMDataExtractWriterProxy.h"
+
+class VTKBATEXTRACTS_EXPORT vtkSMBATExtractWriterProxy : public vtkSMDataExtractWriterProxy
+{
+public:
+  static vtkSMBATExtractWriterProxy* New();
+  vtkTypeMacro(vtkSMBATExtractWriterProxy, vtkSMDataExtractWriterProxy);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  bool Write(vtkSMExtractsController* extractor) override;
+
+protected:
+  vtkSMBATExtractWriterProxy() = default;
+  ~vtkSMBATExtractWriterProxy() override = default;
+
+private:
+  vtkSMBATExtractWriterProxy(const vtkSMBATExtractWriterProxy&) = delete;
+  void operator=(const vtkSMBATExtractWriterProxy&) = delete;
+};
+
+#endif

@@ -1,0 +1,34 @@
+/**
+ * @class   vtkBATPassArrays
+ * @brief   passes chosen arrays to a vtkBATWriter, and what that needs of the others
+ *
+ * Whatever is chosen: vtkGhostType stays, else ghost points would count as particles; so do
+ * "timestep" and "cycle" of the field data, the number of the time step.
+ */
+
+#ifndef vtkBATPassArrays_h
+#define vtkBATPassArrays_h
+
+#include "vtkBATWriterModule.h" // for export macro
+#include "vtkPassSelectedArrays.h"
+
+class VTKBATWRITER_EXPORT vtkBATPassArrays : public vtkPassSelectedArrays
+{
+public:
+  static vtkBATPassArrays* New();
+  vtkTypeMacro(vtkBATPassArrays, vtkPassSelectedArrays);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+protected:
+  vtkBATPassArrays() = default;
+  ~vtkBATPassArrays() override = default;
+
+  int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+
+private:
+  vtkBATPassArrays(const vtkBATPassArrays&) = delete;
+  void operator=(const vtkBATPassArrays&) = delete;
+};
+
+#endif
