@@ -24,6 +24,13 @@ foreach (name IN LISTS package_files)
   endif ()
 endforeach ()
 
+# What libcatalyst loads is no target of the package.
+foreach (name IN ITEMS lib/catalyst/libcatalyst-bat.so include/bat/catalyst_bat.h)
+  if (NOT EXISTS "${prefix}/${name}")
+    message(FATAL_ERROR "${name} is not installed")
+  endif ()
+endforeach ()
+
 function (build_project source name)
   run(${CMAKE_COMMAND} -S "${source}" -B "${WORK_DIR}/${name}" -G "${GENERATOR}"
     "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_PREFIX_PATH=${prefix}")

@@ -1,0 +1,75 @@
+// The calls of Catalyst, and what lasts between them.
+#pragma once
+
+#include "census.hpp"
+#include "communicator.hpp"
+#include "conduit_api.hpp"
+#include "failure.hpp"
+#include "mesh_reader.hpp"
+#include "options.hpp"
+#include "outputs.hpp"
+#include "pipelines.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// Writes the channels of a simulation. Failures are the same on all ranks, once they have been
+/// told: the calls are collective where MPI runs. One between two catalyst_initialize.
+class Adaptor
+{
+public:
+  /// Once. What goes wrong on one rank while MPI does not run yet, execute() tells the others.
+  void initialize(const conduit_node* params);
+  void execute(const conduit_node* params);
+  /// Puts the last step and the sums over all below catalyst/bat. Not collective.
+  void report(conduit_node* params, int status, const std::string& message) const;
+
+  /// Whether this rank speaks for all.
+  [[nodiscard]] bool is_root() const;
+  [[nodiscard]] bool stops_on_error() const noexcept { return this->options_.stop_on_error; }
+  [[noreturn]] void stop(int status) const;
+
+private:
+  void read_params(const conduit_node* params);
+  void join();
+  void share_options();
+  void together(int status, const std::function<void()>& mine) const;
+  [[nodiscard]] std::vector<std::string> union_of(const std::vector<std::string>& texts) const;
+
+  void execute_step(const std::optional<Node>& root);
+  [[nodiscard]] std::optional<Options> options_of_step(const std::optional<Node>& root) const;
+  void write_step(const std::optional<Node>& root, const Options& options);
+  [[nodiscard]] bool is_wanted(const std::string& channel, const Options& options) const;
+  [[nodiscard]] bool is_due(const ChannelOptions& options) const;
+  [[nodiscard]] bool is_due(const Options& options) const;
+  [[nodiscard]] std::vector<Channel> read_channels(
+    const Node& root, const Options& options, Census& census) const;
+  [[nodiscard]] std::vector<Job> jobs_of(
+    std::vector<Channel>& channels, const Census& census, const Options& options);
+  void warn(const Census& census, const Options& options);
+
+  std::optional<ConduitApi> api_;
+  nlohmann::json node_options_ = nlohmann::json::object();
+  nlohmann::json file_options_ = nlohmann::json::object();
+  std::vector<Pipeline> pipelines_;
+  std::vector<std::string> warnings_; // of initialize
+  std::set<std::string> told_;
+  std::optional<std::int64_t> comm_handle_;
+  std::optional<Failure> failure_; // of initialize, on this rank
+  std::optional<Communicator> communicator_;
+  bool joined_ = false;
+
+  Options options_;
+  std::uint64_t calls_ = 0; // of execute, before this one
+  SpeciesNames names_;
+  Outputs outputs_;
+};
+}

@@ -1,0 +1,17 @@
+// The table that libcatalyst looks up in an implementation by the name catalyst_api_impl.
+#pragma once
+
+struct conduit_node_impl;
+
+namespace bat::catalyst
+{
+struct Table
+{
+  int version; ///< of the table: 1
+  int (*initialize)(const conduit_node_impl*);
+  int (*execute)(const conduit_node_impl*);
+  int (*finalize)(const conduit_node_impl*);
+  int (*about)(conduit_node_impl*);
+  int (*results)(conduit_node_impl*);
+};
+}

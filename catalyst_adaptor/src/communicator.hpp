@@ -1,0 +1,39 @@
+// The ranks of a simulation, and the little of MPI that the adaptor does itself.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/mpi.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bat::catalyst
+{
+class Communicator
+{
+public:
+  /// MPI is initialized and not finalized.
+  [[nodiscard]] static bool can_be_used() noexcept;
+  /// Name and version of the MPI library.
+  [[nodiscard]] static std::string library();
+
+  /// The communicator of a Fortran handle, else MPI_COMM_WORLD. Where the simulation has not
+  /// initialized MPI, it is one process on its own: then MPI is initialized here, and finalized
+  /// when the process ends. Throws Error{InvalidArgument}: MPI is finalized, no communicator has
+  /// that handle.
+  explicit Communicator(std::optional<std::int64_t> fortran_handle);
+
+  [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
+  [[nodiscard]] bool is_root() const noexcept { return this->is_root_; }
+
+  /// Collective. The greatest value of all ranks.
+  [[nodiscard]] int greatest(int mine) const;
+  /// Collective. Ends the processes of all ranks.
+  [[noreturn]] void abort(int status) const;
+
+private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  bool is_root_ = true;
+};
+}

@@ -1,0 +1,28 @@
+// An error with the status that Catalyst's calls return for it.
+#pragma once
+
+#include "bat/error.hpp"
+
+#include <string>
+
+namespace bat::catalyst
+{
+class Failure : public Error
+{
+public:
+  /// `status`: of bat/catalyst_bat.h.
+  Failure(int status, ErrorCode code, const std::string& what)
+    : Error(code, what)
+    , status_(status)
+  {
+  }
+  [[nodiscard]] int status() const noexcept { return this->status_; }
+
+private:
+  int status_;
+};
+
+/// What the exception that is being handled means. `status` is for an argument that cannot be
+/// honoured: the other codes have statuses of their own.
+[[nodiscard]] Failure current_failure(int status);
+}

@@ -1,0 +1,574 @@
+#include "mesh_reader.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace bat::catalyst
+{
+namespace
+{
+// Bits of VTK's ghost array: duplicate and hidden, of points and of cells.
+constexpr std::int64_t kPointGhosts = 1 | 2;
+constexpr std::int64_t kCellGhosts = 1 | 32;
+
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, what);
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name)
+{
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Leaves of a node of values: itself, or the components of a Blueprint mcarray. None if one of them
+// is no array of numbers.
+std::optional<std::vector<Node>> components_of(const Node& values)
+{
+  std::vector<Node> components;
+  const bool is_leaf = !values.is_object() && !values.is_list();
+  for (std::size_t c = 0; c != (is_leaf ? 1 : values.size()); ++c)
+  {
+    components.push_back(is_leaf ? values : values.child(c));
+    if (!components.back().numbers())
+    {
+      return std::nullopt;
+    }
+  }
+  return components;
+}
+
+// Nodes of one of several domains, or of the only one.
+bool is_domain(const Node& mesh)
+{
+  constexpr std::array names = { "coordsets", "topologies", "fields", "state", "matsets",
+    "specsets", "adjsets", "nestsets" };
+  return std::any_of(
+    names.begin(), names.end(), [&](const char* name) { return mesh.find(name).has_value(); });
+}
+
+bool has_domains(const Node& mesh)
+{
+  for (std::size_t i = 0; i != mesh.size(); ++i)
+  {
+    const Node child = mesh.child(i);
+    if (!child.is_empty() && !is_domain(child))
+    {
+      refuse(fmt::format(
+        "{} is neither a mesh nor a domain: it has no coordsets and topologies", child.path()));
+    }
+  }
+  return mesh.size() != 0;
+}
+
+enum class Ghosts
+{
+  None,
+  OfVtk,   // bits say of what kind
+  OfAscent // 0 for particles of this rank
+};
+
+Ghosts ghosts_in(const Node& domain, const std::string& field)
+{
+  const auto fields = domain.find("state/metadata/vtk_fields");
+  const auto kind = fields ? fields->child_named(field) : std::nullopt;
+  const auto type = kind ? kind->find("attribute_type") : std::nullopt;
+  if (field == "vtkGhostType" || (type && type->string().value_or("") == "Ghosts"))
+  {
+    return Ghosts::OfVtk;
+  }
+  return field == "ascent_ghosts" ? Ghosts::OfAscent : Ghosts::None;
+}
+
+class Reader
+{
+public:
+  Reader(Channel& channel, const ReadOptions& options)
+    : channel_(channel)
+    , options_(options)
+  {
+  }
+
+  void read_mesh(const Node& mesh, const std::string& name);
+  void ignore(const std::string& what);
+
+private:
+  // A topology of particles in the domain that is being read.
+  struct Topology
+  {
+    std::size_t species = 0;
+    std::uint64_t vertices = 0;
+    Order by_vertex; // positions and fields of vertices
+    Order by_element;
+    Domain domain;
+    std::byte* ghosts = nullptr; // room for one per particle
+  };
+  struct Field
+  {
+    Node node;
+    Topology* topology = nullptr;
+    bool of_elements = false;
+    std::vector<Numbers> components;
+
+    [[nodiscard]] const Order& order() const
+    {
+      return this->of_elements ? this->topology->by_element : this->topology->by_vertex;
+    }
+  };
+
+  void read_domain(const Node& domain, const std::string& mesh);
+  void read_topology(const Node& domain, const Node& node, const std::string& mesh);
+  [[nodiscard]] bool are_particles(const Node& topology);
+  [[nodiscard]] std::size_t species(const std::string& mesh, const std::string& topology);
+  [[nodiscard]] std::vector<Numbers> read_axes(const Node& domain, const Node& topology) const;
+  [[nodiscard]] Order read_connectivity(const Node& topology, std::uint64_t vertices) const;
+  void read_fields(const Node& domain);
+  [[nodiscard]] std::optional<Field> read_field(const Node& node);
+  [[nodiscard]] Topology* topology_of(const Node& field, bool has_values);
+  [[nodiscard]] bool association_of(const Node& field) const;
+  [[nodiscard]] std::optional<std::vector<Node>> values_of(const Node& field, const Node& values);
+  void check_length(const Field& field, const Node& component, std::uint64_t count) const;
+  [[nodiscard]] Numbers array(const Node& node) const;
+  void add_attribute(const Field& field);
+  void add_ghosts(const Field& field, Ghosts kind);
+
+  Channel& channel_;
+  const ReadOptions& options_;
+  DeviceMemory device_;
+  std::map<std::string, Topology> topologies_;
+  std::set<std::string> ignored_; // topologies of this domain
+};
+
+void Reader::ignore(const std::string& what)
+{
+  this->channel_.warnings.push_back(what);
+}
+
+void Reader::read_mesh(const Node& mesh, const std::string& name)
+{
+  if (is_domain(mesh))
+  {
+    this->read_domain(mesh, name);
+  }
+  else if (has_domains(mesh))
+  {
+    for (std::size_t i = 0; i != mesh.size(); ++i)
+    {
+      this->read_domain(mesh.child(i), name);
+    }
+  }
+  else if (!mesh.is_empty() && !mesh.is_object() && !mesh.is_list())
+  {
+    refuse(fmt::format("{} is of type {}; a mesh is allowed", mesh.path(), mesh.type_name()));
+  }
+}
+
+void Reader::read_domain(const Node& domain, const std::string& mesh)
+{
+  this->topologies_.clear();
+  this->ignored_.clear();
+  const auto topologies = domain.find("topologies");
+  const auto coordsets = domain.find("coordsets");
+  if (!topologies && coordsets && coordsets->size() != 0)
+  {
+    static_cast<void>(domain.require("topologies"));
+  }
+  for (std::size_t i = 0; topologies && i != topologies->size(); ++i)
+  {
+    const Node node = topologies->child(i);
+    if (node.is_empty())
+    {
+      static_cast<void>(this->species(mesh, node.name()));
+    }
+    else if (this->are_particles(node))
+    {
+      this->read_topology(domain, node, mesh);
+    }
+    else
+    {
+      this->ignored_.insert(node.name());
+      this->channel_.has_others = true;
+    }
+  }
+  this->read_fields(domain);
+  for (auto& [name, topology] : this->topologies_)
+  {
+    if (topology.domain.particles.count != 0)
+    {
+      this->channel_.species[topology.species].domains.push_back(std::move(topology.domain));
+    }
+  }
+}
+
+bool Reader::are_particles(const Node& topology)
+{
+  const std::string type = topology.require_string("type");
+  const auto shape = topology.find("elements/shape");
+  const std::string shape_name = shape ? shape->string().value_or("") : "";
+  if (type == "points" || (type == "unstructured" && shape_name == "point"))
+  {
+    return true;
+  }
+  const std::string elements = shape_name.empty() ? "" : fmt::format(" of shape {}", shape_name);
+  this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it is not written",
+    this->channel_.name, topology.name(), type, elements));
+  return false;
+}
+
+std::size_t Reader::species(const std::string& mesh, const std::string& topology)
+{
+  auto& all = this->channel_.species;
+  const auto found = std::find_if(all.begin(), all.end(),
+    [&](const FoundSpecies& s) { return s.mesh == mesh && s.topology == topology; });
+  if (found != all.end())
+  {
+    return static_cast<std::size_t>(found - all.begin());
+  }
+  all.push_back({ mesh, topology, {} });
+  return all.size() - 1;
+}
+
+void Reader::read_topology(const Node& domain, const Node& node, const std::string& mesh)
+{
+  Topology topology;
+  topology.species = this->species(mesh, node.name());
+  const std::vector<Numbers> axes = this->read_axes(domain, node);
+  topology.vertices = axes.empty() ? 0 : axes.front().count;
+  topology.by_vertex = this->read_connectivity(node, topology.vertices);
+  topology.by_element.particles = topology.by_vertex.particles;
+  ParticleView& particles = topology.domain.particles;
+  particles.count = topology.by_vertex.particles;
+  if (particles.count != 0)
+  {
+    particles.positions = this->channel_.arrays.positions(axes, topology.by_vertex);
+  }
+  this->topologies_.emplace(node.name(), std::move(topology));
+}
+
+// None if there are no vertices; then types count for nothing.
+std::vector<Numbers> Reader::read_axes(const Node& domain, const Node& topology) const
+{
+  const std::string name = topology.require_string("coordset");
+  const Node coordsets = domain.require("coordsets");
+  const auto coordset = coordsets.child_named(name);
+  if (!coordset)
+  {
+    refuse(fmt::format("{}/coordset is '{}'; {} has {}", topology.path(), name, coordsets.path(),
+      coordsets.names_of_children()));
+  }
+  if (coordset->is_empty())
+  {
+    return {};
+  }
+  if (const std::string type = coordset->require_string("type"); type != "explicit")
+  {
+    refuse(fmt::format("{}/type is '{}'; particles need 'explicit'", coordset->path(), type));
+  }
+  const Node values = coordset->require("values");
+  std::vector<Numbers> axes;
+  for (const char* axis : { "x", "y", "z" })
+  {
+    if (const auto node = values.find(axis))
+    {
+      axes.push_back(this->array(*node));
+    }
+  }
+  if (axes.size() != values.size() || axes.empty())
+  {
+    refuse(fmt::format("{} has {}; x, y and z are allowed", values.path(),
+      values.size() == 0 ? "no components" : values.names_of_children()));
+  }
+  for (std::size_t axis = 1; axis != axes.size(); ++axis)
+  {
+    if (axes[axis].count != axes[0].count)
+    {
+      refuse(fmt::format("{} has {} values, and {} has {}; they must be as many",
+        values.child(0).path(), axes[0].count, values.child(axis).path(), axes[axis].count));
+    }
+  }
+  return axes[0].count == 0 ? std::vector<Numbers>() : axes;
+}
+
+Order Reader::read_connectivity(const Node& topology, std::uint64_t vertices) const
+{
+  Order order;
+  order.particles = vertices;
+  if (topology.require_string("type") == "points")
+  {
+    return order;
+  }
+  const auto node = topology.find("elements/connectivity");
+  if (!node && vertices != 0)
+  {
+    static_cast<void>(topology.require("elements/connectivity"));
+  }
+  const Numbers indices = node && !node->is_empty() ? this->array(*node) : Numbers{};
+  order.particles = indices.count;
+  if (indices.count != 0 && !is_integer(indices.type))
+  {
+    refuse(
+      fmt::format("{} is of type {}; integers are allowed", node->path(), name_of(indices.type)));
+  }
+  bool in_order = true;
+  for (std::uint64_t i = 0; i != indices.count; ++i)
+  {
+    const auto vertex = static_cast<std::uint64_t>(int64_at(indices, i));
+    if (vertex >= vertices)
+    {
+      refuse(fmt::format("{} has {} at {}; there are {} vertices, counted from 0", node->path(),
+        int64_at(indices, i), i, vertices));
+    }
+    in_order = in_order && vertex == i;
+  }
+  if (!in_order)
+  {
+    order.values.resize(indices.count);
+    for (std::uint64_t i = 0; i != indices.count; ++i)
+    {
+      order.values[i] = static_cast<std::uint64_t>(int64_at(indices, i));
+    }
+  }
+  return order;
+}
+
+Numbers Reader::array(const Node& node) const
+{
+  const auto numbers = node.numbers();
+  if (!numbers)
+  {
+    refuse(fmt::format(
+      "{} is of type {}; an array of numbers is allowed", node.path(), node.type_name()));
+  }
+  if (numbers->count != 0 && this->device_.has(numbers->data))
+  {
+    refuse(
+      fmt::format("{} is in the memory of a GPU; memory of the host is allowed: copy it before "
+                  "catalyst_execute, or allocate it managed",
+        node.path()));
+  }
+  return *numbers;
+}
+
+void Reader::read_fields(const Node& domain)
+{
+  const auto fields = domain.find("fields");
+  for (std::size_t i = 0; fields && i != fields->size(); ++i)
+  {
+    const Node node = fields->child(i);
+    const std::string name = node.name();
+    const bool wanted = !this->options_.fields || contains(*this->options_.fields, name);
+    const auto field = this->read_field(node);
+    if (!field)
+    {
+      continue;
+    }
+    this->channel_.fields.insert(name);
+    const Ghosts ghosts = ghosts_in(domain, name);
+    if (ghosts != Ghosts::None && !this->options_.keep_ghosts)
+    {
+      this->add_ghosts(*field, ghosts);
+    }
+    else if (wanted)
+    {
+      this->add_attribute(*field);
+    }
+  }
+}
+
+// None if it is not of particles that are here, or of a type that is not written.
+std::optional<Reader::Field> Reader::read_field(const Node& node)
+{
+  const auto values = node.find("values");
+  const auto leaves = values ? components_of(*values) : std::nullopt;
+  const bool has_values = values && !values->is_empty() &&
+    (!leaves ||
+      std::any_of(leaves->begin(), leaves->end(),
+        [](const Node& leaf) { return leaf.numbers()->count != 0; }));
+  Field field{ node, this->topology_of(node, has_values), false, {} };
+  if (!field.topology || (!has_values && field.topology->vertices == 0))
+  {
+    return std::nullopt;
+  }
+  field.of_elements = this->association_of(node);
+  const auto components = this->values_of(node, node.require("values"));
+  if (!components)
+  {
+    return std::nullopt;
+  }
+  for (const Node& component : *components)
+  {
+    field.components.push_back(this->array(component));
+    this->check_length(field, component, field.components.back().count);
+  }
+  return field.topology->domain.particles.count == 0 ? std::nullopt : std::optional(field);
+}
+
+Reader::Topology* Reader::topology_of(const Node& field, bool has_values)
+{
+  const auto node = field.find("topology");
+  if (!node && !has_values)
+  {
+    return nullptr;
+  }
+  const std::string name = field.require_string("topology");
+  const auto found = this->topologies_.find(name);
+  if (found != this->topologies_.end())
+  {
+    return &found->second;
+  }
+  if (has_values && this->ignored_.count(name) == 0)
+  {
+    std::vector<std::string> names(this->ignored_.begin(), this->ignored_.end());
+    for (const auto& [other, topology] : this->topologies_)
+    {
+      names.push_back(other);
+    }
+    refuse(fmt::format("{}/topology is '{}'; the topologies are {}", field.path(), name,
+      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  return nullptr;
+}
+
+bool Reader::association_of(const Node& field) const
+{
+  const std::string association = field.require_string("association");
+  if (association != "vertex" && association != "element")
+  {
+    refuse(fmt::format(
+      "{}/association is '{}'; 'vertex' and 'element' are allowed", field.path(), association));
+  }
+  return association == "element";
+}
+
+std::optional<std::vector<Node>> Reader::values_of(const Node& field, const Node& values)
+{
+  const auto components = components_of(values);
+  const std::string what = fmt::format("channel {}, field {}", this->channel_.name, field.name());
+  if (!components)
+  {
+    this->ignore(
+      fmt::format("{} is of type {}, not numbers: it is not written", what, values.type_name()));
+  }
+  else if (components->empty())
+  {
+    refuse(fmt::format("{} has no components", values.path()));
+  }
+  else if (components->size() > static_cast<std::size_t>(kMaxComponents))
+  {
+    this->ignore(fmt::format("{} has {} components, more than {}: it is not written", what,
+      components->size(), kMaxComponents));
+  }
+  else
+  {
+    return components;
+  }
+  return std::nullopt;
+}
+
+void Reader::check_length(const Field& field, const Node& component, std::uint64_t count) const
+{
+  const std::uint64_t needed =
+    field.of_elements ? field.topology->by_element.particles : field.topology->vertices;
+  if (count != needed)
+  {
+    refuse(fmt::format("{} has {} values; the topology has {} {}", component.path(), count, needed,
+      field.of_elements ? "elements" : "vertices"));
+  }
+}
+
+void Reader::add_attribute(const Field& field)
+{
+  AttributeView attribute;
+  attribute.name = field.node.name();
+  attribute.values = this->channel_.arrays.attribute(field.components, field.order());
+  field.topology->domain.particles.attributes.push_back(std::move(attribute));
+}
+
+void Reader::add_ghosts(const Field& field, Ghosts kind)
+{
+  if (field.components.size() != 1)
+  {
+    refuse(fmt::format("{} marks ghosts with {} components; one is allowed", field.node.path(),
+      field.components.size()));
+  }
+  const Numbers& marks = field.components.front();
+  if (kind == Ghosts::OfVtk && !is_integer(marks.type))
+  {
+    refuse(fmt::format("{} marks ghosts with {}; bits of an integer are allowed", field.node.path(),
+      name_of(marks.type)));
+  }
+  const std::int64_t bits =
+    kind == Ghosts::OfAscent ? -1 : (field.of_elements ? kCellGhosts : kPointGhosts);
+  Topology& topology = *field.topology;
+  const Order& order = field.order();
+  for (std::uint64_t i = 0; i != order.particles; ++i)
+  {
+    const std::uint64_t value = order.value_of(i);
+    const bool marked =
+      is_integer(marks.type) ? (int64_at(marks, value) & bits) != 0 : float64_at(marks, value) != 0;
+    if (marked && !topology.ghosts)
+    {
+      topology.ghosts = this->channel_.arrays.room(order.particles);
+      topology.domain.ghosts = ArrayView::packed(ScalarType::UInt8, 1, topology.ghosts);
+    }
+    if (marked)
+    {
+      topology.ghosts[i] = std::byte{ 1 };
+    }
+  }
+}
+
+void check_memory_space(const Node& channel)
+{
+  const auto node = channel.find("memoryspace");
+  const auto space = node ? node->string() : std::nullopt;
+  if (space && (*space == "cuda" || *space == "hip" || *space == "kokkos" || *space == "sycl"))
+  {
+    refuse(fmt::format("{} is '{}'; memory of the host is allowed: copy the arrays before "
+                       "catalyst_execute",
+      node->path(), *space));
+  }
+}
+}
+
+Channel read_channel(const Node& channel, const ReadOptions& options)
+{
+  Channel result;
+  result.name = channel.name();
+  const auto data = channel.find("data");
+  if (!data || data->is_empty())
+  {
+    return result;
+  }
+  check_memory_space(channel);
+  Reader reader(result, options);
+  const std::string type = channel.require_string("type");
+  if (type == "mesh")
+  {
+    reader.read_mesh(*data, "");
+  }
+  else if (type == "multimesh")
+  {
+    for (std::size_t i = 0; i != data->size(); ++i)
+    {
+      const Node mesh = data->child(i);
+      reader.read_mesh(mesh, data->is_list() ? std::to_string(i) : mesh.name());
+    }
+  }
+  else
+  {
+    result.has_others = true;
+    reader.ignore(fmt::format(
+      "channel {} is of type {}, not mesh or multimesh: it is not written", result.name, type));
+  }
+  return result;
+}
+}

@@ -1,0 +1,255 @@
+#include "options.hpp"
+
+#include "bat/error.hpp"
+#include "bat/insitu.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+namespace bat::catalyst
+{
+namespace
+{
+using json = nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, what);
+}
+
+void require_utf8(const std::string& text, const std::string& path)
+{
+  try
+  {
+    static_cast<void>(json(text).dump());
+  }
+  catch (const json::exception&)
+  {
+    refuse(fmt::format("{} is no UTF-8", path));
+  }
+}
+
+// One option: its name for messages, and its value.
+struct Option
+{
+  std::string name;
+  const json& value;
+
+  [[noreturn]] void refuse(const std::string& allowed) const
+  {
+    catalyst::refuse(
+      fmt::format("{} is {}; {} is allowed", this->name, this->value.dump(), allowed));
+  }
+
+  [[nodiscard]] std::string text() const
+  {
+    if (!this->value.is_string())
+    {
+      this->refuse("a text");
+    }
+    return this->value.get<std::string>();
+  }
+
+  [[nodiscard]] std::uint64_t whole_number(std::uint64_t lowest, std::uint64_t highest) const
+  {
+    // Fortran and Conduit know signed numbers only; JSON has the positive ones unsigned.
+    if (!this->value.is_number_integer() ||
+      (!this->value.is_number_unsigned() && this->value.get<std::int64_t>() < 0) ||
+      this->value.get<std::uint64_t>() < lowest || this->value.get<std::uint64_t>() > highest)
+    {
+      this->refuse(fmt::format("a whole number from {} to {}", lowest, highest));
+    }
+    return this->value.get<std::uint64_t>();
+  }
+
+  [[nodiscard]] std::string one_of(const std::vector<std::string>& allowed) const
+  {
+    const auto found = std::find(allowed.begin(), allowed.end(),
+      this->value.is_string() ? this->value.get<std::string>() : "");
+    if (found == allowed.end())
+    {
+      this->refuse(fmt::format("one of {}", fmt::join(allowed, ", ")));
+    }
+    return *found;
+  }
+
+  // A list, or an object of texts: a node of Conduit is more easily made with names than as a list.
+  [[nodiscard]] std::vector<std::string> texts() const
+  {
+    const bool is_list = (this->value.is_array() || this->value.is_object()) &&
+      std::all_of(
+        this->value.begin(), this->value.end(), [](const json& v) { return v.is_string(); });
+    if (!is_list)
+    {
+      this->refuse("a list of texts");
+    }
+    return { this->value.begin(), this->value.end() };
+  }
+};
+
+bool set_channel_option(ChannelOptions& options, const std::string& key, const Option& option)
+{
+  if (key == "output")
+  {
+    options.output = option.text();
+    static_cast<void>(insitu::FilePattern(options.output));
+  }
+  else if (key == "fields")
+  {
+    options.fields = option.texts();
+  }
+  else if (key == "every")
+  {
+    options.every = option.whole_number(1, std::numeric_limits<std::int64_t>::max());
+  }
+  else if (key == "target_size")
+  {
+    options.target_bytes = option.whole_number(0, std::numeric_limits<std::int64_t>::max());
+  }
+  else if (key == "mode")
+  {
+    const std::string mode = option.one_of({ "adaptive", "rank_border", "aug" });
+    options.mode = mode == "aug" ? PlanMode::Aug
+      : mode == "rank_border"    ? PlanMode::RankBorder
+                                 : PlanMode::Adaptive;
+  }
+  else if (key == "threads")
+  {
+    options.threads = static_cast<int>(option.whole_number(0, 4096));
+  }
+  else if (key == "ghosts")
+  {
+    options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
+  }
+  else
+  {
+    return false;
+  }
+  return true;
+}
+
+constexpr const char* kChannelKeys = "output, fields, every, target_size, mode, threads, ghosts";
+
+// Either names, or objects with the options in which a channel differs.
+void set_channels(Options& options, const Option& option)
+{
+  const json& value = option.value;
+  const bool is_object = value.is_object() && !value.empty() &&
+    std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_object(); });
+  if (!is_object)
+  {
+    options.channels = option.texts();
+    return;
+  }
+  options.channels.emplace();
+  for (const auto& [channel, overrides] : value.items())
+  {
+    options.channels->push_back(channel);
+    ChannelOptions own = options.all;
+    for (const auto& [key, v] : overrides.items())
+    {
+      const std::string name = fmt::format("{}/{}/{}", option.name, channel, key);
+      if (!set_channel_option(own, key, { name, v }))
+      {
+        refuse(fmt::format("{} is no option of a channel; those are {}", name, kChannelKeys));
+      }
+    }
+    options.of_channel.emplace(channel, std::move(own));
+  }
+}
+}
+
+const ChannelOptions& Options::of(const std::string& channel) const
+{
+  const auto found = this->of_channel.find(channel);
+  return found == this->of_channel.end() ? this->all : found->second;
+}
+
+bool Options::has(const std::string& channel) const
+{
+  return !this->channels ||
+    std::find(this->channels->begin(), this->channels->end(), channel) != this->channels->end();
+}
+
+nlohmann::json to_json(const Node& node)
+{
+  if (node.is_object() || node.is_list())
+  {
+    json result = node.is_object() ? json::object() : json::array();
+    for (std::size_t i = 0; i != node.size(); ++i)
+    {
+      const Node child = node.child(i);
+      (node.is_object() ? result[child.name()] : result.emplace_back()) = to_json(child);
+    }
+    return result;
+  }
+  if (const auto text = node.string())
+  {
+    require_utf8(*text, node.path());
+    return *text;
+  }
+  const auto numbers = node.numbers();
+  if (!numbers || numbers->count != 1)
+  {
+    refuse(fmt::format(
+      "{} is of type {}; a text, a number or a list is allowed", node.path(), node.type_name()));
+  }
+  return is_integer(numbers->type) ? json(int64_at(*numbers, 0)) : json(float64_at(*numbers, 0));
+}
+
+nlohmann::json read_config(const std::string& path)
+{
+  std::ifstream file(path);
+  if (!file)
+  {
+    refuse(fmt::format("{}, which CATALYST_BAT_CONFIG names, cannot be read", path));
+  }
+  try
+  {
+    return json::parse(file);
+  }
+  catch (const json::exception& e)
+  {
+    refuse(fmt::format("{}: {}", path, e.what()));
+  }
+}
+
+Options parse_options(const nlohmann::json& json, const std::string& source)
+{
+  if (!json.is_object())
+  {
+    refuse(fmt::format("{} is {}; an object is allowed", source, json.type_name()));
+  }
+  Options options;
+  for (const auto& [key, value] : json.items())
+  {
+    const Option option{ fmt::format("{}/{}", source, key), value };
+    if (key == "on_error")
+    {
+      options.stop_on_error = option.one_of({ "continue", "stop" }) == "stop";
+    }
+    else if (key != "channels" && !set_channel_option(options.all, key, option))
+    {
+      refuse(fmt::format(
+        "{} is no option; those are channels, on_error, {}", option.name, kChannelKeys));
+    }
+  }
+  options.names_output = json.contains("output") || json.contains("channels");
+  if (json.contains("channels")) // last: its objects begin with the options of all
+  {
+    set_channels(options, { fmt::format("{}/channels", source), json["channels"] });
+  }
+  return options;
+}
+
+nlohmann::json merged(const nlohmann::json& json, const nlohmann::json& over)
+{
+  nlohmann::json result = json;
+  result.update(over);
+  return result;
+}
+}

@@ -1,0 +1,51 @@
+// What the user chooses: the node catalyst/bat and the file that CATALYST_BAT_CONFIG names.
+#pragma once
+
+#include "node.hpp"
+
+#include "bat/plan.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// How one channel is written (README.md says what each means).
+struct ChannelOptions
+{
+  std::string output = "{name}_{timestep:06d}.bat";
+  std::optional<std::vector<std::string>> fields; ///< none: all
+  std::uint64_t every = 1;
+  std::uint64_t target_bytes = 0; ///< 0: chosen
+  PlanMode mode = PlanMode::Adaptive;
+  int threads = 0; ///< 0: this rank's share of the processors
+  bool keep_ghosts = false;
+};
+
+struct Options
+{
+  ChannelOptions all;
+  std::optional<std::vector<std::string>> channels; ///< none: all
+  std::map<std::string, ChannelOptions> of_channel; ///< those that differ
+  bool stop_on_error = false;
+  /// `output` or `channels` are given: files that io pipelines name are not asked for.
+  bool names_output = false;
+
+  [[nodiscard]] const ChannelOptions& of(const std::string& channel) const;
+  [[nodiscard]] bool has(const std::string& channel) const;
+};
+
+/// An object, list, text or number as JSON. Throws Error{InvalidArgument}: anything else.
+[[nodiscard]] nlohmann::json to_json(const Node& node);
+/// Throws Error{InvalidArgument}: cannot be read, or is no JSON; names the line.
+[[nodiscard]] nlohmann::json read_config(const std::string& path);
+/// Throws Error{InvalidArgument} naming `source`, the key, what was found and what is allowed.
+[[nodiscard]] Options parse_options(const nlohmann::json& json, const std::string& source);
+/// `over` wins, key by key.
+[[nodiscard]] nlohmann::json merged(const nlohmann::json& json, const nlohmann::json& over);
+}

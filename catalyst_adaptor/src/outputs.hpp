@@ -1,0 +1,66 @@
+// The files of a step, and what has been written so far.
+#pragma once
+
+#include "census.hpp"
+#include "names.hpp"
+#include "options.hpp"
+
+#include "bat/insitu.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// A species and how it is written.
+struct Job
+{
+  insitu::Species species;
+  std::string pattern;
+  ChannelOptions options;
+};
+
+struct Totals
+{
+  std::uint64_t steps = 0;
+  std::uint64_t failed_steps = 0;
+  std::uint64_t files = 0;
+  std::uint64_t particles = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+};
+
+class Outputs
+{
+public:
+  /// Collective. Species of one step; the same on all ranks but for their pieces. Throws Error on
+  /// all ranks; species before the one that failed are written.
+  void write(MPI_Comm comm, const Step& step, std::vector<Job> jobs);
+  void count_failed_step() noexcept { ++this->totals_.failed_steps; }
+
+  [[nodiscard]] const std::optional<Step>& last_step() const { return this->last_step_; }
+  [[nodiscard]] const std::vector<insitu::WrittenFile>& last_files() const
+  {
+    return this->last_files_;
+  }
+  [[nodiscard]] const Totals& totals() const { return this->totals_; }
+
+private:
+  struct Output
+  {
+    std::string settings; // may change from step to step
+    std::optional<insitu::SeriesWriter> writer;
+  };
+  [[nodiscard]] std::vector<insitu::FilePattern> patterns_of(const std::vector<Job>& jobs);
+  [[nodiscard]] insitu::SeriesWriter& writer_of(const Job& job, const insitu::FilePattern& pattern);
+
+  ChildNames file_names_;
+  std::map<std::string, Output> outputs_; // by pattern and species
+  std::optional<Step> last_step_;
+  std::vector<insitu::WrittenFile> last_files_;
+  Totals totals_;
+};
+}

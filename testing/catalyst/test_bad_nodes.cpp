@@ -1,0 +1,323 @@
+// Nodes of one rank that cannot be honoured: the step fails on all ranks with one message, and the
+// next one is written.
+#include "simulation.hpp"
+
+#include <limits>
+
+using namespace sim;
+
+namespace
+{
+const std::string kChannel = "catalyst/channels/particles";
+const std::string kMesh = kChannel + "/data";
+const std::string kTopology = kMesh + "/topologies/particles";
+const std::string kCoords = kMesh + "/coordsets/particles_coords";
+
+std::vector<double>& doubles()
+{
+  static std::vector<double> values(100, 0.5);
+  return values;
+}
+
+void remove(Params& params, const std::string& path)
+{
+  const std::size_t slash = path.rfind('/');
+  conduit_node_remove_child_by_name(conduit_node_fetch(params.get(), path.substr(0, slash).c_str()),
+    path.substr(slash + 1).c_str());
+}
+
+void set_doubles(Params& params, const std::string& path, std::uint64_t n)
+{
+  params.array(path, ScalarType::Float64, doubles().data(), n, 0, 8);
+}
+
+struct BadNode
+{
+  const char* name;
+  std::function<void(Params&)> spoil; // a step with 40 particles
+  std::vector<std::string> words;     // of the message
+};
+
+const std::vector<BadNode> kBadNodes = {
+  { "CoordinatesOfDifferentLengths", [](Params& p) { set_doubles(p, kCoords + "/values/y", 39); },
+    { kCoords + "/values/x has 40 values", "values/y has 39" } },
+  { "FieldTooShort", [](Params& p) { set_doubles(p, kMesh + "/fields/mass/values", 39); },
+    { "fields/mass/values has 39 values; the topology has 40 vertices" } },
+  { "FieldTooLong", [](Params& p) { set_doubles(p, kMesh + "/fields/mass/values", 41); },
+    { "fields/mass/values has 41 values; the topology has 40 vertices" } },
+  { "ComponentTooShort", [](Params& p) { set_doubles(p, kMesh + "/fields/velocity/values/c1", 3); },
+    { "fields/velocity/values/c1 has 3 values" } },
+  { "FieldOfElementsTooShort",
+    [](Params& p)
+    {
+      p.set(kMesh + "/fields/mass/association", "element");
+      set_doubles(p, kMesh + "/fields/mass/values", 39);
+    },
+    { "fields/mass/values has 39 values; the topology has 40 elements" } },
+  { "FieldOnNoParticles",
+    [](Params& p)
+    {
+      for (const char* axis : { "x", "y", "z" })
+      {
+        set_doubles(p, kCoords + "/values/" + axis, 0);
+      }
+    },
+    { "has 40 values; the topology has 0 vertices" } },
+  { "NoCoordset", [](Params& p) { remove(p, kCoords); },
+    { "topologies/particles/coordset is 'particles_coords'", "has" } },
+  { "NoCoordsets", [](Params& p) { remove(p, kMesh + "/coordsets"); },
+    { kMesh + "/coordsets is missing" } },
+  { "NoNameOfTheCoordset", [](Params& p) { remove(p, kTopology + "/coordset"); },
+    { kTopology + "/coordset is missing; ", "has type" } },
+  { "NoValuesOfCoordinates", [](Params& p) { remove(p, kCoords + "/values"); },
+    { kCoords + "/values is missing" } },
+  { "NoAxes",
+    [](Params& p)
+    {
+      remove(p, kCoords + "/values");
+      set_doubles(p, kCoords + "/values/r", 40);
+    },
+    { kCoords + "/values has r; x, y and z are allowed" } },
+  { "CoordinatesInOneArray", [](Params& p) { set_doubles(p, kCoords + "/values", 100); },
+    { kCoords + "/values has no components; x, y and z are allowed" } },
+  { "CoordsetOfAnotherType", [](Params& p) { p.set(kCoords + "/type", "uniform"); },
+    { kCoords + "/type is 'uniform'; particles need 'explicit'" } },
+  { "CoordinatesThatAreTexts", [](Params& p) { p.set(kCoords + "/values/x", "1.0"); },
+    { kCoords + "/values/x is of type text" } },
+  { "NullPointer",
+    [](Params& p) { p.array(kCoords + "/values/z", ScalarType::Float64, nullptr, 40, 0, 8); },
+    { kCoords + "/values/z has 40 values at a null pointer" } },
+  { "OtherOrderOfBytes",
+    [](Params& p)
+    {
+      p.array(kMesh + "/fields/mass/values", ScalarType::Float64, doubles().data(), 40, 0, 8,
+        CONDUIT_ENDIANNESS_BIG_ID);
+    },
+    { "fields/mass/values has the other order of bytes" } },
+  { "NoTypeOfTheTopology", [](Params& p) { remove(p, kTopology + "/type"); },
+    { kTopology + "/type is missing" } },
+  { "TypeOfTheTopologyIsANumber", [](Params& p) { p.set(kTopology + "/type", 3); },
+    { kTopology + "/type is of type int32; a text is allowed" } },
+  { "NoTopologies", [](Params& p) { remove(p, kMesh + "/topologies"); },
+    { kMesh + "/topologies is missing" } },
+  { "NoConnectivity",
+    [](Params& p)
+    { p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point"); },
+    { kTopology + "/elements/connectivity is missing" } },
+  { "ConnectivityOutOfRange",
+    [](Params& p)
+    {
+      static std::vector<std::int32_t> indices = { 0, 39, 40 };
+      p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point");
+      p.array(kTopology + "/elements/connectivity", ScalarType::Int32, indices);
+    },
+    { "elements/connectivity has 40 at 2; there are 40 vertices" } },
+  { "ConnectivityBelowZero",
+    [](Params& p)
+    {
+      static std::vector<std::int64_t> indices = { -1 };
+      p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point");
+      p.array(kTopology + "/elements/connectivity", ScalarType::Int64, indices);
+    },
+    { "elements/connectivity has -1 at 0" } },
+  { "ConnectivityOfFloats",
+    [](Params& p)
+    {
+      p.set(kTopology + "/type", "unstructured").set(kTopology + "/elements/shape", "point");
+      set_doubles(p, kTopology + "/elements/connectivity", 40);
+    },
+    { "elements/connectivity is of type float64; integers are allowed" } },
+  { "NoValuesOfAField", [](Params& p) { remove(p, kMesh + "/fields/mass/values"); },
+    { "fields/mass/values is missing" } },
+  { "NoComponentsOfAField",
+    [](Params& p)
+    {
+      p.touch(kMesh + "/fields/mass/values/c0");
+      remove(p, kMesh + "/fields/mass/values/c0");
+    },
+    { "fields/mass/values has no components" } },
+  { "NoAssociation", [](Params& p) { remove(p, kMesh + "/fields/mass/association"); },
+    { "fields/mass/association is missing" } },
+  { "AnotherAssociation", [](Params& p) { p.set(kMesh + "/fields/mass/association", "face"); },
+    { "fields/mass/association is 'face'; 'vertex' and 'element' are allowed" } },
+  { "NoTopologyOfAField", [](Params& p) { remove(p, kMesh + "/fields/mass/topology"); },
+    { "fields/mass/topology is missing" } },
+  { "TopologyThatIsNotThere", [](Params& p) { p.set(kMesh + "/fields/mass/topology", "grid"); },
+    { "fields/mass/topology is 'grid'; the topologies are particles" } },
+  { "NoTypeOfTheChannel", [](Params& p) { remove(p, kChannel + "/type"); },
+    { kChannel + "/type is missing" } },
+  { "MeshThatIsANumber", [](Params& p) { p.set(kMesh, 3); },
+    { kMesh + " is of type int32; a mesh is allowed" } },
+  { "DomainThatIsNone", [](Params& p) { p.set(kMesh, 0).set(kMesh + "/domain_0/rubbish", 3); },
+    { kMesh + "/domain_0 is neither a mesh nor a domain" } },
+  { "TimestepIsAText", [](Params& p) { p.set("catalyst/state/timestep", "7"); },
+    { "catalyst/state/timestep is of type text; one whole number is allowed" } },
+  { "TimestepIsNoWholeNumber", [](Params& p) { p.set("catalyst/state/timestep", 7.5); },
+    { "catalyst/state/timestep is of type float64; one whole number is allowed" } },
+  { "TimeIsNaN",
+    [](Params& p) { p.set("catalyst/state/time", std::numeric_limits<double>::quiet_NaN()); },
+    { "catalyst/state/time is of type float64 with nan; one finite number is allowed" } },
+  { "NameThatIsNoUtf8", [](Params& p) { p.touch(kMesh + "/topologies/\xff"); },
+    { "the name of a species is no UTF-8" } },
+  { "FieldNameThatIsNoUtf8",
+    [](Params& p)
+    {
+      const std::string field = kMesh + "/fields/\xff";
+      p.set(field + "/association", "vertex").set(field + "/topology", "particles");
+      set_doubles(p, field + "/values", 40);
+    },
+    { "UTF-8" } },
+  { "GhostsOfTwoComponents",
+    [](Params& p)
+    {
+      const std::string field = kMesh + "/fields/vtkGhostType";
+      p.set(field + "/association", "vertex").set(field + "/topology", "particles");
+      set_doubles(p, field + "/values/a", 40);
+      set_doubles(p, field + "/values/b", 40);
+    },
+    { "fields/vtkGhostType marks ghosts with 2 components" } },
+  { "MemoryOfAGpuByItsName", [](Params& p) { p.set(kChannel + "/memoryspace", "cuda"); },
+    { kChannel + "/memoryspace is 'cuda'; memory of the host is allowed" } },
+};
+
+class BadNodes : public ::testing::TestWithParam<BadNode>
+{
+};
+
+TEST_P(BadNodes, OnOneRankFailTheStepOnAll)
+{
+  const BadNode& bad = GetParam();
+  Session run;
+  for (std::int64_t step = 1; step != 4; ++step)
+  {
+    Params params;
+    Memory memory;
+    publish_channel(params.step(step), particles(mpi_test::rank(), 40), memory);
+    const bool is_bad = step == 2;
+    if (is_bad && mpi_test::rank() == mpi_test::ranks() - 1)
+    {
+      bad.spoil(params);
+    }
+    EXPECT_EQ(run.execute(params), is_bad ? CATALYST_BAT_BAD_NODE : 0) << run.said;
+    EXPECT_EQ(lines_in(run.said), is_bad ? 1U : 0U) << run.said;
+    for (std::size_t i = 0; is_bad && i != bad.words.size(); ++i)
+    {
+      EXPECT_NE(run.said.find(bad.words[i]), std::string::npos)
+        << run.said << "lacks " << bad.words[i];
+    }
+    if (is_bad && mpi_test::ranks() > 1)
+    {
+      const std::string rank = "rank " + std::to_string(mpi_test::ranks() - 1) + ": ";
+      EXPECT_NE(run.said.find(rank), std::string::npos) << run.said;
+    }
+  }
+  const auto all = of_all_ranks([](int rank) { return particles(rank, 40); });
+  expect_file(run / "particles_000001.bat", all);
+  expect_file(run / "particles_000003.bat", all);
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_EQ(run.files(),
+      (std::vector<std::string>{
+        "particles.bat.series", "particles_000001.bat", "particles_000003.bat" }));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadNodes, ::testing::ValuesIn(kBadNodes),
+  [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Disagreement, OnTheStepFailsOnAllRanks)
+{
+  if (mpi_test::ranks() == 1)
+  {
+    GTEST_SKIP() << "one rank agrees with itself";
+  }
+  Session run;
+  Params params;
+  Memory memory;
+  publish_channel(params.step(mpi_test::rank()), particles(mpi_test::rank(), 4), memory);
+  EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
+  EXPECT_NE(
+    run.said.find("catalyst/state/timestep is 0 on one rank and 1 on another"), std::string::npos)
+    << run.said;
+}
+
+TEST(Disagreement, OnFieldsFailsOnAllRanks)
+{
+  if (mpi_test::ranks() == 1)
+  {
+    GTEST_SKIP() << "one rank agrees with itself";
+  }
+  Session run;
+  Params params;
+  Memory memory;
+  const ScalarType type = mpi_test::rank() == 1 ? ScalarType::Int64 : ScalarType::Int32;
+  publish_channel(
+    params.step(1), particles(mpi_test::rank(), 4, ScalarType::Float64, type), memory);
+  EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
+  EXPECT_NE(run.said.find("type"), std::string::npos) << run.said;
+  EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+}
+
+// What the drivers of CUDA and HIP would say of an address.
+const void* on_cuda = nullptr;
+const void* managed = nullptr;
+const void* on_hip = nullptr;
+}
+
+extern "C"
+{
+  __attribute__((visibility("default"))) int cuPointerGetAttribute(
+    void* value, int attribute, std::uintptr_t address)
+  {
+    const auto* pointer = reinterpret_cast<const void*>(address);
+    const bool is_known = pointer && (pointer == on_cuda || pointer == managed);
+    *static_cast<unsigned*>(value) = attribute == 2 ? 2 : (pointer == managed ? 1 : 0);
+    return is_known ? 0 : 1;
+  }
+
+  struct HipPointerAttributes
+  {
+    int type;
+    int device;
+    void* device_pointer;
+    void* host_pointer;
+    int is_managed;
+    unsigned flags;
+  };
+  __attribute__((visibility("default"))) int hipPointerGetAttributes(
+    HipPointerAttributes* found, const void* address)
+  {
+    if (!address || address != on_hip)
+    {
+      return 1;
+    }
+    *found = { 1, 0, const_cast<void*>(address), nullptr, 0, 0 };
+    return 0;
+  }
+}
+
+namespace
+{
+TEST(MemoryOfAGpu, IsRefusedAndManagedMemoryIsTaken)
+{
+  Session run;
+  Params params;
+  Memory memory;
+  publish_channel(params.step(1), particles(mpi_test::rank(), 40), memory);
+  std::vector<double> heat(40, 0.25);
+  const std::string field = kMesh + "/fields/heat";
+  params.set(field + "/association", "vertex").set(field + "/topology", "particles");
+  params.array(field + "/values", ScalarType::Float64, heat);
+  for (const void** driver : { &on_cuda, &on_hip })
+  {
+    *driver = heat.data();
+    EXPECT_EQ(run.execute(params), CATALYST_BAT_BAD_NODE);
+    EXPECT_NE(run.said.find(field + "/values is in the memory of a GPU"), std::string::npos)
+      << run.said;
+    *driver = nullptr;
+  }
+  managed = heat.data();
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  managed = nullptr;
+}
+}

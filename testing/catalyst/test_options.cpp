@@ -1,0 +1,485 @@
+// The node catalyst/bat, the file that CATALYST_BAT_CONFIG names, and io pipelines.
+#include "simulation.hpp"
+
+#include <fstream>
+
+using namespace sim;
+
+namespace
+{
+const std::string kBat = "catalyst/bat/";
+
+// A step with the channels dust and gas.
+int execute(Session& run, std::int64_t step, const std::function<void(Params&)>& more = {})
+{
+  Params params;
+  Memory memory;
+  publish_channel(
+    params.step(step), particles(mpi_test::rank(), 20), memory, Layout::Separate, "dust");
+  publish_channel(params, particles(mpi_test::rank() + 50, 30), memory, Layout::Interleaved, "gas");
+  if (more)
+  {
+    more(params);
+  }
+  return run.execute(params);
+}
+
+std::vector<Cloud> dust()
+{
+  return of_all_ranks([](int rank) { return particles(rank, 20); });
+}
+
+std::vector<Cloud> gas()
+{
+  return of_all_ranks([](int rank) { return particles(rank + 50, 30); });
+}
+
+std::vector<Cloud> with_fields(std::vector<Cloud> clouds, const std::vector<std::string>& fields)
+{
+  for (Cloud& cloud : clouds)
+  {
+    std::vector<Cloud::Column> kept;
+    for (const auto& column : cloud.columns)
+    {
+      if (std::find(fields.begin(), fields.end(), column.name) != fields.end())
+      {
+        kept.push_back(column);
+      }
+    }
+    cloud.columns = kept;
+  }
+  return clouds;
+}
+
+// .bat files in the folder, on rank 0.
+void expect_files(const Session& run, std::vector<std::string> expected)
+{
+  if (mpi_test::rank() != 0)
+  {
+    return;
+  }
+  std::vector<std::string> found;
+  for (const std::string& name : run.files())
+  {
+    if (name.find(".bat") == name.size() - 4)
+    {
+      found.push_back(name);
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(found, expected);
+}
+
+// Beside the default output.
+std::function<void(Params&, const std::string&)> with(const std::function<void(Params&)>& more)
+{
+  return [more](Params& params, const std::string& folder)
+  {
+    params.set(kBat + "output", folder + "{name}_{timestep:06d}.bat");
+    more(params);
+  };
+}
+
+class Config
+{
+public:
+  explicit Config(const std::string& text)
+    : path_((this->folder_ / "config.json").string())
+  {
+    if (mpi_test::rank() == 0)
+    {
+      std::ofstream(this->path_) << text;
+      ::setenv("CATALYST_BAT_CONFIG", this->path_.c_str(), 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+  ~Config() { ::unsetenv("CATALYST_BAT_CONFIG"); }
+
+private:
+  mpi_test::SharedDir folder_;
+  std::string path_;
+};
+
+TEST(Output, WithoutTheNameOrTheStepGetsThem)
+{
+  Session run([](Params& params, const std::string& folder)
+    { params.set(kBat + "output", folder + "deep/er/all.bat"); });
+  EXPECT_EQ(execute(run, 7), 0) << run.said;
+  expect_file(run / "deep/er/all_dust_000007.bat", dust());
+  expect_file(run / "deep/er/all_gas_000007.bat", gas());
+}
+
+TEST(Output, WithoutTheNameIsEnoughForOneSpecies)
+{
+  Session run(
+    [](Params& params, const std::string& folder)
+    {
+      params.set(kBat + "output", folder + "all_%04ts.bat");
+      params.set(kBat + "channels", std::vector<std::string>{ "gas" });
+    });
+  EXPECT_EQ(execute(run, 7), 0) << run.said;
+  expect_files(run, { "all_0007.bat" });
+  expect_file(run / "all_0007.bat", gas());
+}
+
+TEST(Output, GoesToTheWorkingFolderByDefault)
+{
+  const mpi_test::SharedDir folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  {
+    Session run([](Params&, const std::string&) {});
+    EXPECT_EQ(execute(run, 7), 0) << run.said;
+    expect_file(folder / "dust_000007.bat", dust());
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST(Output, OfTwoSpeciesInOneFileIsRefused)
+{
+  Session run(
+    [](Params& params, const std::string& folder)
+    {
+      for (const char* channel : { "dust", "gas" })
+      {
+        const std::string own = kBat + "channels/" + channel + "/output";
+        params.set(own, folder + (std::string(channel) == "gas" ? "./" : "") + "one_%ts.bat");
+      }
+    });
+  EXPECT_EQ(execute(run, 7), CATALYST_BAT_BAD_NODE);
+  EXPECT_NE(run.said.find("two species would be written to"), std::string::npos) << run.said;
+  expect_files(run, {});
+}
+
+TEST(Channels, ThatAreNotListedAreLeftOut)
+{
+  Session run(with([](Params& p) { p.set(kBat + "channels/c0", "gas"); }));
+  EXPECT_EQ(execute(run, 1), 0);
+  EXPECT_EQ(run.said, "");
+  expect_files(run, { "gas_000001.bat" });
+  expect_file(run / "gas_000001.bat", gas());
+}
+
+TEST(Channels, ThatAreNotThereAreWarnedOfOnce)
+{
+  Session run(with(
+    [](Params& p) {
+      p.set(kBat + "channels", std::vector<std::string>{ "gas", "ice" });
+    }));
+  EXPECT_EQ(execute(run, 1), 0);
+  EXPECT_NE(run.said.find("channel ice of the options is not there; there are dust, gas"),
+    std::string::npos)
+    << run.said;
+  EXPECT_EQ(execute(run, 2), 0);
+  EXPECT_EQ(run.said, "");
+}
+
+TEST(Channels, HaveOptionsOfTheirOwn)
+{
+  Session run(with(
+    [](Params& p)
+    {
+      p.set(kBat + "every", 2);
+      p.set(kBat + "channels/gas/every", std::int64_t{ 3 });
+      p.set(kBat + "channels/gas/fields/f", "id");
+      p.set(kBat + "channels/dust/mode", "aug");
+    }));
+  for (std::int64_t step = 0; step != 7; ++step)
+  {
+    EXPECT_EQ(execute(run, step), 0) << run.said;
+  }
+  expect_files(run,
+    { "dust_000000.bat", "dust_000002.bat", "dust_000004.bat", "dust_000006.bat", "gas_000000.bat",
+      "gas_000003.bat", "gas_000006.bat" });
+  expect_file(run / "gas_000003.bat", with_fields(gas(), { "id" }));
+  expect_file(run / "dust_000006.bat", dust());
+}
+
+TEST(Fields, ThatAreNotListedAreLeftOutAndUnknownOnesWarnedOf)
+{
+  Session run(with(
+    [](Params& p) {
+      p.set(kBat + "fields", std::vector<std::string>{ "velocity", "id", "heat" });
+    }));
+  EXPECT_EQ(execute(run, 1), 0);
+  EXPECT_EQ(lines_in(run.said), 2U) << run.said;
+  EXPECT_NE(
+    run.said.find("field heat of the options is not in channel dust; there are"), std::string::npos)
+    << run.said;
+  expect_file(run / "dust_000001.bat", with_fields(dust(), { "velocity", "id" }));
+  EXPECT_EQ(execute(run, 2), 0);
+  EXPECT_EQ(run.said, "");
+}
+
+TEST(Fields, MayBeNone)
+{
+  Config config(R"({ "fields": [] })");
+  Session run;
+  EXPECT_EQ(execute(run, 1), 0) << run.said;
+  expect_file(run / "dust_000001.bat", with_fields(dust(), {}));
+}
+
+TEST(Every, CountsCallsFromTheFirst)
+{
+  Session run(with([](Params& p) { p.set(kBat + "every", 3); }));
+  for (const std::int64_t step : { 100, 110, 120, 130, 140, 150, 160 })
+  {
+    EXPECT_EQ(execute(run, step), 0);
+  }
+  expect_files(run,
+    { "dust_000100.bat", "dust_000130.bat", "dust_000160.bat", "gas_000100.bat", "gas_000130.bat",
+      "gas_000160.bat" });
+}
+
+TEST(TargetSize, MakesSeveralLeafFilesWithTheSameParticles)
+{
+  for (const char* mode : { "adaptive", "rank_border", "aug" })
+  {
+    Session run(with([&](Params& p)
+      { p.set(kBat + "target_size", 40000).set(kBat + "mode", mode).set(kBat + "threads", 1); }));
+    Params params;
+    Memory memory;
+    publish_channel(params.step(1), particles(mpi_test::rank(), 3000), memory);
+    EXPECT_EQ(run.execute(params), 0) << run.said;
+    expect_file(
+      run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 3000); }));
+    if (mpi_test::rank() == 0)
+    {
+      const auto leaves = bat::Dataset::open(run / "particles_000001.bat").leaves().size();
+      EXPECT_GT(leaves, std::string(mode) == "adaptive" || mpi_test::ranks() > 1 ? 1U : 0U);
+    }
+  }
+}
+
+TEST(OptionsOfAStep, HoldForThatStep)
+{
+  Session run(with([](Params& p) { p.set(kBat + "every", 2); }));
+  EXPECT_EQ(execute(run, 0), 0);
+  const auto now = [](Params& p)
+  {
+    p.set(kBat + "every", 1);
+    p.set(kBat + "fields/a", "id");
+    p.set(kBat + "channels", std::vector<std::string>{ "gas" });
+  };
+  EXPECT_EQ(execute(run, 1, now), 0) << run.said;
+  EXPECT_EQ(execute(run, 2), 0);
+  EXPECT_EQ(execute(run, 3), 0);
+  expect_files(run,
+    { "dust_000000.bat", "gas_000000.bat", "gas_000001.bat", "dust_000002.bat", "gas_000002.bat" });
+  expect_file(run / "gas_000001.bat", with_fields(gas(), { "id" }));
+  expect_file(run / "gas_000002.bat", gas());
+}
+
+TEST(OptionsOfAStep, ThatAreBadFailThatStep)
+{
+  Session run;
+  EXPECT_EQ(execute(run, 0,
+              [](Params& p)
+              {
+                if (mpi_test::rank() == mpi_test::ranks() - 1)
+                {
+                  p.set(kBat + "evry", 1);
+                }
+              }),
+    CATALYST_BAT_BAD_OPTIONS);
+  EXPECT_NE(run.said.find("catalyst/bat/evry is no option; those are channels, on_error, output"),
+    std::string::npos)
+    << run.said;
+  EXPECT_EQ(execute(run, 1), 0);
+  expect_file(run / "dust_000001.bat", dust());
+}
+
+TEST(OptionsOfAStep, ThatDifferBetweenRanksFailOnAll)
+{
+  if (mpi_test::ranks() == 1)
+  {
+    GTEST_SKIP() << "one rank agrees with itself";
+  }
+  Session run;
+  EXPECT_EQ(execute(run, 0,
+              [](Params& p)
+              {
+                if (mpi_test::rank() == 1)
+                {
+                  p.set(kBat + "every", 2);
+                }
+              }),
+    CATALYST_BAT_BAD_OPTIONS);
+  EXPECT_NE(run.said.find("ranks have different catalyst/bat"), std::string::npos) << run.said;
+  EXPECT_EQ(execute(run, 1), 0);
+}
+
+struct BadOption
+{
+  const char* name;
+  std::function<void(Params&)> set;
+  const char* words;
+};
+
+const std::vector<BadOption> kBadOptions = {
+  { "UnknownKey", [](Params& p) { p.set(kBat + "outptu", "x.bat"); },
+    "catalyst/bat/outptu is no option; those are" },
+  { "UnknownKeyOfAChannel", [](Params& p) { p.set(kBat + "channels/gas/on_error", "stop"); },
+    "catalyst/bat/channels/gas/on_error is no option of a channel; those are output" },
+  { "EveryZero", [](Params& p) { p.set(kBat + "every", 0); },
+    "catalyst/bat/every is 0; a whole number from 1" },
+  { "EveryNegative", [](Params& p) { p.set(kBat + "every", -2); }, "catalyst/bat/every is -2" },
+  { "EveryIsAFraction", [](Params& p) { p.set(kBat + "every", 1.5); },
+    "catalyst/bat/every is 1.5" },
+  { "TargetSizeIsAText", [](Params& p) { p.set(kBat + "target_size", "4 MiB"); },
+    "catalyst/bat/target_size is \"4 MiB\"; a whole number" },
+  { "Mode", [](Params& p) { p.set(kBat + "mode", "best"); },
+    "catalyst/bat/mode is \"best\"; one of adaptive, rank_border, aug is allowed" },
+  { "Ghosts", [](Params& p) { p.set(kBat + "ghosts", 1); },
+    "catalyst/bat/ghosts is 1; one of drop, keep is allowed" },
+  { "OnError", [](Params& p) { p.set(kBat + "on_error", "panic"); },
+    "catalyst/bat/on_error is \"panic\"; one of continue, stop is allowed" },
+  { "OutputIsANumber", [](Params& p) { p.set(kBat + "output", 5); },
+    "catalyst/bat/output is 5; a text is allowed" },
+  { "OutputOfAnotherExtension", [](Params& p) { p.set(kBat + "output", "x.vtp"); },
+    "file pattern 'x.vtp'" },
+  { "OutputIsNoUtf8", [](Params& p) { p.set(kBat + "output", "\xff.bat"); },
+    "catalyst/bat/output is no UTF-8" },
+  { "FieldsIsOneText", [](Params& p) { p.set(kBat + "fields", "id"); },
+    "catalyst/bat/fields is \"id\"; a list of texts is allowed" },
+  { "OptionsAreNoObject", [](Params& p) { p.set("catalyst/bat", "all"); },
+    "catalyst/bat is string; an object is allowed" },
+};
+
+class BadOptions : public ::testing::TestWithParam<BadOption>
+{
+};
+
+TEST_P(BadOptions, FailOnAllRanksAndNothingIsWritten)
+{
+  ::testing::internal::CaptureStderr();
+  Session run([&](Params& params, const std::string&) { GetParam().set(params); });
+  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
+  EXPECT_EQ(lines_in(said), 1U) << said;
+  EXPECT_NE(said.find(GetParam().words), std::string::npos) << said;
+  EXPECT_EQ(execute(run, 1), CATALYST_BAT_NOT_INITIALIZED);
+  EXPECT_EQ(lines_in(run.said), 1U) << run.said;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadOptions, ::testing::ValuesIn(kBadOptions),
+  [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConfigFile, WinsOverNodes)
+{
+  const mpi_test::SharedDir folder;
+  Config config(R"({ "output": ")" + (folder / "").string() +
+    R"(file_{name}_{timestep}.bat", "fields": ["mass"], "channels": { "gas": { "every": 2 } } })");
+  Session run(with([](Params& p) { p.set(kBat + "fields/a", "id").set(kBat + "every", 1); }));
+  ASSERT_EQ(run.status, 0);
+  for (std::int64_t step = 0; step != 3; ++step)
+  {
+    EXPECT_EQ(execute(run, step, [](Params& p) { p.set(kBat + "fields/b", "velocity"); }), 0)
+      << run.said;
+  }
+  expect_files(run, {});
+  expect_file(folder / "file_gas_0.bat", with_fields(gas(), { "mass" }));
+  expect_file(folder / "file_gas_2.bat", with_fields(gas(), { "mass" }));
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_FALSE(std::filesystem::exists(folder / "file_gas_1.bat"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "file_dust_0.bat"));
+  }
+}
+
+TEST(ConfigFile, ThatIsBadFailsOnAllRanks)
+{
+  const std::vector<std::pair<const char*, const char*>> cases = { { "{ \"every\": 2,, }",
+                                                                     "parse error at line 1" },
+    { "{ \"evry\": 2 }", "config.json/evry is no option" }, { "[ 1 ]", "is array; an object" },
+    { "{ \"channels\": { \"gas\": { \"evry\": 2 } } }",
+      "config.json/channels/gas/evry is no option" } };
+  for (const auto& [text, words] : cases)
+  {
+    Config config(text);
+    ::testing::internal::CaptureStderr();
+    Session run;
+    const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+    EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS) << text;
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+    EXPECT_EQ(lines_in(said), 1U) << said;
+  }
+}
+
+TEST(ConfigFile, ThatIsNotThereFailsOnAllRanks)
+{
+  ::setenv("CATALYST_BAT_CONFIG", "/no/such/file.json", 1);
+  ::testing::internal::CaptureStderr();
+  Session run;
+  ::unsetenv("CATALYST_BAT_CONFIG");
+  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
+  EXPECT_NE(said.find("/no/such/file.json"), std::string::npos) << said;
+}
+
+void add_pipeline(
+  Params& params, const std::string& name, const std::string& file, const std::string& channel)
+{
+  const std::string path = "catalyst/pipelines/" + name;
+  params.set(path + "/type", "io").set(path + "/filename", file).set(path + "/channel", channel);
+}
+
+TEST(Pipelines, NameTheFiles)
+{
+  Session run(
+    [](Params& params, const std::string& folder)
+    {
+      add_pipeline(params, "0", folder + "a_%04ts.bat", "gas");
+      add_pipeline(params, "1", folder + "b_{timestep:03d}.bat", "gas");
+    });
+  EXPECT_EQ(execute(run, 12), 0);
+  EXPECT_EQ(run.said, "");
+  expect_files(run, { "a_0012.bat", "b_012.bat" });
+  expect_file(run / "a_0012.bat", gas());
+  expect_file(run / "b_012.bat", gas());
+}
+
+TEST(Pipelines, OfOtherTypesAndScriptsAreWarnedOfOnce)
+{
+  Session run(
+    [](Params& params, const std::string& folder)
+    {
+      params.set(kBat + "output", folder + "{name}_{timestep:06d}.bat");
+      add_pipeline(params, "0", folder + "a_%04ts.vtpd", "gas");
+      params.set("catalyst/pipelines/1/type", "python");
+      params.set("catalyst/scripts/script0", "picture.py");
+      params.set("catalyst/scripts/script1/filename", "other.py");
+    });
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(execute(run, 0), 0);
+  EXPECT_EQ(lines_in(run.said), 3U) << run.said;
+  EXPECT_NE(run.said.find("catalyst/pipelines/0 writes"), std::string::npos) << run.said;
+  EXPECT_NE(run.said.find("catalyst/pipelines/1 is of type python, not io"), std::string::npos);
+  EXPECT_NE(run.said.find("catalyst/scripts is ignored"), std::string::npos);
+  EXPECT_EQ(execute(run, 1), 0);
+  EXPECT_EQ(run.said, "");
+  expect_file(run / "dust_000001.bat", dust());
+}
+
+TEST(Pipelines, AreIgnoredWhereOptionsNameTheFiles)
+{
+  Session run(with([](Params& p) { add_pipeline(p, "0", "/no/such/folder/a.bat", "gas"); }));
+  EXPECT_EQ(execute(run, 0), 0);
+  EXPECT_NE(run.said.find("catalyst/pipelines is ignored"), std::string::npos) << run.said;
+  expect_files(run, { "dust_000000.bat", "gas_000000.bat" });
+}
+
+TEST(Pipelines, WithoutAChannelAreRefused)
+{
+  ::testing::internal::CaptureStderr();
+  Session run(
+    [](Params& params, const std::string&) {
+      params.set("catalyst/pipelines/0/type", "io").set("catalyst/pipelines/0/filename", "a.bat");
+    });
+  const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+  EXPECT_EQ(run.status, CATALYST_BAT_BAD_NODE);
+  EXPECT_NE(said.find("catalyst/pipelines/0/channel is missing"), std::string::npos) << said;
+}
+}
