@@ -153,6 +153,8 @@ public:
     out.bounds = morton.bounds;
     out.levels = choose_levels(this->particles_.count);
     out.block_particles = choose_block(this->particles_, this->options_);
+    this->inverse_block_ =
+      ((std::uint64_t{ 1 } << 32) + out.block_particles - 1) / out.block_particles;
     std::uint32_t blocks = 0;
     for (const TreeletRange& range : morton.treelets)
     {
@@ -162,7 +164,7 @@ public:
     out.block_count = blocks;
     out.block_boxes.resize(blocks);
     out.source = std::move(morton.source);
-    out.local_rank.reset(out.source.size());
+    out.local_block.reset(out.source.size());
     const std::uint64_t n = this->particles_.count;
     out.sample.resize(std::min(n, std::clamp(n / kSampledShare, kFewestSampled, kMostSampled)));
 
@@ -216,7 +218,7 @@ private:
     return box;
   }
 
-  // Writes the treelet's part of source and local_rank: level by level, from fine to coarse, the
+  // Writes the treelet's part of source and local_block: level by level, from fine to coarse, the
   // ranks that are not kept for the next coarser level (FORMAT.md section 8).
   void sort_by_level(const Treelet& treelet, Scratch& scratch)
   {
@@ -266,7 +268,8 @@ private:
   {
     for (std::uint32_t i = 0; i != count; ++i)
     {
-      this->out_.local_rank[treelet.first + begin + i] = static_cast<std::uint16_t>(ranks[i]);
+      this->out_.local_block[treelet.first + begin + i] =
+        static_cast<std::uint16_t>(ranks[i] * this->inverse_block_ >> 32);
       this->out_.source[treelet.first + begin + i] = scratch.particles[ranks[i]].source;
     }
   }
@@ -284,6 +287,7 @@ private:
   const BuildOptions& options_;
   Positions<T> positions_;
   SpatialOrder out_;
+  std::uint64_t inverse_block_ = 0; ///< 2^32 / block_particles
 };
 }
 

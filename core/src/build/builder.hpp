@@ -33,9 +33,9 @@ struct SpatialOrder
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
   /// Per treelet, by level and inside a level by rank: number of the particle in the caller's
-  /// arrays, and its rank inside the treelet.
+  /// arrays, and its block inside the treelet.
   LargeArray<std::uint32_t> source;
-  LargeArray<std::uint16_t> local_rank;
+  LargeArray<std::uint16_t> local_block;
   /// Caller's numbers of the first particles of the file: a stratified sample of all.
   std::vector<std::uint32_t> sample;
 };

@@ -2,10 +2,10 @@
 
 #include "bat/error.hpp"
 #include "bat/writer.hpp"
-#include "bins.hpp"
 #include "build/bin_edges.hpp"
 #include "build/builder.hpp"
 #include "build/gather.hpp"
+#include "build/key_index.hpp"
 #include "build/leaf_writer.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "format/checksum.hpp"
@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -31,15 +30,14 @@ namespace bat
 {
 namespace
 {
+using build::BuiltKey;
 using build::gather;
+using build::is_nan_value;
+using build::KeyIndexer;
 using build::SpatialOrder;
 using build::Treelet;
 using build::tuple_bytes;
 using format::SectionKind;
-
-// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth
-// their bytes.
-constexpr double kUselessDensity = 0.8;
 
 using Clock = std::chrono::steady_clock;
 
@@ -126,202 +124,6 @@ private:
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
   double seconds_ = 0;
-};
-
-/// The index of one key before it is laid out.
-struct BuiltKey
-{
-  std::int16_t component = 0;
-  ValueClass type = ValueClass::Float;
-  std::vector<std::uint64_t> edges; ///< bits of values of the class
-  std::vector<format::TreeletKeyRecord> treelets;
-  std::vector<std::uint32_t> bitmaps; ///< of each block; empty if not worth storing
-  std::vector<std::uint32_t> dictionary;
-  std::uint8_t bitmap_bytes = 0;
-  std::uint64_t minimum = 0;
-  std::uint64_t maximum = 0;
-  bool has_nan = false;
-};
-
-template <class V>
-bool is_nan_value(V value)
-{
-  if constexpr (std::is_same_v<V, double>)
-  {
-    return std::isnan(value);
-  }
-  else
-  {
-    (void)value;
-    return false;
-  }
-}
-
-// Minimum and maximum of nothing (FORMAT.md section 11).
-template <class V>
-struct Nothing
-{
-  static constexpr V minimum = std::numeric_limits<V>::has_infinity
-    ? std::numeric_limits<V>::infinity()
-    : std::numeric_limits<V>::max();
-  static constexpr V maximum = std::numeric_limits<V>::has_infinity
-    ? -std::numeric_limits<V>::infinity()
-    : std::numeric_limits<V>::lowest();
-};
-
-template <class V>
-struct Extremes
-{
-  V minimum;
-  V maximum;
-  bool has_nan;
-};
-
-// Of the values that are not NaN. Several at a time: one chain of comparisons would be as slow as
-// its latency.
-template <class V>
-Extremes<V> extremes(const V* values, std::size_t count)
-{
-  constexpr std::size_t kLanes = 8;
-  std::array<V, kLanes> minimum;
-  std::array<V, kLanes> maximum;
-  std::array<bool, kLanes> has_nan{};
-  minimum.fill(Nothing<V>::minimum);
-  maximum.fill(Nothing<V>::maximum);
-  const auto add = [&](std::size_t lane, V value)
-  {
-    // Comparisons with NaN are false, so that it changes neither.
-    minimum[lane] = value < minimum[lane] ? value : minimum[lane];
-    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
-    has_nan[lane] |= is_nan_value(value);
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-  {
-    for (std::size_t lane = 0; lane != kLanes; ++lane)
-    {
-      add(lane, values[i + lane]);
-    }
-  }
-  for (; i != count; ++i)
-  {
-    add(0, values[i]);
-  }
-  return { *std::min_element(minimum.begin(), minimum.end()),
-    *std::max_element(maximum.begin(), maximum.end()),
-    std::find(has_nan.begin(), has_nan.end(), true) != has_nan.end() };
-}
-
-/// Builds the index of one key whose values have class V.
-template <class V>
-class KeyIndexer
-{
-public:
-  KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges)
-    : order_(order)
-    , out_(out)
-    , edges_(std::move(edges))
-    , inverse_block_(
-        ((std::uint64_t{ 1 } << 32) + order.block_particles - 1) / order.block_particles)
-  {
-    out.treelets.resize(order.treelets.size());
-    out.bitmaps.resize(order.block_count);
-  }
-
-  /// `values` in the order of SpatialOrder::source.
-  void add_treelet(std::size_t t, const V* values)
-  {
-    const Treelet& treelet = this->order_.treelets[t];
-    const auto [minimum, maximum, has_nan] = extremes(values, treelet.count);
-    format::TreeletKeyRecord& record = this->out_.treelets[t];
-    record = {};
-    record.flags = has_nan ? format::kHasNaN : 0;
-    record.minimum = to_bits(minimum);
-    record.maximum = to_bits(maximum);
-    if (minimum > maximum)
-    {
-      return;
-    }
-    record.first_bin = static_cast<std::uint16_t>(bin_of(this->edges_, minimum));
-    record.last_bin = static_cast<std::uint16_t>(bin_of(this->edges_, maximum));
-    std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
-    const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-    const std::uint16_t* ranks = &this->order_.local_rank[treelet.first];
-    for (std::uint32_t i = 0; i != treelet.count; ++i)
-    {
-      if (!is_nan_value(values[i]))
-      {
-        const std::uint64_t block = ranks[i] * this->inverse_block_ >> 32;
-        bitmaps[block] |= std::uint32_t{ 1 } << bits(values[i]);
-      }
-    }
-    const std::uint32_t size = this->order_.block_particles;
-    for (std::uint32_t block = 0; block != (treelet.count + size - 1) / size; ++block)
-    {
-      record.bitmap |= bitmaps[block];
-    }
-  }
-
-  void finish()
-  {
-    V minimum = Nothing<V>::minimum;
-    V maximum = Nothing<V>::maximum;
-    for (const format::TreeletKeyRecord& record : this->out_.treelets)
-    {
-      minimum = std::min(minimum, from_bits<V>(record.minimum));
-      maximum = std::max(maximum, from_bits<V>(record.maximum));
-      this->out_.has_nan |= (record.flags & format::kHasNaN) != 0;
-    }
-    this->out_.minimum = to_bits(minimum);
-    this->out_.maximum = to_bits(maximum);
-    for (const V edge : this->edges_)
-    {
-      this->out_.edges.push_back(to_bits(edge));
-    }
-    this->choose_bitmaps();
-  }
-
-private:
-  void choose_bitmaps()
-  {
-    std::vector<std::uint32_t>& bitmaps = this->out_.bitmaps;
-    std::uint64_t set = 0;
-    std::uint64_t possible = 0;
-    for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
-    {
-      const Treelet& treelet = this->order_.treelets[t];
-      const std::uint32_t size = this->order_.block_particles;
-      const std::uint32_t blocks = (treelet.count + size - 1) / size;
-      for (std::uint32_t block = 0; block != blocks; ++block)
-      {
-        set += static_cast<unsigned>(__builtin_popcount(bitmaps[treelet.first_block + block]));
-      }
-      possible += std::uint64_t{ blocks } *
-        static_cast<unsigned>(__builtin_popcount(this->out_.treelets[t].bitmap));
-    }
-    if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
-    {
-      bitmaps.clear();
-      return;
-    }
-    std::vector<std::uint32_t> distinct = bitmaps;
-    tbb::parallel_sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::uint64_t blocks = bitmaps.size();
-    const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
-    if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
-    {
-      this->out_.bitmap_bytes = 4;
-      return;
-    }
-    this->out_.bitmap_bytes = bytes;
-    this->out_.dictionary = std::move(distinct);
-  }
-
-  const SpatialOrder& order_;
-  BuiltKey& out_;
-  std::vector<V> edges_;
-  std::uint64_t inverse_block_;
 };
 
 /// Writes one leaf file to an Output.
