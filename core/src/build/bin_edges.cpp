@@ -31,7 +31,7 @@ std::uint64_t ordered(std::uint64_t value)
   return value;
 }
 
-// By the upper half of each value first: few values share it, and those are sorted after that.
+// By the upper half of the bits that differ: few values share it, and those are sorted after that.
 template <class V>
 void sort(std::vector<V>& values)
 {
@@ -42,10 +42,19 @@ void sort(std::vector<V>& values)
   }
   constexpr int kDigitBits = 11;
   constexpr int kDigits = 3;
-  constexpr int kDroppedBits = 64 - kDigits * kDigitBits;
   constexpr std::size_t kBuckets = std::size_t{ 1 } << kDigitBits;
-  const auto bucket = [](V value, int digit)
-  { return ordered(value) >> (kDroppedBits + kDigitBits * digit) & (kBuckets - 1); };
+  std::uint64_t differing = 0;
+  for (const V value : values)
+  {
+    differing |= ordered(value) ^ ordered(values.front());
+  }
+  int dropped_bits = 0;
+  while (differing >> dropped_bits >> kDigits * kDigitBits != 0)
+  {
+    ++dropped_bits;
+  }
+  const auto bucket = [dropped_bits](V value, int digit)
+  { return ordered(value) >> (dropped_bits + kDigitBits * digit) & (kBuckets - 1); };
   std::array<std::array<std::uint32_t, kBuckets>, kDigits> starts{};
   for (const V value : values)
   {
@@ -76,7 +85,7 @@ void sort(std::vector<V>& values)
   for (auto begin = values.begin(); begin != values.end();)
   {
     const auto end = std::find_if(begin, values.end(),
-      [&](V value) { return (ordered(value) ^ ordered(*begin)) >> kDroppedBits != 0; });
+      [&](V value) { return (ordered(value) ^ ordered(*begin)) >> dropped_bits != 0; });
     std::sort(begin, end);
     begin = end;
   }

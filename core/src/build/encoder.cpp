@@ -4,6 +4,7 @@
 #include "bat/writer.hpp"
 #include "build/bin_edges.hpp"
 #include "build/builder.hpp"
+#include "build/column_source.hpp"
 #include "build/gather.hpp"
 #include "build/key_index.hpp"
 #include "build/leaf_writer.hpp"
@@ -31,6 +32,7 @@ namespace bat
 namespace
 {
 using build::BuiltKey;
+using build::ColumnSource;
 using build::gather;
 using build::is_nan_value;
 using build::KeyIndexer;
@@ -54,6 +56,8 @@ public:
   /// Room for the bytes at `offset`, to be filled before the next call of anything.
   virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
   virtual void end_column() = 0;
+  /// Whether columns stay in memory, where those that are still to come have their room already.
+  [[nodiscard]] virtual bool keeps_columns() const = 0;
   virtual void write(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
 };
 
@@ -71,6 +75,7 @@ public:
     return this->bytes_.data() + offset;
   }
   void end_column() override {}
+  [[nodiscard]] bool keeps_columns() const override { return true; }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
     this->grow(offset + bytes);
@@ -110,6 +115,7 @@ public:
     this->size_ = bytes;
     return this->buffer_.data();
   }
+  [[nodiscard]] bool keeps_columns() const override { return false; }
   void end_column() override { this->write(this->offset_, this->buffer_.data(), this->size_); }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
@@ -125,6 +131,16 @@ private:
   std::uint64_t size_ = 0;
   double seconds_ = 0;
 };
+
+std::uint64_t data_bytes_of(const ParticleView& particles)
+{
+  std::uint64_t bytes = tuple_bytes(particles.positions);
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    bytes += tuple_bytes(attribute.values);
+  }
+  return bytes * particles.count;
+}
 
 /// Writes one leaf file to an Output.
 class Encoder
@@ -229,46 +245,83 @@ private:
       this->sections_.size() - 1, format::page_checksums(data, bytes));
   }
 
-  // Calls fill(t, column) for each treelet in parallel, column being the memory of the whole
-  // section.
-  template <class Fill>
-  void write_column_with(
-    SectionKind kind, std::uint32_t index, const ArrayView& view, const Fill& fill)
+  // Begins the section of a column and returns its memory, all of it.
+  std::byte* begin_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
   {
     const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
     this->data_bytes_ += bytes;
-    const format::SectionRecord record = this->add_section(kind, index, bytes);
-    std::byte* column = this->output_.begin_column(record.offset, bytes);
-    tbb::parallel_for(
-      std::size_t{ 0 }, this->order_.treelets.size(), [&](std::size_t t) { fill(t, column); });
-    this->add_page_checksums(column, bytes);
+    const format::SectionRecord& record = this->add_section(kind, index, bytes);
+    return this->output_.begin_column(record.offset, bytes);
+  }
+
+  void end_column(const std::byte* column)
+  {
+    this->add_page_checksums(column, this->sections_.back().bytes);
     this->output_.end_column();
   }
 
   void write_positions(const ArrayView& view)
   {
+    std::byte* column = this->begin_column(SectionKind::Positions, 0, view);
     tbb::enumerable_thread_specific<std::vector<std::byte>> scratches;
-    this->write_column_with(SectionKind::Positions, 0, view,
-      [&](std::size_t t, std::byte* column)
+    tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
+      [&](std::size_t t)
       {
         const Treelet& treelet = this->order_.treelets[t];
         std::vector<std::byte>& local = scratches.local();
         local.resize(treelet.count * tuple_bytes(view));
-        gather(&this->order_.source[treelet.first], treelet.count, view, local.data());
+        gather(&this->order_.local_slot[treelet.first], treelet.count,
+          this->order_.positions.data() + treelet.first * tuple_bytes(view), tuple_bytes(view),
+          local.data());
         this->place(treelet, local.data(), tuple_bytes(view), column);
       });
+    this->order_.positions.reset(0);
+    this->end_column(column);
   }
 
-  // Copies what gather() made to its file positions.
-  void place(const Treelet& treelet, const std::byte* local, std::uint64_t tuple_bytes,
+  // Copies a treelet's values to their file positions; `values` is in the order of local_slot.
+  void place(const Treelet& treelet, const std::byte* values, std::uint64_t tuple_bytes,
     std::byte* column) const
   {
     for_each_run(this->order_.levels, treelet.first, std::uint64_t{ treelet.first } + treelet.count,
       [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
       {
         std::memcpy(
-          column + position * tuple_bytes, local + offset * tuple_bytes, count * tuple_bytes);
+          column + position * tuple_bytes, values + offset * tuple_bytes, count * tuple_bytes);
       });
+  }
+
+  // Writes the column of an attribute and calls f(t, values) for each treelet in parallel, `values`
+  // in the order of local_slot.
+  template <class F>
+  void write_column(std::uint32_t index, const ArrayView& view, const F& f)
+  {
+    const auto parts = this->source_.open(view, this->spare_bytes(view));
+    std::byte* const column = this->begin_column(SectionKind::Attribute, index, view);
+    tbb::enumerable_thread_specific<ColumnSource::Scratch> scratches;
+    for (const ColumnSource::Part& part : parts)
+    {
+      this->source_.load(part);
+      tbb::parallel_for(part.begin, part.end,
+        [&](std::size_t t)
+        {
+          const Treelet& treelet = this->order_.treelets[t];
+          const std::byte* values = this->source_.values(treelet, scratches.local());
+          this->place(treelet, values, tuple_bytes(view), column);
+          f(t, values);
+        });
+    }
+    this->end_column(column);
+  }
+
+  // Bytes that may be used beside this column of an attribute: as many as it has, or where all columns
+  // stay in memory the room of those that come after it, and a little.
+  [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
+  {
+    constexpr std::uint64_t kLittle = 2; // per particle
+    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
+    const std::uint64_t to_come = data_bytes_of(this->particles_) - this->data_bytes_ - bytes;
+    return this->output_.keeps_columns() ? to_come + kLittle * this->particles_.count : bytes;
   }
 
   // Value of a key of one particle.
@@ -305,21 +358,20 @@ private:
     return build::choose_edges(sample, build::bins_for(this->particles_.count));
   }
 
-  // Values of a key of all particles of a treelet; `values` is room for them where the tuples are
-  // not already what is asked for.
+  // Values of a key of `count` tuples; `values` is room for them where the tuples are not already
+  // what is asked for.
   template <class T, class V>
   static const V* key_values(
-    const std::vector<T>& tuples, int components, int component, std::vector<V>& values)
+    const T* tuples, std::size_t count, int components, int component, std::vector<V>& values)
   {
     if constexpr (std::is_same_v<T, V>)
     {
       if (components == 1)
       {
-        return tuples.data();
+        return tuples;
       }
     }
     const auto step = static_cast<std::size_t>(components);
-    const std::size_t count = tuples.size() / step;
     values.resize(count);
     for (std::size_t i = 0; i != count; ++i)
     {
@@ -353,29 +405,25 @@ private:
     }
     struct Scratch
     {
-      std::vector<T> tuples;
       std::vector<V> values;
       std::vector<double> magnitudes;
     };
     tbb::enumerable_thread_specific<Scratch> scratches;
-    this->write_column_with(SectionKind::Attribute, index, view,
-      [&](std::size_t t, std::byte* column)
+    this->write_column(index, view,
+      [&](std::size_t t, const std::byte* local)
       {
-        const Treelet& treelet = this->order_.treelets[t];
+        const std::size_t count = this->order_.treelets[t].count;
+        const T* tuples = reinterpret_cast<const T*>(local);
         Scratch& scratch = scratches.local();
-        scratch.tuples.resize(treelet.count * static_cast<std::size_t>(scalars));
-        auto* bytes = reinterpret_cast<std::byte*>(scratch.tuples.data());
-        gather(&this->order_.source[treelet.first], treelet.count, view, bytes);
-        this->place(treelet, bytes, tuple_bytes(view), column);
         for (int c = 0; c != scalars; ++c)
         {
           indexers[static_cast<std::size_t>(c)].add_treelet(
-            t, key_values<T, V>(scratch.tuples, scalars, c, scratch.values));
+            t, key_values<T, V>(tuples, count, scalars, c, scratch.values));
         }
         for (KeyIndexer<double>& indexer : magnitude)
         {
           indexer.add_treelet(
-            t, key_values<T, double>(scratch.tuples, scalars, -1, scratch.magnitudes));
+            t, key_values<T, double>(tuples, count, scalars, -1, scratch.magnitudes));
         }
       });
     for (KeyIndexer<V>& indexer : indexers)
@@ -512,6 +560,7 @@ private:
   const BuildOptions& options_;
   Output& output_;
   SpatialOrder order_;
+  ColumnSource source_{ this->order_ };
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<format::SectionRecord> sections_;
@@ -577,13 +626,7 @@ std::vector<std::byte> encode(
   const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
   build::check_input(particles, options);
-  std::uint64_t bytes = 3 * size_of(particles.positions.type) * particles.count;
-  for (const AttributeView& attribute : particles.attributes)
-  {
-    bytes += size_of(attribute.values.type) *
-      static_cast<std::uint64_t>(attribute.values.components) * particles.count;
-  }
-  MemoryOutput output(bytes);
+  MemoryOutput output(data_bytes_of(particles));
   const WriteReport result = run_encoder(particles, options, output);
   if (report)
   {
