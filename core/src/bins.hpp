@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace bat
@@ -47,6 +49,10 @@ public:
     }
   }
 
+  /// Values where a bit begins, ascending: bit k + 1 begins at the k-th.
+  [[nodiscard]] std::uint32_t begin_count() const noexcept { return this->count_; }
+  [[nodiscard]] const std::array<V, kBitmapBits>& begins() const noexcept { return this->begins_; }
+
   /// `value` lies in the treelet's range and is not NaN.
   [[nodiscard]] std::uint32_t operator()(V value) const noexcept
   {
@@ -62,5 +68,98 @@ public:
 private:
   std::array<V, kBitmapBits> begins_{};
   std::uint32_t count_ = 0;
+};
+
+/// The same bits from a table, without a search: an even grid over the treelet's values, fine
+/// enough that at most one bit begins in each cell. Where values are too uneven for that, it is not
+/// usable().
+template <class V>
+class CellBits
+{
+public:
+  CellBits(const TreeletBits<V>& bits, V minimum, V maximum)
+    : begins_(bits.begins())
+    , count_(bits.begin_count())
+    , minimum_(minimum)
+  {
+    this->usable_ = this->choose_cells(maximum) && this->fill();
+  }
+
+  [[nodiscard]] bool usable() const noexcept { return this->usable_; }
+
+  /// `value` lies in the treelet's range and is not NaN.
+  [[nodiscard]] std::uint32_t operator()(V value) const noexcept
+  {
+    const std::uint32_t bit = this->bits_[this->cell(value)];
+    return std::min(bit + (this->begins_[bit] <= value), this->count_);
+  }
+
+private:
+  static constexpr std::uint32_t kCells = 1024;
+
+  bool choose_cells(V maximum) noexcept
+  {
+    if constexpr (std::is_floating_point_v<V>)
+    {
+      const V extent = maximum - this->minimum_;
+      this->scale_ = static_cast<V>(kCells) / extent;
+      return extent > 0 && std::isfinite(extent) && std::isfinite(this->scale_);
+    }
+    else
+    {
+      const std::uint64_t extent = this->distance(maximum);
+      while (extent >> this->shift_ >= kCells)
+      {
+        ++this->shift_;
+      }
+      return true;
+    }
+  }
+
+  // No smaller for a larger value.
+  [[nodiscard]] std::uint32_t cell(V value) const noexcept
+  {
+    if constexpr (std::is_floating_point_v<V>)
+    {
+      const auto cell = static_cast<std::int32_t>((value - this->minimum_) * this->scale_);
+      return std::min(static_cast<std::uint32_t>(cell), kCells - 1);
+    }
+    else
+    {
+      return static_cast<std::uint32_t>(this->distance(value) >> this->shift_);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t distance(V value) const noexcept
+  {
+    return static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(this->minimum_);
+  }
+
+  // The bit at the beginning of each cell.
+  bool fill() noexcept
+  {
+    std::uint32_t next = 0;
+    for (std::uint32_t k = 0; k != this->count_; ++k)
+    {
+      const std::uint32_t cell = this->cell(this->begins_[k]);
+      if (cell < next)
+      {
+        return false;
+      }
+      std::fill(&this->bits_[next], &this->bits_[cell] + 1, static_cast<std::uint8_t>(k));
+      next = cell + 1;
+    }
+    std::fill(
+      this->bits_.begin() + next, this->bits_.end(), static_cast<std::uint8_t>(this->count_));
+    return true;
+  }
+
+  std::array<V, kBitmapBits> begins_;
+  std::uint32_t count_;
+  V minimum_;
+  V scale_ = 0;
+  int shift_ = 0;
+  bool usable_ = false;
+  std::array<std::uint8_t, kCells> bits_;
 };
 }

@@ -59,10 +59,10 @@ struct WriteReport
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
 /// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is left. Leaf files of a
 /// dataset that was there before, and temporaries of writers that were killed, are removed after
-/// that. Needs, beyond the caller's arrays, about 12 to 24 bytes per particle and the largest
-/// column. The same input gives the same bytes for any number of threads. Not collective; safe to
-/// call concurrently for different paths. Throws Error: InvalidArgument (arrays, names, options),
-/// CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// that. Needs, beyond the caller's arrays, 24 bytes per particle (36 with Float64 positions), or 8
+/// and twice the largest column if that is more. The same input gives the same bytes for any number
+/// of threads. Not collective; safe to call concurrently for different paths. Throws Error:
+/// InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});
 

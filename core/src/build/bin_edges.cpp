@@ -31,6 +31,7 @@ std::uint64_t ordered(std::uint64_t value)
   return value;
 }
 
+// By the upper half of the bits that differ: few values share it, and those are sorted after that.
 template <class V>
 void sort(std::vector<V>& values)
 {
@@ -39,21 +40,34 @@ void sort(std::vector<V>& values)
     std::sort(values.begin(), values.end());
     return;
   }
-  constexpr std::size_t kDigits = 256;
-  std::array<std::array<std::uint32_t, kDigits>, sizeof(V)> starts{};
+  constexpr int kDigitBits = 11;
+  constexpr int kDigits = 3;
+  constexpr std::size_t kBuckets = std::size_t{ 1 } << kDigitBits;
+  std::uint64_t differing = 0;
   for (const V value : values)
   {
-    const std::uint64_t key = ordered(value);
-    for (std::size_t byte = 0; byte != sizeof(V); ++byte)
+    differing |= ordered(value) ^ ordered(values.front());
+  }
+  int dropped_bits = 0;
+  while (differing >> dropped_bits >> kDigits * kDigitBits != 0)
+  {
+    ++dropped_bits;
+  }
+  const auto bucket = [dropped_bits](V value, int digit)
+  { return ordered(value) >> (dropped_bits + kDigitBits * digit) & (kBuckets - 1); };
+  std::array<std::array<std::uint32_t, kBuckets>, kDigits> starts{};
+  for (const V value : values)
+  {
+    for (int digit = 0; digit != kDigits; ++digit)
     {
-      ++starts[byte][key >> 8 * byte & 0xFF];
+      ++starts[static_cast<std::size_t>(digit)][bucket(value, digit)];
     }
   }
   std::vector<V> other(values.size());
-  for (std::size_t byte = 0; byte != sizeof(V); ++byte)
+  for (int digit = 0; digit != kDigits; ++digit)
   {
-    std::array<std::uint32_t, kDigits>& start = starts[byte];
-    if (std::find(start.begin(), start.end(), values.size()) != start.end())
+    std::array<std::uint32_t, kBuckets>& start = starts[static_cast<std::size_t>(digit)];
+    if (start[bucket(values.front(), digit)] == values.size())
     {
       continue; // the same in all
     }
@@ -64,9 +78,16 @@ void sort(std::vector<V>& values)
     }
     for (const V value : values)
     {
-      other[start[ordered(value) >> 8 * byte & 0xFF]++] = value;
+      other[start[bucket(value, digit)]++] = value;
     }
     values.swap(other);
+  }
+  for (auto begin = values.begin(); begin != values.end();)
+  {
+    const auto end = std::find_if(begin, values.end(),
+      [&](V value) { return (ordered(value) ^ ordered(*begin)) >> dropped_bits != 0; });
+    std::sort(begin, end);
+    begin = end;
   }
 }
 }

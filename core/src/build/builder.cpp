@@ -2,17 +2,20 @@
 
 #include "bat/error.hpp"
 #include "build/bin_edges.hpp"
-#include "build/bounds.hpp"
+#include "build/gather.hpp"
 #include "build/shallow_tree.hpp"
 #include "build/treelet.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <numeric>
 #include <unordered_set>
 
 namespace bat::build
@@ -138,7 +141,6 @@ public:
   OrderBuilder(const ParticleView& particles, const BuildOptions& options)
     : particles_(particles)
     , options_(options)
-    , positions_(particles.positions)
   {
   }
 
@@ -150,9 +152,12 @@ public:
       throw Error(ErrorCode::Cancelled, "the write was cancelled");
     }
     SpatialOrder& out = this->out_;
+    const std::uint64_t n = this->particles_.count;
     out.bounds = morton.bounds;
-    out.levels = choose_levels(this->particles_.count);
+    out.levels = choose_levels(n);
     out.block_particles = choose_block(this->particles_, this->options_);
+    this->inverse_block_ =
+      ((std::uint64_t{ 1 } << 32) + out.block_particles - 1) / out.block_particles;
     std::uint32_t blocks = 0;
     for (const TreeletRange& range : morton.treelets)
     {
@@ -161,11 +166,12 @@ public:
     }
     out.block_count = blocks;
     out.block_boxes.resize(blocks);
-    out.source = std::move(morton.source);
-    out.local_rank.reset(out.source.size());
-    const std::uint64_t n = this->particles_.count;
     out.sample.resize(std::min(n, std::clamp(n / kSampledShare, kFewestSampled, kMostSampled)));
+    this->source_ = std::move(morton.source);
+    this->assign_slots();
 
+    out.local_slot.reset(n);
+    out.local_block.reset(n);
     std::vector<Box> boxes(out.treelets.size());
     tbb::enumerable_thread_specific<Scratch> scratch;
     tbb::parallel_for(std::size_t{ 0 }, out.treelets.size(),
@@ -177,98 +183,145 @@ public:
 private:
   struct Scratch
   {
-    std::vector<TreeletParticle<T>> particles;
-    std::vector<std::uint32_t> kept; ///< ranks that go on to coarser levels
-    std::vector<std::uint32_t> rest; ///< ranks that stay
+    std::vector<TreeletKey> keys;
+    std::vector<std::uint16_t> ranks; ///< of the particles down to a level
+    std::vector<std::uint16_t> kept;  ///< those that go on to coarser levels
   };
+
+  void assign_slots()
+  {
+    const std::size_t n = this->source_.size();
+    this->out_.slot.reset(n);
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, 65536),
+      [&](const auto& range)
+      {
+        for (std::size_t slot = range.begin(); slot != range.end(); ++slot)
+        {
+          this->out_.slot[this->source_[slot]] = static_cast<std::uint32_t>(slot);
+        }
+      });
+    this->out_.positions.reset(n * 3 * sizeof(T));
+    scatter(this->out_.slot.data(), n, this->particles_.positions,
+      { 0, static_cast<std::uint32_t>(n) }, this->out_.positions.data());
+  }
 
   // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
   Box build_treelet(const Treelet& treelet, Scratch& scratch)
   {
-    std::vector<TreeletParticle<T>>& local = scratch.particles;
-    local.resize(treelet.count);
+    if (!treelet.finite)
+    {
+      this->order_as_they_come(treelet, scratch);
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      return { { -inf, -inf, -inf }, { inf, inf, inf } };
+    }
+    const auto* positions =
+      reinterpret_cast<const T*>(this->out_.positions.data()) + std::size_t{ 3 } * treelet.first;
+    const Box box = tight_box(positions, treelet.count);
+    const TreeletGrid grid(box);
+    std::vector<TreeletKey>& keys = scratch.keys;
+    keys.resize(treelet.count);
     for (std::uint32_t i = 0; i != treelet.count; ++i)
     {
-      const std::uint32_t source = this->out_.source[treelet.first + i];
-      local[i] = { this->positions_[source], source };
-    }
-    Box box;
-    if (treelet.finite)
-    {
-      order_treelet(local.data(), treelet.count, this->out_.block_particles);
-      box = tight_box(local.data(), treelet.count);
-    }
-    else
-    {
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      box = { { -inf, -inf, -inf }, { inf, inf, inf } };
+      keys[i] = grid.key(positions + std::size_t{ 3 } * i, static_cast<std::uint16_t>(i));
     }
     const std::uint32_t size = this->out_.block_particles;
+    order_treelet(grid, keys.data(), treelet.count, size);
     for (std::uint32_t begin = 0, block = treelet.first_block; begin < treelet.count;
          begin += size, ++block)
     {
       const std::uint32_t count = std::min(size, treelet.count - begin);
-      this->out_.block_boxes[block] = treelet.finite
-        ? quantise_box(tight_box(&local[begin], count), box)
-        : format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } };
+      this->out_.block_boxes[block] = grid.quantise(tight_cells(&keys[begin], count));
     }
     this->sort_by_level(treelet, scratch);
     return box;
   }
 
-  // Writes the treelet's part of source and local_rank: level by level, from fine to coarse, the
-  // ranks that are not kept for the next coarser level (FORMAT.md section 8).
+  void order_as_they_come(const Treelet& treelet, Scratch& scratch)
+  {
+    scratch.keys.resize(treelet.count);
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      scratch.keys[i] = key_of_number(static_cast<std::uint16_t>(i));
+    }
+    const std::uint32_t size = this->out_.block_particles;
+    const auto first = this->out_.block_boxes.begin() + treelet.first_block;
+    std::fill(first, first + (treelet.count + size - 1) / size,
+      format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } });
+    this->sort_by_level(treelet, scratch);
+  }
+
+  // Writes the treelet's part of local_slot and local_block: level by level, from fine to coarse,
+  // the ranks that are not kept for the next coarser level (FORMAT.md section 8).
   void sort_by_level(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;
-    std::vector<std::uint32_t>& kept = scratch.kept;
-    kept.resize(treelet.count);
-    for (std::uint32_t i = 0; i != treelet.count; ++i)
-    {
-      kept[i] = i;
-    }
+    scratch.ranks.resize(treelet.count + kCopiedTogether);
+    scratch.kept.resize(treelet.count + kCopiedTogether);
+    std::iota(scratch.ranks.begin(), scratch.ranks.end(), std::uint16_t{ 0 });
     std::uint64_t first = treelet.first; // x of the treelet's first rank
-    std::uint32_t end = treelet.count;   // of the part still to be filled
-    for (std::size_t level = levels.size() - 1;; --level)
+    std::uint32_t count = treelet.count;
+    for (std::size_t level = levels.size() - 1; level != 0; --level)
     {
-      if (level == 0)
-      {
-        this->place(treelet, scratch, 0, end, kept.data());
-        this->sample(levels.begin(0) + first, treelet, 0, end);
-        break;
-      }
-      const std::uint64_t keep = levels.keep[level - 1];
-      const std::uint64_t first_kept = (first * keep) >> 32;
-      std::uint64_t before = first_kept;
-      std::uint32_t next = 0;
-      std::uint32_t left = 0;
-      std::vector<std::uint32_t>& rest = scratch.rest;
-      rest.resize(end);
-      for (std::uint32_t j = 0; j != end; ++j)
-      {
-        const std::uint64_t after = ((first + j + 1) * keep) >> 32;
-        const bool goes_on = after != before;
-        kept[next] = kept[j];
-        rest[left] = kept[j];
-        next += goes_on;
-        left += !goes_on;
-        before = after;
-      }
-      this->place(treelet, scratch, next, left, rest.data());
-      this->sample(levels.begin(level) + (first - first_kept), treelet, next, left);
-      end = next;
+      const std::uint64_t first_kept = levels.coarser(level - 1, first);
+      const auto kept =
+        static_cast<std::uint32_t>(levels.coarser(level - 1, first + count) - first_kept);
+      this->sort_out(treelet, scratch, { level, first, count, kept });
+      this->sample(levels.begin(level) + (first - first_kept), treelet, kept, count - kept);
+      scratch.ranks.swap(scratch.kept);
       first = first_kept;
+      count = kept;
     }
-  }
-
-  void place(const Treelet& treelet, const Scratch& scratch, std::uint32_t begin,
-    std::uint32_t count, const std::uint32_t* ranks)
-  {
     for (std::uint32_t i = 0; i != count; ++i)
     {
-      this->out_.local_rank[treelet.first + begin + i] = static_cast<std::uint16_t>(ranks[i]);
-      this->out_.source[treelet.first + begin + i] = scratch.particles[ranks[i]].source;
+      this->place(treelet, i, scratch.ranks[i], scratch.keys);
     }
+    this->sample(first, treelet, 0, count);
+  }
+
+  // The part of a level and all coarser ones in a treelet.
+  struct Part
+  {
+    std::size_t level;
+    std::uint64_t first; ///< x of the first of `ranks`
+    std::uint32_t count; ///< of them
+    std::uint32_t kept;
+  };
+
+  // Places the ranks that stay in a level behind the room of those that are kept, which it copies
+  // to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay are at
+  // floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
+  void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
+  {
+    const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];
+    const std::uint64_t step = (std::uint64_t{ 1 } << 32) / c;
+    const std::uint64_t step_rest = (std::uint64_t{ 1 } << 32) % c;
+    const std::uint64_t m = (part.first - this->out_.levels.coarser(part.level - 1, part.first));
+    std::uint64_t next = (m << 32) / c - part.first;
+    std::uint64_t rest = (m << 32) % c;
+    std::uint16_t* kept = scratch.kept.data();
+    std::uint64_t from = 0;
+    for (std::uint32_t place = part.kept; place != part.count; ++place)
+    {
+      for (std::uint64_t i = 0; i < next - from; i += kCopiedTogether)
+      {
+        std::memcpy(kept + i, &scratch.ranks[from + i], kCopiedTogether * sizeof(*kept));
+      }
+      kept += next - from;
+      this->place(treelet, place, scratch.ranks[next], scratch.keys);
+      from = next + 1;
+      rest += step_rest;
+      next += step + (rest >= c);
+      rest -= rest >= c ? c : 0;
+    }
+    std::copy(&scratch.ranks[from], &scratch.ranks[part.count], kept);
+  }
+
+  void place(const Treelet& treelet, std::uint32_t place, std::uint16_t rank,
+    const std::vector<TreeletKey>& keys)
+  {
+    this->out_.local_slot[treelet.first + place] = number_of(keys[rank]);
+    this->out_.local_block[treelet.first + place] =
+      static_cast<std::uint16_t>(rank * this->inverse_block_ >> 32);
   }
 
   void sample(
@@ -276,14 +329,18 @@ private:
   {
     for (std::uint32_t i = 0; i != count && file_position + i < this->out_.sample.size(); ++i)
     {
-      this->out_.sample[file_position + i] = this->out_.source[treelet.first + begin + i];
+      this->out_.sample[file_position + i] =
+        this->source_[treelet.first + this->out_.local_slot[treelet.first + begin + i]];
     }
   }
 
+  static constexpr std::size_t kCopiedTogether = 8;
+
   const ParticleView& particles_;
   const BuildOptions& options_;
-  Positions<T> positions_;
   SpatialOrder out_;
+  LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
+  std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
 };
 }
 

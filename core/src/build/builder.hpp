@@ -32,10 +32,14 @@ struct SpatialOrder
   std::vector<Treelet> treelets;
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
-  /// Per treelet, by level and inside a level by rank: number of the particle in the caller's
-  /// arrays, and its rank inside the treelet.
-  LargeArray<std::uint32_t> source;
-  LargeArray<std::uint16_t> local_rank;
+  /// Of each particle of the caller: its slot. A treelet's particles are in consecutive slots from
+  /// its first rank on, in no particular order.
+  LargeArray<std::uint32_t> slot;
+  /// Per treelet, by level and inside a level by rank: slot of the particle, and its block, both
+  /// counted from the treelet's first.
+  LargeArray<std::uint16_t> local_slot;
+  LargeArray<std::uint16_t> local_block;
+  LargeArray<std::byte> positions; ///< by slot, packed
   /// Caller's numbers of the first particles of the file: a stratified sample of all.
   std::vector<std::uint32_t> sample;
 };

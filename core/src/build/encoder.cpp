@@ -2,10 +2,11 @@
 
 #include "bat/error.hpp"
 #include "bat/writer.hpp"
-#include "bins.hpp"
 #include "build/bin_edges.hpp"
 #include "build/builder.hpp"
+#include "build/column_source.hpp"
 #include "build/gather.hpp"
+#include "build/key_index.hpp"
 #include "build/leaf_writer.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "format/checksum.hpp"
@@ -18,7 +19,6 @@
 #include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -31,15 +31,15 @@ namespace bat
 {
 namespace
 {
+using build::BuiltKey;
+using build::ColumnSource;
 using build::gather;
+using build::is_nan_value;
+using build::KeyIndexer;
 using build::SpatialOrder;
 using build::Treelet;
 using build::tuple_bytes;
 using format::SectionKind;
-
-// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth
-// their bytes.
-constexpr double kUselessDensity = 0.8;
 
 using Clock = std::chrono::steady_clock;
 
@@ -56,6 +56,8 @@ public:
   /// Room for the bytes at `offset`, to be filled before the next call of anything.
   virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
   virtual void end_column() = 0;
+  /// Whether columns stay in memory, where those that are still to come have their room already.
+  [[nodiscard]] virtual bool keeps_columns() const = 0;
   virtual void write(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
 };
 
@@ -73,6 +75,7 @@ public:
     return this->bytes_.data() + offset;
   }
   void end_column() override {}
+  [[nodiscard]] bool keeps_columns() const override { return true; }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
     this->grow(offset + bytes);
@@ -112,6 +115,7 @@ public:
     this->size_ = bytes;
     return this->buffer_.data();
   }
+  [[nodiscard]] bool keeps_columns() const override { return false; }
   void end_column() override { this->write(this->offset_, this->buffer_.data(), this->size_); }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
@@ -128,201 +132,15 @@ private:
   double seconds_ = 0;
 };
 
-/// The index of one key before it is laid out.
-struct BuiltKey
+std::uint64_t data_bytes_of(const ParticleView& particles)
 {
-  std::int16_t component = 0;
-  ValueClass type = ValueClass::Float;
-  std::vector<std::uint64_t> edges; ///< bits of values of the class
-  std::vector<format::TreeletKeyRecord> treelets;
-  std::vector<std::uint32_t> bitmaps; ///< of each block; empty if not worth storing
-  std::vector<std::uint32_t> dictionary;
-  std::uint8_t bitmap_bytes = 0;
-  std::uint64_t minimum = 0;
-  std::uint64_t maximum = 0;
-  bool has_nan = false;
-};
-
-template <class V>
-bool is_nan_value(V value)
-{
-  if constexpr (std::is_same_v<V, double>)
+  std::uint64_t bytes = tuple_bytes(particles.positions);
+  for (const AttributeView& attribute : particles.attributes)
   {
-    return std::isnan(value);
+    bytes += tuple_bytes(attribute.values);
   }
-  else
-  {
-    (void)value;
-    return false;
-  }
+  return bytes * particles.count;
 }
-
-// Minimum and maximum of nothing (FORMAT.md section 11).
-template <class V>
-struct Nothing
-{
-  static constexpr V minimum = std::numeric_limits<V>::has_infinity
-    ? std::numeric_limits<V>::infinity()
-    : std::numeric_limits<V>::max();
-  static constexpr V maximum = std::numeric_limits<V>::has_infinity
-    ? -std::numeric_limits<V>::infinity()
-    : std::numeric_limits<V>::lowest();
-};
-
-template <class V>
-struct Extremes
-{
-  V minimum;
-  V maximum;
-  bool has_nan;
-};
-
-// Of the values that are not NaN. Several at a time: one chain of comparisons would be as slow as
-// its latency.
-template <class V>
-Extremes<V> extremes(const V* values, std::size_t count)
-{
-  constexpr std::size_t kLanes = 8;
-  std::array<V, kLanes> minimum;
-  std::array<V, kLanes> maximum;
-  std::array<bool, kLanes> has_nan{};
-  minimum.fill(Nothing<V>::minimum);
-  maximum.fill(Nothing<V>::maximum);
-  const auto add = [&](std::size_t lane, V value)
-  {
-    // Comparisons with NaN are false, so that it changes neither.
-    minimum[lane] = value < minimum[lane] ? value : minimum[lane];
-    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
-    has_nan[lane] |= is_nan_value(value);
-  };
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-  {
-    for (std::size_t lane = 0; lane != kLanes; ++lane)
-    {
-      add(lane, values[i + lane]);
-    }
-  }
-  for (; i != count; ++i)
-  {
-    add(0, values[i]);
-  }
-  return { *std::min_element(minimum.begin(), minimum.end()),
-    *std::max_element(maximum.begin(), maximum.end()),
-    std::find(has_nan.begin(), has_nan.end(), true) != has_nan.end() };
-}
-
-/// Builds the index of one key whose values have class V.
-template <class V>
-class KeyIndexer
-{
-public:
-  KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges)
-    : order_(order)
-    , out_(out)
-    , edges_(std::move(edges))
-    , inverse_block_(
-        ((std::uint64_t{ 1 } << 32) + order.block_particles - 1) / order.block_particles)
-  {
-    out.treelets.resize(order.treelets.size());
-    out.bitmaps.resize(order.block_count);
-  }
-
-  /// `values` in the order of SpatialOrder::source.
-  void add_treelet(std::size_t t, const V* values)
-  {
-    const Treelet& treelet = this->order_.treelets[t];
-    const auto [minimum, maximum, has_nan] = extremes(values, treelet.count);
-    format::TreeletKeyRecord& record = this->out_.treelets[t];
-    record = {};
-    record.flags = has_nan ? format::kHasNaN : 0;
-    record.minimum = to_bits(minimum);
-    record.maximum = to_bits(maximum);
-    if (minimum > maximum)
-    {
-      return;
-    }
-    record.first_bin = static_cast<std::uint16_t>(bin_of(this->edges_, minimum));
-    record.last_bin = static_cast<std::uint16_t>(bin_of(this->edges_, maximum));
-    std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
-    const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-    const std::uint16_t* ranks = &this->order_.local_rank[treelet.first];
-    for (std::uint32_t i = 0; i != treelet.count; ++i)
-    {
-      if (!is_nan_value(values[i]))
-      {
-        const std::uint64_t block = ranks[i] * this->inverse_block_ >> 32;
-        bitmaps[block] |= std::uint32_t{ 1 } << bits(values[i]);
-      }
-    }
-    const std::uint32_t size = this->order_.block_particles;
-    for (std::uint32_t block = 0; block != (treelet.count + size - 1) / size; ++block)
-    {
-      record.bitmap |= bitmaps[block];
-    }
-  }
-
-  void finish()
-  {
-    V minimum = Nothing<V>::minimum;
-    V maximum = Nothing<V>::maximum;
-    for (const format::TreeletKeyRecord& record : this->out_.treelets)
-    {
-      minimum = std::min(minimum, from_bits<V>(record.minimum));
-      maximum = std::max(maximum, from_bits<V>(record.maximum));
-      this->out_.has_nan |= (record.flags & format::kHasNaN) != 0;
-    }
-    this->out_.minimum = to_bits(minimum);
-    this->out_.maximum = to_bits(maximum);
-    for (const V edge : this->edges_)
-    {
-      this->out_.edges.push_back(to_bits(edge));
-    }
-    this->choose_bitmaps();
-  }
-
-private:
-  void choose_bitmaps()
-  {
-    std::vector<std::uint32_t>& bitmaps = this->out_.bitmaps;
-    std::uint64_t set = 0;
-    std::uint64_t possible = 0;
-    for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
-    {
-      const Treelet& treelet = this->order_.treelets[t];
-      const std::uint32_t size = this->order_.block_particles;
-      const std::uint32_t blocks = (treelet.count + size - 1) / size;
-      for (std::uint32_t block = 0; block != blocks; ++block)
-      {
-        set += static_cast<unsigned>(__builtin_popcount(bitmaps[treelet.first_block + block]));
-      }
-      possible += std::uint64_t{ blocks } *
-        static_cast<unsigned>(__builtin_popcount(this->out_.treelets[t].bitmap));
-    }
-    if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
-    {
-      bitmaps.clear();
-      return;
-    }
-    std::vector<std::uint32_t> distinct = bitmaps;
-    tbb::parallel_sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::uint64_t blocks = bitmaps.size();
-    const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
-    if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
-    {
-      this->out_.bitmap_bytes = 4;
-      return;
-    }
-    this->out_.bitmap_bytes = bytes;
-    this->out_.dictionary = std::move(distinct);
-  }
-
-  const SpatialOrder& order_;
-  BuiltKey& out_;
-  std::vector<V> edges_;
-  std::uint64_t inverse_block_;
-};
 
 /// Writes one leaf file to an Output.
 class Encoder
@@ -427,46 +245,83 @@ private:
       this->sections_.size() - 1, format::page_checksums(data, bytes));
   }
 
-  // Calls fill(t, column) for each treelet in parallel, column being the memory of the whole
-  // section.
-  template <class Fill>
-  void write_column_with(
-    SectionKind kind, std::uint32_t index, const ArrayView& view, const Fill& fill)
+  // Begins the section of a column and returns its memory, all of it.
+  std::byte* begin_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
   {
     const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
     this->data_bytes_ += bytes;
-    const format::SectionRecord record = this->add_section(kind, index, bytes);
-    std::byte* column = this->output_.begin_column(record.offset, bytes);
-    tbb::parallel_for(
-      std::size_t{ 0 }, this->order_.treelets.size(), [&](std::size_t t) { fill(t, column); });
-    this->add_page_checksums(column, bytes);
+    const format::SectionRecord& record = this->add_section(kind, index, bytes);
+    return this->output_.begin_column(record.offset, bytes);
+  }
+
+  void end_column(const std::byte* column)
+  {
+    this->add_page_checksums(column, this->sections_.back().bytes);
     this->output_.end_column();
   }
 
   void write_positions(const ArrayView& view)
   {
+    std::byte* column = this->begin_column(SectionKind::Positions, 0, view);
     tbb::enumerable_thread_specific<std::vector<std::byte>> scratches;
-    this->write_column_with(SectionKind::Positions, 0, view,
-      [&](std::size_t t, std::byte* column)
+    tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
+      [&](std::size_t t)
       {
         const Treelet& treelet = this->order_.treelets[t];
         std::vector<std::byte>& local = scratches.local();
         local.resize(treelet.count * tuple_bytes(view));
-        gather(&this->order_.source[treelet.first], treelet.count, view, local.data());
+        gather(&this->order_.local_slot[treelet.first], treelet.count,
+          this->order_.positions.data() + treelet.first * tuple_bytes(view), tuple_bytes(view),
+          local.data());
         this->place(treelet, local.data(), tuple_bytes(view), column);
       });
+    this->order_.positions.reset(0);
+    this->end_column(column);
   }
 
-  // Copies what gather() made to its file positions.
-  void place(const Treelet& treelet, const std::byte* local, std::uint64_t tuple_bytes,
+  // Copies a treelet's values to their file positions; `values` is in the order of local_slot.
+  void place(const Treelet& treelet, const std::byte* values, std::uint64_t tuple_bytes,
     std::byte* column) const
   {
     for_each_run(this->order_.levels, treelet.first, std::uint64_t{ treelet.first } + treelet.count,
       [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
       {
         std::memcpy(
-          column + position * tuple_bytes, local + offset * tuple_bytes, count * tuple_bytes);
+          column + position * tuple_bytes, values + offset * tuple_bytes, count * tuple_bytes);
       });
+  }
+
+  // Writes the column of an attribute and calls f(t, values) for each treelet in parallel, `values`
+  // in the order of local_slot.
+  template <class F>
+  void write_column(std::uint32_t index, const ArrayView& view, const F& f)
+  {
+    const auto parts = this->source_.open(view, this->spare_bytes(view));
+    std::byte* const column = this->begin_column(SectionKind::Attribute, index, view);
+    tbb::enumerable_thread_specific<ColumnSource::Scratch> scratches;
+    for (const ColumnSource::Part& part : parts)
+    {
+      this->source_.load(part);
+      tbb::parallel_for(part.begin, part.end,
+        [&](std::size_t t)
+        {
+          const Treelet& treelet = this->order_.treelets[t];
+          const std::byte* values = this->source_.values(treelet, scratches.local());
+          this->place(treelet, values, tuple_bytes(view), column);
+          f(t, values);
+        });
+    }
+    this->end_column(column);
+  }
+
+  // Bytes that may be used beside this column of an attribute: as many as it has, or where all columns
+  // stay in memory the room of those that come after it, and a little.
+  [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
+  {
+    constexpr std::uint64_t kLittle = 2; // per particle
+    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
+    const std::uint64_t to_come = data_bytes_of(this->particles_) - this->data_bytes_ - bytes;
+    return this->output_.keeps_columns() ? to_come + kLittle * this->particles_.count : bytes;
   }
 
   // Value of a key of one particle.
@@ -503,21 +358,20 @@ private:
     return build::choose_edges(sample, build::bins_for(this->particles_.count));
   }
 
-  // Values of a key of all particles of a treelet; `values` is room for them where the tuples are
-  // not already what is asked for.
+  // Values of a key of `count` tuples; `values` is room for them where the tuples are not already
+  // what is asked for.
   template <class T, class V>
   static const V* key_values(
-    const std::vector<T>& tuples, int components, int component, std::vector<V>& values)
+    const T* tuples, std::size_t count, int components, int component, std::vector<V>& values)
   {
     if constexpr (std::is_same_v<T, V>)
     {
       if (components == 1)
       {
-        return tuples.data();
+        return tuples;
       }
     }
     const auto step = static_cast<std::size_t>(components);
-    const std::size_t count = tuples.size() / step;
     values.resize(count);
     for (std::size_t i = 0; i != count; ++i)
     {
@@ -551,29 +405,25 @@ private:
     }
     struct Scratch
     {
-      std::vector<T> tuples;
       std::vector<V> values;
       std::vector<double> magnitudes;
     };
     tbb::enumerable_thread_specific<Scratch> scratches;
-    this->write_column_with(SectionKind::Attribute, index, view,
-      [&](std::size_t t, std::byte* column)
+    this->write_column(index, view,
+      [&](std::size_t t, const std::byte* local)
       {
-        const Treelet& treelet = this->order_.treelets[t];
+        const std::size_t count = this->order_.treelets[t].count;
+        const T* tuples = reinterpret_cast<const T*>(local);
         Scratch& scratch = scratches.local();
-        scratch.tuples.resize(treelet.count * static_cast<std::size_t>(scalars));
-        auto* bytes = reinterpret_cast<std::byte*>(scratch.tuples.data());
-        gather(&this->order_.source[treelet.first], treelet.count, view, bytes);
-        this->place(treelet, bytes, tuple_bytes(view), column);
         for (int c = 0; c != scalars; ++c)
         {
           indexers[static_cast<std::size_t>(c)].add_treelet(
-            t, key_values<T, V>(scratch.tuples, scalars, c, scratch.values));
+            t, key_values<T, V>(tuples, count, scalars, c, scratch.values));
         }
         for (KeyIndexer<double>& indexer : magnitude)
         {
           indexer.add_treelet(
-            t, key_values<T, double>(scratch.tuples, scalars, -1, scratch.magnitudes));
+            t, key_values<T, double>(tuples, count, scalars, -1, scratch.magnitudes));
         }
       });
     for (KeyIndexer<V>& indexer : indexers)
@@ -710,6 +560,7 @@ private:
   const BuildOptions& options_;
   Output& output_;
   SpatialOrder order_;
+  ColumnSource source_{ this->order_ };
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<format::SectionRecord> sections_;
@@ -775,13 +626,7 @@ std::vector<std::byte> encode(
   const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
   build::check_input(particles, options);
-  std::uint64_t bytes = 3 * size_of(particles.positions.type) * particles.count;
-  for (const AttributeView& attribute : particles.attributes)
-  {
-    bytes += size_of(attribute.values.type) *
-      static_cast<std::uint64_t>(attribute.values.components) * particles.count;
-  }
-  MemoryOutput output(bytes);
+  MemoryOutput output(data_bytes_of(particles));
   const WriteReport result = run_encoder(particles, options, output);
   if (report)
   {

@@ -1,4 +1,4 @@
-// Copies values of chosen particles out of a caller's arrays.
+// Moves values of particles out of a caller's arrays.
 #pragma once
 
 #include "bat/particles.hpp"
@@ -15,4 +15,25 @@ namespace bat::build
 
 /// Values of the caller's particles `source`, packed: shape (count, components).
 void gather(const std::uint32_t* source, std::size_t count, const ArrayView& view, std::byte* out);
+
+/// The same for tuples of `bytes` bytes that are packed already.
+void gather(const std::uint16_t* source, std::size_t count, const std::byte* tuples,
+  std::size_t bytes, std::byte* out);
+
+/// Slots [begin, end), to be filled from anywhere.
+struct SlotRange
+{
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+/// Puts the values of each of `count` particles of the caller, if slot[particle] is in `range`,
+/// into that slot of `out`, which holds the range packed. In parallel. Reads what it moves in
+/// order, and so is faster than gather() wherever the caller's order is not that of the slots.
+void scatter(const std::uint32_t* slot, std::size_t count, const ArrayView& view,
+  const SlotRange& range, std::byte* out);
+
+/// The same for the numbers of the particles, which are std::uint32_t.
+void scatter_numbers(
+  const std::uint32_t* slot, std::size_t count, const SlotRange& range, std::byte* out);
 }

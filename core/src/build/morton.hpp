@@ -4,6 +4,7 @@
 #include "bat/types.hpp"
 #include "build/bounds.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace bat::build
@@ -42,7 +43,31 @@ public:
       spread_bits(this->cell(p, 2));
   }
 
+  static constexpr int kMostCoarseLevels = 6;
+
+  /// The upper 3 * `levels` bits of the code, 1 to kMostCoarseLevels levels.
+  template <class Point>
+  [[nodiscard]] std::uint32_t coarse_code(const Point& p, int levels) const noexcept
+  {
+    const int dropped = 21 - levels;
+    return kSpread[this->cell(p, 0) >> dropped] << 2 | kSpread[this->cell(p, 1) >> dropped] << 1 |
+      kSpread[this->cell(p, 2) >> dropped];
+  }
+
 private:
+  static constexpr std::array<std::uint32_t, 1 << kMostCoarseLevels> kSpread = []
+  {
+    std::array<std::uint32_t, 1 << kMostCoarseLevels> table{};
+    for (std::uint32_t x = 0; x != table.size(); ++x)
+    {
+      for (std::uint32_t bit = 0; bit != kMostCoarseLevels; ++bit)
+      {
+        table[x] |= (x >> bit & 1) << 3 * bit;
+      }
+    }
+    return table;
+  }();
+
   static constexpr double kCells = 2097152; // 2^21
 
   template <class Point>

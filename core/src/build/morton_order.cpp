@@ -9,74 +9,86 @@
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
-#include <memory>
+#include <numeric>
+#include <utility>
 
 namespace bat::build
 {
 namespace
 {
-// Upper 32 of the 63 bits; what lies deeper is reached by a grid of its own.
-constexpr int kDroppedBits = 31;
-constexpr int kKeyBits = 32;
-constexpr int kDigitBits = 11;
-constexpr std::size_t kDigits = std::size_t{ 1 } << kDigitBits;
-// Fixed, so that the order does not depend on the number of threads.
-constexpr std::size_t kSliceParticles = std::size_t{ 1 } << 17;
-constexpr std::size_t kSmallSort = 4096;
+// Several times as many cells as treelets are made of them, so that few cells need a grid of their
+// own; not more than can be counted in cache.
+constexpr std::size_t kCellsPerTreelet = 16;
 
-struct Entry
+// Runs of particles that are worked on in parallel. The order does not depend on them.
+class Slices
 {
-  std::uint32_t key;
-  std::uint32_t source;
+public:
+  explicit Slices(std::size_t particles)
+    : particles_(particles)
+    , size_(std::max(kSmallest, (particles + kMost - 1) / kMost))
+  {
+  }
+
+  [[nodiscard]] std::size_t count() const
+  {
+    return (this->particles_ + this->size_ - 1) / this->size_;
+  }
+
+  // Calls f(slice, begin, end) in parallel.
+  template <class F>
+  void for_each(const F& f) const
+  {
+    tbb::parallel_for(std::size_t{ 0 }, this->count(),
+      [&](std::size_t slice)
+      {
+        const std::size_t begin = slice * this->size_;
+        f(slice, begin, std::min(this->particles_, begin + this->size_));
+      });
+  }
+
+private:
+  static constexpr std::size_t kSmallest = std::size_t{ 1 } << 17;
+  static constexpr std::size_t kMost = 64;
+  std::size_t particles_;
+  std::size_t size_;
 };
 
-void radix_pass(const Entry* from, Entry* to, std::size_t count, int shift)
+// Levels of a grid for `count` particles.
+int grid_levels(std::size_t count, std::uint32_t most)
 {
-  const std::size_t slices = (count + kSliceParticles - 1) / kSliceParticles;
-  std::vector<std::uint32_t> starts(slices * kDigits);
-  const auto digit = [shift](const Entry& e) { return (e.key >> shift) & (kDigits - 1); };
-  const auto slice_end = [count](std::size_t s) { return std::min(count, (s + 1) * kSliceParticles); };
-
-  tbb::parallel_for(std::size_t{ 0 }, slices, [&](std::size_t s) {
-    std::uint32_t* histogram = &starts[s * kDigits];
-    for (std::size_t i = s * kSliceParticles; i != slice_end(s); ++i)
-    {
-      ++histogram[digit(from[i])];
-    }
-  });
-  std::uint32_t sum = 0;
-  for (std::size_t d = 0; d != kDigits; ++d)
+  int levels = 1;
+  while (levels != MortonGrid::kMostCoarseLevels &&
+    (std::size_t{ 1 } << 3 * levels) * most < count * kCellsPerTreelet)
   {
-    for (std::size_t s = 0; s != slices; ++s)
-    {
-      const std::uint32_t here = starts[s * kDigits + d];
-      starts[s * kDigits + d] = sum;
-      sum += here;
-    }
+    ++levels;
   }
-  tbb::parallel_for(std::size_t{ 0 }, slices, [&](std::size_t s) {
-    std::uint32_t* start = &starts[s * kDigits];
-    for (std::size_t i = s * kSliceParticles; i != slice_end(s); ++i)
-    {
-      to[start[digit(from[i])]++] = from[i];
-    }
-  });
+  return levels;
 }
 
-// Stable sort by key. `scratch` becomes as large.
-void sort_by_key(LargeArray<Entry>& entries, LargeArray<Entry>& scratch)
+// Consecutive cells whose particles stay together.
+struct Piece
 {
-  if (entries.size() <= kSmallSort)
+  std::size_t first_cell;
+  std::size_t end_cell;
+  std::size_t count; ///< of particles, at least one
+};
+
+// Shallow k-d tree over subprefixes: halves cells until each piece has at most `most` particles, or
+// is one cell. before[c] particles are in the cells before c.
+void cut_cells(const std::vector<std::size_t>& before, std::size_t begin, std::size_t end,
+  std::uint32_t most, std::vector<Piece>& pieces)
+{
+  const std::size_t count = before[end] - before[begin];
+  if (count > most && end - begin > 1)
   {
-    std::stable_sort(entries.data(), entries.data() + entries.size(),
-      [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    return;
+    const std::size_t middle = begin + (end - begin) / 2;
+    cut_cells(before, begin, middle, most, pieces);
+    cut_cells(before, middle, end, most, pieces);
   }
-  scratch.reset(entries.size());
-  for (int shift = 0; shift < kKeyBits; shift += kDigitBits)
+  else if (count != 0)
   {
-    radix_pass(entries.data(), scratch.data(), entries.size(), shift);
-    std::swap(entries, scratch);
+    pieces.push_back({ begin, end, count });
   }
 }
 
@@ -93,11 +105,15 @@ public:
 
   void run(std::size_t count)
   {
-    this->out_.source.reset(count);
     const std::size_t finite = this->separate_finite(count);
     this->out_.finite_count = finite;
     this->out_.bounds = this->bounds(0, finite);
     this->cut_cell(0, finite, this->out_.bounds);
+    if (this->as_they_come())
+    {
+      this->out_.source.reset(count);
+      std::iota(this->out_.source.data(), this->out_.source.data() + count, 0u);
+    }
     this->merge_small();
     for (std::size_t begin = finite; begin < count; begin += this->most_)
     {
@@ -108,34 +124,48 @@ public:
   }
 
 private:
+  // Until something is moved, there is no source: it would be 0, 1, 2 ...
+  [[nodiscard]] bool as_they_come() const { return this->out_.source.size() == 0; }
+
+  [[nodiscard]] std::uint32_t source(std::size_t i) const
+  {
+    return this->as_they_come() ? static_cast<std::uint32_t>(i) : this->out_.source[i];
+  }
+
   // Finite particles first, both parts in the caller's order. Returns how many are finite.
   std::size_t separate_finite(std::size_t count)
   {
-    LargeArray<std::uint32_t>& source = this->out_.source;
-    const std::size_t slices = (count + kSliceParticles - 1) / kSliceParticles;
-    const auto slice_end = [count](std::size_t s) { return std::min(count, (s + 1) * kSliceParticles); };
-    std::vector<std::size_t> finite_start(slices + 1);
-    tbb::parallel_for(std::size_t{ 0 }, slices, [&](std::size_t s) {
-      std::size_t finite = 0;
-      for (std::size_t i = s * kSliceParticles; i != slice_end(s); ++i)
+    const Slices slices(count);
+    std::vector<std::size_t> finite_start(slices.count() + 1);
+    slices.for_each(
+      [&](std::size_t s, std::size_t begin, std::size_t end)
       {
-        finite += is_finite(this->positions_[i]);
-      }
-      finite_start[s + 1] = finite;
-    });
-    for (std::size_t s = 0; s != slices; ++s)
+        std::size_t finite = 0;
+        for (std::size_t i = begin; i != end; ++i)
+        {
+          finite += is_finite(this->positions_[i]);
+        }
+        finite_start[s + 1] = finite;
+      });
+    std::partial_sum(finite_start.begin(), finite_start.end(), finite_start.begin());
+    const std::size_t finite_count = finite_start.back();
+    if (finite_count == count)
     {
-      finite_start[s + 1] += finite_start[s];
+      return count;
     }
-    const std::size_t finite_count = finite_start[slices];
-    tbb::parallel_for(std::size_t{ 0 }, slices, [&](std::size_t s) {
-      std::size_t finite = finite_start[s];
-      std::size_t other = finite_count + s * kSliceParticles - finite;
-      for (std::size_t i = s * kSliceParticles; i != slice_end(s); ++i)
+    LargeArray<std::uint32_t>& source = this->out_.source;
+    source.reset(count);
+    slices.for_each(
+      [&](std::size_t s, std::size_t begin, std::size_t end)
       {
-        source[is_finite(this->positions_[i]) ? finite++ : other++] = static_cast<std::uint32_t>(i);
-      }
-    });
+        std::size_t finite = finite_start[s];
+        std::size_t other = finite_count + begin - finite;
+        for (std::size_t i = begin; i != end; ++i)
+        {
+          source[is_finite(this->positions_[i]) ? finite++ : other++] =
+            static_cast<std::uint32_t>(i);
+        }
+      });
     return finite_count;
   }
 
@@ -143,20 +173,23 @@ private:
   {
     return tbb::parallel_reduce(
       tbb::blocked_range<std::size_t>(begin, end, 16384), empty_box(),
-      [&](const auto& range, Box box) {
+      [&](const auto& range, Box box)
+      {
         for (std::size_t i = range.begin(); i != range.end(); ++i)
         {
-          extend(box, this->positions_[this->out_.source[i]]);
+          extend(box, this->positions_[this->source(i)]);
         }
         return box;
       },
-      [](Box a, const Box& b) {
+      [](Box a, const Box& b)
+      {
         extend(a, b);
         return a;
       });
   }
 
-  // Sorts source[begin, end) along the curve of a grid over `box` and cuts it into treelets.
+  // Orders particles [begin, end) along the curve of a grid over `box`, their tight box, and cuts
+  // them into treelets, inside which they keep their order.
   void cut_cell(std::size_t begin, std::size_t end, const Box& box)
   {
     const std::size_t count = end - begin;
@@ -165,75 +198,98 @@ private:
       this->add(begin, end);
       return;
     }
-    const MortonGrid grid(box);
-    LargeArray<Entry> entries(count);
+    std::size_t from = begin;
+    for (const Piece& piece : this->sort_into_pieces(begin, end, box))
     {
-      LargeArray<Entry> scratch;
-      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 16384), [&](const auto& range) {
-        for (std::size_t i = range.begin(); i != range.end(); ++i)
-        {
-          const std::uint32_t source = this->out_.source[begin + i];
-          entries[i] = { static_cast<std::uint32_t>(
-                           grid.code(this->positions_[source]) >> kDroppedBits),
-            source };
-        }
-      });
-      sort_by_key(entries, scratch);
-    }
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 65536), [&](const auto& range) {
-      for (std::size_t i = range.begin(); i != range.end(); ++i)
+      const std::size_t to = from + piece.count;
+      if (piece.count <= this->most_)
       {
-        this->out_.source[begin + i] = entries[i].source;
+        this->add(from, to);
       }
-    });
-    // Cells that hold too many are cut after the entries are gone: recursion must not pile them up.
-    std::vector<std::pair<std::size_t, bool>> ends; // end of a part; true if it needs its own grid
-    this->cut_prefix(entries, 0, count, kKeyBits - 1, ends);
-    entries.reset(0);
-    std::size_t from = 0;
-    for (const auto& [to, crowded] : ends)
-    {
-      if (!crowded)
-      {
-        this->add(begin + from, begin + to);
-      }
-      else if (from == 0 && to == count)
+      else if (piece.count == count)
       {
         this->cut_evenly(begin, end); // all in one cell of their own box: the same place
       }
       else
       {
-        this->cut_cell(begin + from, begin + to, this->bounds(begin + from, begin + to));
+        this->cut_cell(from, to, this->bounds(from, to));
       }
       from = to;
     }
   }
 
-  // Shallow k-d tree over subprefixes: halves the cell at `bit` until each part is small enough.
-  void cut_prefix(const LargeArray<Entry>& entries, std::size_t begin, std::size_t end, int bit,
-    std::vector<std::pair<std::size_t, bool>>& ends) const
+  // A stable counting sort of particles [begin, end) by piece.
+  std::vector<Piece> sort_into_pieces(std::size_t begin, std::size_t end, const Box& box)
   {
-    if (end - begin <= this->most_)
+    const std::size_t count = end - begin;
+    const MortonGrid grid(box);
+    const int levels = grid_levels(count, this->most_);
+    const std::size_t cells = std::size_t{ 1 } << 3 * levels;
+    const Slices slices(count);
+    std::vector<std::uint32_t> counts(slices.count() * cells); // of each slice, by cell
+    LargeArray<std::uint32_t> cell(count);
+    slices.for_each(
+      [&](std::size_t s, std::size_t from, std::size_t to)
+      {
+        std::uint32_t* here = &counts[s * cells];
+        for (std::size_t i = from; i != to; ++i)
+        {
+          cell[i] = grid.coarse_code(this->positions_[this->source(begin + i)], levels);
+          ++here[cell[i]];
+        }
+      });
+
+    std::vector<std::size_t> before(cells + 1);
+    for (std::size_t i = 0; i != counts.size(); ++i)
     {
-      ends.emplace_back(end, false);
+      before[i % cells + 1] += counts[i];
+    }
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    std::vector<Piece> pieces;
+    cut_cells(before, 0, cells, this->most_, pieces);
+
+    std::vector<std::uint32_t> piece_of(cells);
+    std::vector<std::uint32_t> next(slices.count() * pieces.size()); // place, by slice and piece
+    std::uint32_t sum = 0;
+    for (std::size_t p = 0; p != pieces.size(); ++p)
+    {
+      std::fill(piece_of.begin() + static_cast<std::ptrdiff_t>(pieces[p].first_cell),
+        piece_of.begin() + static_cast<std::ptrdiff_t>(pieces[p].end_cell),
+        static_cast<std::uint32_t>(p));
+      for (std::size_t s = 0; s != slices.count(); ++s)
+      {
+        next[s * pieces.size() + p] = sum;
+        sum = std::accumulate(
+          &counts[s * cells + pieces[p].first_cell], &counts[s * cells] + pieces[p].end_cell, sum);
+      }
+    }
+    LargeArray<std::uint32_t> sorted(count);
+    slices.for_each(
+      [&](std::size_t s, std::size_t from, std::size_t to)
+      {
+        std::uint32_t* here = &next[s * pieces.size()];
+        for (std::size_t i = from; i != to; ++i)
+        {
+          sorted[here[piece_of[cell[i]]]++] = this->source(begin + i);
+        }
+      });
+    this->replace_source(begin, std::move(sorted));
+    return pieces;
+  }
+
+  void replace_source(std::size_t begin, LargeArray<std::uint32_t> sorted)
+  {
+    if (this->as_they_come())
+    {
+      this->out_.source = std::move(sorted); // all of them
       return;
     }
-    if (bit < 0)
-    {
-      ends.emplace_back(end, true);
-      return;
-    }
-    const auto middle = std::partition_point(entries.data() + begin, entries.data() + end,
-      [bit](const Entry& e) { return (e.key >> bit & 1) == 0; });
-    const auto split = static_cast<std::size_t>(middle - entries.data());
-    if (split != begin)
-    {
-      this->cut_prefix(entries, begin, split, bit - 1, ends);
-    }
-    if (split != end)
-    {
-      this->cut_prefix(entries, split, end, bit - 1, ends);
-    }
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, sorted.size(), 65536),
+      [&](const auto& range)
+      {
+        std::copy(sorted.data() + range.begin(), sorted.data() + range.end(),
+          this->out_.source.data() + begin + range.begin());
+      });
   }
 
   void cut_evenly(std::size_t begin, std::size_t end)

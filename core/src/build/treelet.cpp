@@ -3,73 +3,73 @@
 #include "build/bounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstring>
 
 namespace bat::build
 {
 namespace
 {
-constexpr std::size_t kCellParticles = 16;
+constexpr std::size_t kRunParticles = 16;
+
+[[nodiscard]] std::int16_t cell_of(TreeletKey key, std::size_t axis) noexcept
+{
+  return static_cast<std::int16_t>(key >> 16 * axis);
+}
 
 // A fixed permutation that depends on the particles only.
-template <class T>
-void shuffle(TreeletParticle<T>* particles, std::size_t count)
+void shuffle(TreeletKey* keys, std::size_t count)
 {
-  std::uint64_t state = (particles[0].source + std::uint64_t{ 1 }) * 0x9E3779B97F4A7C15u;
+  std::uint64_t state = (number_of(keys[0]) + std::uint64_t{ 1 }) * 0x9E3779B97F4A7C15u;
   for (std::size_t i = count; i > 1; --i)
   {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    std::swap(particles[i - 1], particles[(state >> 32) * i >> 32]);
+    std::swap(keys[i - 1], keys[(state >> 32) * i >> 32]);
   }
 }
 
-// Particles whose coordinate is below the pivot (or equal to it, if `or_equal`) come first; returns
-// how many they are. No branch depends on a coordinate: half of such branches would be
-// mispredicted.
-template <bool or_equal, class T>
-std::size_t partition(TreeletParticle<T>* particles, std::size_t count, std::size_t axis, T pivot)
+// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first; returns how
+// many they are. No branch depends on a cell: half of such branches would be mispredicted.
+template <bool or_equal>
+std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot)
 {
   std::size_t low = 0;
   for (std::size_t i = 0; i != count; ++i)
   {
-    const TreeletParticle<T> particle = particles[i];
-    const T x = particle.position[axis];
-    particles[i] = particles[low];
-    particles[low] = particle;
+    const TreeletKey key = keys[i];
+    const std::int16_t x = cell_of(key, axis);
+    keys[i] = keys[low];
+    keys[low] = key;
     low += or_equal ? x <= pivot : x < pivot;
   }
   return low;
 }
 
-// A coordinate near the one that `left` of the `count` particles are below.
-template <class T>
-T estimate(
-  const TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
+// A cell near the one that `left` of the `count` particles are below.
+std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  std::array<T, 31> sample;
+  std::array<std::int16_t, 31> sample;
   const std::size_t size = count > 1024 ? sample.size() : count > 128 ? 11 : 5;
   for (std::size_t i = 0; i != size; ++i)
   {
-    sample[i] = particles[(2 * i + 1) * count / (2 * size)].position[axis];
+    sample[i] = cell_of(keys[(2 * i + 1) * count / (2 * size)], axis);
   }
-  T* const nth = sample.data() + left * size / count;
+  std::int16_t* const nth = sample.data() + left * size / count;
   std::nth_element(sample.data(), nth, sample.data() + size);
   return *nth;
 }
 
-// Moves the `left` particles with the lowest coordinates to the front, as std::nth_element does.
-template <class T>
-void split(TreeletParticle<T>* particles, std::size_t left, std::size_t count, std::size_t axis)
+// Moves the `left` particles with the lowest cells to the front, as std::nth_element does.
+void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
   constexpr std::size_t kSmall = 24;
-  constexpr int kMostRounds = 24; // beyond, the coordinates mislead the estimate
+  constexpr int kMostRounds = 24; // beyond, the cells mislead the estimate
   for (int round = 0; count > kSmall && round != kMostRounds; ++round)
   {
-    const T pivot = estimate(particles, left, count, axis);
-    std::size_t low = partition<false>(particles, count, axis, pivot);
+    const std::int16_t pivot = estimate(keys, left, count, axis);
+    std::size_t low = partition<false>(keys, count, axis, pivot);
     if (left < low)
     {
       count = low;
@@ -77,98 +77,167 @@ void split(TreeletParticle<T>* particles, std::size_t left, std::size_t count, s
     }
     if (low == 0) // the pivot is the lowest: those equal to it come off, however many they are
     {
-      low = partition<true>(particles, count, axis, pivot);
+      low = partition<true>(keys, count, axis, pivot);
     }
     if (left <= low)
     {
       return;
     }
-    particles += low;
+    keys += low;
     left -= low;
     count -= low;
   }
-  std::nth_element(particles, particles + left, particles + count,
-    [axis](const TreeletParticle<T>& a, const TreeletParticle<T>& b)
-    { return a.position[axis] < b.position[axis]; });
+  std::nth_element(keys, keys + left, keys + count,
+    [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
 }
 
-std::uint8_t quantise_below(double value, double a, double b)
+std::size_t longest_axis(const CellBox& box, const std::array<double, 3>& cell_size)
 {
-  const double half = b * 0.5 - a * 0.5;
-  const double t = half > 0 ? (value * 0.5 - a * 0.5) / half * 255.0 : 0.0;
-  int q = static_cast<int>(std::clamp(std::floor(t), 0.0, 255.0));
-  while (q > 0 && format::block_coordinate(a, b, static_cast<std::uint8_t>(q)) > value)
-  {
-    --q;
-  }
-  return static_cast<std::uint8_t>(q);
-}
-
-std::uint8_t quantise_above(double value, double a, double b)
-{
-  const double half = b * 0.5 - a * 0.5;
-  const double t = half > 0 ? (value * 0.5 - a * 0.5) / half * 255.0 : 255.0;
-  int q = static_cast<int>(std::clamp(std::ceil(t), 0.0, 255.0));
-  while (q < 255 && format::block_coordinate(a, b, static_cast<std::uint8_t>(q)) < value)
-  {
-    ++q;
-  }
-  return static_cast<std::uint8_t>(q);
-}
-}
-
-template <class T>
-Box tight_box(const TreeletParticle<T>* particles, std::size_t count)
-{
-  std::array<T, 3> lower = particles[0].position;
-  std::array<T, 3> upper = lower;
-  for (std::size_t i = 1; i != count; ++i)
-  {
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      const T x = particles[i].position[axis];
-      lower[axis] = x < lower[axis] ? x : lower[axis];
-      upper[axis] = x > upper[axis] ? x : upper[axis];
-    }
-  }
-  Box box;
+  std::size_t longest = 0;
+  double most = -1;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    box.lower[axis] = static_cast<double>(lower[axis]);
-    box.upper[axis] = static_cast<double>(upper[axis]);
+    const double extent = (box.upper[axis] - box.lower[axis]) * cell_size[axis];
+    if (extent > most)
+    {
+      most = extent;
+      longest = axis;
+    }
+  }
+  return longest;
+}
+}
+
+TreeletGrid::TreeletGrid(const Box& box) noexcept
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    this->half_lower_[axis] = box.lower[axis] * 0.5;
+    const double half_extent = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
+    const double scale = kCells / half_extent;
+    // An extent too small to divide by: everything is in one cell.
+    this->scale_[axis] = half_extent > 0 && std::isfinite(scale) ? scale : 0;
+    this->cell_size_[axis] = half_extent / kCells;
+    for (std::size_t q = 0; q != 256; ++q)
+    {
+      this->corners_[axis][q] = this->cell(
+        format::block_coordinate(box.lower[axis], box.upper[axis], static_cast<std::uint8_t>(q)),
+        axis);
+    }
+  }
+}
+
+format::BlockBoxRecord TreeletGrid::quantise(const CellBox& cells) const noexcept
+{
+  // A coordinate in a higher cell is larger. The outermost corners are the box of the treelet.
+  format::BlockBoxRecord record;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const std::array<std::int16_t, 256>& corners = this->corners_[axis];
+    const auto guess = [](std::int16_t cell)
+    { return static_cast<std::size_t>((cell + kCells / 2) * 255 / kCells); };
+    std::size_t lower = guess(cells.lower[axis]);
+    while (lower != 0 && corners[lower] >= cells.lower[axis])
+    {
+      --lower;
+    }
+    std::size_t upper = guess(cells.upper[axis]);
+    while (upper != 255 && corners[upper] <= cells.upper[axis])
+    {
+      ++upper;
+    }
+    record.lower[axis] = static_cast<std::uint8_t>(lower);
+    record.upper[axis] = static_cast<std::uint8_t>(upper);
+  }
+  return record;
+}
+
+void order_treelet(
+  const TreeletGrid& grid, TreeletKey* keys, std::size_t count, std::size_t block_particles)
+{
+  if (count <= kRunParticles)
+  {
+    shuffle(keys, count);
+    return;
+  }
+  const std::size_t blocks = (count + block_particles - 1) / block_particles;
+  const std::size_t left = blocks > 1 ? (blocks + 1) / 2 * block_particles : count / 2;
+  split(keys, left, count, longest_axis(tight_cells(keys, count), grid.cell_size()));
+  order_treelet(grid, keys, left, block_particles);
+  order_treelet(grid, keys + left, count - left, block_particles);
+}
+
+CellBox tight_cells(const TreeletKey* keys, std::size_t count)
+{
+  // Lanes of two keys, their numbers included: the compiler turns each line into one instruction.
+  using Lanes = std::array<std::int16_t, 8>;
+  Lanes lower;
+  std::memcpy(&lower, keys, sizeof(TreeletKey));
+  std::memcpy(&lower[4], keys, sizeof(TreeletKey));
+  Lanes upper = lower;
+  const auto add = [&](const TreeletKey* two)
+  {
+    Lanes lanes;
+    std::memcpy(&lanes, two, sizeof(lanes));
+    for (std::size_t i = 0; i != lanes.size(); ++i)
+    {
+      lower[i] = std::min(lower[i], lanes[i]);
+      upper[i] = std::max(upper[i], lanes[i]);
+    }
+  };
+  for (std::size_t i = 0; i + 2 <= count; i += 2)
+  {
+    add(keys + i);
+  }
+  if (count > 1)
+  {
+    add(keys + count - 2);
+  }
+  CellBox box;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = std::min(lower[axis], lower[axis + 4]);
+    box.upper[axis] = std::max(upper[axis], upper[axis + 4]);
   }
   return box;
 }
 
 template <class T>
-void order_treelet(TreeletParticle<T>* particles, std::size_t count, std::size_t block_particles)
+Box tight_box(const T* positions, std::size_t count)
 {
-  if (count <= kCellParticles)
+  constexpr std::size_t kTogether = 4;
+  std::array<T, 3 * kTogether> lower;
+  for (std::size_t i = 0; i != lower.size(); ++i)
   {
-    shuffle(particles, count);
-    return;
+    lower[i] = positions[i % 3];
   }
-  const std::size_t blocks = (count + block_particles - 1) / block_particles;
-  const std::size_t left = blocks > 1 ? (blocks + 1) / 2 * block_particles : count / 2;
-  const std::size_t axis = longest_axis(tight_box(particles, count));
-  split(particles, left, count, axis);
-  order_treelet(particles, left, block_particles);
-  order_treelet(particles + left, count - left, block_particles);
+  std::array<T, 3 * kTogether> upper = lower;
+  const auto add = [&](std::size_t lane, T x)
+  {
+    lower[lane] = x < lower[lane] ? x : lower[lane];
+    upper[lane] = x > upper[lane] ? x : upper[lane];
+  };
+  std::size_t i = 0;
+  for (; i + lower.size() <= 3 * count; i += lower.size())
+  {
+    for (std::size_t lane = 0; lane != lower.size(); ++lane)
+    {
+      add(lane, positions[i + lane]);
+    }
+  }
+  for (; i != 3 * count; ++i)
+  {
+    add(i % 3, positions[i]);
+  }
+  Box box = empty_box();
+  for (std::size_t lane = 0; lane != lower.size(); ++lane)
+  {
+    box.lower[lane % 3] = std::min(box.lower[lane % 3], static_cast<double>(lower[lane]));
+    box.upper[lane % 3] = std::max(box.upper[lane % 3], static_cast<double>(upper[lane]));
+  }
+  return box;
 }
 
-format::BlockBoxRecord quantise_box(const Box& box, const Box& treelet)
-{
-  format::BlockBoxRecord record;
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    record.lower[axis] = quantise_below(box.lower[axis], treelet.lower[axis], treelet.upper[axis]);
-    record.upper[axis] = quantise_above(box.upper[axis], treelet.lower[axis], treelet.upper[axis]);
-  }
-  return record;
-}
-
-template void order_treelet(TreeletParticle<float>*, std::size_t, std::size_t);
-template void order_treelet(TreeletParticle<double>*, std::size_t, std::size_t);
-template Box tight_box(const TreeletParticle<float>*, std::size_t);
-template Box tight_box(const TreeletParticle<double>*, std::size_t);
+template Box tight_box(const float*, std::size_t);
+template Box tight_box(const double*, std::size_t);
 }

@@ -2,33 +2,89 @@
 #pragma once
 
 #include "bat/types.hpp"
-#include "build/positions.hpp"
 #include "format/layout.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace bat::build
 {
-/// A particle while its treelet is being ordered.
-template <class T>
-struct TreeletParticle
+/// A particle while its treelet is being ordered: its cell of TreeletGrid on the axes, 16 bits
+/// each, x in the lowest, and above them its number in the treelet.
+using TreeletKey = std::uint64_t;
+
+[[nodiscard]] inline TreeletKey key_of_number(std::uint16_t number) noexcept
 {
-  std::array<T, 3> position;
-  std::uint32_t source;
+  return TreeletKey{ number } << 48;
+}
+
+[[nodiscard]] inline std::uint16_t number_of(TreeletKey key) noexcept
+{
+  return static_cast<std::uint16_t>(key >> 48);
+}
+
+/// Cells of the keys of some particles.
+struct CellBox
+{
+  std::array<std::int16_t, 3> lower;
+  std::array<std::int16_t, 3> upper;
 };
 
-/// Median-split k-d order (paper, section III-C2): whole blocks of `block_particles` stay together, and
-/// go on being halved down to small cells, inside which the order is shuffled by a fixed rule. So every
-/// run of consecutive particles is compact, and picking every k-th of them is a stratified sample
-/// that does not lock onto a lattice.
-template <class T>
-void order_treelet(TreeletParticle<T>* particles, std::size_t count, std::size_t block_particles);
+/// 2^16 cells per axis over a treelet's box, numbered from -2^15 on. Far finer than what a block's
+/// box can tell, and so small that a particle moves as one word.
+class TreeletGrid
+{
+public:
+  explicit TreeletGrid(const Box& box) noexcept;
 
-/// Tight box of `count` particles.
-template <class T>
-[[nodiscard]] Box tight_box(const TreeletParticle<T>* particles, std::size_t count);
+  template <class T>
+  [[nodiscard]] TreeletKey key(const T* position, std::uint16_t number) const noexcept
+  {
+    TreeletKey key = key_of_number(number);
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const auto bits = static_cast<std::uint16_t>(this->cell(position[axis], axis));
+      key |= TreeletKey{ bits } << 16 * axis;
+    }
+    return key;
+  }
 
-/// Smallest quantised box that contains `box` (FORMAT.md section 10).
-[[nodiscard]] format::BlockBoxRecord quantise_box(const Box& box, const Box& treelet);
+  [[nodiscard]] const std::array<double, 3>& cell_size() const noexcept { return this->cell_size_; }
+
+  /// A quantised box that contains every particle whose cells are in `cells` (FORMAT.md section
+  /// 10).
+  [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
+
+private:
+  static constexpr std::int32_t kCells = 65536;
+
+  // No smaller for a larger coordinate. Halves, so that the extent of huge boxes does not overflow.
+  [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
+  {
+    const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
+    const auto cell = static_cast<std::int32_t>(distance);
+    return static_cast<std::int16_t>((cell < kCells ? cell : kCells - 1) - kCells / 2);
+  }
+
+  std::array<double, 3> half_lower_;
+  std::array<double, 3> scale_;
+  std::array<double, 3> cell_size_; ///< halved
+  std::array<std::array<std::int16_t, 256>, 3>
+    corners_; ///< cells of the coordinates a block's box can have
+};
+
+/// Median-split k-d order (paper, section III-C2): whole blocks of `block_particles` stay together,
+/// and go on being halved down to small runs, inside which the order is shuffled by a fixed rule.
+/// So every run of consecutive particles is compact, and picking every k-th of them is a stratified
+/// sample that does not lock onto a lattice.
+void order_treelet(
+  const TreeletGrid& grid, TreeletKey* keys, std::size_t count, std::size_t block_particles);
+
+/// Cells of `count` particles, at least one.
+[[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);
+
+/// Tight box of `count` positions, at least one, packed.
+template <class T>
+[[nodiscard]] Box tight_box(const T* positions, std::size_t count);
 }

@@ -1,0 +1,213 @@
+#include "build/key_index.hpp"
+
+#include "bins.hpp"
+
+#include <tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace bat::build
+{
+namespace
+{
+// Block bitmaps with more than this share of the treelet's bits exclude too little to be worth
+// their bytes.
+constexpr double kUselessDensity = 0.8;
+
+// Minimum and maximum of nothing (FORMAT.md section 11).
+template <class V>
+struct Nothing
+{
+  static constexpr V minimum = std::numeric_limits<V>::has_infinity
+    ? std::numeric_limits<V>::infinity()
+    : std::numeric_limits<V>::max();
+  static constexpr V maximum = std::numeric_limits<V>::has_infinity
+    ? -std::numeric_limits<V>::infinity()
+    : std::numeric_limits<V>::lowest();
+};
+
+template <class V>
+struct Extremes
+{
+  V minimum;
+  V maximum;
+  bool has_nan;
+};
+
+// Of the values that are not NaN. Several at a time: one chain of comparisons would be as slow as
+// its latency.
+template <class V>
+Extremes<V> extremes(const V* values, std::size_t count)
+{
+  constexpr std::size_t kLanes = 8;
+  std::array<V, kLanes> minimum;
+  std::array<V, kLanes> maximum;
+  std::array<bool, kLanes> has_nan{};
+  minimum.fill(Nothing<V>::minimum);
+  maximum.fill(Nothing<V>::maximum);
+  const auto add = [&](std::size_t lane, V value)
+  {
+    // Comparisons with NaN are false, so that it changes neither.
+    minimum[lane] = value < minimum[lane] ? value : minimum[lane];
+    maximum[lane] = value > maximum[lane] ? value : maximum[lane];
+    has_nan[lane] |= is_nan_value(value);
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+  {
+    for (std::size_t lane = 0; lane != kLanes; ++lane)
+    {
+      add(lane, values[i + lane]);
+    }
+  }
+  for (; i != count; ++i)
+  {
+    add(0, values[i]);
+  }
+  return { *std::min_element(minimum.begin(), minimum.end()),
+    *std::max_element(maximum.begin(), maximum.end()),
+    std::find(has_nan.begin(), has_nan.end(), true) != has_nan.end() };
+}
+
+// ORs the bit of each value into the bitmap of its block.
+template <class V, class BitOf>
+void mark(const V* values, const std::uint16_t* blocks, std::uint32_t count, const BitOf& bit_of,
+  std::uint32_t* bitmaps)
+{
+  for (std::uint32_t i = 0; i != count; ++i)
+  {
+    bitmaps[blocks[i]] |= std::uint32_t{ 1 } << bit_of(values[i]);
+  }
+}
+
+template <class V>
+void mark_but_nan(const V* values, const std::uint16_t* blocks, std::uint32_t count,
+  const TreeletBits<V>& bit_of, std::uint32_t* bitmaps)
+{
+  for (std::uint32_t i = 0; i != count; ++i)
+  {
+    if (!is_nan_value(values[i]))
+    {
+      bitmaps[blocks[i]] |= std::uint32_t{ 1 } << bit_of(values[i]);
+    }
+  }
+}
+}
+
+template <class V>
+KeyIndexer<V>::KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges)
+  : order_(order)
+  , out_(out)
+  , edges_(std::move(edges))
+{
+  out.treelets.resize(order.treelets.size());
+  out.bitmaps.resize(order.block_count);
+}
+
+template <class V>
+std::uint32_t KeyIndexer<V>::block_count(const Treelet& treelet) const noexcept
+{
+  const std::uint32_t size = this->order_.block_particles;
+  return (treelet.count + size - 1) / size;
+}
+
+template <class V>
+void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
+{
+  const Treelet& treelet = this->order_.treelets[t];
+  const auto [minimum, maximum, has_nan] = extremes(values, treelet.count);
+  format::TreeletKeyRecord& record = this->out_.treelets[t];
+  record = {};
+  record.flags = has_nan ? format::kHasNaN : 0;
+  record.minimum = to_bits(minimum);
+  record.maximum = to_bits(maximum);
+  if (minimum > maximum)
+  {
+    return;
+  }
+  record.first_bin = static_cast<std::uint16_t>(bin_of(this->edges_, minimum));
+  record.last_bin = static_cast<std::uint16_t>(bin_of(this->edges_, maximum));
+  std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
+  const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
+  const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
+  const CellBits<V> cells(bits, minimum, maximum);
+  if (has_nan)
+  {
+    mark_but_nan(values, blocks, treelet.count, bits, bitmaps);
+  }
+  else if (cells.usable())
+  {
+    mark(values, blocks, treelet.count, cells, bitmaps);
+  }
+  else
+  {
+    mark(values, blocks, treelet.count, bits, bitmaps);
+  }
+  for (std::uint32_t block = 0; block != this->block_count(treelet); ++block)
+  {
+    record.bitmap |= bitmaps[block];
+  }
+}
+
+template <class V>
+void KeyIndexer<V>::finish()
+{
+  V minimum = Nothing<V>::minimum;
+  V maximum = Nothing<V>::maximum;
+  for (const format::TreeletKeyRecord& record : this->out_.treelets)
+  {
+    minimum = std::min(minimum, from_bits<V>(record.minimum));
+    maximum = std::max(maximum, from_bits<V>(record.maximum));
+    this->out_.has_nan |= (record.flags & format::kHasNaN) != 0;
+  }
+  this->out_.minimum = to_bits(minimum);
+  this->out_.maximum = to_bits(maximum);
+  for (const V edge : this->edges_)
+  {
+    this->out_.edges.push_back(to_bits(edge));
+  }
+  this->choose_bitmaps();
+}
+
+template <class V>
+void KeyIndexer<V>::choose_bitmaps()
+{
+  std::vector<std::uint32_t>& bitmaps = this->out_.bitmaps;
+  std::uint64_t set = 0;
+  std::uint64_t possible = 0;
+  for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
+  {
+    const Treelet& treelet = this->order_.treelets[t];
+    const std::uint32_t blocks = this->block_count(treelet);
+    for (std::uint32_t block = 0; block != blocks; ++block)
+    {
+      set += static_cast<unsigned>(__builtin_popcount(bitmaps[treelet.first_block + block]));
+    }
+    possible += std::uint64_t{ blocks } *
+      static_cast<unsigned>(__builtin_popcount(this->out_.treelets[t].bitmap));
+  }
+  if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
+  {
+    bitmaps.clear();
+    return;
+  }
+  std::vector<std::uint32_t> distinct = bitmaps;
+  tbb::parallel_sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  const std::uint64_t blocks = bitmaps.size();
+  const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
+  if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
+  {
+    this->out_.bitmap_bytes = 4;
+    return;
+  }
+  this->out_.bitmap_bytes = bytes;
+  this->out_.dictionary = std::move(distinct);
+}
+
+template class KeyIndexer<double>;
+template class KeyIndexer<std::int64_t>;
+template class KeyIndexer<std::uint64_t>;
+}

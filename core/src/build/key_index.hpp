@@ -1,0 +1,61 @@
+// The index of one key: its bins, and per treelet and block which of them occur (FORMAT.md section
+// 11).
+#pragma once
+
+#include "bat/types.hpp"
+#include "build/builder.hpp"
+#include "format/layout.hpp"
+#include "numbers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace bat::build
+{
+template <class V>
+[[nodiscard]] bool is_nan_value(V value) noexcept
+{
+  return value != value;
+}
+
+/// The index of one key before it is laid out.
+struct BuiltKey
+{
+  std::int16_t component = 0;
+  ValueClass type = ValueClass::Float;
+  std::vector<std::uint64_t> edges; ///< bits of values of the class
+  std::vector<format::TreeletKeyRecord> treelets;
+  std::vector<std::uint32_t> bitmaps; ///< of each block; empty if not worth storing
+  std::vector<std::uint32_t> dictionary;
+  std::uint8_t bitmap_bytes = 0;
+  std::uint64_t minimum = 0;
+  std::uint64_t maximum = 0;
+  bool has_nan = false;
+};
+
+/// Builds the index of one key whose values have class V = double, std::int64_t or std::uint64_t.
+template <class V>
+class KeyIndexer
+{
+public:
+  /// `order` and `out` must outlive the indexer.
+  KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges);
+
+  /// `values` in the order of SpatialOrder::source. Safe to call concurrently for different
+  /// treelets.
+  void add_treelet(std::size_t t, const V* values);
+
+  /// After all treelets.
+  void finish();
+
+private:
+  [[nodiscard]] std::uint32_t block_count(const Treelet& treelet) const noexcept;
+  void choose_bitmaps();
+
+  const SpatialOrder& order_;
+  BuiltKey& out_;
+  std::vector<V> edges_;
+};
+}
