@@ -66,6 +66,20 @@ struct Option
     return this->value.get<std::uint64_t>();
   }
 
+  // Conduit has no booleans.
+  [[nodiscard]] bool yes_or_no() const
+  {
+    if (this->value.is_boolean())
+    {
+      return this->value.get<bool>();
+    }
+    if (this->value != 0 && this->value != 1)
+    {
+      this->refuse("0 or 1, or in JSON false or true,");
+    }
+    return this->value == 1;
+  }
+
   [[nodiscard]] std::string one_of(const std::vector<std::string>& allowed) const
   {
     const auto found = std::find(allowed.begin(), allowed.end(),
@@ -125,6 +139,10 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
   }
+  else if (key == "flush")
+  {
+    options.flush = option.yes_or_no();
+  }
   else
   {
     return false;
@@ -132,7 +150,8 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   return true;
 }
 
-constexpr const char* kChannelKeys = "output, fields, every, target_size, mode, threads, ghosts";
+constexpr const char* kChannelKeys =
+  "output, fields, every, target_size, mode, threads, ghosts, flush";
 
 // Either names, or objects with the options in which a channel differs.
 void set_channels(Options& options, const Option& option)

@@ -25,6 +25,7 @@ struct ChannelOptions
   PlanMode mode = PlanMode::Adaptive;
   int threads = 0; ///< 0: this rank's share of the processors
   bool keep_ghosts = false;
+  bool flush = true; ///< wait for the disk
 };
 
 struct Options

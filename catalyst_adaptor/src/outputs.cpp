@@ -16,6 +16,7 @@ mpi::WriteOptions write_options(const ChannelOptions& options)
   result.mode = options.mode;
   result.target_bytes = options.target_bytes;
   result.build.threads = options.threads;
+  result.build.flush = options.flush;
   return result;
 }
 
@@ -69,8 +70,8 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
 insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
-  const std::string settings = fmt::format(
-    "{} {} {}", static_cast<int>(job.options.mode), job.options.target_bytes, job.options.threads);
+  const std::string settings = fmt::format("{} {} {} {}", static_cast<int>(job.options.mode),
+    job.options.target_bytes, job.options.threads, job.options.flush);
   if (!output.writer || output.settings != settings)
   {
     output.writer.emplace(pattern, write_options(job.options));

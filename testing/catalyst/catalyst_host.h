@@ -71,7 +71,8 @@ extern "C"
     catalyst_status_error_not_found = 3,
     catalyst_status_error_not_catalyst = 4,
     catalyst_status_error_incomplete = 5,
-    catalyst_status_error_unsupported_version = 6
+    catalyst_status_error_unsupported_version = 6,
+    catalyst_status_of_an_implementation = 0x7fffffff /* whose own begin at 100 */
   };
 
   enum catalyst_status catalyst_initialize(const conduit_node* params);

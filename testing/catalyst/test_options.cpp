@@ -253,6 +253,17 @@ TEST(TargetSize, MakesSeveralLeafFilesWithTheSameParticles)
   }
 }
 
+TEST(Flush, MayBeLeftOut)
+{
+  for (const char* text : { R"({ "flush": false })", R"({ "flush": 0 })", R"({ "flush": true })" })
+  {
+    Config config(text);
+    Session run;
+    EXPECT_EQ(execute(run, 1), 0) << run.said;
+    expect_file(run / "dust_000001.bat", dust());
+  }
+}
+
 TEST(OptionsOfAStep, HoldForThatStep)
 {
   Session run(with([](Params& p) { p.set(kBat + "every", 2); }));
@@ -334,6 +345,8 @@ const std::vector<BadOption> kBadOptions = {
     "catalyst/bat/mode is \"best\"; one of adaptive, rank_border, aug is allowed" },
   { "Ghosts", [](Params& p) { p.set(kBat + "ghosts", 1); },
     "catalyst/bat/ghosts is 1; one of drop, keep is allowed" },
+  { "Flush", [](Params& p) { p.set(kBat + "flush", "no"); },
+    "catalyst/bat/flush is \"no\"; 0 or 1" },
   { "OnError", [](Params& p) { p.set(kBat + "on_error", "panic"); },
     "catalyst/bat/on_error is \"panic\"; one of continue, stop is allowed" },
   { "OutputIsANumber", [](Params& p) { p.set(kBat + "output", 5); },
