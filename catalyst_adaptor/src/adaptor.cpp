@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
@@ -136,7 +137,7 @@ void Adaptor::read_params(const conduit_node* params)
     this->comm_handle_ = int64_at(*handle, 0);
   }
   this->node_options_ = options_of(*root);
-  this->options_.stop_on_error = asks_to_stop(this->node_options_);
+  this->stops_on_error_ = asks_to_stop(this->node_options_);
   this->pipelines_ = read_pipelines(*root, this->warnings_);
 }
 
@@ -151,6 +152,8 @@ void Adaptor::join()
   {
     throw Failure(CATALYST_BAT_NO_MPI, e.code(), e.what());
   }
+  // All ranks stop, or none: one whose nodes are wrong may not have come to its options.
+  this->stops_on_error_ = this->communicator_->greatest(this->stops_on_error_ ? 1 : 0) != 0;
   this->together(CATALYST_BAT_BAD_NODE,
     [&]
     {
@@ -209,10 +212,11 @@ void Adaptor::share_options()
         fmt::format("ranks have different options and pipelines: {} and {}", mine.dump(), text));
     }
   }
-  this->options_.stop_on_error = this->options_.stop_on_error || asks_to_stop(this->file_options_);
+  this->stops_on_error_ = this->stops_on_error_ || asks_to_stop(this->file_options_);
   static_cast<void>(parse_options(this->node_options_, "catalyst/bat"));
   static_cast<void>(parse_options(this->file_options_, source));
   this->options_ = parse_options(merged(this->node_options_, this->file_options_), "catalyst/bat");
+  this->stops_on_error_ = this->options_.stop_on_error;
   if (this->options_.names_output && !this->pipelines_.empty())
   {
     this->warnings_.push_back(
@@ -296,7 +300,9 @@ void Adaptor::execute(const conduit_node* params)
 
 void Adaptor::execute_step(const std::optional<Node>& root)
 {
+  this->stops_on_error_ = this->options_.stop_on_error;
   const auto options = this->options_of_step(root);
+  this->stops_on_error_ = options ? options->stop_on_error : this->stops_on_error_;
   if (options && this->is_due(*options))
   {
     this->write_step(root, *options);
@@ -474,7 +480,8 @@ void Adaptor::warn(const Census& census, const Options& options)
   {
     if (this->told_.insert(warning).second && this->is_root())
     {
-      fmt::print(stderr, "catalyst-bat: warning: {}\n", warning);
+      // Whether it can be printed or not: the other ranks go on.
+      (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
     }
   }
 }

@@ -34,7 +34,7 @@ public:
 
   /// Whether this rank speaks for all.
   [[nodiscard]] bool is_root() const;
-  [[nodiscard]] bool stops_on_error() const noexcept { return this->options_.stop_on_error; }
+  [[nodiscard]] bool stops_on_error() const noexcept { return this->stops_on_error_; }
   [[noreturn]] void stop(int status) const;
 
 private:
@@ -66,6 +66,8 @@ private:
   std::optional<Failure> failure_; // of initialize, on this rank
   std::optional<Communicator> communicator_;
   bool joined_ = false;
+  bool stops_on_error_ =
+    false; // as the options of this call say; once joined, the same on all ranks
 
   Options options_;
   std::uint64_t calls_ = 0; // of execute, before this one

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 namespace bat::catalyst
@@ -26,13 +27,16 @@ void require_different_files(
   std::set<std::string> files;
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    const std::string file =
-      patterns[i].file(step.number, step.time, jobs[i].species.name).lexically_normal().string();
-    if (!files.insert(file).second)
+    const std::string& name = jobs[i].species.name;
+    for (const std::filesystem::path& path :
+      { patterns[i].file(step.number, step.time, name), patterns[i].series(name) })
     {
-      throw Error(ErrorCode::InvalidArgument,
-        fmt::format(
-          "two species would be written to {}; the second is '{}'", file, jobs[i].species.name));
+      const std::string file = path.lexically_normal().string();
+      if (!files.insert(file).second)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("two species would be written to {}; the second is '{}'", file, name));
+      }
     }
   }
 }
@@ -86,11 +90,12 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   require_different_files(jobs, patterns, step);
   this->last_step_ = step;
   this->last_files_.clear();
+  std::vector<insitu::SeriesWriter*> writers;
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    insitu::SeriesWriter& writer = this->writer_of(jobs[i], patterns[i]);
+    writers.push_back(&this->writer_of(jobs[i], patterns[i]));
     for (insitu::WrittenFile& file :
-      writer.write(comm, step.number, step.time, { std::move(jobs[i].species) }))
+      writers.back()->write_files(comm, step.number, step.time, { std::move(jobs[i].species) }))
     {
       ++this->totals_.files;
       this->totals_.particles += file.report.particles;
@@ -98,6 +103,23 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
       this->totals_.seconds += file.report.seconds.total;
       this->last_files_.push_back(std::move(file));
     }
+  }
+  // When all particles are safe; one list that cannot be written does not keep the others back.
+  std::optional<Error> failure;
+  for (std::size_t i = 0; i != writers.size(); ++i)
+  {
+    try
+    {
+      writers[i]->write_lists(comm, { this->last_files_[i] }, step.time);
+    }
+    catch (const Error& e)
+    {
+      failure = failure ? failure : std::optional(e);
+    }
+  }
+  if (failure)
+  {
+    throw *failure;
   }
   ++this->totals_.steps;
 }

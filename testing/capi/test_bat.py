@@ -106,6 +106,11 @@ def steps_become_series():
         series.add(both[:, :3], {"id": ids}, species="gas")
         assert series.end().particles == total(n)
         fails(lambda: series.write(5, np.nan, both[:, :3]), bat.BatError, "nan")
+        fails(lambda: series.write(6, 1.0, both[:, :3], species=3 if LAST else None), Exception, "encode")
+        assert not os.path.exists(os.path.join(folder, "dust_000006.bat"))
+    with bat.Series(COMM, os.path.join(folder, "some"), every=2) as series:
+        assert series.write(0, 0.0, both[:, :3]).particles == total(n)
+        assert series.write(1, 1.0, both[:, :2]).particles == 0  # not wanted, and not looked at
     with bat.Dataset(os.path.join(folder, "dust_000002.bat"), COMM) as d:
         particles = d.read()
         own = {int(i): k for k, i in enumerate(particles["id"])}

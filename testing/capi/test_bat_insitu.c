@@ -86,7 +86,7 @@ static void steps_are_written(void)
     bat_particles* particles = describe(kCount);
     CHECK_OK(bat_insitu_begin_step(insitu, step, 0.5 * step, &wanted));
     CHECK(wanted == (step % 2 == 0));
-    CHECK_OK(bat_insitu_add(insitu, NULL, particles));
+    CHECK_OK(bat_insitu_add(insitu, NULL, wanted ? particles : NULL)); /* else not looked at */
     bat_particles_free(particles);
     CHECK_OK(bat_insitu_end_step(insitu, &report));
     CHECK(report.particles == (wanted ? (uint64_t)(kCount * ranks) : 0));
@@ -133,7 +133,11 @@ static void pieces_ghosts_and_species(void)
   CHECK(count_of("all_gas_03.bat") == (uint64_t)((kCount + kCount / 5 * 4) * ranks));
   CHECK(count_of("all_stars_03.bat") == kCount);
   CHECK(exists("all_gas.bat.series") && exists("all_stars.bat.series"));
-  /* A step without any particles is a step. */
+  /* A step without any particles is a step, of the species that there have been. */
+  CHECK_OK(bat_insitu_begin_step(insitu, 4, 2, NULL));
+  CHECK_OK(bat_insitu_end_step(insitu, &report));
+  CHECK(report.particles == 0);
+  CHECK(count_of("all_gas_04.bat") == 0 && count_of("all_stars_04.bat") == 0);
   bat_insitu* empty = open_series("empty");
   CHECK_OK(bat_insitu_begin_step(empty, 0, 0, NULL));
   CHECK_OK(bat_insitu_end_step(empty, &report));

@@ -116,6 +116,24 @@ def test_stop(test):
     test.expect_steps([0])
 
 
+def test_bad_options_stop(test):
+    """One rank fails before it has come to its options: all stop, and none waits for it."""
+    run = Run(test, "--bad-options", test.ranks - 1, "--stop")
+    test.expect(run.returncode != 0, "the simulation goes on")
+    test.expect(len(run.messages) == 1, f"messages {run.messages}")
+    test.expect_steps([])
+
+
+def test_unprintable(test):
+    """A warning that cannot be printed keeps no rank from the step."""
+    test.host = ["sh", "-c", 'exec "$0" "$@" 2>/dev/full', *test.host]
+    config = test.folder / "options.json"
+    config.write_text('{"fields": ["id", "mass", "nothing"]}')
+    run = Run(test, environment={"CATALYST_BAT_CONFIG": str(config)})
+    config.unlink()
+    test.expect_all_well(run)
+
+
 def test_after_finalize(test):
     run = Run(test, "--after-finalize")
     test.expect(run.returncode == 0, run.output)

@@ -81,6 +81,12 @@ TEST(FilePattern, TheSeriesIsNamedWithoutTheStep)
   EXPECT_EQ(series("run/{timestep}/dust.bat"), "run/dust.bat.series");
   EXPECT_EQ(series("run/{timestep}.bat"), "run/steps.bat.series");
   EXPECT_EQ(series("/tmp/a_b/dust.bat"), "/tmp/a_b/dust.bat.series");
+  // In the last folder that does not change; fixed folders keep their names.
+  EXPECT_EQ(series("_run/-a/dust_{timestep}.bat"), "_run/-a/dust.bat.series");
+  EXPECT_EQ(series("out/run_{timestep}/dust.bat"), "out/run_dust.bat.series");
+  EXPECT_EQ(series("{name}_{timestep}/x.bat"), "gas_x.bat.series");
+  EXPECT_EQ(series("a/{time:.2f}/b/{timestep}.bat"), "a/b.bat.series");
+  EXPECT_EQ(series("dust.bat/dust.bat"), "dust.bat/dust.bat.series");
 }
 
 TEST(FilePattern, WrongOnesAreRefused)

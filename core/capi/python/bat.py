@@ -264,6 +264,7 @@ class Series:
         self._owned = _Owned(lib.bat_insitu_close)
         self._arrays = []  # live until the end of the step
         self._failure = None
+        self._wanted = True
         failure = None
         with _make("options") as options:
             try:
@@ -291,7 +292,8 @@ class Series:
         self._arrays, self._failure = [], None
         _check(_lib().bat_insitu_begin_step(self._owned.pointer, ctypes.c_int64(step),
                                             ctypes.c_double(time), ctypes.byref(wanted)))
-        return bool(wanted.value)
+        self._wanted = bool(wanted.value)
+        return self._wanted
 
     def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
         """Adds particles of this rank: arrays as for write(), which must stay unchanged until end().
@@ -300,8 +302,10 @@ class Series:
         value is not 0 are left out. What is refused here makes end() fail on all ranks.
         """
         lib = _lib()
-        name = None if species is None else species.encode()
+        if not self._wanted:
+            return
         try:
+            name = None if species is None else species.encode()
             with _Owned(lib.bat_particles_free) as particles:
                 arrays = _describe(particles, positions, attributes, metadata)
                 if ghosts is None:
@@ -340,8 +344,8 @@ class Series:
         if self.begin(step, time):
             try:
                 self.add(positions, attributes, species=species, ghosts=ghosts, metadata=metadata)
-            except Exception:  # pylint: disable=broad-except
-                pass  # end() raises it, on all ranks
+            except Exception as error:  # pylint: disable=broad-except
+                self.fail(error)  # end() raises it, on all ranks
         return self.end()
 
     @property

@@ -42,6 +42,7 @@ struct bat_insitu
   std::vector<bat::insitu::Species> species;
   std::optional<std::pair<int, std::string>> refused; ///< the first error of adding
 
+  std::vector<std::string> known; ///< names of the species of the steps before
   std::string written = "[]";
 };
 
@@ -65,7 +66,6 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
   std::optional<ArrayView> ghosts)
 {
   bat_insitu& handle = need(insitu, "handle");
-  need(particles, "particles");
   if (!handle.open)
   {
     refuse("no step was begun");
@@ -74,6 +74,7 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
   {
     return;
   }
+  need(particles, "particles");
   const std::string name = species ? species : "";
   const auto same = [&](const insitu::Species& s) { return s.name == name; };
   auto found = std::find_if(handle.species.begin(), handle.species.end(), same);
@@ -116,9 +117,21 @@ std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std:
     handle.pattern.add_name();
     handle.writer = insitu::SeriesWriter(handle.pattern, handle.options);
   }
+  // A step without particles is a step, of all species that there have been.
   if (names.empty())
   {
-    handle.species.emplace_back(); // a step without particles is a step
+    names = handle.known.empty() ? std::vector<std::string>{ "" } : handle.known;
+    for (const std::string& name : names)
+    {
+      handle.species.push_back({ name, {} });
+    }
+  }
+  for (const std::string& name : names)
+  {
+    if (std::find(handle.known.begin(), handle.known.end(), name) == handle.known.end())
+    {
+      handle.known.push_back(name);
+    }
   }
   return handle.writer.write(handle.comm, handle.step, handle.time, std::move(handle.species));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <regex>
 
 namespace bat::insitu
@@ -39,12 +40,40 @@ std::size_t find_in_file_name(const std::string& path, const char* pattern)
     : std::string::npos;
 }
 
-// Without what changes from step to step, and the separators before it.
-std::string without_step(const std::string& format)
+// A part of a path without what changes from step to step, and the separators that go with it.
+std::string without_step(const std::string& part)
 {
-  static const std::regex changing(R"([_.\-]*\{(timestep|time)[^}]*\})");
-  static const std::regex separators(R"((^|/)[_\-]+)");
-  return std::regex_replace(std::regex_replace(format, changing, ""), separators, "$1");
+  static const std::regex at_begin(R"(^\{(timestep|time)[^}]*\}[_\-]*)");
+  static const std::regex elsewhere(R"([_.\-]*\{(timestep|time)[^}]*\})");
+  return std::regex_replace(std::regex_replace(part, at_begin, ""), elsewhere, "");
+}
+
+bool changes(const std::string& part)
+{
+  return part.find("{time") != std::string::npos;
+}
+
+// In the last folder that does not change from step to step, with what remains of those below it in
+// its name.
+std::string format_of_list(const std::string& format)
+{
+  std::filesystem::path folder;
+  std::string name;
+  bool changed = false;
+  const std::filesystem::path path(format);
+  for (auto component = path.begin(); component != path.end(); ++component)
+  {
+    const std::string part = component->string();
+    changed = changed || changes(part);
+    if (!changed && std::next(component) != path.end())
+    {
+      folder /= *component;
+      continue;
+    }
+    const std::string left = without_step(part);
+    name += (name.empty() || left.empty() || left == ".bat" ? "" : "_") + left;
+  }
+  return (folder / (name == ".bat" ? "steps.bat" : name)).string() + ".series";
 }
 }
 
@@ -115,10 +144,7 @@ std::filesystem::path FilePattern::file(std::int64_t step, double time, std::str
 
 std::filesystem::path FilePattern::series(std::string_view name) const
 {
-  const std::filesystem::path path =
-    std::filesystem::path(fill_in(without_step(this->format_), 0, 0, as_file_name(name)))
-      .lexically_normal();
-  const std::string file = path.filename().string();
-  return path.parent_path() / ((file == ".bat" ? "steps.bat" : file) + ".series");
+  const std::string path = fill_in(format_of_list(this->format_), 0, 0, as_file_name(name));
+  return std::filesystem::path(path).lexically_normal();
 }
 }

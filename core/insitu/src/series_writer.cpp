@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <system_error>
 
 namespace bat::insitu
@@ -22,6 +23,26 @@ void check_time(double time)
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("the time of the step is {}; allowed are finite numbers", time));
   }
+}
+
+// Names stand in lists and reports, which are JSON.
+void check_utf8(const std::string& text, const char* what)
+{
+  try
+  {
+    (void)nlohmann::json(text).dump();
+  }
+  catch (const nlohmann::json::exception&)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{} is no UTF-8: {}", what,
+        nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+  }
+}
+
+std::string name_in_list(const std::filesystem::path& file, const std::filesystem::path& list)
+{
+  return file.lexically_normal().lexically_relative(list.parent_path()).generic_string();
 }
 
 void make_folders(const std::vector<WrittenFile>& files)
@@ -70,7 +91,7 @@ std::string to_json(const WrittenFile& file)
   nlohmann::json json = nlohmann::json::parse(to_json(file.report));
   json["file"] = file.path.string();
   json["species"] = file.species;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options)
@@ -80,6 +101,14 @@ SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options)
 }
 
 std::vector<WrittenFile> SeriesWriter::write(
+  MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species)
+{
+  std::vector<WrittenFile> files = this->write_files(comm, step, time, std::move(species));
+  this->write_lists(comm, files, time);
+  return files;
+}
+
+std::vector<WrittenFile> SeriesWriter::write_files(
   MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species)
 {
   const mpi::OwnComm own(comm);
@@ -109,16 +138,24 @@ std::vector<WrittenFile> SeriesWriter::write(
     std::vector<mpi::Piece> pieces;
     mpi::together(own.get(), [&] { pieces = pieces_of(species, file.species, step, time); });
     file.report = mpi::write_pieces(own.get(), file.path, pieces, this->options_);
-    mpi::together(own.get(),
-      [&]
-      {
-        if (own.rank() == 0)
-        {
-          this->list(file, time);
-        }
-      });
   }
   return files;
+}
+
+void SeriesWriter::write_lists(MPI_Comm comm, const std::vector<WrittenFile>& files, double time)
+{
+  const mpi::OwnComm own(comm);
+  std::optional<mpi::Failure> failure;
+  for (std::size_t i = 0; own.rank() == 0 && i != files.size(); ++i)
+  {
+    // One list that cannot be written does not keep the others back.
+    std::optional<mpi::Failure> here = mpi::attempt([&] { this->list(files[i], time); });
+    if (!failure)
+    {
+      failure = std::move(here);
+    }
+  }
+  mpi::agree(own.get(), failure);
 }
 
 std::vector<WrittenFile> SeriesWriter::files_of(
@@ -130,6 +167,8 @@ std::vector<WrittenFile> SeriesWriter::files_of(
     WrittenFile file;
     file.path = this->pattern_.file(step, time, name);
     file.species = name;
+    check_utf8(name, "the name of a species");
+    check_utf8(name_in_list(file.path, this->pattern_.series(name)), "the name of a file");
     for (const WrittenFile& other : files)
     {
       if (other.path == file.path)
@@ -148,13 +187,14 @@ std::vector<WrittenFile> SeriesWriter::files_of(
 void SeriesWriter::list(const WrittenFile& file, double time)
 {
   const std::filesystem::path path = this->pattern_.series(file.species);
-  auto known = this->lists_.find(path.string());
-  if (known == this->lists_.end())
+  List& list = this->lists_[path.string()];
+  std::error_code not_there;
+  if (list.entries.empty() || std::filesystem::last_write_time(path, not_there) != list.written)
   {
-    known = this->lists_.emplace(path.string(), read_series(path)).first;
+    list.entries = read_series(path); // somebody else's, or nobody's
   }
-  add_to_series(
-    known->second, file.path.lexically_relative(path.parent_path()).generic_string(), time);
-  write_series(path, known->second, this->options_.build.flush);
+  add_to_series(list.entries, name_in_list(file.path, path), time);
+  write_series(path, list.entries, this->options_.build.flush);
+  list.written = std::filesystem::last_write_time(path);
 }
 }

@@ -4,6 +4,7 @@
 #include "bat/types.hpp"
 #include "format/layout.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -62,9 +63,10 @@ private:
   // No smaller for a larger coordinate. Halves, so that the extent of huge boxes does not overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
   {
+    // Corners of boxes that are a few ulps wide are rounded to beyond them.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
-    const auto cell = static_cast<std::int32_t>(distance);
-    return static_cast<std::int16_t>((cell < kCells ? cell : kCells - 1) - kCells / 2);
+    const double inside = std::min(std::max(0.0, distance), kCells - 1.0);
+    return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kCells / 2);
   }
 
   std::array<double, 3> half_lower_;

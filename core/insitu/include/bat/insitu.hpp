@@ -33,7 +33,8 @@ public:
 
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, std::string_view name) const;
-  /// The list of the files of a species, NAME.bat.series: the pattern without step and time.
+  /// The list of the files of a species, NAME.bat.series: the pattern without step and time, in the
+  /// last folder that does not change from step to step.
   [[nodiscard]] std::filesystem::path series(std::string_view name) const;
 
 private:
@@ -75,6 +76,12 @@ public:
   std::vector<WrittenFile> write(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
 
+  /// Collective. The two halves of write(), for programs with several writers, whose particles
+  /// should all be safe before a list can fail: the files of a step, and their places in the lists.
+  std::vector<WrittenFile> write_files(
+    MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
+  void write_lists(MPI_Comm comm, const std::vector<WrittenFile>& files, double time);
+
 private:
   [[nodiscard]] std::vector<WrittenFile> files_of(
     const std::vector<std::string>& names, std::int64_t step, double time) const;
@@ -82,7 +89,12 @@ private:
 
   FilePattern pattern_;
   mpi::WriteOptions options_;
-  /// Rank 0: files and times of each list, by the list's path.
-  std::map<std::string, std::vector<std::pair<std::string, double>>> lists_;
+  /// A list as this writer has left it.
+  struct List
+  {
+    std::vector<std::pair<std::string, double>> entries; ///< files and times
+    std::filesystem::file_time_type written;
+  };
+  std::map<std::string, List> lists_; ///< rank 0: by path
 };
 }
