@@ -13,7 +13,7 @@ SECONDS_TO_START = 60
 
 def free_port():
     with socket.socket() as probe:
-        probe.bind(("localhost", 0))
+        probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
@@ -37,7 +37,7 @@ server = subprocess.Popen(
     env=outside_mpi())
 try:
     wait_for(server, port)
-    Connect("localhost", port)
+    Connect("127.0.0.1", port)
     reader = OpenDataFile(path)
     check_spread(reader, N, ranks, "opened by a client")
     saved = os.path.join(folder, "server.bat")
