@@ -2,6 +2,7 @@
 // Conduit: reading what is not there ends the process.
 #include "catalyst_host.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
