@@ -108,12 +108,11 @@ FilePattern::FilePattern(std::string_view pattern)
   try
   {
     const std::string some = fill_in(this->format_, 1, 0.5, "a");
+    this->has_name_ = some != fill_in(this->format_, 1, 0.5, "b");
     if (some == fill_in(this->format_, 2, 0.5, "a"))
     {
       this->format_.insert(this->format_.size() - 4, "_{timestep:06d}");
     }
-    this->has_name_ = some != fill_in(this->format_, 1, 0.5, "b") &&
-      this->format_.find("{name") + 1 + this->format_.find("{channel") + 1 != 0;
   }
   catch (const fmt::format_error& e)
   {

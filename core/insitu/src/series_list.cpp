@@ -72,7 +72,7 @@ void write_series(const std::filesystem::path& list, const SeriesEntries& entrie
     json["files"].push_back({ { "name", name }, { "time", time } });
   }
   const std::string text = json.dump(1) + "\n";
-  io::AtomicFile file(io::follow_links(list));
+  io::AtomicFile file(list);
   file.write(0, text.data(), text.size());
   file.commit(flush);
 }

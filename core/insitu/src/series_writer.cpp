@@ -112,7 +112,7 @@ std::vector<WrittenFile> SeriesWriter::write_files(
   MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species)
 {
   const mpi::OwnComm own(comm);
-  mpi::require_same(own.get(), step, "the number of the step");
+  mpi::require_same(own, step, "the number of the step");
   MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
   std::vector<std::string> names;
   mpi::together(own.get(),
@@ -122,7 +122,7 @@ std::vector<WrittenFile> SeriesWriter::write_files(
       std::transform(species.begin(), species.end(), std::back_inserter(names),
         [](const Species& s) { return s.name; });
     });
-  names = mpi::union_of_names(own.get(), names);
+  names = mpi::union_of_names(own, names);
   std::vector<WrittenFile> files;
   mpi::together(own.get(),
     [&]

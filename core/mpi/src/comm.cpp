@@ -78,7 +78,11 @@ void broadcast_text(const OwnComm& comm, std::string& text, int root)
 
 std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::string>& names)
 {
-  const OwnComm own(comm);
+  return union_of_names(OwnComm(comm), names);
+}
+
+std::vector<std::string> union_of_names(const OwnComm& comm, const std::vector<std::string>& names)
+{
   // Records of characters, each name with its length before it: names may hold any byte.
   const auto append = [](std::vector<char>& bytes, const std::string& name)
   {
@@ -101,7 +105,7 @@ std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::st
     return result;
   };
   std::vector<char> mine;
-  together(own.get(),
+  together(comm.get(),
     [&]
     {
       for (const std::string& name : names)
@@ -109,8 +113,8 @@ std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::st
         append(mine, name);
       }
     });
-  std::vector<char> bytes = gather_records(own, mine);
-  together(own.get(),
+  std::vector<char> bytes = gather_records(comm, mine);
+  together(comm.get(),
     [&]
     {
       std::vector<char> once;
@@ -124,18 +128,22 @@ std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::st
       }
       bytes = std::move(once);
     });
-  broadcast_records(own, bytes);
+  broadcast_records(comm, bytes);
   std::vector<std::string> all;
-  together(own.get(), [&] { all = split(bytes); });
+  together(comm.get(), [&] { all = split(bytes); });
   return all;
 }
 
 void require_same(MPI_Comm comm, std::int64_t value, const std::string& what)
 {
-  const OwnComm own(comm);
+  require_same(OwnComm(comm), value, what);
+}
+
+void require_same(const OwnComm& comm, std::int64_t value, const std::string& what)
+{
   std::int64_t first = value;
-  MPI_Bcast(&first, 1, MPI_INT64_T, 0, own.get());
-  together(own.get(),
+  MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm.get());
+  together(comm.get(),
     [&]
     {
       if (value != first)

@@ -102,6 +102,11 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
 
+/// As those of bat/mpi.hpp, without a communicator of their own.
+[[nodiscard]] std::vector<std::string> union_of_names(
+  const OwnComm& comm, const std::vector<std::string>& names);
+void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
+
 /// Collective. Rank `root`'s text on all ranks.
 void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);
 }
