@@ -38,6 +38,11 @@ struct DatasetSelection
   std::uint64_t tested = 0; ///< particles whose values were looked at one by one
 };
 
+/// The selection in consecutive portions of at most `most` particles each, so that a long read can
+/// tell of its progress or be given up. `most` is at least 1.
+[[nodiscard]] std::vector<DatasetSelection> split(
+  const DatasetSelection& selection, std::uint64_t most);
+
 /// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library
 /// writes. Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a
 /// query first needs them and stay open. Everything that File promises holds: damage is an error,
@@ -86,7 +91,19 @@ public:
   /// Error{InvalidArgument} outside [0, 1].
   [[nodiscard]] std::uint64_t particles_at(double quality) const;
   /// Largest number of particles that select(query) can return, from the indices alone.
-  [[nodiscard]] std::uint64_t upper_bound(const Query& query) const;
+  [[nodiscard]] std::uint64_t upper_bound(
+    const Query& query, const QueryOptions& options = {}) const;
+  /// The finest quality up to query.quality at which select(query) returns at most `budget` particles,
+  /// query.part and parts not looked at. Without conditions it is exact; with a box it comes from the
+  /// indices; with ranges or values it is estimated from a sample of about 100,000 particles, and tried. More than 64 leaf files are not opened for it: then all particles of those that the
+  /// query touches count. The same on every rank. Throws as select().
+  [[nodiscard]] double quality_within(
+    const Query& query, std::uint64_t budget, const QueryOptions& options = {}) const;
+  /// The distance between neighbours among the particles of query.quality in query.box, as half of
+  /// them have it or less: of particles on a surface or a line, along these. From the sizes and
+  /// counts of treelets in at most 64 leaf files; reads no particle. 0 if there are no particles, or
+  /// if they are all at one place.
+  [[nodiscard]] double spacing(const Query& query, const QueryOptions& options = {}) const;
   /// Finds the particles that match, exactly. As File::select.
   [[nodiscard]] DatasetSelection select(const Query& query, const QueryOptions& options = {}) const;
   /// As File::read_positions: shape (selection.count, 3).
@@ -95,6 +112,10 @@ public:
   /// As File::read_attribute: shape (selection.count, components).
   void read_attribute(std::size_t index, const DatasetSelection& selection, void* out,
     const QueryOptions& options = {}) const;
+
+  /// Asks the system to bring the selected particles' positions and the attributes with these
+  /// numbers into its page cache, and does not wait for it.
+  void prefetch(const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const;
 
   /// Bytes read from all files since the dataset was opened.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;

@@ -1,6 +1,7 @@
 // One open .bat file: what it holds, and queries on it.
 #pragma once
 
+#include "bat/error.hpp"
 #include "bat/query.hpp"
 #include "bat/types.hpp"
 
@@ -45,6 +46,11 @@ struct QueryOptions
 {
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the answer.
   int threads = 0;
+  /// Asks a Dataset to go on without leaf files that are missing or damaged: called with the number
+  /// of each and what is wrong with it, possibly from several threads at once. select() and estimates
+  /// leave its particles out; read_*() leaves its rows as they are, and what they hold means nothing. Without
+  /// it the error is thrown. File does not look at it.
+  std::function<void(std::size_t, const Error&)> on_damage = nullptr;
 };
 
 /// An open file. Opening reads a few KiB, whatever the number of particles; the index is read when a

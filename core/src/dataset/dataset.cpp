@@ -446,12 +446,13 @@ std::uint64_t Dataset::particles_at(double quality) const
   return count;
 }
 
-std::uint64_t Dataset::upper_bound(const Query& query) const
+std::uint64_t Dataset::upper_bound(const Query& query, const QueryOptions& options) const
 {
   std::uint64_t count = 0;
   for (const Impl::Task& task : this->impl_->tasks(query))
   {
-    count += this->impl_->leaf(task.leaf).upper_bound(query, task.ranks);
+    Impl::reading(task.leaf, options,
+      [&] { count += this->impl_->leaf(task.leaf).upper_bound(query, task.ranks); });
   }
   return count;
 }
@@ -461,7 +462,10 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
   const std::vector<Impl::Task> tasks = this->impl_->tasks(query);
   std::vector<Selection> found(tasks.size());
   const auto select_in = [&](std::size_t i)
-  { found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options); };
+  {
+    Impl::reading(tasks[i].leaf, options,
+      [&] { found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options); });
+  };
   if (tasks.size() == 1)
   {
     select_in(0);
@@ -498,7 +502,10 @@ void for_each_part(const DatasetSelection& selection, const QueryOptions& option
     rows += part.selection.count;
   }
   const auto read_part = [&](std::size_t i)
-  { read(selection.parts[i].leaf, selection.parts[i].selection, first_row[i]); };
+  {
+    const DatasetSelection::Part& part = selection.parts[i];
+    Dataset::Impl::reading(part.leaf, options, [&] { read(part.leaf, part.selection, first_row[i]); });
+  };
   if (selection.parts.size() == 1)
   {
     read_part(0);
@@ -538,6 +545,46 @@ void Dataset::read_attribute(std::size_t index, const DatasetSelection& selectio
       this->impl_->leaf(leaf).read_attribute(
         index, part, static_cast<std::byte*>(out) + row * bytes, options);
     });
+}
+
+void Dataset::prefetch(
+  const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const
+{
+  for (const DatasetSelection::Part& part : selection.parts)
+  {
+    this->impl_->leaf(part.leaf).prefetch(part.selection, attributes);
+  }
+}
+
+std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint64_t most)
+{
+  std::vector<DatasetSelection> portions;
+  for (const DatasetSelection::Part& part : selection.parts)
+  {
+    for (Span rest : part.selection.spans)
+    {
+      while (rest.count != 0)
+      {
+        if (portions.empty() || portions.back().count == most)
+        {
+          portions.emplace_back();
+        }
+        DatasetSelection& portion = portions.back();
+        if (portion.parts.empty() || portion.parts.back().leaf != part.leaf)
+        {
+          portion.parts.push_back({ part.leaf, {} });
+        }
+        Selection& last = portion.parts.back().selection;
+        const std::uint64_t count = std::min(rest.count, most - portion.count);
+        last.spans.push_back({ rest.first, count });
+        last.count += count;
+        portion.count += count;
+        rest.first += count;
+        rest.count -= count;
+      }
+    }
+  }
+  return portions;
 }
 
 std::uint64_t Dataset::bytes_read() const noexcept

@@ -41,6 +41,25 @@ public:
   std::vector<Task> tasks(const Query& query) const;
   std::uint64_t bytes_read() const noexcept;
 
+  /// Calls f(), which reads a leaf file, and passes on what is wrong with the file if the caller
+  /// wants to go on without it.
+  template <class F>
+  static void reading(std::size_t leaf, const QueryOptions& options, F&& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (const Error& error)
+    {
+      if (!options.on_damage || error.code() == ErrorCode::InvalidArgument)
+      {
+        throw;
+      }
+      options.on_damage(leaf, error);
+    }
+  }
+
   std::string name;
   std::string version;
   std::uint64_t particles = 0;

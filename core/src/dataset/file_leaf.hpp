@@ -3,6 +3,7 @@
 
 #include "bat/validate.hpp"
 #include "dataset/leaf_source.hpp"
+#include "query/fetch.hpp"
 #include "query/select.hpp"
 
 #include <utility>
@@ -40,6 +41,10 @@ public:
   {
     return this->file_.bytes_read();
   }
+  [[nodiscard]] std::vector<Region> regions() const override
+  {
+    return query::regions(this->file_);
+  }
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const RankInterval& ranks) const override
   {
@@ -59,6 +64,11 @@ public:
     const QueryOptions& options) const override
   {
     this->file_.read_attribute(index, selection, out, options);
+  }
+  void prefetch(
+    const Selection& selection, const std::vector<std::size_t>& attributes) const override
+  {
+    query::prefetch(this->file_.impl(), selection, attributes);
   }
   void validate() const override { bat::validate(this->file_); }
 

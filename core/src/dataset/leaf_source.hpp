@@ -18,6 +18,13 @@ struct RankInterval
   std::uint64_t end = 0;
 };
 
+/// A piece of space and how many particles are in it.
+struct Region
+{
+  Box bounds;
+  std::uint64_t particles = 0;
+};
+
 /// One leaf file. const functions may be called concurrently and answer as those of File do: exact,
 /// deterministic, errors instead of wrong particles. `Query::part` and `parts` are not looked at
 /// here: the interval of ranks takes their place.
@@ -35,6 +42,9 @@ public:
   [[nodiscard]] virtual const std::vector<Attribute>& attributes() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t bytes_read() const noexcept = 0;
 
+  /// The finest pieces that the index knows without looking at particles; those with particles whose
+  /// coordinates are not finite are left out.
+  [[nodiscard]] virtual std::vector<Region> regions() const = 0;
   [[nodiscard]] virtual std::uint64_t upper_bound(
     const Query& query, const RankInterval& ranks) const = 0;
   [[nodiscard]] virtual Selection select(
@@ -43,6 +53,10 @@ public:
     const Selection& selection, void* out, const QueryOptions& options) const = 0;
   virtual void read_attribute(std::size_t index, const Selection& selection, void* out,
     const QueryOptions& options) const = 0;
+
+  /// As Dataset::prefetch.
+  virtual void prefetch(
+    const Selection& selection, const std::vector<std::size_t>& attributes) const = 0;
 
   /// Every checksum and rule of the format; throws the Error for the first that is broken.
   virtual void validate() const = 0;

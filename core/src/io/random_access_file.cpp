@@ -99,4 +99,13 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
     done += static_cast<std::size_t>(got);
   }
 }
+
+void RandomAccessFile::prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept
+{
+  if (this->descriptor_ >= 0 && bytes != 0)
+  {
+    (void)::posix_fadvise(this->descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+      POSIX_FADV_WILLNEED);
+  }
+}
 }

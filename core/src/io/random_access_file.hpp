@@ -28,6 +28,9 @@ public:
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
+  /// Tells the system that these bytes are needed soon; a hint, which never fails.
+  void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return this->bytes_read_; }
   void set_observer(std::function<void(std::uint64_t, std::uint64_t)> observer)
   {

@@ -66,6 +66,13 @@ public:
   }
   std::uint64_t bytes_read() const noexcept override { return this->leaf_.file().bytes_read(); }
 
+  // Planes between the treelets need not hold to the last bit, and splits bound no particles.
+  std::vector<Region> regions() const override
+  {
+    const std::optional<Box> box = this->bounds();
+    return box ? std::vector<Region>{ { *box, this->particle_count() } } : std::vector<Region>();
+  }
+
   std::uint64_t upper_bound(const Query& query, const RankInterval& ranks) const override
   {
     return libbat::upper_bound(this->leaf_, query, ranks);
@@ -95,6 +102,15 @@ public:
     }
     this->read(selection, size_of(this->attributes()[index].type), out, options,
       [&](const Treelet& treelet) { return this->leaf_.attribute_begin(treelet, index); });
+  }
+
+  // Each treelet has its columns beside its nodes, so that any selection is all over the file.
+  void prefetch(const Selection& selection, const std::vector<std::size_t>&) const override
+  {
+    if (selection.count != 0)
+    {
+      this->leaf_.file().prefetch(0, this->leaf_.file().size());
+    }
   }
 
   void validate() const override { libbat::validate(this->leaf_); }

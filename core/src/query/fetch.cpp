@@ -58,4 +58,34 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
     });
   });
 }
+
+void prefetch(const File::Impl& file, const Selection& selection,
+  const std::vector<std::size_t>& attributes)
+{
+  constexpr std::uint64_t gap_bytes = 1 << 17; // cheaper to read than to ask twice
+  const auto column = [&](const format::PagedSection& section, std::uint64_t tuple_bytes)
+  {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    for (const Span& span : selection.spans)
+    {
+      const std::uint64_t first = span.first * tuple_bytes;
+      if (first > end + gap_bytes)
+      {
+        file.source->prefetch(section.record().offset + begin, end - begin);
+        begin = first;
+      }
+      end = first + span.count * tuple_bytes;
+    }
+    file.source->prefetch(section.record().offset + begin, end - begin);
+  };
+  column(file.paged(format::SectionKind::Positions),
+    3 * size_of(static_cast<ScalarType>(file.schema.head.position_type)));
+  for (const std::size_t a : attributes)
+  {
+    const Attribute& attribute = file.schema.attributes.at(a);
+    column(file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(a)),
+      size_of(attribute.type) * static_cast<std::uint64_t>(attribute.components));
+  }
+}
 }

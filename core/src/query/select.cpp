@@ -279,4 +279,21 @@ std::uint64_t upper_bound(const File& file, const Query& query, const RankInterv
   }
   return count;
 }
+
+std::vector<Region> regions(const File& file)
+{
+  const SpatialIndex& index = file.impl().spatial_index();
+  std::vector<Region> found;
+  for (std::size_t t = 0; t != index.treelets.size(); ++t)
+  {
+    const format::NodeRecord& node = index.nodes[index.leaf_nodes[t]];
+    if ((index.treelets[t].flags & format::kNonFinite) == 0)
+    {
+      found.push_back({ { { node.lower[0], node.lower[1], node.lower[2] },
+                          { node.upper[0], node.upper[1], node.upper[2] } },
+        index.treelets[t].count });
+    }
+  }
+  return found;
+}
 }
