@@ -1,14 +1,20 @@
 #include "BATToVTK.h"
 
+#include "LoadedParticles.h"
+#include "vtkBATReader.h"
 #include "vtkBATScalarTypes.h"
 
 #include "vtkBitArray.h"
 #include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
+#include "vtkFieldData.h"
+#include "vtkInformation.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
+#include "vtkPolyData.h"
 #include "vtkStringArray.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
@@ -21,20 +27,6 @@
 
 namespace
 {
-// Bits are stored as bytes. vtkBitArray keeps the first value in the highest bit of each byte.
-void PackBits(const std::vector<unsigned char>& values, vtkBitArray* array)
-{
-  unsigned char* bits = array->GetPointer(0);
-  std::fill_n(bits, (values.size() + 7) / 8, static_cast<unsigned char>(0));
-  for (std::size_t i = 0; i < values.size(); ++i)
-  {
-    if (values[i] != 0)
-    {
-      bits[i / 8] = static_cast<unsigned char>(bits[i / 8] | (0x80u >> (i % 8)));
-    }
-  }
-}
-
 template <typename ArrayT>
 vtkSmartPointer<vtkCellArray> MakeCells(std::uint64_t points, bool onePerPoint)
 {
@@ -73,6 +65,15 @@ vtkSmartPointer<vtkCellArray> MakeCells(std::uint64_t points, bool onePerPoint)
     : MakeCells<vtkTypeInt64Array>(points, onePerPoint);
 }
 
+template <typename ArrayT, typename ValueT>
+void AddField(vtkFieldData* field, const char* name, const ValueT& value)
+{
+  vtkNew<ArrayT> array;
+  array->SetName(name);
+  array->InsertNextValue(value);
+  field->AddArray(array);
+}
+
 void InsertRange(vtkStringArray* texts, const std::string& target, const bat::Key& key)
 {
   texts->InsertNextValue(target);
@@ -82,69 +83,118 @@ void InsertRange(vtkStringArray* texts, const std::string& target, const bat::Ke
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkPoints> bat_vtk::ReadPoints(
-  const bat::Dataset& file, const bat::DatasetSelection& selection)
+vtkSmartPointer<vtkDataArray> bat_vtk::MakePositions(const bat::Dataset& file, std::uint64_t rows)
 {
-  auto points = vtkSmartPointer<vtkPoints>::New();
-  points->SetDataType(bat_vtk::ToVTKType(file.position_type(), 0));
-  points->SetNumberOfPoints(static_cast<vtkIdType>(selection.count));
-  if (selection.count > 0)
-  {
-    file.read_positions(selection, points->GetVoidPointer(0));
-  }
-  return points;
-}
-
-//------------------------------------------------------------------------------
-vtkSmartPointer<vtkDataArray> bat_vtk::ReadAttribute(
-  const bat::Dataset& file, std::size_t index, const bat::DatasetSelection& selection)
-{
-  const bat::Attribute& attribute = file.attributes()[index];
   vtkSmartPointer<vtkDataArray> array;
-  array.TakeReference(
-    vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(attribute.type, attribute.host_type)));
-  array->SetName(attribute.name.c_str());
-  array->SetNumberOfComponents(attribute.components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(selection.count));
-  if (selection.count == 0)
-  {
-    return array;
-  }
-  if (vtkBitArray* bits = vtkBitArray::SafeDownCast(array))
-  {
-    std::vector<unsigned char> values(
-      selection.count * static_cast<std::uint64_t>(attribute.components));
-    file.read_attribute(index, selection, values.data());
-    PackBits(values, bits);
-  }
-  else
-  {
-    file.read_attribute(index, selection, array->GetVoidPointer(0));
-  }
+  array.TakeReference(vtkDataArray::CreateDataArray(ToVTKType(file.position_type(), 0)));
+  array->SetName("Points");
+  array->SetNumberOfComponents(3);
+  array->SetNumberOfTuples(static_cast<vtkIdType>(rows));
   return array;
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::AddArrayWithRole(vtkPointData* pointData, vtkDataArray* array, std::uint8_t role)
+vtkSmartPointer<vtkDataArray> bat_vtk::MakeAttribute(
+  const bat::Attribute& attribute, std::uint64_t rows)
 {
-  const int index = pointData->AddArray(array);
-  // A role that this version of VTK does not know is a hint that cannot be followed.
-  if (role >= 1 && role <= vtkDataSetAttributes::NUM_ATTRIBUTES)
+  vtkSmartPointer<vtkDataArray> array;
+  array.TakeReference(
+    vtkDataArray::CreateDataArray(ToVTKType(attribute.type, attribute.host_type)));
+  array->SetName(attribute.name.c_str());
+  array->SetNumberOfComponents(attribute.components);
+  array->SetNumberOfTuples(static_cast<vtkIdType>(rows));
+  return array;
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::IsBits(vtkDataArray* array)
+{
+  return vtkBitArray::SafeDownCast(array) != nullptr;
+}
+
+//------------------------------------------------------------------------------
+// vtkBitArray keeps the first value in the highest bit of each byte.
+void bat_vtk::PackBits(const std::vector<unsigned char>& values, vtkDataArray* array)
+{
+  vtkBitArray* packed = vtkBitArray::SafeDownCast(array);
+  if (!packed || values.empty())
   {
-    pointData->SetActiveAttribute(index, role - 1);
+    return;
+  }
+  unsigned char* bits = packed->GetPointer(0);
+  std::fill_n(bits, (values.size() + 7) / 8, static_cast<unsigned char>(0));
+  for (std::size_t i = 0; i < values.size(); ++i)
+  {
+    if (values[i] != 0)
+    {
+      bits[i / 8] = static_cast<unsigned char>(bits[i / 8] | (0x80u >> (i % 8)));
+    }
   }
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkCellArray> bat_vtk::MakeVertices(std::uint64_t count)
+void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
+  const std::vector<std::size_t>& attributes, int vertexCells, vtkPolyData* output)
 {
-  return MakeCells(count, true);
+  vtkNew<vtkPoints> points;
+  points->SetData(loaded.Positions());
+  output->SetPoints(points);
+  for (const std::size_t i : attributes)
+  {
+    const int index = output->GetPointData()->AddArray(loaded.Attribute(i));
+    const std::uint8_t role = file.attributes()[i].role;
+    // A role that this version of VTK does not know is a hint that cannot be followed.
+    if (role >= 1 && role <= vtkDataSetAttributes::NUM_ATTRIBUTES)
+    {
+      output->GetPointData()->SetActiveAttribute(index, role - 1);
+    }
+  }
+  if (vertexCells != vtkBATReader::NO_CELLS)
+  {
+    output->SetVerts(
+      MakeCells(loaded.Count(), vertexCells == vtkBATReader::ONE_PER_PARTICLE));
+  }
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkCellArray> bat_vtk::MakePolyVertex(std::uint64_t count)
+void bat_vtk::AddProvenance(const bat::Dataset& file, double quality, vtkDataObject* output)
 {
-  return MakeCells(count, false);
+  if (const std::optional<double> time = file.time())
+  {
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), *time);
+  }
+  vtkFieldData* field = output->GetFieldData();
+  if (const std::optional<std::int64_t> step = file.step())
+  {
+    AddField<vtkTypeInt64Array>(field, "timestep", *step);
+  }
+  AddField<vtkDoubleArray>(field, "quality", quality);
+  AddField<vtkTypeInt64Array>(
+    field, "particle_count", static_cast<vtkTypeInt64>(file.particle_count()));
+  AddField<vtkStringArray>(field, "format_version", file.format_version());
+  const std::string metadata = file.metadata();
+  if (!metadata.empty())
+  {
+    // Not "metadata": ParaView gathers data in the legacy format, where that is a keyword.
+    AddField<vtkStringArray>(field, "provenance", metadata);
+  }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeBytes(const bat::Dataset& file, vtkStringArray* texts)
+{
+  texts->Reset();
+  const auto insert = [&](const std::string& name, bat::ScalarType type, int components)
+  {
+    texts->InsertNextValue(name);
+    texts->InsertNextValue(
+      std::to_string(bat::size_of(type) * static_cast<std::size_t>(components)));
+  };
+  insert("", file.position_type(), 3);
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    insert(attribute.name, attribute.type, attribute.components);
+  }
 }
 
 //------------------------------------------------------------------------------

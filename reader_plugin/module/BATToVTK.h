@@ -6,29 +6,40 @@
 
 #include "vtkSmartPointer.h"
 
-class vtkCellArray;
+#include <cstdint>
+#include <vector>
+
 class vtkDataArray;
-class vtkPointData;
-class vtkPoints;
+class vtkDataObject;
+class vtkPolyData;
 class vtkStringArray;
 
 namespace bat_vtk
 {
-/// The positions of the selected particles, in the type in which they are stored.
-vtkSmartPointer<vtkPoints> ReadPoints(const bat::Dataset& file, const bat::DatasetSelection& selection);
+class LoadedParticles;
 
-/// Attribute `index` of the selected particles, in the VTK type that was written if it is known.
-vtkSmartPointer<vtkDataArray> ReadAttribute(
-  const bat::Dataset& file, std::size_t index, const bat::DatasetSelection& selection);
+/// An array for the positions of `rows` particles, in the type in which they are stored.
+vtkSmartPointer<vtkDataArray> MakePositions(const bat::Dataset& file, std::uint64_t rows);
 
-/// Adds an array and gives it back the role that it had when it was written: active scalars,
-/// vectors, global ids and so on.
-void AddArrayWithRole(vtkPointData* pointData, vtkDataArray* array, std::uint8_t role);
+/// An array for an attribute of `rows` particles, in the VTK type that was written if it is known.
+vtkSmartPointer<vtkDataArray> MakeAttribute(const bat::Attribute& attribute, std::uint64_t rows);
 
-/// One cell per point: 0; 1; 2; ...
-vtkSmartPointer<vtkCellArray> MakeVertices(std::uint64_t count);
-/// One cell with all points. No cell if there are no points.
-vtkSmartPointer<vtkCellArray> MakePolyVertex(std::uint64_t count);
+/// Whether an array has bits where the file has bytes.
+bool IsBits(vtkDataArray* array);
+/// The values of an array that has bits, from as many bytes. Does nothing to others.
+void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);
+
+/// The particles as points, attributes and cells (vtkBATReader::VertexCellsType).
+void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
+  const std::vector<std::size_t>& attributes, int vertexCells, vtkPolyData* output);
+
+/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality,
+/// particle_count of the file, format_version and provenance (its metadata, JSON), as far as the file has them.
+void AddProvenance(const bat::Dataset& file, double quality, vtkDataObject* output);
+
+/// A name and the bytes of one particle, two texts each: positions, with an empty name, then the
+/// attributes.
+void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
 
 /// Target, minimum and maximum of everything that a range can be asked of, three texts each. A
 /// target is the name of an attribute (the value, or the magnitude of a vector), then

@@ -1,20 +1,18 @@
 #include "vtkBATReader.h"
 
 #include "BATToVTK.h"
+#include "LoadedParticles.h"
+#include "OpenFile.h"
 #include "vtkBATErrors.h"
 
 #include "bat/bat.hpp"
 
-#include "vtkCellArray.h"
 #include "vtkCommand.h"
-#include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
-#include "vtkPointData.h"
-#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
@@ -24,44 +22,18 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
-
-#include <sys/stat.h>
 
 namespace
 {
-// Tells one state of a file on disk from another: a rewritten file has another inode, time or size.
-struct FileStamp
-{
-  std::filesystem::file_time_type Time;
-  std::uintmax_t Size = 0;
-  std::uint64_t Inode = 0;
+// What is loaded first while RefineWhileIdle is on, and how each step grows.
+constexpr std::uint64_t FirstParticles = 500000;
+constexpr double Growth = 1.5;
 
-  bool operator==(const FileStamp& other) const
-  {
-    return this->Time == other.Time && this->Size == other.Size && this->Inode == other.Inode;
-  }
-};
-
-std::optional<FileStamp> StampOf(const std::filesystem::path& path)
-{
-  std::error_code error;
-  FileStamp stamp;
-  stamp.Time = std::filesystem::last_write_time(path, error);
-  if (!error)
-  {
-    stamp.Size = std::filesystem::file_size(path, error);
-  }
-  struct stat status;
-  if (error || ::stat(path.string().c_str(), &status) != 0)
-  {
-    return std::nullopt;
-  }
-  stamp.Inode = static_cast<std::uint64_t>(status.st_ino);
-  return stamp;
-}
+constexpr double RadiusOfSpacing = 0.6;
 
 struct RangeTexts
 {
@@ -85,53 +57,89 @@ std::string TextOrEmpty(const char* text)
 class vtkBATReader::vtkInternals
 {
 public:
-  /// The file, opened if it is another one than last time or has changed on disk.
-  const bat::Dataset& Open(const char* fileName)
+  explicit vtkInternals(vtkBATReader* reader)
+    : Reader(reader)
   {
-    const std::filesystem::path path = std::filesystem::u8path(fileName);
-    // Taken before opening: a file that is replaced in between is opened again next time.
-    const std::optional<FileStamp> stamp = StampOf(path);
-    if (!this->File || !stamp || !(stamp == this->Stamp) || this->OpenName != fileName)
-    {
-      this->Close();
-      this->File = bat::Dataset::open(path);
-      this->OpenName = fileName;
-      this->Stamp = stamp;
-      this->Version = this->File->format_version();
-    }
-    return *this->File;
   }
 
-  void Close()
-  {
-    this->File.reset();
-    this->Stamp.reset();
-    this->OpenName.clear();
-    this->Version.clear();
-  }
-
-  std::vector<bat::AttributeRange> ParseRanges(const std::vector<std::string>& names) const
+  bat::Query MakeQuery(const bat::Dataset& file) const
   {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<bat::AttributeRange> ranges;
+    bat::Query query;
+    query.quality = this->Reader->Quality;
+    if (this->Reader->UseBox)
+    {
+      const double* box = this->Reader->Box;
+      query.box = bat::Box{ { box[0], box[2], box[4] }, { box[1], box[3], box[5] } };
+    }
+    const std::vector<std::string> names = file.attribute_names();
     for (const RangeTexts& texts : this->Ranges)
     {
       bat::AttributeRange range = bat::parse_range_target(texts.Target, names);
       range.lower = ParseEnd(texts.Minimum, -infinity);
       range.upper = ParseEnd(texts.Maximum, infinity);
-      ranges.push_back(range);
+      query.ranges.push_back(range);
     }
-    return ranges;
+    return query;
   }
 
-  std::optional<bat::Dataset> File;
+  std::uint64_t MostParticles() const
+  {
+    const vtkIdType budget = this->Reader->ParticleBudget;
+    return budget > 0 ? static_cast<std::uint64_t>(budget)
+                      : std::numeric_limits<std::uint64_t>::max();
+  }
+
+  std::vector<std::size_t> WantedAttributes(const bat::Dataset& file) const
+  {
+    vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
+    std::vector<std::size_t> wanted;
+    for (std::size_t i = 0; i < file.attributes().size(); ++i)
+    {
+      const char* name = file.attributes()[i].name.c_str();
+      if (selection->ArrayIsEnabled(name) || !selection->ArrayExists(name))
+      {
+        wanted.push_back(i);
+      }
+    }
+    return wanted;
+  }
+
+  // Looks at the whole query only, so that all pieces choose the same.
+  void ChooseQuality(bat_vtk::LoadedParticles::Request& request)
+  {
+    const bool more = std::exchange(this->MoreWanted, false);
+    bat::QueryOptions options;
+    if (request.SkipDamaged)
+    {
+      options.on_damage = [](std::size_t, const bat::Error&) {}; // told of when it is loaded
+    }
+    bat::Query& query = request.Query;
+    query.quality = request.File->quality_within(query, this->MostParticles(), options);
+    this->Reader->TargetQuality = query.quality;
+    if (this->Reader->RefineWhileIdle)
+    {
+      double step = request.File->quality_within(query, FirstParticles, options);
+      if (this->Loaded.IsSame(request))
+      {
+        step = std::max(step, this->Loaded.Quality() * (more ? Growth : 1.0));
+      }
+      query.quality = std::min(query.quality, step);
+    }
+    this->Reader->SuggestedRadius = RadiusOfSpacing * request.File->spacing(query, options);
+  }
+
+  bat_vtk::OpenFile File;
+  bat_vtk::LoadedParticles Loaded;
   std::string Version;
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
+  bool MoreWanted = false;
+  std::uint64_t WarnedGeneration = 0;
+  std::set<std::size_t> Warned; ///< leaf files of that generation
 
 private:
-  std::string OpenName;
-  std::optional<FileStamp> Stamp;
+  vtkBATReader* Reader;
 };
 
 //------------------------------------------------------------------------------
@@ -139,7 +147,7 @@ vtkStandardNewMacro(vtkBATReader);
 
 //------------------------------------------------------------------------------
 vtkBATReader::vtkBATReader()
-  : Internals(new vtkInternals)
+  : Internals(new vtkInternals(this))
 {
   this->SetNumberOfInputPorts(0);
   this->SetNumberOfOutputPorts(1);
@@ -159,6 +167,9 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << "\n";
   os << indent << "Quality: " << this->Quality << "\n";
+  os << indent << "ParticleBudget: " << this->ParticleBudget << "\n";
+  os << indent << "RefineWhileIdle: " << (this->RefineWhileIdle ? "on" : "off") << "\n";
+  os << indent << "SkipDamaged: " << (this->SkipDamaged ? "on" : "off") << "\n";
   os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
   os << indent << "Box:";
   for (double end : this->Box)
@@ -177,7 +188,12 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());
   os << indent << "FileVersion: " << this->GetFileVersion() << "\n";
   os << indent << "ParticleCount: " << this->ParticleCount << "\n";
+  os << indent << "LeafFileCount: " << this->LeafFileCount << "\n";
+  os << indent << "FileBytes: " << this->FileBytes << "\n";
   os << indent << "LoadedCount: " << this->LoadedCount << "\n";
+  os << indent << "LoadedQuality: " << this->LoadedQuality << "\n";
+  os << indent << "TargetQuality: " << this->TargetQuality << "\n";
+  os << indent << "SuggestedRadius: " << this->SuggestedRadius << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
   for (double end : this->Bounds)
@@ -191,6 +207,12 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
     os << indent.GetNextIndent() << this->AttributeRangesInfo->GetValue(i) << ": "
        << this->AttributeRangesInfo->GetValue(i + 1) << " to "
        << this->AttributeRangesInfo->GetValue(i + 2) << "\n";
+  }
+  os << indent << "ParticleBytesInfo:\n";
+  for (vtkIdType i = 0; i + 1 < this->ParticleBytesInfo->GetNumberOfValues(); i += 2)
+  {
+    os << indent.GetNextIndent() << this->ParticleBytesInfo->GetValue(i) << ": "
+       << this->ParticleBytesInfo->GetValue(i + 1) << "\n";
   }
 }
 
@@ -239,8 +261,24 @@ const char* vtkBATReader::GetFileVersion() const
 //------------------------------------------------------------------------------
 vtkIdType vtkBATReader::GetBytesRead() const
 {
-  const std::optional<bat::Dataset>& file = this->Internals->File;
+  const bat::Dataset* file = this->Internals->File.Current();
   return file ? static_cast<vtkIdType>(file->bytes_read()) : 0;
+}
+
+//------------------------------------------------------------------------------
+vtkStringArray* vtkBATReader::GetParticleBytesInfo()
+{
+  return this->ParticleBytesInfo;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::LoadMore()
+{
+  if (this->RefineWhileIdle && this->LoadedQuality < this->TargetQuality)
+  {
+    this->Internals->MoreWanted = true;
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -276,8 +314,12 @@ int vtkBATReader::RequestInformation(
 {
   this->SetErrorCode(vtkErrorCode::NoError);
   this->ParticleCount = 0;
+  this->LeafFileCount = 0;
+  this->FileBytes = 0;
   std::fill_n(this->Bounds, 6, 0.0);
   this->AttributeRangesInfo->Reset();
+  this->ParticleBytesInfo->Reset();
+  this->Internals->Version.clear();
   if (!this->FileName || !*this->FileName)
   {
     return this->Fail(vtkErrorCode::NoFileNameError, "FileName must be set");
@@ -285,10 +327,14 @@ int vtkBATReader::RequestInformation(
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   try
   {
-    const bat::Dataset& file = this->Internals->Open(this->FileName);
+    const bat::Dataset& file = this->Internals->File.Get(this->FileName);
 
+    this->Internals->Version = file.format_version();
     this->ParticleCount = static_cast<vtkIdType>(file.particle_count());
+    this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
+    this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
     bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
+    bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
 
     // Names that this file lacks stay: in a series of files another one may have them.
     this->Internals->FillingSelection = true;
@@ -343,6 +389,41 @@ int vtkBATReader::RequestInformation(
 }
 
 //------------------------------------------------------------------------------
+void vtkBATReader::WarnOfDamage()
+{
+  vtkInternals& self = *this->Internals;
+  if (self.WarnedGeneration != self.File.Generation())
+  {
+    self.WarnedGeneration = self.File.Generation();
+    self.Warned.clear();
+  }
+  for (const auto& [leaf, text] : self.Loaded.Damaged())
+  {
+    if (self.Warned.insert(leaf).second)
+    {
+      vtkWarningMacro(<< "left out: " << text);
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::ReadAhead(const char* fileName)
+{
+  const bat::Dataset* file = this->Internals->File.Current();
+  if (!file || !fileName || !*fileName)
+  {
+    return;
+  }
+  std::vector<std::string> attributes;
+  for (const std::size_t i : this->Internals->WantedAttributes(*file))
+  {
+    attributes.push_back(file->attributes()[i].name);
+  }
+  vtkInternals& self = *this->Internals;
+  self.File.ReadAhead(fileName, self.MakeQuery(*file), self.MostParticles(), attributes);
+}
+
+//------------------------------------------------------------------------------
 int vtkBATReader::RequestData(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -364,74 +445,42 @@ int vtkBATReader::RequestData(
     ? std::max(0, outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()))
     : 0;
 
+  bat_vtk::LoadedParticles& loaded = this->Internals->Loaded;
   try
   {
-    const bat::Dataset& file = this->Internals->Open(this->FileName);
-
-    bat::Query query;
-    query.quality = this->Quality;
-    if (this->UseBox)
+    const bat::Dataset& file = this->Internals->File.Get(this->FileName);
+    bat_vtk::LoadedParticles::Request request;
+    request.File = &file;
+    request.Generation = this->Internals->File.Generation();
+    request.Query = this->Internals->MakeQuery(file);
+    request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
+    request.Query.parts = static_cast<std::uint32_t>(pieces);
+    request.Attributes = this->Internals->WantedAttributes(file);
+    request.SkipDamaged = this->SkipDamaged;
+    request.Progress = [this](double share)
     {
-      query.box = bat::Box{ { this->Box[0], this->Box[2], this->Box[4] },
-        { this->Box[1], this->Box[3], this->Box[5] } };
-    }
-    query.ranges = this->Internals->ParseRanges(file.attribute_names());
-    query.part = static_cast<std::uint32_t>(piece);
-    query.parts = static_cast<std::uint32_t>(pieces);
-    const bat::DatasetSelection selection = piece < pieces
-      ? file.select(query)
-      : bat::DatasetSelection(); // VTK may ask for pieces beyond the last
-
-    // Progress counts bytes: positions and attributes differ in width.
-    double bytesTotal = 0.0;
-    double bytesDone = 0.0;
-    const double positionBytes = 3.0 * static_cast<double>(bat::size_of(file.position_type()));
-    std::vector<std::size_t> wanted;
-    bytesTotal += positionBytes;
-    for (std::size_t i = 0; i < file.attributes().size(); ++i)
+      this->UpdateProgress(share);
+      return !this->CheckAbort();
+    };
+    this->Internals->ChooseQuality(request);
+    if (piece >= pieces) // VTK may ask for pieces beyond the last
     {
-      const bat::Attribute& attribute = file.attributes()[i];
-      if (this->PointDataArraySelection->ArrayIsEnabled(attribute.name.c_str()) ||
-        !this->PointDataArraySelection->ArrayExists(attribute.name.c_str()))
-      {
-        wanted.push_back(i);
-        bytesTotal += attribute.components * static_cast<double>(bat::size_of(attribute.type));
-      }
+      return 1;
     }
-
-    output->SetPoints(bat_vtk::ReadPoints(file, selection));
-    bytesDone += positionBytes;
-    for (std::size_t i : wanted)
+    if (!loaded.Load(request))
     {
-      this->UpdateProgress(bytesDone / bytesTotal);
-      if (this->CheckAbort())
-      {
-        output->Initialize();
-        return 1;
-      }
-      const bat::Attribute& attribute = file.attributes()[i];
-      bat_vtk::AddArrayWithRole(
-        output->GetPointData(), bat_vtk::ReadAttribute(file, i, selection), attribute.role);
-      bytesDone += attribute.components * static_cast<double>(bat::size_of(attribute.type));
+      return 1;
     }
-
-    if (this->VertexCells == ONE_PER_PARTICLE)
-    {
-      output->SetVerts(bat_vtk::MakeVertices(selection.count));
-    }
-    else if (this->VertexCells == ONE_POLY_VERTEX)
-    {
-      output->SetVerts(bat_vtk::MakePolyVertex(selection.count));
-    }
-    if (const std::optional<double> time = file.time())
-    {
-      output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), *time);
-    }
-    this->LoadedCount = static_cast<vtkIdType>(selection.count);
+    this->WarnOfDamage();
+    this->LoadedQuality = loaded.Quality();
+    this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
+    bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);
+    bat_vtk::AddProvenance(file, loaded.Quality(), output);
   }
   catch (const bat::Error& error)
   {
     output->Initialize(); // a half-filled output looks like success downstream
+    loaded.Clear();
     return this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
   }
   catch (const std::exception& error)

@@ -9,7 +9,8 @@
  * ids and so on) come back as they were written, every value bit for bit.
  *
  * RequestInformation reads a few KiB, whatever the size of the file. The file stays open until
- * another one is named or it changes on disk.
+ * another one is named or it changes on disk. An update that asks for a finer quality, or for more
+ * attributes, reads only what is new; the new particles follow those that were there.
  *
  * Pieces: part k of n gets a compact region of space with its share of the particles of every
  * quality; the parts are disjoint and add up to the whole.
@@ -60,6 +61,42 @@ public:
    */
   vtkSetMacro(Quality, double);
   vtkGetMacro(Quality, double);
+  ///@}
+
+  ///@{
+  /**
+   * Most particles to load, over all pieces: the quality is lowered to the finest one that fits, the
+   * same in all pieces (GetLoadedQuality). Box and ranges leave room for a finer one. 0 is no limit.
+   * Default: 0.
+   */
+  vtkSetClampMacro(ParticleBudget, vtkIdType, 0, VTK_ID_MAX);
+  vtkGetMacro(ParticleBudget, vtkIdType);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the first update of a file, box or range loads only about half a million particles, and
+   * each LoadMore() half as many again, until Quality or ParticleBudget is reached. Default: false,
+   * everything at once.
+   */
+  vtkSetMacro(RefineWhileIdle, bool);
+  vtkGetMacro(RefineWhileIdle, bool);
+  vtkBooleanMacro(RefineWhileIdle, bool);
+  ///@}
+
+  /**
+   * Makes the next update load some more particles, if RefineWhileIdle has left any.
+   */
+  void LoadMore();
+
+  ///@{
+  /**
+   * Whether to go on without leaf files that are missing or damaged; each is warned of once. Default:
+   * false, they are errors.
+   */
+  vtkSetMacro(SkipDamaged, bool);
+  vtkGetMacro(SkipDamaged, bool);
+  vtkBooleanMacro(SkipDamaged, bool);
   ///@}
 
   ///@{
@@ -123,12 +160,21 @@ public:
   ///@{
   /**
    * What the file holds, after UpdateInformation: number of particles, their box (zeros if there
-   * are none), and the format version ("1.0"; empty if no file is open).
+   * are none), number of leaf files, bytes of all files, and the format version ("1.0"; empty if no
+   * file is open).
    */
   vtkGetMacro(ParticleCount, vtkIdType);
   vtkGetVector6Macro(Bounds, double);
+  vtkGetMacro(LeafFileCount, vtkIdType);
+  vtkGetMacro(FileBytes, vtkIdType);
   const char* GetFileVersion() const;
   ///@}
+
+  /**
+   * Pairs of a name and the bytes that one particle takes in memory, after UpdateInformation:
+   * positions, with an empty name, then each attribute.
+   */
+  vtkStringArray* GetParticleBytesInfo();
 
   /**
    * Triples of target, minimum and maximum for each range that can be asked of the file, after
@@ -140,6 +186,27 @@ public:
    * Particles that the last Update loaded into this piece.
    */
   vtkGetMacro(LoadedCount, vtkIdType);
+
+  ///@{
+  /**
+   * Quality that the last Update loaded, and the one that LoadMore() leads to: Quality, or what
+   * ParticleBudget allows of it. The same in all pieces.
+   */
+  vtkGetMacro(LoadedQuality, double);
+  vtkGetMacro(TargetQuality, double);
+  ///@}
+
+  /**
+   * A radius with which half of the particles that were loaded touch their neighbours, so that
+   * shapes look closed at any quality: 0.6 times their spacing. The same in all pieces. 0 if unknown.
+   */
+  vtkGetMacro(SuggestedRadius, double);
+
+  /**
+   * Opens another file in the background and has the system read what an Update with the present
+   * settings would need of it. For the next step of a time series. Errors are left for that Update.
+   */
+  void ReadAhead(const char* fileName);
 
   /**
    * Bytes read from the open file so far.
@@ -157,21 +224,31 @@ protected:
 
   char* FileName = nullptr;
   double Quality = 1.0;
+  vtkIdType ParticleBudget = 0;
+  bool RefineWhileIdle = false;
+  bool SkipDamaged = false;
   bool UseBox = false;
   double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
   int VertexCells = ONE_PER_PARTICLE;
   vtkNew<vtkDataArraySelection> PointDataArraySelection;
 
   vtkIdType ParticleCount = 0;
+  vtkIdType LeafFileCount = 0;
+  vtkIdType FileBytes = 0;
   vtkIdType LoadedCount = 0;
+  double LoadedQuality = 0.0;
+  double TargetQuality = 0.0;
+  double SuggestedRadius = 0.0;
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   vtkNew<vtkStringArray> AttributeRangesInfo;
+  vtkNew<vtkStringArray> ParticleBytesInfo;
 
 private:
   vtkBATReader(const vtkBATReader&) = delete;
   void operator=(const vtkBATReader&) = delete;
 
   void SelectionModified();
+  void WarnOfDamage();
   int Fail(unsigned long code, const std::string& text);
 
   class vtkInternals;

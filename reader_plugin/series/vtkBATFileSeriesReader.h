@@ -2,22 +2,21 @@
  * @class   vtkBATFileSeriesReader
  * @brief   files that are chosen one by one, and no list of files
  *
- * Lists (.bat.series) belong to the proxy BATSeriesReader, which a plain vtkFileSeriesReader
- * serves: ParaView asks the user how to reload files that were chosen, but reads a list again at
- * once. It would otherwise take ".bat" for the extension of a list.
+ * Lists (.bat.series) belong to the proxy BATSeriesReader, which vtkBATSeriesReader serves:
+ * ParaView asks the user how to reload files that were chosen, but reads a list again at once. It would otherwise take ".bat" for the extension of a list.
  */
 
 #ifndef vtkBATFileSeriesReader_h
 #define vtkBATFileSeriesReader_h
 
 #include "vtkBATSeriesModule.h" // for export macro
-#include "vtkFileSeriesReader.h"
+#include "vtkBATSeriesReader.h"
 
-class VTKBATSERIES_EXPORT vtkBATFileSeriesReader : public vtkFileSeriesReader
+class VTKBATSERIES_EXPORT vtkBATFileSeriesReader : public vtkBATSeriesReader
 {
 public:
   static vtkBATFileSeriesReader* New();
-  vtkTypeMacro(vtkBATFileSeriesReader, vtkFileSeriesReader);
+  vtkTypeMacro(vtkBATFileSeriesReader, vtkBATSeriesReader);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**

@@ -1,0 +1,228 @@
+#include "LoadedParticles.h"
+
+#include "BATToVTK.h"
+
+#include "vtkDataArray.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace
+{
+// Between two signs of progress; a fraction of a tenth of a second.
+constexpr std::uint64_t PortionParticles = 1 << 21;
+
+bool SameConditions(const bat::Query& a, const bat::Query& b)
+{
+  const auto sameRange = [](const bat::AttributeRange& x, const bat::AttributeRange& y)
+  {
+    return x.attribute == y.attribute && x.component == y.component && x.lower == y.lower &&
+      x.upper == y.upper;
+  };
+  const bool sameBox = a.box.has_value() == b.box.has_value() &&
+    (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
+  return sameBox && a.part == b.part && a.parts == b.parts &&
+    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange);
+}
+
+std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)
+{
+  std::uint64_t count = 0;
+  for (const bat::DatasetSelection& step : steps)
+  {
+    count += step.count;
+  }
+  return count;
+}
+
+template <typename Bad>
+void LeaveOut(bat::DatasetSelection& selection, const Bad& bad)
+{
+  auto& parts = selection.parts;
+  parts.erase(std::remove_if(parts.begin(), parts.end(),
+                [&](const auto& part) { return bad.count(part.leaf) != 0; }),
+    parts.end());
+  selection.count = 0;
+  for (const bat::DatasetSelection::Part& part : parts)
+  {
+    selection.count += part.selection.count;
+  }
+}
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::LoadedParticles::Clear()
+{
+  *this = {};
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::LoadedParticles::IsSame(const Request& request) const
+{
+  return this->Generation == request.Generation && this->SkipDamaged == request.SkipDamaged &&
+    SameConditions(this->Query, request.Query);
+}
+
+//------------------------------------------------------------------------------
+vtkDataArray* bat_vtk::LoadedParticles::Attribute(std::size_t index) const
+{
+  const auto found = this->Columns.find(index);
+  return found == this->Columns.end() ? nullptr : found->second.Get();
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::LoadedParticles::Load(const Request& request)
+{
+  if (!this->IsSame(request) || request.Query.quality < this->LoadedQuality)
+  {
+    this->Clear();
+    this->Generation = request.Generation;
+    this->Query = request.Query;
+    this->SkipDamaged = request.SkipDamaged;
+  }
+  try
+  {
+    std::mutex mutex;
+    bat::QueryOptions options;
+    if (request.SkipDamaged)
+    {
+      options.on_damage = [&](std::size_t leaf, const bat::Error& error)
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        this->Bad.emplace(leaf, error.what());
+      };
+    }
+    const bool more = this->Columns.empty() || request.Query.quality > this->LoadedQuality;
+    if (more)
+    {
+      bat::Query step = request.Query;
+      step.after_quality = this->LoadedQuality;
+      this->Steps.push_back(request.File->select(step, options));
+    }
+    while (true)
+    {
+      // A leaf file may turn out to be damaged while it is read.
+      const std::size_t known = this->Bad.size();
+      for (bat::DatasetSelection& step : this->Steps)
+      {
+        LeaveOut(step, this->Bad);
+      }
+      const std::uint64_t before = this->Rows;
+      const std::uint64_t kept = CountOf(this->Steps) - (more ? this->Steps.back().count : 0);
+      if (kept != before)
+      {
+        this->Columns.clear(); // particles that were loaded are left out now
+      }
+      ColumnMap columns;
+      columns[PositionColumn] = nullptr;
+      for (const std::size_t attribute : request.Attributes)
+      {
+        columns[attribute] = nullptr;
+      }
+      if (!this->ReadColumns(request, options, columns, kept))
+      {
+        if (this->Columns.empty())
+        {
+          this->Clear();
+        }
+        else if (more)
+        {
+          this->Steps.pop_back();
+        }
+        return false;
+      }
+      if (this->Bad.size() == known)
+      {
+        this->Columns = std::move(columns);
+        this->Rows = CountOf(this->Steps);
+        this->LoadedQuality = request.Query.quality;
+        return true;
+      }
+    }
+  }
+  catch (...)
+  {
+    this->Clear();
+    throw;
+  }
+}
+
+//------------------------------------------------------------------------------
+// Fills `columns`, with what is there already and what is read.
+bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const bat::QueryOptions& options,
+  ColumnMap& columns, std::uint64_t oldRows) const
+{
+  const bat::Dataset& file = *request.File;
+  const std::uint64_t rows = CountOf(this->Steps);
+  const auto bytesOf = [&](std::size_t column) -> std::uint64_t
+  {
+    if (column == PositionColumn)
+    {
+      return 3 * bat::size_of(file.position_type());
+    }
+    const bat::Attribute& attribute = file.attributes()[column];
+    return bat::size_of(attribute.type) * static_cast<std::uint64_t>(attribute.components);
+  };
+  const auto keptRows = [&](std::size_t column)
+  { return this->Attribute(column) && !IsBits(this->Attribute(column)) ? oldRows : 0; };
+
+  double bytesTotal = 1.0;
+  double bytesDone = 0.0;
+  for (const auto& column : columns)
+  {
+    bytesTotal += static_cast<double>((rows - keptRows(column.first)) * bytesOf(column.first));
+  }
+  for (auto& [column, array] : columns)
+  {
+    const std::uint64_t kept = keptRows(column);
+    if (kept == rows && this->Attribute(column))
+    {
+      array = this->Attribute(column);
+      continue;
+    }
+    array = column == PositionColumn ? MakePositions(file, rows)
+                                     : MakeAttribute(file.attributes()[column], rows);
+    const std::uint64_t bytes = bytesOf(column);
+    std::vector<unsigned char> bits;
+    auto* values = static_cast<std::byte*>(array->GetVoidPointer(0));
+    if (IsBits(array))
+    {
+      bits.resize(rows * bytes);
+      values = reinterpret_cast<std::byte*>(bits.data());
+    }
+    if (kept > 0)
+    {
+      std::memcpy(values, this->Attribute(column)->GetVoidPointer(0), kept * bytes);
+    }
+    std::uint64_t row = 0;
+    for (const bat::DatasetSelection& step : this->Steps)
+    {
+      if (row + step.count <= kept)
+      {
+        row += step.count;
+        continue;
+      }
+      for (const bat::DatasetSelection& portion : bat::split(step, PortionParticles))
+      {
+        if (request.Progress && !request.Progress(bytesDone / bytesTotal))
+        {
+          return false;
+        }
+        if (column == PositionColumn)
+        {
+          file.read_positions(portion, values + row * bytes, options);
+        }
+        else
+        {
+          file.read_attribute(column, portion, values + row * bytes, options);
+        }
+        row += portion.count;
+        bytesDone += static_cast<double>(portion.count * bytes);
+      }
+    }
+    PackBits(bits, array);
+  }
+  return true;
+}

@@ -1,0 +1,70 @@
+// What a reader has loaded, so that a change loads only what is new.
+#ifndef LoadedParticles_h
+#define LoadedParticles_h
+
+#include "bat/dataset.hpp"
+
+#include "vtkSmartPointer.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+class vtkDataArray;
+
+namespace bat_vtk
+{
+/// The particles of a query, in the order in which they were loaded: if a query only asks for a
+/// finer quality than the one before, its new particles follow the old ones; if it asks for another
+/// attribute, only that is read.
+class LoadedParticles
+{
+public:
+  struct Request
+  {
+    const bat::Dataset* File = nullptr;
+    std::uint64_t Generation = 0; ///< of File; another one means that nothing can be kept
+    bat::Query Query;
+    std::vector<std::size_t> Attributes; ///< numbers in File
+    bool SkipDamaged = false;            ///< go on without leaf files that cannot be read
+    /// Told how far loading is, in [0, 1]; false gives up.
+    std::function<bool(double)> Progress;
+  };
+
+  /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
+  /// Throws bat::Error, after which nothing is loaded.
+  bool Load(const Request& request);
+  void Clear();
+  /// True if the request, but for its quality, is the one of the last Load().
+  [[nodiscard]] bool IsSame(const Request& request) const;
+
+  [[nodiscard]] std::uint64_t Count() const { return this->Rows; }
+  [[nodiscard]] double Quality() const { return this->LoadedQuality; }
+  /// Shape (Count(), 3). Null if nothing was loaded.
+  [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
+  /// Null if it was not asked for.
+  [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
+  /// What is wrong with each leaf file that was left out.
+  [[nodiscard]] const std::map<std::size_t, std::string>& Damaged() const { return this->Bad; }
+
+private:
+  static constexpr std::size_t PositionColumn = ~std::size_t(0);
+  using ColumnMap = std::map<std::size_t, vtkSmartPointer<vtkDataArray>>;
+
+  bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,
+    std::uint64_t oldRows) const;
+
+  std::uint64_t Generation = 0;
+  bat::Query Query;
+  bool SkipDamaged = false;
+  double LoadedQuality = 0.0;
+  std::uint64_t Rows = 0;
+  std::vector<bat::DatasetSelection> Steps; ///< one for each quality, coarse to fine
+  ColumnMap Columns;
+  std::map<std::size_t, std::string> Bad;
+};
+}
+
+#endif

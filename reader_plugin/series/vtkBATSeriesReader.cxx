@@ -1,0 +1,66 @@
+#include "vtkBATSeriesReader.h"
+
+#include "vtkBATReader.h"
+
+#include "vtkObjectFactory.h"
+#include "vtkProcessModule.h"
+
+//------------------------------------------------------------------------------
+vtkStandardNewMacro(vtkBATSeriesReader);
+
+//------------------------------------------------------------------------------
+void vtkBATSeriesReader::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+}
+
+//------------------------------------------------------------------------------
+// The reader of a list reads through the reader of a series.
+vtkBATReader* vtkBATSeriesReader::GetBATReader()
+{
+  auto* series = vtkBATSeriesReader::SafeDownCast(this->GetReader());
+  return series ? series->GetBATReader() : vtkBATReader::SafeDownCast(this->GetReader());
+}
+
+//------------------------------------------------------------------------------
+int vtkBATSeriesReader::RequestInformationForInput(
+  int index, vtkInformation* request, vtkInformationVector* outputVector)
+{
+  this->RequestedIndex = index;
+  return this->Superclass::RequestInformationForInput(index, request, outputVector);
+}
+
+//------------------------------------------------------------------------------
+int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVector** inputVector,
+  vtkInformationVector* outputVector)
+{
+  const int result = this->Superclass::RequestData(request, inputVector, outputVector);
+  vtkBATReader* reader = this->GetBATReader();
+  if (!result || !reader)
+  {
+    return result;
+  }
+  const int index = this->RequestedIndex;
+  if (this->LoadedIndex >= 0 && index != this->LoadedIndex)
+  {
+    const int next = index + (index > this->LoadedIndex ? 1 : -1);
+    if (next >= 0 && next < static_cast<int>(this->GetNumberOfFileNames()))
+    {
+      reader->ReadAhead(this->GetFileName(static_cast<unsigned int>(next)));
+    }
+  }
+  this->LoadedIndex = index;
+
+  if (!this->Warned && reader == this->GetReader() &&
+    reader->GetTargetQuality() < reader->GetQuality() &&
+    vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&
+    vtkProcessModule::GetProcessModule()->GetPartitionId() == 0)
+  {
+    this->Warned = true;
+    vtkWarningMacro(<< reader->GetFileName() << ": a sample of quality "
+                    << reader->GetTargetQuality() << " of its " << reader->GetParticleCount()
+                    << " particles is loaded, to stay within ParticleBudget = "
+                    << reader->GetParticleBudget() << "; 0 is no limit");
+  }
+  return result;
+}
