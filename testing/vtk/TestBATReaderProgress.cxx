@@ -1,0 +1,319 @@
+// How much the reader loads, and when: particle budget, step by step, only what is new, what is left
+// of a damaged data set, and what comes next.
+#include "vtk_support.hpp"
+
+#include "bat/dataset.hpp"
+#include "support/dataset_files.hpp"
+
+#include "vtkDataArraySelection.h"
+#include "vtkFieldData.h"
+#include "vtkStringArray.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace vtk_support;
+
+namespace
+{
+constexpr vtkIdType kCount = 1200000;
+
+// Where each particle is, by its index; the index of Cloud(kCount) is below kCount.
+std::vector<std::array<double, 3>> PositionsByIndex(vtkPolyData* data)
+{
+  std::vector<std::array<double, 3>> positions(kCount, { -1.0, -1.0, -1.0 });
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    data->GetPoint(place, positions.at(static_cast<std::size_t>(index)).data());
+  }
+  return positions;
+}
+
+class BATReaderProgress : public ::testing::Test
+{
+protected:
+  // Large enough for several steps, small enough to be written for each test.
+  BATReaderProgress()
+    : Path(Folder / "sample.bat")
+    , Caught(Reader)
+  {
+    auto cloud = Cloud(kCount);
+    vtkNew<vtkFloatArray> half;
+    half->SetNumberOfValues(kCount);
+    for (vtkIdType i = 0; i < kCount; ++i)
+    {
+      half->SetValue(i, static_cast<float>(i % 2));
+    }
+    AddArray(cloud->GetPointData(), half, "half");
+    Write(cloud, this->Path);
+    this->Reader->SetFileName(this->Path.c_str());
+  }
+
+  vtkPolyData* Load()
+  {
+    this->Reader->Update();
+    EXPECT_EQ(this->Caught.Errors, "");
+    return this->Reader->GetOutput();
+  }
+
+  // Every particle once, with its own place.
+  void ExpectAll(vtkPolyData* data)
+  {
+    ASSERT_EQ(data->GetNumberOfPoints(), kCount);
+    EXPECT_TRUE(PositionsByIndex(data) == PositionsByIndex(Cloud(kCount)));
+  }
+
+  vtk_support::TempDir Folder;
+  std::string Path;
+  vtkNew<vtkBATReader> Reader;
+  Messages Caught;
+};
+}
+
+TEST_F(BATReaderProgress, a_budget_lowers_the_quality_alike_in_all_pieces)
+{
+  this->Reader->SetParticleBudget(100000);
+  vtkPolyData* output = this->Load();
+  EXPECT_LE(output->GetNumberOfPoints(), 100000);
+  EXPECT_GT(output->GetNumberOfPoints(), 99900);
+  EXPECT_NEAR(this->Reader->GetLoadedQuality(), 100000.0 / kCount, 1e-4);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), this->Reader->GetLoadedQuality());
+  const double quality = this->Reader->GetLoadedQuality();
+
+  vtkIdType sum = 0;
+  for (int piece = 0; piece < 3; ++piece)
+  {
+    this->Reader->UpdatePiece(piece, 3, 0);
+    EXPECT_EQ(this->Reader->GetLoadedQuality(), quality);
+    sum += output->GetNumberOfPoints();
+  }
+  EXPECT_LE(sum, 100000);
+  EXPECT_GT(sum, 99900);
+
+  this->Reader->SetQuality(0.01); // what is asked for fits
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount / 100);
+  EXPECT_EQ(this->Reader->GetLoadedQuality(), 0.01);
+  this->Reader->SetQuality(1.0);
+  this->Reader->SetParticleBudget(0);
+  this->ExpectAll(this->Load());
+}
+
+TEST_F(BATReaderProgress, conditions_leave_room_for_a_finer_quality)
+{
+  this->Reader->SetParticleBudget(100000);
+  this->Reader->UseBoxOn();
+  this->Reader->SetBox(0, 0.5, 0, 0.5, 0, 0.5);
+  vtkIdType found = this->Load()->GetNumberOfPoints();
+  EXPECT_LE(found, 100000);
+  EXPECT_GT(found, 80000);
+  this->Reader->AddAttributeRange("half", "1", "1");
+  found = this->Load()->GetNumberOfPoints();
+  EXPECT_LE(found, 100000);
+  EXPECT_GT(found, 70000); // of 75,000: everything fits
+  this->Reader->UseBoxOff();
+  found = this->Load()->GetNumberOfPoints();
+  EXPECT_LE(found, 100000);
+  EXPECT_GT(found, 90000);
+}
+
+TEST_F(BATReaderProgress, refining_takes_steps_that_read_only_what_is_new)
+{
+  this->Reader->RefineWhileIdleOn();
+  vtkIdType before = this->Load()->GetNumberOfPoints();
+  EXPECT_LE(before, 500000);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
+  this->Reader->Modified(); // as any other change: no step
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), before);
+
+  int steps = 0;
+  while (this->Reader->GetLoadedQuality() < this->Reader->GetTargetQuality())
+  {
+    ASSERT_LT(++steps, 5);
+    this->Reader->LoadMore();
+    const vtkIdType now = this->Load()->GetNumberOfPoints();
+    EXPECT_GT(now, before);
+    EXPECT_LE(static_cast<double>(now), 1.5 * static_cast<double>(before) + 10);
+    before = now;
+  }
+  EXPECT_EQ(steps, 3);
+  this->ExpectAll(this->Reader->GetOutput());
+  // 12 bytes of position, 8 of index, 4 of half for each particle, once; 3 % for the index and for
+  // pages at both ends of each slice.
+  EXPECT_LT(static_cast<double>(this->Reader->GetBytesRead()), kCount * 24 * 1.03);
+
+  const vtkMTimeType time = this->Reader->GetMTime();
+  this->Reader->LoadMore(); // nothing is left
+  EXPECT_EQ(this->Reader->GetMTime(), time);
+}
+
+TEST_F(BATReaderProgress, another_box_starts_coarse_again)
+{
+  this->Reader->RefineWhileIdleOn();
+  this->Load();
+  this->Reader->LoadMore();
+  EXPECT_GT(this->Load()->GetNumberOfPoints(), 500000);
+  this->Reader->UseBoxOn();
+  this->Reader->SetBox(0, 1, 0, 1, 0, 0.9);
+  EXPECT_LE(this->Load()->GetNumberOfPoints(), 500000);
+  this->Reader->RefineWhileIdleOff();
+  EXPECT_GT(this->Load()->GetNumberOfPoints(), 1000000);
+}
+
+TEST_F(BATReaderProgress, a_finer_quality_and_another_attribute_read_only_what_is_new)
+{
+  this->Reader->UpdateInformation();
+  this->Reader->GetPointDataArraySelection()->DisableAllArrays();
+  this->Reader->SetQuality(0.5);
+  this->Load();
+  const vtkIdType half = this->Reader->GetBytesRead();
+  this->Reader->SetQuality(1.0);
+  this->Load();
+  const vtkIdType whole = this->Reader->GetBytesRead();
+  EXPECT_LT(whole - half, kCount * 12 / 2 + 400000);
+  this->Reader->GetPointDataArraySelection()->EnableArray("index");
+  this->ExpectAll(this->Load());
+  EXPECT_LT(this->Reader->GetBytesRead() - whole, kCount * 8 + 400000);
+  // Other cells read nothing.
+  const vtkIdType all = this->Reader->GetBytesRead();
+  this->Reader->SetVertexCells(vtkBATReader::NO_CELLS);
+  this->ExpectAll(this->Load());
+  EXPECT_LT(this->Reader->GetBytesRead(), all + 1000); // metadata
+  this->Reader->SetQuality(0.25);
+  EXPECT_NEAR(static_cast<double>(this->Load()->GetNumberOfPoints()), kCount / 4.0, 10);
+}
+
+TEST_F(BATReaderProgress, outputs_of_earlier_updates_stay_as_they_were)
+{
+  this->Reader->SetQuality(0.25);
+  vtkNew<vtkPolyData> early;
+  early->ShallowCopy(this->Load());
+  const auto before = PositionsByIndex(early);
+  this->Reader->SetQuality(1.0);
+  this->Load();
+  EXPECT_TRUE(PositionsByIndex(early) == before);
+}
+
+TEST_F(BATReaderProgress, radius_grows_as_particles_become_fewer)
+{
+  this->Load();
+  const double fine = this->Reader->GetSuggestedRadius();
+  EXPECT_NEAR(fine, 0.6 * std::cbrt(1.0 / kCount), 0.15 * fine);
+  this->Reader->SetQuality(0.125);
+  this->Load();
+  EXPECT_NEAR(this->Reader->GetSuggestedRadius(), 2.0 * fine, 0.2 * fine);
+}
+
+TEST_F(BATReaderProgress, what_is_damaged_is_named_and_can_be_skipped)
+{
+  const clouds::Cloud cloud = clouds::uniform(kCount / 10, 5);
+  const std::string path = this->Folder / "several.bat";
+  dataset_files::write(path, dataset_files::slabs(cloud, 4));
+  const vtkSmartPointer<vtkPolyData> whole = Read(path);
+  std::set<std::array<double, 3>> input;
+  for (vtkIdType i = 0; i < kCount / 10; ++i)
+  {
+    std::array<double, 3> p{};
+    whole->GetPoint(i, p.data());
+    input.insert(p);
+  }
+
+  const std::vector<bat::LeafInfo> leaves = bat::Dataset::open(path).leaves();
+  ASSERT_EQ(leaves.size(), 4U);
+  std::filesystem::remove(leaves[0].path);
+  {
+    std::fstream file(leaves[2].path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(leaves[2].file_bytes / 2));
+    file.put('?').put('!').put('?');
+  }
+  this->Reader->SetFileName(path.c_str());
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find(leaves[0].path.string()), std::string::npos)
+    << this->Caught.Errors;
+  EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
+
+  this->Caught.Errors.clear();
+  this->Reader->SkipDamagedOn();
+  vtkPolyData* output = this->Load();
+  EXPECT_EQ(output->GetNumberOfPoints(),
+    kCount / 10 - static_cast<vtkIdType>(leaves[0].particles + leaves[2].particles));
+  for (const std::size_t leaf : { 0, 2 })
+  {
+    EXPECT_NE(this->Caught.Warnings.find(leaves[leaf].path.string()), std::string::npos)
+      << this->Caught.Warnings;
+  }
+  for (vtkIdType i = 0; i < output->GetNumberOfPoints(); ++i)
+  {
+    std::array<double, 3> p{};
+    output->GetPoint(i, p.data());
+    ASSERT_EQ(input.count(p), 1U) << i;
+  }
+  // Each is warned of once.
+  this->Caught.Warnings.clear();
+  this->Reader->SetQuality(0.5);
+  EXPECT_GT(this->Load()->GetNumberOfPoints(), 0);
+  EXPECT_EQ(this->Caught.Warnings, "");
+}
+
+TEST_F(BATReaderProgress, giving_up_a_step_keeps_the_particles_before_it)
+{
+  this->Reader->SetQuality(0.25);
+  this->Load();
+  const unsigned long tag = this->Reader->AddObserver(
+    vtkCommand::ProgressEvent, this->Reader.Get(), &vtkBATReader::SetAbortExecuteAndUpdateTime);
+  this->Reader->SetQuality(1.0);
+  this->Reader->Update();
+  EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
+  this->Reader->RemoveObserver(tag);
+  this->Reader->SetAbortExecute(0);
+  this->Reader->Modified();
+  this->ExpectAll(this->Load());
+}
+
+TEST_F(BATReaderProgress, reading_ahead_opens_the_next_file)
+{
+  const std::string next = this->Folder / "next.bat";
+  Write(Cloud(1000), next);
+  this->Load();
+  this->Reader->ReadAhead(next.c_str());
+  this->Reader->ReadAhead((this->Folder / "none.bat").c_str());
+  this->Reader->ReadAhead(next.c_str());
+  this->Reader->SetFileName(next.c_str());
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), 1000);
+  // A file that is rewritten after it was read ahead is opened again.
+  this->Reader->ReadAhead(this->Path.c_str());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  std::filesystem::remove_all(this->Path + ".leaves");
+  Write(Cloud(17), this->Path);
+  this->Reader->SetFileName(this->Path.c_str());
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), 17);
+}
+
+TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_are_from)
+{
+  this->Reader->SetQuality(0.5);
+  vtkFieldData* field = this->Load()->GetFieldData();
+  EXPECT_EQ(field->GetArray("quality")->GetTuple1(0), 0.5);
+  EXPECT_EQ(field->GetArray("particle_count")->GetTuple1(0), kCount);
+  auto* version = vtkStringArray::SafeDownCast(field->GetAbstractArray("format_version"));
+  ASSERT_TRUE(version);
+  EXPECT_EQ(version->GetValue(0), "1.0");
+  auto* provenance = vtkStringArray::SafeDownCast(field->GetAbstractArray("provenance"));
+  ASSERT_TRUE(provenance);
+  EXPECT_NE(provenance->GetValue(0).find("ParaBAT"), std::string::npos);
+
+  const bat::Dataset dataset = bat::Dataset::open(this->Path);
+  EXPECT_EQ(this->Reader->GetLeafFileCount(), static_cast<vtkIdType>(dataset.leaves().size()));
+  EXPECT_EQ(this->Reader->GetFileBytes(), static_cast<vtkIdType>(dataset.file_bytes()));
+  vtkStringArray* bytes = this->Reader->GetParticleBytesInfo();
+  ASSERT_EQ(bytes->GetNumberOfValues(), 6);
+  EXPECT_EQ(bytes->GetValue(0), "");
+  EXPECT_EQ(bytes->GetValue(1), "12");
+  EXPECT_EQ(bytes->GetValue(2), "index");
+  EXPECT_EQ(bytes->GetValue(3), "8");
+}
