@@ -15,14 +15,6 @@ void vtkBATSeriesReader::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
-// The reader of a list reads through the reader of a series.
-vtkBATReader* vtkBATSeriesReader::GetBATReader()
-{
-  auto* series = vtkBATSeriesReader::SafeDownCast(this->GetReader());
-  return series ? series->GetBATReader() : vtkBATReader::SafeDownCast(this->GetReader());
-}
-
-//------------------------------------------------------------------------------
 int vtkBATSeriesReader::RequestInformationForInput(
   int index, vtkInformation* request, vtkInformationVector* outputVector)
 {
@@ -35,7 +27,7 @@ int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVecto
   vtkInformationVector* outputVector)
 {
   const int result = this->Superclass::RequestData(request, inputVector, outputVector);
-  vtkBATReader* reader = this->GetBATReader();
+  auto* reader = vtkBATReader::SafeDownCast(this->GetReader());
   if (!result || !reader)
   {
     return result;
@@ -51,8 +43,7 @@ int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVecto
   }
   this->LoadedIndex = index;
 
-  if (!this->Warned && reader == this->GetReader() &&
-    reader->GetTargetQuality() < reader->GetQuality() &&
+  if (!this->Warned && reader->GetTargetQuality() < reader->GetQuality() &&
     vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&
     vtkProcessModule::GetProcessModule()->GetPartitionId() == 0)
   {

@@ -15,8 +15,6 @@
 #include "vtkBATSeriesModule.h" // for export macro
 #include "vtkFileSeriesReader.h"
 
-class vtkBATReader;
-
 class VTKBATSERIES_EXPORT vtkBATSeriesReader : public vtkFileSeriesReader
 {
 public:
@@ -36,8 +34,6 @@ protected:
 private:
   vtkBATSeriesReader(const vtkBATSeriesReader&) = delete;
   void operator=(const vtkBATSeriesReader&) = delete;
-
-  vtkBATReader* GetBATReader();
 
   int RequestedIndex = -1;
   int LoadedIndex = -1;

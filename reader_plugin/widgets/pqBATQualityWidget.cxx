@@ -1,18 +1,22 @@
 #include "pqBATQualityWidget.h"
 
 #include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
 #include "pqPipelineSource.h"
 #include "pqServerManagerModel.h"
 
+#include "vtkCommand.h"
 #include "vtkPVDataInformation.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSourceProxy.h"
+#include "vtkSMUncheckedPropertyHelper.h"
 
 #include <QDoubleValidator>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLocale>
+#include <QSet>
 #include <QSignalBlocker>
 #include <QSlider>
 
@@ -41,6 +45,23 @@ QString Grouped(long long number)
 {
   return QLocale(QLocale::English).toString(number);
 }
+
+QString Short(double number)
+{
+  return QString::number(number, 'g', 3);
+}
+
+QString Memory(double bytes)
+{
+  return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(bytes), 1);
+}
+
+// Whether a box or ranges hold particles back, as the panel has them now.
+bool HasConditions(vtkSMProxy* reader)
+{
+  return vtkSMUncheckedPropertyHelper(reader, "UseBox").GetAsInt() != 0 ||
+    vtkSMUncheckedPropertyHelper(reader, "AttributeRanges").GetNumberOfElements() > 0;
+}
 }
 
 //-----------------------------------------------------------------------------
@@ -52,6 +73,9 @@ pqBATQualityWidget::pqBATQualityWidget(
   this->Slider->setObjectName("QualitySlider");
   this->Slider->setRange(0, SliderSteps);
   this->Slider->setPageStep(SliderSteps / 10);
+  this->Slider->setAccessibleName(tr("Quality"));
+  this->Slider->setToolTip(
+    tr("Share of the particles to read, an even sample of space; the left end is finer"));
 
   auto* number = new pqLineEdit(this);
   number->setObjectName("QualityNumber");
@@ -66,12 +90,17 @@ pqBATQualityWidget::pqBATQualityWidget(
   this->Count->setObjectName("QualityCount");
   this->Count->setWordWrap(true);
 
+  // A label of its own, so that the text below has the whole width of a narrow panel.
+  this->setShowLabel(false);
+  auto* label = new QLabel(tr("Quality"), this);
+  label->setToolTip(this->Slider->toolTip());
   auto* layout = new QGridLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(this->Slider, 0, 0);
-  layout->addWidget(this->Number, 0, 1);
-  layout->addWidget(this->Count, 1, 0, 1, 2);
-  layout->setColumnStretch(0, 1);
+  layout->addWidget(label, 0, 0);
+  layout->addWidget(this->Slider, 0, 1);
+  layout->addWidget(this->Number, 0, 2);
+  layout->addWidget(this->Count, 1, 0, 1, 3);
+  layout->setColumnStretch(1, 1);
 
   this->connect(this->Slider, SIGNAL(valueChanged(int)), SLOT(sliderMoved(int)));
   this->connect(this->Number, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
@@ -83,11 +112,20 @@ pqBATQualityWidget::pqBATQualityWidget(
   }
 
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
+  for (const char* name : { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box",
+         "AttributeRanges", "Ids", "RefineWhileIdle" })
+  {
+    if (vtkSMProperty* setting = smproxy->GetProperty(name))
+    {
+      pqCoreUtilities::connect(
+        setting, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(settingEdited()));
+    }
+  }
   this->showQuality();
   // A reader that has not been updated yet has nothing either.
   vtkSMSourceProxy* reader = vtkSMSourceProxy::SafeDownCast(smproxy);
   this->Loaded = reader && reader->GetDataInformation(0)->GetNumberOfPoints() > 0;
-  this->updateCounts();
+  this->updateText();
 }
 
 //-----------------------------------------------------------------------------
@@ -100,6 +138,7 @@ void pqBATQualityWidget::setQuality(double value)
   if (this->Quality != value)
   {
     this->Quality = value;
+    this->Loaded = false;
     this->showQuality();
     Q_EMIT this->qualityChanged();
   }
@@ -126,23 +165,14 @@ void pqBATQualityWidget::numberEdited()
 //-----------------------------------------------------------------------------
 void pqBATQualityWidget::dataUpdated()
 {
-  this->Loaded = true;
-  this->updateCounts();
+  this->Loaded = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble() == this->Quality;
+  this->updateText();
 }
 
 //-----------------------------------------------------------------------------
-void pqBATQualityWidget::updateCounts()
+void pqBATQualityWidget::settingEdited()
 {
-  vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
-  if (source && source->GetProperty("ParticleCount"))
-  {
-    source->UpdatePropertyInformation(source->GetProperty("ParticleCount"));
-  }
-  if (source && this->Loaded)
-  {
-    this->LoadedQuality = vtkSMPropertyHelper(source, "Quality").GetAsDouble();
-    this->LoadedCount = source->GetDataInformation(0)->GetNumberOfPoints();
-  }
+  this->Loaded = false;
   this->updateText();
 }
 
@@ -173,14 +203,72 @@ void pqBATQualityWidget::updateText()
     this->Count->clear();
     return;
   }
-  const double all =
-    static_cast<double>(vtkSMPropertyHelper(smproxy, "ParticleCount").GetAsIdType());
-  const double share = std::min(1.0, std::max(0.0, this->Quality));
-  const auto count = static_cast<long long>(std::min(all, std::ceil(share * all)));
-  QString text = tr("%1 of %2 particles").arg(Grouped(count), Grouped(static_cast<long long>(all)));
-  if (this->LoadedQuality == this->Quality && this->LoadedCount != count)
+  for (const char* name : { "ParticleCount", "LoadedQuality", "ParticleBytesInfo" })
   {
-    text += tr(", %1 of them inside box and ranges").arg(Grouped(this->LoadedCount));
+    smproxy->UpdatePropertyInformation(smproxy->GetProperty(name));
   }
-  this->Count->setText(text);
+  this->Count->setText(this->Loaded ? this->textOfLoaded() : this->textOfPending());
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATQualityWidget::textOfLoaded() const
+{
+  vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
+  const QString loaded = Grouped(source->GetDataInformation(0)->GetNumberOfPoints());
+  const QString all = Grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
+  const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
+  const QString text = HasConditions(source) ? tr("%1 of %2 particles match (quality %3)")
+                                             : tr("%1 of %2 particles (quality %3)");
+  return text.arg(loaded, all, Short(quality));
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATQualityWidget::textOfPending() const
+{
+  const auto all =
+    static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
+  const double share = std::min(1.0, std::max(0.0, this->Quality));
+  const double asked = std::min(all, std::ceil(share * all));
+  const auto budget = static_cast<double>(
+    vtkSMUncheckedPropertyHelper(this->proxy(), "ParticleBudget").GetAsIdType());
+  const bool cut = budget > 0 && budget < asked;
+  const double count = cut ? budget : asked;
+  const bool conditions = HasConditions(this->proxy());
+  const double bytes = this->bytesOfPendingParticle();
+  QString text = conditions ? tr("Apply loads up to %1 of %2 particles, %3.")
+                            : tr("Apply loads %1 of %2 particles, %3.");
+  text = text.arg(Grouped(static_cast<long long>(count)), Grouped(static_cast<long long>(all)),
+    Memory(count * bytes));
+  if (cut)
+  {
+    text += "\n" + tr("Without the budget: %1, %2.")
+                     .arg(Grouped(static_cast<long long>(asked)), Memory(asked * bytes));
+  }
+  return text;
+}
+
+//-----------------------------------------------------------------------------
+double pqBATQualityWidget::bytesOfPendingParticle() const
+{
+  vtkSMUncheckedPropertyHelper status(this->proxy(), "PointArrayStatus");
+  QSet<QString> without;
+  for (unsigned int i = 0; i + 1 < status.GetNumberOfElements(); i += 2)
+  {
+    if (QString::fromUtf8(status.GetAsString(i + 1)).toInt() == 0)
+    {
+      without.insert(QString::fromUtf8(status.GetAsString(i)));
+    }
+  }
+  vtkSMPropertyHelper info(this->proxy(), "ParticleBytesInfo");
+  double bytes = 0.0;
+  for (unsigned int i = 0; i + 1 < info.GetNumberOfElements(); i += 2)
+  {
+    if (!without.contains(QString::fromUtf8(info.GetAsString(i))))
+    {
+      bytes += QString::fromUtf8(info.GetAsString(i + 1)).toDouble();
+    }
+  }
+  // Cells are 32-bit numbers: one per particle has a number and an offset each.
+  const int cells = vtkSMUncheckedPropertyHelper(this->proxy(), "VertexCells").GetAsInt();
+  return bytes + (cells == 1 ? 8.0 : cells == 2 ? 4.0 : 0.0);
 }

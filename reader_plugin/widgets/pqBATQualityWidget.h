@@ -9,7 +9,9 @@ class QLineEdit;
 class QSlider;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
-/// property ParticleCount.
+/// properties ParticleCount, ParticleBudget, LoadedQuality, ParticleBytesInfo, PointArrayStatus,
+/// VertexCells, UseBox and AttributeRanges. Says what is loaded and, before Apply, what would be: how
+/// many particles and how much memory.
 class pqBATQualityWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -32,18 +34,19 @@ private Q_SLOTS:
   void sliderMoved(int position);
   void numberEdited();
   void dataUpdated();
+  void settingEdited();
 
 private:
   Q_DISABLE_COPY(pqBATQualityWidget)
 
   void showQuality();
-  void updateCounts();
   void updateText();
+  QString textOfLoaded() const;
+  QString textOfPending() const;
+  double bytesOfPendingParticle() const;
 
   double Quality = 1.0;
-  bool Loaded = false;         ///< the reader has been updated since it was made
-  double LoadedQuality = -1.0; ///< quality of what is loaded; negative if nothing is
-  long long LoadedCount = 0;
+  bool Loaded = false; ///< what is loaded is what the panel says
   QSlider* Slider;
   QLineEdit* Number;
   QLabel* Count;
