@@ -306,6 +306,8 @@ class Converter:
             raise ConvertError(f"{self._label}: {error}") from None
         if self._reader is None:
             raise ConvertError(f"{self._label}: ParaView has no reader for it")
+        if self._reader.GetProperty("ParticleBudget"):  # of the BAT reader: a conversion takes all
+            self._reader.ParticleBudget = 0
         self._reader.UpdatePipelineInformation()
         self._check(bat_ranks.on_all_ranks(look))
         times = getattr(self._reader, "TimestepValues", None)

@@ -213,6 +213,7 @@ class Bench:
         start = time.perf_counter()
         reader = BATReader(FileName=[self.path])
         reader.VertexCells = "None"
+        reader.ParticleBudget = 0
         reader.UpdatePipelineInformation()
         seconds = time.perf_counter() - start
         taken = ProgrammableFilter(Input=reader)

@@ -1,0 +1,91 @@
+"""How much the reader loads through its proxy: particle budget, refining from a script, what it tells, and
+what pvbatch says of a sample. Arguments: pvbatch, convert.py."""
+import re
+
+from bat_test import *
+
+pvbatch, convert = sys.argv[1:]
+COUNT = 5200000  # more than the default budget
+
+
+def information(reader, name):
+    reader.UpdatePropertyInformation()
+    return reader.GetPropertyValue(name)
+
+
+def batch(*words):
+    done = subprocess.run([pvbatch, *words], capture_output=True, text=True, timeout=300, env=outside_mpi())
+    return done.stdout + done.stderr
+
+
+with Folder() as folder:
+    path = folder("large.bat")
+    data = vtkPolyData()
+    grid = np.arange(COUNT, dtype="f4")
+    xyz = vtkPoints()
+    xyz.SetData(numpy_to_vtk(np.column_stack([grid % 1000, grid // 1000, 0 * grid]), deep=True))
+    data.SetPoints(xyz)
+    add_arrays(data.GetPointData(), {"id": BIG_ID + np.arange(COUNT)})
+    SaveData(path, proxy=producer(data))
+
+    # The default budget holds; the panel's numbers.
+    reader = OpenDataFile(path)
+    expect(reader.ParticleBudget, 5000000, "default budget")
+    reader.UpdatePipeline()
+    loaded = reader.GetDataInformation().GetNumberOfPoints()
+    expect(loaded, 5000000, "particles within the budget")
+    expect(information(reader, "ParticleCount"), COUNT, "particles in the file")
+    expect(abs(information(reader, "LoadedQuality") - 5000000 / COUNT) < 1e-6, True, "quality")
+    expect(information(reader, "LeafFileCount"), 1, "leaf files")
+    expect(information(reader, "FileBytes"), os.path.getsize(path), "bytes on disk")
+    expect(list(information(reader, "ParticleBytesInfo")), ["", "12", "id", "8"], "bytes of a particle")
+    # Rows of a plane, one apart.
+    radius = information(reader, "SuggestedRadius")
+    expect(0.4 < radius < 0.9, True, f"suggested radius {radius}")
+
+    # A box narrows what has to fit.
+    reader.UseBox = 1
+    reader.Box = [0, 999, 0, 999.5, 0, 0]
+    expect(len(ids(reader)), 1000000, "particles in the box")
+    expect(information(reader, "LoadedQuality"), 1.0, "quality in the box")
+    reader.UseBox = 0
+
+    # Refining from a script, and the same in a state.
+    reader.RefineWhileIdle = 1
+    reader.VertexCells = "None"
+    counts = []
+    while True:
+        UpdatePipeline(proxy=reader)
+        counts.append(reader.GetDataInformation().GetNumberOfPoints())
+        if information(reader, "LoadedQuality") == information(reader, "TargetQuality"):
+            break
+        reader.InvokeCommand("LoadMore")
+    expect(counts, sorted(set(counts)), "counts grow")
+    expect(counts[0] <= 500000 and counts[-1] == 5000000 and len(counts) < 9, True, f"steps {counts}")
+    reader.ParticleBudget = 0
+    UpdatePipeline(proxy=reader)
+    expect(reader.GetDataInformation().GetNumberOfPoints(), counts[-1], "particles before the next step")
+    reader.InvokeCommand("LoadMore")
+    expect(ids(reader), BIG_ID + np.arange(COUNT), "ids after all steps")
+    Delete(reader)
+
+    # pvbatch says that it has a sample, once; a conversion takes all.
+    script = folder("read.py")
+    with open(script, "w") as file:
+        file.write(f"""
+from paraview.simple import *
+reader = OpenDataFile({path!r})
+reader.UpdatePipeline()
+reader.VertexCells = "None"
+reader.UpdatePipeline()
+print("loaded", reader.GetDataInformation().GetNumberOfPoints())
+""")
+    said = batch(script)
+    assert "loaded 5000000" in said, said
+    expect(len(re.findall("of its 5200000 particles is loaded, to stay within ParticleBudget = 5000000", said)), 1,
+           "warnings in " + said)
+    said = batch(convert, path, folder("again.bat"))
+    again = OpenDataFile(folder("again.bat"))
+    again.ParticleBudget = 0
+    expect(ids(again), BIG_ID + np.arange(COUNT), "ids after conversion; " + said)
+finish()
