@@ -18,6 +18,7 @@
 #include "vtkStringArray.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -34,6 +35,9 @@ constexpr std::uint64_t FirstParticles = 500000;
 constexpr double Growth = 1.5;
 
 constexpr double RadiusOfSpacing = 0.6;
+
+// An error that comes again within this time is the same one.
+constexpr std::chrono::seconds RepeatedErrors(1);
 
 struct RangeTexts
 {
@@ -135,6 +139,8 @@ public:
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
   bool MoreWanted = false;
+  std::string Reported; ///< last error, empty after a success
+  std::chrono::steady_clock::time_point ReportedTime;
   std::uint64_t WarnedGeneration = 0;
   std::set<std::size_t> Warned; ///< leaf files of that generation
 
@@ -295,6 +301,16 @@ void vtkBATReader::SelectionModified()
 int vtkBATReader::Fail(unsigned long code, const std::string& text)
 {
   this->SetErrorCode(code);
+  // For one Apply, ParaView asks several times for what has failed.
+  vtkInternals& self = *this->Internals;
+  const auto now = std::chrono::steady_clock::now();
+  const bool again = self.Reported == text && now - self.ReportedTime < RepeatedErrors;
+  self.Reported = text;
+  self.ReportedTime = now;
+  if (again)
+  {
+    return 0;
+  }
   const std::string name = TextOrEmpty(this->FileName);
   // The core names the file where it can.
   if (name.empty() || text.find(name) != std::string::npos)
@@ -472,6 +488,7 @@ int vtkBATReader::RequestData(
       return 1;
     }
     this->WarnOfDamage();
+    this->Internals->Reported.clear();
     this->LoadedQuality = loaded.Quality();
     this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
     bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);

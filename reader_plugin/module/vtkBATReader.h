@@ -16,7 +16,7 @@
  * quality; the parts are disjoint and add up to the whole.
  *
  * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of
- * the file, and leave the output empty.
+ * the file, once if they come again within a second, and leave the output empty.
  */
 
 #ifndef vtkBATReader_h
