@@ -66,15 +66,14 @@ public:
   }
   std::uint64_t bytes_read() const noexcept override { return this->leaf_.file().bytes_read(); }
 
-  std::uint64_t upper_bound(const Query& query, const RankInterval& ranks) const override
+  std::uint64_t upper_bound(const query::Conditions& conditions) const override
   {
-    return libbat::upper_bound(this->leaf_, query, ranks);
+    return libbat::upper_bound(this->leaf_, conditions);
   }
 
-  Selection select(
-    const Query& query, const RankInterval& ranks, const QueryOptions& options) const override
+  Selection select(const query::Conditions& conditions, const QueryOptions& options) const override
   {
-    return libbat::select(this->leaf_, query, ranks, options);
+    return libbat::select(this->leaf_, conditions, options);
   }
 
   void read_positions(

@@ -6,9 +6,7 @@
 
 namespace bat::query
 {
-/// `ranks` take the place of the query's part.
 [[nodiscard]] Selection select(
-  const File& file, const Query& query, const RankInterval& ranks, const QueryOptions& options);
-[[nodiscard]] std::uint64_t upper_bound(
-  const File& file, const Query& query, const RankInterval& ranks);
+  const File::Impl& file, const Conditions& conditions, const QueryOptions& options);
+[[nodiscard]] std::uint64_t upper_bound(const File::Impl& file, const Conditions& conditions);
 }
