@@ -31,6 +31,17 @@ template <class V>
   return width <= kBitmapBits ? bin - first : (bin - first) * kBitmapBits / width;
 }
 
+/// First of the bins whose bit is `bit`, or a higher one if no bin has it; one behind `last` for
+/// bits behind the highest.
+[[nodiscard]] inline std::uint32_t first_bin_of_bit(
+  std::uint32_t bit, std::uint32_t first, std::uint32_t last)
+{
+  const std::uint32_t width = last - first + 1;
+  const std::uint32_t bin =
+    width <= kBitmapBits ? bit : (bit * width + kBitmapBits - 1) / kBitmapBits;
+  return first + std::min(bin, width);
+}
+
 /// Finds the bit of values of one treelet: the value where each bit begins.
 template <class V>
 class TreeletBits

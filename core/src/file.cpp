@@ -292,16 +292,23 @@ std::uint64_t File::particles_at(double quality) const
   return count_at(quality, this->particle_count());
 }
 
+namespace
+{
+query::Conditions conditions_of(const File& file, const Query& query)
+{
+  return query::make_conditions({ file.name(), file.particle_count(), file.attributes() },
+    query::part_ranks(file.name(), file.particle_count(), query), query);
+}
+}
+
 std::uint64_t File::upper_bound(const Query& query) const
 {
-  return query::upper_bound(
-    *this, query, query::part_ranks(this->name(), this->particle_count(), query));
+  return query::upper_bound(*this->impl_, conditions_of(*this, query));
 }
 
 Selection File::select(const Query& query, const QueryOptions& options) const
 {
-  return query::select(
-    *this, query, query::part_ranks(this->name(), this->particle_count(), query), options);
+  return query::select(*this->impl_, conditions_of(*this, query), options);
 }
 
 void File::read_positions(const Selection& selection, void* out, const QueryOptions& options) const

@@ -29,6 +29,7 @@ enum class ValueClass
 template <class V>
 struct ClassRange
 {
+  using Value = V;
   V lower;
   V upper;
   bool empty = false;

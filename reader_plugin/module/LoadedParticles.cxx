@@ -21,10 +21,13 @@ bool SameConditions(const bat::Query& a, const bat::Query& b)
     return x.attribute == y.attribute && x.component == y.component && x.lower == y.lower &&
       x.upper == y.upper;
   };
+  const auto sameValues = [](const bat::AttributeValues& x, const bat::AttributeValues& y)
+  { return x.attribute == y.attribute && x.component == y.component && x.values == y.values; };
   const bool sameBox = a.box.has_value() == b.box.has_value() &&
     (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
   return sameBox && a.part == b.part && a.parts == b.parts &&
-    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange);
+    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange) &&
+    std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), sameValues);
 }
 
 std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)

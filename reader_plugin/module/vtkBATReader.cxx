@@ -9,6 +9,7 @@
 
 #include "vtkCommand.h"
 #include "vtkDataArraySelection.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -17,6 +18,8 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
 
+#include <vtksys/SystemTools.hxx>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -24,6 +27,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +59,51 @@ std::string TextOrEmpty(const char* text)
 {
   return text ? text : "";
 }
+
+bat::AttributeValues ParseIds(std::string text)
+{
+  std::replace_if(
+    text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
+  std::istringstream words(text);
+  bat::AttributeValues ids;
+  for (std::string word; words >> word;)
+  {
+    ids.values.push_back(bat::parse_number(word));
+  }
+  return ids;
+}
+
+std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
+{
+  if (!name.empty())
+  {
+    return file.attributes()[file.attribute_index(name)].name;
+  }
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    if (attribute.role == vtkDataSetAttributes::GLOBALIDS + 1)
+    {
+      return attribute.name;
+    }
+  }
+  std::string names;
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    std::string plain = vtksys::SystemTools::LowerCase(attribute.name);
+    plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
+    for (const char* usual : { "id", "ids", "particleid", "particleids", "globalid", "globalids" })
+    {
+      if (plain == usual)
+      {
+        return attribute.name;
+      }
+    }
+    names += (names.empty() ? "" : ", ") + attribute.name;
+  }
+  throw bat::Error(bat::ErrorCode::InvalidArgument,
+    file.name() + ": Ids are asked for, but no attribute is called id; name one of " +
+      (names.empty() ? "none" : names) + " as IdAttribute");
+}
 }
 
 //------------------------------------------------------------------------------
@@ -83,6 +132,12 @@ public:
       range.lower = ParseEnd(texts.Minimum, -infinity);
       range.upper = ParseEnd(texts.Maximum, infinity);
       query.ranges.push_back(range);
+    }
+    if (this->Reader->Ids && *this->Reader->Ids)
+    {
+      bat::AttributeValues ids = ParseIds(this->Reader->Ids);
+      ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
+      query.values.push_back(std::move(ids));
     }
     return query;
   }
@@ -165,6 +220,8 @@ vtkBATReader::vtkBATReader()
 vtkBATReader::~vtkBATReader()
 {
   this->SetFileName(nullptr);
+  this->SetIds(nullptr);
+  this->SetIdAttribute(nullptr);
 }
 
 //------------------------------------------------------------------------------
@@ -189,6 +246,9 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
     os << indent.GetNextIndent() << range.Target << ": " << range.Minimum << " to " << range.Maximum
        << "\n";
   }
+  os << indent << "Ids: " << (this->Ids ? this->Ids : "(any)") << "\n";
+  os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
+     << "\n";
   os << indent << "VertexCells: " << this->VertexCells << "\n";
   os << indent << "PointDataArraySelection:\n";
   this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());

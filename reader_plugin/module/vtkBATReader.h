@@ -132,6 +132,26 @@ public:
    */
   void ClearAttributeRanges();
 
+  ///@{
+  /**
+   * Reads only the particles with these ids: numbers as a text, separated by spaces or commas, exact
+   * also beyond 2^53. Ids that no particle has are no error; a text that is not a number is one, when
+   * reading. Null or empty: any id. Default: null.
+   */
+  vtkSetStringMacro(Ids);
+  vtkGetStringMacro(Ids);
+  ///@}
+
+  ///@{
+  /**
+   * The attribute that Ids means. Null or empty: the one with the role of global ids, else the one
+   * called id, particle_id or global_id, in any case, with or without underscore and final s; it is
+   * an error when reading if there is none. Default: null.
+   */
+  vtkSetStringMacro(IdAttribute);
+  vtkGetStringMacro(IdAttribute);
+  ///@}
+
   /**
    * Which attributes to read. Filled with the names in the file by UpdateInformation. Default: all.
    */
@@ -229,6 +249,8 @@ protected:
   bool SkipDamaged = false;
   bool UseBox = false;
   double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  char* Ids = nullptr;
+  char* IdAttribute = nullptr;
   int VertexCells = ONE_PER_PARTICLE;
   vtkNew<vtkDataArraySelection> PointDataArraySelection;
 

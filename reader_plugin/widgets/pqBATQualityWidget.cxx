@@ -60,7 +60,8 @@ QString Memory(double bytes)
 bool HasConditions(vtkSMProxy* reader)
 {
   return vtkSMUncheckedPropertyHelper(reader, "UseBox").GetAsInt() != 0 ||
-    vtkSMUncheckedPropertyHelper(reader, "AttributeRanges").GetNumberOfElements() > 0;
+    vtkSMUncheckedPropertyHelper(reader, "AttributeRanges").GetNumberOfElements() > 0 ||
+    QString(vtkSMUncheckedPropertyHelper(reader, "Ids").GetAsString()).size() > 0;
 }
 }
 

@@ -202,6 +202,29 @@ static void strided_and_separate_arrays_come_back(void)
     bat_selection_free(selection);
     bat_query_free(query);
 
+    /* Ids in any order and more than once, of any type; those that do not occur match nothing. */
+    const int64_t wanted[] = { beyond + 3, beyond - 1, beyond + 1, beyond + 3, INT64_MIN };
+    const double as_doubles[] = { (double)(beyond + 1), 0.5 };
+    int64_t ids[2];
+    for (int doubles = 0; doubles < 2; ++doubles)
+    {
+      CHECK_OK(bat_query_create(&query));
+      CHECK_OK(doubles ? bat_query_add_values(query, "id", 0, BAT_FLOAT64, as_doubles, 2)
+                       : bat_query_add_values(query, "id", BAT_WHOLE, BAT_INT64, wanted, 5));
+      CHECK_OK(bat_select(dataset, query, &selection));
+      CHECK_OK(bat_selection_count(selection, &count));
+      CHECK(count == (doubles ? 1 : 2));
+      CHECK_OK(bat_read_attribute(dataset, "id", selection, ids, sizeof(ids)));
+      CHECK(doubles ? ids[0] == beyond + 1 : ids[0] + ids[1] == 2 * beyond + 4);
+      bat_selection_free(selection);
+      CHECK_OK(bat_query_add_values(query, "uvw", 2, BAT_UINT8, NULL, 0));
+      CHECK_OK(bat_select(dataset, query, &selection));
+      CHECK_OK(bat_selection_count(selection, &count));
+      CHECK(count == 0);
+      bat_selection_free(selection);
+      bat_query_free(query);
+    }
+
     /* Half-open boxes of a tiling have each particle once; the closed ones share a face. */
     uint64_t closed = 0;
     uint64_t half_open = 0;
@@ -306,6 +329,16 @@ static void errors_have_status_and_text(void)
   CHECK_FAILS(bat_query_set_box_half_open(query, box), BAT_INVALID_ARGUMENT, "along y");
   CHECK(bat_select(dataset, query, &selection) == BAT_INVALID_ARGUMENT);
   CHECK(selection == NULL);
+  bat_query_free(query);
+  CHECK_OK(bat_query_create(&query));
+  const float nan_list[2] = { 1, NAN };
+  CHECK_FAILS(bat_query_add_values(query, "a", 0, 11, nan_list, 2), BAT_INVALID_ARGUMENT, "11");
+  CHECK_FAILS(
+    bat_query_add_values(query, "a", 0, BAT_INT8, NULL, 1), BAT_INVALID_ARGUMENT, "values is NULL");
+  CHECK_FAILS(
+    bat_query_add_values(query, NULL, 0, BAT_INT8, "", 1), BAT_INVALID_ARGUMENT, "name is NULL");
+  CHECK_OK(bat_query_add_values(query, "a", 0, BAT_FLOAT32, nan_list, 2));
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "NaN");
   bat_query_free(query);
   CHECK_OK(bat_query_create(&query));
   CHECK_OK(bat_query_add_range(query, "b", BAT_WHOLE, 0, 1));

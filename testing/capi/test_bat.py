@@ -65,6 +65,14 @@ def every_type_comes_back():
         other = d.read([], box=[0.5, -np.inf, -np.inf] + [np.inf] * 3)
         assert half.count + other.count == total(n)
         assert total(d.read([], part=RANK, parts=RANKS).count) == total(n)
+        some = d.read(["id"], values={"id": [2**62 + 9, 2**62 + 7, 2**62 + 9, -1]})
+        assert sorted(some["id"]) == [2**62 + 7, 2**62 + 9]
+        many = d.read(["id"], values={"id": everything["id"][::3]})
+        assert set(many["id"]) == set(everything["id"][::3])
+        assert d.read([], values={"id": []}).count == 0
+        column = everything["uint64"][:, 1]
+        both = d.read(["uint64"], values={("uint64", 1): column[:50], "id": everything["id"][20:]})
+        assert set(both["uint64"][:, 1]) == set(column[20:50])
         large = d.read(["uint64"], ranges=[("uint64", 0, 0, 2**63)])
         assert np.all(large["uint64"][:, 0] <= 2**63)
         assert large.count == np.count_nonzero(everything["uint64"][:, 0] <= 2**63)
@@ -82,6 +90,10 @@ def errors_come_on_all_ranks():
         fails(lambda: d.read(["nothing"]), bat.BatError, "nothing")
         fails(lambda: d.read(box=[np.nan if LAST else 0] * 6), bat.BatError, "NaN")
         fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), bat.BatError, "nothing")
+        fails(lambda: d.read(values={"nothing": [1]} if LAST else None), bat.BatError, "nothing")
+        fails(lambda: d.read(values={"id": [1, np.nan] if LAST else [1]}), bat.BatError, "NaN")
+        fails(lambda: d.read(values={"id": [-1, 2**63 + 1]}), ValueError, "rounded")
+        fails(lambda: d.read(values={"id": [0.5, 2**53 + 1]}), ValueError, "rounded")
         fails(lambda: d.read(quality=2), bat.BatError, "quality")
 
 

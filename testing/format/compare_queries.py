@@ -50,8 +50,8 @@ def ends(random, values):
 
 def random_query(random, bat):
     """Returns a query for query_lines and the same for bat_spec."""
-    line = {"quality": "1", "after_quality": "0", "box": None, "ranges": [], "rows": bool(random.rand() < 0.1), "part": 0, "parts": 1}
-    query = {"quality": 1, "after_quality": 0, "box": None, "ranges": []}
+    line = {"quality": "1", "after_quality": "0", "box": None, "ranges": [], "values": [], "rows": bool(random.rand() < 0.1), "part": 0, "parts": 1}
+    query = {"quality": 1, "after_quality": 0, "box": None, "ranges": [], "values": []}
     if random.rand() < 0.2:
         parts = int(random.randint(1, 9))
         line.update(part=int(random.randint(parts)), parts=parts)
@@ -75,6 +75,14 @@ def random_query(random, bat):
         key = bat.keys[number]
         attribute = bat.attributes[key.attribute]
         component = None if key.component < 0 or (attribute.components == 1 and random.rand() < 0.5) else key.component
+        if random.rand() < 0.3:
+            known = bat._key_cache(number)
+            known = known[known == known]
+            picked = [text(near(random, known[random.randint(len(known))].item()) if len(known) else 0.5)
+                      for _ in range(random.randint(40))]
+            query["values"].append((attribute.name, component, [v for _, v in picked]))
+            line["values"].append({"attribute": attribute.name, "component": component, "values": [t for t, _ in picked]})
+            continue
         texts, numbers = ends(random, bat._key_cache(number))
         query["ranges"].append((attribute.name, component, *numbers))
         line["ranges"].append({"attribute": attribute.name, "component": component, "lower": texts[0], "upper": texts[1]})

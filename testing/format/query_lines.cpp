@@ -3,8 +3,8 @@
 //
 // In:  {"quality": "1", "after_quality": "0", "box": null or six numbers, "ranges": [{"attribute":
 // "a",
-//       "component": null or number, "lower": "0", "upper": "1"}], "part": 0, "parts": 1, "rows":
-//       true}
+//       "component": null or number, "lower": "0", "upper": "1"}], "values": [{"attribute": "a",
+//       "component": null or number, "values": ["0", "1"]}], "part": 0, "parts": 1, "rows": true}
 // Out: {"spans": [[first, count], ...] (counted on through the leaf files), "upper_bound": n,
 // "rows": hexadecimal of the rows, column by column} Numbers of the query are texts, so that none
 // is rounded on the way.
@@ -53,6 +53,20 @@ bat::Query parse(const json& line)
     r.lower = bat::parse_number(range.at("lower").get<std::string>());
     r.upper = bat::parse_number(range.at("upper").get<std::string>());
     query.ranges.push_back(r);
+  }
+  for (const json& list : line.at("values"))
+  {
+    bat::AttributeValues v;
+    v.attribute = list.at("attribute").get<std::string>();
+    if (!list.at("component").is_null())
+    {
+      v.component = list.at("component").get<int>();
+    }
+    for (const json& number : list.at("values"))
+    {
+      v.values.push_back(bat::parse_number(number.get<std::string>()));
+    }
+    query.values.push_back(v);
   }
   return query;
 }

@@ -119,6 +119,22 @@ public:
       range.upper = this->number(key);
       query.ranges.push_back(range);
     }
+    for (int lists = parts / 32 == 6 ? 2 : parts / 32 == 5;
+         lists != 0 && !file.attributes().empty(); --lists)
+    {
+      const bat::Attribute& attribute = file.attributes()[this->below(file.attributes().size())];
+      const bat::Key& key = attribute.keys[this->below(attribute.keys.size())];
+      bat::AttributeValues list{ attribute.name, std::nullopt, {} };
+      if (key.component >= 0)
+      {
+        list.component = key.component;
+      }
+      for (int left = this->take<std::uint8_t>(); left != 0 && !this->empty(); --left)
+      {
+        list.values.push_back(this->number(key));
+      }
+      query.values.push_back(list);
+    }
     if (parts / 32 == 7)
     {
       query.parts = this->take<std::uint8_t>();

@@ -146,7 +146,8 @@ inline int compare_queries(
     EXPECT_EQ(selection.count, found.size());
     const std::uint64_t bound = leaf.upper_bound(query, ranks);
     EXPECT_LE(selection.count, bound);
-    EXPECT_EQ(selection.tested, query.box || !query.ranges.empty() ? bound : 0);
+    EXPECT_EQ(
+      selection.tested, query.box || !query.ranges.empty() || !query.values.empty() ? bound : 0);
     const Values values = read(leaf, selection, threads);
     for (std::size_t j = 0; j != found.size(); ++j)
     {

@@ -1,6 +1,7 @@
 // Sample files of the paper's library: every particle that went in comes out, bit for bit, and
 // queries answer as a scan does.
 
+#include "bat/dataset.hpp"
 #include "bench/npz.hpp"
 #include "samples.hpp"
 
@@ -212,6 +213,42 @@ TEST(Samples, types_of_integers_are_kept_exactly)
   bat::Query query;
   query.ranges.push_back({ "u64", std::nullopt, top, top });
   EXPECT_EQ(leaf->select(query, samples::all_ranks(*leaf), {}).count, 1U);
+}
+
+TEST(Samples, lists_of_values_are_found_in_all_leaf_files)
+{
+  for (const auto& folder : samples::folders())
+  {
+    for (const auto& path : samples::files_in(folder, ".pbat"))
+    {
+      SCOPED_TRACE(path.string());
+      const bat::Dataset dataset = bat::Dataset::open(path);
+      for (std::size_t k = 0; k != dataset.attributes().size(); ++k)
+      {
+        const bat::Attribute& attribute = dataset.attributes()[k];
+        if (attribute.type != bat::ScalarType::Float64)
+        {
+          continue;
+        }
+        std::vector<double> values(dataset.particle_count());
+        dataset.read_attribute(k, dataset.select({}), values.data());
+        bat::Query query;
+        query.values.push_back({ attribute.name, {}, {} });
+        std::set<double> wanted;
+        for (std::size_t i = 0; i < values.size(); i += 1 + values.size() / 101)
+        {
+          for (const double value : { values[i], std::nextafter(values[i], HUGE_VAL) })
+          {
+            wanted.insert(value);
+            query.values[0].values.emplace_back(value);
+          }
+        }
+        const auto matches = std::count_if(
+          values.begin(), values.end(), [&](double value) { return wanted.count(value) != 0; });
+        EXPECT_EQ(dataset.select(query).count, static_cast<std::uint64_t>(matches));
+      }
+    }
+  }
 }
 
 TEST(Samples, the_particle_outside_the_noted_range_is_found)

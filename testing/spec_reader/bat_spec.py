@@ -525,8 +525,11 @@ class BatFile:
                 return i
         raise QueryError("the attribute %r has no component %r" % (name, component))
 
-    def _prepare(self, quality, after_quality, box, ranges):
-        """Returns the first and the last file position, the box as three intervals or None, and [(key, interval)] of a query."""
+    def _prepare(self, quality, after_quality, box, ranges, values):
+        """Returns the first and the last file position, the box as three intervals or None, and [(key, intervals)] of a query.
+
+        The value of the key has to be in one of the intervals: a list of values has one for each number.
+        """
         first, last = self.count(after_quality), self.count(quality)
         if after_quality > quality:
             raise QueryError("the quality %r is below the quality %r it comes after" % (quality, after_quality))
@@ -534,20 +537,24 @@ class BatFile:
         wanted = []
         for name, component, lo, hi in ranges:
             number = self.key_number(name, component)
-            wanted.append((number, closed_interval(self.keys[number].value_type, lo, hi)))
-        empty = any(w[1] is None for w in wanted) or any(s is None for s in sides or [])
+            wanted.append((number, [closed_interval(self.keys[number].value_type, lo, hi)]))
+        for name, component, listed in values:
+            number = self.key_number(name, component)
+            wanted.append((number, [closed_interval(self.keys[number].value_type, v, v) for v in listed]))
+        wanted = [(number, [i for i in intervals if i is not None]) for number, intervals in wanted]
+        empty = any(not w[1] for w in wanted) or any(s is None for s in sides or [])
         return first, first if empty else last, sides, wanted
 
     def _exact(self, where, sides, wanted):
-        """Returns which of the particles at the file positions are inside the box and the ranges."""
+        """Returns which of the particles at the file positions are inside the box and meet the conditions on keys."""
         good = np.ones(len(where), bool)
         with np.errstate(invalid="ignore"):
             for axis, (lo, hi) in enumerate(sides or []):
                 x = self._positions[where, axis].astype("f8")
                 good &= (lo <= x) & (x <= hi)
-        for number, (lo, hi) in wanted:
+        for number, intervals in wanted:
             v = self._key_cache(number)[where]
-            good &= (lo <= v) & (v <= hi)
+            good &= np.logical_or.reduce([(lo <= v) & (v <= hi) for lo, hi in intervals])
         return good
 
     def _key_cache(self, number):
@@ -556,13 +563,13 @@ class BatFile:
             self._key_values[number] = self.key_values(number)
         return self._key_values[number]
 
-    def query(self, quality=1, after_quality=0, box=None, ranges=(), part=0, parts=1):
+    def query(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
         """Returns the ascending file positions of the answer by a look at every particle (section 13)."""
-        return self.query_ranks(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges)
+        return self.query_ranks(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
-    def query_index(self, quality=1, after_quality=0, box=None, ranges=(), part=0, parts=1):
+    def query_index(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
         """Returns the same as query, but goes through the index (sections 9 to 11, and 15)."""
-        return self.query_ranks_index(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges)
+        return self.query_ranks_index(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
     def _in_ranks(self, where, ranks):
         """Returns those of the file positions whose ranks are in an interval (section 8)."""
@@ -572,18 +579,19 @@ class BatFile:
         inside[self.rank_to_position()[ranks[0]:ranks[1]]] = True
         return where[inside[where]]
 
-    def query_ranks(self, ranks, quality, after_quality, box, ranges):
+    def query_ranks(self, ranks, quality, after_quality, box, ranges, values):
         """Returns the answer among the particles of some ranks by a look at every particle."""
-        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
+        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
         where = np.arange(first, last)
         return self._in_ranks(where[self._exact(where, sides, wanted)], ranks) if first < last else where
 
-    def query_ranks_index(self, ranks, quality, after_quality, box, ranges):
+    def query_ranks_index(self, ranks, quality, after_quality, box, ranges, values):
         """Returns the same, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
-        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges)
+        first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
         if first >= last:
             return np.arange(0)
-        bins = [[np.searchsorted(self.edges[number], end, side="right") for end in ends] for number, ends in wanted]
+        bins = [[[np.searchsorted(self.edges[number], end, side="right") for end in ends] for ends in intervals]
+                for number, intervals in wanted]
         if self._places is None:
             self._places = self.block_boxes(), self.rank_to_position()
         (boxes, order), found, node = self._places, [np.arange(0)], 0
@@ -605,13 +613,15 @@ class BatFile:
         blocks = np.arange(self.treelet_first_block[t], self.treelet_first_block[t + 1])
         for axis, (lo, hi) in enumerate(sides or []):
             blocks = blocks[(boxes[blocks, 0, axis] <= hi) & (boxes[blocks, 1, axis] >= lo)]
-        for (number, (lo, hi)), (first, last) in zip(wanted, bins):
+        for (number, intervals), bins_of_ends in zip(wanted, bins):
             row = self.treelet_keys[number][t]
-            first, last = max(first, row["first_bin"]), min(last, row["last_bin"])
-            if row["minimum"] > hi or row["maximum"] < lo or first > last:
-                return []
-            low, high = (int(b) for b in bit_of([first, last], int(row["first_bin"]), int(row["last_bin"])))
-            mask = (2 << high) - (1 << low)
+            mask = 0
+            for (lo, hi), (first, last) in zip(intervals, bins_of_ends):
+                first, last = max(first, row["first_bin"]), min(last, row["last_bin"])
+                if row["minimum"] > hi or row["maximum"] < lo or first > last:
+                    continue
+                low, high = (int(b) for b in bit_of([first, last], int(row["first_bin"]), int(row["last_bin"])))
+                mask |= (2 << high) - (1 << low)
             if not int(row["bitmap"]) & mask:
                 return []
             blocks = blocks[self.block_bitmaps[number][blocks] & np.uint32(mask) != 0]
@@ -746,6 +756,9 @@ class BatFile:
                 lo, hi = (values[int(f * len(values))].item() for f in (a, b))
                 spec = (self.attributes[key.attribute].name, key.component, lo, hi)
                 queries += [dict(ranges=[spec]), dict(queries[number % 9 % len(queries)], ranges=[spec])]
+            if len(values):
+                spec = (*spec[:2], values[::1 + len(values) // 7].tolist())
+                queries += [dict(values=[spec]), dict(queries[number % 9 % len(queries)], values=[spec])]
         for q in queries:
             self._need(np.array_equal(self.query(**q), self.query_index(**q)), "the answer of the index to %s" % q, "different",
                        "that of a look at every particle")
@@ -890,7 +903,7 @@ class BatDataset(BatFile):
         """Returns the same through tree and keys; opens only the leaf files that those do not rule out."""
         _, _, sides, wanted = self._prepare(*conditions)
         found, node = [np.arange(0)], 0
-        while node < len(self.nodes) and None not in [w[1] for w in wanted]:
+        while node < len(self.nodes) and all(intervals for _, intervals in wanted):
             row = self.nodes[node]
             if any(row["lower"][a] > hi or row["upper"][a] < lo for a, (lo, hi) in enumerate(sides or [])):
                 node = int(row["skip"])
@@ -900,8 +913,9 @@ class BatDataset(BatFile):
                 continue
             i = int(row["first_treelet"])
             first, end = int(self.leaf_first[i]), int(self.leaf_first[i + 1])
-            keys = ((self.leaf_keys[number][i], lo, hi) for number, (lo, hi) in wanted)
-            if ranks[0] < end and ranks[1] > first and not any(k["minimum"] > hi or k["maximum"] < lo for k, lo, hi in keys):
+            keys = ((self.leaf_keys[number][i], intervals) for number, intervals in wanted)
+            if ranks[0] < end and ranks[1] > first and not any(
+                    all(k["minimum"] > hi or k["maximum"] < lo for lo, hi in intervals) for k, intervals in keys):
                 own = tuple(min(max(g - first, 0), end - first) for g in ranks)
                 found.append(first + self.leaf(i).query_ranks_index(own, *conditions))
         return np.concatenate(found)
@@ -1031,15 +1045,15 @@ def number(text):
         return float.fromhex(text.strip()) if "0x" in text.lower() else float(text)
 
 
-def parse_range(bat, text, lo, hi):
-    """Returns a range of NAME[:COMPONENT] LO HI; the component magnitude is -1."""
+def parse_key(bat, text):
+    """Returns the name and the component of NAME[:COMPONENT]; the component magnitude is -1."""
     name, component = text, None
     if name not in bat._by_name and ":" in name:
         name, component = name.rsplit(":", 1)
         if component != "magnitude" and not component.isdecimal():
             raise QueryError("the component %r is neither a number nor magnitude" % component)
         component = -1 if component == "magnitude" else int(component)
-    return name, component, number(lo), number(hi)
+    return name, component
 
 
 def main(argv):
@@ -1063,6 +1077,7 @@ def main(argv):
             command.add_argument("--part", type=int, nargs=2, default=[0, 1], metavar=("PART", "PARTS"))
             command.add_argument("--box", type=number, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"))
             command.add_argument("--range", nargs=3, action="append", default=[], metavar=("NAME[:COMPONENT]", "LO", "HI"))
+            command.add_argument("--values", nargs="+", action="append", default=[], metavar="NAME[:COMPONENT] NUMBER")
     # argparse takes -inf and -1e9 for options; a space in front makes them values.
     args = parser.parse_args([" " + a if a.startswith("-") and is_number(a) else a for a in argv])
     try:
@@ -1077,7 +1092,9 @@ def main(argv):
                 json.dump(content(bat), stream, indent=0, ensure_ascii=False)
         else:
             spec = dict(quality=args.quality, after_quality=args.after_quality, box=args.box,
-                        ranges=[parse_range(bat, *r) for r in args.range], part=args.part[0], parts=args.part[1])
+                        ranges=[(*parse_key(bat, name), number(lo), number(hi)) for name, lo, hi in args.range],
+                        values=[(*parse_key(bat, name), [number(v) for v in listed]) for name, *listed in args.values],
+                        part=args.part[0], parts=args.part[1])
             where = bat.query(**spec)
             if not np.array_equal(where, bat.query_index(**spec)):
                 raise BatError("corrupt", "%s: the index gives another answer than a look at every particle" % args.file)

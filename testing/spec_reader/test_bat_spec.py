@@ -96,6 +96,8 @@ class RoundTrip(unittest.TestCase):
                               ranges=[("a:1", None, -5, 100.0), ("two words", 0, 0, 16.0)])
             self.assertEqual((code, answer["positions"]), (0, where.tolist()))
             self.assertTrue(0 < answer["count"] < 20)
+            code, out, _ = run("query", path, "--values", "two words:0", "6", "0", "2")
+            self.assertEqual(json.loads(out)["positions"], bat.query(values=[("two words", None, [0, 2, 6])]).tolist())
             self.assertEqual(run("query", path, "--range", "nothing", "0", "1")[0], 2)
             self.assertEqual(run("validate", path + "x")[0], 1)
 
@@ -284,6 +286,10 @@ class Queries(unittest.TestCase):
                     expected = [i for i, v in enumerate(column) if lo <= v <= hi]
                     self.assertEqual(bat.query(ranges=ranges).tolist(), expected, ranges)
                     self.assertEqual(bat.query_index(ranges=ranges).tolist(), expected, ranges)
+            for listed in ([], ends[:1], ends, ends[3:8], [0, big + 1, 0]):
+                expected = [i for i, v in enumerate(column) if v in listed]
+                for query in (bat.query, bat.query_index):
+                    self.assertEqual(query(values=[(name, None, listed)]).tolist(), expected, listed)
 
     def test_parts(self):
         """Parts add up to the whole, and hold the ranks that they should."""
@@ -307,6 +313,7 @@ class Queries(unittest.TestCase):
         bat = spec.BatFile(small_file())
         for wrong in (dict(quality=1.1), dict(quality=math.nan), dict(after_quality=-1), dict(quality=0.1, after_quality=0.2),
                       dict(box=[0, 0, 0, 1, 1, math.nan]), dict(box=[0, 0, 1, 1, 1, 0]), dict(ranges=[("w", None, 0, 1)]),
+                      dict(values=[("w", None, [0])]), dict(values=[("v", None, [0, math.nan])]),
                       dict(ranges=[("v", 1, 0, 1)]), dict(ranges=[("v", -1, 0, 1)]), dict(part=3, parts=3), dict(parts=0)):
             self.assertRaises(spec.QueryError, bat.query, **wrong)
             self.assertRaises(spec.QueryError, bat.query_index, **wrong)

@@ -108,6 +108,12 @@ inline std::optional<long double> key_value(
   return std::isnan(sum) ? std::nullopt : std::optional<long double>(std::sqrt(sum));
 }
 
+inline const Table::Column& column_of(const Table& table, const std::string& name)
+{
+  return *std::find_if(table.columns.begin(), table.columns.end(),
+    [&](const Table::Column& c) { return c.attribute.name == name; });
+}
+
 /// Ascending file positions that match; `part` is not looked at.
 inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& query)
 {
@@ -115,6 +121,12 @@ inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& q
     return std::min(
       table.count, static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(table.count))));
   };
+  std::vector<std::vector<long double>> lists;
+  for (const bat::AttributeValues& list : query.values)
+  {
+    lists.emplace_back();
+    std::transform(list.values.begin(), list.values.end(), std::back_inserter(lists.back()), exact);
+  }
   std::vector<std::uint64_t> found;
   for (std::uint64_t i = count_at(query.after_quality); i < count_at(query.quality); ++i)
   {
@@ -130,10 +142,14 @@ inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& q
       {
         break;
       }
-      const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-        [&](const Table::Column& c) { return c.attribute.name == range.attribute; });
-      const auto v = key_value(*column, range.component, i);
+      const auto v = key_value(column_of(table, range.attribute), range.component, i);
       match = v && *v >= exact(range.lower) && *v <= exact(range.upper);
+    }
+    for (std::size_t k = 0; match && k != lists.size(); ++k)
+    {
+      const bat::AttributeValues& list = query.values[k];
+      const auto v = key_value(column_of(table, list.attribute), list.component, i);
+      match = v && std::find(lists[k].begin(), lists[k].end(), *v) != lists[k].end();
     }
     if (match)
     {
@@ -156,7 +172,60 @@ inline std::vector<std::uint64_t> positions_of(const bat::Selection& selection)
   return positions;
 }
 
-/// A random query whose ends are often values that occur, so that the ends themselves matter.
+/// A number at, or one time in four next to, a value that occurs; any number for NaN.
+inline bat::Number random_number(const Table& table, const Table::Column& column,
+  std::optional<int> component, clouds::Random& random)
+{
+  bat::Number number;
+  const auto v = key_value(column, component, random() % table.count);
+  if (!v)
+  {
+    number = clouds::normal(random);
+  }
+  else if (std::isfinite(*v) && *v == std::floor(*v) && *v > -0x1p63L && *v < 0x1p63L)
+  {
+    number = static_cast<std::int64_t>(*v);
+  }
+  else if (std::isfinite(*v) && *v == std::floor(*v) && *v >= 0 && *v < 0x1p64L)
+  {
+    number = static_cast<std::uint64_t>(*v);
+  }
+  else
+  {
+    number = static_cast<double>(*v);
+  }
+  if (random() % 4 == 0)
+  {
+    number = bat::to_double(number) + clouds::normal(random) * 1e-3;
+  }
+  return number;
+}
+
+/// A list of none to some hundred values, most of which occur.
+inline bat::AttributeValues random_values(
+  const Table& table, const bat::AttributeRange& key, clouds::Random& random)
+{
+  bat::AttributeValues list{ key.attribute, key.component, {} };
+  const std::uint64_t sizes[] = { 0, 1, 2, 5, 30, 300 };
+  for (std::uint64_t left = sizes[random() % 32 == 0 ? 0 : 1 + random() % 5]; left != 0; --left)
+  {
+    list.values.push_back(
+      random_number(table, column_of(table, key.attribute), key.component, random));
+    if (random() % 16 == 0)
+    {
+      list.values.push_back(list.values[random() % list.values.size()]);
+    }
+    if (random() % 32 == 0)
+    {
+      const double beyond[] = { std::numeric_limits<double>::infinity(), 0.5, -0.0, 1e300 };
+      list.values.emplace_back(beyond[random() % 4]);
+    }
+  }
+  return list;
+}
+
+/// A random query whose ends and values are often values that occur, so that the ends themselves
+/// matter.
 inline bat::Query random_query(const Table& table, clouds::Random& random)
 {
   bat::Query query;
@@ -199,27 +268,7 @@ inline bat::Query random_query(const Table& table, clouds::Random& random)
     bat::Number ends[2];
     for (bat::Number& end : ends)
     {
-      const auto v = key_value(column, range.component, random() % table.count);
-      if (!v)
-      {
-        end = clouds::normal(random);
-      }
-      else if (std::isfinite(*v) && *v == std::floor(*v) && *v > -0x1p63L && *v < 0x1p63L)
-      {
-        end = static_cast<std::int64_t>(*v);
-      }
-      else if (std::isfinite(*v) && *v == std::floor(*v) && *v >= 0 && *v < 0x1p64L)
-      {
-        end = static_cast<std::uint64_t>(*v);
-      }
-      else
-      {
-        end = static_cast<double>(*v);
-      }
-      if (random() % 4 == 0)
-      {
-        end = bat::to_double(end) + clouds::normal(random) * 1e-3;
-      }
+      end = random_number(table, column, range.component, random);
     }
     if (random() % 4 == 0)
     {
@@ -228,6 +277,11 @@ inline bat::Query random_query(const Table& table, clouds::Random& random)
     const bool ordered = exact(ends[0]) <= exact(ends[1]);
     range.lower = ordered ? ends[0] : ends[1];
     range.upper = ordered ? ends[1] : ends[0];
+    if (random() % 3 == 0)
+    {
+      query.values.push_back(random_values(table, range, random));
+      continue;
+    }
     query.ranges.push_back(range);
   }
   return query;

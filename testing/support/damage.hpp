@@ -453,12 +453,19 @@ std::vector<bat::Query> queries_for(const F& file)
     range.upper = std::max(b, bat::to_double(range.lower));
     query.ranges = { range };
     queries.push_back(query);
+    bat::AttributeValues list{ range.attribute, range.component, { range.lower } };
+    list.values.insert(
+      list.values.end(), { attribute.keys[key].minimum, attribute.keys[key].maximum, 0.0, 1, 7 });
+    query.ranges.clear();
+    query.values = { list };
+    queries.push_back(query);
+    query.values.clear();
   }
   if (queries.size() > 3)
   {
     query.box = queries[1].box;
     query.quality = 0.7;
-    query.ranges.push_back(queries.back().ranges.front());
+    query.values = queries.back().values;
     queries.push_back(query);
   }
   return queries;

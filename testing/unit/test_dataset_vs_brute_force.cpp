@@ -139,7 +139,7 @@ TEST(DatasetVsBruteForce, steps_from_0_to_1_bring_each_particle_once)
   const clouds::Cloud cloud = clouds::uniform(3001, 7);
   dataset_files::write(folder / "out.bat", dataset_files::slabs(cloud, 7), small_treelets());
   const bat::Dataset dataset = bat::Dataset::open(folder / "out.bat");
-  for (const int steps : { 1, 2, 10, 333 })
+  for (const int steps : { 1, 2, 10, 333, 20000 })
   {
     std::set<std::int64_t> seen;
     for (int i = 0; i != steps; ++i)

@@ -172,6 +172,59 @@ TEST_F(BATReader, ranges_hold_together_and_are_exact)
   EXPECT_EQ(this->Load(), std::set<std::int64_t>({ 3, 4, 5 }));
 }
 
+TEST_F(BATReader, ids_are_found_exactly)
+{
+  this->Reader->SetIds("9007199254740993, 9007199254740995;17\n9007199254740993");
+  EXPECT_EQ(this->Load(), std::set<std::int64_t>({ 10, 12 }));
+  this->Reader->UseBoxOn();
+  this->Reader->SetBox(2, 3, 2, 3, 2, 3);
+  EXPECT_TRUE(this->Load().empty());
+  this->Reader->UseBoxOff();
+  this->Reader->SetIdAttribute("index");
+  EXPECT_EQ(this->Load(), std::set<std::int64_t>({ 17 }));
+  this->Reader->SetIds("");
+  EXPECT_EQ(this->Load().size(), static_cast<std::size_t>(kCount));
+
+  this->Reader->SetIds("1 two");
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("two"), std::string::npos) << this->Caught.Errors;
+  this->Caught.Errors.clear();
+  this->Reader->SetIds("1");
+  this->Reader->SetIdAttribute("names");
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("names"), std::string::npos) << this->Caught.Errors;
+
+  // The role of global ids comes before any name.
+  auto cloud = Cloud(100);
+  vtkNew<vtkTypeInt64Array> id;
+  vtkNew<vtkTypeInt64Array> global;
+  for (vtkIdType i = 0; i < 100; ++i)
+  {
+    id->InsertNextValue(i);
+    global->InsertNextValue(1000 + i);
+  }
+  AddArray(cloud->GetPointData(), id, "id");
+  global->SetName("tags");
+  cloud->GetPointData()->SetGlobalIds(global);
+  const std::string tagged = this->Folder / "tagged.bat";
+  Write(cloud, tagged);
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName(tagged.c_str());
+  reader->SetIds("1003");
+  reader->Update();
+  EXPECT_EQ(Indices(reader->GetOutput()), std::set<std::int64_t>({ 3 }));
+
+  // Without ids there is nothing to look for.
+  const std::string plain = this->Folder / "plain.bat";
+  Write(Cloud(10), plain);
+  vtkNew<vtkBATReader> lost;
+  Messages said(lost);
+  lost->SetFileName(plain.c_str());
+  lost->SetIds("1");
+  lost->Update();
+  EXPECT_NE(said.Errors.find("index"), std::string::npos) << said.Errors;
+}
+
 TEST_F(BATReader, pieces_are_disjoint_and_add_up_at_every_quality)
 {
   for (double quality : { 0.1, 1.0 })

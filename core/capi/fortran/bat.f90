@@ -38,7 +38,7 @@ module bat
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
   public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
-    bat_query_set_box_half_open, bat_query_add_range, bat_query_set_part
+    bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_set_part
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
     bat_insitu_add, bat_insitu_end_step, bat_insitu_written
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
@@ -58,6 +58,9 @@ module bat
   end interface
   interface bat_query_add_range
     module procedure add_range_int64, add_range_real64
+  end interface
+  interface bat_query_add_values
+    module procedure add_values_int32, add_values_int64, add_values_real64
   end interface
   interface bat_read_positions
     module procedure read_positions_real32, read_positions_real64
@@ -229,6 +232,12 @@ module bat
         bind(c, name="bat_query_add_range_int64") result(status)
       import; type(c_ptr), value :: query; character(c_char), intent(in) :: name(*)
       integer(c_int), value :: component; integer(c_int64_t), value :: lower, upper; integer(c_int) :: status
+    end function
+    function c_add_values(query, name, component, number_type, values, count) &
+        bind(c, name="bat_query_add_values") result(status)
+      import; type(c_ptr), value :: query, values; character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: component, number_type; integer(c_int64_t), value :: count
+      integer(c_int) :: status
     end function
     function c_set_part(query, part, parts) bind(c, name="bat_query_set_part") result(status)
       import; type(c_ptr), value :: query; integer(c_int32_t), value :: part, parts; integer(c_int) :: status
@@ -736,6 +745,36 @@ contains
     integer(c_int64_t), intent(in) :: lower, upper
     integer, intent(out) :: status
     status = c_add_range_int64(query, c_text(name), c_component(component), lower, upper)
+  end subroutine
+
+  subroutine add_values_int32(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int32_t), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = c_add_values(query, c_text(name), c_component(component), BAT_INT32, &
+      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
+  end subroutine
+
+  subroutine add_values_int64(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int64_t), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = c_add_values(query, c_text(name), c_component(component), BAT_INT64, &
+      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
+  end subroutine
+
+  subroutine add_values_real64(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    real(c_double), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
+      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
   end subroutine
 
   pure function c_component(component) result(number)

@@ -159,6 +159,20 @@ def _array(values, name, count=None):
     return array
 
 
+def _numbers(numbers, name):
+    """Packed, of one of the ten types; a list of which numpy would round an integer is refused."""
+    if not isinstance(numbers, np.ndarray):
+        numbers = list(numbers)
+        array = np.asarray(numbers)
+        if array.dtype == np.float64:
+            for given, rounded in zip(numbers, array.tolist()):
+                if isinstance(given, (int, np.integer)) and int(given) != rounded:
+                    raise ValueError(f"{name}: {given} among numbers of other types would be rounded; pass "
+                                     "an array of int64 or uint64")
+        numbers = array
+    return np.ascontiguousarray(_array(numbers.reshape(-1), f"values of '{name}'"))
+
+
 def _passed(array):
     """Type, components, address and stride, as the library takes an array."""
     return (ctypes.c_int(_TYPES[array.dtype.name]), ctypes.c_int(array.shape[1]),
@@ -450,12 +464,13 @@ class Dataset:
         return result
 
     def read(self, attributes=None, *, quality=1.0, after_quality=0.0, box=None, half_open=False,
-             ranges=None, part=0, parts=1, threads=0):
+             ranges=None, values=None, part=0, parts=1, threads=0):
         """The particles that match, as Particles.
 
         attributes: names; None for all. box: 6 numbers, closed, or without its upper faces if half_open.
         ranges: list of (name, lower, upper) or (name, component, lower, upper); integers are compared
-        exactly. part, parts: this reader's equal share. Collective if the dataset was opened with a
+        exactly. values: dict of name, or (name, component), to numbers of which the value must be one, e.g.
+        {"id": ids}; 64-bit integers exactly, best as an array. part, parts: this reader's equal share. Collective if the dataset was opened with a
         communicator; each rank asks its own question.
         """
         lib = _lib()
@@ -463,7 +478,8 @@ class Dataset:
         failure = None
         with _make("query") as query, _Owned(lib.bat_selection_free) as selection:
             try:
-                self._fill(query, quality, after_quality, box, half_open, ranges, part, parts, threads)
+                self._fill(query, quality, after_quality, box, half_open, ranges, values, part, parts,
+                           threads)
             except Exception as error:  # pylint: disable=broad-except
                 failure = error
             _together(comm, failure)
@@ -472,29 +488,28 @@ class Dataset:
             _check(lib.bat_selection_count(selection.pointer, ctypes.byref(count)))
             particles = Particles(count.value)
             particles.positions = np.empty((count.value, 3), self.position_dtype)
-            self._values("positions", selection, particles.positions)
+            self._fetch("positions", selection, particles.positions)
             known = self.attributes
             for name in known if attributes is None else attributes:
                 about = known.get(name, Attribute(name, np.dtype("float64"), 1, None))
                 shape = (count.value, about.components) if about.components > 1 else count.value
-                values = np.empty(shape, about.dtype)
-                self._values("attribute", selection, values, name.encode())
-                particles[name] = values
+                particles[name] = np.empty(shape, about.dtype)
+                self._fetch("attribute", selection, particles[name], name.encode())
         return particles
 
-    def _values(self, what, selection, out, *name):
+    def _fetch(self, what, selection, out, *name):
         _call(self._comm, "read_" + what, self._owned.pointer, *name, selection.pointer,
               ctypes.c_void_p(out.ctypes.data), ctypes.c_size_t(out.nbytes))
 
     @staticmethod
-    def _fill(query, quality, after_quality, box, half_open, ranges, part, parts, threads):
+    def _fill(query, quality, after_quality, box, half_open, ranges, values, part, parts, threads):
         lib = _lib()
         _check(lib.bat_query_set_quality(
             query.pointer, ctypes.c_double(quality), ctypes.c_double(after_quality)))
         if box is not None:
-            values = _box(box)
+            ends = _box(box)
             call = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
-            _check(call(query.pointer, ctypes.c_void_p(values.ctypes.data)))
+            _check(call(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
         for name, *component, lower, upper in ranges or []:
             if all(isinstance(end, (int, np.integer)) for end in (lower, upper)):
                 beyond = max(lower, upper) > 2**63 - 1
@@ -506,5 +521,12 @@ class Dataset:
                 lower, upper = float(lower), float(upper)
             _check(call(query.pointer, name.encode(), component[0] if component else -1,
                         number(lower), number(upper)))
+        for key, numbers in (values or {}).items():
+            name, *component = (key,) if isinstance(key, str) else key
+            array = _numbers(numbers, name)
+            _check(lib.bat_query_add_values(
+                query.pointer, name.encode(), component[0] if component else -1,
+                ctypes.c_int(_TYPES[array.dtype.name]), ctypes.c_void_p(array.ctypes.data),
+                ctypes.c_uint64(array.size)))
         _check(lib.bat_query_set_part(query.pointer, ctypes.c_uint32(part), ctypes.c_uint32(parts)))
         _check(lib.bat_query_set_threads(query.pointer, ctypes.c_int(threads)))

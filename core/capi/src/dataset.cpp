@@ -5,9 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <vector>
 
 namespace bat::capi
 {
@@ -96,6 +99,46 @@ void add_range(
   range.lower = lower;
   range.upper = upper;
   own.query.ranges.push_back(std::move(range));
+}
+
+// V is the alternative of bat::Number that holds every T.
+template <class T, class V>
+std::vector<bat::Number> copy_as(const void* values, std::size_t count)
+{
+  const T* const begin = static_cast<const T*>(values);
+  std::vector<bat::Number> numbers;
+  numbers.reserve(count);
+  std::transform(begin, begin + count, std::back_inserter(numbers),
+    [](T value) { return bat::Number(static_cast<V>(value)); });
+  return numbers;
+}
+
+std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, std::size_t count)
+{
+  switch (type)
+  {
+    case bat::ScalarType::Int8:
+      return copy_as<std::int8_t, std::int64_t>(values, count);
+    case bat::ScalarType::UInt8:
+      return copy_as<std::uint8_t, std::uint64_t>(values, count);
+    case bat::ScalarType::Int16:
+      return copy_as<std::int16_t, std::int64_t>(values, count);
+    case bat::ScalarType::UInt16:
+      return copy_as<std::uint16_t, std::uint64_t>(values, count);
+    case bat::ScalarType::Int32:
+      return copy_as<std::int32_t, std::int64_t>(values, count);
+    case bat::ScalarType::UInt32:
+      return copy_as<std::uint32_t, std::uint64_t>(values, count);
+    case bat::ScalarType::Int64:
+      return copy_as<std::int64_t, std::int64_t>(values, count);
+    case bat::ScalarType::UInt64:
+      return copy_as<std::uint64_t, std::uint64_t>(values, count);
+    case bat::ScalarType::Float32:
+      return copy_as<float, double>(values, count);
+    case bat::ScalarType::Float64:
+      break;
+  }
+  return copy_as<double, double>(values, count);
 }
 
 // Kept before it is looked at, so that a query after a refused box fails, on all ranks.
@@ -359,6 +402,28 @@ int bat_query_add_range_uint64(
   bat_query* query, const char* attribute, int component, uint64_t lower, uint64_t upper)
 {
   return guard([&] { add_range(query, attribute, component, lower, upper); });
+}
+
+int bat_query_add_values(bat_query* query, const char* attribute, int component, int type,
+  const void* values, uint64_t count)
+{
+  return guard(
+    [&]
+    {
+      bat_query& own = need(query, "query");
+      bat::AttributeValues list{ need_text(attribute, "attribute name"), std::nullopt, {} };
+      if (component != BAT_WHOLE)
+      {
+        list.component = component;
+      }
+      const bat::ScalarType scalar = type_of(type);
+      if (count != 0)
+      {
+        need(static_cast<const std::byte*>(values), "array of values");
+      }
+      list.values = numbers_of(scalar, values, count);
+      own.query.values.push_back(std::move(list));
+    });
 }
 
 int bat_query_set_part(bat_query* query, uint32_t part, uint32_t parts)

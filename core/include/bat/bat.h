@@ -249,6 +249,12 @@ extern "C"
     bat_query* query, const char* attribute, int component, int64_t lower, int64_t upper);
   BAT_API int bat_query_add_range_uint64(
     bat_query* query, const char* attribute, int component, uint64_t lower, uint64_t upper);
+  /* The particles whose value equals one of `count` numbers, e.g. ids, exactly: a number that the
+   * attribute's type cannot hold matches nothing, neither do no numbers; NaN makes the query fail.
+   * `type` is the type of `values`, which are copied and may be NULL if count is 0. Any number of
+   * lists. */
+  BAT_API int bat_query_add_values(bat_query* query, const char* attribute, int component, int type,
+    const void* values, uint64_t count);
   /* Deals the particles out to `parts` readers in compact pieces of equal size: this is reader
    * `part`, counted from 0. */
   BAT_API int bat_query_set_part(bat_query* query, uint32_t part, uint32_t parts);

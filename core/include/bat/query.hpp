@@ -21,6 +21,18 @@ struct AttributeRange
   Number upper = 0.0;
 };
 
+/// Values of one attribute, e.g. ids: a particle matches if its value equals one of the numbers.
+/// Compared without rounding (FORMAT.md section 13): a number that the type cannot hold matches
+/// nothing, neither does an empty list. NaN is Error{InvalidArgument}. Order and repetition do not
+/// matter.
+struct AttributeValues
+{
+  std::string attribute;
+  /// As for ranges. A magnitude has to equal the number to the last bit.
+  std::optional<int> component;
+  std::vector<Number> values;
+};
+
 /// All conditions hold together. Defaults ask for everything.
 struct Query
 {
@@ -30,6 +42,7 @@ struct Query
   double after_quality = 0.0;
   std::optional<Box> box;
   std::vector<AttributeRange> ranges;
+  std::vector<AttributeValues> values;
   /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its share
   /// of the particles of every quality. The parts are disjoint and add up to the whole.
   std::uint32_t part = 0;

@@ -31,15 +31,15 @@ bool is_outside(const format::NodeRecord& node, const Box& box)
   return false;
 }
 
-bool is_apart(const format::LeafKeyRecord& key, const query::RangeCondition& condition)
+bool is_apart(const format::LeafKeyRecord& key, const query::KeyCondition& condition)
 {
   return std::visit(
-    [&](const auto& range)
+    [&](const auto& wanted)
     {
-      using V = std::decay_t<decltype(range.lower)>;
-      return from_bits<V>(key.maximum) < range.lower || from_bits<V>(key.minimum) > range.upper;
+      using V = typename std::decay_t<decltype(wanted)>::Value;
+      return !query::meets(wanted, from_bits<V>(key.minimum), from_bits<V>(key.maximum));
     },
-    condition.range);
+    condition.wanted);
 }
 
 std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
@@ -235,14 +235,17 @@ std::uint64_t Dataset::Impl::bytes_read() const noexcept
   return bytes;
 }
 
-std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const Query& query) const
+query::Conditions Dataset::Impl::conditions(const Query& query) const
+{
+  return query::make_conditions({ this->name, this->particles, this->attributes },
+    query::part_ranks(this->name, this->particles, query), query);
+}
+
+std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& conditions) const
 {
   (void)this->leaves();
-  const RankInterval part = query::part_ranks(this->name, this->particles, query);
-  const query::Conditions conditions =
-    query::make_conditions({ this->name, this->particles, this->attributes }, part, query);
   std::vector<Task> tasks;
-  if (conditions.nothing)
+  if (conditions.never)
   {
     return tasks;
   }
@@ -251,15 +254,18 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const Query& query) const
   {
     const std::uint64_t first = this->first_rank_[leaf];
     const std::uint64_t end = this->first_rank_[leaf + 1];
-    const std::uint64_t a = std::max(part.begin, first);
-    const std::uint64_t b = std::min(part.end, end);
-    if (a >= b)
+    const std::uint64_t a = std::max(conditions.first_rank, first);
+    const std::uint64_t b = std::min(conditions.end_rank, end);
+    // A step that takes none of all particles may still take one of a leaf file.
+    const bool takes_none =
+      count_at(conditions.after_quality, end - first) >= count_at(conditions.quality, end - first);
+    if (a >= b || takes_none)
     {
       return;
     }
-    for (const query::RangeCondition& range : conditions.ranges)
+    for (const query::KeyCondition& key : conditions.keys)
     {
-      if (files && is_apart(files->keys[leaf * this->top->schema.keys.size() + range.key], range))
+      if (files && is_apart(files->keys[leaf * this->top->schema.keys.size() + key.key], key))
       {
         return;
       }
@@ -448,23 +454,34 @@ std::uint64_t Dataset::particles_at(double quality) const
 
 std::uint64_t Dataset::upper_bound(const Query& query, const QueryOptions& options) const
 {
+  const query::Conditions conditions = this->impl_->conditions(query);
   std::uint64_t count = 0;
-  for (const Impl::Task& task : this->impl_->tasks(query))
+  for (const Impl::Task& task : this->impl_->tasks(conditions))
   {
     Impl::reading(task.leaf, options,
-      [&] { count += this->impl_->leaf(task.leaf).upper_bound(query, task.ranks); });
+      [&]
+      {
+        const LeafSource& leaf = this->impl_->leaf(task.leaf);
+        count += leaf.upper_bound(query::of_leaf(conditions, leaf.particle_count(), task.ranks));
+      });
   }
   return count;
 }
 
 DatasetSelection Dataset::select(const Query& query, const QueryOptions& options) const
 {
-  const std::vector<Impl::Task> tasks = this->impl_->tasks(query);
+  const query::Conditions conditions = this->impl_->conditions(query);
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
   std::vector<Selection> found(tasks.size());
   const auto select_in = [&](std::size_t i)
   {
     Impl::reading(tasks[i].leaf, options,
-      [&] { found[i] = this->impl_->leaf(tasks[i].leaf).select(query, tasks[i].ranks, options); });
+      [&]
+      {
+        const LeafSource& leaf = this->impl_->leaf(tasks[i].leaf);
+        found[i] =
+          leaf.select(query::of_leaf(conditions, leaf.particle_count(), tasks[i].ranks), options);
+      });
   };
   if (tasks.size() == 1)
   {

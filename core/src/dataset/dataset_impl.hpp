@@ -5,6 +5,7 @@
 #include "dataset/leaf_source.hpp"
 #include "dataset/top_file.hpp"
 #include "libbat/top_file.hpp"
+#include "query/conditions.hpp"
 
 #include <atomic>
 #include <functional>
@@ -37,8 +38,10 @@ public:
   const std::vector<LeafInfo>& leaves() const;
   /// Opens it if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
-  /// The leaf files that the Aggregation Tree cannot exclude. Throws Error{InvalidArgument}.
-  std::vector<Task> tasks(const Query& query) const;
+  /// Throws Error{InvalidArgument}.
+  query::Conditions conditions(const Query& query) const;
+  /// The leaf files that the Aggregation Tree cannot exclude.
+  std::vector<Task> tasks(const query::Conditions& conditions) const;
   std::uint64_t bytes_read() const noexcept;
 
   /// Calls f(), which reads a leaf file, and passes on what is wrong with the file if the caller

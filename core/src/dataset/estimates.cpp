@@ -3,6 +3,7 @@
 #include "bat/dataset.hpp"
 #include "dataset/dataset_impl.hpp"
 #include "levels.hpp"
+#include "query/conditions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +76,8 @@ double Dataset::quality_within(
   whole.part = 0;
   whole.parts = 1;
   whole.after_quality = 0;
-  const std::vector<Impl::Task> tasks = this->impl_->tasks(whole);
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(this->impl_->conditions(whole));
+  const bool of_attributes = !query.ranges.empty() || !query.values.empty();
   // particles_at() rounds up in each leaf file.
   const auto particles_of_leaves = [&](double q)
   {
@@ -84,7 +86,7 @@ double Dataset::quality_within(
       { return sum + count_at(q, task.ranks.end - task.ranks.begin); });
   };
   const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
-  if (of_leaves == query.quality || (!query.box && query.ranges.empty()) ||
+  if (of_leaves == query.quality || (!query.box && !of_attributes) ||
     tasks.size() > kMostLeaves)
   {
     return of_leaves;
@@ -108,7 +110,7 @@ double Dataset::quality_within(
     found *= std::min(limit / bound, 0.999);
   }
   found = std::max(found, of_leaves);
-  if (query.ranges.empty() || found == query.quality)
+  if (!of_attributes || found == query.quality)
   {
     return found;
   }
@@ -141,7 +143,8 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   whole.parts = 1;
   whole.after_quality = 0;
   whole.ranges.clear();
-  const std::vector<Impl::Task> tasks = this->impl_->tasks(whole);
+  whole.values.clear();
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(this->impl_->conditions(whole));
   struct Weighted
   {
     double spacing;

@@ -43,17 +43,16 @@ public:
   }
   [[nodiscard]] std::vector<Region> regions() const override
   {
-    return query::regions(this->file_);
+    return query::regions(this->file_.impl());
   }
-  [[nodiscard]] std::uint64_t upper_bound(
-    const Query& query, const RankInterval& ranks) const override
+  [[nodiscard]] std::uint64_t upper_bound(const query::Conditions& conditions) const override
   {
-    return query::upper_bound(this->file_, query, ranks);
+    return query::upper_bound(this->file_.impl(), conditions);
   }
   [[nodiscard]] Selection select(
-    const Query& query, const RankInterval& ranks, const QueryOptions& options) const override
+    const query::Conditions& conditions, const QueryOptions& options) const override
   {
-    return query::select(this->file_, query, ranks, options);
+    return query::select(this->file_.impl(), conditions, options);
   }
   void read_positions(
     const Selection& selection, void* out, const QueryOptions& options) const override

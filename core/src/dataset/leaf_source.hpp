@@ -11,6 +11,11 @@
 
 namespace bat
 {
+namespace query
+{
+struct Conditions;
+}
+
 /// Ranks begin to end - 1 of a leaf file: a compact piece of its space (FORMAT.md section 8).
 struct RankInterval
 {
@@ -26,8 +31,7 @@ struct Region
 };
 
 /// One leaf file. const functions may be called concurrently and answer as those of File do: exact,
-/// deterministic, errors instead of wrong particles. `Query::part` and `parts` are not looked at
-/// here: the interval of ranks takes their place.
+/// deterministic, errors instead of wrong particles.
 class LeafSource
 {
 public:
@@ -45,10 +49,15 @@ public:
   /// The finest pieces that the index knows without looking at particles; those with particles whose
   /// coordinates are not finite are left out.
   [[nodiscard]] virtual std::vector<Region> regions() const = 0;
-  [[nodiscard]] virtual std::uint64_t upper_bound(
-    const Query& query, const RankInterval& ranks) const = 0;
+  /// `Query::part` and `parts` are not looked at: the interval of ranks takes their place. Throw
+  /// Error{InvalidArgument}.
+  [[nodiscard]] std::uint64_t upper_bound(const Query& query, const RankInterval& ranks) const;
+  [[nodiscard]] Selection select(
+    const Query& query, const RankInterval& ranks, const QueryOptions& options) const;
+
+  [[nodiscard]] virtual std::uint64_t upper_bound(const query::Conditions& conditions) const = 0;
   [[nodiscard]] virtual Selection select(
-    const Query& query, const RankInterval& ranks, const QueryOptions& options) const = 0;
+    const query::Conditions& conditions, const QueryOptions& options) const = 0;
   virtual void read_positions(
     const Selection& selection, void* out, const QueryOptions& options) const = 0;
   virtual void read_attribute(std::size_t index, const Selection& selection, void* out,
@@ -60,5 +69,8 @@ public:
 
   /// Every checksum and rule of the format; throws the Error for the first that is broken.
   virtual void validate() const = 0;
+
+private:
+  [[nodiscard]] query::Conditions conditions(const Query& query, const RankInterval& ranks) const;
 };
 }

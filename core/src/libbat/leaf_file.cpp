@@ -73,15 +73,14 @@ public:
     return box ? std::vector<Region>{ { *box, this->particle_count() } } : std::vector<Region>();
   }
 
-  std::uint64_t upper_bound(const Query& query, const RankInterval& ranks) const override
+  std::uint64_t upper_bound(const query::Conditions& conditions) const override
   {
-    return libbat::upper_bound(this->leaf_, query, ranks);
+    return libbat::upper_bound(this->leaf_, conditions);
   }
 
-  Selection select(
-    const Query& query, const RankInterval& ranks, const QueryOptions& options) const override
+  Selection select(const query::Conditions& conditions, const QueryOptions& options) const override
   {
-    return libbat::select(this->leaf_, query, ranks, options);
+    return libbat::select(this->leaf_, conditions, options);
   }
 
   void read_positions(

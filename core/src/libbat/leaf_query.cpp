@@ -24,23 +24,36 @@ struct Candidate
   std::uint64_t position = 0;
 };
 
-/// A range for which bitmaps can exclude nodes.
+/// A condition for which bitmaps can exclude nodes.
 struct Mask
 {
   std::size_t attribute = 0;
   std::uint32_t bits = 0;
 };
 
-query::Conditions make_conditions(const Leaf& leaf, const Query& query, const RankInterval& ranks)
+// Bits of a bitmap that wanted values may have; nothing if bitmaps do not tell.
+template <class V>
+std::optional<std::uint32_t> wanted_bits(
+  const std::optional<FloatRange>& header_range, const ClassRange<V>& range)
 {
-  const std::uint64_t n = leaf.header().particle_count;
-  if (ranks.begin > ranks.end || ranks.end > n)
+  return bitmap_mask(header_range, to_float(range.lower), to_float(range.upper));
+}
+
+template <class V>
+std::optional<std::uint32_t> wanted_bits(
+  const std::optional<FloatRange>& header_range, const query::ValueSet<V>& set)
+{
+  std::uint32_t all = 0;
+  for (const V value : set.values())
   {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: ranks {} to {} are asked for; there are 0 to {}", leaf.file().name(),
-        ranks.begin, ranks.end, n));
+    const auto bits = bitmap_mask(header_range, to_float(value), to_float(value));
+    if (!bits)
+    {
+      return std::nullopt;
+    }
+    all |= *bits;
   }
-  return query::make_conditions({ leaf.file().name(), n, leaf.attributes() }, ranks, query);
+  return all;
 }
 
 /// Finds the candidates of a query, treelet by treelet.
@@ -52,15 +65,11 @@ public:
     , index_(leaf.index())
     , conditions_(conditions)
   {
-    for (const query::RangeCondition& condition : conditions.ranges)
+    for (const query::KeyCondition& condition : conditions.keys)
     {
-      const auto bits = std::visit(
-        [&](const auto& range)
-        {
-          return bitmap_mask(leaf.header().attributes[condition.attribute].range,
-            to_float(range.lower), to_float(range.upper));
-        },
-        condition.range);
+      const auto bits = std::visit([&](const auto& wanted)
+        { return wanted_bits(leaf.header().attributes[condition.attribute].range, wanted); },
+        condition.wanted);
       if (bits && *bits != ~std::uint32_t{ 0 })
       {
         this->masks_.push_back({ condition.attribute, *bits });
@@ -269,13 +278,13 @@ private:
       query::match_box(ScalarType::Float32, this->values(this->treelet_.positions_begin, 12),
         *this->conditions_.box, this->match_);
     }
-    for (const query::RangeCondition& range : this->conditions_.ranges)
+    for (const query::KeyCondition& key : this->conditions_.keys)
     {
-      const Attribute& attribute = this->leaf_.attributes()[range.attribute];
-      query::match_range(attribute,
+      const Attribute& attribute = this->leaf_.attributes()[key.attribute];
+      query::match_key(attribute,
         this->values(
-          this->leaf_.attribute_begin(this->treelet_, range.attribute), size_of(attribute.type)),
-        range, this->match_);
+          this->leaf_.attribute_begin(this->treelet_, key.attribute), size_of(attribute.type)),
+        key, this->match_);
     }
     for (std::size_t i = 0; i != this->pieces_.size(); ++i)
     {
@@ -398,11 +407,9 @@ double plane_slack(const std::array<float, 6>& bounds, std::size_t axis)
   return (upper - lower + std::max(std::abs(lower), std::abs(upper))) * 0x1p-20;
 }
 
-Selection select(
-  const Leaf& leaf, const Query& query, const RankInterval& ranks, const QueryOptions& options)
+Selection select(const Leaf& leaf, const query::Conditions& conditions, const QueryOptions& options)
 {
-  const query::Conditions conditions = make_conditions(leaf, query, ranks);
-  if (conditions.nothing)
+  if (conditions.nothing())
   {
     return {};
   }
@@ -414,10 +421,9 @@ Selection select(
   return walk_and_test(leaf, conditions, options.threads);
 }
 
-std::uint64_t upper_bound(const Leaf& leaf, const Query& query, const RankInterval& ranks)
+std::uint64_t upper_bound(const Leaf& leaf, const query::Conditions& conditions)
 {
-  const query::Conditions conditions = make_conditions(leaf, query, ranks);
-  if (conditions.nothing)
+  if (conditions.nothing())
   {
     return 0;
   }

@@ -1,9 +1,8 @@
 // Which particles of a leaf file match.
 #pragma once
 
-#include "bat/query.hpp"
-#include "dataset/leaf_source.hpp"
 #include "libbat/leaf.hpp"
+#include "query/conditions.hpp"
 
 #include <array>
 #include <cmath>
@@ -15,9 +14,8 @@
 namespace bat::libbat
 {
 [[nodiscard]] Selection select(
-  const Leaf& leaf, const Query& query, const RankInterval& ranks, const QueryOptions& options);
-[[nodiscard]] std::uint64_t upper_bound(
-  const Leaf& leaf, const Query& query, const RankInterval& ranks);
+  const Leaf& leaf, const query::Conditions& conditions, const QueryOptions& options);
+[[nodiscard]] std::uint64_t upper_bound(const Leaf& leaf, const query::Conditions& conditions);
 
 /// As that library converts values; in one step, because two round differently.
 template <class V>

@@ -48,8 +48,8 @@ std::uint32_t bits_from_to(int first, int last)
   return bits;
 }
 
-/// What one range means for the treelets of one key.
-class RangeTest
+/// What one condition means for the treelets of its key.
+class KeyTest
 {
 public:
   struct TreeletBits
@@ -59,32 +59,60 @@ public:
     std::uint32_t certain = 0;  ///< bits all of whose values match
   };
 
-  RangeTest(const KeyIndex& index, const RangeCondition& condition)
+  KeyTest(const KeyIndex& index, const KeyCondition& condition)
     : index_(index)
     , condition_(condition)
   {
     std::visit(
-      [&](const auto& range)
+      [&](const auto& wanted)
       {
-        using V = std::decay_t<decltype(range.lower)>;
+        using V = typename std::decay_t<decltype(wanted)>::Value;
         std::vector<V> edges;
         for (const std::uint64_t bits : index.edges)
         {
           edges.push_back(from_bits<V>(bits));
         }
-        this->first_bin_ = bin_of(edges, range.lower);
-        this->last_bin_ = bin_of(edges, range.upper);
+        this->find_bins(edges, wanted);
       },
-      condition.range);
+      condition.wanted);
+  }
+
+  /// Of a treelet or block with this bitmap.
+  [[nodiscard]] static Relation relation_of(std::uint32_t bitmap, const TreeletBits& bits)
+  {
+    return (bitmap & bits.possible) == 0 ? Relation::Outside
+      : (bitmap & ~bits.certain) == 0    ? Relation::Inside
+                                         : Relation::Partial;
   }
 
   [[nodiscard]] TreeletBits treelet(std::size_t t) const
   {
     return std::visit(
-      [&](const auto& range) { return this->treelet_of(range, t); }, this->condition_.range);
+      [&](const auto& wanted) { return this->treelet_of(wanted, t); }, this->condition_.wanted);
   }
 
 private:
+  template <class V>
+  void find_bins(const std::vector<V>& edges, const ClassRange<V>& range)
+  {
+    this->first_bin_ = bin_of(edges, range.lower);
+    this->last_bin_ = bin_of(edges, range.upper);
+  }
+
+  template <class V>
+  void find_bins(const std::vector<V>& edges, const ValueSet<V>& set)
+  {
+    const std::vector<V>& values = set.values();
+    auto at = values.begin();
+    this->bin_starts_.push_back(0);
+    for (const V edge : edges)
+    {
+      at = std::lower_bound(at, values.end(), edge);
+      this->bin_starts_.push_back(static_cast<std::size_t>(at - values.begin()));
+    }
+    this->bin_starts_.push_back(values.size());
+  }
+
   template <class V>
   TreeletBits treelet_of(const ClassRange<V>& range, std::size_t t) const
   {
@@ -92,7 +120,7 @@ private:
     const V minimum = from_bits<V>(record.minimum);
     const V maximum = from_bits<V>(record.maximum);
     TreeletBits bits;
-    if (range.empty || minimum > maximum || maximum < range.lower || minimum > range.upper)
+    if (minimum > maximum || !meets(range, minimum, maximum))
     {
       return bits;
     }
@@ -116,16 +144,49 @@ private:
       // Values of a higher bin than the lower end's are above it, and so at the other end.
       bits.certain = bits_from_to(from_minimum ? 0 : first_bit + 1, to_maximum ? 31 : last_bit - 1);
     }
-    bits.relation = (record.bitmap & bits.possible) == 0 ? Relation::Outside
-      : (record.bitmap & ~bits.certain) == 0             ? Relation::Inside
-                                                         : Relation::Partial;
+    bits.relation = relation_of(record.bitmap, bits);
+    return bits;
+  }
+
+  template <class V>
+  TreeletBits treelet_of(const ValueSet<V>& set, std::size_t t) const
+  {
+    const format::TreeletKeyRecord& record = this->index_.treelets[t];
+    const V minimum = from_bits<V>(record.minimum);
+    const V maximum = from_bits<V>(record.maximum);
+    const std::vector<V>& values = set.values();
+    TreeletBits bits;
+    const auto begin = std::lower_bound(values.begin(), values.end(), minimum);
+    const auto end = std::upper_bound(begin, values.end(), maximum);
+    if (minimum > maximum || begin == end)
+    {
+      return bits;
+    }
+    if (minimum == maximum && (record.flags & format::kHasNaN) == 0)
+    {
+      bits.relation = Relation::Inside;
+      return bits;
+    }
+    const auto first = static_cast<std::size_t>(begin - values.begin());
+    const auto last = static_cast<std::size_t>(end - values.begin());
+    std::size_t from = first;
+    for (std::uint32_t bit = 0; bit != kBitmapBits && from < last; ++bit)
+    {
+      const std::uint32_t next_bin = first_bin_of_bit(bit + 1, record.first_bin, record.last_bin);
+      const std::size_t to = std::min(last, this->bin_starts_[next_bin]);
+      bits.possible |= from < to ? std::uint32_t{ 1 } << bit : 0;
+      from = std::max(from, to);
+    }
+    bits.relation = relation_of(record.bitmap, bits);
     return bits;
   }
 
   const KeyIndex& index_;
-  const RangeCondition& condition_;
-  std::uint32_t first_bin_ = 0;
+  const KeyCondition& condition_;
+  std::uint32_t first_bin_ = 0; ///< of a range
   std::uint32_t last_bin_ = 0;
+  /// Of a list: its values that are in lower bins; behind them their number.
+  std::vector<std::size_t> bin_starts_;
 };
 
 class Classifier
@@ -146,13 +207,13 @@ public:
     {
       this->classify_box();
     }
-    for (const RangeCondition& condition : this->conditions_.ranges)
+    for (const KeyCondition& condition : this->conditions_.keys)
     {
       this->tests_.emplace_back(this->file_.key_index(condition.key), condition);
     }
     for (std::size_t r = 0; r != this->tests_.size(); ++r)
     {
-      this->classify_range(r);
+      this->classify_key(r);
     }
     // A part of the particles is a part of the ranks: treelets outside of it need no look at their
     // blocks.
@@ -192,7 +253,7 @@ private:
     }
   }
 
-  void classify_range(std::size_t r)
+  void classify_key(std::size_t r)
   {
     for (std::size_t t = 0; t != this->states_.size(); ++t)
     {
@@ -200,7 +261,7 @@ private:
       {
         const Relation relation = this->tests_[r].treelet(t).relation;
         this->states_[t] = relation == Relation::Outside ? kOutside
-          : relation == Relation::Partial                ? this->states_[t] | range_bit(r)
+          : relation == Relation::Partial                ? this->states_[t] | key_bit(r)
                                                          : this->states_[t];
       }
     }
@@ -234,7 +295,7 @@ private:
     }
     for (std::size_t r = 0; r != this->tests_.size(); ++r)
     {
-      this->refine_range(r);
+      this->refine_key(r);
     }
   }
 
@@ -311,9 +372,9 @@ private:
     }
   }
 
-  void refine_range(std::size_t r)
+  void refine_key(std::size_t r)
   {
-    const std::size_t key = this->conditions_.ranges[r].key;
+    const std::size_t key = this->conditions_.keys[r].key;
     const auto k = static_cast<std::uint32_t>(key);
     const std::uint8_t bytes = this->file_.schema.keys[key].bitmap_bytes;
     if (bytes == 0)
@@ -321,20 +382,20 @@ private:
       return;
     }
     std::vector<std::size_t> treelets;
-    const std::vector<Span> spans = this->undecided_blocks(range_bit(r), treelets);
+    const std::vector<Span> spans = this->undecided_blocks(key_bit(r), treelets);
     constexpr auto kind = format::SectionKind::BlockBitmaps;
     if (bytes == 4)
     {
-      this->refine_range(r, treelets, this->read_blocks<std::uint32_t>(kind, k, spans));
+      this->refine_key(r, treelets, this->read_blocks<std::uint32_t>(kind, k, spans));
     }
     else if (bytes == 2)
     {
-      this->refine_range(
+      this->refine_key(
         r, treelets, this->look_up(key, this->read_blocks<std::uint16_t>(kind, k, spans)));
     }
     else
     {
-      this->refine_range(
+      this->refine_key(
         r, treelets, this->look_up(key, this->read_blocks<std::uint8_t>(kind, k, spans)));
     }
   }
@@ -357,24 +418,22 @@ private:
     return bitmaps;
   }
 
-  void refine_range(std::size_t r, const std::vector<std::size_t>& treelets,
+  void refine_key(std::size_t r, const std::vector<std::size_t>& treelets,
     const std::vector<std::uint32_t>& bitmaps)
   {
     std::size_t at = 0;
     for (const std::size_t t : treelets)
     {
-      const RangeTest::TreeletBits bits = this->tests_[r].treelet(t);
+      const KeyTest::TreeletBits bits = this->tests_[r].treelet(t);
       for (std::uint64_t b = 0; b != this->blocks_of(t); ++b, ++at)
       {
-        this->decide(this->first_refined_[t] + b, range_bit(r),
-          (bitmaps[at] & bits.possible) == 0     ? Relation::Outside
-            : (bitmaps[at] & ~bits.certain) == 0 ? Relation::Inside
-                                                 : Relation::Partial);
+        this->decide(
+          this->first_refined_[t] + b, key_bit(r), KeyTest::relation_of(bitmaps[at], bits));
       }
     }
   }
 
-  // Bit 63 stands for several ranges: none of them alone can clear it.
+  // Bit 63 stands for several conditions: none of them alone can clear it.
   void decide(std::uint64_t block, std::uint64_t bit, Relation relation)
   {
     std::uint64_t& state = this->blocks_[block];
@@ -429,7 +488,7 @@ private:
   const Conditions& conditions_;
   const SpatialIndex& index_;
   std::vector<std::uint64_t> states_; ///< per treelet
-  std::vector<RangeTest> tests_;      ///< per range
+  std::vector<KeyTest> tests_;        ///< per condition on a key
   std::vector<std::uint64_t> first_refined_;
   std::vector<std::uint64_t> blocks_; ///< state of each block of the refined treelets
   std::uint64_t block_size_;

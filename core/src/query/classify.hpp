@@ -9,8 +9,8 @@
 
 namespace bat::query
 {
-/// Consecutive ranks. Bit 0 of `undecided` stands for the box, bit 1 + i for range i (the last bit for
-/// all further ranges); where no bit is set, every particle matches.
+/// Consecutive ranks. Bit 0 of `undecided` stands for the box, bit 1 + i for condition i on a key
+/// (the last bit for all further ones); where no bit is set, every particle matches.
 struct Interval
 {
   std::uint64_t begin = 0;
@@ -18,9 +18,9 @@ struct Interval
   std::uint64_t undecided = 0;
 };
 
-[[nodiscard]] inline std::uint64_t range_bit(std::size_t range)
+[[nodiscard]] inline std::uint64_t key_bit(std::size_t condition)
 {
-  return std::uint64_t{ 1 } << (range < 62 ? range + 1 : 63);
+  return std::uint64_t{ 1 } << (condition < 62 ? condition + 1 : 63);
 }
 
 /// Ascending intervals of ranks outside of which no particle matches. Reads tree, treelets and, where those

@@ -19,12 +19,39 @@ namespace
   throw Error(ErrorCode::InvalidArgument, file + ": " + what);
 }
 
-RangeCondition make_range(const Target& target, const AttributeRange& range)
+// Looks up the key. `what` is the condition, for messages.
+KeyCondition find_key(const Target& target, const std::string& name,
+  const std::optional<int>& component, const std::string& what)
 {
-  RangeCondition condition;
-  condition.attribute = find_attribute(target.name, target.attributes, range.attribute);
+  KeyCondition condition;
+  condition.attribute = find_attribute(target.name, target.attributes, name);
   const Attribute& attribute = target.attributes[condition.attribute];
+  condition.component = component.value_or(attribute.components == 1 ? 0 : -1);
+  if (component && (*component < 0 || *component >= attribute.components))
+  {
+    refuse(target.name,
+      fmt::format(
+        "{} asks for component {}; there are 0 to {}", what, *component, attribute.components - 1));
+  }
+  for (std::size_t i = 0; i != condition.attribute; ++i)
+  {
+    condition.key += format::key_count(target.attributes[i].components);
+  }
+  condition.key +=
+    static_cast<std::size_t>(condition.component < 0 ? attribute.components : condition.component);
+  return condition;
+}
+
+ValueClass class_of(const Target& target, const KeyCondition& condition)
+{
+  return condition.component < 0 ? ValueClass::Float
+                                 : value_class(target.attributes[condition.attribute].type);
+}
+
+KeyCondition make_range(const Target& target, const AttributeRange& range)
+{
   const std::string what = fmt::format("range on '{}'", range.attribute);
+  KeyCondition condition = find_key(target, range.attribute, range.component, what);
   if (is_nan(range.lower) || is_nan(range.upper))
   {
     refuse(target.name, what + " has NaN for an end");
@@ -35,25 +62,58 @@ RangeCondition make_range(const Target& target, const AttributeRange& range)
       fmt::format("{} has its minimum {} above its maximum {}", what, to_string(range.lower),
         to_string(range.upper)));
   }
-  condition.component = range.component.value_or(attribute.components == 1 ? 0 : -1);
-  if (range.component &&
-    (*range.component < 0 || *range.component >= attribute.components))
-  {
-    refuse(target.name,
-      fmt::format("{} asks for component {}; there are 0 to {}", what, *range.component,
-        attribute.components - 1));
-  }
-  for (std::size_t i = 0; i != condition.attribute; ++i)
-  {
-    condition.key += format::key_count(target.attributes[i].components);
-  }
-  condition.key +=
-    static_cast<std::size_t>(condition.component < 0 ? attribute.components : condition.component);
-  const ValueClass key_class =
-    condition.component < 0 ? ValueClass::Float : value_class(attribute.type);
-  condition.range = dispatch(key_class,
-    [&](auto value) -> decltype(condition.range)
+  condition.wanted = dispatch(class_of(target, condition),
+    [&](auto value) -> decltype(condition.wanted)
     { return to_class<decltype(value)>(range.lower, range.upper); });
+  return condition;
+}
+
+// Numbers without a gap are a range, which costs less to compare with.
+template <class V>
+bool is_run(const std::vector<V>& ascending)
+{
+  if constexpr (std::is_integral_v<V>)
+  {
+    return !ascending.empty() &&
+      static_cast<std::uint64_t>(ascending.back()) -
+        static_cast<std::uint64_t>(ascending.front()) ==
+      ascending.size() - 1;
+  }
+  else
+  {
+    return ascending.size() == 1;
+  }
+}
+
+KeyCondition make_values(const Target& target, const AttributeValues& list)
+{
+  const std::string what = fmt::format("list of values of '{}'", list.attribute);
+  KeyCondition condition = find_key(target, list.attribute, list.component, what);
+  condition.wanted = dispatch(class_of(target, condition),
+    [&](auto value) -> decltype(condition.wanted)
+    {
+      using V = decltype(value);
+      std::vector<V> values;
+      values.reserve(list.values.size());
+      for (const Number& number : list.values)
+      {
+        if (is_nan(number))
+        {
+          refuse(target.name, what + " has NaN");
+        }
+        const ClassRange<V> one = to_class<V>(number, number);
+        if (!is_empty(one)) // else the class has no such number
+        {
+          values.push_back(one.lower);
+        }
+      }
+      const ValueSet<V> set(std::move(values));
+      if (is_run(set.values()))
+      {
+        return ClassRange<V>{ set.values().front(), set.values().back(), false };
+      }
+      return set;
+    });
   return condition;
 }
 }
@@ -99,8 +159,7 @@ RankInterval part_ranks(const std::string& file, std::uint64_t n, const Query& q
   return { end_of(query.part), end_of(query.part + std::uint64_t{ 1 }) };
 }
 
-Conditions make_conditions(
-  const Target& target, const RankInterval& ranks, const Query& query)
+Conditions make_conditions(const Target& target, const RankInterval& ranks, const Query& query)
 {
   const std::uint64_t n = target.particle_count;
   check_quality(target.name, query.quality);
@@ -112,10 +171,8 @@ Conditions make_conditions(
         query.quality));
   }
   Conditions conditions;
-  conditions.first_position = count_at(query.after_quality, n);
-  conditions.end_position = count_at(query.quality, n);
-  conditions.first_rank = ranks.begin;
-  conditions.end_rank = ranks.end;
+  conditions.after_quality = query.after_quality;
+  conditions.quality = query.quality;
   if (query.box)
   {
     for (std::size_t axis = 0; axis != 3; ++axis)
@@ -138,12 +195,26 @@ Conditions make_conditions(
   }
   for (const AttributeRange& range : query.ranges)
   {
-    conditions.ranges.push_back(make_range(target, range));
-    conditions.nothing |= std::visit(
-      [](const auto& r) { return r.empty || r.lower > r.upper; }, conditions.ranges.back().range);
+    conditions.keys.push_back(make_range(target, range));
   }
-  conditions.nothing |= conditions.first_position >= conditions.end_position ||
-    conditions.first_rank >= conditions.end_rank;
+  for (const AttributeValues& list : query.values)
+  {
+    conditions.keys.push_back(make_values(target, list));
+  }
+  conditions.never = std::any_of(conditions.keys.begin(), conditions.keys.end(),
+    [](const KeyCondition& key)
+    { return std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted); });
+  return of_leaf(conditions, n, ranks);
+}
+
+Conditions of_leaf(
+  const Conditions& dataset, std::uint64_t particle_count, const RankInterval& ranks)
+{
+  Conditions conditions = dataset;
+  conditions.first_position = count_at(dataset.after_quality, particle_count);
+  conditions.end_position = count_at(dataset.quality, particle_count);
+  conditions.first_rank = ranks.begin;
+  conditions.end_rank = ranks.end;
   return conditions;
 }
 

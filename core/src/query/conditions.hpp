@@ -4,6 +4,7 @@
 #include "bat/file.hpp"
 #include "dataset/leaf_source.hpp"
 #include "numbers.hpp"
+#include "query/value_set.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,25 +14,36 @@
 
 namespace bat::query
 {
-struct RangeCondition
+/// What the value of one key has to be: in a range, or one of a list.
+struct KeyCondition
 {
   std::size_t attribute = 0;
   std::size_t key = 0;
   int component = 0; ///< -1 for the magnitude
-  std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>> range;
+  std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
+    ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>>
+    wanted; ///< of the class of the key
 };
 
 struct Conditions
 {
+  double after_quality = 0;
+  double quality = 1;
   std::uint64_t first_position = 0; ///< of the progressive step
   std::uint64_t end_position = 0;
   std::uint64_t first_rank = 0; ///< of the part
   std::uint64_t end_rank = 0;
   std::optional<Box> box;
-  std::vector<RangeCondition> ranges;
-  bool nothing = false; ///< no particle can match
+  std::vector<KeyCondition> keys;
+  bool never = false; ///< no value can match, in whatever file
 
-  [[nodiscard]] bool none() const noexcept { return !this->box && this->ranges.empty(); }
+  [[nodiscard]] bool none() const noexcept { return !this->box && this->keys.empty(); }
+  /// No particle can match.
+  [[nodiscard]] bool nothing() const noexcept
+  {
+    return this->never || this->first_position >= this->end_position ||
+      this->first_rank >= this->end_rank;
+  }
 };
 
 /// What a query is checked against, whatever the format of the file.
@@ -52,6 +64,10 @@ void check_quality(const std::string& file, double quality);
 /// Looks at everything but `part` and `parts`, whose place `ranks` takes.
 [[nodiscard]] Conditions make_conditions(
   const Target& target, const RankInterval& ranks, const Query& query);
+/// The conditions of a dataset for one of its leaf files: names are looked up and lists sorted once
+/// for all.
+[[nodiscard]] Conditions of_leaf(
+  const Conditions& dataset, std::uint64_t particle_count, const RankInterval& ranks);
 /// Unless its spans are ascending, disjoint, inside the `particle_count` particles of the file and
 /// as many particles as it says.
 void check_selection(

@@ -43,15 +43,31 @@ bool narrow(const ClassRange<V>& range, T& lower, T& upper)
   }
 }
 
-template <class T>
-void match_magnitude(const T* v, std::size_t components, const ClassRange<double>& range,
-  std::vector<std::uint8_t>& match)
+// Clears match[i] where value(i) is not wanted; value(i) is of T, the wanted numbers of its class
+// V.
+template <class T, class V, class At>
+void match_values(const ClassRange<V>& range, const At& value, std::vector<std::uint8_t>& matches)
 {
-  for (std::size_t i = 0; i != match.size(); ++i)
+  T lower{};
+  T upper{};
+  if (!narrow(range, lower, upper))
   {
-    const double m = magnitude(v + i * components, components);
-    match[i] &= static_cast<std::uint8_t>((m >= range.lower) & (m <= range.upper));
+    std::fill(matches.begin(), matches.end(), std::uint8_t{ 0 });
+    return;
   }
+  std::uint8_t* match = matches.data();
+  for (std::size_t i = 0; i != matches.size(); ++i)
+  {
+    const T x = value(i);
+    match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
+  }
+}
+
+template <class T, class V, class At>
+void match_values(const ValueSet<V>& set, const At& value, std::vector<std::uint8_t>& matches)
+{
+  set.match(
+    matches.size(), [&](std::size_t i) { return static_cast<V>(value(i)); }, matches.data());
 }
 }
 
@@ -94,8 +110,8 @@ void match_box(
     });
 }
 
-void match_range(const Attribute& attribute, const std::byte* values,
-  const RangeCondition& condition, std::vector<std::uint8_t>& matches)
+void match_key(const Attribute& attribute, const std::byte* values, const KeyCondition& condition,
+  std::vector<std::uint8_t>& matches)
 {
   const auto components = static_cast<std::size_t>(attribute.components);
   dispatch(attribute.type,
@@ -103,33 +119,35 @@ void match_range(const Attribute& attribute, const std::byte* values,
     {
       using T = decltype(value);
       const T* v = reinterpret_cast<const T*>(values);
-      if (condition.component < 0)
-      {
-        match_magnitude(v, components, std::get<ClassRange<double>>(condition.range), matches);
-        return;
-      }
-      T lower{};
-      T upper{};
-      if (!narrow(std::get<ClassRange<ClassOf<T>>>(condition.range), lower, upper))
-      {
-        std::fill(matches.begin(), matches.end(), std::uint8_t{ 0 });
-        return;
-      }
-      v += condition.component;
-      std::uint8_t* match = matches.data();
-      if (components == 1)
-      {
-        for (std::size_t i = 0; i != matches.size(); ++i)
+      std::visit(
+        [&](const auto& wanted)
         {
-          match[i] &= static_cast<std::uint8_t>((v[i] >= lower) & (v[i] <= upper));
-        }
-        return;
-      }
-      for (std::size_t i = 0; i != matches.size(); ++i)
-      {
-        const T x = v[i * components];
-        match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
-      }
+          using V = typename std::decay_t<decltype(wanted)>::Value;
+          if (condition.component < 0)
+          {
+            if constexpr (std::is_same_v<V, double>)
+            {
+              match_values<double>(
+                wanted, [=](std::size_t i) { return magnitude(v + i * components, components); },
+                matches);
+            }
+          }
+          else if constexpr (std::is_same_v<V, ClassOf<T>>)
+          {
+            const T* own = v + condition.component;
+            if (components == 1)
+            {
+              match_values<T>(
+                wanted, [=](std::size_t i) { return own[i]; }, matches);
+            }
+            else
+            {
+              match_values<T>(
+                wanted, [=](std::size_t i) { return own[i * components]; }, matches);
+            }
+          }
+        },
+        condition.wanted);
     });
 }
 

@@ -19,9 +19,9 @@ void append(std::vector<Span>& spans, const Span& next);
 void match_box(
   ScalarType type, const std::byte* positions, const Box& box, std::vector<std::uint8_t>& match);
 
-/// The same for a range; `values` has `attribute.components` values for each particle.
-void match_range(const Attribute& attribute, const std::byte* values,
-  const RangeCondition& condition, std::vector<std::uint8_t>& match);
+/// The same for a key; `values` has `attribute.components` values for each particle.
+void match_key(const Attribute& attribute, const std::byte* values, const KeyCondition& condition,
+  std::vector<std::uint8_t>& match);
 
 /// Appends the runs of particles of `span` that match; match[i] tells of particle span.first + i.
 void append_matches(const Span& span, const std::uint8_t* match, std::vector<Span>& out);

@@ -144,11 +144,11 @@ public:
     {
       this->test_box();
     }
-    for (std::size_t r = 0; r != this->conditions_.ranges.size(); ++r)
+    for (std::size_t r = 0; r != this->conditions_.keys.size(); ++r)
     {
-      if ((undecided & range_bit(r)) != 0)
+      if ((undecided & key_bit(r)) != 0)
       {
-        this->test_range(this->conditions_.ranges[r]);
+        this->test_key(this->conditions_.keys[r]);
       }
     }
     std::size_t at = 0;
@@ -181,12 +181,12 @@ private:
       *this->conditions_.box, this->match_);
   }
 
-  void test_range(const RangeCondition& condition)
+  void test_key(const KeyCondition& condition)
   {
     const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
     const std::size_t bytes =
       static_cast<std::size_t>(attribute.components) * size_of(attribute.type);
-    match_range(attribute,
+    match_key(attribute,
       this->values(
         format::SectionKind::Attribute, static_cast<std::uint32_t>(condition.attribute), bytes),
       condition, this->match_);
@@ -237,14 +237,9 @@ Selection select_pieces(
   return selection;
 }
 
-Conditions conditions_of(const File& file, const Query& query, const RankInterval& ranks)
-{
-  return make_conditions({ file.name(), file.particle_count(), file.attributes() }, ranks, query);
-}
-
 std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditions)
 {
-  if (conditions.nothing)
+  if (conditions.nothing())
   {
     return {};
   }
@@ -257,32 +252,28 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
 }
 }
 
-Selection select(
-  const File& file, const Query& query, const RankInterval& ranks, const QueryOptions& options)
+Selection select(const File::Impl& file, const Conditions& conditions, const QueryOptions& options)
 {
-  const Conditions conditions = conditions_of(file, query, ranks);
   Selection selection;
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] {
-    selection =
-      select_pieces(file.impl(), conditions, find_pieces(file.impl(), conditions));
-  });
+  arena.execute(
+    [&] { selection = select_pieces(file, conditions, find_pieces(file, conditions)); });
   return selection;
 }
 
-std::uint64_t upper_bound(const File& file, const Query& query, const RankInterval& ranks)
+std::uint64_t upper_bound(const File::Impl& file, const Conditions& conditions)
 {
   std::uint64_t count = 0;
-  for (const Piece& piece : find_pieces(file.impl(), conditions_of(file, query, ranks)))
+  for (const Piece& piece : find_pieces(file, conditions))
   {
     count += piece.span.count;
   }
   return count;
 }
 
-std::vector<Region> regions(const File& file)
+std::vector<Region> regions(const File::Impl& file)
 {
-  const SpatialIndex& index = file.impl().spatial_index();
+  const SpatialIndex& index = file.spatial_index();
   std::vector<Region> found;
   for (std::size_t t = 0; t != index.treelets.size(); ++t)
   {
