@@ -3,8 +3,10 @@
 
 #include "bat/validate.hpp"
 #include "dataset/leaf_source.hpp"
+#include "query/quantiles.hpp"
 #include "query/select.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace bat
@@ -59,6 +61,17 @@ public:
     const QueryOptions& options) const override
   {
     this->file_.read_attribute(index, selection, out, options);
+  }
+  [[nodiscard]] std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  {
+    const std::vector<std::uint64_t>& ends = this->file_.level_ends();
+    const auto above = std::upper_bound(ends.begin(), ends.end(), most);
+    return above == ends.begin() ? std::min(most, this->particle_count()) : *(above - 1);
+  }
+  [[nodiscard]] std::vector<Number> quantiles(
+    std::size_t attribute, std::size_t key) const override
+  {
+    return query::quantiles(this->file_, attribute, key);
   }
   void validate() const override { bat::validate(this->file_); }
 

@@ -44,6 +44,14 @@ public:
   virtual void read_attribute(std::size_t index, const Selection& selection, void* out,
     const QueryOptions& options) const = 0;
 
+  /// Number of particles at the beginning of the file, `most` or a little fewer, that are an even
+  /// sample of all.
+  [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t most) const noexcept = 0;
+  /// Values that part those of key `key` of an attribute into parts of equal size, ascending; empty
+  /// if the index does not know such.
+  [[nodiscard]] virtual std::vector<Number> quantiles(
+    std::size_t attribute, std::size_t key) const = 0;
+
   /// Every checksum and rule of the format; throws the Error for the first that is broken.
   virtual void validate() const = 0;
 };

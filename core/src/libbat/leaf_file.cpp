@@ -97,6 +97,12 @@ public:
       [&](const Treelet& treelet) { return this->leaf_.attribute_begin(treelet, index); });
   }
 
+  std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  {
+    return std::min(most, this->particle_count());
+  }
+  std::vector<Number> quantiles(std::size_t, std::size_t) const override { return {}; }
+
   void validate() const override { libbat::validate(this->leaf_); }
 
 private:
