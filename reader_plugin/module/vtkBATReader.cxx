@@ -9,6 +9,7 @@
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
+#include "vtkDoubleArray.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -108,6 +109,7 @@ public:
     this->Stamp.reset();
     this->OpenName.clear();
     this->Version.clear();
+    this->HistogramsKnown = false;
   }
 
   std::vector<bat::AttributeRange> ParseRanges(const std::vector<std::string>& names) const
@@ -128,6 +130,8 @@ public:
   std::string Version;
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
+  bool ComputeHistograms = false;
+  bool HistogramsKnown = false; ///< of this file
 
 private:
   std::string OpenName;
@@ -178,6 +182,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "FileVersion: " << this->GetFileVersion() << "\n";
   os << indent << "ParticleCount: " << this->ParticleCount << "\n";
   os << indent << "LoadedCount: " << this->LoadedCount << "\n";
+  os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
   for (double end : this->Bounds)
@@ -228,6 +233,42 @@ vtkDataArraySelection* vtkBATReader::GetPointDataArraySelection()
 vtkStringArray* vtkBATReader::GetAttributeRangesInfo()
 {
   return this->AttributeRangesInfo;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::SetComputeHistograms(bool compute)
+{
+  this->Internals->ComputeHistograms = compute; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATReader::GetComputeHistograms() const
+{
+  return this->Internals->ComputeHistograms;
+}
+
+//------------------------------------------------------------------------------
+vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
+{
+  const std::optional<bat::Dataset>& file = this->Internals->File;
+  if (!file || !this->Internals->ComputeHistograms)
+  {
+    return this->NoHistograms;
+  }
+  if (!this->Internals->HistogramsKnown)
+  {
+    this->Internals->HistogramsKnown = true; // damage is said once
+    try
+    {
+      bat_vtk::DescribeHistograms(*file, this->AttributeHistograms);
+    }
+    catch (const bat::Error& error)
+    {
+      this->AttributeHistograms->Reset();
+      this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
+    }
+  }
+  return this->AttributeHistograms;
 }
 
 //------------------------------------------------------------------------------
