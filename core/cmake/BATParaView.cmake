@@ -6,7 +6,7 @@
 # third party of every module, most of which Debian's paraview-dev does not depend on.
 set(_bat_paraview_components
   WrapClientServer ProcessXML RemotingCore RemotingServerManager RemotingViews VTKExtensionsIOCore
-  pqCore pqComponents)
+  pqCore pqComponents pqApplicationComponents)
 
 if (BAT_WITH_PARAVIEW STREQUAL "ON")
   find_package(ParaView 5.11 REQUIRED OPTIONAL_COMPONENTS ${_bat_paraview_components})
@@ -30,7 +30,7 @@ if (NOT DEFINED PARAVIEW_QT_MAJOR_VERSION)
   set(PARAVIEW_QT_MAJOR_VERSION 5) # up to ParaView 5.12
 endif ()
 set(BAT_WITH_WIDGETS OFF)
-if (PARAVIEW_USE_QT AND TARGET ParaView::pqComponents)
+if (PARAVIEW_USE_QT AND TARGET ParaView::pqApplicationComponents)
   find_package(Qt${PARAVIEW_QT_MAJOR_VERSION} QUIET COMPONENTS Core Widgets)
   if (Qt${PARAVIEW_QT_MAJOR_VERSION}_FOUND)
     set(BAT_WITH_WIDGETS ON)

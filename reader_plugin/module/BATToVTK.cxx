@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <variant>
 #include <vector>
 
 namespace
@@ -74,11 +75,47 @@ void AddField(vtkFieldData* field, const char* name, const ValueT& value)
   field->AddArray(array);
 }
 
-void InsertRange(vtkStringArray* texts, const std::string& target, const bat::Key& key)
+// Calls visit(target, number of the attribute, key) for everything that a range can be asked of.
+template <typename VisitT>
+void VisitRanges(const bat::Dataset& file, const VisitT& visit)
 {
-  texts->InsertNextValue(target);
-  texts->InsertNextValue(bat::to_string(key.minimum));
-  texts->InsertNextValue(bat::to_string(key.maximum));
+  const std::vector<std::string> names = file.attribute_names();
+  for (std::size_t i = 0; i < file.attributes().size(); ++i)
+  {
+    const bat::Attribute& attribute = file.attributes()[i];
+    // The range that the bare name means comes first.
+    for (const bat::Key& key : attribute.keys)
+    {
+      if (attribute.components == 1 || key.component < 0)
+      {
+        visit(attribute.name, i, key);
+      }
+    }
+    for (const bat::Key& key : attribute.keys)
+    {
+      if (attribute.components > 1 && key.component >= 0)
+      {
+        const std::string target = attribute.name + "[" + std::to_string(key.component) + "]";
+        // An attribute of exactly this name takes precedence and has its own entry.
+        if (std::find(names.begin(), names.end(), target) == names.end())
+        {
+          visit(target, i, key);
+        }
+      }
+    }
+  }
+}
+
+void InsertHistogram(vtkDoubleArray* numbers, const bat::Histogram& histogram)
+{
+  numbers->InsertNextValue(bat::to_double(histogram.lower));
+  numbers->InsertNextValue(bat::to_double(histogram.upper));
+  numbers->InsertNextValue(std::holds_alternative<double>(histogram.lower) ? 0.0 : 1.0);
+  numbers->InsertNextValue(histogram.straight_below);
+  for (std::size_t bin = 0; bin < bat_vtk::HistogramBins; ++bin)
+  {
+    numbers->InsertNextValue(histogram.counts.empty() ? 0.0 : histogram.counts[bin]);
+  }
 }
 }
 
@@ -201,28 +238,25 @@ void bat_vtk::DescribeBytes(const bat::Dataset& file, vtkStringArray* texts)
 void bat_vtk::DescribeRanges(const bat::Dataset& file, vtkStringArray* texts)
 {
   texts->Reset();
-  const std::vector<std::string> names = file.attribute_names();
-  for (const bat::Attribute& attribute : file.attributes())
-  {
-    // The range that the bare name means comes first.
-    for (const bat::Key& key : attribute.keys)
+  VisitRanges(file,
+    [texts](const std::string& target, std::size_t, const bat::Key& key)
     {
-      if (attribute.components == 1 || key.component < 0)
-      {
-        InsertRange(texts, attribute.name, key);
-      }
-    }
-    for (const bat::Key& key : attribute.keys)
+      texts->InsertNextValue(target);
+      texts->InsertNextValue(bat::to_string(key.minimum));
+      texts->InsertNextValue(bat::to_string(key.maximum));
+    });
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers)
+{
+  numbers->Reset();
+  VisitRanges(file,
+    [&](const std::string&, std::size_t attribute, const bat::Key& key)
     {
-      if (attribute.components > 1 && key.component >= 0)
+      for (const auto axis : { bat::HistogramAxis::Linear, bat::HistogramAxis::Logarithmic })
       {
-        const std::string target = attribute.name + "[" + std::to_string(key.component) + "]";
-        // An attribute of exactly this name takes precedence and has its own entry.
-        if (std::find(names.begin(), names.end(), target) == names.end())
-        {
-          InsertRange(texts, target, key);
-        }
+        InsertHistogram(numbers, file.histogram(attribute, key.component, HistogramBins, axis));
       }
-    }
-  }
+    });
 }

@@ -11,6 +11,7 @@
 
 class vtkDataArray;
 class vtkDataObject;
+class vtkDoubleArray;
 class vtkPolyData;
 class vtkStringArray;
 
@@ -45,6 +46,17 @@ void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
 /// target is the name of an attribute (the value, or the magnitude of a vector), then
 /// "name[component]" for the components of vectors. The numbers read back without loss.
 void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
+
+/// Bins of a histogram, and numbers of two of them: smallest value, largest value, 1 if all values
+/// are integers and else 0, where a logarithmic axis turns into a straight one (0 for a linear
+/// axis), then the particles in each bin.
+constexpr int HistogramBins = 64;
+constexpr int HistogramNumbers = 2 * (4 + HistogramBins);
+
+/// Estimates how the values are spread, for everything that DescribeRanges lists and in its order:
+/// one histogram on a linear axis and one on a logarithmic axis, HistogramNumbers in all. They are
+/// zeros where there is no finite value.
+void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
 }
 
 #endif

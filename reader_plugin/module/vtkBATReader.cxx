@@ -10,6 +10,7 @@
 #include "vtkCommand.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -198,6 +199,8 @@ public:
   std::chrono::steady_clock::time_point ReportedTime;
   std::uint64_t WarnedGeneration = 0;
   std::set<std::size_t> Warned; ///< leaf files of that generation
+  bool ComputeHistograms = false;
+  std::uint64_t HistogramsGeneration = 0; ///< for which they are known
 
 private:
   vtkBATReader* Reader;
@@ -260,6 +263,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "LoadedQuality: " << this->LoadedQuality << "\n";
   os << indent << "TargetQuality: " << this->TargetQuality << "\n";
   os << indent << "SuggestedRadius: " << this->SuggestedRadius << "\n";
+  os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
   for (double end : this->Bounds)
@@ -316,6 +320,42 @@ vtkDataArraySelection* vtkBATReader::GetPointDataArraySelection()
 vtkStringArray* vtkBATReader::GetAttributeRangesInfo()
 {
   return this->AttributeRangesInfo;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::SetComputeHistograms(bool compute)
+{
+  this->Internals->ComputeHistograms = compute; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATReader::GetComputeHistograms() const
+{
+  return this->Internals->ComputeHistograms;
+}
+
+//------------------------------------------------------------------------------
+vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
+{
+  const bat::Dataset* file = this->Internals->File.Current();
+  if (!file || !this->Internals->ComputeHistograms)
+  {
+    return this->NoHistograms;
+  }
+  if (this->Internals->HistogramsGeneration != this->Internals->File.Generation())
+  {
+    this->Internals->HistogramsGeneration = this->Internals->File.Generation(); // damage is said once
+    try
+    {
+      bat_vtk::DescribeHistograms(*file, this->AttributeHistograms);
+    }
+    catch (const bat::Error& error)
+    {
+      this->AttributeHistograms->Reset();
+      this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
+    }
+  }
+  return this->AttributeHistograms;
 }
 
 //------------------------------------------------------------------------------

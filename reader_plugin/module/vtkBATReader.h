@@ -30,6 +30,7 @@
 #include <string> // for std::string
 
 class vtkDataArraySelection;
+class vtkDoubleArray;
 class vtkStringArray;
 
 class VTKBATREADER_EXPORT vtkBATReader : public vtkPolyDataAlgorithm
@@ -202,6 +203,25 @@ public:
    */
   vtkStringArray* GetAttributeRangesInfo();
 
+  ///@{
+  /**
+   * Whether GetAttributeHistograms says anything. Changes nothing about what is read. Default: false,
+   * so that opening a file stays cheap: who asks for all information about a reader asks for its
+   * histograms too.
+   */
+  void SetComputeHistograms(bool compute);
+  bool GetComputeHistograms() const;
+  ///@}
+
+  /**
+   * With ComputeHistograms, after UpdateInformation: estimates of how the values are spread for each
+   * range in GetAttributeRangesInfo, in its order, made when they are first asked for. Each is 136
+   * numbers: smallest and largest finite value, 1 for integers and else 0, 0, and the particles in
+   * each of 64 bins of equal width; then the same on a logarithmic axis, whose bins are equally wide
+   * in asinh(value / c), with c in the place of the second 0.
+   */
+  vtkDoubleArray* GetAttributeHistograms();
+
   /**
    * Particles that the last Update loaded into this piece.
    */
@@ -264,6 +284,8 @@ protected:
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   vtkNew<vtkStringArray> AttributeRangesInfo;
   vtkNew<vtkStringArray> ParticleBytesInfo;
+  vtkNew<vtkDoubleArray> AttributeHistograms; // kept while ComputeHistograms is off
+  vtkNew<vtkDoubleArray> NoHistograms;
 
 private:
   vtkBATReader(const vtkBATReader&) = delete;

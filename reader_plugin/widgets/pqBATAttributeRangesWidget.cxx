@@ -1,75 +1,35 @@
 #include "pqBATAttributeRangesWidget.h"
 
+#include "pqBATRangeRow.h"
+
 #include "pqApplicationCore.h"
 #include "pqPipelineSource.h"
 #include "pqServerManagerModel.h"
 
+#include "vtkClientServerStream.h"
+#include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
+#include "vtkSMSession.h"
 
-#include <QHeaderView>
+#include <QEvent>
 #include <QLineEdit>
-#include <QLocale>
 #include <QPushButton>
 #include <QRegularExpression>
-#include <QRegularExpressionValidator>
-#include <QSet>
-#include <QSignalBlocker>
-#include <QStyledItemDelegate>
-#include <QTreeWidget>
+#include <QScrollArea>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 namespace
 {
-enum Column
-{
-  Target,
-  Minimum,
-  Maximum
-};
-
-// Data of column Target.
-enum Role
-{
-  TargetText = Qt::UserRole, ///< what the property calls the row
-  FileMinimum,               ///< ends of the range in the file, as texts
-  FileMaximum,
-  Edited ///< the user, or the property, has chosen the ends
-};
-
-// Edits numbers as texts, so that 64-bit integers keep all their digits, and shows the others
-// short.
-class NumberDelegate : public QStyledItemDelegate
-{
-public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
-  QString displayText(const QVariant& value, const QLocale&) const override
-  {
-    static const QRegularExpression integer("^[-+]?[0-9]*$");
-    const QString text = value.toString();
-    bool ok = false;
-    const double number = text.toDouble(&ok);
-    return !ok || integer.match(text).hasMatch() ? text : QString::number(number, 'g', 6);
-  }
-
-  QWidget* createEditor(
-    QWidget* parent, const QStyleOptionViewItem&, const QModelIndex& index) const override
-  {
-    if (index.column() == Target)
-    {
-      return nullptr;
-    }
-    static const QRegularExpression number(
-      "[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?|inf)?");
-    auto* edit = new QLineEdit(parent);
-    edit->setFrame(false);
-    edit->setValidator(new QRegularExpressionValidator(number, edit));
-    return edit;
-  }
-};
+constexpr int RowsWithoutSearch = 12;
+constexpr int RowsAtOnce = 10; // then the table scrolls
+constexpr int Bins = 64;
+constexpr int HistogramNumbers = 4 + Bins;
 
 // "velocity" of "velocity[1]"; empty if the text is no component.
 QString ParentTarget(const QString& target)
@@ -78,12 +38,49 @@ QString ParentTarget(const QString& target)
   return component.match(target).captured(1);
 }
 
-void SetEnds(QTreeWidgetItem* row, const QString& minimum, const QString& maximum)
+// Names of widgets in recorded tests are parts of paths.
+QString ObjectName(const QString& target, int count)
 {
-  row->setText(Minimum, minimum);
-  row->setText(Maximum, maximum);
-  row->setToolTip(Minimum, minimum);
-  row->setToolTip(Maximum, maximum);
+  QString name = target;
+  name.replace(QRegularExpression("[^A-Za-z0-9_]+"), "_");
+  return count == 0 ? "Range_" + name : QString("Range_%1_%2").arg(name).arg(count + 1);
+}
+
+pqBATHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t first)
+{
+  pqBATHistogram histogram;
+  histogram.Lower = numbers[first];
+  histogram.Upper = numbers[first + 1];
+  histogram.Integers = numbers[first + 2] != 0.0;
+  histogram.StraightBelow = numbers[first + 3];
+  for (std::size_t bin = 0; bin < Bins; ++bin)
+  {
+    histogram.Counts.append(numbers[first + 4 + bin]);
+  }
+  return histogram;
+}
+
+// Asks the reader for its histograms. Not through the property ComputeHistograms, since a property
+// that is set makes everything below the reader do its work again.
+std::vector<double> FetchHistograms(vtkSMProxy* proxy)
+{
+  vtkSMProperty* property = proxy->GetProperty("AttributeHistograms");
+  vtkSMProxy* reader = property ? property->GetParent() : nullptr;
+  if (!reader || !reader->GetSession())
+  {
+    return {};
+  }
+  const auto compute = [reader](int on)
+  {
+    vtkClientServerStream stream;
+    stream << vtkClientServerStream::Invoke << VTKOBJECT(reader) << "SetComputeHistograms" << on
+           << vtkClientServerStream::End;
+    reader->GetSession()->ExecuteStream(reader->GetLocation(), stream, false);
+  };
+  compute(1);
+  proxy->UpdatePropertyInformation(property);
+  compute(0);
+  return vtkSMPropertyHelper(property).GetDoubleArray();
 }
 }
 
@@ -94,37 +91,37 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
 {
   this->setShowLabel(false);
 
-  this->Table = new QTreeWidget(this);
+  this->Search = new QLineEdit(this);
+  this->Search->setObjectName("SearchRanges");
+  this->Search->setPlaceholderText(tr("Search attributes"));
+  this->Search->setAccessibleName(tr("Search attributes"));
+  this->Search->setClearButtonEnabled(true);
+
+  auto* content = new QWidget(this);
+  content->setObjectName("Rows");
+  this->RowLayout = new QVBoxLayout(content);
+  this->RowLayout->setContentsMargins(0, 0, 0, 0);
+  this->RowLayout->setSpacing(0);
+  this->RowLayout->addStretch(1);
+  this->Table = new QScrollArea(this);
   this->Table->setObjectName("RangesTable");
-  this->Table->setHeaderLabels({ tr("Attribute"), tr("Minimum"), tr("Maximum") });
-  this->Table->setItemDelegate(new NumberDelegate(this->Table));
-  this->Table->setAlternatingRowColors(true);
-  this->Table->setUniformRowHeights(true);
-  this->Table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  this->Table->setEditTriggers(QAbstractItemView::DoubleClicked |
-    QAbstractItemView::SelectedClicked | QAbstractItemView::EditKeyPressed |
-    QAbstractItemView::AnyKeyPressed);
-  QHeaderView* header = this->Table->header();
-  header->setStretchLastSection(false);
-  header->setMinimumSectionSize(header->fontMetrics().horizontalAdvance("-0.1234"));
-  header->setSectionResizeMode(Target, QHeaderView::ResizeToContents);
-  header->setSectionResizeMode(Minimum, QHeaderView::Stretch);
-  header->setSectionResizeMode(Maximum, QHeaderView::Stretch);
+  this->Table->setWidget(content);
+  this->Table->setWidgetResizable(true);
+  this->Table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  this->Table->setFrameShape(QFrame::StyledPanel);
 
   this->Reset = new QPushButton(tr("Reset Ranges"), this);
   this->Reset->setObjectName("ResetRanges");
-  this->Reset->setToolTip(tr("Uncheck all rows and set them to the ranges in the file"));
+  this->Reset->setToolTip(tr("Remove all filters; show the ranges in the file"));
 
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(this->Search);
   layout->addWidget(this->Table);
   layout->addWidget(this->Reset, 0, Qt::AlignRight);
 
-  this->connect(this->Table, SIGNAL(itemChanged(QTreeWidgetItem*, int)),
-    SLOT(itemEdited(QTreeWidgetItem*, int)));
+  this->connect(this->Search, SIGNAL(textChanged(const QString&)), SLOT(arrangeRows()));
   this->connect(this->Reset, SIGNAL(clicked()), SLOT(resetRows()));
-  QObject::connect(this->Table, &QTreeWidget::itemExpanded, this, [this]() { this->fitHeight(); });
-  QObject::connect(this->Table, &QTreeWidget::itemCollapsed, this, [this]() { this->fitHeight(); });
 
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
@@ -140,52 +137,87 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
 pqBATAttributeRangesWidget::~pqBATAttributeRangesWidget() = default;
 
 //-----------------------------------------------------------------------------
-QList<QTreeWidgetItem*> pqBATAttributeRangesWidget::rows() const
+QList<pqBATRangeRow*> pqBATAttributeRangesWidget::rowsOf(const QString& target) const
 {
-  QList<QTreeWidgetItem*> all;
-  for (int i = 0; i < this->Table->topLevelItemCount(); ++i)
+  QList<pqBATRangeRow*> found;
+  for (pqBATRangeRow* row : this->Rows)
   {
-    QTreeWidgetItem* row = this->Table->topLevelItem(i);
-    all.append(row);
-    for (int k = 0; k < row->childCount(); ++k)
+    if (row->target() == target)
     {
-      all.append(row->child(k));
+      found.append(row);
     }
   }
-  return all;
+  return found;
 }
 
 //-----------------------------------------------------------------------------
-QTreeWidgetItem* pqBATAttributeRangesWidget::findRow(const QString& target) const
+bool pqBATAttributeRangesWidget::isVector(const QString& target) const
 {
-  for (QTreeWidgetItem* row : this->rows())
-  {
-    if (row->data(Target, TargetText).toString() == target)
-    {
-      return row;
-    }
-  }
-  return nullptr;
+  return std::any_of(this->Rows.begin(), this->Rows.end(),
+           [&](pqBATRangeRow* row) { return ParentTarget(row->target()) == target; }) ||
+    this->Info.contains(target + "[0]");
 }
 
 //-----------------------------------------------------------------------------
-QTreeWidgetItem* pqBATAttributeRangesWidget::addRow(const QString& target)
+// Below the rows of the same target, or else below those of the vector that it is a component of.
+pqBATRangeRow* pqBATAttributeRangesWidget::addRow(const QString& target)
 {
+  const int others = this->rowsOf(target).size();
   const QString above = ParentTarget(target);
-  QTreeWidgetItem* parentRow = above.isEmpty() ? nullptr : this->findRow(above);
-  auto* row = parentRow ? new QTreeWidgetItem(parentRow) : new QTreeWidgetItem(this->Table);
-  row->setFlags(
-    Qt::ItemIsSelectable | Qt::ItemIsEnabled | Qt::ItemIsEditable | Qt::ItemIsUserCheckable);
-  row->setCheckState(Target, Qt::Unchecked);
-  row->setText(Target, target);
-  row->setData(Target, TargetText, target);
-  row->setTextAlignment(Minimum, Qt::AlignRight | Qt::AlignVCenter);
-  row->setTextAlignment(Maximum, Qt::AlignRight | Qt::AlignVCenter);
-  if (parentRow)
+  const bool isComponent = !above.isEmpty() && !this->rowsOf(above).isEmpty();
+  const QString label = this->isVector(target) ? tr("%1 (magnitude)").arg(target) : target;
+  auto* row = new pqBATRangeRow(target, label, others == 0, this->Table->widget());
+  row->setObjectName(ObjectName(target, others));
+  row->setIndented(isComponent);
+
+  int index = this->Rows.size();
+  for (int i = 0; i < this->Rows.size(); ++i)
   {
-    parentRow->setText(Target, tr("%1 (magnitude)").arg(above));
+    const QString& other = this->Rows[i]->target();
+    if (others > 0 ? other == target
+                   : isComponent && (other == above || ParentTarget(other) == above))
+    {
+      index = i + 1;
+    }
   }
+  this->Rows.insert(index, row);
+  this->RowLayout->insertWidget(index, row);
+  QObject::connect(
+    row, &pqBATRangeRow::rangeChanged, this, &pqBATAttributeRangesWidget::rangesChanged);
+  QObject::connect(
+    row, &pqBATRangeRow::expandedChanged, this, &pqBATAttributeRangesWidget::arrangeRows);
+  QObject::connect(
+    row, &pqBATRangeRow::anotherWanted, this, [this, target]() { this->addAnother(target); });
+  QObject::connect(row, &pqBATRangeRow::removalWanted, this,
+    [this, row]()
+    {
+      this->removeRow(row);
+      this->arrangeRows();
+      Q_EMIT this->rangesChanged();
+    });
   return row;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATAttributeRangesWidget::removeRow(pqBATRangeRow* row)
+{
+  this->Rows.removeOne(row);
+  this->RowLayout->removeWidget(row);
+  row->hide();
+  row->setObjectName(QString()); // another may have the name before this one is gone
+  row->deleteLater();            // it may be the one that asked for it
+}
+
+//-----------------------------------------------------------------------------
+// A second row begins as the whole range, checked: it was asked for.
+void pqBATAttributeRangesWidget::addAnother(const QString& target)
+{
+  pqBATRangeRow* row = this->addRow(target);
+  this->showData(row);
+  row->setRange(row->minimum(), row->maximum());
+  row->show();
+  this->arrangeRows();
+  Q_EMIT this->rangesChanged();
 }
 
 //-----------------------------------------------------------------------------
@@ -199,49 +231,97 @@ void pqBATAttributeRangesWidget::updateRows()
   }
   this->proxy()->UpdatePropertyInformation(property);
   vtkSMPropertyHelper info(property);
+  this->Info.clear();
+  for (unsigned int i = 0; i < info.GetNumberOfElements(); ++i)
+  {
+    this->Info.append(QString::fromUtf8(info.GetAsString(i)));
+  }
+  QStringList targets;
+  for (int i = 0; i + 2 < this->Info.size(); i += 3)
+  {
+    targets.append(this->Info[i]);
+    if (this->rowsOf(this->Info[i]).isEmpty())
+    {
+      this->addRow(this->Info[i]);
+    }
+  }
+  for (pqBATRangeRow* row : QList<pqBATRangeRow*>(this->Rows))
+  {
+    if (!targets.contains(row->target()) && !row->isActive())
+    {
+      this->removeRow(row);
+    }
+    else
+    {
+      this->showData(row);
+    }
+  }
+  this->arrangeRows();
+  // The panel is there before the histograms are.
+  QTimer::singleShot(0, this, SLOT(updateHistograms()));
+}
 
-  const QSignalBlocker blocker(this->Table);
-  QSet<QString> targets;
-  for (unsigned int i = 0; i + 2 < info.GetNumberOfElements(); i += 3)
+//-----------------------------------------------------------------------------
+void pqBATAttributeRangesWidget::showData(pqBATRangeRow* row)
+{
+  for (int i = 0; i + 2 < this->Info.size(); i += 3)
   {
-    const QString target = QString::fromUtf8(info.GetAsString(i));
-    const QString minimum = QString::fromUtf8(info.GetAsString(i + 1));
-    const QString maximum = QString::fromUtf8(info.GetAsString(i + 2));
-    targets.insert(target);
-    QTreeWidgetItem* row = this->findRow(target);
-    if (!row)
+    if (this->Info[i] == row->target())
     {
-      row = this->addRow(target);
-    }
-    row->setData(Target, FileMinimum, minimum);
-    row->setData(Target, FileMaximum, maximum);
-    row->setToolTip(Target, tr("In the file: %1 to %2").arg(minimum, maximum));
-    if (!row->data(Target, Edited).toBool())
-    {
-      SetEnds(row, minimum, maximum);
+      row->setData(this->Info[i + 1], this->Info[i + 2]);
+      if (i / 3 < this->Histograms.size())
+      {
+        row->setHistograms(this->Histograms[i / 3].first, this->Histograms[i / 3].second);
+      }
+      return;
     }
   }
-  for (QTreeWidgetItem* row : this->rows())
+  row->setData(QString(), QString());
+}
+
+//-----------------------------------------------------------------------------
+// Of another file only, and only for a panel that is seen.
+void pqBATAttributeRangesWidget::updateHistograms()
+{
+  vtkSMProxy* smproxy = this->proxy();
+  QStringList wanted = this->Info;
+  if (vtkSMProperty* name = smproxy ? smproxy->GetProperty("FileNameInfo") : nullptr)
   {
-    const QString target = row->data(Target, TargetText).toString();
-    if (!targets.contains(target) && row->childCount() == 0 &&
-      row->checkState(Target) == Qt::Unchecked)
+    smproxy->UpdatePropertyInformation(name);
+    wanted.append(QString::fromUtf8(vtkSMPropertyHelper(name).GetAsString()));
+  }
+  if (!smproxy || !this->isVisible() || wanted == this->HistogramsOf)
+  {
+    return;
+  }
+  this->HistogramsOf = wanted;
+  this->Histograms.clear();
+  const std::vector<double> numbers = FetchHistograms(smproxy);
+  const std::size_t rows = static_cast<std::size_t>(this->Info.size() / 3);
+  if (numbers.size() == 2 * HistogramNumbers * rows)
+  {
+    for (std::size_t row = 0; row < rows; ++row)
     {
-      delete row;
+      const std::size_t first = 2 * HistogramNumbers * row;
+      this->Histograms.append(
+        { ReadHistogram(numbers, first), ReadHistogram(numbers, first + HistogramNumbers) });
     }
   }
-  this->fitHeight();
+  for (pqBATRangeRow* row : this->Rows)
+  {
+    this->showData(row);
+  }
 }
 
 //-----------------------------------------------------------------------------
 QList<QVariant> pqBATAttributeRangesWidget::ranges() const
 {
   QList<QVariant> values;
-  for (const QTreeWidgetItem* row : this->rows())
+  for (const pqBATRangeRow* row : this->Rows)
   {
-    if (row->checkState(Target) == Qt::Checked)
+    if (row->isActive())
     {
-      values << row->data(Target, TargetText) << row->text(Minimum) << row->text(Maximum);
+      values << row->target() << row->minimum() << row->maximum();
     }
   }
   return values;
@@ -250,81 +330,105 @@ QList<QVariant> pqBATAttributeRangesWidget::ranges() const
 //-----------------------------------------------------------------------------
 void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
 {
-  // Not emitted: the rows have an order of their own, and showing a value is no change of it.
-  const QSignalBlocker blocker(this->Table);
-  for (QTreeWidgetItem* row : this->rows())
+  if (values == this->ranges())
   {
-    row->setCheckState(Target, Qt::Unchecked);
+    return;
+  }
+  // Not emitted: the rows have an order of their own, and showing a value is no change of it.
+  for (pqBATRangeRow* row : QList<pqBATRangeRow*>(this->Rows))
+  {
+    row->deactivate();
+    if (!row->isFirst())
+    {
+      this->removeRow(row);
+    }
   }
   for (int i = 0; i + 2 < values.size(); i += 3)
   {
     const QString target = values[i].toString();
-    QTreeWidgetItem* row = this->findRow(target);
+    const QList<pqBATRangeRow*> there = this->rowsOf(target);
+    const auto free =
+      std::find_if(there.begin(), there.end(), [](pqBATRangeRow* row) { return !row->isActive(); });
     // A range that the file does not have, or a second one on the same target, gets a row of its
     // own.
-    if (!row || row->checkState(Target) == Qt::Checked)
+    pqBATRangeRow* row = free != there.end() ? *free : this->addRow(target);
+    this->showData(row);
+    row->setRange(values[i + 1].toString(), values[i + 2].toString());
+    for (pqBATRangeRow* above : this->rowsOf(ParentTarget(target)))
     {
-      row = this->addRow(target);
-    }
-    row->setCheckState(Target, Qt::Checked);
-    row->setData(Target, Edited, true);
-    SetEnds(row, values[i + 1].toString(), values[i + 2].toString());
-    if (row->parent())
-    {
-      row->parent()->setExpanded(true);
+      above->setExpanded(true);
     }
   }
-  this->fitHeight();
-}
-
-//-----------------------------------------------------------------------------
-void pqBATAttributeRangesWidget::itemEdited(QTreeWidgetItem* row, int column)
-{
-  {
-    const QSignalBlocker blocker(this->Table);
-    if (column != Target)
-    {
-      // Who enters a number wants it to hold.
-      row->setCheckState(Target, Qt::Checked);
-      row->setData(Target, Edited, true);
-      row->setToolTip(column, row->text(column));
-    }
-    else if (row->checkState(Target) == Qt::Checked)
-    {
-      row->setData(Target, Edited, true);
-    }
-  }
-  Q_EMIT this->rangesChanged();
+  this->arrangeRows();
 }
 
 //-----------------------------------------------------------------------------
 void pqBATAttributeRangesWidget::resetRows()
 {
+  for (pqBATRangeRow* row : QList<pqBATRangeRow*>(this->Rows))
   {
-    const QSignalBlocker blocker(this->Table);
-    for (QTreeWidgetItem* row : this->rows())
+    row->resetRange();
+    if (!row->isFirst())
     {
-      row->setCheckState(Target, Qt::Unchecked);
-      row->setData(Target, Edited, false);
+      this->removeRow(row);
     }
-    this->updateRows();
   }
+  this->updateRows();
   Q_EMIT this->rangesChanged();
 }
 
 //-----------------------------------------------------------------------------
-// As high as its rows, up to ten of them: a table inside a panel that scrolls should not scroll
+// Which rows are seen: components below a vector that is open, or what is searched for. The table
+// is as high as its rows, up to some: a table inside a panel that scrolls should rather not scroll
 // too.
-void pqBATAttributeRangesWidget::fitHeight()
+void pqBATAttributeRangesWidget::arrangeRows()
 {
-  int visible = 0;
-  for (QTreeWidgetItem* row : this->rows())
+  const QString search = this->Search->text();
+  QString open;
+  int attributes = 0;
+  int shown = 0;
+  int height = 0;
+  for (pqBATRangeRow* row : this->Rows)
   {
-    visible += !row->parent() || row->parent()->isExpanded() ? 1 : 0;
+    const bool vector = this->isVector(row->target());
+    const QString above = ParentTarget(row->target());
+    const bool isComponent = !above.isEmpty() && !this->rowsOf(above).isEmpty();
+    row->setExpandable(vector && row->isFirst() && search.isEmpty());
+    if (vector && row->isFirst())
+    {
+      open = row->isExpanded() ? row->target() : QString();
+    }
+    attributes += isComponent ? 0 : 1;
+    const bool seen = search.isEmpty() ? !isComponent || above == open
+                                       : row->target().contains(search, Qt::CaseInsensitive);
+    row->setVisible(seen);
+    if (seen && shown < RowsAtOnce)
+    {
+      ++shown;
+      height += row->sizeHint().height();
+    }
   }
-  visible = std::min(10, std::max(2, visible));
-  const int hint = this->Table->sizeHintForRow(0); // negative without rows
-  const int rowHeight = hint > 0 ? hint : this->Table->fontMetrics().height() + 4;
-  this->Table->setFixedHeight(this->Table->header()->sizeHint().height() + visible * rowHeight +
-    2 * this->Table->frameWidth());
+  this->Search->setVisible(attributes > RowsWithoutSearch);
+  const int none = this->fontMetrics().height() * 2;
+  this->Table->setFixedHeight(std::max(none, height) + 2 * this->Table->frameWidth());
+}
+
+//-----------------------------------------------------------------------------
+// Fonts and styles change the height of rows.
+bool pqBATAttributeRangesWidget::event(QEvent* event)
+{
+  const bool handled = Superclass::event(event);
+  if (event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange)
+  {
+    this->arrangeRows();
+  }
+  return handled;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATAttributeRangesWidget::showEvent(QShowEvent* event)
+{
+  Superclass::showEvent(event);
+  this->arrangeRows();
+  QTimer::singleShot(0, this, SLOT(updateHistograms()));
 }

@@ -1,19 +1,26 @@
-// Attribute ranges of the reader: a table with one row for everything that a range can be asked of.
+// Attribute filters of the reader: a row with a slider over a histogram for everything that a range
+// can be asked of.
 #ifndef pqBATAttributeRangesWidget_h
 #define pqBATAttributeRangesWidget_h
 
+#include "pqBATRangeScale.h"
 #include "pqPropertyWidget.h"
 
 #include <QList>
+#include <QPair>
+#include <QStringList>
 #include <QVariant>
 
+class QLineEdit;
 class QPushButton;
-class QTreeWidget;
-class QTreeWidgetItem;
+class QScrollArea;
+class QVBoxLayout;
+class pqBATRangeRow;
 
 /// Panel widget "bat_attribute_ranges" for a repeatable property of triples (target, minimum,
-/// maximum) of texts, of a proxy that also has the property AttributeRangesInfo: such triples for
-/// the whole file. Rows that are checked are in the property.
+/// maximum) of texts, of a proxy that also has the properties AttributeRangesInfo (such triples for
+/// the whole file), AttributeHistograms and ComputeHistograms. Rows that are checked are in the
+/// property. A target may have several rows.
 class pqBATAttributeRangesWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -32,20 +39,33 @@ public Q_SLOTS:
 Q_SIGNALS:
   void rangesChanged();
 
+protected:
+  bool event(QEvent*) override;
+  void showEvent(QShowEvent*) override;
+
 private Q_SLOTS:
-  void itemEdited(QTreeWidgetItem* item, int column);
   void resetRows();
   void updateRows();
+  void updateHistograms();
+  void arrangeRows();
 
 private:
   Q_DISABLE_COPY(pqBATAttributeRangesWidget)
 
-  QList<QTreeWidgetItem*> rows() const;
-  QTreeWidgetItem* findRow(const QString& target) const;
-  QTreeWidgetItem* addRow(const QString& target);
-  void fitHeight();
+  QList<pqBATRangeRow*> rowsOf(const QString& target) const;
+  pqBATRangeRow* addRow(const QString& target);
+  void removeRow(pqBATRangeRow* row);
+  void addAnother(const QString& target);
+  void showData(pqBATRangeRow* row);
+  bool isVector(const QString& target) const;
 
-  QTreeWidget* Table;
+  QList<pqBATRangeRow*> Rows; ///< from top to bottom
+  QStringList Info;           ///< triples of the file
+  QStringList HistogramsOf;   ///< file and Info when the histograms were fetched
+  QList<QPair<pqBATHistogram, pqBATHistogram>> Histograms; ///< linear and logarithmic
+  QLineEdit* Search;
+  QScrollArea* Table;
+  QVBoxLayout* RowLayout;
   QPushButton* Reset;
 };
 

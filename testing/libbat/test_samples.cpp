@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <set>
 
 namespace
@@ -289,6 +290,28 @@ TEST(Samples, a_dataset_is_its_leaf_files)
         particles += entry.particle_count;
       }
       EXPECT_EQ(top.particle_count, particles);
+    }
+  }
+}
+
+TEST(Samples, histograms_are_made_of_the_particles_when_they_are_few)
+{
+  for (const auto& folder : samples::folders())
+  {
+    for (const auto& path : samples::files_in(folder, ".pbat"))
+    {
+      SCOPED_TRACE(path.string());
+      const bat::Dataset dataset = bat::Dataset::open(path);
+      const auto n = static_cast<double>(dataset.particle_count());
+      for (std::size_t i = 0; n < 8192 && i != dataset.attributes().size(); ++i)
+      {
+        const bat::Histogram histogram = dataset.histogram(i, 0, 10);
+        const bat::Key& key = dataset.attributes()[i].keys[0];
+        EXPECT_EQ(histogram.lower, key.minimum);
+        EXPECT_EQ(histogram.upper, key.maximum);
+        const auto& counts = histogram.counts;
+        EXPECT_NEAR(std::accumulate(counts.begin(), counts.end(), 0.0), n, 1e-6 * n);
+      }
     }
   }
 }

@@ -3,12 +3,19 @@ from bat_test import *
 
 P = points(20000)
 A = arrays(20000)
+saved = ids(OpenDataFile(sys.argv[1]))
+# The box was dragged to somewhere left of the largest x.
+right = P[np.isin(A["id"], saved), 0].max()
+assert 0.6 < right < 0.95, right
 wanted = (
     (A["id"] >= BIG_ID + 1)
     & (A["id"] <= BIG_ID + 10000)
     & (A["velocity"][:, 1] >= 0.5)
+    & (A["mass"].astype("f8") >= 0.09)
+    & (A["mass"].astype("f8") <= 0.9)
     & (P[:, 0] >= 0.5)
+    & (P[:, 0] <= right)
 )
-expect(ids(OpenDataFile(sys.argv[1])), A["id"][wanted], "ids that were saved")
+expect(saved, A["id"][wanted], "ids that were saved")
 os.remove(sys.argv[1])  # the next run must save it again
 finish()

@@ -1,6 +1,6 @@
 """Opening .bat files from Python: quality, box, ranges, arrays, series, state."""
 from bat_test import *
-from paraview import smstate
+from paraview import smstate, smtrace
 
 N = 20000
 P = points(N)
@@ -29,6 +29,17 @@ with Folder() as folder:
     expect(sorted(ranges), ["id", "mass", "velocity", "velocity[0]", "velocity[1]", "velocity[2]"], "ranges")
     expect(ranges["id"], (str(BIG_ID), str(BIG_ID + N - 1)), "range of id")
     assert reader.BytesRead < 65536, "opening reads little"
+
+    # Histograms, for who asks for them.
+    expect(len(reader.AttributeHistograms), 0, "numbers of histograms that nobody wants")
+    reader.ComputeHistograms = 1
+    reader.UpdatePropertyInformation()
+    numbers = np.array(reader.AttributeHistograms).reshape(-1, 2, 68)
+    expect(len(numbers), 6, "histograms")
+    assert np.allclose(numbers[:, :, 4:].sum(2), N), "a histogram has all particles"
+    bins = numbers[info[0::3].index("mass"), 0, 4:]
+    assert np.abs(bins.cumsum() - np.histogram(A["mass"], 64)[0].cumsum()).max() < 0.02 * N, "bins of mass"
+    reader.ComputeHistograms = 0
 
     # Quality.
     reader.Quality = 0.1
@@ -93,6 +104,25 @@ with Folder() as folder:
         expect(list(reader.AttributeRanges), texts, state + ": AttributeRanges")
         expect(ids(reader), before, state + ": ids")
         expect(reader.PointData.keys(), ["id"], state + ": arrays")
+
+    # A trace of Python has the filters.
+    ResetSession()
+    smtrace.start_trace()
+    reader = OpenDataFile(path)
+    applied = smtrace.PropertiesModified(reader.SMProxy)  # what Apply does
+    reader.UseBox = 1
+    reader.Box = [0, 0.75, 0, 1, 0, 1]
+    reader.AttributeRanges = texts + ["mass", "", "0.875"]
+    applied.finalize()
+    trace = smtrace.stop_trace()
+    assert "Histograms" not in trace, trace
+    before = ids(reader)
+    assert 0 < len(before) < N
+    ResetSession()
+    exec(trace)
+    reader = [s for s in GetSources().values() if s.GetXMLName() == "BATReader"][0]
+    expect(list(reader.AttributeRanges), texts + ["mass", "", "0.875"], "trace: AttributeRanges")
+    expect(ids(reader), before, "trace: ids")
 
     # A series over time: the times are those in the files.
     times = [0.5, 0.75, 2.0]

@@ -40,6 +40,11 @@ try:
     Connect("127.0.0.1", port)
     reader = OpenDataFile(path)
     check_spread(reader, N, ranks, "opened by a client")
+    reader.ComputeHistograms = 1
+    reader.UpdatePropertyInformation()
+    numbers = np.array(reader.AttributeHistograms).reshape(-1, 2, 68)
+    assert len(numbers) == len(reader.AttributeRangesInfo) // 3
+    assert np.allclose(numbers[:, :, 4:].sum(2), N), "a histogram has all particles"
     saved = os.path.join(folder, "server.bat")
     SaveData(saved, reader, LeafFileSize=0.1)
     assert len(os.listdir(saved + ".leaves")) > 1

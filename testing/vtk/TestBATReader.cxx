@@ -127,6 +127,53 @@ TEST_F(BATReader, information_tells_about_the_file_and_reads_little)
   EXPECT_EQ(ends.at("velocity[1]").second, "24");
 }
 
+TEST_F(BATReader, histograms_are_made_when_asked_for_in_the_order_of_the_ranges)
+{
+  EXPECT_EQ(this->Reader->GetAttributeHistograms()->GetNumberOfValues(), 0);
+  this->Reader->UpdateInformation();
+  EXPECT_EQ(this->Reader->GetAttributeHistograms()->GetNumberOfValues(), 0);
+  EXPECT_LT(this->Reader->GetBytesRead(), 64 * 1024);
+
+  const vtkMTimeType before = this->Reader->GetMTime();
+  this->Reader->SetComputeHistograms(true);
+  EXPECT_EQ(this->Reader->GetMTime(), before);
+  constexpr vtkIdType half = 4 + 64;
+  vtkStringArray* ranges = this->Reader->GetAttributeRangesInfo();
+  vtkDoubleArray* numbers = this->Reader->GetAttributeHistograms();
+  ASSERT_EQ(numbers->GetNumberOfValues(), 2 * half * (ranges->GetNumberOfValues() / 3));
+  for (vtkIdType i = 0; 3 * i < ranges->GetNumberOfValues(); ++i)
+  {
+    const std::string target = ranges->GetValue(3 * i);
+    SCOPED_TRACE(target);
+    for (const vtkIdType first : { 2 * half * i, 2 * half * i + half })
+    {
+      const double* histogram = numbers->GetPointer(first);
+      EXPECT_EQ(histogram[0], std::stod(ranges->GetValue(3 * i + 1)));
+      EXPECT_EQ(histogram[1], std::stod(ranges->GetValue(3 * i + 2)));
+      EXPECT_EQ(histogram[2], target == "id" || target == "index" ? 1.0 : 0.0);
+      EXPECT_EQ(histogram[3] > 0.0, first != 2 * half * i);
+      double sum = 0.0;
+      for (vtkIdType bin = 0; bin < 64; ++bin)
+      {
+        sum += histogram[4 + bin];
+      }
+      EXPECT_NEAR(sum, kCount, 1e-6 * kCount);
+    }
+    if (target == "velocity[0]") // 0 in a seventh of all, then 3, 6, ...
+    {
+      EXPECT_NEAR(numbers->GetValue(2 * half * i + 4), kCount / 7.0, 0.01 * kCount);
+      EXPECT_EQ(numbers->GetValue(2 * half * i + 5), 0.0);
+    }
+  }
+
+  // Not made twice.
+  const vtkIdType read = this->Reader->GetBytesRead();
+  EXPECT_GT(this->Reader->GetAttributeHistograms()->GetNumberOfValues(), 0);
+  EXPECT_EQ(this->Reader->GetBytesRead(), read);
+  this->Reader->SetComputeHistograms(false);
+  EXPECT_EQ(this->Reader->GetAttributeHistograms()->GetNumberOfValues(), 0);
+}
+
 TEST_F(BATReader, quality_loads_its_share_and_grows_by_adding)
 {
   std::set<std::int64_t> before;

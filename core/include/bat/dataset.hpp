@@ -43,6 +43,24 @@ struct DatasetSelection
 [[nodiscard]] std::vector<DatasetSelection> split(
   const DatasetSelection& selection, std::uint64_t most);
 
+/// Along what the bins of a histogram are equally wide.
+enum class HistogramAxis
+{
+  Linear,
+  /// Logarithmic on both sides of zero, for values over many orders of magnitude: bins are equally
+  /// wide in asinh(value / straight_below).
+  Logarithmic
+};
+
+/// An estimate of how the values of a key are spread. A value.
+struct Histogram
+{
+  Number lower = 0.0; ///< where the first bin begins: the smallest finite value
+  Number upper = 0.0; ///< where the last bin ends: the largest finite value
+  double straight_below = 0.0; ///< where a logarithmic axis turns into a straight one; 0 if linear
+  std::vector<double> counts;  ///< particles per bin; empty if no value is finite
+};
+
 /// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library
 /// writes. Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a
 /// query first needs them and stay open. Everything that File promises holds: damage is an error,
@@ -116,6 +134,16 @@ public:
   /// Asks the system to bring the selected particles' positions and the attributes with these
   /// numbers into its page cache, and does not wait for it.
   void prefetch(const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const;
+  /// Estimates how the values of a key are spread: attribute number, component (-1 for the magnitude;
+  /// 0 for a scalar). Does not look through the particles: what the quantiles in the index do not
+  /// tell, the coarsest few thousand particles do. The share of the particles below any value is
+  /// right to within about 1 %. Of a dataset of more than 64 leaf files, 64 spread evenly over all
+  /// stand for the others, so that opening many files is not the price of a picture. NaN and infinite
+  /// values are not counted; if there are infinite ones, the ends are those of the values that were
+  /// looked at. Throws Error: InvalidArgument (attribute, component, no bins), Corrupt, Truncated,
+  /// NotFound.
+  [[nodiscard]] Histogram histogram(std::size_t attribute, int component, std::size_t bins,
+    HistogramAxis axis = HistogramAxis::Linear) const;
 
   /// Bytes read from all files since the dataset was opened.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;

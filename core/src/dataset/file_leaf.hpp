@@ -4,8 +4,10 @@
 #include "bat/validate.hpp"
 #include "dataset/leaf_source.hpp"
 #include "query/fetch.hpp"
+#include "query/quantiles.hpp"
 #include "query/select.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace bat
@@ -68,6 +70,17 @@ public:
     const Selection& selection, const std::vector<std::size_t>& attributes) const override
   {
     query::prefetch(this->file_.impl(), selection, attributes);
+  }
+  [[nodiscard]] std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  {
+    const std::vector<std::uint64_t>& ends = this->file_.level_ends();
+    const auto above = std::upper_bound(ends.begin(), ends.end(), most);
+    return above == ends.begin() ? std::min(most, this->particle_count()) : *(above - 1);
+  }
+  [[nodiscard]] std::vector<Number> quantiles(
+    std::size_t attribute, std::size_t key) const override
+  {
+    return query::quantiles(this->file_, attribute, key);
   }
   void validate() const override { bat::validate(this->file_); }
 

@@ -66,6 +66,13 @@ public:
   /// As Dataset::prefetch.
   virtual void prefetch(
     const Selection& selection, const std::vector<std::size_t>& attributes) const = 0;
+  /// Number of particles at the beginning of the file, `most` or a little fewer, that are an even
+  /// sample of all.
+  [[nodiscard]] virtual std::uint64_t coarse_particles(std::uint64_t most) const noexcept = 0;
+  /// Values that part those of key `key` of an attribute into parts of equal size, ascending; empty
+  /// if the index does not know such.
+  [[nodiscard]] virtual std::vector<Number> quantiles(
+    std::size_t attribute, std::size_t key) const = 0;
 
   /// Every checksum and rule of the format; throws the Error for the first that is broken.
   virtual void validate() const = 0;

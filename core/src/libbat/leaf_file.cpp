@@ -111,6 +111,11 @@ public:
       this->leaf_.file().prefetch(0, this->leaf_.file().size());
     }
   }
+  std::uint64_t coarse_particles(std::uint64_t most) const noexcept override
+  {
+    return std::min(most, this->particle_count());
+  }
+  std::vector<Number> quantiles(std::size_t, std::size_t) const override { return {}; }
 
   void validate() const override { libbat::validate(this->leaf_); }
 

@@ -1,0 +1,17 @@
+// What the bins of a key tell about how its values are spread.
+#pragma once
+
+#include "bat/file.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace bat::query
+{
+/// Values that part those of key `key` of an attribute into parts of equal size, ascending, without
+/// minimum and maximum. Empty if the edges in the index are not known to be such: there are too few
+/// of them, values repeat so often that several quantiles fall on one edge, or NaN or infinity
+/// occur.
+[[nodiscard]] std::vector<Number> quantiles(
+  const File& file, std::size_t attribute, std::size_t key);
+}

@@ -1,0 +1,288 @@
+#include "pqBATBoxWidget.h"
+
+#include "pqBATNumberEdit.h"
+#include "pqBATRangeScale.h"
+
+#include "vtkSMPropertyGroup.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace
+{
+// Of the longest side of the data: as thin as a flat box is drawn, and as fine as dragging is.
+constexpr double ThinnestShare = 1e-3;
+constexpr double FinestShare = 1e-4;
+}
+
+//-----------------------------------------------------------------------------
+pqBATBoxWidget::pqBATBoxWidget(
+  vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidget* parentWidget)
+  : Superclass("representations", "BoxWidgetRepresentation", smproxy, smgroup, parentWidget)
+{
+  this->setShowLabel(false);
+  this->Use = new QCheckBox(tr("Only inside a box"), this);
+  this->Use->setObjectName("UseBox");
+  this->Use->setToolTip(tr("Read only the particles inside a box"));
+
+  this->Numbers = new QWidget(this);
+  this->Numbers->setObjectName("Numbers");
+  auto* grid = new QGridLayout(this->Numbers);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(4);
+  grid->setVerticalSpacing(2);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const QString name = QString("xyz").mid(axis, 1);
+    grid->addWidget(new QLabel(name, this->Numbers), axis, 0);
+    for (int end = 0; end < 2; ++end)
+    {
+      auto* edit = new pqBATNumberEdit(false, this->Numbers);
+      edit->setObjectName(QString("Box%1").arg(2 * axis + end));
+      edit->setAccessibleName((end == 0 ? tr("Smallest %1") : tr("Largest %1")).arg(name));
+      grid->addWidget(edit, axis, 1 + end);
+      this->Edits[static_cast<std::size_t>(2 * axis + end)] = edit;
+      this->connect(edit, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
+    }
+  }
+  grid->setColumnStretch(1, 1);
+  grid->setColumnStretch(2, 1);
+  this->Show = new QCheckBox(tr("Show box"), this->Numbers);
+  this->Show->setObjectName("ShowBox");
+  this->Show->setToolTip(
+    tr("Show the box in the 3D view: drag its faces, or the ball in its middle"));
+  this->Show->setChecked(true);
+  auto* reset = new QPushButton(tr("Reset to Data Bounds"), this->Numbers);
+  reset->setObjectName("ResetBox");
+  reset->setToolTip(tr("Make the box that of all particles"));
+  auto* line = new QHBoxLayout;
+  line->addWidget(this->Show);
+  line->addStretch(1);
+  line->addWidget(reset);
+  grid->addLayout(line, 3, 0, 1, 3);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(2);
+  layout->addWidget(this->Use);
+  layout->addWidget(this->Numbers);
+
+  // The box of the reader has no orientation: it is that of a unit cube, moved and scaled.
+  vtkSMProxy* widget = this->widgetProxy();
+  const double unit[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  vtkSMPropertyHelper(widget, "RotationEnabled").Set(0);
+  vtkSMPropertyHelper(widget, "UseReferenceBounds").Set(1);
+  vtkSMPropertyHelper(widget, "ReferenceBounds").Set(unit, 6);
+  vtkSMPropertyHelper(widget, "PlaceFactor", true).Set(1.0);
+  widget->UpdateVTKObjects();
+
+  this->connect(this->Use, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
+  this->connect(this->Show, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
+  this->connect(reset, SIGNAL(clicked()), SLOT(resetBox()));
+  this->connect(this, SIGNAL(interaction()), SLOT(boxDragged()));
+  this->connect(this, SIGNAL(endInteraction()), SLOT(boxDragged()));
+
+  this->addPropertyLink(this, "box", SIGNAL(boxChanged()), smproxy->GetProperty("Box"));
+  this->addPropertyLink(
+    this->Use, "checked", SIGNAL(toggled(bool)), smproxy->GetProperty("UseBox"));
+  this->showNumbers();
+  this->updateVisibility();
+}
+
+//-----------------------------------------------------------------------------
+pqBATBoxWidget::~pqBATBoxWidget() = default;
+
+//-----------------------------------------------------------------------------
+QList<QVariant> pqBATBoxWidget::box() const
+{
+  QList<QVariant> values;
+  for (const double end : this->Box)
+  {
+    values << end;
+  }
+  return values;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::setBox(const QList<QVariant>& values)
+{
+  Ends box = this->Box;
+  for (int i = 0; i < 6 && i < values.size(); ++i)
+  {
+    box[static_cast<std::size_t>(i)] = values[i].toDouble();
+  }
+  if (box != this->Box)
+  {
+    this->Box = box;
+    this->showNumbers();
+    this->placeWidget();
+    Q_EMIT this->boxChanged();
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::showNumbers()
+{
+  for (std::size_t i = 0; i < 6; ++i)
+  {
+    this->Edits[i]->showNumber(QString::number(this->Box[i], 'g', QLocale::FloatingPointShortest));
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::numberEdited()
+{
+  QList<QVariant> values = this->box();
+  for (std::size_t i = 0; i < 6; ++i)
+  {
+    bool ok = false;
+    const double number = this->Edits[i]->text().toDouble(&ok);
+    if (ok)
+    {
+      values[static_cast<int>(i)] = number;
+    }
+  }
+  this->setBox(values);
+  this->showNumbers();
+}
+
+//-----------------------------------------------------------------------------
+pqBATBoxWidget::Ends pqBATBoxWidget::dataBox() const
+{
+  Ends data{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
+  if (vtkSMProperty* bounds = this->proxy()->GetProperty("Bounds"))
+  {
+    this->proxy()->UpdatePropertyInformation(bounds);
+    vtkSMPropertyHelper(bounds).Get(data.data(), 6);
+  }
+  return data;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::resetBox()
+{
+  QList<QVariant> values;
+  for (const double end : this->dataBox())
+  {
+    values << end;
+  }
+  this->setBox(values);
+}
+
+//-----------------------------------------------------------------------------
+// The box, with what cannot be drawn made drawable: ends that are infinite or the wrong way round,
+// and sides without length.
+pqBATBoxWidget::Ends pqBATBoxWidget::drawnBox() const
+{
+  const Ends data = this->dataBox();
+  double longest = 0.0;
+  for (std::size_t i = 0; i < 6; i += 2)
+  {
+    longest = std::max(longest, data[i + 1] - data[i]);
+  }
+  const double thinnest = longest > 0.0 ? ThinnestShare * longest : 1.0;
+  Ends drawn = this->Box;
+  for (std::size_t i = 0; i < 6; i += 2)
+  {
+    double& lower = drawn[i];
+    double& upper = drawn[i + 1];
+    lower = std::isfinite(lower) ? lower : data[i];
+    upper = std::isfinite(upper) ? upper : data[i + 1];
+    if (lower > upper)
+    {
+      std::swap(lower, upper);
+    }
+    const double missing = thinnest - (upper - lower);
+    if (missing > 0.0)
+    {
+      lower -= missing / 2;
+      upper += missing / 2;
+    }
+  }
+  return drawn;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::placeWidget()
+{
+  if (this->Dragging)
+  {
+    return; // the box in the view is where the numbers come from
+  }
+  this->Drawn = this->drawnBox();
+  double position[3];
+  double scale[3];
+  const double rotation[3] = { 0.0, 0.0, 0.0 };
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    position[axis] = this->Drawn[2 * axis];
+    scale[axis] = this->Drawn[2 * axis + 1] - this->Drawn[2 * axis];
+  }
+  vtkSMProxy* widget = this->widgetProxy();
+  vtkSMPropertyHelper(widget, "Position").Set(position, 3);
+  vtkSMPropertyHelper(widget, "Rotation").Set(rotation, 3);
+  vtkSMPropertyHelper(widget, "Scale").Set(scale, 3);
+  widget->UpdateVTKObjects();
+  this->render();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::boxDragged()
+{
+  vtkSMProxy* widget = this->widgetProxy();
+  widget->UpdatePropertyInformation();
+  double position[3];
+  double scale[3];
+  vtkSMPropertyHelper(widget, "PositionInfo").Get(position, 3);
+  vtkSMPropertyHelper(widget, "ScaleInfo").Get(scale, 3);
+  double longest = 0.0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    longest = std::max(longest, std::fabs(scale[axis]));
+  }
+  QList<QVariant> values = this->box();
+  for (std::size_t i = 0; i < 6; ++i)
+  {
+    const std::size_t axis = i / 2;
+    const double a = position[axis];
+    const double b = position[axis] + scale[axis];
+    const double end = i % 2 == 0 ? std::min(a, b) : std::max(a, b);
+    const double finest = FinestShare * longest;
+    if (std::fabs(end - this->Drawn[i]) > 1e-6 * longest && finest > 0.0)
+    {
+      this->Drawn[i] = end;
+      values[static_cast<int>(i)] = bat_range::rounded(end, finest).toDouble();
+    }
+  }
+  this->Dragging = true;
+  this->setBox(values);
+  this->Dragging = false;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::updateVisibility()
+{
+  this->Numbers->setVisible(this->Use->isChecked());
+  this->setWidgetVisible(this->Use->isChecked() && this->Show->isChecked());
+  this->placeWidget();
+}
+
+//-----------------------------------------------------------------------------
+// The superclass shows the box of every panel that comes up.
+void pqBATBoxWidget::showEvent(QShowEvent* event)
+{
+  Superclass::showEvent(event);
+  this->updateVisibility();
+}

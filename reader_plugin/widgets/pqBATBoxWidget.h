@@ -1,0 +1,64 @@
+// The box of the reader: numbers, and a box in the 3D view that is dragged.
+#ifndef pqBATBoxWidget_h
+#define pqBATBoxWidget_h
+
+#include "pqInteractivePropertyWidget.h"
+
+#include <QList>
+#include <QVariant>
+
+#include <array>
+
+class QCheckBox;
+class pqBATNumberEdit;
+
+/// Panel widget "bat_box" for a group with the properties UseBox and Box (x min, x max, y min, y
+/// max, z min, z max) of a proxy that also has the property Bounds, the box of the data. What was
+/// not dragged keeps its digits.
+class pqBATBoxWidget : public pqInteractivePropertyWidget
+{
+  Q_OBJECT
+  Q_PROPERTY(QList<QVariant> box READ box WRITE setBox NOTIFY boxChanged)
+  typedef pqInteractivePropertyWidget Superclass;
+
+public:
+  pqBATBoxWidget(vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
+  ~pqBATBoxWidget() override;
+
+  QList<QVariant> box() const;
+
+  void showEvent(QShowEvent*) override;
+
+public Q_SLOTS:
+  void setBox(const QList<QVariant>& box);
+
+Q_SIGNALS:
+  void boxChanged();
+
+protected Q_SLOTS:
+  void placeWidget() override;
+
+private Q_SLOTS:
+  void boxDragged();
+  void numberEdited();
+  void resetBox();
+  void updateVisibility();
+
+private:
+  Q_DISABLE_COPY(pqBATBoxWidget)
+  using Ends = std::array<double, 6>;
+
+  Ends dataBox() const;
+  Ends drawnBox() const;
+  void showNumbers();
+
+  Ends Box{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
+  Ends Drawn{};
+  bool Dragging = false;
+  QCheckBox* Use;
+  QCheckBox* Show;
+  QWidget* Numbers;
+  std::array<pqBATNumberEdit*, 6> Edits;
+};
+
+#endif

@@ -1,0 +1,31 @@
+// A number in a narrow place.
+#ifndef pqBATNumberEdit_h
+#define pqBATNumberEdit_h
+
+#include "pqLineEdit.h"
+
+/// Edits a number as a text, so that it keeps all its digits; shows it short unless it is edited.
+class pqBATNumberEdit : public pqLineEdit
+{
+  Q_OBJECT
+  typedef pqLineEdit Superclass;
+
+public:
+  /// `isOptional`: the text may be empty.
+  explicit pqBATNumberEdit(bool isOptional, QWidget* parent = nullptr);
+  ~pqBATNumberEdit() override;
+
+  /// Shows a number without telling that it has changed.
+  void showNumber(const QString& text);
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+protected:
+  void paintEvent(QPaintEvent*) override;
+
+private:
+  Q_DISABLE_COPY(pqBATNumberEdit)
+};
+
+#endif

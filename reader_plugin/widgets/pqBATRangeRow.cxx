@@ -1,0 +1,321 @@
+#include "pqBATRangeRow.h"
+
+#include "pqBATNumberEdit.h"
+#include "pqBATRangeSlider.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QContextMenuEvent>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QSignalBlocker>
+#include <QStyle>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace
+{
+constexpr int Indent = 14;
+// With more than this share of the particles in one bin, a linear axis shows nothing of the others.
+constexpr double SharePerBin = 0.6;
+}
+
+//-----------------------------------------------------------------------------
+pqBATRangeRow::pqBATRangeRow(
+  const QString& target, const QString& label, bool isFirst, QWidget* parentWidget)
+  : Superclass(parentWidget)
+  , Target(target)
+  , Label(label)
+  , First(isFirst)
+  , Expander(new QToolButton(this))
+  , Name(new QCheckBox(this))
+  , Minimum(new pqBATNumberEdit(true, this))
+  , Maximum(new pqBATNumberEdit(true, this))
+  , Button(new QToolButton(this))
+  , Slider(new pqBATRangeSlider(this))
+{
+  this->Expander->setObjectName("Expander");
+  this->Expander->setAutoRaise(true);
+  this->Expander->setCheckable(true);
+  this->Expander->setArrowType(Qt::RightArrow);
+  this->Expander->setToolTip(tr("Components"));
+  this->Expander->setAccessibleName(tr("Components of %1").arg(target));
+  this->Expander->setFixedSize(Indent, Indent);
+
+  this->Name->setObjectName("Active");
+  this->Name->setAccessibleName(tr("Filter by %1").arg(label));
+  this->Name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  this->Name->setMinimumWidth(this->fontMetrics().horizontalAdvance("an attribute"));
+  this->Minimum->setObjectName("Minimum");
+  this->Minimum->setAccessibleName(tr("Minimum of %1").arg(label));
+  this->Minimum->setPlaceholderText(tr("no limit"));
+  this->Maximum->setObjectName("Maximum");
+  this->Maximum->setAccessibleName(tr("Maximum of %1").arg(label));
+  this->Maximum->setPlaceholderText(tr("no limit"));
+  for (pqBATNumberEdit* edit : { this->Minimum, this->Maximum })
+  {
+    edit->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  }
+
+  const QString what = isFirst ? tr("Another filter on %1") : tr("Remove this filter on %1");
+  this->Button->setObjectName(isFirst ? "Another" : "Remove");
+  this->Button->setAutoRaise(true);
+  this->Button->setText(isFirst ? "+" : QString(QChar(0x2212)));
+  this->Button->setToolTip(what.arg(label));
+  this->Button->setAccessibleName(what.arg(label));
+  this->Slider->setObjectName("Slider");
+
+  auto* line = new QHBoxLayout;
+  line->setSpacing(2);
+  line->addWidget(this->Expander);
+  line->addWidget(this->Name, 1);
+  line->addWidget(this->Minimum);
+  line->addWidget(this->Maximum);
+  line->addWidget(this->Button);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(2, 3, 2, 3);
+  layout->setSpacing(1);
+  layout->addLayout(line);
+  layout->addWidget(this->Slider);
+  this->setExpandable(false);
+
+  QObject::connect(this->Expander, &QToolButton::toggled, this,
+    [this](bool expanded)
+    {
+      this->Expander->setArrowType(expanded ? Qt::DownArrow : Qt::RightArrow);
+      Q_EMIT this->expandedChanged();
+    });
+  QObject::connect(this->Name, &QCheckBox::toggled, this,
+    [this](bool active)
+    {
+      this->Chosen = this->Chosen || active;
+      this->showRange();
+      Q_EMIT this->rangeChanged();
+    });
+  // Who enters a number wants it to hold.
+  QObject::connect(this->Minimum, &pqLineEdit::textChangedAndEditingFinished, this,
+    [this]() { this->chooseMinimum(this->Minimum->text()); });
+  QObject::connect(this->Maximum, &pqLineEdit::textChangedAndEditingFinished, this,
+    [this]() { this->chooseMaximum(this->Maximum->text()); });
+  QObject::connect(
+    this->Slider, &pqBATRangeSlider::minimumChosen, this, &pqBATRangeRow::chooseMinimum);
+  QObject::connect(
+    this->Slider, &pqBATRangeSlider::maximumChosen, this, &pqBATRangeRow::chooseMaximum);
+  QObject::connect(this->Button, &QToolButton::clicked, this,
+    [this]()
+    {
+      if (this->First)
+      {
+        Q_EMIT this->anotherWanted();
+      }
+      else
+      {
+        Q_EMIT this->removalWanted();
+      }
+    });
+  this->updateScale();
+}
+
+//-----------------------------------------------------------------------------
+pqBATRangeRow::~pqBATRangeRow() = default;
+
+//-----------------------------------------------------------------------------
+bool pqBATRangeRow::isActive() const
+{
+  return this->Name->isChecked();
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATRangeRow::minimum() const
+{
+  return this->Minimum->text();
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATRangeRow::maximum() const
+{
+  return this->Maximum->text();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setData(const QString& minimum, const QString& maximum)
+{
+  if (this->FileMinimum == minimum && this->FileMaximum == maximum)
+  {
+    return;
+  }
+  this->FileMinimum = minimum;
+  this->FileMaximum = maximum;
+  this->Linear = pqBATHistogram();
+  this->Curved = pqBATHistogram();
+  if (!this->Chosen)
+  {
+    this->showFileRange();
+  }
+  this->updateScale();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setHistograms(const pqBATHistogram& linear, const pqBATHistogram& logarithmic)
+{
+  this->Linear = linear;
+  this->Curved = logarithmic;
+  if (!this->AxisChosen)
+  {
+    this->Logarithmic =
+      linear.largestShare() > SharePerBin && logarithmic.largestShare() < linear.largestShare();
+  }
+  this->updateScale();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setRange(const QString& minimum, const QString& maximum)
+{
+  const QSignalBlocker blocker(this);
+  this->Name->setChecked(true);
+  this->Chosen = true;
+  this->Minimum->showNumber(minimum);
+  this->Maximum->showNumber(maximum);
+  this->showRange();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::deactivate()
+{
+  const QSignalBlocker blocker(this);
+  this->Name->setChecked(false);
+  this->showRange();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::resetRange()
+{
+  this->deactivate();
+  this->Chosen = false;
+  this->showFileRange();
+  this->showRange();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::chooseMinimum(const QString& text)
+{
+  this->setRange(text, this->Maximum->text());
+  Q_EMIT this->rangeChanged();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::chooseMaximum(const QString& text)
+{
+  this->setRange(this->Minimum->text(), text);
+  Q_EMIT this->rangeChanged();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::showRange()
+{
+  this->Slider->setActive(this->isActive());
+  this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::showFileRange()
+{
+  const bool values = bat_range::hasValues(this->FileMinimum, this->FileMaximum);
+  this->Minimum->showNumber(values ? this->FileMinimum : QString());
+  this->Maximum->showNumber(values ? this->FileMaximum : QString());
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::updateScale()
+{
+  const pqBATHistogram& histogram = this->Logarithmic ? this->Curved : this->Linear;
+  this->Slider->setScale(
+    pqBATRangeScale(this->FileMinimum, this->FileMaximum, histogram), histogram, this->Label);
+  const bool known = !this->FileMinimum.isEmpty();
+  this->Slider->setVisible(known);
+  const QString data = !known ? tr("The file does not have this attribute")
+    : bat_range::hasValues(this->FileMinimum, this->FileMaximum)
+    ? tr("In the file: %1 to %2").arg(this->FileMinimum, this->FileMaximum)
+    : tr("In the file: no values");
+  this->Name->setToolTip(this->Label + "\n" + data);
+  this->Slider->setToolTip(this->Logarithmic
+      ? data + "\n" + tr("Logarithmic axis; heights are square roots")
+      : data + "\n" + tr("Heights are square roots"));
+  this->showRange();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setExpandable(bool expandable)
+{
+  this->Expander->setVisible(expandable);
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATRangeRow::isExpanded() const
+{
+  return this->Expander->isChecked();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setExpanded(bool expanded)
+{
+  this->Expander->setChecked(expanded);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setIndented(bool indented)
+{
+  this->layout()->setContentsMargins(indented ? 2 + Indent : 2, 3, 2, 3);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::elideName()
+{
+  const int box = this->style()->pixelMetric(QStyle::PM_IndicatorWidth, nullptr, this->Name) +
+    this->style()->pixelMetric(QStyle::PM_CheckBoxLabelSpacing, nullptr, this->Name) + 2;
+  QString text =
+    this->Name->fontMetrics().elidedText(this->Label, Qt::ElideRight, this->Name->width() - box);
+  this->Name->setText(text.replace('&', "&&"));
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::resizeEvent(QResizeEvent* event)
+{
+  Superclass::resizeEvent(event);
+  this->layout()->activate();
+  this->elideName();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::contextMenuEvent(QContextMenuEvent* event)
+{
+  QMenu menu(this);
+  QAction* reset = menu.addAction(tr("Reset to the range in the file"));
+  QObject::connect(reset, &QAction::triggered, this,
+    [this]()
+    {
+      this->resetRange();
+      Q_EMIT this->rangeChanged();
+    });
+  QAction* another = menu.addAction(tr("Another filter on %1").arg(this->Label));
+  QObject::connect(another, &QAction::triggered, this, [this]() { Q_EMIT this->anotherWanted(); });
+  if (!this->First)
+  {
+    QAction* remove = menu.addAction(tr("Remove this filter"));
+    QObject::connect(
+      remove, &QAction::triggered, this, [this]() { Q_EMIT this->removalWanted(); },
+      Qt::QueuedConnection); // the row is gone then, and its menu with it
+  }
+  menu.addSeparator();
+  QAction* logarithmic = menu.addAction(tr("Logarithmic axis"));
+  logarithmic->setCheckable(true);
+  logarithmic->setChecked(this->Logarithmic);
+  QObject::connect(logarithmic, &QAction::toggled, this,
+    [this](bool on)
+    {
+      this->Logarithmic = on;
+      this->AxisChosen = true;
+      this->updateScale();
+    });
+  menu.exec(event->globalPos());
+}

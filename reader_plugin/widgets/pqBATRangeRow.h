@@ -1,0 +1,93 @@
+// One filter of the reader's panel: an attribute, its minimum and maximum, and a slider over its
+// histogram.
+#ifndef pqBATRangeRow_h
+#define pqBATRangeRow_h
+
+#include "pqBATRangeScale.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QToolButton;
+class pqBATNumberEdit;
+class pqBATRangeSlider;
+
+/// A row that is checked is a range that the property has. Its numbers are texts all the way, so
+/// that 64-bit integers stay exact.
+class pqBATRangeRow : public QWidget
+{
+  Q_OBJECT
+  typedef QWidget Superclass;
+
+public:
+  /// `target` is what the property calls the attribute, `label` what people read. `isFirst` rows
+  /// have a button that adds another row for the same attribute; the others one that removes the
+  /// row.
+  pqBATRangeRow(
+    const QString& target, const QString& label, bool isFirst, QWidget* parent = nullptr);
+  ~pqBATRangeRow() override;
+
+  const QString& target() const { return this->Target; }
+  bool isFirst() const { return this->First; }
+  bool isActive() const;
+  QString minimum() const;
+  QString maximum() const;
+
+  /// What the file has: empty texts if it does not have the attribute, a minimum above the maximum
+  /// if no value is a number. Ends that were not chosen become those of the file.
+  void setData(const QString& minimum, const QString& maximum);
+  /// On a linear and on a logarithmic axis.
+  void setHistograms(const pqBATHistogram& linear, const pqBATHistogram& logarithmic);
+  /// A range of the property.
+  void setRange(const QString& minimum, const QString& maximum);
+  /// Unchecks the row; its ends stay.
+  void deactivate();
+  /// Unchecks the row and takes the ends of the file.
+  void resetRange();
+
+  /// Whether rows of components follow, and whether they are shown.
+  void setExpandable(bool expandable);
+  bool isExpanded() const;
+  void setExpanded(bool expanded);
+  /// Components stand below their vector.
+  void setIndented(bool indented);
+
+Q_SIGNALS:
+  void rangeChanged();
+  void expandedChanged();
+  void anotherWanted();
+  void removalWanted();
+
+protected:
+  void resizeEvent(QResizeEvent*) override;
+  void contextMenuEvent(QContextMenuEvent*) override;
+
+private:
+  Q_DISABLE_COPY(pqBATRangeRow)
+
+  void showRange();
+  void showFileRange();
+  void updateScale();
+  void elideName();
+  void chooseMinimum(const QString& text);
+  void chooseMaximum(const QString& text);
+
+  QString Target;
+  QString Label;
+  bool First;
+  QString FileMinimum; ///< empty if the file does not have the attribute
+  QString FileMaximum;
+  bool Chosen = false; ///< the user, or the property, has chosen the ends
+  bool Logarithmic = false;
+  bool AxisChosen = false; ///< by the user, not by the data
+  pqBATHistogram Linear;
+  pqBATHistogram Curved;
+  QToolButton* Expander;
+  QCheckBox* Name;
+  pqBATNumberEdit* Minimum;
+  pqBATNumberEdit* Maximum;
+  QToolButton* Button;
+  pqBATRangeSlider* Slider;
+};
+
+#endif

@@ -1,0 +1,63 @@
+// Where the numbers of a range are on its slider, and which number a place stands for.
+#ifndef pqBATRangeScale_h
+#define pqBATRangeScale_h
+
+#include <QString>
+#include <QVector>
+
+/// Particles in bins of equal width, as the property AttributeHistograms has them.
+struct pqBATHistogram
+{
+  double Lower = 0.0;         ///< smallest finite value
+  double Upper = 0.0;         ///< largest finite value
+  bool Integers = false;      ///< all values are
+  double StraightBelow = 0.0; ///< where a logarithmic axis turns into a straight one; 0 if linear
+  QVector<double> Counts;     ///< empty if unknown
+
+  /// Largest share of all particles in one bin. 0 without particles.
+  double largestShare() const;
+};
+
+/// The axis of a slider over the values of an attribute: 0 is the smallest, 1 the largest. Its ends
+/// are the texts of the file, so that no end is rounded; in between are short numbers, and integers
+/// for integers, which keep all their digits.
+class pqBATRangeScale
+{
+public:
+  pqBATRangeScale() = default;
+  pqBATRangeScale(const QString& minimum, const QString& maximum, const pqBATHistogram& histogram);
+
+  /// More than one value; otherwise there is nothing to choose.
+  bool isUsable() const;
+  bool hasValues() const;
+  /// Place of a number, in [0, 1]; `otherwise` for texts that are none, also the empty text.
+  double place(const QString& text, double otherwise) const;
+  /// The number at a place, or near it if that is shorter.
+  QString text(double place) const;
+  /// The number that a small step, a share of the axis, leads to from a place. Differs from the one
+  /// at the place unless that is the end.
+  QString stepped(double place, double step) const;
+
+private:
+  double value(double place) const;
+  QString integer(double place, double rounding) const;
+
+  QString Minimum;
+  QString Maximum;
+  pqBATHistogram Axis;
+  bool Exact = false; ///< integers, whose distances from the smallest are exact
+  quint64 First = 0;  ///< bits of the smallest
+  quint64 Extent = 0;
+};
+
+namespace bat_range
+{
+/// Whether these are the ends of values, and not those of none.
+bool hasValues(const QString& minimum, const QString& maximum);
+/// A number as it is shown where there is little room: integers whole, others with 4 digits.
+QString shown(const QString& text);
+/// `value` with no more digits than tell it from a value that is `step` away.
+QString rounded(double value, double step);
+}
+
+#endif
