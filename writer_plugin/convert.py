@@ -151,6 +151,8 @@ def parse(words):
                         help="most particles of a block, 16 to 65536; 0 (default) chooses it")
     parser.add_argument("--treelet-particles", metavar="N", type=int, default=8192,
                         help="most particles of a treelet, 256 to 65536 (default: 8192)")
+    parser.add_argument("--sorted-index", metavar="NAME,...", type=_list, default=[],
+                        help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--report", metavar="FILE",
                         help="write one line of JSON for each step to this file; - for stdout")
     parser.add_argument("--progress", action="store_true",
@@ -328,6 +330,7 @@ class Converter:
         writer.Aggregation = AGGREGATIONS[options.aggregation]
         writer.BlockParticles = options.block_particles
         writer.TreeletParticles = options.treelet_particles
+        writer.SortedIndexes = options.sorted_index
         for axis, column in zip("XYZ", options.columns):
             setattr(writer, axis + "Column", column)
 

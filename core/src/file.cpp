@@ -38,6 +38,13 @@ const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t in
   return *this->paged_[static_cast<std::size_t>(record - this->sections.data())];
 }
 
+bool File::Impl::has_sorted_index(std::size_t key) const
+{
+  const format::SectionRecord* record =
+    format::find_section(this->sections, SectionKind::SortedIndex, static_cast<std::uint32_t>(key));
+  return record && format::is_sorted_index(this->header, *record);
+}
+
 const SpatialIndex& File::Impl::spatial_index() const
 {
   std::call_once(this->spatial_loaded_, [this] { this->load_spatial_index(); });

@@ -37,6 +37,7 @@ public:
   Impl(std::unique_ptr<io::RandomAccessFile> opened);
 
   const format::PagedSection& paged(format::SectionKind kind, std::uint32_t index = 0) const;
+  [[nodiscard]] bool has_sorted_index(std::size_t key) const;
   const SpatialIndex& spatial_index() const;
   const KeyIndex& key_index(std::size_t key) const;
 

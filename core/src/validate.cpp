@@ -9,6 +9,7 @@
 #include "dataset/top_writer.hpp"
 #include "file_impl.hpp"
 #include "format/checksum.hpp"
+#include "format/index_layout.hpp"
 #include "levels.hpp"
 #include "numbers.hpp"
 
@@ -175,7 +176,7 @@ private:
       case SectionKind::Attribute:
         expected = s.index < schema.attributes.size();
         break;
-      default:
+      default: // a SORTED_INDEX was checked when the file was opened
         expected = s.kind > 12 || s.index == 0;
         break;
     }
@@ -506,6 +507,85 @@ private:
     {
       corrupt(this->source_,
         fmt::format("SCHEMA: minimum, maximum or NaN mark of key {} is not that of its values", k));
+    }
+    if (this->impl_.has_sorted_index(k))
+    {
+      this->check_sorted_index<V>(k, column, components, value_of);
+    }
+  }
+
+  // That each entry has its particle's value and comes after the one before it: with as many
+  // entries as particles, each particle is then there once.
+  template <class V, class T, class Value>
+  void check_sorted_index(std::size_t k, const std::vector<T>& column, std::size_t components,
+    const Value& value_of) const
+  {
+    const std::uint64_t n = this->file_.particle_count();
+    const auto bad = [&](const std::string& what)
+    { corrupt(this->source_, fmt::format("SORTED_INDEX {}: {}", k, what)); };
+    std::vector<std::byte> bytes(format::index_bytes(n));
+    const Span all{ 0, bytes.size() };
+    format::PageReader reader(
+      this->impl_.paged(SectionKind::SortedIndex, static_cast<std::uint32_t>(k)));
+    reader.gather(&all, 1, 1, bytes.data());
+    const auto value_at = [&](std::uint64_t offset)
+    {
+      V value;
+      std::memcpy(&value, &bytes[offset], sizeof(value));
+      return value;
+    };
+    const auto expect_zero = [&](std::uint64_t begin, std::uint64_t end)
+    {
+      if (std::any_of(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+            bytes.begin() + static_cast<std::ptrdiff_t>(end),
+            [](std::byte b) { return b != std::byte{ 0 }; }))
+      {
+        bad(fmt::format("bytes {} to {} are not zero", begin, end));
+      }
+    };
+    const auto same = [](V a, V b) { return a == b || (!(a == a) && !(b == b)); };
+    const std::vector<format::IndexLevel> levels = format::index_levels(n);
+    for (std::size_t level = 0; level + 1 < levels.size(); ++level)
+    {
+      const format::IndexLevel& next = levels[level + 1];
+      const std::uint64_t begin = levels[level].first_page * format::kPageBytes;
+      for (std::uint64_t p = 0; p != next.pages; ++p)
+      {
+        if (!same(value_at(begin + p * sizeof(V)),
+              value_at((next.first_page + p) * format::kPageBytes)))
+        {
+          bad(fmt::format("value {} of level {} is not the first of its page", p, level));
+        }
+      }
+      expect_zero(begin + next.pages * sizeof(V), next.first_page * format::kPageBytes);
+    }
+    V last{};
+    std::uint32_t last_position = 0;
+    for (std::uint64_t i = 0; i != n; ++i)
+    {
+      const std::uint64_t page = i / format::kIndexEntries;
+      const std::uint64_t begin = (levels.back().first_page + page) * format::kPageBytes;
+      const std::uint64_t at = begin + i % format::kIndexEntries * sizeof(format::IndexEntry);
+      const V value = value_at(at);
+      std::uint32_t position;
+      std::memcpy(&position, &bytes[at + offsetof(format::IndexEntry, position)], sizeof(position));
+      if (position >= n || !same(value, value_of(&column[position * components])))
+      {
+        bad(fmt::format("entry {} is not that of the particle at file position {}", i, position));
+      }
+      // NaN stands last: nothing but NaN comes after it.
+      const bool ascending =
+        same(last, value) ? last_position < position : last < value || !(value == value);
+      if (i != 0 && !ascending)
+      {
+        bad(fmt::format("entry {} is not in ascending order", i));
+      }
+      last = value;
+      last_position = position;
+      if (i + 1 != n && (i + 1) % format::kIndexEntries == 0)
+      {
+        expect_zero(at + sizeof(format::IndexEntry), begin + format::kPageBytes);
+      }
     }
   }
 

@@ -107,7 +107,8 @@ nlohmann::json describe(const bat::Dataset& file)
     for (const bat::Key& key : attribute.keys)
     {
       a["keys"].push_back({ { "component", key.component }, { "minimum", to_json(key.minimum) },
-        { "maximum", to_json(key.maximum) }, { "has_nan", key.has_nan } });
+        { "maximum", to_json(key.maximum) }, { "has_nan", key.has_nan },
+        { "has_sorted_index", key.has_sorted_index } });
     }
     info["attributes"].push_back(std::move(a));
   }
@@ -197,11 +198,11 @@ void print(const bat::Dataset& file)
       "    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));
     for (const bat::Key& key : attribute.keys)
     {
-      fmt::print("      {}: {}{}\n", key_name(attribute, key),
+      fmt::print("      {}: {}{}{}\n", key_name(attribute, key),
         is_empty(key)
           ? std::string("no values")
           : fmt::format("{} to {}", bat::to_string(key.minimum), bat::to_string(key.maximum)),
-        key.has_nan ? ", with NaN" : "");
+        key.has_nan ? ", with NaN" : "", key.has_sorted_index ? ", sorted index" : "");
     }
   }
   const std::string metadata = file.metadata();

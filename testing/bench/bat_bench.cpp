@@ -125,6 +125,23 @@ private:
   std::vector<bool> pages_;
 };
 
+template <class T>
+bat::Number number(T value)
+{
+  if constexpr (std::is_same_v<T, double>)
+  {
+    return value;
+  }
+  else if constexpr (std::is_signed_v<T>)
+  {
+    return std::int64_t{ value };
+  }
+  else
+  {
+    return std::uint64_t{ value };
+  }
+}
+
 class Bench
 {
 public:
@@ -166,6 +183,10 @@ public:
     if (!this->options_.only_open)
     {
       this->measure_memory(memory_before, build);
+      if (this->has_ids())
+      {
+        this->measure_memory_with_index(memory_before, build);
+      }
       this->measure_build(build);
     }
     const bat::WriteReport report = bat::write_file(this->path_, this->view_, build);
@@ -207,6 +228,23 @@ private:
     const std::uint64_t peak = memory_now("VmHWM:");
     this->add_answer(encoded.data(), encoded.size());
     this->out_["peak_memory_ratio"] = static_cast<double>(peak - before) / this->data_bytes_;
+  }
+
+  // The same with a sorted index of ids.
+  void measure_memory_with_index(std::uint64_t before, bat::BuildOptions build)
+  {
+    build.sorted_indexes = { "id" };
+    reset_peak_memory();
+    (void)bat::encode(this->view_, build);
+    const std::uint64_t peak = memory_now("VmHWM:");
+    this->out_["peak_memory_ratio_with_sorted_index"] =
+      static_cast<double>(peak - before) / this->data_bytes_;
+  }
+
+  [[nodiscard]] bool has_ids() const
+  {
+    return std::any_of(this->cloud_.columns.begin(), this->cloud_.columns.end(),
+      [](const auto& c) { return c.name == "id" && c.components == 1; });
   }
 
   void measure_build(const bat::BuildOptions& build)
@@ -572,9 +610,8 @@ private:
       attributes["correlated"] = best.value_or(json());
       attributes["uncorrelated"] = worst.value_or(json());
     }
-    const bool has_ids = std::any_of(this->cloud_.columns.begin(), this->cloud_.columns.end(),
-      [](const auto& c) { return c.name == "id" && c.components == 1; });
-    attributes["ids"] = has_ids ? this->measure_ids(file) : json();
+    attributes["ids"] = this->has_ids() ? this->measure_ids(file) : json();
+    attributes["list_of_ids"] = this->has_ids() ? this->measure_list_of_ids(file) : json();
     this->out_["attribute"] = attributes;
   }
 
@@ -636,21 +673,6 @@ private:
   json compare_range(
     const bat::File& file, const std::string& name, const T* values, T lower, T upper)
   {
-    const auto number = [](T value) -> bat::Number
-    {
-      if constexpr (std::is_same_v<T, double>)
-      {
-        return value;
-      }
-      else if constexpr (std::is_signed_v<T>)
-      {
-        return std::int64_t{ value };
-      }
-      else
-      {
-        return std::uint64_t{ value };
-      }
-    };
     bat::Query query;
     query.ranges = { { name, {}, number(lower), number(upper) } };
     bat::Selection selection;
@@ -689,6 +711,75 @@ private:
         std::sort(sorted.begin(), sorted.end());
         return this->compare_range(file, "id", values, sorted[middle], sorted[end]);
       });
+  }
+
+  // 101 ids from all over, and a tenth of a per cent of all, without and with a sorted index. The
+  // scan looks each value up in a sorted list.
+  json measure_list_of_ids(const bat::File& file)
+  {
+    bat::BuildOptions build;
+    build.threads = this->options_.threads;
+    build.sorted_indexes = { "id" };
+    const std::filesystem::path path = this->path_.string() + ".indexed.bat";
+    const bat::WriteReport report = bat::write_file(path, this->view_, build);
+    const bat::File indexed = bat::File::open(path);
+    std::filesystem::remove(path);
+    json figures;
+    figures["build_ms"] = 1000 * (report.seconds_build + report.seconds_encode);
+    figures["index_ratio"] = static_cast<double>(report.sorted_index_bytes) / this->data_bytes_;
+    const std::uint64_t n = this->cloud_.count;
+    for (const auto& [name, count] : { std::pair<const char*, std::uint64_t>{ "of_101", 101 },
+           { "of_0.1_percent", std::max<std::uint64_t>(101, n / 1000) } })
+    {
+      figures[name] = this->with_column("id",
+        [&](const auto* values)
+        { return this->compare_list(file, indexed, values, std::min(count, n)); });
+    }
+    return figures;
+  }
+
+  template <class T>
+  json compare_list(
+    const bat::File& file, const bat::File& indexed, const T* values, std::uint64_t count)
+  {
+    std::vector<T> wanted;
+    bat::Query query;
+    query.values = { { "id", {}, {} } };
+    for (std::uint64_t i = 0; i != count; ++i)
+    {
+      wanted.push_back(values[i * (this->cloud_.count / count)]);
+      query.values[0].values.push_back(number(wanted.back()));
+    }
+    std::sort(wanted.begin(), wanted.end());
+    std::vector<std::uint32_t> rows;
+    bat::Selection selection;
+    bat::Selection looked_up;
+    const auto select = [&](const bat::File& from)
+    { return from.select(query, { this->options_.threads }); };
+    const auto [ms, scan_ms] = paired(
+      this->options_.repeat, [&] { selection = select(file); },
+      [&]
+      {
+        rows.clear();
+        for (std::uint64_t i = 0; i != this->cloud_.count; ++i)
+        {
+          if (std::binary_search(wanted.begin(), wanted.end(), values[i]))
+          {
+            rows.push_back(static_cast<std::uint32_t>(i));
+          }
+        }
+      });
+    std::vector<double> indexed_ms;
+    for (int i = 0; i != this->options_.repeat; ++i)
+    {
+      indexed_ms.push_back(time_ms([&] { looked_up = select(indexed); }));
+    }
+    this->expect_equal("list of ids", selection.count, rows.size());
+    this->expect_equal("list of ids with a sorted index", looked_up.count, rows.size());
+    const double n = static_cast<double>(this->cloud_.count);
+    return { { "ms", ms }, { "scan_ms", scan_ms }, { "sorted_index_ms", median(indexed_ms) },
+      { "rows", selection.count }, { "tested_ratio", static_cast<double>(selection.tested) / n },
+      { "sorted_index_tested_ratio", static_cast<double>(looked_up.tested) / n } };
   }
 
   Options options_;

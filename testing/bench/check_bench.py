@@ -35,6 +35,12 @@ def main():
         if not sanitized:
             check(f"{kind}: peak memory {figures['peak_memory_ratio']:.2f} of the data, at most 2.2",
                   figures["peak_memory_ratio"] <= 2.2)
+            ratio = figures["peak_memory_ratio_with_sorted_index"]
+            check(f"{kind}: peak memory with a sorted index {ratio:.2f} of the data, at most 2.6", ratio <= 2.6)
+        ids = figures["attribute"]["list_of_ids"]
+        check(f"{kind}: 101 ids are found without a test of any value", ids["of_101"]["rows"] == 101
+              and ids["of_101"]["sorted_index_tested_ratio"] == 0)
+        check(f"{kind}: sorted index {ids['index_ratio']:.4f} of the data, at most 0.18", ids["index_ratio"] <= 0.18)
         check(f"{kind}: quality is off by {figures['quality_error_max']:.2g}, at most 0.001",
               figures["quality_error_max"] <= 0.001)
         for quality in ("q0.1", "q0.5", "q1"):

@@ -170,6 +170,14 @@ static void strided_and_separate_arrays_come_back(void)
     CHECK_OK(bat_particles_set_attribute_separate(particles, "uvw", BAT_FLOAT32, 3, uvw, 0));
     CHECK_OK(bat_options_create(&options));
     CHECK_OK(bat_options_set_threads(options, 1));
+    CHECK_OK(bat_options_add_sorted_index(options, "nothing"));
+    CHECK_FAILS(bat_write(path, particles, options, NULL), BAT_INVALID_ARGUMENT, "nothing");
+    bat_options_free(options);
+    CHECK_OK(bat_options_create(&options));
+    CHECK_OK(bat_options_set_threads(options, 1));
+    CHECK_OK(bat_options_add_sorted_index(options, "id"));
+    CHECK_OK(bat_options_add_sorted_index(options, "uvw[2]"));
+    CHECK_FAILS(bat_options_add_sorted_index(options, NULL), BAT_INVALID_ARGUMENT, "name is NULL");
     CHECK_OK(bat_write(path, particles, options, NULL));
     bat_options_free(options);
     bat_particles_free(particles);

@@ -10,7 +10,7 @@ program test_bat
   integer(c_int64_t), target :: wanted(4) = [base + 7, base + 7, base + 900, 5_c_int64_t]
   integer(c_int32_t), target :: none(0)
   real(c_double), target :: halves(2) = [2.5d0, 3.25d0]
-  type(c_ptr) :: particles, dataset, query, selection
+  type(c_ptr) :: particles, options, dataset, query, selection
   integer :: status, i
   character(4096) :: path
 
@@ -26,8 +26,15 @@ program test_bat
   call need(status == BAT_OK)
   call bat_particles_set_attribute(particles, 'id', ids, status)
   call bat_particles_set_attribute(particles, 'value', values, status)
-  call bat_write(trim(path), particles, c_null_ptr, status)
+  call bat_options_create(options, status)
+  call bat_options_add_sorted_index(options, 'id', status)
   call need(status == BAT_OK)
+  call bat_write(trim(path), particles, options, status)
+  call need(status == BAT_OK)
+  call bat_options_add_sorted_index(options, 'nothing', status)
+  call bat_write(trim(path), particles, options, status)
+  call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'nothing') > 0)
+  call bat_options_free(options)
   call bat_particles_free(particles)
   call bat_open(trim(path), dataset, status)
   call need(status == BAT_OK)

@@ -42,7 +42,7 @@ def every_type_comes_back():
     attributes["float32"] = random.random((n, 2), dtype=np.float32)
     attributes["float64"] = random.random((2 * n, 3))[::2]  # not contiguous
     report = bat.write(COMM, PATH, positions, attributes, time=1.5, step=-3,
-                       metadata='{"a":1}', target_bytes=400000, threads=1)
+                       metadata='{"a":1}', target_bytes=400000, threads=1, sorted_indexes=["id"])
     assert report.particles == total(n) and report.seconds_total > 0
     assert '"particles":' in report.json()
     with bat.Dataset(PATH, COMM) as d:
@@ -86,6 +86,8 @@ def errors_come_on_all_ranks():
     fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(1 if LAST else 2)}), Exception, "'a'")
     fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2, complex if LAST else float)}),
           Exception, "complex")
+    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2)}, sorted_indexes=["b"]), bat.BatError, "'b'")
+    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2)}, sorted_indexes="a"), TypeError, "lists")
     with bat.Dataset(PATH, COMM) as d:
         fails(lambda: d.read(["nothing"]), bat.BatError, "nothing")
         fails(lambda: d.read(box=[np.nan if LAST else 0] * 6), bat.BatError, "NaN")

@@ -89,7 +89,7 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
 INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
     "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
-    "written_dataset", "dataset"),
+    "written_dataset", "dataset", "sorted_index", "written_index_c"),
   [](const auto& info) { return std::string(info.param); });
 
 /// Sets one field of the record of a section, or of the header, in a file of many treelets.
@@ -122,6 +122,7 @@ protected:
       for (const bat::Query& query : damage::queries_for(open))
       {
         (void)damage::digest_of_query(open, query);
+        (void)damage::digest_of_look_up(open, query);
       }
     }
     catch (const bat::Error& error)
@@ -306,5 +307,119 @@ TEST_F(Lie, two_attributes_of_one_name_are_corrupt)
   damage::store(this->file, at, shorter);
   damage::repair_checksums(this->file);
   EXPECT_NE(this->refusal().find("occurs twice"), std::string::npos);
+}
+
+/// Of 1500 particles: a page of 5 values, then 5 pages of entries.
+class IndexLie : public Lie
+{
+protected:
+  IndexLie() { this->file = golden("written_index_c"); }
+
+  static constexpr std::uint32_t kId = 1; ///< key
+  static constexpr std::uint64_t entry(std::uint64_t i)
+  {
+    return (1 + i / format::kIndexEntries) * format::kPageBytes +
+      i % format::kIndexEntries * sizeof(format::IndexEntry);
+  }
+
+  /// What the validator says.
+  std::string complaint()
+  {
+    try
+    {
+      bat::validate(bat::File::from_memory(this->file, "lie.bat"));
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), bat::ErrorCode::Corrupt);
+      return error.what();
+    }
+    return {};
+  }
+};
+
+TEST_F(IndexLie, the_truth_is_accepted)
+{
+  EXPECT_EQ(this->refusal(), "");
+  EXPECT_EQ(this->complaint(), "");
+}
+
+TEST_F(IndexLie, file_positions_beyond_the_file_are_corrupt)
+{
+  for (const std::uint32_t position : { 1500U, 0xFFFFFFFFU })
+  {
+    this->in_section(SectionKind::SortedIndex, kId, entry(0) + 8, position); // of the smallest id
+    EXPECT_NE(this->refusal().find("SORTED_INDEX 1: file position"), std::string::npos);
+    EXPECT_NE(this->complaint().find("SORTED_INDEX 1: entry 0"), std::string::npos);
+  }
+}
+
+TEST_F(IndexLie, a_file_position_that_is_there_twice_is_corrupt)
+{
+  const auto record = damage::load<format::SectionRecord>(
+    this->file, damage::section_record(this->file, SectionKind::SortedIndex, kId));
+  const auto smallest = damage::load<std::uint32_t>(this->file, record.offset + entry(0) + 8);
+  this->in_section(SectionKind::SortedIndex, kId, entry(1499) + 8, smallest);
+  EXPECT_NE(this->refusal().find("SORTED_INDEX 1: file position"), std::string::npos);
+  EXPECT_NE(this->complaint().find("SORTED_INDEX 1: entry 1499"), std::string::npos);
+}
+
+TEST_F(IndexLie, values_that_do_not_ascend_end_in_an_answer_and_a_complaint)
+{
+  for (const std::int64_t value : { std::int64_t{ 0 }, INT64_MAX, INT64_MIN })
+  {
+    for (const std::uint64_t at : { std::uint64_t{ 0 }, std::uint64_t{ 16 }, entry(0), entry(700) })
+    {
+      this->file = golden("written_index_c");
+      this->in_section(SectionKind::SortedIndex, kId, at, value);
+      (void)this->refusal();
+      EXPECT_NE(this->complaint().find("SORTED_INDEX 1: "), std::string::npos);
+    }
+  }
+}
+
+TEST_F(IndexLie, nan_in_front_of_other_values_ends_in_an_answer_and_a_complaint)
+{
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::uint64_t at : { std::uint64_t{ 0 }, std::uint64_t{ 16 }, entry(0), entry(700) })
+  {
+    this->file = golden("written_index_c");
+    this->in_section(SectionKind::SortedIndex, 0, at, nan);
+    (void)this->refusal();
+    EXPECT_NE(this->complaint().find("SORTED_INDEX 0: "), std::string::npos);
+  }
+}
+
+TEST_F(IndexLie, bytes_between_pages_that_are_not_zero_are_a_complaint)
+{
+  for (const std::uint64_t at : { std::uint64_t{ 40 }, std::uint64_t{ 4095 }, entry(341) - 1 })
+  {
+    this->file = golden("written_index_c");
+    this->in_section(SectionKind::SortedIndex, kId, at, std::byte{ 1 });
+    EXPECT_EQ(this->refusal(), "");
+    EXPECT_NE(this->complaint().find("SORTED_INDEX 1: bytes"), std::string::npos);
+  }
+}
+
+TEST_F(IndexLie, of_a_key_that_does_not_exist_is_corrupt)
+{
+  // The last one, so that the table stays in order.
+  this->in_table<std::uint32_t>(
+    SectionKind::SortedIndex, 4, offsetof(format::SectionRecord, index), 5);
+  EXPECT_NE(this->refusal().find("SORTED_INDEX 5: there are 5 keys"), std::string::npos);
+}
+
+TEST_F(IndexLie, of_another_size_is_corrupt)
+{
+  for (const std::uint64_t bytes : { 0U, 4096U, 22111U, 22113U })
+  {
+    this->file = golden("written_index_c");
+    const std::uint64_t at = damage::section_record(this->file, SectionKind::SortedIndex, kId);
+    auto record = damage::load<format::SectionRecord>(this->file, at);
+    record.bytes = record.raw_bytes = bytes;
+    damage::store(this->file, at, record);
+    damage::repair_checksums(this->file);
+    EXPECT_NE(this->refusal().find("SORTED_INDEX 1"), std::string::npos) << bytes;
+  }
 }
 }

@@ -220,6 +220,12 @@ TEST(Layout, treelet_key_record_is_that_of_the_text)
     sizeof(format::TreeletKeyRecord));
 }
 
+TEST(Layout, index_entry_is_that_of_the_text)
+{
+  expect_same(record(11, 1), { BAT_FIELD(IndexEntry, value), BAT_FIELD(IndexEntry, position) },
+    sizeof(format::IndexEntry));
+}
+
 TEST(Layout, leaf_file_records_are_those_of_the_text)
 {
   expect_same(record(15, 0),
@@ -245,7 +251,7 @@ TEST(Layout, no_table_of_offsets_is_left_out)
     per_section[table.section] += table.head[0] == "offset";
   }
   per_section.erase(2); // scalar types
-  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 3 }, { 9, 2 }, { 11, 1 }, { 15, 3 } };
+  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 3 }, { 9, 2 }, { 11, 2 }, { 15, 3 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;
@@ -337,6 +343,9 @@ TEST(Layout, sizes_and_limits_are_those_of_the_text)
   EXPECT_TRUE(says(9, "of " + number(sizeof(format::NodeRecord)) + " bytes in preorder"));
   EXPECT_TRUE(says(10, number(sizeof(format::BlockBoxRecord)) + " values u8 per block"));
   EXPECT_TRUE(says(11, "records of " + number(sizeof(format::TreeletKeyRecord)) + " bytes"));
+  EXPECT_TRUE(says(11, "*entry* of " + number(sizeof(format::IndexEntry)) + " bytes"));
+  EXPECT_TRUE(says(11, "A page holds " + number(format::kIndexEntries) + " entries"));
+  EXPECT_TRUE(says(11, number(format::kIndexFences) + " to a page"));
   EXPECT_TRUE(says(15, "leaf files, 1 to " + number(format::kMaxLeafFiles) + " (2^24)"));
   EXPECT_TRUE(says(15, "F records of " + number(sizeof(format::LeafRecord)) + " bytes"));
   EXPECT_TRUE(says(15, "K records of " + number(sizeof(format::LeafKeyRecord)) + " bytes"));

@@ -142,6 +142,24 @@ TEST_F(Version, a_reserved_section_without_its_feature_is_ignored)
   this->expect_sound();
 }
 
+TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)
+{
+  this->add_section(static_cast<std::uint32_t>(format::SectionKind::SortedIndex), 0);
+  this->in_header<std::uint64_t>(32, format::kSortedIndexes);
+  this->expect_refused(ErrorCode::Corrupt, "SORTED_INDEX 0 must be paged");
+}
+
+TEST_F(Version, sorted_indexes_without_their_feature_are_ignored)
+{
+  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_c.bat");
+  EXPECT_TRUE(
+    bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
+  this->in_header<std::uint64_t>(32, 0);
+  EXPECT_FALSE(
+    bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
+  this->expect_sound();
+}
+
 TEST_F(Version, an_unknown_section_is_still_checked_by_the_validator)
 {
   this->add_section(77, 0);

@@ -178,6 +178,37 @@ inline Case many()
   return c;
 }
 
+/// Sorted indexes of several pages, one of them with NaN and many zeros.
+inline Case indexed()
+{
+  constexpr std::uint64_t n = 1500;
+  clouds::Random random(1500);
+  Case c{ "written_index_c", {}, {}, {} };
+  c.cloud.set_positions(clumps<float>(n, random));
+  std::vector<float> noise = bells<float>(n, random);
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    if (random() % 3 == 0)
+    {
+      noise[i] = random() % 2 ? -0.0F : 0.0F;
+    }
+    if (random() % 20 == 0)
+    {
+      noise[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  c.cloud.add("noise", bat::ScalarType::Float32, noise);
+  c.cloud.add(
+    "id", bat::ScalarType::Int64, clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
+  c.cloud.add("pair", bat::ScalarType::Int8, any_bits<std::int8_t>(2 * n, random), 2);
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer": "make_golden"})";
+  c.options.treelet_particles = 256;
+  c.options.block_particles = 16;
+  c.options.sorted_indexes = { "id", "noise", "pair[1]", "pair" };
+  return c;
+}
+
 /// A dataset of several leaf files: what each of them holds.
 struct DatasetCase
 {
@@ -240,6 +271,7 @@ inline std::vector<Case> cases()
   all.push_back(seven());
   all.push_back(mixed());
   all.push_back(many());
+  all.push_back(indexed());
   return all;
 }
 }

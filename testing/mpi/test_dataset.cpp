@@ -249,6 +249,47 @@ TEST(Dataset, EmptyRanks)
   }
 }
 
+TEST(Dataset, SortedIndexes)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  bat::mpi::WriteOptions options = with_target(kTarget);
+  // Rank 0 decides, and the others know nothing of the attributes.
+  options.build.sorted_indexes = { rank() == 0 ? "id" : "nothing" };
+  const bat::ParticleView mine = rank() == 0 ? all.view() : bat::ParticleView{};
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  for (const bat::LeafInfo& leaf : dataset.leaves())
+  {
+    const bat::File file = bat::File::open(leaf.path);
+    EXPECT_TRUE(file.attributes()[file.attribute_index("id")].keys[0].has_sorted_index);
+    EXPECT_FALSE(file.attributes()[file.attribute_index("heat")].keys[0].has_sorted_index);
+    bat::validate(file);
+  }
+  std::vector<std::int64_t> ids(all.count);
+  std::memcpy(ids.data(), all.columns[0].bytes.data(), 8 * all.count);
+  bat::Query query;
+  query.values = { { "id", {}, { ids[7], ids[all.count - 1], ids[7], std::int64_t{ -1 } } } };
+  const bat::mpi::Particles found = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query);
+  EXPECT_EQ(found.count, 2u);
+  EXPECT_EQ(dataset.select(query).tested, 0u);
+
+  options.build.sorted_indexes = { rank() == 0 ? "nothing" : "id" };
+  try
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+    ADD_FAILURE() << "a sorted index of an attribute that is not there";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("'nothing'"), std::string::npos) << error.what();
+  }
+  // Without particles there is nothing to look up, and nobody who knows the attributes.
+  EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
+}
+
 TEST(Dataset, NoParticlesAtAll)
 {
   const SharedDir folder;

@@ -1,5 +1,6 @@
 """convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
 convert.py, number of ranks, pvbatch, mpiexec (not for one rank)."""
+import glob
 import json
 import re
 import subprocess
@@ -105,8 +106,11 @@ with Folder() as folder:
 
     # Options of the writer.
     said = run(folder("in_9.vtp"), out, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
-               "--treelet-particles", "1024", "--progress")
+               "--treelet-particles", "1024", "--sorted-index", "id", "--progress")
     check(out, names=["id"])
+    for leaf in glob.glob(out + ".leaves/*.bat") or [out]:
+        with open(leaf, "rb") as file:
+            expect(file.read(12)[10], 1, "minor version of a file with a sorted index")
     assert "100%" in said, said
 
     # Time series: files, a pattern (9 before 10), some of the steps.

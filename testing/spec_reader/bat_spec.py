@@ -34,9 +34,11 @@ LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_ch
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
  POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES) = range(1, 15)                                  # 6
+SORTED_INDEX = 16
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
-PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE}
+PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
+INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
 Attribute = namedtuple("Attribute", "name type components role host_type first_key")
@@ -194,7 +196,9 @@ class BatFile:
 
     def _is_known(self, kind):
         """Returns whether sections of a kind have a meaning in this file (section 6)."""
-        return SCHEMA <= kind <= ATTRIBUTE or self.TOP and kind in (AGGREGATION_TREE, LEAF_FILES)
+        if self.TOP:
+            return SCHEMA <= kind <= ATTRIBUTE or kind in (AGGREGATION_TREE, LEAF_FILES)
+        return SCHEMA <= kind <= ATTRIBUTE or kind == SORTED_INDEX and self.optional_features & 1 == 1
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -358,6 +362,11 @@ class BatFile:
                 sizes[BITMAP_DICTIONARY, i] = 4 * key.dictionary_count
             if key.bitmap_bytes:
                 sizes[BLOCK_BITMAPS, i] = key.bitmap_bytes * blocks
+        self.sorted_keys = [index for kind, index in self.sections if kind == SORTED_INDEX and self._is_known(kind)]
+        for i in self.sorted_keys:
+            self._need(i < len(self.keys), section_name(SORTED_INDEX, i), "present", "absent: there is no such key")
+            levels = index_levels(n)
+            sizes[SORTED_INDEX, i] = PAGE * (sum(levels) - 1) + 12 * (n - INDEX_ENTRIES * (levels[-1] - 1)) if n else 0
         self._check_sizes(sizes)
 
     def _check_sizes(self, sizes):
@@ -606,7 +615,51 @@ class BatFile:
             node += 1
         where = np.sort(np.concatenate(found))
         where = where[(first <= where) & (where < last)]
+        for number, intervals in wanted:
+            if number in self.sorted_keys:
+                where = where[np.isin(where, self._find_sorted(number, intervals))]
         return self._in_ranks(where[self._exact(where, sides, wanted)], ranks)
+
+    def index_entries(self, number):
+        """Returns the entries of the sorted index of a key, and the first values of the pages of each level (section 11)."""
+        raw, levels, value_type = self.section(SORTED_INDEX, number), index_levels(self.particle_count), self.keys[number].value_type
+        entry = np.dtype([("value", value_type), ("position", "<u4")])
+        firsts, at = [], 0
+        for count, below in zip(levels, levels[1:]):
+            firsts.append(np.frombuffer(raw, value_type, below, at))
+            self._need(not any(raw[at + 8 * below:at + PAGE * count]), "SORTED_INDEX %d: a byte behind its values" % number, "set", "zero")
+            at += PAGE * count
+        pieces = [np.zeros(0, entry)]
+        for begin in range(at, len(raw), PAGE):
+            page = raw[begin:begin + PAGE]
+            count = min(INDEX_ENTRIES, len(page) // 12)
+            pieces.append(np.frombuffer(page, entry, count))
+            self._need(not any(page[12 * count:]), "SORTED_INDEX %d: a byte behind its entries" % number, "set", "zero")
+        return np.concatenate(pieces), firsts
+
+    def _find_sorted(self, number, intervals):
+        """Returns the file positions that the sorted index of a key has for some intervals."""
+        entries, _ = self.index_entries(number)
+        values = entries["value"]
+        values = values[:len(values) - np.count_nonzero(values != values)]
+        ends = [(np.searchsorted(values, lo), np.searchsorted(values, hi, side="right")) for lo, hi in intervals]
+        return np.concatenate([np.arange(0)] + [entries["position"][a:b] for a, b in ends])
+
+    def _validate_sorted_index(self, number):
+        """Checks that the sorted index of a key is what its values ask for (section 11)."""
+        name, (entries, firsts) = "SORTED_INDEX %d: " % number, self.index_entries(number)
+        values = self._key_cache(number)
+        order = np.argsort(values, kind="stable") # NaN last
+        for i in np.flatnonzero(entries["position"] != order):
+            self._need(False, name + "position of entry %d" % i, entries["position"][i], order[i])
+        same = (entries["value"] == values[order]) | ((entries["value"] != entries["value"]) & (values[order] != values[order]))
+        for i in np.flatnonzero(~same):
+            self._need(False, name + "value of entry %d" % i, entries["value"][i], values[order][i])
+        below = entries["value"][::INDEX_ENTRIES]
+        for level, found in reversed(list(enumerate(firsts))):
+            good = len(found) == len(below) and np.all((found == below) | ((found != found) & (below != below)))
+            self._need(good, name + "values of level %d" % level, found.tolist(), below.tolist())
+            below = found[::INDEX_VALUES]
 
     def _blocks_of(self, t, boxes, sides, wanted, bins):
         """Returns the blocks of a treelet that the index does not rule out."""
@@ -638,6 +691,8 @@ class BatFile:
         self._validate_tree(order)
         for number in range(len(self.keys)):
             self._validate_key(number, order)
+        for number in self.sorted_keys:
+            self._validate_sorted_index(number)
         self._validate_queries()
 
     def _validate_bytes(self):
@@ -966,7 +1021,16 @@ def open_any(path):
 
 def section_name(kind, index):
     """Returns how messages call a section."""
-    return "section %s %d" % (KINDS[kind] if 1 <= kind < len(KINDS) else kind, index)
+    name = "SORTED_INDEX" if kind == SORTED_INDEX else KINDS[kind] if 1 <= kind < len(KINDS) else kind
+    return "section %s %d" % (name, index)
+
+
+def index_levels(n):
+    """Returns the number of pages of each level of a sorted index of n entries (section 11)."""
+    levels = [-(-n // INDEX_ENTRIES)] if n else []
+    while levels and levels[0] > 1:
+        levels.insert(0, -(-levels[0] // INDEX_VALUES))
+    return levels
 
 
 def checksum_bytes(size):

@@ -111,14 +111,16 @@ def bitmap(bins, first_bin, last_bin):
 
 
 def build(positions, attributes=(), level_ends=None, treelet_particles=64, block_particles=8, bins=16, bitmap_bytes=1, time=None,
-          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=()):
+          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=()):
     """Returns the bytes of a file and its content as bat_spec.exact_content.
 
     positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
     rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
-    extra_sections is a sequence of (kind, index, bytes).
+    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index.
     """
     n = len(positions)
+    if sorted_keys:
+        version_minor, optional_features = max(version_minor, 1), optional_features | 1                        # 14
     with np.errstate(invalid="ignore"):
         xyz = positions.astype("f8")
     finite = np.isfinite(xyz).all(axis=1)
@@ -153,6 +155,8 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
         names += name.encode()
         sections[spec.ATTRIBUTE, number] = values[to_file].tobytes()
         for component, key in attribute_keys(values):
+            if key_count in sorted_keys:
+                sections[spec.SORTED_INDEX, key_count] = sorted_index(key[to_file])
             key = key[ranks]
             width = bitmap_bytes if isinstance(bitmap_bytes, int) else bitmap_bytes[key_count % len(bitmap_bytes)]
             edges = bin_edges(key, bins)
@@ -188,6 +192,19 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
                  for name, values, role, host_type in attributes]
     columns = [values[to_file] for _, values, _, _ in attributes]
     return data, spec.exact_content(positions[to_file], described, columns, time, step, metadata)
+
+
+def sorted_index(values):
+    """Returns the bytes of the sorted index of the values of a key by file position (section 11)."""
+    order = sorted(range(len(values)), key=lambda i: (math.isnan(values[i]), 0 if math.isnan(values[i]) else values[i].item(), i))
+    entries = [values[i].tobytes() + struct.pack("<I", i) for i in order]
+    pages = [b"".join(entries[i:i + spec.INDEX_ENTRIES]) for i in range(0, len(entries), spec.INDEX_ENTRIES)]
+    levels = [pages]
+    while len(levels[0]) > 1:
+        firsts = [page[:8] for page in levels[0]]
+        levels.insert(0, [b"".join(firsts[i:i + spec.INDEX_VALUES]) for i in range(0, len(firsts), spec.INDEX_VALUES)])
+    pages = sum(levels, [])
+    return b"".join(page.ljust(spec.PAGE, b"\0") for page in pages[:-1]) + b"".join(pages[-1:])
 
 
 def key_sections(key, edges, treelets, blocks):
@@ -365,6 +382,15 @@ def examples():
     xyz[7, 2] = np.nan
     yield ("small",) + build(xyz, [wave(xyz), column("pair", random_values(random, "int16", (40, 2)))], treelet_particles=14,
                              block_particles=4, bins=6, bitmap_bytes=(1, 2, 4, 0), step=3, metadata={"title": "small"})
+    n = 400
+    value, pair = bell(random, n), random_values(random, "int16", (n, 2)) // 8192
+    value[::9], value[4::50], value[5::60], value[::31] = np.nan, np.inf, -0.0, 0.25
+    yield ("sorted_index",) + build(cloud(n), [column("value", value), column("pair", pair), column("id", (
+        np.uint64(1) << np.uint64(63)) + random.permutation(n).astype("u8"))], treelet_particles=90, sorted_keys=(0, 3, 4))
+    value = bell(random, 23)
+    value[7] = np.nan
+    yield ("sorted_index_small",) + build(cloud(23), [column("value", value), column("id", 7 - np.arange(23, dtype="i2"))],
+                                          treelet_particles=9, sorted_keys=(0, 1))
 
 
 def dataset_examples():

@@ -175,6 +175,22 @@ class Damage(unittest.TestCase):
                 self.assertEqual(self.kind_of(poke(self.data, *change), True), "corrupt")
 
 
+    def test_rules_of_sorted_indexes(self):
+        """Each change of a sorted index is found; without its feature bit it is not looked at."""
+        data, _ = bat_spec_write.build(np.arange(1200, dtype="f8").reshape(400, 3), [("v", np.arange(400, dtype="i4"), 0, 0)],
+                                       sorted_keys=(0,))
+        spec.BatFile(data).validate()
+        for change in ((0, "<q", 1), (8, "<q", 9), (16, "B", 1), (4096, "<q", 1), (4096 + 12, "<q", 5000), (4096 + 8, "<I", 399),
+                       (4096 + 8, "<I", 400), (8191, "B", 1), (8192, "<q", 342), (8192 + 59 * 12 - 4, "<I", 0)):
+            with self.subTest(change):
+                self.assertEqual(self.kind_of(poke(data, spec.SORTED_INDEX, 0, *change), True), "corrupt")
+        ignored = bytearray(poke(data, spec.SORTED_INDEX, 0, 4096, "<q", 1))
+        struct.pack_into("<Q", ignored, 32, 0)
+        bat = spec.BatFile(reseal(ignored))
+        bat.validate()
+        self.assertEqual(bat.sorted_keys, [])
+
+
 class Datasets(unittest.TestCase):
     """A dataset of several leaf files: the rules of section 15."""
 

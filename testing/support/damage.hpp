@@ -3,8 +3,10 @@
 
 #include "bat/bat.hpp"
 #include "dataset/top_file.hpp"
+#include "file_impl.hpp"
 #include "format/checksum.hpp"
 #include "format/layout.hpp"
+#include "query/index_lookup.hpp"
 #include "support/brute_force.hpp"
 
 #include <algorithm>
@@ -233,7 +235,9 @@ inline Region random_region(const Bytes& file, Random& random)
   const std::vector<std::uint64_t> records = section_records(file);
   const bool is_top =
     (load<format::Header>(file, 0).required_features & format::kSeveralLeafFiles) != 0;
-  const std::uint64_t pick = random() % (is_top ? 16 : 14);
+  const bool has_index =
+    !is_top && (load<format::Header>(file, 0).optional_features & format::kSortedIndexes) != 0;
+  const std::uint64_t pick = random() % (is_top ? 16 : has_index ? 15 : 14);
   if (records.empty() || pick == 0)
   {
     return { 0, std::min<std::uint64_t>(file.size(), sizeof(format::Header)) };
@@ -246,7 +250,10 @@ inline Region random_region(const Bytes& file, Random& random)
   for (const std::uint64_t at : records)
   {
     const auto record = load<format::SectionRecord>(file, at);
-    if (record.kind == pick - 1 && record.bytes != 0 &&
+    const std::uint64_t kind = has_index && pick == 14
+      ? static_cast<std::uint32_t>(format::SectionKind::SortedIndex)
+      : pick - 1;
+    if (record.kind == kind && record.bytes != 0 &&
       inside(record.offset, record.bytes, file.size()))
     {
       found.push_back({ record.offset, record.bytes });
@@ -471,6 +478,46 @@ std::vector<bat::Query> queries_for(const F& file)
   return queries;
 }
 
+/// What the sorted indexes say of each condition of a query, whatever it costs; nothing of keys
+/// without.
+inline std::vector<std::optional<std::vector<std::uint32_t>>> look_up(
+  const bat::File& file, const bat::Query& query)
+{
+  constexpr std::uint64_t kWhateverItCosts = std::uint64_t{ 1 } << 62;
+  std::vector<std::optional<std::vector<std::uint32_t>>> found;
+  const bat::query::Conditions conditions = bat::query::make_conditions(
+    { file.name(), file.particle_count(), file.attributes() }, { 0, file.particle_count() }, query);
+  for (const bat::query::KeyCondition& key : conditions.keys)
+  {
+    const bool empty =
+      std::visit([](const auto& wanted) { return bat::query::is_empty(wanted); }, key.wanted);
+    found.push_back(empty ? std::nullopt : bat::query::look_up(file.impl(), key, kWhateverItCosts));
+  }
+  return found;
+}
+
+inline std::uint64_t digest_of_look_up(const bat::File& file, const bat::Query& query)
+{
+  Digest digest;
+  for (const auto& positions : look_up(file, query))
+  {
+    if (!positions)
+    {
+      continue;
+    }
+    for (std::size_t i = 0; i != positions->size(); ++i)
+    {
+      if ((*positions)[i] >= file.particle_count() ||
+        (i != 0 && (*positions)[i - 1] >= (*positions)[i]))
+      {
+        throw std::logic_error("file positions of a sorted index do not ascend inside the file");
+      }
+    }
+    digest.add(positions->data(), positions->size() * sizeof(std::uint32_t));
+  }
+  return digest.value();
+}
+
 /// A file that the validator is content with answers exactly as a look at every particle does.
 inline void check_against_brute_force(const bat::File& file, const std::vector<bat::Query>& queries)
 {
@@ -486,6 +533,25 @@ inline void check_against_brute_force(const bat::File& file, const std::vector<b
       brute_force::positions_of(file.select(query)) != brute_force::select(table, query))
     {
       throw std::logic_error("a valid file answers otherwise than a look at every particle");
+    }
+    const auto looked_up = look_up(file, query);
+    for (std::size_t i = 0; i != looked_up.size(); ++i)
+    {
+      bat::Query alone;
+      if (i < query.ranges.size())
+      {
+        alone.ranges = { query.ranges[i] };
+      }
+      else
+      {
+        alone.values = { query.values[i - query.ranges.size()] };
+      }
+      const std::vector<std::uint64_t> expected = brute_force::select(table, alone);
+      if (looked_up[i] &&
+        !std::equal(looked_up[i]->begin(), looked_up[i]->end(), expected.begin(), expected.end()))
+      {
+        throw std::logic_error("a valid sorted index has other particles than a look at all finds");
+      }
     }
   }
 }
@@ -647,6 +713,10 @@ inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr
   for (const bat::Query& query : *queries)
   {
     part([&] { return digest_of_query(*file, query); });
+  }
+  for (const bat::Query& query : *queries)
+  {
+    part([&] { return digest_of_look_up(*file, query); });
   }
   try
   {

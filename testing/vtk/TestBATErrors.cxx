@@ -171,6 +171,11 @@ TEST(BATErrors, a_write_that_fails_leaves_the_old_file)
   EXPECT_NE(messages.Errors.find("a.bat"), std::string::npos) << messages.Errors;
 
   writer->SetTreeletParticles(8192);
+  writer->AddSortedIndex("nothing");
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(writer->GetErrorCode(), kInvalidArgument);
+  EXPECT_NE(messages.Errors.find("'nothing'"), std::string::npos) << messages.Errors;
+  writer->ClearSortedIndexes();
   writer->AddObserver(
     vtkCommand::ProgressEvent, writer.Get(), &vtkBATWriter::SetAbortExecuteAndUpdateTime);
   EXPECT_EQ(writer->Write(), 0);

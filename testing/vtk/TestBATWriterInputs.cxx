@@ -484,15 +484,23 @@ TEST(BATWriterArrays, options_reach_the_file)
   writer->SetFileName((folder / "o.bat").c_str());
   writer->SetBlockParticles(64);
   writer->SetTreeletParticles(512);
+  writer->AddSortedIndex("nothing");
+  writer->ClearSortedIndexes();
+  writer->AddSortedIndex("index");
+  writer->AddSortedIndex("");
   ASSERT_EQ(writer->Write(), 1);
   const bat::File file = bat::File::open(folder / "o.bat");
   EXPECT_EQ(file.block_particles(), 64u);
   EXPECT_GE(file.treelet_count(), 20u);
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    EXPECT_EQ(attribute.keys[0].has_sorted_index, attribute.name == "index");
+  }
 
   std::ostringstream text;
   writer->Print(text);
   for (const char* word : { "FileName: /", "XColumn", "YColumn", "ZColumn", "BlockParticles: 64",
-         "TreeletParticles: 512" })
+         "TreeletParticles: 512", "SortedIndexes: index" })
   {
     EXPECT_TRUE(Has(text.str(), word)) << word;
   }

@@ -83,7 +83,31 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Aggregation: " << this->Aggregation << "\n";
   os << indent << "WriteGhostParticles: " << this->WriteGhostParticles << "\n";
   os << indent << "TimeStep: " << this->TimeStep << "\n";
+  os << indent << "SortedIndexes:";
+  for (const std::string& attribute : this->SortedIndexes)
+  {
+    os << " " << attribute;
+  }
+  os << "\n";
   os << indent << "Report: " << this->Report << "\n";
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::AddSortedIndex(const char* attribute)
+{
+  // A property without elements may set "".
+  if (attribute && *attribute)
+  {
+    this->SortedIndexes.emplace_back(attribute);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::ClearSortedIndexes()
+{
+  this->SortedIndexes.clear();
+  this->Modified();
 }
 
 //------------------------------------------------------------------------------
@@ -188,6 +212,7 @@ void vtkBATWriter::WriteData()
     bat::BuildOptions options;
     options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
     options.treelet_particles = static_cast<std::uint32_t>(this->TreeletParticles);
+    options.sorted_indexes = this->SortedIndexes;
     options.progress = [this](double fraction)
     {
       this->UpdateProgress(fraction);

@@ -35,6 +35,7 @@
 
 #include <set>    // for std::set
 #include <string> // for std::string
+#include <vector> // for std::vector
 
 class vtkMultiProcessController;
 
@@ -137,6 +138,16 @@ public:
 
   ///@{
   /**
+   * Attributes that get a sorted index, which finds particles with given values, e.g. ids, without
+   * a look at all. A name stands for the value or the magnitude, "velocity[2]" for a component.
+   * Takes 12 bytes per particle for each. Default: none.
+   */
+  void AddSortedIndex(const char* attribute);
+  void ClearSortedIndexes();
+  ///@}
+
+  ///@{
+  /**
    * Number of the time step, stored unless the input's field data has one; -1 for none. Default:
    * -1.
    */
@@ -171,6 +182,7 @@ protected:
   int Aggregation = ADAPTIVE;
   bool WriteGhostParticles = false;
   int TimeStep = -1;
+  std::vector<std::string> SortedIndexes;
   std::string Report;
 
 private:

@@ -33,7 +33,8 @@ module bat
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
   public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
-    bat_options_set_threads, bat_options_set_flush, bat_options_set_local_bounds
+    bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
+    bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
@@ -132,6 +133,9 @@ module bat
     end function
     function c_set_flush(options, flush) bind(c, name="bat_options_set_flush") result(status)
       import; type(c_ptr), value :: options; integer(c_int), value :: flush; integer(c_int) :: status
+    end function
+    function c_add_sorted_index(options, name) bind(c, name="bat_options_add_sorted_index") result(status)
+      import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*); integer(c_int) :: status
     end function
     function c_set_local_bounds(options, box) bind(c, name="bat_options_set_local_bounds") result(status)
       import; type(c_ptr), value :: options; real(c_double), intent(in) :: box(6); integer(c_int) :: status
@@ -500,6 +504,13 @@ contains
     logical, intent(in) :: flush
     integer, intent(out) :: status
     status = c_set_flush(options, merge(1_c_int, 0_c_int, flush))
+  end subroutine
+
+  subroutine bat_options_add_sorted_index(options, name, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name
+    integer, intent(out) :: status
+    status = c_add_sorted_index(options, c_text(name))
   end subroutine
 
   subroutine bat_options_set_local_bounds(options, box, status)

@@ -201,12 +201,16 @@ def _describe(particles, positions, attributes, metadata):
     return arrays
 
 
-def _set_options(options, target_bytes, mode, threads, flush, local_bounds=None):
+def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, local_bounds=None):
     lib = _lib()
     _check(lib.bat_options_set_target_bytes(options.pointer, ctypes.c_uint64(target_bytes)))
     _check(lib.bat_options_set_mode(options.pointer, MODES[mode]))
     _check(lib.bat_options_set_threads(options.pointer, ctypes.c_int(threads)))
     _check(lib.bat_options_set_flush(options.pointer, ctypes.c_int(flush)))
+    if isinstance(sorted_indexes, str):
+        raise TypeError(f"sorted_indexes: '{sorted_indexes}'; allowed are lists of names")
+    for name in sorted_indexes:
+        _check(lib.bat_options_add_sorted_index(options.pointer, name.encode()))
     if local_bounds is not None:
         box = _box(local_bounds)
         _check(lib.bat_options_set_local_bounds(
@@ -214,12 +218,13 @@ def _set_options(options, target_bytes, mode, threads, flush, local_bounds=None)
 
 
 def write(comm, path, positions, attributes=None, *, time=None, step=None, metadata="",
-          target_bytes=0, mode="adaptive", threads=0, flush=True, local_bounds=None):
+          target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(), local_bounds=None):
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as one dataset.
 
     positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, components), at most 9 components.
     n may be 0 on some ranks. metadata: text of a JSON object. target_bytes, mode ("adaptive", "rank_border",
-    "aug"), threads, flush, local_bounds (6 numbers): as bat_options in bat/bat.h. Returns a Report.
+    "aug"), threads, flush, sorted_indexes (names, e.g. ["id"]), local_bounds (6 numbers): as bat_options in
+    bat/bat.h. Returns a Report.
 
     Collective if `comm` is given. An array that this function itself refuses fails on all ranks too.
     """
@@ -234,7 +239,7 @@ def write(comm, path, positions, attributes=None, *, time=None, step=None, metad
                 _check(lib.bat_particles_set_time(particles.pointer, ctypes.c_double(time)))
             if step is not None:
                 _check(lib.bat_particles_set_step(particles.pointer, ctypes.c_int64(step)))
-            _set_options(options, target_bytes, mode, threads, flush, local_bounds)
+            _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, local_bounds)
         except Exception as error:  # pylint: disable=broad-except
             if comm is None:
                 raise
@@ -268,11 +273,11 @@ class Series:
 
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm is of
     mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating, write() and
-    end() are collective. Only each `every`-th step is written; target_bytes, mode, threads, flush: as write().
+    end() are collective. Only each `every`-th step is written; target_bytes, mode, threads, flush, sorted_indexes: as write().
     """
 
     def __init__(self, comm, files, *, every=1, target_bytes=0, mode="adaptive", threads=0,
-                 flush=True):
+                 flush=True, sorted_indexes=()):
         lib = _lib()
         self._comm = comm
         self._owned = _Owned(lib.bat_insitu_close)
@@ -282,7 +287,7 @@ class Series:
         failure = None
         with _make("options") as options:
             try:
-                _set_options(options, target_bytes, mode, threads, flush)
+                _set_options(options, target_bytes, mode, threads, flush, sorted_indexes)
             except Exception as error:  # pylint: disable=broad-except
                 failure = error
             _together(comm, failure)

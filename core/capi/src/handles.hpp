@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 struct bat_particles
 {
@@ -22,6 +23,7 @@ struct bat_options
   bat::PlanMode mode = bat::PlanMode::Adaptive;
   int threads = 0;
   bool flush = true;
+  std::vector<std::string> sorted_indexes;
   std::optional<bat::Box> local_bounds;
   bool find_best_axis = true;
   double max_split_imbalance_ratio = 4.0;

@@ -74,6 +74,7 @@ bat::mpi::WriteOptions write_options(const bat_options* options)
   {
     result.build.threads = options->threads;
     result.build.flush = options->flush;
+    result.build.sorted_indexes = options->sorted_indexes;
     result.mode = options->mode;
     result.target_bytes = options->target_bytes;
     result.find_best_axis = options->find_best_axis;

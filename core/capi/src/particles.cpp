@@ -240,6 +240,16 @@ int bat_options_set_flush(bat_options* options, int flush)
   return guard([&] { need(options, "options").flush = flush != 0; });
 }
 
+int bat_options_add_sorted_index(bat_options* options, const char* attribute)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      own.sorted_indexes.push_back(need_text(attribute, "attribute name"));
+    });
+}
+
 int bat_options_set_local_bounds(bat_options* options, const double* box)
 {
   return guard(
@@ -312,6 +322,7 @@ int bat_write(
         check(*options);
         build.threads = options->threads;
         build.flush = options->flush;
+        build.sorted_indexes = options->sorted_indexes;
       }
       const bat::WriteReport written =
         bat::write_file(target, need(particles, "particles").view, build);

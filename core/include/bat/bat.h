@@ -139,6 +139,11 @@ extern "C"
    * the system, which is faster for small steps: a process that dies still leaves whole files, but
    * a computer that loses power may not, and errors of a disk that come late go unnoticed. */
   BAT_API int bat_options_set_flush(bat_options* options, int flush);
+  /* A sorted index of one more attribute, e.g. of ids: queries for some of its values then read a
+   * few KiB, however many particles there are. It takes 12 bytes per particle. A name stands for
+   * the value or the magnitude, "velocity[2]" for a component. An attribute that the particles lack
+   * makes the write fail. */
+  BAT_API int bat_options_add_sorted_index(bat_options* options, const char* attribute);
   /* The box that this rank declares as its own, for the two modes that keep a rank's particles
    * together; by default the box of its particles. Ends must be finite and lower <= upper; after a
    * refused box, writes with these options fail until one is accepted. */

@@ -24,6 +24,7 @@ struct Key
   Number minimum = 0.0;  ///< of all values that are not NaN; minimum > maximum if there are none
   Number maximum = 0.0;
   bool has_nan = false;
+  bool has_sorted_index = false; ///< of one leaf file; a dataset of several does not say
 };
 
 struct Attribute

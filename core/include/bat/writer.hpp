@@ -26,6 +26,12 @@ struct BuildOptions
   /// fixed parts of a small file can exceed it.
   double index_budget = 0.0075;
 
+  /// Attributes with a sorted index, e.g. ids: queries for some of their values then read a few
+  /// KiB, however many particles there are. Each costs 12 bytes per particle, in the file and while
+  /// it is written, and time to sort. A name stands for the value or the magnitude, "velocity[2]"
+  /// for a component.
+  std::vector<std::string> sorted_indexes;
+
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
 
@@ -45,6 +51,7 @@ struct WriteReport
   std::uint64_t file_bytes = 0;
   std::uint64_t data_bytes = 0;  ///< positions and attributes
   std::uint64_t index_bytes = 0; ///< everything else: index, checksums, tables, padding
+  std::uint64_t sorted_index_bytes = 0; ///< of these, the sorted indexes
   std::uint64_t treelets = 0;
   std::uint64_t largest_treelet = 0; ///< particles
   std::uint32_t block_particles = 0;
@@ -57,12 +64,13 @@ struct WriteReport
 [[nodiscard]] std::string to_json(const WriteReport& report);
 
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
-/// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is left. Leaf files of a
-/// dataset that was there before, and temporaries of writers that were killed, are removed after
-/// that. Needs, beyond the caller's arrays, 24 bytes per particle (36 with Float64 positions), or 8
-/// and twice the largest column if that is more. The same input gives the same bytes for any number
-/// of threads. Not collective; safe to call concurrently for different paths. Throws Error:
-/// InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is
+/// left. Leaf files of a dataset that was there before, and temporaries of writers that were
+/// killed, are removed after that. Needs, beyond the caller's arrays, 24 bytes per particle (36
+/// with Float64 positions), or 8 and twice the largest column if that is more, and 12 for a sorted
+/// index. The same input gives the same bytes for any number of threads. Not collective; safe to
+/// call concurrently for different paths. Throws Error: InvalidArgument (arrays, names, options),
+/// CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});
 

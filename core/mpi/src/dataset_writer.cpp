@@ -103,6 +103,17 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   options.mode = static_cast<PlanMode>(shared.mode);
   options.find_best_axis = shared.find_best_axis != 0;
   options.build.flush = shared.flush != 0;
+  std::string names; // none of which has a zero byte
+  for (const std::string& name : options.build.sorted_indexes)
+  {
+    names += name + '\0';
+  }
+  broadcast_text(comm, names);
+  options.build.sorted_indexes.clear();
+  for (std::size_t at = 0; at != names.size(); at = names.find('\0', at) + 1)
+  {
+    options.build.sorted_indexes.emplace_back(names.c_str() + at);
+  }
 }
 
 class DatasetWriter
@@ -209,13 +220,21 @@ private:
       [&]
       {
         this->path_ = io::follow_links(path);
-        build::check_input(this->particles_.schema(), this->options_.build);
+        BuildOptions build = this->options_.build;
+        build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
+        build::check_input(this->particles_.schema(), build);
         if (this->comm_.rank() == 0)
         {
           const io::AtomicFile probe(this->path_); // that the target can be replaced
         }
       });
     this->total_ = agree_on_schema(this->comm_, this->particles_);
+    if (this->total_ == 0)
+    {
+      this->options_.build.sorted_indexes.clear(); // nor need all
+    }
+    together(this->comm_.get(),
+      [&] { (void)build::indexed_keys(this->particles_.schema(), this->options_.build); });
     this->row_bytes_ = this->particles_.row_bytes();
     this->finish(this->seconds_.check);
   }

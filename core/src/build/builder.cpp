@@ -1,6 +1,7 @@
 #include "build/builder.hpp"
 
 #include "bat/error.hpp"
+#include "bat/query.hpp"
 #include "build/bin_edges.hpp"
 #include "build/gather.hpp"
 #include "build/shallow_tree.hpp"
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 
 namespace bat::build
@@ -400,6 +402,45 @@ void check_input(const ParticleView& particles, const BuildOptions& options)
   {
     refuse(fmt::format("index_budget is {}; allowed is above 0 to 1", options.index_budget));
   }
+  (void)indexed_keys(particles, options);
+}
+
+std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
+{
+  std::vector<std::string> names;
+  std::vector<std::size_t> first_keys{ 0 };
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    names.push_back(attribute.name);
+    first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
+  }
+  std::vector<std::size_t> keys;
+  for (const std::string& wanted : options.sorted_indexes)
+  {
+    AttributeRange target;
+    try
+    {
+      target = parse_range_target(wanted, names);
+    }
+    catch (const Error& error)
+    {
+      refuse(fmt::format("sorted index: {}", error.what()));
+    }
+    const std::optional<int>& component = target.component;
+    const auto attribute = static_cast<std::size_t>(
+      std::find(names.begin(), names.end(), target.attribute) - names.begin());
+    const int components = particles.attributes[attribute].values.components;
+    if (component.value_or(0) >= components)
+    {
+      refuse(
+        fmt::format("sorted index of '{}': there are components 0 to {}", wanted, components - 1));
+    }
+    keys.push_back(first_keys[attribute] +
+      static_cast<std::size_t>(component.value_or(components == 1 ? 0 : components)));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
 }
 
 SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options)

@@ -47,5 +47,9 @@ struct SpatialOrder
 /// Throws Error{InvalidArgument} if the view or the options break the contract of writer.hpp.
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
+/// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
+[[nodiscard]] std::vector<std::size_t> indexed_keys(
+  const ParticleView& particles, const BuildOptions& options);
+
 [[nodiscard]] SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options);
 }

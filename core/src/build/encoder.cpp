@@ -8,6 +8,7 @@
 #include "build/gather.hpp"
 #include "build/key_index.hpp"
 #include "build/leaf_writer.hpp"
+#include "build/sorted_index.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "format/checksum.hpp"
 #include "format/encode.hpp"
@@ -64,10 +65,10 @@ public:
 class MemoryOutput : public Output
 {
 public:
-  explicit MemoryOutput(std::uint64_t data_bytes)
+  MemoryOutput(std::uint64_t data_bytes, std::uint64_t sorted_index_bytes)
   {
     // Room for a usual index: growing later would copy everything.
-    this->bytes_.reserve(data_bytes + data_bytes / 32 + (1u << 16));
+    this->bytes_.reserve(data_bytes + sorted_index_bytes + data_bytes / 32 + (1u << 16));
   }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
   {
@@ -157,6 +158,7 @@ public:
   {
     const auto start = Clock::now();
     this->report(0);
+    this->indexed_keys_ = build::indexed_keys(this->particles_, this->options_);
     this->order_ = build::build_order(this->particles_, this->options_);
     const auto built = Clock::now();
 
@@ -182,6 +184,8 @@ public:
     report.file_bytes = this->end_;
     report.data_bytes = this->data_bytes_;
     report.index_bytes = this->end_ - this->data_bytes_;
+    report.sorted_index_bytes =
+      this->indexed_keys_.size() * format::index_bytes(this->particles_.count);
     report.treelets = this->order_.treelets.size();
     for (const Treelet& treelet : this->order_.treelets)
     {
@@ -292,9 +296,9 @@ private:
   }
 
   // Writes the column of an attribute and calls f(t, values) for each treelet in parallel, `values`
-  // in the order of local_slot.
-  template <class F>
-  void write_column(std::uint32_t index, const ArrayView& view, const F& f)
+  // in the order of local_slot; then g(column).
+  template <class F, class G>
+  void write_column(std::uint32_t index, const ArrayView& view, const F& f, const G& g)
   {
     const auto parts = this->source_.open(view, this->spare_bytes(view));
     std::byte* const column = this->begin_column(SectionKind::Attribute, index, view);
@@ -311,6 +315,7 @@ private:
           f(t, values);
         });
     }
+    g(column);
     this->end_column(column);
   }
 
@@ -409,7 +414,8 @@ private:
       std::vector<double> magnitudes;
     };
     tbb::enumerable_thread_specific<Scratch> scratches;
-    this->write_column(index, view,
+    this->write_column(
+      index, view,
       [&](std::size_t t, const std::byte* local)
       {
         const std::size_t count = this->order_.treelets[t].count;
@@ -425,7 +431,17 @@ private:
           indexer.add_treelet(
             t, key_values<T, double>(tuples, count, scalars, -1, scratch.magnitudes));
         }
+      },
+      [&](const std::byte* column)
+      {
+        const T* tuples = reinterpret_cast<const T*>(column);
+        this->sort_keys<T, V>(tuples, scalars, first, 0, scalars);
+        if (scalars > 1)
+        {
+          this->sort_keys<T, double>(tuples, scalars, first, -1, 0);
+        }
       });
+    this->write_sorted_indexes();
     for (KeyIndexer<V>& indexer : indexers)
     {
       indexer.finish();
@@ -434,6 +450,35 @@ private:
     {
       indexer.finish();
     }
+  }
+
+  // Makes the sorted indexes of keys `first_key` and following whose components are begin to end -
+  // 1; the magnitude is -1. `tuples` are those of all particles by file position.
+  template <class T, class V>
+  void sort_keys(const T* tuples, int components, std::size_t first_key, int begin, int end)
+  {
+    const auto step = static_cast<std::size_t>(components);
+    for (int c = begin; c != end; ++c)
+    {
+      const std::size_t key = first_key + static_cast<std::size_t>(c < 0 ? components : c);
+      if (!std::binary_search(this->indexed_keys_.begin(), this->indexed_keys_.end(), key))
+      {
+        continue;
+      }
+      build::SortedIndex<V> index(this->particles_.count);
+      tbb::parallel_for(std::uint64_t{ 0 }, this->particles_.count,
+        [&](std::uint64_t i) { index.set(i, key_value<T, V>(&tuples[i * step], components, c)); });
+      this->sorted_indexes_.emplace_back(static_cast<std::uint32_t>(key), index.finish());
+    }
+  }
+
+  void write_sorted_indexes()
+  {
+    for (const auto& [key, bytes] : this->sorted_indexes_)
+    {
+      this->write_paged(SectionKind::SortedIndex, key, bytes.data(), bytes.size());
+    }
+    this->sorted_indexes_.clear();
   }
 
   void write_index()
@@ -563,6 +608,9 @@ private:
   ColumnSource source_{ this->order_ };
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
+  std::vector<std::size_t> indexed_keys_; ///< ascending
+  std::vector<std::pair<std::uint32_t, LargeArray<std::byte>>>
+    sorted_indexes_; ///< to be written, by key
   std::vector<format::SectionRecord> sections_;
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_;
   std::uint64_t end_ = sizeof(format::Header);
@@ -626,7 +674,8 @@ std::vector<std::byte> encode(
   const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
   build::check_input(particles, options);
-  MemoryOutput output(data_bytes_of(particles));
+  MemoryOutput output(
+    data_bytes_of(particles), options.sorted_indexes.size() * format::index_bytes(particles.count));
   const WriteReport result = run_encoder(particles, options, output);
   if (report)
   {

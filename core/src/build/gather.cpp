@@ -37,6 +37,10 @@ void with_constant_size(std::size_t bytes, const F& f)
 
 bool is_together(const ArrayView& view)
 {
+  if (!view.component[0])
+  {
+    return true; // of no particles, which may have no address to count from
+  }
   for (int c = 1; c < view.components; ++c)
   {
     if (view.component[static_cast<std::size_t>(c)] !=

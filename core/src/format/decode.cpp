@@ -1,6 +1,7 @@
 #include "format/decode.hpp"
 
 #include "format/checksum.hpp"
+#include "format/index_layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +65,7 @@ bool is_paged_kind(std::uint32_t kind)
     case SectionKind::BlockBitmaps:
     case SectionKind::Positions:
     case SectionKind::Attribute:
+    case SectionKind::SortedIndex:
       return true;
     default:
       return false;
@@ -168,6 +170,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   return header;
 }
 
+bool is_sorted_index(const Header& header, const SectionRecord& section, FileKind kind)
+{
+  return kind == FileKind::Leaf && (header.optional_features & kSortedIndexes) != 0 &&
+    section.kind == static_cast<std::uint32_t>(SectionKind::SortedIndex);
+}
+
 std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
@@ -193,8 +201,8 @@ std::vector<SectionRecord> read_sections(
       corrupt(file, name + " is not in ascending order in the section table");
     }
     // Other kinds belong to features that the file does not have or this library does not read.
-    const bool known =
-      (s.kind >= 1 && s.kind <= 12) || (kind == FileKind::Top && (s.kind == 13 || s.kind == 14));
+    const bool known = (s.kind >= 1 && s.kind <= 12) ||
+      (kind == FileKind::Top && (s.kind == 13 || s.kind == 14)) || is_sorted_index(header, s, kind);
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
@@ -442,6 +450,22 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
         std::uint64_t{ key.dictionary_count } * 4);
     }
   }
+  for (const SectionRecord& section : sections)
+  {
+    if (!is_sorted_index(header, section, FileKind::Leaf))
+    {
+      continue;
+    }
+    if (section.index >= schema.keys.size())
+    {
+      corrupt(file, fmt::format("{}: there are {} keys", describe(section), schema.keys.size()));
+    }
+    require(file, sections, SectionKind::SortedIndex, section.index, index_bytes(n));
+    const std::uint32_t attribute = schema.keys[section.index].attribute;
+    schema.attributes[attribute]
+      .keys[section.index - schema.first_keys[attribute]]
+      .has_sorted_index = true;
+  }
 }
 }
 
@@ -508,7 +532,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
           file, fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
       }
       attribute.keys.push_back({ component, number_from_bits(record.minimum, type),
-        number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0 });
+        number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0, false });
       schema.keys.push_back(record);
     }
   }

@@ -40,6 +40,10 @@ enum class FileKind
 [[nodiscard]] std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind = FileKind::Leaf);
 
+/// A SORTED_INDEX that is to be used: of a leaf file that has the feature.
+[[nodiscard]] bool is_sorted_index(
+  const Header& header, const SectionRecord& section, FileKind kind = FileKind::Leaf);
+
 [[nodiscard]] const SectionRecord* find_section(
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);
 

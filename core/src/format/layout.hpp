@@ -11,7 +11,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are read in pl
 
 inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'A', 'T', 0x0D, 0x0A, 0x1A, 0x0A };
 inline constexpr std::uint16_t kVersionMajor = 1;
-inline constexpr std::uint16_t kVersionMinor = 0;
+inline constexpr std::uint16_t kVersionMinor = 1; // section 14: of files with a sorted index
 inline constexpr std::uint64_t kPageBytes = 4096;              // section 2
 inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3: of a leaf file
 inline constexpr std::uint32_t kMaxLeafFiles = 1u << 24;       // section 15
@@ -19,6 +19,8 @@ inline constexpr std::uint32_t kMaxAttributes = 65535;         // section 7
 inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
 inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
 inline constexpr std::uint32_t kMaxBins = 4096;                // section 7
+inline constexpr std::uint64_t kIndexFences = 512;             // section 11: of a page
+inline constexpr std::uint64_t kIndexEntries = 341;            // section 11: of a page
 inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12
 
 /// Section 5.
@@ -51,6 +53,9 @@ enum Feature : std::uint64_t
   kSeveralLeafFiles = 1,
   kCompressedChunks = 2
 };
+
+/// Section 14, `optional_features`.
+inline constexpr std::uint64_t kSortedIndexes = 1;
 
 enum HeaderFlag : std::uint32_t
 {
@@ -202,6 +207,15 @@ struct TreeletKeyRecord
   std::uint32_t reserved;
 };
 static_assert(sizeof(TreeletKeyRecord) == 32 && offsetof(TreeletKeyRecord, bitmap) == 16);
+
+/// Section 11. `value` is the bits of a value of the key's class, the lower half first: in 12 bytes
+/// there is no alignment for 8.
+struct IndexEntry
+{
+  std::uint32_t value[2];
+  std::uint32_t position;
+};
+static_assert(sizeof(IndexEntry) == 12 && kIndexEntries == kPageBytes / sizeof(IndexEntry));
 
 /// Section 15: beginning of LEAF_FILES.
 struct LeafFilesHead

@@ -4,6 +4,7 @@
 
 #include "file_impl.hpp"
 #include "query/classify.hpp"
+#include "query/index_lookup.hpp"
 #include "query/match.hpp"
 
 #include <tbb/parallel_for.h>
@@ -34,6 +35,16 @@ void append_piece(std::vector<Piece>& pieces, const Piece& next)
     return;
   }
   pieces.push_back(next);
+}
+
+std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
+{
+  std::uint64_t count = 0;
+  for (const Piece& piece : pieces)
+  {
+    count += piece.undecided == 0 ? 0 : piece.span.count;
+  }
+  return count;
 }
 
 // File positions of intervals of ranks, in file order, cut to the progressive step.
@@ -203,10 +214,7 @@ Selection select_pieces(
   const File::Impl& file, const Conditions& conditions, std::vector<Piece> pieces)
 {
   Selection selection;
-  for (const Piece& piece : pieces)
-  {
-    selection.tested += piece.undecided == 0 ? 0 : piece.span.count;
-  }
+  selection.tested = undecided_particles(pieces);
   if (selection.tested == 0)
   {
     for (const Piece& piece : pieces)
@@ -237,6 +245,49 @@ Selection select_pieces(
   return selection;
 }
 
+// What is left of `pieces` if of all particles those at `positions` meet the condition with this
+// bit.
+std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
+  const std::vector<std::uint32_t>& positions, std::uint64_t condition)
+{
+  std::vector<Piece> cut;
+  auto piece = pieces.begin();
+  for (const std::uint64_t position : positions)
+  {
+    while (piece != pieces.end() && piece->span.first + piece->span.count <= position)
+    {
+      ++piece;
+    }
+    if (piece == pieces.end())
+    {
+      break;
+    }
+    if (piece->span.first <= position)
+    {
+      append_piece(cut, { { position, 1 }, piece->undecided & ~condition });
+    }
+  }
+  return cut;
+}
+
+// Leaves to a sorted index what it answers faster than a test of the particles of `pieces` that are
+// undecided.
+bool use_sorted_index(
+  const File::Impl& file, const Conditions& conditions, std::vector<Piece>& pieces)
+{
+  constexpr std::size_t kOwnBits = 62; // further conditions share one
+  const std::uint64_t tested = undecided_particles(pieces);
+  for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
+  {
+    if (const auto positions = look_up(file, conditions.keys[r], tested))
+    {
+      pieces = cut_to(pieces, *positions, key_bit(r));
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditions)
 {
   if (conditions.nothing())
@@ -248,7 +299,25 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
     return to_pieces(
       file.schema.levels, { { conditions.first_rank, conditions.end_rank, 0 } }, conditions);
   }
-  return to_pieces(file.schema.levels, classify(file, conditions), conditions);
+  // A look at treelets and blocks takes longer than an index of a few ids.
+  const bool is_alone =
+    conditions.keys.size() == 1 && !conditions.box && file.has_sorted_index(conditions.keys[0].key);
+  std::vector<Piece> pieces;
+  if (is_alone)
+  {
+    pieces = to_pieces(file.schema.levels,
+      { { conditions.first_rank, conditions.end_rank, key_bit(0) } }, conditions);
+    if (use_sorted_index(file, conditions, pieces))
+    {
+      return pieces;
+    }
+  }
+  pieces = to_pieces(file.schema.levels, classify(file, conditions), conditions);
+  if (!is_alone)
+  {
+    (void)use_sorted_index(file, conditions, pieces);
+  }
+  return pieces;
 }
 }
 
