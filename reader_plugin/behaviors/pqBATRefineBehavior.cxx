@@ -11,12 +11,16 @@
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSourceProxy.h"
 
+#include <QElapsedTimer>
 #include <QGuiApplication>
+
+#include <algorithm>
 
 namespace
 {
 // Long enough for the next move of a hand that turns the wheel or clicks again.
 constexpr int IdleMilliseconds = 200;
+constexpr int LongestMilliseconds = 2000;
 
 double Information(vtkSMProxy* proxy, const char* name)
 {
@@ -108,6 +112,8 @@ void pqBATRefineBehavior::refine()
     this->Idle.start();
     return;
   }
+  QElapsedTimer step;
+  step.start();
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>())
   {
@@ -119,4 +125,6 @@ void pqBATRefineBehavior::refine()
       source->renderAllViews(); // its end starts the timer again
     }
   }
+  const auto took = static_cast<int>(std::min<qint64>(step.elapsed(), LongestMilliseconds));
+  this->Idle.setInterval(std::max(IdleMilliseconds, took));
 }

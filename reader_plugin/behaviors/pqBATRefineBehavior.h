@@ -11,7 +11,8 @@ class pqProxy;
 class pqView;
 
 /// Takes a step (vtkBATReader::LoadMore) with each reader that has RefineWhileIdle on and is shown in
-/// a view, a moment after the last picture was drawn; never while a mouse button is held down, an
+/// a view, a moment after the last picture was drawn, or for as long as the last step took if that is
+/// longer, so that whoever wants to turn the picture gets to it between two steps; never while a mouse button is held down, an
 /// animation plays or changes wait for Apply. Stops where Quality or ParticleBudget is reached.
 class pqBATRefineBehavior : public QObject
 {

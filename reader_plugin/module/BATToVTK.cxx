@@ -194,7 +194,8 @@ void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::AddProvenance(const bat::Dataset& file, double quality, vtkDataObject* output)
+void bat_vtk::AddProvenance(
+  const bat::Dataset& file, double quality, double requested, vtkDataObject* output)
 {
   if (const std::optional<double> time = file.time())
   {
@@ -206,6 +207,7 @@ void bat_vtk::AddProvenance(const bat::Dataset& file, double quality, vtkDataObj
     AddField<vtkTypeInt64Array>(field, "timestep", *step);
   }
   AddField<vtkDoubleArray>(field, "quality", quality);
+  AddField<vtkDoubleArray>(field, "quality_requested", requested);
   AddField<vtkTypeInt64Array>(
     field, "particle_count", static_cast<vtkTypeInt64>(file.particle_count()));
   AddField<vtkStringArray>(field, "format_version", file.format_version());

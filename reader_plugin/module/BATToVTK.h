@@ -34,9 +34,10 @@ void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
   const std::vector<std::size_t>& attributes, int vertexCells, vtkPolyData* output);
 
-/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality,
-/// particle_count of the file, format_version and provenance (its metadata, JSON), as far as the file has them.
-void AddProvenance(const bat::Dataset& file, double quality, vtkDataObject* output);
+/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality
+/// and quality_requested, particle_count of the file, format_version and provenance (its metadata, JSON), as far as the file has them.
+void AddProvenance(
+  const bat::Dataset& file, double quality, double requested, vtkDataObject* output);
 
 /// A name and the bytes of one particle, two texts each: positions, with an empty name, then the
 /// attributes.

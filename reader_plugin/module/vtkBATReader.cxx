@@ -592,7 +592,7 @@ int vtkBATReader::RequestData(
     this->LoadedQuality = loaded.Quality();
     this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
     bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);
-    bat_vtk::AddProvenance(file, loaded.Quality(), output);
+    bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
   }
   catch (const bat::Error& error)
   {

@@ -1,6 +1,7 @@
 """How much the reader loads through its proxy: particle budget, refining from a script, what it tells, and
 what pvbatch says of a sample. Arguments: pvbatch, convert.py."""
 import re
+import time
 
 from bat_test import *
 
@@ -11,6 +12,11 @@ COUNT = 5200000  # more than the default budget
 def information(reader, name):
     reader.UpdatePropertyInformation()
     return reader.GetPropertyValue(name)
+
+
+def is_open(path):
+    links = [os.path.join("/proc/self/fd", fd) for fd in os.listdir("/proc/self/fd")]
+    return os.path.realpath(path) in [os.path.realpath(link) for link in links if os.path.islink(link)]
 
 
 def batch(*words):
@@ -68,6 +74,26 @@ with Folder() as folder:
     reader.InvokeCommand("LoadMore")
     expect(ids(reader), BIG_ID + np.arange(COUNT), "ids after all steps")
     Delete(reader)
+
+    # From the second step on, the next file of a series is opened before it is asked for.
+    for step in range(4):
+        SaveData(folder("dust_%d.bat" % step), proxy=producer(cloud(1000 + step)))
+    series = OpenDataFile([folder("dust_%d.bat" % step) for step in range(4)])
+    UpdatePipeline(0, series)
+    expect(is_open(folder("dust_1.bat")), False, "read ahead before the first step")
+    for step, ahead in ((1, 2), (2, 3), (1, 0)):
+        UpdatePipeline(step, series)
+        expect(series.GetDataInformation().GetNumberOfPoints(), 1000 + step, "particles of step %d" % step)
+        for _ in range(100):
+            if is_open(folder("dust_%d.bat" % ahead)):
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("step %d is not read ahead at step %d" % (ahead, step))
+    UpdatePipeline(0, series)
+    found = series.GetClientSideObject().GetOutputDataObject(0).GetPointData().GetArray("id")
+    expect(np.sort(vtk_to_numpy(found)), arrays(1000)["id"], "ids of a step that was read ahead")
+    Delete(series)
 
     # pvbatch says that it has a sample, once; a conversion takes all.
     script = folder("read.py")

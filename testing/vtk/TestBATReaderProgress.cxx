@@ -275,6 +275,26 @@ TEST_F(BATReaderProgress, giving_up_a_step_keeps_the_particles_before_it)
   this->ExpectAll(this->Load());
 }
 
+TEST_F(BATReaderProgress, writing_less_than_was_asked_for_is_warned_of)
+{
+  const auto write = [&]()
+  {
+    vtkNew<vtkBATWriter> writer;
+    Messages said(writer);
+    writer->SetInputConnection(this->Reader->GetOutputPort());
+    writer->SetFileName((this->Folder / "copy.bat").c_str());
+    EXPECT_EQ(writer->Write(), 1);
+    return said.Warnings;
+  };
+  this->Reader->SetQuality(0.1);
+  EXPECT_EQ(write(), ""); // as was asked for
+  this->Reader->SetParticleBudget(10000);
+  const std::string warning = write();
+  EXPECT_NE(warning.find("of 1200000 particles"), std::string::npos) << warning;
+  this->Reader->SetParticleBudget(0);
+  EXPECT_EQ(write(), "");
+}
+
 TEST_F(BATReaderProgress, reading_ahead_opens_the_next_file)
 {
   const std::string next = this->Folder / "next.bat";
@@ -300,6 +320,7 @@ TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_ar
   vtkFieldData* field = this->Load()->GetFieldData();
   EXPECT_EQ(field->GetArray("quality")->GetTuple1(0), 0.5);
   EXPECT_EQ(field->GetArray("particle_count")->GetTuple1(0), kCount);
+  EXPECT_EQ(field->GetArray("quality_requested")->GetTuple1(0), 0.5);
   auto* version = vtkStringArray::SafeDownCast(field->GetAbstractArray("format_version"));
   ASSERT_TRUE(version);
   EXPECT_EQ(version->GetValue(0), "1.0");

@@ -28,8 +28,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iomanip>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -799,6 +801,27 @@ AttributeView ConcatenateAttribute(const std::vector<const Block*>& blocks,
   return attribute;
 }
 
+// The BAT reader says so in its field data when it loads less than it was asked for.
+std::optional<std::string> RemarkOnSample(vtkDataObject* data)
+{
+  const auto number = [&](const char* name)
+  {
+    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
+    return array && array->GetNumberOfValues() == 1 ? array->GetTuple1(0) : -1.0;
+  };
+  const double quality = number("quality");
+  const double all = number("particle_count");
+  if (quality < 0.0 || all < 0.0 || quality >= number("quality_requested"))
+  {
+    return std::nullopt;
+  }
+  std::ostringstream text;
+  text << "only a sample is written, quality " << quality << " of " << std::fixed
+       << std::setprecision(0) << all
+       << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has refined";
+  return text.str();
+}
+
 std::optional<double> TimeOf(vtkDataObject* data)
 {
   vtkInformation* information = data->GetInformation();
@@ -839,6 +862,11 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
   {
     particles.time = particles.time ? particles.time : TimeOf(leaf.Data);
     particles.step = particles.step ? particles.step : StepOf(leaf.Data);
+    const std::optional<std::string> remark = RemarkOnSample(leaf.Data);
+    if (remark && result.Warnings.empty())
+    {
+      result.Warnings.push_back(*remark);
+    }
   }
 
   const bool composite = vtkCompositeDataSet::SafeDownCast(input) != nullptr;
