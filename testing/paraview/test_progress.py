@@ -79,7 +79,7 @@ with Folder() as folder:
     for step in range(4):
         SaveData(folder("dust_%d.bat" % step), proxy=producer(cloud(1000 + step)))
     series = OpenDataFile([folder("dust_%d.bat" % step) for step in range(4)])
-    UpdatePipeline(0, series)
+    series.UpdatePipeline(0)  # simple.UpdatePipeline takes 0 for no time
     expect(is_open(folder("dust_1.bat")), False, "read ahead before the first step")
     for step, ahead in ((1, 2), (2, 3), (1, 0)):
         UpdatePipeline(step, series)
@@ -90,7 +90,7 @@ with Folder() as folder:
             time.sleep(0.1)
         else:
             raise AssertionError("step %d is not read ahead at step %d" % (ahead, step))
-    UpdatePipeline(0, series)
+    series.UpdatePipeline(0)  # simple.UpdatePipeline takes 0 for no time
     found = series.GetClientSideObject().GetOutputDataObject(0).GetPointData().GetArray("id")
     expect(np.sort(vtk_to_numpy(found)), arrays(1000)["id"], "ids of a step that was read ahead")
     Delete(series)
