@@ -3,6 +3,7 @@
 #include "bat/error.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -72,7 +73,11 @@ const bat::Dataset* bat_vtk::OpenFile::Current() const
 void bat_vtk::OpenFile::ReadAhead(const std::string& name, const bat::Query& query,
   std::uint64_t budget, const std::vector<std::string>& attributes)
 {
-  if (name == this->Now.Name || (this->Next.valid() && name == this->NextName))
+  // Another future would wait for the thread of the one before.
+  const bool busy = this->Next.valid() &&
+    (name == this->NextName ||
+      this->Next.wait_for(std::chrono::seconds(0)) != std::future_status::ready);
+  if (busy || name == this->Now.Name)
   {
     return;
   }

@@ -40,7 +40,8 @@ public:
 
   /// Opens a file in the background and asks the system for what a query needs of it, so that a
   /// Get() that follows soon does not wait for the disk. What is wrong with it is left for Get()
-  /// to say. Attributes are given by name; those that the file lacks are ignored.
+  /// to say. Attributes are given by name; those that the file lacks are ignored. Does nothing
+  /// while another file is being read ahead.
   void ReadAhead(const std::string& name, const bat::Query& query, std::uint64_t budget,
     const std::vector<std::string>& attributes);
 
