@@ -60,13 +60,13 @@ foreach (_bat_module IN LISTS _bat_required_modules)
     message(FATAL_ERROR "ParaView was built without the module ${_bat_module}")
   endif ()
 endforeach ()
-# The documentation step needs Qt's or XSLT's command-line tools, which few machines have.
+include(BATParaViewDocumentation)
 paraview_plugin_build(
   RUNTIME_DESTINATION "${CMAKE_INSTALL_BINDIR}"
   LIBRARY_DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY_SUBDIRECTORY "paraview-plugins"
   PLUGINS_FILE_NAME "bat.plugins.xml"
-  DISABLE_XML_DOCUMENTATION ON
+  DISABLE_XML_DOCUMENTATION ${_bat_without_documentation}
   AUTOLOAD ${_bat_plugins}
   PLUGINS ${_bat_plugins})
 

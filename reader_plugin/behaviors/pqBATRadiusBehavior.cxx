@@ -2,8 +2,6 @@
 
 #include "pqApplicationCore.h"
 #include "pqDataRepresentation.h"
-#include "pqObjectBuilder.h"
-#include "pqOutputPort.h"
 #include "pqPipelineSource.h"
 #include "pqServerManagerModel.h"
 
@@ -18,7 +16,7 @@ namespace
 // 0 if the source is none of ours or does not know.
 double SuggestedRadius(pqPipelineSource* source)
 {
-  vtkSMProperty* suggested = source ? source->getProxy()->GetProperty("SuggestedRadius") : nullptr;
+  vtkSMProperty* suggested = source->getProxy()->GetProperty("SuggestedRadius");
   if (!suggested)
   {
     return 0.0;
@@ -44,9 +42,6 @@ pqBATRadiusBehavior::pqBATRadiusBehavior(QObject* parentObject)
   {
     this->watchSource(source);
   }
-  // Of the user, not of a state file, which has its own radii.
-  QObject::connect(pqApplicationCore::instance()->getObjectBuilder(),
-    &pqObjectBuilder::dataRepresentationCreated, this, &pqBATRadiusBehavior::adopt);
 }
 
 //-----------------------------------------------------------------------------
@@ -55,16 +50,21 @@ void pqBATRadiusBehavior::watchSource(pqPipelineSource* source)
   if (source->getProxy()->GetProperty("SuggestedRadius"))
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(follow(pqPipelineSource*)));
+    this->connect(source,
+      SIGNAL(representationAdded(pqPipelineSource*, pqDataRepresentation*, int)),
+      SLOT(adopt(pqPipelineSource*, pqDataRepresentation*)));
   }
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRadiusBehavior::adopt(pqDataRepresentation* representation)
+void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* representation)
 {
-  pqOutputPort* port = representation->getOutputPortFromInput();
-  const double radius = SuggestedRadius(port ? port->getSource() : nullptr);
-  vtkSMProxy* proxy = representation->getProxy();
-  if (radius > 0.0 && proxy->GetProperty("GaussianRadius"))
+  if (pqApplicationCore::instance()->isLoadingState())
+  {
+    return; // it has its own radii
+  }
+  const double radius = SuggestedRadius(source);
+  if (radius > 0.0 && representation->getProxy()->GetProperty("GaussianRadius"))
   {
     this->setRadius(representation, radius);
   }

@@ -19,7 +19,7 @@ public:
 
 private Q_SLOTS:
   void watchSource(pqPipelineSource* source);
-  void adopt(pqDataRepresentation* representation);
+  void adopt(pqPipelineSource* source, pqDataRepresentation* representation);
   void follow(pqPipelineSource* source);
 
 private:
