@@ -30,7 +30,7 @@ endif ()
 set(_bat_qt Qt${PARAVIEW_QT_MAJOR_VERSION})
 set(_bat_without_documentation ON)
 if (BAT_WITH_WIDGETS)
-  find_package(${_bat_qt} QUIET COMPONENTS Help)
+  find_package(${_bat_qt} QUIET COMPONENTS Help OPTIONAL_COMPONENTS Tools) # Qt 6 has it there
   if (PARAVIEW_QT_MAJOR_VERSION GREATER 5 AND ParaView_VERSION VERSION_LESS 6.1)
     set(_bat_missing "ParaView ${ParaView_VERSION} with Qt ${PARAVIEW_QT_MAJOR_VERSION} cannot make them")
   elseif (NOT _bat_transformer_runs)
