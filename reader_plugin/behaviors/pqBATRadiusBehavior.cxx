@@ -2,9 +2,8 @@
 
 #include "pqApplicationCore.h"
 #include "pqDataRepresentation.h"
-#include "pqObjectBuilder.h"
-#include "pqOutputPort.h"
 #include "pqPipelineSource.h"
+#include "pqRepresentation.h"
 #include "pqServerManagerModel.h"
 
 #include "vtkSMProperty.h"
@@ -44,9 +43,8 @@ pqBATRadiusBehavior::pqBATRadiusBehavior(QObject* parentObject)
   {
     this->watchSource(source);
   }
-  // Of the user, not of a state file, which has its own radii.
-  QObject::connect(pqApplicationCore::instance()->getObjectBuilder(),
-    &pqObjectBuilder::dataRepresentationCreated, this, &pqBATRadiusBehavior::adopt);
+  QObject::connect(
+    model, &pqServerManagerModel::representationAdded, this, &pqBATRadiusBehavior::adopt);
 }
 
 //-----------------------------------------------------------------------------
@@ -59,11 +57,19 @@ void pqBATRadiusBehavior::watchSource(pqPipelineSource* source)
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRadiusBehavior::adopt(pqDataRepresentation* representation)
+void pqBATRadiusBehavior::adopt(pqRepresentation* added)
 {
-  pqOutputPort* port = representation->getOutputPortFromInput();
-  const double radius = SuggestedRadius(port ? port->getSource() : nullptr);
+  auto* representation = qobject_cast<pqDataRepresentation*>(added);
+  // A state file has its own radii.
+  if (!representation || pqApplicationCore::instance()->isLoadingState())
+  {
+    return;
+  }
+  // The representation itself does not know its input yet.
   vtkSMProxy* proxy = representation->getProxy();
+  vtkSMProxy* input = vtkSMPropertyHelper(proxy, "Input", /*quiet=*/true).GetAsProxy();
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  const double radius = SuggestedRadius(input ? model->findItem<pqPipelineSource*>(input) : nullptr);
   if (radius > 0.0 && proxy->GetProperty("GaussianRadius"))
   {
     this->setRadius(representation, radius);

@@ -7,6 +7,7 @@
 
 class pqDataRepresentation;
 class pqPipelineSource;
+class pqRepresentation;
 
 /// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and after
 /// each update, so that shapes look closed at every quality. A radius that the user has set stays.
@@ -19,7 +20,7 @@ public:
 
 private Q_SLOTS:
   void watchSource(pqPipelineSource* source);
-  void adopt(pqDataRepresentation* representation);
+  void adopt(pqRepresentation* added);
   void follow(pqPipelineSource* source);
 
 private:
