@@ -1,0 +1,28 @@
+"""Writes what the GUI tests open. Arguments: the folder for it, the folder of the real data."""
+from bat_test import *
+
+folder, data = sys.argv[1:]
+
+
+def at(name):
+    return os.path.join(folder, name)
+
+
+SaveData(at("large.bat"), producer(cloud(700000)))
+SaveData(at("sample.bat"), producer(cloud(20000)))
+SaveData(at("leaves.bat"), producer(cloud(20000)), LeafFileSize=0.1)
+assert len(os.listdir(at("leaves.bat.leaves"))) > 2
+shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))
+
+# A series of four steps, and the temporary of a fifth.
+times = [0.5, 0.75, 2.0, 2.25]
+for step, time in enumerate(times):
+    particles = cloud(1000 + step, seed=step)
+    particles.GetInformation().Set(particles.DATA_TIME_STEP(), time)
+    SaveData(at("steps_%04d.bat" % step), producer(particles))
+files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enumerate(times)]
+with open(at("steps.bat.series"), "w") as series:
+    json.dump({"file-series-version": "1.0", "files": files}, series)
+with open(at(".steps_0004.bat.01234567.tmp"), "wb") as temporary:
+    temporary.write(b"half a step")
+finish()

@@ -1,0 +1,29 @@
+// Test events beyond ParaView's own:
+//
+//   bat_wait_for PROPERTY=TEXT   until the property of the object has this text, a minute at most
+//   bat_wait MILLISECONDS        whatever happens meanwhile
+//   bat_press X,Y                holds the left mouse button down for all of Qt; ParaView's own
+//   bat_release X,Y              mousePress is seen by the widget alone. In shares of the widget
+//   bat_python CODE              in ParaView's own Python; an exception ends the test
+#ifndef pqBATEventPlayer_h
+#define pqBATEventPlayer_h
+
+#include "pqWidgetEventPlayer.h"
+
+class pqBATEventPlayer : public pqWidgetEventPlayer
+{
+  Q_OBJECT
+  typedef pqWidgetEventPlayer Superclass;
+
+public:
+  explicit pqBATEventPlayer(QObject* parent);
+
+  using Superclass::playEvent;
+  bool playEvent(
+    QObject* object, const QString& command, const QString& arguments, bool& error) override;
+
+private:
+  Q_DISABLE_COPY(pqBATEventPlayer)
+};
+
+#endif

@@ -1,0 +1,21 @@
+// Gives ParaView's test player the events of pqBATEventPlayer.
+#ifndef pqBATGuiTestAutoStart_h
+#define pqBATGuiTestAutoStart_h
+
+#include <QObject>
+
+class pqBATGuiTestAutoStart : public QObject
+{
+  Q_OBJECT
+
+public:
+  explicit pqBATGuiTestAutoStart(QObject* parent = nullptr);
+
+  void startup();
+  void shutdown() {}
+
+private:
+  Q_DISABLE_COPY(pqBATGuiTestAutoStart)
+};
+
+#endif
