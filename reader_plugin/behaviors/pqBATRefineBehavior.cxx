@@ -11,7 +11,6 @@
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSourceProxy.h"
 
-#include <QElapsedTimer>
 #include <QGuiApplication>
 
 #include <algorithm>
@@ -56,7 +55,17 @@ pqBATRefineBehavior::pqBATRefineBehavior(QObject* parentObject)
 // Each picture, one of an interaction too, puts the next step off.
 void pqBATRefineBehavior::watchView(pqView* view)
 {
-  QObject::connect(view, &pqView::endRender, this, [this]() { this->Idle.start(); });
+  QObject::connect(view, &pqView::endRender, this,
+    [this]()
+    {
+      if (this->Step.isValid())
+      {
+        const auto took = static_cast<int>(std::min<qint64>(this->Step.elapsed(), LongestMilliseconds));
+        this->Idle.setInterval(std::max(IdleMilliseconds, took));
+        this->Step.invalidate();
+      }
+      this->Idle.start();
+    });
 }
 
 //-----------------------------------------------------------------------------
@@ -112,8 +121,6 @@ void pqBATRefineBehavior::refine()
     this->Idle.start();
     return;
   }
-  QElapsedTimer step;
-  step.start();
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>())
   {
@@ -122,9 +129,8 @@ void pqBATRefineBehavior::refine()
       vtkSMProxy* reader = source->getProxy();
       reader->GetProperty("LoadMore")->GetParent()->InvokeCommand("LoadMore");
       reader->MarkModified(reader);
-      source->renderAllViews(); // its end starts the timer again
+      this->Step.start();
+      source->renderAllViews(); // some time later; its end starts the timer again
     }
   }
-  const auto took = static_cast<int>(std::min<qint64>(step.elapsed(), LongestMilliseconds));
-  this->Idle.setInterval(std::max(IdleMilliseconds, took));
 }

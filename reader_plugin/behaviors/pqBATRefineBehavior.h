@@ -2,6 +2,7 @@
 #ifndef pqBATRefineBehavior_h
 #define pqBATRefineBehavior_h
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 
@@ -35,6 +36,7 @@ private:
   bool canRefine(pqPipelineSource* source) const;
 
   QTimer Idle;
+  QElapsedTimer Step; ///< from its beginning to its picture
   int PlayingScenes = 0;
 };
 

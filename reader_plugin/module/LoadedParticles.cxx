@@ -14,22 +14,6 @@ namespace
 // Between two signs of progress; a fraction of a tenth of a second.
 constexpr std::uint64_t PortionParticles = 1 << 21;
 
-bool SameConditions(const bat::Query& a, const bat::Query& b)
-{
-  const auto sameRange = [](const bat::AttributeRange& x, const bat::AttributeRange& y)
-  {
-    return x.attribute == y.attribute && x.component == y.component && x.lower == y.lower &&
-      x.upper == y.upper;
-  };
-  const auto sameValues = [](const bat::AttributeValues& x, const bat::AttributeValues& y)
-  { return x.attribute == y.attribute && x.component == y.component && x.values == y.values; };
-  const bool sameBox = a.box.has_value() == b.box.has_value() &&
-    (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
-  return sameBox && a.part == b.part && a.parts == b.parts &&
-    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange) &&
-    std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), sameValues);
-}
-
 std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)
 {
   std::uint64_t count = 0;
@@ -56,6 +40,23 @@ void LeaveOut(bat::DatasetSelection& selection, const Bad& bad)
 }
 
 //------------------------------------------------------------------------------
+bool bat_vtk::SameConditions(const bat::Query& a, const bat::Query& b)
+{
+  const auto sameRange = [](const bat::AttributeRange& x, const bat::AttributeRange& y)
+  {
+    return x.attribute == y.attribute && x.component == y.component && x.lower == y.lower &&
+      x.upper == y.upper;
+  };
+  const auto sameValues = [](const bat::AttributeValues& x, const bat::AttributeValues& y)
+  { return x.attribute == y.attribute && x.component == y.component && x.values == y.values; };
+  const bool sameBox = a.box.has_value() == b.box.has_value() &&
+    (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
+  return sameBox &&
+    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange) &&
+    std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), sameValues);
+}
+
+//------------------------------------------------------------------------------
 void bat_vtk::LoadedParticles::Clear()
 {
   *this = {};
@@ -65,6 +66,7 @@ void bat_vtk::LoadedParticles::Clear()
 bool bat_vtk::LoadedParticles::IsSame(const Request& request) const
 {
   return this->Generation == request.Generation && this->SkipDamaged == request.SkipDamaged &&
+    this->Query.part == request.Query.part && this->Query.parts == request.Query.parts &&
     SameConditions(this->Query, request.Query);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,9 @@
 
 namespace
 {
+// The first file of a series, the present one, and the one before.
+constexpr std::size_t MostOpen = 3;
+
 std::optional<bat_vtk::FileStamp> StampOf(const std::filesystem::path& path)
 {
   std::error_code error;
@@ -37,75 +41,132 @@ bool bat_vtk::FileStamp::operator==(const FileStamp& other) const
 }
 
 //------------------------------------------------------------------------------
+bat_vtk::OpenFile::~OpenFile()
+{
+  if (this->GivenUp)
+  {
+    *this->GivenUp = true;
+  }
+}
+
+//------------------------------------------------------------------------------
 const bat::Dataset& bat_vtk::OpenFile::Get(const std::string& name)
 {
   const std::filesystem::path path = std::filesystem::u8path(name);
   // Taken before opening: a file that is replaced in between is opened again next time.
   const std::optional<FileStamp> stamp = StampOf(path);
-  if (this->Now.File && stamp && stamp == this->Now.Stamp && this->Now.Name == name)
+  const auto known = std::find_if(this->Handles.begin(), this->Handles.end(),
+    [&](const Handle& handle) { return handle.Name == name; });
+  this->Failed = true;
+  if (known != this->Handles.end() && stamp && stamp == known->Stamp)
   {
-    return *this->Now.File;
+    this->Handles.splice(this->Handles.begin(), this->Handles, known);
+    this->Failed = false;
+    return *this->Handles.front().File;
   }
-  this->Now = {};
-  ++this->Opened;
+  if (known != this->Handles.end())
+  {
+    this->Handles.erase(known);
+  }
+  Handle opened;
   if (this->Next.valid() && this->NextName == name)
   {
-    Handle next = this->Next.get();
-    if (next.File && stamp && stamp == next.Stamp)
-    {
-      this->Now = std::move(next);
-      return *this->Now.File;
-    }
+    opened = this->Next.get();
   }
-  this->Now.File = bat::Dataset::open(path);
-  this->Now.Name = name;
-  this->Now.Stamp = stamp;
-  return *this->Now.File;
+  if (!opened.File || !stamp || !(stamp == opened.Stamp))
+  {
+    opened = { name, stamp, bat::Dataset::open(path), 0 };
+  }
+  opened.Generation = ++this->Opened;
+  this->Handles.push_front(std::move(opened));
+  if (this->Handles.size() > MostOpen)
+  {
+    auto last = std::prev(this->Handles.end());
+    this->Handles.erase(last->Generation == this->Kept ? std::prev(last) : last);
+  }
+  this->Failed = false;
+  return *this->Handles.front().File;
+}
+
+//------------------------------------------------------------------------------
+std::uint64_t bat_vtk::OpenFile::Generation() const
+{
+  return this->Handles.empty() ? 0 : this->Handles.front().Generation;
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::OpenFile::Keep()
+{
+  this->Kept = this->Generation();
 }
 
 //------------------------------------------------------------------------------
 const bat::Dataset* bat_vtk::OpenFile::Current() const
 {
-  return this->Now.File ? &*this->Now.File : nullptr;
+  return this->Failed || this->Handles.empty() ? nullptr : &*this->Handles.front().File;
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::OpenFile::Handle bat_vtk::OpenFile::OpenAhead(const std::string& name, bat::Query query,
+  std::uint64_t budget, const std::vector<std::string>& attributes, const Flag& givenUp)
+{
+  try
+  {
+    const std::filesystem::path path = std::filesystem::u8path(name);
+    Handle next{ name, StampOf(path), bat::Dataset::open(path), 0 };
+    if (*givenUp)
+    {
+      return next;
+    }
+    query.quality = next.File->quality_within(query, budget);
+    if (*givenUp)
+    {
+      return next;
+    }
+    std::vector<std::size_t> numbers;
+    const std::vector<std::string> names = next.File->attribute_names();
+    for (std::size_t i = 0; i != names.size(); ++i)
+    {
+      if (std::find(attributes.begin(), attributes.end(), names[i]) != attributes.end())
+      {
+        numbers.push_back(i);
+      }
+    }
+    next.File->prefetch(next.File->select(query), numbers);
+    return next;
+  }
+  catch (const std::exception&)
+  {
+    return {};
+  }
 }
 
 //------------------------------------------------------------------------------
 void bat_vtk::OpenFile::ReadAhead(const std::string& name, const bat::Query& query,
   std::uint64_t budget, const std::vector<std::string>& attributes)
 {
-  // Another future would wait for the thread of the one before.
-  const bool busy = this->Next.valid() &&
-    (name == this->NextName ||
-      this->Next.wait_for(std::chrono::seconds(0)) != std::future_status::ready);
-  if (busy || name == this->Now.Name)
+  const bool isOpen = std::any_of(this->Handles.begin(), this->Handles.end(),
+    [&](const Handle& handle) { return handle.Name == name; });
+  if (isOpen || (this->Next.valid() && name == this->NextName))
   {
     return;
   }
-  this->NextName = name;
-  this->Next = std::async(std::launch::async,
-    [name, query, budget, attributes]() -> Handle
-    {
-      try
-      {
-        const std::filesystem::path path = std::filesystem::u8path(name);
-        Handle next{ name, StampOf(path), bat::Dataset::open(path) };
-        bat::Query fitting = query;
-        fitting.quality = next.File->quality_within(query, budget);
-        std::vector<std::size_t> numbers;
-        const std::vector<std::string> names = next.File->attribute_names();
-        for (std::size_t i = 0; i != names.size(); ++i)
-        {
-          if (std::find(attributes.begin(), attributes.end(), names[i]) != attributes.end())
-          {
-            numbers.push_back(i);
-          }
-        }
-        next.File->prefetch(next.File->select(fitting), numbers);
-        return next;
-      }
-      catch (const std::exception&)
-      {
-        return {};
-      }
-    });
+  // Another future would wait for the thread of the one before.
+  if (this->Next.valid() &&
+    this->Next.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+  {
+    *this->GivenUp = true;
+    return;
+  }
+  try
+  {
+    this->GivenUp = std::make_shared<std::atomic<bool>>(false);
+    this->NextName = name;
+    this->Next =
+      std::async(std::launch::async, OpenAhead, name, query, budget, attributes, this->GivenUp);
+  }
+  catch (const std::system_error&)
+  {
+    // No thread: the file is opened when it is needed.
+  }
 }

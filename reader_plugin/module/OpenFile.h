@@ -4,9 +4,12 @@
 
 #include "bat/dataset.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <future>
+#include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,18 +33,22 @@ public:
   OpenFile() = default;
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
 
-  /// The file, opened if it is another one than last time or has changed on disk. Throws bat::Error.
+  /// The file, opened if it is none of the last few or has changed on disk. A series looks at other
+  /// files in between, for their times. Throws bat::Error.
   const bat::Dataset& Get(const std::string& name);
-  /// Changes whenever Get() opens a file; 0 before.
-  [[nodiscard]] std::uint64_t Generation() const { return this->Opened; }
-  /// Null if the last Get() failed.
+  /// Tells one opened file from any other, of the last Get(); 0 before.
+  [[nodiscard]] std::uint64_t Generation() const;
+  /// The file of the last Get() stays open, however many others are looked at.
+  void Keep();
+  /// Of the last Get(); null if it failed.
   [[nodiscard]] const bat::Dataset* Current() const;
 
   /// Opens a file in the background and asks the system for what a query needs of it, so that a
   /// Get() that follows soon does not wait for the disk. What is wrong with it is left for Get()
-  /// to say. Attributes are given by name; those that the file lacks are ignored. Does nothing
-  /// while another file is being read ahead.
+  /// to say. Attributes are given by name; those that the file lacks are ignored. While another
+  /// file is being read ahead, that is given up, and nothing else is done.
   void ReadAhead(const std::string& name, const bat::Query& query, std::uint64_t budget,
     const std::vector<std::string>& attributes);
 
@@ -51,11 +58,19 @@ private:
     std::string Name;
     std::optional<FileStamp> Stamp;
     std::optional<bat::Dataset> File;
+    std::uint64_t Generation = 0;
   };
+  using Flag = std::shared_ptr<std::atomic<bool>>;
 
-  Handle Now;
+  static Handle OpenAhead(const std::string& name, bat::Query query, std::uint64_t budget,
+    const std::vector<std::string>& attributes, const Flag& givenUp);
+
+  std::list<Handle> Handles; ///< the last one first; a few
+  bool Failed = false;       ///< the last Get()
   std::uint64_t Opened = 0;
+  std::uint64_t Kept = 0;
   std::string NextName;
+  Flag GivenUp;
   std::future<Handle> Next; ///< last: waits for its thread before the rest goes
 };
 }

@@ -137,8 +137,11 @@ public:
     if (this->Reader->Ids && *this->Reader->Ids)
     {
       bat::AttributeValues ids = ParseIds(this->Reader->Ids);
-      ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
-      query.values.push_back(std::move(ids));
+      if (!ids.values.empty()) // blanks alone are no list
+      {
+        ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
+        query.values.push_back(std::move(ids));
+      }
     }
     return query;
   }
@@ -180,11 +183,14 @@ public:
     if (this->Reader->RefineWhileIdle)
     {
       double step = request.File->quality_within(query, FirstParticles, options);
-      if (this->Loaded.IsSame(request))
+      // Not what this piece has managed to load: all pieces take the same steps.
+      if (this->Refined.Generation == request.Generation &&
+        bat_vtk::SameConditions(this->Refined.Query, query))
       {
-        step = std::max(step, this->Loaded.Quality() * (more ? Growth : 1.0));
+        step = std::max(step, this->Refined.Query.quality * (more ? Growth : 1.0));
       }
       query.quality = std::min(query.quality, step);
+      this->Refined = { query, request.Generation };
     }
     this->Reader->SuggestedRadius = RadiusOfSpacing * request.File->spacing(query, options);
   }
@@ -195,6 +201,11 @@ public:
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
   bool MoreWanted = false;
+  struct
+  {
+    bat::Query Query;
+    std::uint64_t Generation = 0;
+  } Refined; ///< the last step
   std::string Reported; ///< last error, empty after a success
   std::chrono::steady_clock::time_point ReportedTime;
   std::uint64_t WarnedGeneration = 0;
@@ -380,7 +391,7 @@ vtkStringArray* vtkBATReader::GetParticleBytesInfo()
 //------------------------------------------------------------------------------
 void vtkBATReader::LoadMore()
 {
-  if (this->RefineWhileIdle && this->LoadedQuality < this->TargetQuality)
+  if (this->RefineWhileIdle)
   {
     this->Internals->MoreWanted = true;
     this->Modified();
@@ -545,6 +556,9 @@ int vtkBATReader::RequestData(
 {
   this->SetErrorCode(vtkErrorCode::NoError);
   this->LoadedCount = 0;
+  // Nothing is left to refine if this fails.
+  this->LoadedQuality = 0.0;
+  this->TargetQuality = 0.0;
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   output->Initialize();
@@ -565,6 +579,7 @@ int vtkBATReader::RequestData(
   try
   {
     const bat::Dataset& file = this->Internals->File.Get(this->FileName);
+    this->Internals->File.Keep();
     bat_vtk::LoadedParticles::Request request;
     request.File = &file;
     request.Generation = this->Internals->File.Generation();
@@ -585,6 +600,7 @@ int vtkBATReader::RequestData(
     }
     if (!loaded.Load(request))
     {
+      this->TargetQuality = 0.0;
       return 1;
     }
     this->WarnOfDamage();
@@ -596,6 +612,7 @@ int vtkBATReader::RequestData(
   }
   catch (const bat::Error& error)
   {
+    this->TargetQuality = 0.0;
     output->Initialize(); // a half-filled output looks like success downstream
     loaded.Clear();
     return this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());

@@ -43,15 +43,17 @@ int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVecto
   }
   this->LoadedIndex = index;
 
-  if (!this->Warned && reader->GetTargetQuality() < reader->GetQuality() &&
+  if (!this->Warned && reader->GetLoadedQuality() < reader->GetQuality() &&
     vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&
     vtkProcessModule::GetProcessModule()->GetPartitionId() == 0)
   {
     this->Warned = true;
+    const char* refining =
+      reader->GetRefineWhileIdle() ? ", and RefineWhileIdle is on, which begins with less" : "";
     vtkWarningMacro(<< reader->GetFileName() << ": a sample of quality "
-                    << reader->GetTargetQuality() << " of its " << reader->GetParticleCount()
+                    << reader->GetLoadedQuality() << " of its " << reader->GetParticleCount()
                     << " particles is loaded, to stay within ParticleBudget = "
-                    << reader->GetParticleBudget() << "; 0 is no limit");
+                    << reader->GetParticleBudget() << "; 0 is no limit" << refining);
   }
   return result;
 }

@@ -126,7 +126,8 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
   {
-    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()));
+    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()),
+      Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has set
   }
 
   this->updateRows();

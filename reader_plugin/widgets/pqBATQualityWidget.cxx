@@ -109,7 +109,8 @@ pqBATQualityWidget::pqBATQualityWidget(
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
   {
-    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()));
+    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()),
+      Qt::QueuedConnection); // after Apply
   }
 
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
@@ -122,6 +123,7 @@ pqBATQualityWidget::pqBATQualityWidget(
         setting, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(settingEdited()));
     }
   }
+  this->updateInformation();
   this->showQuality();
   // A reader that has not been updated yet has nothing either.
   vtkSMSourceProxy* reader = vtkSMSourceProxy::SafeDownCast(smproxy);
@@ -167,7 +169,22 @@ void pqBATQualityWidget::numberEdited()
 void pqBATQualityWidget::dataUpdated()
 {
   this->Loaded = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble() == this->Quality;
+  this->updateInformation();
   this->updateText();
+}
+
+//-----------------------------------------------------------------------------
+// Never during Apply: a Python trace would take what is fetched for what the user has set.
+void pqBATQualityWidget::updateInformation()
+{
+  vtkSMProxy* smproxy = this->proxy();
+  for (const char* name : { "ParticleCount", "LoadedQuality", "ParticleBytesInfo" })
+  {
+    if (vtkSMProperty* information = smproxy->GetProperty(name))
+    {
+      smproxy->UpdatePropertyInformation(information);
+    }
+  }
 }
 
 //-----------------------------------------------------------------------------
@@ -203,10 +220,6 @@ void pqBATQualityWidget::updateText()
   {
     this->Count->clear();
     return;
-  }
-  for (const char* name : { "ParticleCount", "LoadedQuality", "ParticleBytesInfo" })
-  {
-    smproxy->UpdatePropertyInformation(smproxy->GetProperty(name));
   }
   this->Count->setText(this->Loaded ? this->textOfLoaded() : this->textOfPending());
 }

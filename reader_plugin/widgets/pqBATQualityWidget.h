@@ -40,6 +40,7 @@ private:
   Q_DISABLE_COPY(pqBATQualityWidget)
 
   void showQuality();
+  void updateInformation();
   void updateText();
   QString textOfLoaded() const;
   QString textOfPending() const;

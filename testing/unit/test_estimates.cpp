@@ -112,18 +112,46 @@ TEST_F(Estimates, conditions_leave_room_for_a_finer_quality)
   }
 }
 
-TEST_F(Estimates, many_leaf_files_are_not_opened_for_a_budget)
+TEST_F(Estimates, ids_are_not_lost_to_a_budget_among_many_leaf_files)
 {
   const fs::path many = this->folder / "many.bat";
   dataset_files::write(many, dataset_files::slabs(this->cloud, 100));
   const bat::Dataset dataset = bat::Dataset::open(many);
   bat::Query query;
-  query.ranges = { { "temperature", std::nullopt, -1e30, 1e30 } };
-  (void)dataset.leaves();
-  const std::uint64_t before = dataset.bytes_read();
-  query.quality = dataset.quality_within(query, 5000);
-  EXPECT_EQ(dataset.bytes_read(), before);
-  EXPECT_LE(dataset.select(query).count, 5000U);
+  query.values = { { "id", std::nullopt, {} } };
+  const bat::Key& ids = dataset.attributes()[dataset.attribute_index("id")].keys[0];
+  for (const std::int64_t k : { 0, 3, 777, 99999 })
+  {
+    query.values[0].values.emplace_back(std::get<std::int64_t>(ids.minimum) + k);
+  }
+  const std::uint64_t found = dataset.select(query).count;
+  EXPECT_GT(found, 0U);
+  EXPECT_EQ(dataset.quality_within(query, found), 1.0);
+}
+
+TEST_F(Estimates, a_budget_holds_for_any_query)
+{
+  const bat::Dataset dataset = bat::Dataset::open(this->path);
+  const bat::Box all = *dataset.bounds();
+  clouds::Random random(7);
+  for (int i = 0; i != 200; ++i)
+  {
+    bat::Query query;
+    query.box = all;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const double width = all.upper[axis] - all.lower[axis];
+      query.box->lower[axis] += 0.5 * clouds::unit(random) * width;
+      query.box->upper[axis] -= 0.4 * clouds::unit(random) * width;
+    }
+    if (i % 2 != 0)
+    {
+      query.ranges = { { "temperature", std::nullopt, -1e30, 1e3 * clouds::unit(random) } };
+    }
+    const auto budget = static_cast<std::uint64_t>(std::pow(10.0, 5.5 * clouds::unit(random)));
+    query.quality = dataset.quality_within(query, budget);
+    EXPECT_LE(dataset.select(query).count, budget) << i;
+  }
 }
 
 TEST(Spacing, is_that_of_a_lattice)

@@ -147,9 +147,46 @@ TEST_F(BATReaderProgress, refining_takes_steps_that_read_only_what_is_new)
   // pages at both ends of each slice.
   EXPECT_LT(static_cast<double>(this->Reader->GetBytesRead()), kCount * 24 * 1.03);
 
-  const vtkMTimeType time = this->Reader->GetMTime();
+  const vtkIdType all = this->Reader->GetBytesRead();
   this->Reader->LoadMore(); // nothing is left
-  EXPECT_EQ(this->Reader->GetMTime(), time);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount);
+  EXPECT_LT(this->Reader->GetBytesRead(), all + 1000); // metadata
+}
+
+TEST_F(BATReaderProgress, a_look_at_other_files_in_between_keeps_what_is_loaded)
+{
+  std::vector<std::string> others;
+  for (const char* name : { "a.bat", "b.bat", "c.bat", "d.bat", "e.bat" })
+  {
+    others.push_back(this->Folder / name);
+    Write(Cloud(10), others.back());
+  }
+  this->Reader->RefineWhileIdleOn();
+  vtkIdType before = this->Load()->GetNumberOfPoints();
+  for (int step = 0; step < 3; ++step)
+  {
+    for (const std::string& other : others) // as a series looks for times
+    {
+      this->Reader->SetFileName(other.c_str());
+      this->Reader->UpdateInformation();
+    }
+    this->Reader->SetFileName(this->Path.c_str());
+    this->Reader->LoadMore();
+    EXPECT_GT(this->Load()->GetNumberOfPoints(), before);
+    before = this->Reader->GetOutput()->GetNumberOfPoints();
+  }
+  this->ExpectAll(this->Reader->GetOutput());
+}
+
+TEST_F(BATReaderProgress, nothing_is_left_to_refine_after_an_error)
+{
+  this->Reader->RefineWhileIdleOn();
+  this->Load();
+  this->Reader->AddAttributeRange("none", "0", "1");
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors, "");
+  EXPECT_EQ(this->Reader->GetTargetQuality(), 0.0);
+  EXPECT_EQ(this->Reader->GetLoadedQuality(), 0.0);
 }
 
 TEST_F(BATReaderProgress, another_box_starts_coarse_again)

@@ -15,7 +15,8 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMostLeaves = 64;         ///< that are opened for an estimate
+constexpr std::size_t kMostLeaves = 64;          ///< that are opened to estimate a spacing
+constexpr std::size_t kMostLeavesOfBudget = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
 
 // The highest quality up to `highest` whose count is at most `budget`. count(q) must not fall.
@@ -87,7 +88,7 @@ double Dataset::quality_within(
   };
   const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
   if (of_leaves == query.quality || (!query.box && !of_attributes) ||
-    tasks.size() > kMostLeaves)
+    (tasks.size() > kMostLeavesOfBudget && query.values.empty()))
   {
     return of_leaves;
   }
@@ -100,14 +101,14 @@ double Dataset::quality_within(
   const double all = static_cast<double>(std::max<std::uint64_t>(1, bound_at(query.quality)));
   const auto limit = static_cast<double>(budget);
   double found = limit >= all ? query.quality : query.quality * limit / all;
-  for (int i = 0; i != 8 && found > of_leaves; ++i)
+  for (int i = 0; found > of_leaves; ++i)
   {
     const auto bound = static_cast<double>(bound_at(found));
     if (bound <= limit)
     {
       break;
     }
-    found *= std::min(limit / bound, 0.999);
+    found = i == 8 ? of_leaves : found * std::min(limit / bound, 0.999);
   }
   found = std::max(found, of_leaves);
   if (!of_attributes || found == query.quality)
@@ -117,6 +118,16 @@ double Dataset::quality_within(
   whole.quality = std::min(query.quality, query.quality * kSampleParticles / all);
   auto matches = static_cast<double>(this->select(whole, options).count);
   double estimate = whole.quality;
+  const double least = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
+  if (!query.values.empty() || least <= limit)
+  {
+    // It may be that everything fits. A few ids must not get lost in a sample.
+    whole.quality = query.quality;
+    if (static_cast<double>(this->select(whole, options).count) <= limit)
+    {
+      return query.quality;
+    }
+  }
   // Between two levels space is not covered evenly, so that what a sample tells has to be tried.
   for (int i = 0; i != 4; ++i)
   {
