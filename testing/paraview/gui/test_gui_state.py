@@ -1,4 +1,5 @@
-"""The state file of state.xml brings the particles back that were shown. Argument: their folder."""
+"""The state file of state.xml, and the Python trace of its actions, bring the particles back that were shown.
+Argument: their folder."""
 from bat_test import *
 
 folder = sys.argv[1]
@@ -19,4 +20,13 @@ reader = [s for s in GetSources().values() if s.GetXMLName() == "BATReader"][0]
 expect(reader.Quality, 0.9, "Quality")
 expect(reader.ParticleBudget, 6, "ParticleBudget")
 expect(ids(reader), shown, "ids")
+
+with open(os.path.join(folder, "trace.py")) as file:
+    # A session without a window has no layout.
+    trace = "".join(line for line in file if not line.startswith("layout"))
+ResetSession()
+exec(trace, {"__name__": "__main__"})
+traced = [s for s in GetSources().values() if s.GetXMLName() == "BATReader"]
+expect(len(traced), 1, "readers in the trace")
+expect(ids(traced[0]), shown, "ids of the trace")
 finish()
