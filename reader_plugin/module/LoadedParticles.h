@@ -40,8 +40,6 @@ public:
   /// Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
   void Clear();
-  /// True if the request, but for its quality, is the one of the last Load().
-  [[nodiscard]] bool IsSame(const Request& request) const;
 
   [[nodiscard]] std::uint64_t Count() const { return this->Rows; }
   [[nodiscard]] double Quality() const { return this->LoadedQuality; }
@@ -56,6 +54,8 @@ private:
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
   using ColumnMap = std::map<std::size_t, vtkSmartPointer<vtkDataArray>>;
 
+  /// True if the request, but for its quality, is the one of the last Load().
+  [[nodiscard]] bool IsSame(const Request& request) const;
   bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,
     std::uint64_t oldRows) const;
 

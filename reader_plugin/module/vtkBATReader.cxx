@@ -168,8 +168,9 @@ public:
     return wanted;
   }
 
-  // Looks at the whole query only, so that all pieces choose the same.
-  void ChooseQuality(bat_vtk::LoadedParticles::Request& request)
+  // Returns the quality that refining leads to. Looks at the whole query only, so that all pieces
+  // choose the same.
+  double ChooseQuality(bat_vtk::LoadedParticles::Request& request)
   {
     const bool more = std::exchange(this->MoreWanted, false);
     bat::QueryOptions options;
@@ -179,7 +180,7 @@ public:
     }
     bat::Query& query = request.Query;
     query.quality = request.File->quality_within(query, this->MostParticles(), options);
-    this->Reader->TargetQuality = query.quality;
+    const double target = query.quality;
     if (this->Reader->RefineWhileIdle)
     {
       double step = request.File->quality_within(query, FirstParticles, options);
@@ -193,6 +194,7 @@ public:
       this->Refined = { query, request.Generation };
     }
     this->Reader->SuggestedRadius = RadiusOfSpacing * request.File->spacing(query, options);
+    return target;
   }
 
   bat_vtk::OpenFile File;
@@ -593,14 +595,15 @@ int vtkBATReader::RequestData(
       this->UpdateProgress(share);
       return !this->CheckAbort();
     };
-    this->Internals->ChooseQuality(request);
-    if (piece >= pieces) // VTK may ask for pieces beyond the last
+    const double target = this->Internals->ChooseQuality(request);
+    // VTK may ask for pieces beyond the last.
+    if (piece < pieces && !loaded.Load(request))
     {
       return 1;
     }
-    if (!loaded.Load(request))
+    this->TargetQuality = target;
+    if (piece >= pieces)
     {
-      this->TargetQuality = 0.0;
       return 1;
     }
     this->WarnOfDamage();
@@ -619,6 +622,7 @@ int vtkBATReader::RequestData(
   }
   catch (const std::exception& error)
   {
+    this->TargetQuality = 0.0;
     output->Initialize();
     return this->Fail(vtkErrorCode::UnknownError, error.what());
   }

@@ -19,18 +19,6 @@ namespace bat
 {
 namespace
 {
-bool is_outside(const format::NodeRecord& node, const Box& box)
-{
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    if (node.upper[axis] < box.lower[axis] || node.lower[axis] > box.upper[axis])
-    {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool is_apart(const format::LeafKeyRecord& key, const query::KeyCondition& condition)
 {
   return std::visit(
@@ -284,7 +272,7 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& c
   for (std::size_t node = 0; node != nodes.size();)
   {
     const format::NodeRecord& record = nodes[node];
-    if (conditions.box && is_outside(record, *conditions.box))
+    if (conditions.box && are_apart(record, *conditions.box))
     {
       node = record.skip;
       continue;

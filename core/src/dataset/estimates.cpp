@@ -56,18 +56,6 @@ double spacing_in(std::array<double, 3> extent, double n)
   const double in_plane = std::sqrt(a * b / n);
   return b > 0 && in_plane <= b ? in_plane : a / n;
 }
-
-bool is_apart(const Box& a, const Box& b)
-{
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    if (a.upper[axis] < b.lower[axis] || a.lower[axis] > b.upper[axis])
-    {
-      return true;
-    }
-  }
-  return false;
-}
 }
 
 double Dataset::quality_within(
@@ -170,7 +158,7 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
       tasks[t].leaf, options, [&] { regions = this->impl_->leaf(tasks[t].leaf).regions(); });
     for (const Region& region : regions)
     {
-      if (query.box && is_apart(region.bounds, *query.box))
+      if (query.box && are_apart(region.bounds, *query.box))
       {
         continue;
       }
