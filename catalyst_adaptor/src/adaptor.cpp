@@ -2,7 +2,7 @@
 
 #include "bat/catalyst_bat.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

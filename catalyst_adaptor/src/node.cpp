@@ -2,7 +2,7 @@
 
 #include "bat/error.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <cstring>

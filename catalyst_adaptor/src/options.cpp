@@ -3,7 +3,7 @@
 #include "bat/error.hpp"
 #include "bat/insitu.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
