@@ -1,5 +1,6 @@
 #include "pqBATReaderAutoStart.h"
 
+#include "pqBATAbortBehavior.h"
 #include "pqBATRadiusBehavior.h"
 #include "pqBATRefineBehavior.h"
 
@@ -12,6 +13,7 @@ pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
 //-----------------------------------------------------------------------------
 void pqBATReaderAutoStart::startup()
 {
+  new pqBATAbortBehavior(this);
   new pqBATRadiusBehavior(this);
   new pqBATRefineBehavior(this);
 }

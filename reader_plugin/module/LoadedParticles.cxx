@@ -71,6 +71,12 @@ bool bat_vtk::LoadedParticles::IsSame(const Request& request) const
 }
 
 //------------------------------------------------------------------------------
+bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
+{
+  return this->IsSame(request) && request.Query.quality >= this->LoadedQuality;
+}
+
+//------------------------------------------------------------------------------
 vtkDataArray* bat_vtk::LoadedParticles::Attribute(std::size_t index) const
 {
   const auto found = this->Columns.find(index);
@@ -80,7 +86,7 @@ vtkDataArray* bat_vtk::LoadedParticles::Attribute(std::size_t index) const
 //------------------------------------------------------------------------------
 bool bat_vtk::LoadedParticles::Load(const Request& request)
 {
-  if (!this->IsSame(request) || request.Query.quality < this->LoadedQuality)
+  if (!this->CanAdd(request))
   {
     this->Clear();
     this->Generation = request.Generation;

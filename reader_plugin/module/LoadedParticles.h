@@ -39,6 +39,8 @@ public:
   /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
   /// Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
+  /// Whether Load() would add to what is loaded, rather than begin anew.
+  [[nodiscard]] bool CanAdd(const Request& request) const;
   void Clear();
 
   [[nodiscard]] std::uint64_t Count() const { return this->Rows; }

@@ -208,6 +208,14 @@ public:
     bat::Query Query;
     std::uint64_t Generation = 0;
   } Refined; ///< the last step
+  struct
+  {
+    vtkNew<vtkPolyData> Output; ///< with the arrays of the reader's output
+    vtkIdType Count = 0;
+    double Quality = 0.0;
+    double Radius = 0.0;
+  } Shown; ///< what an update that is aborted returns to
+  bool KeepWhenAborted = false;
   std::string Reported; ///< last error, empty after a success
   std::chrono::steady_clock::time_point ReportedTime;
   std::uint64_t WarnedGeneration = 0;
@@ -276,6 +284,8 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "LoadedQuality: " << this->LoadedQuality << "\n";
   os << indent << "TargetQuality: " << this->TargetQuality << "\n";
   os << indent << "SuggestedRadius: " << this->SuggestedRadius << "\n";
+  os << indent << "KeepWhenAborted: " << (this->GetKeepWhenAborted() ? "on" : "off") << "\n";
+  os << indent << "Aborted: " << (this->Aborted ? "yes" : "no") << "\n";
   os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
@@ -357,7 +367,8 @@ vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
   }
   if (this->Internals->HistogramsGeneration != this->Internals->File.Generation())
   {
-    this->Internals->HistogramsGeneration = this->Internals->File.Generation(); // damage is said once
+    this->Internals->HistogramsGeneration =
+      this->Internals->File.Generation(); // damage is said once
     try
     {
       bat_vtk::DescribeHistograms(*file, this->AttributeHistograms);
@@ -388,6 +399,18 @@ vtkIdType vtkBATReader::GetBytesRead() const
 vtkStringArray* vtkBATReader::GetParticleBytesInfo()
 {
   return this->ParticleBytesInfo;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::SetKeepWhenAborted(bool keep)
+{
+  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATReader::GetKeepWhenAborted() const
+{
+  return this->Internals->KeepWhenAborted;
 }
 
 //------------------------------------------------------------------------------
@@ -553,6 +576,19 @@ void vtkBATReader::ReadAhead(const char* fileName)
 }
 
 //------------------------------------------------------------------------------
+void vtkBATReader::GiveUp(vtkPolyData* output)
+{
+  const auto& shown = this->Internals->Shown;
+  output->ShallowCopy(shown.Output);
+  this->LoadedCount = shown.Count;
+  this->LoadedQuality = shown.Quality;
+  this->TargetQuality = shown.Quality;
+  this->SuggestedRadius = shown.Radius;
+  this->Aborted = true;
+  this->SetAbortOutput(false); // the executive would take the output away
+}
+
+//------------------------------------------------------------------------------
 int vtkBATReader::RequestData(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -561,6 +597,8 @@ int vtkBATReader::RequestData(
   // Nothing is left to refine if this fails.
   this->LoadedQuality = 0.0;
   this->TargetQuality = 0.0;
+  this->Aborted = false;
+  this->SetAbortExecute(0); // it was for the update before
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   output->Initialize();
@@ -578,6 +616,14 @@ int vtkBATReader::RequestData(
     : 0;
 
   bat_vtk::LoadedParticles& loaded = this->Internals->Loaded;
+  auto& shown = this->Internals->Shown;
+  const auto forget = [&]()
+  {
+    shown.Output->Initialize();
+    shown.Count = 0;
+    shown.Quality = 0.0;
+    shown.Radius = 0.0;
+  };
   try
   {
     const bat::Dataset& file = this->Internals->File.Get(this->FileName);
@@ -596,9 +642,14 @@ int vtkBATReader::RequestData(
       return !this->CheckAbort();
     };
     const double target = this->Internals->ChooseQuality(request);
+    if (!this->Internals->KeepWhenAborted && !loaded.CanAdd(request))
+    {
+      forget();
+    }
     // VTK may ask for pieces beyond the last.
     if (piece < pieces && !loaded.Load(request))
     {
+      this->GiveUp(output);
       return 1;
     }
     this->TargetQuality = target;
@@ -612,18 +663,24 @@ int vtkBATReader::RequestData(
     this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
     bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);
     bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
+    shown.Output->ShallowCopy(output);
+    shown.Count = this->LoadedCount;
+    shown.Quality = this->LoadedQuality;
+    shown.Radius = this->SuggestedRadius;
   }
   catch (const bat::Error& error)
   {
     this->TargetQuality = 0.0;
     output->Initialize(); // a half-filled output looks like success downstream
     loaded.Clear();
+    forget();
     return this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
   }
   catch (const std::exception& error)
   {
     this->TargetQuality = 0.0;
     output->Initialize();
+    forget();
     return this->Fail(vtkErrorCode::UnknownError, error.what());
   }
   return 1;

@@ -31,6 +31,7 @@
 
 class vtkDataArraySelection;
 class vtkDoubleArray;
+class vtkPolyData;
 class vtkStringArray;
 
 class VTKBATREADER_EXPORT vtkBATReader : public vtkPolyDataAlgorithm
@@ -66,9 +67,9 @@ public:
 
   ///@{
   /**
-   * Most particles to load, over all pieces: the quality is lowered to the finest one that fits, the
-   * same in all pieces (GetLoadedQuality). Box and ranges leave room for a finer one. 0 is no limit.
-   * Default: 0.
+   * Most particles to load, over all pieces: the quality is lowered to the finest one that fits,
+   * the same in all pieces (GetLoadedQuality). Box and ranges leave room for a finer one. 0 is no
+   * limit. Default: 0.
    */
   vtkSetClampMacro(ParticleBudget, vtkIdType, 0, VTK_ID_MAX);
   vtkGetMacro(ParticleBudget, vtkIdType);
@@ -92,8 +93,8 @@ public:
 
   ///@{
   /**
-   * Whether to go on without leaf files that are missing or damaged; each is warned of once. Default:
-   * false, they are errors.
+   * Whether to go on without leaf files that are missing or damaged; each is warned of once.
+   * Default: false, they are errors.
    */
   vtkSetMacro(SkipDamaged, bool);
   vtkGetMacro(SkipDamaged, bool);
@@ -135,9 +136,9 @@ public:
 
   ///@{
   /**
-   * Reads only the particles with these ids: numbers as a text, separated by spaces or commas, exact
-   * also beyond 2^53. Ids that no particle has are no error; a text that is not a number is one, when
-   * reading. Null or empty: any id. Default: null.
+   * Reads only the particles with these ids: numbers as a text, separated by spaces or commas,
+   * exact also beyond 2^53. Ids that no particle has are no error; a text that is not a number is
+   * one, when reading. Null or empty: any id. Default: null.
    */
   vtkSetStringMacro(Ids);
   vtkGetStringMacro(Ids);
@@ -205,20 +206,20 @@ public:
 
   ///@{
   /**
-   * Whether GetAttributeHistograms says anything. Changes nothing about what is read. Default: false,
-   * so that opening a file stays cheap: who asks for all information about a reader asks for its
-   * histograms too.
+   * Whether GetAttributeHistograms says anything. Changes nothing about what is read. Default:
+   * false, so that opening a file stays cheap: who asks for all information about a reader asks for
+   * its histograms too.
    */
   void SetComputeHistograms(bool compute);
   bool GetComputeHistograms() const;
   ///@}
 
   /**
-   * With ComputeHistograms, after UpdateInformation: estimates of how the values are spread for each
-   * range in GetAttributeRangesInfo, in its order, made when they are first asked for. Each is 136
-   * numbers: smallest and largest finite value, 1 for integers and else 0, 0, and the particles in
-   * each of 64 bins of equal width; then the same on a logarithmic axis, whose bins are equally wide
-   * in asinh(value / c), with c in the place of the second 0.
+   * With ComputeHistograms, after UpdateInformation: estimates of how the values are spread for
+   * each range in GetAttributeRangesInfo, in its order, made when they are first asked for. Each is
+   * 136 numbers: smallest and largest finite value, 1 for integers and else 0, 0, and the particles
+   * in each of 64 bins of equal width; then the same on a logarithmic axis, whose bins are equally
+   * wide in asinh(value / c), with c in the place of the second 0.
    */
   vtkDoubleArray* GetAttributeHistograms();
 
@@ -238,7 +239,8 @@ public:
 
   /**
    * A radius with which half of the particles that were loaded touch their neighbours, so that
-   * shapes look closed at any quality: 0.6 times their spacing. The same in all pieces. 0 if unknown.
+   * shapes look closed at any quality: 0.6 times their spacing. The same in all pieces. 0 if
+   * unknown.
    */
   vtkGetMacro(SuggestedRadius, double);
 
@@ -247,6 +249,23 @@ public:
    * settings would need of it. For the next step of a time series. Errors are left for that Update.
    */
   void ReadAhead(const char* fileName);
+
+  ///@{
+  /**
+   * Whether an update that is aborted (SetAbortExecute, by who watches its progress) leaves the
+   * output as it was also where other particles were to be loaded: until those are complete, the
+   * memory of both is needed. Else the output is empty then. One that only adds particles or
+   * attributes always leaves it as it was. Default: false.
+   */
+  void SetKeepWhenAborted(bool keep);
+  bool GetKeepWhenAborted() const;
+  ///@}
+
+  /**
+   * Whether the last Update was aborted. Then LoadedCount, LoadedQuality, TargetQuality and
+   * SuggestedRadius are those of the output, and an Update after Modified() tries again.
+   */
+  vtkGetMacro(Aborted, bool);
 
   /**
    * Bytes read from the open file so far.
@@ -281,6 +300,7 @@ protected:
   double LoadedQuality = 0.0;
   double TargetQuality = 0.0;
   double SuggestedRadius = 0.0;
+  bool Aborted = false;
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   vtkNew<vtkStringArray> AttributeRangesInfo;
   vtkNew<vtkStringArray> ParticleBytesInfo;
@@ -293,6 +313,7 @@ private:
 
   void SelectionModified();
   void WarnOfDamage();
+  void GiveUp(vtkPolyData* output);
   int Fail(unsigned long code, const std::string& text);
 
   class vtkInternals;

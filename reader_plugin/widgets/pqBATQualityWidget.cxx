@@ -178,7 +178,7 @@ void pqBATQualityWidget::dataUpdated()
 void pqBATQualityWidget::updateInformation()
 {
   vtkSMProxy* smproxy = this->proxy();
-  for (const char* name : { "ParticleCount", "LoadedQuality", "ParticleBytesInfo" })
+  for (const char* name : { "ParticleCount", "LoadedQuality", "Aborted", "ParticleBytesInfo" })
   {
     if (vtkSMProperty* information = smproxy->GetProperty(name))
     {
@@ -231,8 +231,15 @@ QString pqBATQualityWidget::textOfLoaded() const
   const QString loaded = Grouped(source->GetDataInformation(0)->GetNumberOfPoints());
   const QString all = Grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
-  const QString text = HasConditions(source) ? tr("%1 of %2 particles match (quality %3)")
-                                             : tr("%1 of %2 particles (quality %3)");
+  QString text = tr("%1 of %2 particles (quality %3)");
+  if (vtkSMPropertyHelper(source, "Aborted").GetAsInt() != 0)
+  {
+    text = tr("Stopped: still %1 of %2 particles (quality %3). Apply tries again.");
+  }
+  else if (HasConditions(source))
+  {
+    text = tr("%1 of %2 particles match (quality %3)");
+  }
   return text.arg(loaded, all, Short(quality));
 }
 
@@ -255,8 +262,9 @@ QString pqBATQualityWidget::textOfPending() const
     Memory(count * bytes));
   if (cut)
   {
-    text += "\n" + tr("Without the budget: %1, %2.")
-                     .arg(Grouped(static_cast<long long>(asked)), Memory(asked * bytes));
+    text += "\n" +
+      tr("Without the budget: %1, %2.")
+        .arg(Grouped(static_cast<long long>(asked)), Memory(asked * bytes));
   }
   return text;
 }

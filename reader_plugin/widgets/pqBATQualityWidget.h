@@ -9,9 +9,9 @@ class QLineEdit;
 class QSlider;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
-/// properties ParticleCount, ParticleBudget, LoadedQuality, ParticleBytesInfo, PointArrayStatus,
-/// VertexCells, UseBox and AttributeRanges. Says what is loaded and, before Apply, what would be: how
-/// many particles and how much memory.
+/// properties ParticleCount, ParticleBudget, LoadedQuality, Aborted, ParticleBytesInfo,
+/// PointArrayStatus, VertexCells, UseBox and AttributeRanges. Says what is loaded and, before
+/// Apply, what would be: how many particles and how much memory.
 class pqBATQualityWidget : public pqPropertyWidget
 {
   Q_OBJECT

@@ -1,5 +1,5 @@
-// How much the reader loads, and when: particle budget, step by step, only what is new, what is left
-// of a damaged data set, and what comes next.
+// How much the reader loads, and when: particle budget, step by step, only what is new, what is
+// left of a damaged data set, and what comes next.
 #include "vtk_support.hpp"
 
 #include "bat/dataset.hpp"
@@ -60,6 +60,12 @@ protected:
     this->Reader->Update();
     EXPECT_EQ(this->Caught.Errors, "");
     return this->Reader->GetOutput();
+  }
+
+  unsigned long AbortLoads()
+  {
+    return this->Reader->AddObserver(
+      vtkCommand::ProgressEvent, this->Reader.Get(), &vtkBATReader::SetAbortExecuteAndUpdateTime);
   }
 
   // Every particle once, with its own place.
@@ -300,16 +306,56 @@ TEST_F(BATReaderProgress, what_is_damaged_is_named_and_can_be_skipped)
 TEST_F(BATReaderProgress, giving_up_a_step_keeps_the_particles_before_it)
 {
   this->Reader->SetQuality(0.25);
-  this->Load();
-  const unsigned long tag = this->Reader->AddObserver(
-    vtkCommand::ProgressEvent, this->Reader.Get(), &vtkBATReader::SetAbortExecuteAndUpdateTime);
+  const auto before = PositionsByIndex(this->Load());
+  EXPECT_FALSE(this->Reader->GetAborted());
+  const double radius = this->Reader->GetSuggestedRadius();
+  const unsigned long tag = this->AbortLoads();
   this->Reader->SetQuality(1.0);
-  this->Reader->Update();
-  EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
+  EXPECT_TRUE(PositionsByIndex(this->Load()) == before);
+  EXPECT_TRUE(this->Reader->GetAborted());
+  EXPECT_EQ(this->Reader->GetLoadedCount(), kCount / 4);
+  EXPECT_EQ(this->Reader->GetLoadedQuality(), 0.25);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), 0.25);
+  EXPECT_EQ(this->Reader->GetSuggestedRadius(), radius);
   this->Reader->RemoveObserver(tag);
-  this->Reader->SetAbortExecute(0);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount / 4); // not by itself
   this->Reader->Modified();
   this->ExpectAll(this->Load());
+  EXPECT_FALSE(this->Reader->GetAborted());
+}
+
+TEST_F(BATReaderProgress, giving_up_another_box_keeps_the_particles_if_that_is_wanted)
+{
+  this->Load();
+  const unsigned long tag = this->AbortLoads();
+  this->Reader->SetKeepWhenAborted(true);
+  this->Reader->UseBoxOn();
+  this->Reader->SetBox(0, 1, 0, 1, 0, 0.5);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount);
+  this->Reader->SetQuality(0.5);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), kCount);
+  this->Reader->SetKeepWhenAborted(false);
+  this->Reader->Modified();
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), 0);
+  EXPECT_EQ(this->Reader->GetLoadedCount(), 0);
+  EXPECT_TRUE(this->Reader->GetAborted());
+  this->Reader->RemoveObserver(tag);
+  this->Reader->Modified();
+  EXPECT_NEAR(static_cast<double>(this->Load()->GetNumberOfPoints()), kCount / 4.0, kCount * 0.01);
+}
+
+TEST_F(BATReaderProgress, giving_up_a_step_of_refining_ends_it_until_the_next_change)
+{
+  this->Reader->RefineWhileIdleOn();
+  const vtkIdType first = this->Load()->GetNumberOfPoints();
+  const unsigned long tag = this->AbortLoads();
+  this->Reader->LoadMore();
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), first);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), this->Reader->GetLoadedQuality());
+  this->Reader->RemoveObserver(tag);
+  this->Reader->Modified();
+  EXPECT_GT(this->Load()->GetNumberOfPoints(), first);
+  EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
 }
 
 TEST_F(BATReaderProgress, writing_less_than_was_asked_for_is_warned_of)

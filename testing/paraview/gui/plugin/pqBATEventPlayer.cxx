@@ -1,11 +1,19 @@
 #include "pqBATEventPlayer.h"
 
+#include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
 #include "pqEventDispatcher.h"
+#include "pqProgressManager.h"
+#include "pqProgressWidget.h"
 
 #include "vtkPythonInterpreter.h"
 
+#include <QCoreApplication>
 #include <QElapsedTimer>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPointer>
+#include <QToolButton>
 #include <QVariant>
 #include <QWidget>
 #include <QWindow>
@@ -57,6 +65,31 @@ bool Mouse(QWidget* widget, const QString& position, bool down)
   }
   return true;
 }
+
+// Where the events of a user come in, and as late: when ParaView looks at events next.
+void Stop(const QString& by)
+{
+  pqProgressManager* manager = pqApplicationCore::instance()->getProgressManager();
+  auto* waiting = new QObject(manager);
+  const auto press = [manager, waiting, by]()
+  {
+    QWidget* top = pqCoreUtilities::mainWidget();
+    QObject::disconnect(manager, nullptr, waiting, nullptr);
+    waiting->deleteLater();
+    if (by == "Escape")
+    {
+      QCoreApplication::postEvent(
+        top->windowHandle(), new QKeyEvent(QEvent::KeyPress, Qt::Key_Escape, Qt::NoModifier));
+      return;
+    }
+    QWidget* button = top->findChild<pqProgressWidget*>()->abortButton();
+    const QPoint center = button->rect().center();
+    QCoreApplication::postEvent(top->windowHandle(),
+      new QMouseEvent(QEvent::MouseButtonPress, button->mapTo(top, center),
+        button->mapToGlobal(center), Qt::LeftButton, Qt::LeftButton, Qt::NoModifier));
+  };
+  QObject::connect(manager, &pqProgressManager::progress, waiting, press);
+}
 }
 
 //-----------------------------------------------------------------------------
@@ -81,6 +114,10 @@ bool pqBATEventPlayer::playEvent(
   else if (command == "bat_press" || command == "bat_release")
   {
     error = !Mouse(qobject_cast<QWidget*>(object), arguments, command == "bat_press");
+  }
+  else if (command == "bat_stop")
+  {
+    Stop(arguments);
   }
   else if (command == "bat_python")
   {
