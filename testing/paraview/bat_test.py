@@ -8,6 +8,7 @@ import tempfile
 
 import numpy as np
 from bat_clouds import *
+from bat_server import outside_mpi
 from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.numpy_interface import dataset_adapter as dsa
@@ -91,13 +92,6 @@ def step_of(bat_info, path):
     """The number of the time step that a file says it is."""
     told = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())
     return json.loads(told.stdout)["step"]
-
-
-def outside_mpi():
-    """The environment without what MPI has put into it: mpiexec must not believe that it runs inside."""
-    ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl", "PRTE_MCA_rmaps")
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith(("PMIX", "PRTE", "ORTE", "OMPI")) or name.startswith(ours)}
 
 
 class Folder:

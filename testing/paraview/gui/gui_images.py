@@ -7,7 +7,7 @@ BASELINES = os.path.join(os.path.dirname(__file__), "baselines")
 BACKGROUND = [0.0, 0.0, 0.2]
 # Of 255, and of the pixels: other versions of ParaView and Mesa round differently.
 FUZZ = 5
-SHARE = 0.01
+SHARE = 0.02
 
 
 def set_up_view():

@@ -1,0 +1,50 @@
+"""A pvserver of several ranks for as long as a test runs. Knows nothing of ParaView's modules."""
+import contextlib
+import os
+import socket
+import subprocess
+import time
+
+SECONDS_TO_START = 60
+
+
+def outside_mpi():
+    """The environment without what MPI has put into it: mpiexec must not believe that it runs inside."""
+    ours = ("OMPI_ALLOW", "OMPI_MCA_rmaps", "OMPI_MCA_btl", "PRTE_MCA_rmaps")
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("PMIX", "PRTE", "ORTE", "OMPI")) or name.startswith(ours)}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(server, port):
+    """Until the server listens. Looks into the kernel's table: a connection would be the only one it takes."""
+    for _ in range(10 * SECONDS_TO_START):
+        if server.poll() is not None:
+            raise AssertionError("pvserver ended with %d" % server.returncode)
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            with open(table) as lines:
+                if any(":%04X" % port in line.split()[1] and line.split()[3] == "0A"
+                        for line in list(lines)[1:]):
+                    return
+        time.sleep(0.1)
+    raise AssertionError("pvserver does not listen after %d s" % SECONDS_TO_START)
+
+
+@contextlib.contextmanager
+def running_server(mpiexec, ranks, pvserver):
+    """Its port. It ends with its client, and ctest waits for it; after an exception it ends at once."""
+    port = free_port()
+    server = subprocess.Popen(
+        [mpiexec, "-np", str(ranks), pvserver, "--server-port=%d" % port, "--force-offscreen-rendering"],
+        env=outside_mpi())
+    try:
+        wait_for(server, port)
+        yield port
+    except BaseException:
+        server.terminate()
+        raise

@@ -1,0 +1,22 @@
+"""Of server.xml."""
+from bat_test import *
+
+N = 700000
+
+
+def check(mass):
+    """What the window has brought about, without an update."""
+    reader = GetActiveSource()
+    expect(reader.GetDataInformation().GetNumberOfPoints(), len(mass), "particles")
+    shown = vtk_to_numpy(servermanager.Fetch(reader).GetPointData().GetArray("mass"))
+    expect(np.sort(shown), np.sort(mass), "mass")
+
+
+def check_all():
+    expect(servermanager.ActiveConnection.GetNumberOfDataPartitions(), 2, "ranks")
+    check(arrays(N)["mass"])
+
+
+def check_light():
+    mass = arrays(N)["mass"]
+    check(mass[mass <= np.float32(0.25)])
