@@ -8,8 +8,10 @@
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
+#include "vtkSMSettings.h"
 
 #include <cmath>
+#include <string>
 
 namespace
 {
@@ -23,6 +25,15 @@ double SuggestedRadius(pqPipelineSource* source)
   }
   source->getProxy()->UpdatePropertyInformation(suggested);
   return vtkSMPropertyHelper(suggested).GetAsDouble();
+}
+
+// A radius in the user's settings. 0 if there is none.
+double SavedRadius(vtkSMProxy* representation)
+{
+  const std::string name = std::string(".") + representation->GetXMLGroup() + "." +
+    representation->GetXMLName() + ".GaussianRadius";
+  vtkSMSettings* settings = vtkSMSettings::GetInstance();
+  return settings->HasSetting(name.c_str()) ? settings->GetSettingAsDouble(name.c_str(), 0.0) : 0.0;
 }
 
 bool IsClose(double a, double b)
@@ -64,7 +75,19 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
     return; // it has its own radii
   }
   const double radius = SuggestedRadius(source);
-  if (radius > 0.0 && representation->getProxy()->GetProperty("GaussianRadius"))
+  vtkSMProxy* proxy = representation->getProxy();
+  if (radius <= 0.0 || !proxy->GetProperty("GaussianRadius"))
+  {
+    return;
+  }
+  const double saved = SavedRadius(proxy);
+  if (saved > 0.0)
+  {
+    // ParaView before 6 puts a share of the bounds in its place.
+    vtkSMPropertyHelper(proxy, "GaussianRadius").Set(saved);
+    proxy->UpdateVTKObjects();
+  }
+  else
   {
     this->setRadius(representation, radius);
   }

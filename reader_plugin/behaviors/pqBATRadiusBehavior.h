@@ -8,8 +8,9 @@
 class pqDataRepresentation;
 class pqPipelineSource;
 
-/// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and after
-/// each update, so that shapes look closed at every quality. A radius that the user has set stays.
+/// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and
+/// after each update, so that shapes look closed at every quality. A radius that the user has set
+/// stays, also one in the settings of ParaView.
 class pqBATRadiusBehavior : public QObject
 {
   Q_OBJECT

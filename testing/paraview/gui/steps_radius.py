@@ -1,0 +1,13 @@
+"""Of radius.xml."""
+from bat_test import *
+
+RADIUS = 0.125
+
+
+def put_into_settings():
+    settings = {"representations": {"GeometryRepresentation": {"GaussianRadius": RADIUS}}}
+    servermanager.vtkSMSettings.GetInstance().AddCollectionFromString(json.dumps(settings), 100.0)
+
+
+def check():
+    expect(GetDisplayProperties().GaussianRadius, RADIUS, "radius")
