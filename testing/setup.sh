@@ -17,7 +17,7 @@ CORE_PACKAGES=(
   python3 python3-numpy)
 PARAVIEW_PACKAGES=(
   paraview paraview-dev python3-paraview
-  qtbase5-dev qttools5-dev libqt5opengl5-dev qtxmlpatterns5-dev-tools
+  qtbase5-dev qttools5-dev libqt5opengl5-dev libqt5svg5 qtxmlpatterns5-dev-tools
   libgl1-mesa-dri xvfb xauth)
 
 say() { printf '\n== %s\n' "$*"; }
