@@ -101,8 +101,8 @@ void pqBATRadiusBehavior::setRadius(pqDataRepresentation* representation, double
   proxy->UpdateVTKObjects();
   if (!this->Radii.contains(representation))
   {
-    QObject::connect(
-      representation, &QObject::destroyed, this, [this](QObject* gone) { this->Radii.remove(gone); });
+    QObject::connect(representation, &QObject::destroyed, this,
+      [this](QObject* gone) { this->Radii.remove(gone); });
   }
   this->Radii.insert(representation, radius);
 }

@@ -250,8 +250,7 @@ QString pqBATQualityWidget::textOfPending() const
     static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
   const double share = std::min(1.0, std::max(0.0, this->Quality));
   const double asked = std::min(all, std::ceil(share * all));
-  const auto budget = static_cast<double>(
-    vtkSMUncheckedPropertyHelper(this->proxy(), "ParticleBudget").GetAsIdType());
+  const double budget = vtkSMUncheckedPropertyHelper(this->proxy(), "ParticleBudget").GetAsDouble();
   const bool cut = budget > 0 && budget < asked;
   const double count = cut ? budget : asked;
   const bool conditions = HasConditions(this->proxy());

@@ -1,13 +1,13 @@
-"""Of radius.xml."""
+"""Of defaults.xml."""
 from bat_test import *
 
 RADIUS = 0.125
 
 
-def put_into_settings():
+def put_radius_into_settings():
     settings = {"representations": {"GeometryRepresentation": {"GaussianRadius": RADIUS}}}
     servermanager.vtkSMSettings.GetInstance().AddCollectionFromString(json.dumps(settings), 100.0)
 
 
-def check():
+def check_radius():
     expect(GetDisplayProperties().GaussianRadius, RADIUS, "radius")
