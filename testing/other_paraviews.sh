@@ -4,7 +4,7 @@
 #
 #   testing/other_paraviews.sh [--prepare] [trixie] [forky] [bookworm-fresh]
 #
-#   trixie           ParaView 5.13: build without warnings, reader and writer tests
+#   trixie           ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
 #   forky            ParaView 6.1:  the same
 #   bookworm-fresh   an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
 #   --prepare        only makes the root folders
@@ -161,7 +161,7 @@ prepare()
   leave "$ROOTS/$1"
 }
 
-# Configure, build with warnings as errors, reader and writer tests. Source tree mounted read-only.
+# Configure, build with warnings as errors, tests. Source tree mounted read-only.
 build_and_test()
 {
   local suite=$1 root=$ROOTS/$1 status=0
