@@ -440,7 +440,7 @@ private:
     this->add_answer(positions.data(), positions.size());
     const Pairs steps = paired(this->options_.repeat, progress, copy);
     this->add_answer(values.data(), values.size());
-    this->out_["read_full"] = { { "pts_per_ms", per_ms(full.ms) },
+    this->out_["read_full"] = { { "attribute", attribute.name }, { "pts_per_ms", per_ms(full.ms) },
       { "copy_pts_per_ms", per_ms(full.reference_ms) }, { "samples", samples(full, "copy_ms") } };
     this->out_["progressive"] = { { "pts_per_ms", per_ms(steps.ms) },
       { "copy_pts_per_ms", per_ms(steps.reference_ms) }, { "steps", 10 },
