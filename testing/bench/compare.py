@@ -6,6 +6,7 @@ Leaves compare.json, table.md and one PNG for each row of the table in OUT. READ
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -17,7 +18,7 @@ import sys
 
 import numpy as np
 
-import plot_compare
+import compare_table
 import vtk_xml_writer
 import wheels
 
@@ -39,7 +40,7 @@ MUST = {
     "index": 1,            # per cent of the data
 }
 
-# Environment (None: this Python), packages, imports.
+# Packages, and what must be possible to import.
 ENVIRONMENTS = {
     "hdf5": (("h5py", "numpy"), ("h5py", "numpy")),
     "openpmd": (("openpmd-api", "numpy"), ("openpmd_api", "numpy")),
@@ -64,7 +65,7 @@ class System:
 SYSTEMS = {
     "bat": System("BAT", None, ".bat", (*SIMPLE, *QUERIES)),
     "bat_indexed": System("BAT, sorted index of ids", None, ".bat", ("write", "ids", "id_range")),
-    "raw": System("raw files; scan in memory", None, ".raw", (*SIMPLE, *QUERIES)),
+    "raw": System("raw arrays (numpy)", None, ".raw", (*SIMPLE, *QUERIES)),
     "hdf5": System("HDF5 (h5py)", "hdf5", ".h5", (*SIMPLE, *QUERIES)),
     "openpmd_hdf5": System("openPMD, HDF5", "openpmd", ".h5", SIMPLE),
     "openpmd_bp5": System("openPMD, BP5", "openpmd", ".bp", SIMPLE),
@@ -330,7 +331,7 @@ class Comparison:
 
 # --- rows of the table, from what bat_bench found
 
-def row(title, unit, higher_is_better, ours, reference, reference_name, must=None, must_ratio=None, exact=False):
+def row(title, unit, higher_is_better, ours, reference, reference_name, must=None, must_ratio=None):
     """ours, reference: spreads. must: a bar on ours; must_ratio: one on ours over the reference."""
     ratio = None if reference is None else quotients(ours["samples"], reference["samples"])
     reached = []
@@ -340,7 +341,7 @@ def row(title, unit, higher_is_better, ours, reference, reference_name, must=Non
         reached.append(ratio["median"] >= must_ratio if higher_is_better else ratio["median"] <= must_ratio)
     return {"title": title, "unit": unit, "higher_is_better": higher_is_better, "ours": ours, "reference": reference,
             "reference_name": reference_name, "ratio": ratio, "must": must, "must_ratio": must_ratio,
-            "reached": all(reached) if reached else None, "exact": exact}
+            "reached": all(reached) if reached else None}
 
 
 def rates(count, milliseconds):
@@ -384,8 +385,8 @@ def rows_of(own):
     if ids:
         beside_scan("ids", "101 ids, no sorted index", ids["of_101"], MUST["ids_over_scan"])
         beside_scan("ids_indexed", "101 ids, sorted index", ids["of_101"], MUST["ids_over_scan"], "sorted_index_ms")
-    found["index"] = row("index and checksums / data", "%", False, spread([100 * figures["index_ratio"]]), None, "",
-                         must=MUST["index"], exact=True)
+    found["index"] = row("index and checksums", "% of the data", False, spread([100 * figures["index_ratio"]]), None, "",
+                         must=MUST["index"])
     return found
 
 
@@ -429,13 +430,23 @@ def main():
     try:
         for kind in options.kind:
             result["sets"].append(comparison.measure(kind))
-            with open(os.path.join(options.folder, "compare.json"), "w", encoding="utf-8") as file:
-                json.dump(result, file, indent=1)
-            plot_compare.write(result, options.folder)
+            write(result, options.folder)
     except CompareError as error:
         sys.exit(f"error: {error}")
-    with open(os.path.join(options.folder, "table.md"), encoding="utf-8") as file:
-        print(file.read())
+    print(compare_table.table(result["sets"]))
+
+
+def write(result, folder):
+    with open(os.path.join(folder, "compare.json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+    with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as file:
+        file.write(compare_table.table(result["sets"]))
+    if importlib.util.find_spec("matplotlib"):
+        import plot_compare
+
+        plot_compare.write(result, folder)
+    else:
+        print("no pictures: there is no matplotlib (python3-matplotlib)", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import matplotlib
 matplotlib.use("Agg")  # no display
 import matplotlib.pyplot as plt
 
+from compare_table import name_of, number, table
 from plot_bench import load, save
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -25,7 +26,7 @@ PICTURES = {
     "build": ("Build and encode, one thread", ("build",), None),
     "threads": ("Build on two threads", ("threads",), None),
     "read_full": ("Read positions and one attribute of all", ("read_full",), "read"),
-    "progressive": ("The same in ten steps of 10 %", ("progressive",), None),
+    "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive",), None),
     "first_million": ("Open, and read the positions of a million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
     "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
@@ -35,20 +36,6 @@ PICTURES = {
     "index": ("Index and checksums", ("index",), None),
     "write": ("Write all, into the page cache", (), "write"),
 }
-
-
-def name_of(one):
-    kind = one["kind"]
-    return os.path.splitext(os.path.basename(kind[4:]))[0] if kind.startswith("npz:") else kind
-
-
-def number(value):
-    """Three significant digits, no exponent."""
-    if value == 0 or value is None:
-        return "0" if value == 0 else "-"
-    if abs(value) >= 100:
-        return f"{value:,.0f}" if abs(value) < 1000 else f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}"
 
 
 # --- pictures: sections of bars, from top to bottom
@@ -61,13 +48,14 @@ def own_section(one, keys):
         if row is None:
             continue
         several = len(keys) > 1
-        title = row["title"].replace(" of the particles", "") if several else "BAT"
+        title = "BAT, " + row["title"].replace("box with ", "").replace(" of the particles", "").replace(
+            "101 ids, ", "") if several else "BAT"
         first = len(bars)
         bars.append((title, row["ours"], OURS))
         if row["reference"]:
             label = row["reference_name"]
             if not (key == "ids_indexed" and "ids" in one["rows"]):
-                bars.append((f"   {label}" if several else label, row["reference"], REFERENCE))
+                bars.append((label, row["reference"], REFERENCE))
         if row["must"] is not None:
             musts.append((first, len(bars) - 1, row["must"], f"must: {number(row['must'])}"))
         if row["must_ratio"] is not None:
@@ -115,6 +103,7 @@ def draw(axes, sections, log):
         axes.set_xscale("log")
     else:
         low, high = 0, max(values) * 1.3
+        axes.xaxis.set_major_formatter("{x:,.0f}" if high > 10_000 else "{x:g}")
     axes.set_xlim(low, high)
     for title, bars, musts in sections:
         if title:
@@ -129,19 +118,19 @@ def draw(axes, sections, log):
                 axes.annotate(textwrap.shorten("missing: " + spread, 48), (0.01, place),
                               xycoords=("axes fraction", "data"), fontsize="small", va="center", color="#777777")
             else:
-                axes.barh(place, spread["median"] - (0 if log else low), left=0 if not log else None, height=0.7,
-                          color=colour)
+                axes.barh(place, spread["median"], height=0.7, color=colour)
                 if spread["most"] > spread["least"]:
                     axes.plot([spread["least"], spread["most"]], [place, place], color="black", linewidth=1)
                 axes.annotate(number(spread["median"]), (spread["most"], place), xytext=(4, 0),
-                              textcoords="offset points", fontsize="small", va="center")
+                              textcoords="offset points", fontsize="small", va="center", zorder=5,
+                              bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
             place += 1
-        for first, last, value, label in musts:
+        for below, (first, last, value, label) in enumerate(musts):
             axes.plot([value, value], [start + first - 0.5, start + last + 0.5], color=BAR, linewidth=1.6,
                       linestyle="--", label="must")
-            axes.annotate(label, (value, start + last + 0.5), xytext=(0, -2), textcoords="offset points",
+            axes.annotate(label, (value, start + last + 0.5), xytext=(0, -2 - 9 * below), textcoords="offset points",
                           fontsize="x-small", color=BAR, ha="center", va="top")
-        place += 0.7 if musts else 0.3
+        place += 0.3 + 0.4 * len(musts)
     axes.set_yticks(ticks, labels)
     axes.set_ylim(place - 0.4, -0.8)
     axes.grid(True, axis="x", color="#dddddd")
@@ -178,65 +167,7 @@ def plot(key, sets, path):
     return path
 
 
-# --- table
-
-def own_table(one):
-    lines = ["| | | BAT | reference | BAT / reference | must | reached |", "|---|---|--:|--:|--:|---|---|"]
-    for row in one["rows"].values():
-        musts = []
-        if row["must"] is not None:
-            musts.append(f"{'at least' if row['higher_is_better'] else 'at most'} {number(row['must'])}")
-        if row["must_ratio"] is not None:
-            musts.append(f"{'at least' if row['higher_is_better'] else 'at most'} {row['must_ratio']:g} x "
-                         f"{row['reference_name']}")
-        reference = f"{number(row['reference']['median'])} ({row['reference_name']})" if row["reference"] else ""
-        ratio = "" if row["ratio"] is None else (f"{number(row['ratio']['median'])} "
-                                                 f"[{number(row['ratio']['least'])}, {number(row['ratio']['most'])}]")
-        reached = {None: "", True: "yes", False: "**no**"}[row["reached"]]
-        lines.append(f"| {row['title']} | {row['unit']} | {number(row['ours']['median'])} | {reference} | {ratio} | "
-                     f"{', '.join(musts)} | {reached} |")
-    return lines
-
-
-def cell(operations, operation, factor):
-    if operation not in operations:
-        return ""
-    of = operations[operation]
-    # A system that works on several threads although it is asked for one.
-    threads = " (!)" if of["cpu_seconds"]["median"] > 1.3 * of["seconds"]["median"] else ""
-    return f"{number(factor * of['seconds']['median'])} ({number(of['over_bat']['median'])}){threads}"
-
-
-def system_table(one):
-    data = one["particles"] * one["bytes_per_particle"]
-    lines = ["| ms (over BAT) | version | write | flush | file / data | read | box, 1 % | correlated | uncorrelated "
-             "| 101 ids | range of 101 ids |", "|---|---|" + "--:|" * 9]
-    for system in one["systems"].values():
-        if "missing" in system:
-            lines.append(f"| {system['label']} | missing: {system['missing']} |" + " |" * 9)
-            continue
-        found = system["operations"]
-        version = ", ".join(f"{name} {value}" for name, value in system["versions"].items() if name != "numpy")
-        write = found.get("write")
-        cells = [cell(found, name, 1000) for name in ("read", "box", "correlated", "uncorrelated", "ids", "id_range")]
-        lines.append(f"| {system['label']} | {version} | {cell(found, 'write', 1000)} | "
-                     + (f"{number(1000 * write['flush_seconds']['median'])} | {write['bytes'] / data:.3f}" if write else " | ")
-                     + f" | {' | '.join(cells)} |")
-    return lines
-
-
-def table(sets):
-    lines = []
-    for one in sets:
-        lines += [f"**{name_of(one)}**, {one['particles']:,} particles of {one['bytes_per_particle']} bytes", "",
-                  *own_table(one), "", *system_table(one), ""]
-    return "\n".join(lines)
-
-
 def write(result, folder):
-    """table.md and the pictures."""
-    with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as file:
-        file.write(table(result["sets"]))
     for key in PICTURES:
         plot(key, result["sets"], os.path.join(folder, f"{key}.png"))
 
@@ -247,7 +178,10 @@ def main():
     parser.add_argument("--folder", default=".", help="for the pictures and the table (default: this one)")
     options = parser.parse_args()
     results = load(options.results, "sets")
-    write({"sets": [one for result in results for one in result["sets"]]}, options.folder)
+    sets = [one for result in results for one in result["sets"]]
+    with open(os.path.join(options.folder, "table.md"), "w", encoding="utf-8") as file:
+        file.write(table(sets))
+    write({"sets": sets}, options.folder)
 
 
 if __name__ == "__main__":
