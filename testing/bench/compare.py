@@ -409,7 +409,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one that is not counted (default: 5)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--large", action="store_true",
-                        help=f"also opens {LARGE:,} particles of each kind that is generated (20 GB of memory, slow)")
+                        help=f"also opens {LARGE:,} particles of each kind that is generated (16 GB of memory, slow)")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS), metavar="SYSTEM",
                         help=f"BAT is always measured; the others: {', '.join(SYSTEMS)} (default: all)")
     parser.add_argument("--build", default=default_build, help="build folder (default: build/)")
