@@ -375,7 +375,7 @@ def rows_of(own):
     if "large" in own:
         large, small = (own[name]["open"]["samples"]["with_first_million_ms"] for name in ("large", "small"))
         found["first_million"] = row("open 100 million, read xyz of 1 million", "ms", False, spread(large),
-                                     spread(small), "all of a file of 1 million", must_ratio=MUST["first_million"])
+                                     spread(small), "a file of 1 million", must_ratio=MUST["first_million"])
     for share in ("0.1", "1", "10"):
         beside_scan(f"box_{share}", f"box with {share} % of the particles", figures["box"][f"share_{share}_percent"],
                     MUST["box_over_scan"])

@@ -27,7 +27,7 @@ PICTURES = {
     "threads": ("Build on two threads", ("threads",), None),
     "read_full": ("Read positions and one attribute of all", ("read_full",), "read"),
     "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive",), None),
-    "first_million": ("Open, and read the positions of a million", ("first_million",), None),
+    "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
     "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
     "uncorrelated": ("Range that matches 1 %, not correlated", ("uncorrelated",), "uncorrelated"),
@@ -160,8 +160,8 @@ def plot(key, sets, path):
         axes.set_xlabel(f"{unit}; {'more' if better else 'less'} is better")
         count = one["particles"]
         million = f"{count / 1e6:.3g} million" if count >= 1e6 else f"{count:,}"
-        axes.set_title(f"{title}\n{name_of(one)}, {million} particles of {one['bytes_per_particle']} bytes", loc="left",
-                       fontsize="medium")
+        about = "" if key == "first_million" else f", {million} particles of {one['bytes_per_particle']} bytes"
+        axes.set_title(f"{title}\n{name_of(one)}{about}", loc="left", fontsize="medium")
     save(figure, path)
     plt.close(figure)
     return path
