@@ -309,6 +309,7 @@ class Converter:
         if self._reader is None:
             raise ConvertError(f"{self._label}: ParaView has no reader for it")
         if self._reader.GetProperty("ParticleBudget"):  # of the BAT reader: a conversion takes all
+            self._forget_saved_defaults()
             self._reader.ParticleBudget = 0
         self._reader.UpdatePipelineInformation()
         self._check(bat_ranks.on_all_ranks(look))
@@ -360,6 +361,13 @@ class Converter:
         return {"step": number, "time": step_time, "output": output, "particles": report["particles"],
                 "bytes": report["file_bytes"], "points_read": particles,
                 "seconds_read": read - start, "seconds_write": written - read, "write": report}
+
+    def _forget_saved_defaults(self):
+        """A quality or a filter that somebody has saved as a default in ParaView must not lose particles."""
+        for name in self._reader.ListProperties():
+            if not name.startswith("FileName"):
+                self._reader.SMProxy.GetProperty(name).ResetToXMLDefaults()
+        self._reader.SMProxy.UpdateVTKObjects()
 
     def _check(self, looks, output=None):
         """Raises for what went wrong on some rank, prints warnings; returns how many particles came by."""

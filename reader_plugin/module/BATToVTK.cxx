@@ -176,6 +176,7 @@ void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded
   vtkNew<vtkPoints> points;
   points->SetData(loaded.Positions());
   output->SetPoints(points);
+  loaded.StoreRanges(); // vtkPoints has just modified the positions
   for (const std::size_t i : attributes)
   {
     const int index = output->GetPointData()->AddArray(loaded.Attribute(i));

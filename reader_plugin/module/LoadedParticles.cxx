@@ -5,6 +5,7 @@
 #include "vtkDataArray.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -13,6 +14,12 @@ namespace
 {
 // Between two signs of progress; a fraction of a tenth of a second.
 constexpr std::uint64_t PortionParticles = 1 << 21;
+
+std::uint64_t NextNumber()
+{
+  static std::atomic<std::uint64_t> last{ 0 };
+  return ++last;
+}
 
 std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)
 {
@@ -84,11 +91,25 @@ vtkDataArray* bat_vtk::LoadedParticles::Attribute(std::size_t index) const
 }
 
 //------------------------------------------------------------------------------
+std::vector<double> bat_vtk::LoadedParticles::NumberedSteps() const
+{
+  std::vector<double> numbers(1, static_cast<double>(this->Number));
+  double rows = 0.0;
+  for (const bat::DatasetSelection& step : this->Steps)
+  {
+    rows += static_cast<double>(step.count);
+    numbers.push_back(rows);
+  }
+  return numbers;
+}
+
+//------------------------------------------------------------------------------
 bool bat_vtk::LoadedParticles::Load(const Request& request)
 {
   if (!this->CanAdd(request))
   {
     this->Clear();
+    this->Number = NextNumber();
     this->Generation = request.Generation;
     this->Query = request.Query;
     this->SkipDamaged = request.SkipDamaged;
@@ -125,6 +146,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
       if (kept != before)
       {
         this->Columns.clear(); // particles that were loaded are left out now
+        this->Number = NextNumber();
       }
       ColumnMap columns;
       columns[PositionColumn] = nullptr;
@@ -146,6 +168,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
       }
       if (this->Bad.size() == known)
       {
+        this->UpdateRanges(columns, kept);
         this->Columns = std::move(columns);
         this->Rows = CountOf(this->Steps);
         this->LoadedQuality = request.Query.quality;
@@ -157,6 +180,35 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
   {
     this->Clear();
     throw;
+  }
+}
+
+//------------------------------------------------------------------------------
+// Before `columns` take the place of those that were loaded before.
+void bat_vtk::LoadedParticles::UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows)
+{
+  std::map<std::size_t, ArrayRanges> ranges;
+  for (const auto& [column, array] : columns)
+  {
+    vtkDataArray* old = this->Attribute(column);
+    if (old)
+    {
+      ranges[column] = this->Ranges[column];
+    }
+    if (old != array)
+    {
+      ranges[column].Extend(array, static_cast<vtkIdType>(old ? oldRows : 0));
+    }
+  }
+  this->Ranges = std::move(ranges);
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::LoadedParticles::StoreRanges() const
+{
+  for (const auto& [column, ranges] : this->Ranges)
+  {
+    ranges.Store(this->Attribute(column));
   }
 }
 

@@ -2,6 +2,8 @@
 #ifndef LoadedParticles_h
 #define LoadedParticles_h
 
+#include "ArrayRanges.h"
+
 #include "bat/dataset.hpp"
 
 #include "vtkSmartPointer.h"
@@ -49,6 +51,10 @@ public:
   [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
   /// Null if it was not asked for.
   [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
+  /// Makes VTK know the ranges of the arrays; it forgets them when an array is modified.
+  void StoreRanges() const;
+  /// A number of the load, never the same for other particles, then the rows after each of its steps.
+  [[nodiscard]] std::vector<double> NumberedSteps() const;
   /// What is wrong with each leaf file that was left out.
   [[nodiscard]] const std::map<std::size_t, std::string>& Damaged() const { return this->Bad; }
 
@@ -58,16 +64,19 @@ private:
 
   /// True if the request, but for its quality, is the one of the last Load().
   [[nodiscard]] bool IsSame(const Request& request) const;
+  void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
   bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,
     std::uint64_t oldRows) const;
 
   std::uint64_t Generation = 0;
+  std::uint64_t Number = 0;
   bat::Query Query;
   bool SkipDamaged = false;
   double LoadedQuality = 0.0;
   std::uint64_t Rows = 0;
   std::vector<bat::DatasetSelection> Steps; ///< one for each quality, coarse to fine
   ColumnMap Columns;
+  std::map<std::size_t, ArrayRanges> Ranges; ///< of the columns
   std::map<std::size_t, std::string> Bad;
 };
 }

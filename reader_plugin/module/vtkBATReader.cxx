@@ -13,6 +13,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
+#include "vtkInformationDoubleVectorKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPolyData.h"
@@ -37,7 +38,7 @@ namespace
 {
 // What is loaded first while RefineWhileIdle is on, and how each step grows.
 constexpr std::uint64_t FirstParticles = 500000;
-constexpr double Growth = 1.5;
+constexpr double Growth = 0.1;
 
 constexpr double RadiusOfSpacing = 0.6;
 
@@ -188,7 +189,8 @@ public:
       if (this->Refined.Generation == request.Generation &&
         bat_vtk::SameConditions(this->Refined.Query, query))
       {
-        step = std::max(step, this->Refined.Query.quality * (more ? Growth : 1.0));
+        const double before = this->Refined.Query.quality;
+        step = std::max(step, more ? before + std::max(step, Growth * before) : before);
       }
       query.quality = std::min(query.quality, step);
       this->Refined = { query, request.Generation };
@@ -229,6 +231,7 @@ private:
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATReader);
+vtkInformationKeyMacro(vtkBATReader, LOAD_STEPS, DoubleVector);
 
 //------------------------------------------------------------------------------
 vtkBATReader::vtkBATReader()
@@ -662,6 +665,9 @@ int vtkBATReader::RequestData(
     this->LoadedQuality = loaded.Quality();
     this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
     bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);
+    const std::vector<double> steps = loaded.NumberedSteps();
+    loaded.Positions()->GetInformation()->Set(
+      LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));
     bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
     shown.Output->ShallowCopy(output);
     shown.Count = this->LoadedCount;

@@ -31,6 +31,7 @@
 
 class vtkDataArraySelection;
 class vtkDoubleArray;
+class vtkInformationDoubleVectorKey;
 class vtkPolyData;
 class vtkStringArray;
 
@@ -40,6 +41,13 @@ public:
   static vtkBATReader* New();
   vtkTypeMacro(vtkBATReader, vtkPolyDataAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * Key in the information of the array of positions: a number of the load, then the number of
+   * particles after each of its steps, coarse to fine. Two outputs with the same number have the same
+   * particles in the steps that both have. Whoever changes the array must take the key away.
+   */
+  static vtkInformationDoubleVectorKey* LOAD_STEPS();
 
   ///@{
   /**
@@ -78,8 +86,8 @@ public:
   ///@{
   /**
    * Whether the first update of a file, box or range loads only about half a million particles, and
-   * each LoadMore() half as many again, until Quality or ParticleBudget is reached. Default: false,
-   * everything at once.
+   * each LoadMore() half a million more, or a tenth of what is there if that is more, until Quality or
+   * ParticleBudget is reached. Default: false, everything at once.
    */
   vtkSetMacro(RefineWhileIdle, bool);
   vtkGetMacro(RefineWhileIdle, bool);

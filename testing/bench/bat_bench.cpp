@@ -42,7 +42,9 @@ struct Options
   int repeat = 5;
   std::string output;
   std::string folder = std::filesystem::temp_directory_path().string();
+  std::string dump;
   bool only_open = false;
+  bool only_build = false;
 };
 
 double ms_since(Clock::time_point start)
@@ -65,18 +67,32 @@ double median(std::vector<double> values)
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Medians of two things timed in turn.
-template <class A, class B>
-std::pair<double, double> paired(int repeat, A&& a, B&& b)
+/// Two things timed in turn: medians, and every time in the order in which it was taken.
+struct Pairs
 {
-  std::vector<double> first;
-  std::vector<double> second;
+  double ms = 0;
+  double reference_ms = 0;
+  std::vector<double> all_ms;
+  std::vector<double> all_reference_ms;
+};
+
+template <class A, class B>
+Pairs paired(int repeat, A&& a, B&& reference)
+{
+  Pairs pairs;
   for (int i = 0; i != repeat; ++i)
   {
-    first.push_back(time_ms(a));
-    second.push_back(time_ms(b));
+    pairs.all_ms.push_back(time_ms(a));
+    pairs.all_reference_ms.push_back(time_ms(reference));
   }
-  return { median(first), median(second) };
+  pairs.ms = median(pairs.all_ms);
+  pairs.reference_ms = median(pairs.all_reference_ms);
+  return pairs;
+}
+
+json samples(const Pairs& pairs, const char* reference)
+{
+  return { { "ms", pairs.all_ms }, { reference, pairs.all_reference_ms } };
 }
 
 std::uint64_t memory_now(const char* field)
@@ -178,8 +194,18 @@ public:
     this->out_["repeat"] = this->options_.repeat;
     this->out_["library_version"] = bat::kLibraryVersion;
 
+    if (!this->options_.dump.empty())
+    {
+      bench::write_npy_folder(this->options_.dump, this->cloud_);
+      return this->out_;
+    }
     bat::BuildOptions build;
     build.threads = this->options_.threads;
+    if (this->options_.only_build)
+    {
+      this->measure_build(build);
+      return this->out_;
+    }
     if (!this->options_.only_open)
     {
       this->measure_memory(memory_before, build);
@@ -252,7 +278,7 @@ private:
     std::vector<double> ms;
     std::vector<double> order_ms;
     std::vector<double> limit_ms;
-    for (int i = 0; i != std::min(this->options_.repeat, 3); ++i)
+    for (int i = 0; i != this->options_.repeat; ++i)
     {
       bat::WriteReport report;
       ms.push_back(time_ms([&] { (void)bat::encode(this->view_, build, &report); }));
@@ -262,7 +288,8 @@ private:
     const double mega = static_cast<double>(this->cloud_.count) / 1e6;
     this->out_["build"] = { { "ms", median(ms) }, { "order_ms", median(order_ms) },
       { "mpts_per_s_per_core", mega / (median(ms) / 1000) / this->options_.threads },
-      { "limit_sort_gather_mpts_per_s", mega / (median(limit_ms) / 1000) } };
+      { "limit_sort_gather_mpts_per_s", mega / (median(limit_ms) / 1000) },
+      { "samples", { { "ms", ms }, { "limit_ms", limit_ms } } } };
   }
 
   // Reference for the build, one thread: radix sort of 64-bit Morton keys and gather of all
@@ -367,7 +394,8 @@ private:
         }));
     }
     this->out_["open"] = { { "ms", median(ms) }, { "bytes_read", bytes },
-      { "with_first_million_ms", median(first_ms) } };
+      { "with_first_million_ms", median(first_ms) },
+      { "samples", { { "ms", ms }, { "with_first_million_ms", first_ms } } } };
   }
 
   // Positions and one attribute, one thread, from the page cache into arrays that exist.
@@ -407,15 +435,16 @@ private:
     };
     const auto per_ms = [n](double ms) { return static_cast<double>(n) / ms; };
     read(0, 1, 0);
-    const auto [full_ms, copy_ms] = paired(
+    const Pairs full = paired(
       this->options_.repeat, [&] { read(0, 1, 0); }, copy);
     this->add_answer(positions.data(), positions.size());
-    const auto [steps_ms, copy2_ms] = paired(this->options_.repeat, progress, copy);
+    const Pairs steps = paired(this->options_.repeat, progress, copy);
     this->add_answer(values.data(), values.size());
-    this->out_["read_full"] = { { "pts_per_ms", per_ms(full_ms) },
-      { "copy_pts_per_ms", per_ms(copy_ms) } };
-    this->out_["progressive"] = { { "pts_per_ms", per_ms(steps_ms) },
-      { "copy_pts_per_ms", per_ms(copy2_ms) }, { "steps", 10 } };
+    this->out_["read_full"] = { { "attribute", attribute.name }, { "pts_per_ms", per_ms(full.ms) },
+      { "copy_pts_per_ms", per_ms(full.reference_ms) }, { "samples", samples(full, "copy_ms") } };
+    this->out_["progressive"] = { { "pts_per_ms", per_ms(steps.ms) },
+      { "copy_pts_per_ms", per_ms(steps.reference_ms) }, { "steps", 10 },
+      { "samples", samples(steps, "copy_ms") } };
   }
 
   [[nodiscard]] std::size_t read_column() const
@@ -538,7 +567,7 @@ private:
       query.box = this->box_with(file, static_cast<std::uint64_t>(share * static_cast<double>(n)));
       bat::Selection selection;
       std::vector<std::uint32_t> rows;
-      const auto [ms, scan_ms] = paired(
+      const Pairs pairs = paired(
         this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
         [&]
         {
@@ -560,7 +589,8 @@ private:
         });
       this->expect_equal(name, selection.count, rows.size());
       this->add_answer(selection);
-      boxes[name] = { { "ms", ms }, { "rows", selection.count }, { "scan_ms", scan_ms },
+      boxes[name] = { { "ms", pairs.ms }, { "rows", selection.count },
+        { "scan_ms", pairs.reference_ms }, { "samples", samples(pairs, "scan_ms") },
         { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
     }
     this->out_["box"] = boxes;
@@ -647,6 +677,9 @@ private:
         std::sort(sorted.begin(), sorted.end());
         json mean = json::object();
         json places;
+        Pairs all;
+        all.all_ms.resize(static_cast<std::size_t>(this->options_.repeat));
+        all.all_reference_ms.resize(all.all_ms.size());
         const double starts[] = { 0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99 };
         for (const double start : starts)
         {
@@ -662,9 +695,16 @@ private:
           {
             mean[key] = mean.value(key, 0.0) + figures[key].get<double>() / std::size(starts);
           }
+          for (std::size_t i = 0; i != all.all_ms.size(); ++i)
+          {
+            const json& of_place = figures["samples"];
+            all.all_ms[i] += of_place["ms"][i].get<double>() / std::size(starts);
+            all.all_reference_ms[i] += of_place["scan_ms"][i].get<double>() / std::size(starts);
+          }
         }
         mean["attribute"] = name;
         mean["places"] = places;
+        mean["samples"] = samples(all, "scan_ms");
         return mean;
       });
   }
@@ -678,7 +718,7 @@ private:
     bat::Selection selection;
     std::vector<std::uint32_t> rows;
     const std::uint64_t n = this->cloud_.count;
-    const auto [ms, scan_ms] = paired(
+    const Pairs pairs = paired(
       this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
       [&]
       {
@@ -693,8 +733,8 @@ private:
       });
     this->expect_equal("range on " + name, selection.count, rows.size());
     this->add_answer(selection);
-    return { { "attribute", name }, { "ms", ms }, { "scan_ms", scan_ms },
-      { "rows", selection.count },
+    return { { "attribute", name }, { "ms", pairs.ms }, { "scan_ms", pairs.reference_ms },
+      { "rows", selection.count }, { "samples", samples(pairs, "scan_ms") },
       { "tested_ratio", static_cast<double>(selection.tested) / static_cast<double>(n) } };
   }
 
@@ -756,7 +796,7 @@ private:
     bat::Selection looked_up;
     const auto select = [&](const bat::File& from)
     { return from.select(query, { this->options_.threads }); };
-    const auto [ms, scan_ms] = paired(
+    const Pairs pairs = paired(
       this->options_.repeat, [&] { selection = select(file); },
       [&]
       {
@@ -777,8 +817,11 @@ private:
     this->expect_equal("list of ids", selection.count, rows.size());
     this->expect_equal("list of ids with a sorted index", looked_up.count, rows.size());
     const double n = static_cast<double>(this->cloud_.count);
-    return { { "ms", ms }, { "scan_ms", scan_ms }, { "sorted_index_ms", median(indexed_ms) },
-      { "rows", selection.count }, { "tested_ratio", static_cast<double>(selection.tested) / n },
+    json all = samples(pairs, "scan_ms");
+    all["sorted_index_ms"] = indexed_ms;
+    return { { "ms", pairs.ms }, { "scan_ms", pairs.reference_ms },
+      { "sorted_index_ms", median(indexed_ms) }, { "samples", all }, { "rows", selection.count },
+      { "tested_ratio", static_cast<double>(selection.tested) / n },
       { "sorted_index_tested_ratio", static_cast<double>(looked_up.tested) / n } };
   }
 
@@ -804,7 +847,17 @@ int main(int argc, char** argv)
   app.add_option("--repeat", options.repeat, "paired runs behind each median")
     ->check(CLI::Range(1, 1000));
   app.add_option("--folder", options.folder, "where the measured file is written");
-  app.add_flag("--only-open", options.only_open, "write the file and measure opening it, no more");
+  auto* only_open = app.add_flag(
+    "--only-open", options.only_open, "write the file and measure opening it, no more");
+  auto* only_build = app
+                       .add_flag("--only-build", options.only_build,
+                         "measure the build in memory and its reference, no more")
+                       ->excludes(only_open);
+  app
+    .add_option("--dump", options.dump,
+      "write the particles to this folder, one .npy file per array, and measure nothing")
+    ->excludes(only_open)
+    ->excludes(only_build);
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
   // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as

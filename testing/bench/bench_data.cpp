@@ -112,4 +112,19 @@ clouds::Cloud make_data(const std::string& kind, std::uint64_t particles, std::u
   add_attributes(cloud, random);
   return cloud;
 }
+
+void write_npy_folder(const std::filesystem::path& folder, const clouds::Cloud& cloud)
+{
+  std::filesystem::create_directories(folder);
+  write_npy(folder / "pos.npy", cloud.position_type, { cloud.count, 3 }, cloud.positions);
+  for (const clouds::Cloud::Column& column : cloud.columns)
+  {
+    std::vector<std::uint64_t> shape{ cloud.count };
+    if (column.components > 1)
+    {
+      shape.push_back(static_cast<std::uint64_t>(column.components));
+    }
+    write_npy(folder / (column.name + ".npy"), column.type, shape, column.bytes);
+  }
+}
 }

@@ -1,9 +1,12 @@
 #include "npz.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +17,17 @@ namespace bench
 {
 namespace
 {
+const std::map<std::string, bat::ScalarType>& types()
+{
+  static const std::map<std::string, bat::ScalarType> kTypes{ { "i1", bat::ScalarType::Int8 },
+    { "u1", bat::ScalarType::UInt8 }, { "i2", bat::ScalarType::Int16 },
+    { "u2", bat::ScalarType::UInt16 }, { "i4", bat::ScalarType::Int32 },
+    { "u4", bat::ScalarType::UInt32 }, { "i8", bat::ScalarType::Int64 },
+    { "u8", bat::ScalarType::UInt64 }, { "f4", bat::ScalarType::Float32 },
+    { "f8", bat::ScalarType::Float64 } };
+  return kTypes;
+}
+
 // A (rows, columns) array in C order out of one in Fortran order.
 std::vector<std::byte> transposed(const std::vector<std::byte>& from, std::uint64_t rows,
   std::uint64_t columns, std::size_t value_bytes)
@@ -49,19 +63,13 @@ std::optional<NpzArray> parse_npy(const std::string& name, const std::vector<std
   static const std::regex kDescription(
     R"('descr':\s*'[<|=]?([a-z]\d+)',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([^)]*)\))");
   std::smatch match;
-  static const std::map<std::string, bat::ScalarType> kTypes{ { "i1", bat::ScalarType::Int8 },
-    { "u1", bat::ScalarType::UInt8 }, { "i2", bat::ScalarType::Int16 },
-    { "u2", bat::ScalarType::UInt16 }, { "i4", bat::ScalarType::Int32 },
-    { "u4", bat::ScalarType::UInt32 }, { "i8", bat::ScalarType::Int64 },
-    { "u8", bat::ScalarType::UInt64 }, { "f4", bat::ScalarType::Float32 },
-    { "f8", bat::ScalarType::Float64 } };
-  if (!std::regex_search(header, match, kDescription) || kTypes.count(match[1]) == 0)
+  if (!std::regex_search(header, match, kDescription) || types().count(match[1]) == 0)
   {
     return std::nullopt;
   }
   NpzArray array;
   array.name = name;
-  array.type = kTypes.at(match[1]);
+  array.type = types().at(match[1]);
   std::uint64_t values = 1;
   const std::string shape = match[3];
   static const std::regex kNumber(R"(\d+)");
@@ -121,5 +129,27 @@ std::vector<NpzArray> read_npz(const std::filesystem::path& path)
     }
   }
   return arrays;
+}
+
+void write_npy(const std::filesystem::path& path, bat::ScalarType type,
+  const std::vector<std::uint64_t>& shape, const std::vector<std::byte>& bytes)
+{
+  const auto named = std::find_if(
+    types().begin(), types().end(), [type](const auto& entry) { return entry.second == type; });
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({},), }}",
+    bat::size_of(type) == 1 ? '|' : '<', named->first, fmt::join(shape, ", "));
+  // Magic, version and length are 10 bytes; the data begin at a multiple of 64.
+  header.append(63 - (10 + header.size()) % 64, ' ').push_back('\n');
+  const std::uint16_t length = static_cast<std::uint16_t>(header.size());
+  std::ofstream file(path, std::ios::binary);
+  file.write("\x93NUMPY\x01\x00", 8);
+  file.write(reinterpret_cast<const char*>(&length), 2);
+  file << header;
+  file.write(
+    reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush())
+  {
+    throw std::runtime_error(fmt::format("cannot write {}", path.string()));
+  }
 }
 }

@@ -1,4 +1,4 @@
-// Reads the arrays of a .npz file (numpy's zip of .npy files).
+// Reads the arrays of a .npz file (numpy's zip of .npy files), and writes .npy files.
 #pragma once
 
 #include "bat/types.hpp"
@@ -21,4 +21,8 @@ struct NpzArray
 
 /// All arrays with a type that a .bat file can hold. Throws std::runtime_error.
 std::vector<NpzArray> read_npz(const std::filesystem::path& path);
+
+/// Replaces the file. Throws std::runtime_error.
+void write_npy(const std::filesystem::path& path, bat::ScalarType type,
+  const std::vector<std::uint64_t>& shape, const std::vector<std::byte>& bytes);
 }

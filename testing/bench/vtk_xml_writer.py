@@ -8,28 +8,13 @@ parallel_bench.py starts one process of the second kind beside each rank.
 
 import json
 import os
-import subprocess
 import sys
 import time
 
+import wheels
+
 PACKAGES = ("vtk==9.2.6", "numpy")
-
-
-def install(folder):
-    """Does nothing if it is there. Exits with a reason in words."""
-    python = os.path.join(folder, "bin", "python")
-    try:
-        if not os.path.exists(python):
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True, text=True)
-        if subprocess.run([python, "-c", "import vtkmodules.vtkIOXML, numpy"], capture_output=True).returncode:
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True,
-                           capture_output=True, text=True)
-    except subprocess.CalledProcessError as error:
-        words = (error.stderr or error.stdout).strip().splitlines()
-        sys.exit(f"{' '.join(error.cmd)}: {words[-1] if words else error}")
-    except OSError as error:
-        sys.exit(str(error))
-    print(python)
+IMPORTS = ("vtkmodules.vtkIOXML", "numpy")
 
 
 class Server:
@@ -41,29 +26,33 @@ class Server:
 
     def load(self, path, shapes):
         import numpy as np
+
+        with open(path, "rb") as file:
+            return self.hold((name, np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape))
+                             for name, dtype, shape in shapes)
+
+    def hold(self, columns):
+        """Names and arrays, of which "positions" has the points."""
         from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtk
         from vtkmodules.vtkCommonCore import vtkPoints
         from vtkmodules.vtkCommonDataModel import vtkPolyData
 
         self._data = vtkPolyData()
-        with open(path, "rb") as file:
-            for name, dtype, shape in shapes:
-                values = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
-                array = numpy_to_vtk(values, array_type=get_vtk_array_type(values.dtype))
-                array.SetName(name)
-                self._keep.append(values)
-                if name == "positions":
-                    points = vtkPoints()
-                    points.SetData(array)
-                    self._data.SetPoints(points)
-                else:
-                    self._data.GetPointData().AddArray(array)
+        for name, values in columns:
+            array = numpy_to_vtk(values, array_type=get_vtk_array_type(values.dtype))
+            array.SetName(name)
+            self._keep.append(values)
+            if name == "positions":
+                points = vtkPoints()
+                points.SetData(array)
+                self._data.SetPoints(points)
+            else:
+                self._data.GetPointData().AddArray(array)
         return {"points": self._data.GetNumberOfPoints()}
 
-    def write(self, path, compressor):
+    def write_file(self, path, compressor):
         from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
-        start = time.perf_counter()
         writer = vtkXMLPolyDataWriter()
         writer.SetInputData(self._data)
         writer.SetFileName(path)
@@ -73,6 +62,10 @@ class Server:
             writer.SetCompressorTypeToNone()  # else the default, zlib
         if not writer.Write():
             raise RuntimeError(f"{path}: cannot be written")
+
+    def write(self, path, compressor):
+        start = time.perf_counter()
+        self.write_file(path, compressor)
         written = time.perf_counter()
         descriptor = os.open(path, os.O_RDONLY)
         os.fsync(descriptor)
@@ -106,7 +99,10 @@ def serve():
 def main():
     words = sys.argv[1:]
     if len(words) == 2 and words[0] == "install":
-        install(words[1])
+        try:
+            print(wheels.install(words[1], PACKAGES, IMPORTS))
+        except RuntimeError as error:
+            sys.exit(str(error))
     elif words == ["serve"]:
         serve()
     else:

@@ -17,7 +17,7 @@ manual = read("reader_plugin", "README.md")
 page = read("reader_plugin", "help", "sources.BATReader.html")
 proxies = ElementTree.fromstring(read("xml", "BATReader.xml"))
 core = proxies.find(".//SourceProxy[@name='BATReaderCore']")
-for exposed in proxies.findall(".//ExposedProperties//Property"):
+for exposed in proxies.findall(".//SourceProxy//ExposedProperties//Property"):
     name = exposed.get("name")
     if name == "PointArrayInfo":  # serves PointArrayStatus
         continue

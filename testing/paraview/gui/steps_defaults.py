@@ -5,7 +5,7 @@ RADIUS = 0.125
 
 
 def put_radius_into_settings():
-    settings = {"representations": {"GeometryRepresentation": {"GaussianRadius": RADIUS}}}
+    settings = {"representations": {"BATRepresentation": {"GaussianRadius": RADIUS}}}
     servermanager.vtkSMSettings.GetInstance().AddCollectionFromString(json.dumps(settings), 100.0)
 
 

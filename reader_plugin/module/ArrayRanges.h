@@ -1,0 +1,43 @@
+// The ranges of an array that grows at its end, so that VTK need not look through all of it again.
+#ifndef ArrayRanges_h
+#define ArrayRanges_h
+
+#include "vtkType.h"
+
+#include <vector>
+
+class vtkDataArray;
+
+namespace bat_vtk
+{
+/// What vtkDataArray::GetRange and GetFiniteRange answer for each component, and for the magnitude if
+/// all magnitudes are finite. NaN is no part of a range.
+class ArrayRanges
+{
+public:
+  /// Takes in the values from row `first` on. Arrays of bits are left alone.
+  void Extend(vtkDataArray* array, vtkIdType first);
+  /// Makes VTK know the ranges of `array`, until it is modified (vtkAbstractArray::PER_COMPONENT,
+  /// vtkDataArray::L2_NORM_RANGE and those for finite values).
+  void Store(vtkDataArray* array) const;
+
+private:
+  struct Range
+  {
+    double Lower;
+    double Upper;
+  };
+  struct Ranges
+  {
+    Range All;
+    Range Finite;
+  };
+  template <typename T>
+  void ExtendWith(const T* values, vtkIdType rows);
+
+  std::vector<Ranges> Components;
+  Ranges Squares = {}; ///< of the magnitudes of vectors
+};
+}
+
+#endif

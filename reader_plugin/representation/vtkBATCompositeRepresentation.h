@@ -1,0 +1,39 @@
+/**
+ * @class   vtkBATCompositeRepresentation
+ * @brief   ParaView's representations, with vtkBATPointGaussianRepresentation for Point Gaussian
+ */
+
+#ifndef vtkBATCompositeRepresentation_h
+#define vtkBATCompositeRepresentation_h
+
+#include "vtkBATRepresentationModule.h" // for export macro
+#include "vtkPVCompositeRepresentation.h"
+
+#include <string> // for std::string
+
+class VTKBATREPRESENTATION_EXPORT vtkBATCompositeRepresentation
+  : public vtkPVCompositeRepresentation
+{
+public:
+  static vtkBATCompositeRepresentation* New();
+  vtkTypeMacro(vtkBATCompositeRepresentation, vtkPVCompositeRepresentation);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * As in vtkCompositeRepresentation, but of two with the same key a
+   * vtkBATPointGaussianRepresentation stays, whichever comes first.
+   */
+  void AddRepresentation(const char* key, vtkPVDataRepresentation* representation) override;
+
+protected:
+  vtkBATCompositeRepresentation();
+  ~vtkBATCompositeRepresentation() override;
+
+private:
+  vtkBATCompositeRepresentation(const vtkBATCompositeRepresentation&) = delete;
+  void operator=(const vtkBATCompositeRepresentation&) = delete;
+
+  std::string OwnKey; ///< of the vtkBATPointGaussianRepresentation
+};
+
+#endif

@@ -1,0 +1,45 @@
+/**
+ * @class   vtkBATPointGaussianRepresentation
+ * @brief   Point Gaussian for particles that are loaded in steps
+ *
+ * Draws what vtkPointGaussianRepresentation draws, with these differences: the input is not copied
+ * point by point; a step that adds particles (vtkBATReader::LOAD_STEPS) prepares only the new ones
+ * for drawing, and another radius prepares nothing; while the user turns the scene and ParaView asks
+ * for a lower level of detail, it draws an even sample of at most half a million particles times
+ * ParaView's LOD resolution in each process, with larger radii.
+ */
+
+#ifndef vtkBATPointGaussianRepresentation_h
+#define vtkBATPointGaussianRepresentation_h
+
+#include "vtkBATRepresentationModule.h" // for export macro
+#include "vtkPointGaussianRepresentation.h"
+
+#include <memory> // for std::unique_ptr
+
+class VTKBATREPRESENTATION_EXPORT vtkBATPointGaussianRepresentation
+  : public vtkPointGaussianRepresentation
+{
+public:
+  static vtkBATPointGaussianRepresentation* New();
+  vtkTypeMacro(vtkBATPointGaussianRepresentation, vtkPointGaussianRepresentation);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* inInfo,
+    vtkInformation* outInfo) override;
+
+protected:
+  vtkBATPointGaussianRepresentation();
+  ~vtkBATPointGaussianRepresentation() override;
+
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+private:
+  vtkBATPointGaussianRepresentation(const vtkBATPointGaussianRepresentation&) = delete;
+  void operator=(const vtkBATPointGaussianRepresentation&) = delete;
+
+  class vtkInternals;
+  std::unique_ptr<vtkInternals> Internals;
+};
+
+#endif

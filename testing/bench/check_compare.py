@@ -1,0 +1,82 @@
+"""Runs compare.py on few particles and checks what does not depend on the clock.
+
+Usage: check_compare.py BUILD FOLDER
+
+Only systems that need no virtual environment; one that cannot be installed must be reported.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+import compare
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+failures = []
+
+
+def check(what, good):
+    print(("ok      " if good else "WRONG   ") + what)
+    if not good:
+        failures.append(what)
+
+
+def run(build, folder, *arguments):
+    # pip finds nothing, so that what needs an environment is missing.
+    return subprocess.run([sys.executable, os.path.join(HERE, "compare.py"), "--build", build, "--folder", folder,
+                           "--particles", "20000", "--repeat", "2", *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull})
+
+
+def main():
+    build, folder = (os.path.abspath(word) for word in sys.argv[1:])
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    without_ids = os.path.join(folder, "noids.npz")
+    random = np.random.default_rng(1)
+    np.savez(without_ids, pos=random.random((3000, 3)), a=random.random(3000), v=random.random((3000, 3)))
+    done = run(build, folder, "--kind", "clustered", f"npz:{without_ids}", "--systems", "bat", "bat_indexed", "raw",
+               "hdf5", "duckdb")
+    check(f"compare.py ends with status {done.returncode}: {done.stderr.strip().splitlines()[-1:]}", done.returncode == 0)
+    if done.returncode:
+        return 1
+    with open(os.path.join(folder, "compare.json"), encoding="utf-8") as file:
+        clustered, own = json.load(file)["sets"]
+    for one, rows in ((clustered, 12), (own, 10)):
+        check(f"{one['kind']}: {len(one['rows'])} rows, expected {rows}", len(one["rows"]) == rows)
+        systems = one["systems"]
+        check(f"{one['kind']}: HDF5 is missing, with a reason", systems["hdf5"].get("missing", "") != "")
+        check(f"{one['kind']}: DuckDB is missing, with a reason", "Parquet" in systems["duckdb"].get("missing", ""))
+        check(f"{one['kind']}: raw arrays do all that BAT does",
+              systems["raw"]["operations"].keys() == systems["bat"]["operations"].keys())
+        check(f"{one['kind']}: two repetitions of each",
+              all(len(of["seconds"]["samples"]) == 2 for of in systems["raw"]["operations"].values()))
+    check("no ids, no questions for them", "ids" in clustered["answers"] and "ids" not in own["answers"])
+    check("101 ids were found", clustered["answers"]["ids"]["rows"] == 101)
+    check("1 % was found", clustered["answers"]["correlated"]["rows"] == 200)
+    with open(os.path.join(folder, "table.md"), encoding="utf-8") as file:
+        check("the table says what is missing", file.read().count("missing: ") == 5)
+    if importlib.util.find_spec("matplotlib"):
+        for name in ("build", "threads", "read_full", "progressive", "box", "correlated", "uncorrelated", "ids",
+                     "id_range", "index", "write"):
+            path = os.path.join(folder, name + ".png")
+            check(f"{name}.png", os.path.exists(path) and os.path.getsize(path) > 5000)
+    wrong = {**clustered["answers"]["correlated"], "ids": "1"}
+    try:
+        compare.check_answer("clustered", "correlated", "raw", wrong, clustered["answers"]["correlated"])
+        check("another answer ends the run", False)
+    except compare.CompareError as error:
+        check(f"another answer ends the run: {error}", "raw arrays" in str(error) and "correlated" in str(error))
+    shutil.rmtree(folder)
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

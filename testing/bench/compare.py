@@ -1,0 +1,457 @@
+"""ParaBAT beside other ways to store particles, on the same particles: figures, a table and pictures.
+
+    compare.py [--kind KIND...] [--particles N] [--folder OUT]
+
+Leaves compare.json, table.md and one PNG for each row of the table in OUT. README.md says what is measured.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+
+import compare_table
+import vtk_xml_writer
+import wheels
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+LARGE = 100_000_000
+
+# What our figures must reach, on one thread unless said, for 10 million particles of 68 bytes. A key that ends in
+# `_over`: ours over the reference.
+MUST = {
+    "build": 4,                # million particles per second and core
+    "threads": 1.8,            # speed on 2 threads over speed on 1
+    "read_full": 300_000,      # particles per ms
+    "progressive": 250_000,
+    "first_million": 20,       # ms, of 100 million
+    "box_0.1_over": 1 / 50,    # of a scan
+    "box_1_over": 1 / 10,
+    "box_10_over": 1 / 2,
+    "correlated": 2,           # ms
+    "uncorrelated": 36,
+    "ids_indexed": 2,
+    "index": 1,                # per cent of the data
+}
+
+# Packages, and what must be possible to import.
+ENVIRONMENTS = {
+    "hdf5": (("h5py", "numpy"), ("h5py", "numpy")),
+    "openpmd": (("openpmd-api", "numpy"), ("openpmd_api", "numpy")),
+    "adios2": (("adios2", "numpy"), ("adios2", "numpy")),
+    "parquet": (("pyarrow", "numpy"), ("pyarrow.parquet", "numpy")),
+    "duckdb": (("duckdb", "numpy"), ("duckdb", "numpy")),
+    "vtk": (vtk_xml_writer.PACKAGES, vtk_xml_writer.IMPORTS),
+}
+QUERIES = ("box", "correlated", "uncorrelated", "ids", "id_range")
+SIMPLE = ("write", "read")
+
+
+class System:
+    def __init__(self, label, environment, suffix, operations, file_of=None):
+        self.label = label
+        self.environment = environment
+        self.suffix = suffix
+        self.operations = operations
+        self.file_of = file_of  # another system that writes its file
+
+
+SYSTEMS = {
+    "bat": System("BAT", None, ".bat", (*SIMPLE, *QUERIES)),
+    "bat_indexed": System("BAT, sorted index of ids", None, ".bat", ("write", "ids", "id_range")),
+    "raw": System("raw arrays (numpy)", None, ".raw", (*SIMPLE, *QUERIES)),
+    "hdf5": System("HDF5 (h5py)", "hdf5", ".h5", (*SIMPLE, *QUERIES)),
+    "openpmd_hdf5": System("openPMD, HDF5", "openpmd", ".h5", SIMPLE),
+    "openpmd_bp5": System("openPMD, BP5", "openpmd", ".bp", SIMPLE),
+    "adios2": System("ADIOS2 BP5", "adios2", ".bp", SIMPLE),
+    "parquet": System("Parquet (pyarrow)", "parquet", ".parquet", SIMPLE),
+    "parquet_sorted": System("Parquet, sorted by id", "parquet", ".parquet", ("write",)),
+    "duckdb": System("DuckDB on Parquet", "duckdb", ".parquet", ("read", *QUERIES), "parquet"),
+    "duckdb_sorted": System("DuckDB on Parquet sorted by id", "duckdb", ".parquet", ("read", *QUERIES),
+                            "parquet_sorted"),
+    "vtk_raw": System("VTK XML, raw", "vtk", ".vtp", SIMPLE),
+    "vtk_zlib": System("VTK XML, zlib", "vtk", ".vtp", SIMPLE),
+}
+
+
+class CompareError(Exception):
+    pass
+
+
+class Missing(Exception):
+    """A system that cannot be measured, and why."""
+
+
+class Worker:
+    """A system in its own process."""
+
+    def __init__(self, name, python, options):
+        self.name = name
+        # Only what a login would set, so that no environment gets into another.
+        clean = {key: os.environ[key] for key in ("PATH", "HOME", "LC_ALL", "TMPDIR") if key in os.environ}
+        clean.setdefault("HOME", options.folder)
+        for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS",
+                    "VTK_SMP_MAX_THREADS"):
+            clean[key] = "1"
+        clean["PYTHONDONTWRITEBYTECODE"] = "1"
+        if SYSTEMS[name].environment is None:
+            clean["PYTHONPATH"] = os.path.join(SOURCE, "core", "capi", "python")
+            clean["BAT_LIBRARY"] = os.path.join(options.build, "lib", "libbat_capi.so")
+        self.log = os.path.join(options.folder, f"{name}.log")
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([python, os.path.join(HERE, "compare_systems.py"), name],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                                            env=clean)
+
+    def ask(self, **question):
+        try:
+            self.process.stdin.write(json.dumps(question) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise Missing(f"{question['do']}: the process ended with status {self.process.wait()}; see {self.log}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise Missing(f"{question['do']}: {answer['error'].strip()}")
+        return answer
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+        if os.path.getsize(self.log) == 0:
+            os.remove(self.log)
+
+
+def check_answer(kind, operation, name, found, expected):
+    """Ends the run where a system answers otherwise than BAT."""
+    if found != expected:
+        raise CompareError(f"{kind}, {operation}: {SYSTEMS[name].label} answers {json.dumps(found)}, "
+                           f"BAT {json.dumps(expected)}")
+
+
+def run(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise CompareError(f"{shlex.join(command)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def spread(samples):
+    """Median, extremes and the samples in the order in which they were taken."""
+    return {"median": statistics.median(samples), "least": min(samples), "most": max(samples), "samples": samples}
+
+
+def quotients(above, below):
+    return spread([a / b for a, b in zip(above, below)])
+
+
+class Comparison:
+    def __init__(self, options):
+        self.options = options
+        self.scratch = os.path.join(options.folder, "files")
+        self.pythons = {}
+
+    def say(self, text):
+        print(text, file=sys.stderr, flush=True)
+
+    # --- bat_bench
+
+    def bench(self, *arguments):
+        command = [os.path.join(self.options.build, "bin", "bat_bench"), "--folder", self.scratch, *arguments]
+        return {"command": shlex.join(command), **json.loads(run(command))}
+
+    def of_kind(self, kind):
+        return ["--kind", kind, "--particles", str(self.options.particles), "--seed", str(self.options.seed)]
+
+    def own_figures(self, kind):
+        self.say(f"{kind}: bat_bench")
+        found = {"all": self.bench(*self.of_kind(kind), "--threads", "1", "--repeat", str(self.options.repeat))}
+        self.say(f"{kind}: building on one and on two threads")
+        found["build_1"], found["build_2"] = [], []
+        for _ in range(self.options.repeat):
+            for threads in (1, 2):
+                figures = self.bench(*self.of_kind(kind), "--threads", str(threads), "--repeat", "1", "--only-build")
+                found[f"build_{threads}"].append(figures["build"]["ms"])
+        if self.options.large and not kind.startswith("npz:"):
+            self.say(f"{kind}: {LARGE:,} particles")
+            for name, particles in (("large", LARGE), ("small", LARGE // 100)):
+                found[name] = self.bench("--kind", kind, "--particles", str(particles), "--seed",
+                                         str(self.options.seed), "--threads", "1", "--repeat",
+                                         str(self.options.repeat), "--only-open")
+        return found
+
+    # --- the others
+
+    def python(self, environment):
+        if environment is None:
+            return sys.executable
+        if environment not in self.pythons:
+            self.say(f"virtual environment {environment}")
+            try:
+                packages, imports = ENVIRONMENTS[environment]
+                self.pythons[environment] = wheels.install(
+                    os.path.join(self.options.folder, "venv", environment), packages, imports)
+            except RuntimeError as error:
+                self.pythons[environment] = error
+        if isinstance(self.pythons[environment], RuntimeError):
+            raise Missing(str(self.pythons[environment]))
+        return self.pythons[environment]
+
+    def questions(self, columns, attributes):
+        """Operation -> attribute to read, and condition."""
+        count = len(columns["pos"])
+
+        def ends(name, start, rows):
+            values = np.sort(columns[name])
+            first = min(int(start * count), count - 1)
+            return [name, values[first].item(), values[min(first + rows, count) - 1].item()]
+
+        place = columns["pos"][count // 2]
+        distance = np.abs(columns["pos"] - place).max(axis=1)
+        half = np.partition(distance, count // 100)[count // 100]
+        box = [*(place - half).tolist(), *(place + half).tolist()]
+        first = attributes["correlated"]
+        asked = {"box": (first, {"box": box})}
+        for name in ("correlated", "uncorrelated"):
+            asked[name] = (attributes[name], {"ranges": [ends(attributes[name], 0.5, max(1, count // 100))]})
+        if "id" in columns:
+            wanted = columns["id"][::max(1, count // 101)][:101].tolist()
+            asked["ids"] = (first, {"values": {"id": wanted}})
+            asked["id_range"] = (first, {"ranges": [ends("id", 0.5, 101)]})
+        return asked
+
+    def path(self, name):
+        writer = SYSTEMS[name].file_of or name
+        return os.path.join(self.scratch, writer + SYSTEMS[name].suffix)
+
+    def start(self, names, dump, has_ids, library_version):
+        workers, systems = {}, {}
+        for name in names:
+            system = SYSTEMS[name]
+            systems[name] = {"label": system.label}
+            try:
+                if not has_ids and name in ("bat_indexed", "parquet_sorted", "duckdb_sorted"):
+                    raise Missing("the particles have no attribute 'id'")
+                if system.file_of and "missing" in systems.get(system.file_of, {"missing": ""}):
+                    reason = systems.get(system.file_of, {}).get("missing", "not among --systems")
+                    raise Missing(f"its files are written by {SYSTEMS[system.file_of].label}: {reason}")
+                workers[name] = Worker(name, self.python(system.environment), self.options)
+                systems[name]["versions"] = workers[name].ask(do="load", folder=dump)["versions"]
+                if system.environment is None and name != "raw":
+                    systems[name]["versions"]["ParaBAT"] = library_version
+            except Missing as error:
+                self.lose(name, str(error), workers, systems)
+        return workers, systems
+
+    def lose(self, name, reason, workers, systems):
+        if name == "bat":
+            raise CompareError(f"BAT: {reason}")
+        self.say(f"missing: {SYSTEMS[name].label}: {reason}")
+        systems[name]["missing"] = reason
+        systems[name].pop("operations", None)
+        if name in workers:
+            workers.pop(name).stop()
+
+    def ask(self, worker, name, operation, asked, attribute, identity):
+        if operation == "write":
+            return worker.ask(do="write", path=self.path(name))
+        if operation == "read":
+            return worker.ask(do="read", path=self.path(name), attribute=attribute)
+        column, question = asked[operation]
+        return worker.ask(do="query", path=self.path(name), attribute=column, identity=identity, question=question)
+
+    def others(self, kind, own):
+        dump = os.path.join(self.scratch, "particles")
+        shutil.rmtree(dump, ignore_errors=True)
+        self.say(f"{kind}: the same particles for all")
+        self.bench(*self.of_kind(kind), "--dump", dump)
+        columns = {name[:-len(".npy")]: np.load(os.path.join(dump, name), mmap_mode="r") for name in os.listdir(dump)}
+        attributes = {name: own["attribute"][name]["attribute"] for name in ("correlated", "uncorrelated")}
+        asked = self.questions(columns, attributes)
+        identity = "id" if "id" in columns else None
+        workers, systems = self.start(self.options.systems, dump, identity, own["library_version"])
+        answers, samples = {}, {name: {} for name in systems}
+        try:
+            for repeat in range(-1, self.options.repeat):
+                self.say(f"{kind}: systems in turn, {repeat + 1} of {self.options.repeat}")
+                for operation in [*SIMPLE, *(name for name in QUERIES if name in asked)]:
+                    names = [name for name in workers if operation in SYSTEMS[name].operations]
+                    # BAT first, for its answer; then all change places.
+                    turn = (repeat + 1) * 3 % len(names)
+                    for name in [*names[turn:], *names[:turn]]:
+                        if name not in workers:
+                            continue
+                        try:
+                            # What ran before has filled the memory and the caches: the second time counts.
+                            for _ in range(1 if operation == "write" else 2):
+                                figures = self.ask(workers[name], name, operation, asked,
+                                                   own["read_full"]["attribute"], identity)
+                        except Missing as error:
+                            self.lose(name, str(error), workers, systems)
+                            continue
+                        if "answer" in figures:
+                            expected = answers.setdefault(operation, figures["answer"])
+                            check_answer(kind, operation, name, figures["answer"], expected)
+                        if repeat >= 0:
+                            samples[name].setdefault(operation, []).append(figures)
+        finally:
+            for worker in workers.values():
+                worker.stop()
+            if not self.options.keep:
+                shutil.rmtree(self.scratch)
+                os.makedirs(self.scratch)
+        for name in workers:
+            systems[name]["operations"] = {operation: self.summary(samples[name][operation], samples["bat"][operation])
+                                           for operation in samples[name]}
+        return {"systems": systems, "answers": answers, "questions": {name: asked[name][1] for name in asked},
+                "read_attribute": own["read_full"]["attribute"], "attributes": attributes}
+
+    @staticmethod
+    def summary(figures, ours):
+        seconds = [one["seconds"] for one in figures]
+        found = {"seconds": spread(seconds), "cpu_seconds": spread([one["cpu_seconds"] for one in figures]),
+                 "over_bat": quotients(seconds, [one["seconds"] for one in ours])}
+        if "bytes" in figures[0]:
+            found["flush_seconds"] = spread([one["flush_seconds"] for one in figures])
+            found["bytes"] = figures[-1]["bytes"]
+        return found
+
+    def measure(self, kind):
+        own = self.own_figures(kind)
+        return {"kind": kind, "particles": own["all"]["particles"],
+                "bytes_per_particle": own["all"]["bytes_per_particle"], "own": own,
+                "rows": rows_of(own), **self.others(kind, own["all"])}
+
+
+# --- rows of the table, from what bat_bench found
+
+def row(title, unit, higher_is_better, ours, reference, reference_name, must=None, must_ratio=None):
+    """ours, reference: spreads. must: a bar on ours; must_ratio: one on ours over the reference."""
+    ratio = None if reference is None else quotients(ours["samples"], reference["samples"])
+    reached = []
+    if must is not None:
+        reached.append(ours["median"] >= must if higher_is_better else ours["median"] <= must)
+    if must_ratio is not None:
+        reached.append(ratio["median"] >= must_ratio if higher_is_better else ratio["median"] <= must_ratio)
+    return {"title": title, "unit": unit, "higher_is_better": higher_is_better, "ours": ours, "reference": reference,
+            "reference_name": reference_name, "ratio": ratio, "must": must, "must_ratio": must_ratio,
+            "reached": all(reached) if reached else None}
+
+
+def rates(count, milliseconds):
+    return spread([count / ms for ms in milliseconds])
+
+
+def rows_of(own):
+    """Key -> row."""
+    figures = own["all"]
+    n = figures["particles"]
+    found = {}
+
+    def beside_scan(key, title, of, ours="ms"):
+        samples = of["samples"]
+        found[key] = row(title, "ms", False, spread(samples[ours]), spread(samples["scan_ms"]), "scan",
+                         must=MUST.get(key), must_ratio=MUST.get(f"{key}_over"))
+
+    build = figures["build"]["samples"]
+    found["build"] = row("build and encode, one thread", "million particles/s/core", True,
+                         rates(n / 1000, build["ms"]), rates(n / 1000, build["limit_ms"]), "radix sort and gather",
+                         must=MUST["build"])
+    found["threads"] = row("build on 2 threads / on 1", "times as fast", True,
+                           quotients(own["build_1"], own["build_2"]), None, "", must=MUST["threads"])
+    for key, title in (("read_full", "full read, xyz and 1 attribute"),
+                       ("progressive", "the same in ten steps of 10 %")):
+        samples = figures[key]["samples"]
+        found[key] = row(title, "particles/ms", True, rates(n, samples["ms"]), rates(n, samples["copy_ms"]), "copy",
+                         must=MUST[key])
+    if "large" in own:
+        large, small = (own[name]["open"]["samples"]["with_first_million_ms"] for name in ("large", "small"))
+        found["first_million"] = row("open 100 million, read xyz of 1 million", "ms", False, spread(large),
+                                     spread(small), "a file of 1 million", must=MUST["first_million"])
+    for share in ("0.1", "1", "10"):
+        beside_scan(f"box_{share}", f"box with {share} % of the particles", figures["box"][f"share_{share}_percent"])
+    for name in ("correlated", "uncorrelated"):
+        of = figures["attribute"][name]
+        if of:
+            beside_scan(name, f"range that matches 1 %, {name} ({of['attribute']})", of)
+    ids = figures["attribute"]["list_of_ids"]
+    if ids:
+        beside_scan("ids", "101 ids, no sorted index", ids["of_101"])
+        beside_scan("ids_indexed", "101 ids, sorted index", ids["of_101"], "sorted_index_ms")
+    found["index"] = row("index and checksums", "% of the data", False, spread([100 * figures["index_ratio"]]), None, "",
+                         must=MUST["index"])
+    return found
+
+
+def versions(options):
+    info = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.platform(),
+            "processors": os.cpu_count()}
+    commit = subprocess.run(["git", "-C", SOURCE, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    info["commit"] = commit.stdout.strip() if commit.returncode == 0 else None
+    info["compare.py"] = {"particles": options.particles, "repeat": options.repeat, "seed": options.seed}
+    return info
+
+
+def main():
+    default_build = os.path.join(SOURCE, "build")
+    parser = argparse.ArgumentParser(description="ParaBAT beside other ways to store particles.")
+    parser.add_argument("--kind", nargs="+", default=["uniform", "clustered", "duplicates"],
+                        help="uniform, clustered, duplicates, npz:FILE (default: the first three)")
+    parser.add_argument("--particles", type=lambda text: int(float(text)), default=10_000_000,
+                        help="not for npz: (default: 10 million)")
+    parser.add_argument("--repeat", type=int, default=5, help="rounds, after one that is not counted (default: 5)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--large", action="store_true",
+                        help=f"also opens {LARGE:,} particles of each kind that is generated (16 GB of memory, slow)")
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS), metavar="SYSTEM",
+                        help=f"BAT is always measured; the others: {', '.join(SYSTEMS)} (default: all)")
+    parser.add_argument("--build", default=default_build, help="build folder (default: build/)")
+    parser.add_argument("--folder", help="for results, virtual environments and measured files "
+                                         "(default: bench/compare in the build folder)")
+    parser.add_argument("--keep", action="store_true", help="keep the measured files")
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    options.folder = os.path.abspath(options.folder or os.path.join(options.build, "bench", "compare"))
+    options.systems = [name for name in SYSTEMS if name == "bat" or name in options.systems]
+    if options.repeat < 1 or options.particles < 1000:
+        parser.error("--repeat is at least 1, --particles at least 1000")
+
+    comparison = Comparison(options)
+    os.makedirs(comparison.scratch, exist_ok=True)
+    result = {"command": shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]]), "versions": versions(options),
+              "must": MUST, "sets": []}
+    try:
+        for kind in options.kind:
+            result["sets"].append(comparison.measure(kind))
+            write(result, options.folder)
+    except CompareError as error:
+        sys.exit(f"error: {error}")
+    print(compare_table.table(result["sets"]))
+
+
+def write(result, folder):
+    with open(os.path.join(folder, "compare.json"), "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+    with open(os.path.join(folder, "table.md"), "w", encoding="utf-8") as file:
+        file.write(compare_table.table(result["sets"]))
+    if importlib.util.find_spec("matplotlib"):
+        import plot_compare
+
+        plot_compare.write(result, folder)
+    else:
+        print("no pictures: there is no matplotlib (python3-matplotlib)", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""A table and pictures, one for each row, from the JSON of compare.py.
+
+    plot_compare.py [--folder OUT] COMPARE.json...
+
+Sets of several files stand side by side.
+"""
+
+import argparse
+import os
+import textwrap
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display
+import matplotlib.pyplot as plt
+
+from compare_table import name_of, number, table
+from plot_bench import load, save
+
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+OURS, REFERENCE, OTHERS, BAR = "#0072B2", "#999999", "#E69F00", "#D55E00"
+
+IN_PROCESS = "in bat_bench"
+TO_ARRAYS = "from file to numpy arrays"
+PICTURES = {
+    "build": ("Build and encode, one thread", ("build",), None),
+    "threads": ("Build on two threads", ("threads",), None),
+    "read_full": ("Read positions and one attribute of all", ("read_full",), "read"),
+    "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive",), None),
+    "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
+    "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
+    "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
+    "uncorrelated": ("Range that matches 1 %, not correlated", ("uncorrelated",), "uncorrelated"),
+    "ids": ("101 ids from all over", ("ids", "ids_indexed"), "ids"),
+    "id_range": ("A range of 101 ids", (), "id_range"),
+    "index": ("Index and checksums", ("index",), None),
+    "write": ("Write all, into the page cache", (), "write"),
+}
+
+
+# --- pictures: sections of bars, from top to bottom
+
+def own_section(one, keys):
+    """Bars as (label, spread or reason, colour), and bars that must be reached as (first, last, value, label)."""
+    bars, musts = [], []
+    for key in keys:
+        row = one["rows"].get(key)
+        if row is None:
+            continue
+        several = len(keys) > 1
+        title = "BAT, " + row["title"].replace("box with ", "").replace(" of the particles", "").replace(
+            "101 ids, ", "") if several else "BAT"
+        first = len(bars)
+        bars.append((title, row["ours"], OURS))
+        if row["reference"]:
+            label = row["reference_name"]
+            if not (key == "ids_indexed" and "ids" in one["rows"]):
+                bars.append((label, row["reference"], REFERENCE))
+        if row["must"] is not None:
+            musts.append((first, len(bars) - 1, row["must"], f"must: {number(row['must'])}"))
+        if row["must_ratio"] is not None:
+            value = row["must_ratio"] * row["reference"]["median"]
+            musts.append((first, len(bars) - 1, value, f"must: {row['must_ratio']:g} x {row['reference_name']}"))
+    return bars, musts
+
+
+def system_section(one, operation, unit):
+    bars = []
+    for name, system in one["systems"].items():
+        colour = OURS if name.startswith("bat") else OTHERS
+        if "missing" in system:
+            if name != "bat_indexed":
+                bars.append((system["label"], system["missing"], colour))
+        elif operation in system["operations"]:
+            seconds = system["operations"][operation]["seconds"]
+            factor = (lambda s: one["particles"] / s / 1000) if unit == "particles/ms" else (lambda s: 1000 * s)
+            ends = sorted((factor(seconds["least"]), factor(seconds["most"])))
+            spread = {"median": factor(seconds["median"]), "least": ends[0], "most": ends[1]}
+            bars.append((system["label"], spread, colour))
+    return bars
+
+
+def sections_of(one, keys, operation):
+    unit = next((one["rows"][key]["unit"] for key in keys if key in one["rows"]), "ms")
+    found = []
+    bars, musts = own_section(one, keys)
+    if bars:
+        found.append((IN_PROCESS if operation else "", bars, musts))
+    if operation and (bars := system_section(one, operation, unit)):
+        share = "1 %, " if operation == "box" else ""
+        found.append((share + TO_ARRAYS if operation != "write" else "", bars, []))
+    return unit, found
+
+
+def draw(axes, sections, log):
+    """Horizontal bars with their values at their ends; thin lines from the least to the most."""
+    place, ticks, labels = 0.0, [], []
+    values = [spread[end] for _, bars, _ in sections for _, spread, _ in bars if not isinstance(spread, str)
+              for end in ("median", "most", "least")]
+    values += [value for _, _, musts in sections for _, _, value, _ in musts]
+    if log:
+        low, high = min(values) / 2, max(values) * 6
+        axes.set_xscale("log")
+    else:
+        low, high = 0, max(values) * 1.3
+        axes.xaxis.set_major_formatter("{x:,.0f}" if high > 10_000 else "{x:g}")
+    axes.set_xlim(low, high)
+    for title, bars, musts in sections:
+        if title:
+            axes.annotate(title, (0.01, place), xycoords=("axes fraction", "data"), fontsize="small", va="center",
+                          style="italic")
+            place += 0.9
+        start = place
+        for label, spread, colour in bars:
+            ticks.append(place)
+            labels.append(label)
+            if isinstance(spread, str):
+                axes.annotate(textwrap.shorten("missing: " + spread, 48), (0.01, place),
+                              xycoords=("axes fraction", "data"), fontsize="small", va="center", color="#777777")
+            else:
+                axes.barh(place, spread["median"], height=0.7, color=colour)
+                if spread["most"] > spread["least"]:
+                    axes.plot([spread["least"], spread["most"]], [place, place], color="black", linewidth=1)
+                axes.annotate(number(spread["median"]), (spread["most"], place), xytext=(4, 0),
+                              textcoords="offset points", fontsize="small", va="center", zorder=5,
+                              bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+            place += 1
+        for below, (first, last, value, label) in enumerate(musts):
+            axes.plot([value, value], [start + first - 0.5, start + last + 0.5], color=BAR, linewidth=1.6,
+                      linestyle="--", label="must")
+            axes.annotate(label, (value, start + last + 0.5), xytext=(0, -2 - 9 * below), textcoords="offset points",
+                          fontsize="x-small", color=BAR, ha="center", va="top")
+        place += 0.3 + 0.4 * len(musts)
+    axes.set_yticks(ticks, labels)
+    axes.set_ylim(place - 0.4, -0.8)
+    axes.grid(True, axis="x", color="#dddddd")
+    axes.set_axisbelow(True)
+
+
+def plot(key, sets, path):
+    title, keys, operation = PICTURES[key]
+    panels = []
+    for one in sets:
+        unit, sections = sections_of(one, keys, operation)
+        if any(not isinstance(spread, str) for _, bars, _ in sections for _, spread, _ in bars):
+            panels.append((one, unit, sections))
+    if not panels:
+        return None
+    lines = max(sum(len(bars) + 1.5 for _, bars, _ in sections) for _, _, sections in panels)
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, all_axes = plt.subplots(rows, columns, squeeze=False,
+                                    figsize=(6.8 * columns, 0.5 + rows * (1.1 + 0.27 * lines)))
+    for axes in all_axes.flat[len(panels):]:
+        axes.set_visible(False)
+    for axes, (one, unit, sections) in zip(all_axes.flat, panels):
+        medians = [spread["median"] for _, bars, _ in sections for _, spread, _ in bars if not isinstance(spread, str)]
+        draw(axes, sections, log=max(medians) > 8 * min(medians))
+        better = unit.startswith(("million", "particles", "times"))
+        axes.set_xlabel(f"{unit}; {'more' if better else 'less'} is better")
+        count = one["particles"]
+        million = f"{count / 1e6:.3g} million" if count >= 1e6 else f"{count:,}"
+        about = "" if key == "first_million" else f", {million} particles of {one['bytes_per_particle']} bytes"
+        axes.set_title(f"{title}\n{name_of(one)}{about}", loc="left", fontsize="medium")
+    save(figure, path)
+    plt.close(figure)
+    return path
+
+
+def write(result, folder):
+    for key in PICTURES:
+        plot(key, result["sets"], os.path.join(folder, f"{key}.png"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="A table and pictures from the JSON of compare.py.")
+    parser.add_argument("results", metavar="COMPARE.json", nargs="+")
+    parser.add_argument("--folder", default=".", help="for the pictures and the table (default: this one)")
+    options = parser.parse_args()
+    results = load(options.results, "sets")
+    sets = [one for result in results for one in result["sets"]]
+    with open(os.path.join(options.folder, "table.md"), "w", encoding="utf-8") as file:
+        file.write(table(sets))
+    write({"sets": sets}, options.folder)
+
+
+if __name__ == "__main__":
+    main()
