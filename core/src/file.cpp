@@ -163,6 +163,12 @@ File File::open(const std::filesystem::path& path, const OpenOptions& options)
   return File(std::make_unique<Impl>(std::move(source)));
 }
 
+File File::from_memory(Bytes bytes, std::string name)
+{
+  return File(std::make_unique<Impl>(
+    std::make_unique<io::RandomAccessFile>(std::move(bytes), std::move(name))));
+}
+
 File File::from_memory(std::vector<std::byte> bytes, std::string name)
 {
   return File(std::make_unique<Impl>(

@@ -250,7 +250,7 @@ private:
   void measure_memory(std::uint64_t before, const bat::BuildOptions& build)
   {
     reset_peak_memory();
-    const std::vector<std::byte> encoded = bat::encode(this->view_, build);
+    const bat::Bytes encoded = bat::encode(this->view_, build);
     const std::uint64_t peak = memory_now("VmHWM:");
     this->add_answer(encoded.data(), encoded.size());
     this->out_["peak_memory_ratio"] = static_cast<double>(peak - before) / this->data_bytes_;

@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Choices choices(data + end, size - end);
   try
   {
-    ask(bat::File::from_memory({ bytes, bytes + end }, "fuzz.bat"), choices);
+    ask(bat::File::from_memory(bat::Bytes(bytes, bytes + end), "fuzz.bat"), choices);
   }
   catch (const bat::Error&)
   {

@@ -179,7 +179,7 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   // Three levels.
   const std::uint64_t n = 200000;
   const clouds::Cloud cloud = clouds::uniform(n, 3);
-  const std::vector<std::byte> bytes = bat::encode(cloud.view(), with_index({ "id" }));
+  const bat::Bytes bytes = bat::encode(cloud.view(), with_index({ "id" }));
   const bat::File file = bat::File::from_memory(bytes, "memory");
   bat::validate(file);
   clouds::Random random(4);
@@ -253,7 +253,7 @@ TEST(SortedIndex, files_without_one_are_the_same_as_ever_and_files_with_one_say_
   EXPECT_EQ(without.format_version(), "1.0");
   EXPECT_FALSE(without.attributes()[3].keys[0].has_sorted_index);
   bat::WriteReport report;
-  const std::vector<std::byte> bytes =
+  const bat::Bytes bytes =
     bat::encode(cloud.view(), with_index({ "id", "velocity[2]", "velocity", "id" }), &report);
   const bat::File with = bat::File::from_memory(bytes, "memory");
   EXPECT_EQ(with.format_version(), "1.1");

@@ -13,7 +13,7 @@
 
 namespace
 {
-bat::File open(std::vector<std::byte> bytes)
+bat::File open(bat::Bytes bytes)
 {
   return bat::File::from_memory(std::move(bytes), "memory");
 }

@@ -1,6 +1,7 @@
 // Everything that the library offers.
 #pragma once
 
+#include "bat/bytes.hpp"
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"
 #include "bat/file.hpp"

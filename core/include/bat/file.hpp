@@ -1,6 +1,7 @@
 // One open .bat file: what it holds, and queries on it.
 #pragma once
 
+#include "bat/bytes.hpp"
 #include "bat/error.hpp"
 #include "bat/query.hpp"
 #include "bat/types.hpp"
@@ -64,6 +65,7 @@ public:
   /// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
   static File open(const std::filesystem::path& path, const OpenOptions& options = {});
   /// The same for bytes in memory; `name` stands for the path in messages.
+  static File from_memory(Bytes bytes, std::string name);
   static File from_memory(std::vector<std::byte> bytes, std::string name);
   /// True if the file begins as a .bat file of any version. Never throws.
   static bool has_magic(const std::filesystem::path& path) noexcept;

@@ -1,6 +1,7 @@
 // From particles to a .bat file.
 #pragma once
 
+#include "bat/bytes.hpp"
 #include "bat/particles.hpp"
 
 #include <cstddef>
@@ -75,6 +76,6 @@ WriteReport write_file(const std::filesystem::path& path, const ParticleView& pa
   const BuildOptions& options = {});
 
 /// The same bytes in memory. Throws Error{InvalidArgument, Cancelled}.
-std::vector<std::byte> encode(
+Bytes encode(
   const ParticleView& particles, const BuildOptions& options = {}, WriteReport* report = nullptr);
 }

@@ -72,30 +72,36 @@ public:
   }
   std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override
   {
-    this->grow(offset + bytes);
+    this->grow(offset, bytes);
     return this->bytes_.data() + offset;
   }
   void end_column() override {}
   [[nodiscard]] bool keeps_columns() const override { return true; }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
-    this->grow(offset + bytes);
+    this->grow(offset, bytes);
     if (bytes != 0)
     {
       std::memcpy(this->bytes_.data() + offset, data, bytes);
     }
   }
-  std::vector<std::byte> take() { return std::move(this->bytes_); }
+  Bytes take() { return std::move(this->bytes_); }
 
 private:
-  void grow(std::uint64_t size)
+  // Room for `bytes` at `offset`; what lies before them is padding.
+  void grow(std::uint64_t offset, std::uint64_t bytes)
   {
-    if (size > this->bytes_.size())
+    const std::uint64_t old = this->bytes_.size();
+    if (offset + bytes > old)
     {
-      this->bytes_.resize(size);
+      this->bytes_.resize(offset + bytes);
+    }
+    if (offset > old)
+    {
+      std::fill_n(this->bytes_.begin() + static_cast<std::ptrdiff_t>(old), offset - old, std::byte{ 0 });
     }
   }
-  std::vector<std::byte> bytes_;
+  Bytes bytes_;
 };
 
 class FileOutput : public Output
@@ -670,7 +676,7 @@ WriteReport write_file(
   return report;
 }
 
-std::vector<std::byte> encode(
+Bytes encode(
   const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
   build::check_input(particles, options);

@@ -35,13 +35,6 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path)
   this->size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-RandomAccessFile::RandomAccessFile(std::vector<std::byte> bytes, std::string name)
-  : name_(std::move(name))
-  , size_(bytes.size())
-  , memory_(std::move(bytes))
-{
-}
-
 RandomAccessFile::~RandomAccessFile()
 {
   if (this->descriptor_ >= 0)
@@ -73,7 +66,7 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   this->bytes_read_ += bytes;
   if (this->descriptor_ < 0)
   {
-    std::memcpy(to, this->memory_.data() + offset, bytes);
+    std::memcpy(to, this->memory_.get() + offset, bytes);
     return;
   }
   char* out = static_cast<char*>(to);

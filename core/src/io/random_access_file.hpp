@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 namespace bat::io
 {
@@ -18,7 +20,15 @@ class RandomAccessFile
 public:
   /// Throws Error: NotFound, CannotOpen.
   explicit RandomAccessFile(const std::filesystem::path& path);
-  RandomAccessFile(std::vector<std::byte> bytes, std::string name);
+  /// Takes a vector of bytes.
+  template <class Vector>
+  RandomAccessFile(Vector&& bytes, std::string name)
+    : name_(std::move(name))
+    , size_(bytes.size())
+  {
+    const auto owner = std::make_shared<const std::decay_t<Vector>>(std::forward<Vector>(bytes));
+    this->memory_ = { owner, owner->data() };
+  }
   RandomAccessFile(const RandomAccessFile&) = delete;
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
   ~RandomAccessFile();
@@ -41,7 +51,7 @@ private:
   std::string name_;
   std::uint64_t size_ = 0;
   int descriptor_ = -1;
-  std::vector<std::byte> memory_;
+  std::shared_ptr<const std::byte> memory_;
   std::function<void(std::uint64_t, std::uint64_t)> observer_;
   mutable std::atomic<std::uint64_t> bytes_read_{ 0 };
 };
