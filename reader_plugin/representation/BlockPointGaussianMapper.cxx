@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace
 {
@@ -80,21 +81,25 @@ bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper() = default;
 bat_vtk::BlockPointGaussianMapper::~BlockPointGaussianMapper() = default;
 
 //------------------------------------------------------------------------------
-// The radius is a number of the shader here: VTK's own way writes it beside each point again. A
+// The radius is a number of the shader here: VTK's own way prepares all points again for another one. A
 // particle that is less than a pixel would be drawn as a dark speck or not at all.
 void bat_vtk::BlockPointGaussianMapper::PrepareActor(vtkActor* actor)
 {
   vtkShaderProperty* shader = actor->GetShaderProperty();
-  shader->AddVertexShaderReplacement("in float radiusMC;", true,
-    "in float radiusMC;\n"
-    "uniform float particleRadius;\n"
-    "uniform vec2 pixelRadius;\n",
-    false);
-  shader->AddVertexShaderReplacement("radiusVCVSOutput = radiusMC;", true,
+  const auto replace = [shader](const std::string& what, bool first, const std::string& by)
+  { shader->AddVertexShaderReplacement(what, first, by, false); };
+  const std::string declarations = "\nuniform float particleRadius;\nuniform vec2 pixelRadius;\n";
+  // VTK 9.2
+  replace("in float radiusMC;", true, "in float radiusMC;" + declarations);
+  replace("radiusVCVSOutput = radiusMC;", true,
     "float depth = -(MCVCMatrix * vertexMC).z;\n"
     "  radiusVCVSOutput =\n"
-    "    max(particleRadius * radiusMC, pixelRadius.x + pixelRadius.y * depth);\n",
-    false);
+    "    max(particleRadius * radiusMC, pixelRadius.x + pixelRadius.y * depth);\n");
+  // VTK 9.3 and later
+  replace("uniform float scaleFactor;", true, "uniform float scaleFactor;" + declarations);
+  replace("float radius = scaleFactor * radiusMC;", false,
+    "float radius = max(scaleFactor * particleRadius * radiusMC,\n"
+    "    pixelRadius.x - pixelRadius.y * posVC.z);\n");
 }
 
 //------------------------------------------------------------------------------

@@ -4,10 +4,11 @@ Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a pvpython reader_ben
        [--repeat R] FILE.bat...
 
 Files take turns, R times. Seconds: `open` from the name to what the panel shows, `read` the reader alone,
-`picture` from there to the first picture with Point Gaussian, `turn` one more picture from another side. `sum`
-is the sum of the ids that were loaded, if there is an attribute id, so that runs can be compared. --refine
-begins with half a million particles and takes steps up to the budget. Debian's ParaView is not optimised, and
-Xvfb draws on the CPU: `picture` and `turn` say more about these than about the reader.
+`picture` from there to the first picture with Point Gaussian, `turn` one more picture from another side, `drag`
+one while the mouse turns the scene, the longest of ten. `sum` is the sum of the ids that were loaded, if there is
+an attribute id, so that runs can be compared. --refine begins with half a million particles and takes steps up to
+the budget. Debian's ParaView is not optimised, and Xvfb draws on the CPU: `picture`, `turn` and `drag` say more
+about these than about the reader.
 """
 
 import argparse
@@ -23,6 +24,13 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 def memory():
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+
+def drag(view):
+    begin = time.perf_counter()
+    GetActiveCamera().Azimuth(1)
+    view.SMProxy.InteractiveRender()
+    return time.perf_counter() - begin
 
 
 def measure(path, options):
@@ -49,11 +57,12 @@ def measure(path, options):
         GetActiveCamera().Azimuth(5)
         Render(view)
         turned = time.perf_counter()
+        drags = [drag(view) for _ in range(10)]
         data = reader.GetClientSideObject().GetOutputDataObject(0)
         ids = data.GetPointData().GetArray("id")
         line.update(
             particles=data.GetNumberOfPoints(), of=reader.ParticleCount, quality=reader.LoadedQuality,
-            read=read - begin, picture=drawn - read, turn=turned - drawn, memory=memory(),
+            read=read - begin, picture=drawn - read, turn=turned - drawn, drag=max(drags), memory=memory(),
             sum=int(vtk_to_numpy(ids).sum()) if ids else None)
         print(json.dumps({key: round(value, 4) if isinstance(value, float) else value
                           for key, value in line.items()}))
