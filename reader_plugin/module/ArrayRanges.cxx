@@ -17,22 +17,40 @@ namespace
 {
 constexpr double Infinite = std::numeric_limits<double>::infinity();
 
-// The range of what `at` gives; NaN compares as neither less nor greater.
+// The range of what `at` gives; NaN compares as neither less nor greater. In lanes, because one minimum
+// at a time waits for the one before.
 template <typename T, typename At>
 std::array<T, 2> RangeOf(vtkIdType rows, const At& at)
 {
+  constexpr vtkIdType lanes = 8;
   std::array<T, 2> range = { std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest() };
   if constexpr (std::numeric_limits<T>::has_infinity)
   {
     range = { std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity() };
   }
-  for (vtkIdType row = 0; row < rows; ++row)
+  std::array<T, lanes> lower;
+  std::array<T, lanes> upper;
+  lower.fill(range[0]);
+  upper.fill(range[1]);
+  const auto take = [&](vtkIdType lane, T value)
   {
-    const T value = at(row);
-    range[0] = value < range[0] ? value : range[0];
-    range[1] = value > range[1] ? value : range[1];
+    lower[lane] = value < lower[lane] ? value : lower[lane];
+    upper[lane] = value > upper[lane] ? value : upper[lane];
+  };
+  vtkIdType row = 0;
+  for (; row + lanes <= rows; row += lanes)
+  {
+    for (vtkIdType lane = 0; lane < lanes; ++lane)
+    {
+      take(lane, at(row + lane));
+    }
   }
-  return range;
+  for (; row < rows; ++row)
+  {
+    take(0, at(row));
+  }
+  return { *std::min_element(lower.begin(), lower.end()),
+    *std::max_element(upper.begin(), upper.end()) };
 }
 }
 
