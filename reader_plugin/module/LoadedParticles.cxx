@@ -70,17 +70,11 @@ void bat_vtk::LoadedParticles::Clear()
 }
 
 //------------------------------------------------------------------------------
-bool bat_vtk::LoadedParticles::IsSame(const Request& request) const
+bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
 {
   return this->Generation == request.Generation && this->SkipDamaged == request.SkipDamaged &&
     this->Query.part == request.Query.part && this->Query.parts == request.Query.parts &&
-    SameConditions(this->Query, request.Query);
-}
-
-//------------------------------------------------------------------------------
-bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
-{
-  return this->IsSame(request) && request.Query.quality >= this->LoadedQuality;
+    SameConditions(this->Query, request.Query) && request.Query.quality >= this->LoadedQuality;
 }
 
 //------------------------------------------------------------------------------

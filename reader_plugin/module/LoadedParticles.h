@@ -41,7 +41,8 @@ public:
   /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
   /// Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
-  /// Whether Load() would add to what is loaded, rather than begin anew.
+  /// Whether Load() would add to what is loaded, rather than begin anew: the request is the one of the
+  /// last Load(), but for a quality that is not lower.
   [[nodiscard]] bool CanAdd(const Request& request) const;
   void Clear();
 
@@ -62,8 +63,6 @@ private:
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
   using ColumnMap = std::map<std::size_t, vtkSmartPointer<vtkDataArray>>;
 
-  /// True if the request, but for its quality, is the one of the last Load().
-  [[nodiscard]] bool IsSame(const Request& request) const;
   void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
   bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,
     std::uint64_t oldRows) const;
