@@ -69,6 +69,38 @@ nlohmann::json to_json(const std::optional<bat::Box>& box)
              : nlohmann::json();
 }
 
+// Those of the dataset. Of several leaf files only these say which sorted indexes there are, all
+// the same.
+std::vector<bat::Attribute> attributes_of(const bat::Dataset& file)
+{
+  if (file.single_file())
+  {
+    return file.attributes();
+  }
+  for (const bat::LeafInfo& leaf : file.leaves())
+  {
+    try
+    {
+      std::vector<bat::Attribute> attributes = file.attributes();
+      const bat::File first = bat::File::open(leaf.path);
+      for (std::size_t a = 0; a != attributes.size(); ++a)
+      {
+        for (std::size_t k = 0; k != attributes[a].keys.size(); ++k)
+        {
+          attributes[a].keys[k].has_sorted_index =
+            first.attributes().at(a).keys.at(k).has_sorted_index;
+        }
+      }
+      return attributes;
+    }
+    catch (const std::exception&)
+    {
+      // Missing, damaged, or of the paper's library: another may say.
+    }
+  }
+  return file.attributes();
+}
+
 nlohmann::json describe(const bat::Dataset& file)
 {
   nlohmann::json info;
@@ -100,7 +132,7 @@ nlohmann::json describe(const bat::Dataset& file)
     }
   }
   info["attributes"] = nlohmann::json::array();
-  for (const bat::Attribute& attribute : file.attributes())
+  for (const bat::Attribute& attribute : attributes_of(file))
   {
     nlohmann::json a{ { "name", attribute.name }, { "type", bat::name_of(attribute.type) },
       { "components", attribute.components } };
@@ -192,7 +224,7 @@ void print(const bat::Dataset& file)
     print_leaves(file);
   }
   fmt::print("  attributes       {}\n", file.attributes().size());
-  for (const bat::Attribute& attribute : file.attributes())
+  for (const bat::Attribute& attribute : attributes_of(file))
   {
     fmt::print(
       "    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));

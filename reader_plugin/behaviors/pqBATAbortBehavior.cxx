@@ -14,20 +14,16 @@
 #include "vtkSMProperty.h"
 #include "vtkSMProxy.h"
 
-#include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QResizeEvent>
 #include <QTimer>
 #include <QToolButton>
-#include <QWheelEvent>
 #include <QWindow>
 
 namespace
 {
 // Most loads end before anybody could wish to stop them.
 constexpr int PatienceMilliseconds = 200;
-constexpr int EventsMilliseconds = 50;
 
 // Null for proxies that are none of ours, and for readers on a server, which does not listen while
 // it loads.
@@ -42,31 +38,12 @@ QList<pqPipelineSource*> Sources()
 {
   return pqApplicationCore::instance()->getServerManagerModel()->findItems<pqPipelineSource*>();
 }
-
-std::unique_ptr<QEvent> Copy(const QEvent* event)
-{
-#if QT_VERSION >= QT_VERSION_CHECK(6, 0, 0)
-  return std::unique_ptr<QEvent>(event->clone());
-#else
-  switch (event->type())
-  {
-    case QEvent::KeyPress:
-    case QEvent::KeyRelease:
-      return std::make_unique<QKeyEvent>(*static_cast<const QKeyEvent*>(event));
-    case QEvent::Resize:
-      return std::make_unique<QResizeEvent>(*static_cast<const QResizeEvent*>(event));
-    case QEvent::Wheel:
-      return std::make_unique<QWheelEvent>(*static_cast<const QWheelEvent*>(event));
-    default:
-      return std::make_unique<QMouseEvent>(*static_cast<const QMouseEvent*>(event));
-  }
-#endif
-}
 }
 
 //-----------------------------------------------------------------------------
 pqBATAbortBehavior::pqBATAbortBehavior(QObject* parentObject)
   : QObject(parentObject)
+  , Events(this, [this](QWindow* window, QEvent* event) { return this->stops(window, event); })
 {
   QObject::connect(pqApplicationCore::instance()->getServerManagerModel(),
     &pqServerManagerModel::sourceAdded, this, &pqBATAbortBehavior::watchSource);
@@ -100,17 +77,15 @@ void pqBATAbortBehavior::loadStarted()
 {
   auto* widget = pqCoreUtilities::mainWidget()->findChild<pqProgressWidget*>();
   this->Button = widget ? widget->abortButton() : nullptr;
-  this->Loading = true;
   this->Stopped = false;
   this->SinceStart.start();
-  this->SinceEvents.start();
-  QCoreApplication::instance()->installEventFilter(this);
+  this->Events.hold(pqBATHeldEvents::Painting::Allowed);
 }
 
 //-----------------------------------------------------------------------------
-void pqBATAbortBehavior::loadProgressed(vtkObject* reader)
+void pqBATAbortBehavior::loadProgressed(vtkObject* object)
 {
-  if (!this->Loading)
+  if (!this->Events.isHolding())
   {
     return;
   }
@@ -119,43 +94,30 @@ void pqBATAbortBehavior::loadProgressed(vtkObject* reader)
     this->Offered = true;
     pqApplicationCore::instance()->getProgressManager()->setEnableAbort(true);
   }
-  if (this->Offered && this->SinceEvents.elapsed() >= EventsMilliseconds)
+  if (this->Offered || this->Yields)
   {
-    QCoreApplication::processEvents();
-    this->SinceEvents.start();
+    this->Events.look();
   }
+  auto* reader = vtkBATReader::SafeDownCast(object);
   if (this->Stopped)
   {
-    vtkAlgorithm::SafeDownCast(reader)->SetAbortExecute(1);
+    reader->SetAbortExecute(1);
+  }
+  else if (this->Yields && this->Events.someoneWaits())
+  {
+    reader->PutOffStep();
   }
 }
 
 //-----------------------------------------------------------------------------
 void pqBATAbortBehavior::loadEnded()
 {
-  this->Loading = false;
-  QCoreApplication::instance()->removeEventFilter(this);
   if (this->Offered)
   {
     this->Offered = false;
     pqApplicationCore::instance()->getProgressManager()->setEnableAbort(false);
   }
-  for (QWidget* widget : QApplication::allWidgets())
-  {
-    if (this->Unpainted.contains(widget))
-    {
-      widget->update();
-    }
-  }
-  this->Unpainted.clear();
-  for (auto& [window, event] : this->Waiting)
-  {
-    if (window)
-    {
-      QCoreApplication::postEvent(window, event.release());
-    }
-  }
-  this->Waiting.clear();
+  this->Events.release();
   if (this->Stopped)
   {
     QTimer::singleShot(0, this, [this]() { this->markAborted(); }); // after Apply
@@ -192,72 +154,13 @@ void pqBATAbortBehavior::tryAgain(pqProxy* proxy)
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATAbortBehavior::eventFilter(QObject* object, QEvent* event)
+bool pqBATAbortBehavior::stops(QWindow* window, QEvent* event)
 {
-  switch (event->type())
-  {
-    case QEvent::Timer: // comes again
-      return true;
-    case QEvent::Paint:
-      // Drawing asks for the data that are being loaded.
-      if (object->inherits("QOpenGLWidget"))
-      {
-        this->Unpainted.insert(static_cast<QWidget*>(object));
-        return true;
-      }
-      return false;
-    default:
-      return object->isWindowType() && this->windowEvent(static_cast<QWindow*>(object), event);
-  }
-}
-
-//-----------------------------------------------------------------------------
-// Widgets get what their window passes on to them.
-bool pqBATAbortBehavior::windowEvent(QWindow* window, QEvent* event)
-{
-  switch (event->type())
-  {
-    case QEvent::Close:
-      event->ignore();
-      return true;
-    case QEvent::ShortcutOverride:
-      event->accept(); // a shortcut would not wait
-      return true;
-    case QEvent::KeyPress:
-      if (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape)
-      {
-        this->Stopped = true;
-        return true;
-      }
-      this->wait(window, event);
-      return true;
-    case QEvent::MouseButtonPress:
-      if (this->isOnButton(window, event))
-      {
-        this->Stopped = true;
-        return true;
-      }
-      this->wait(window, event);
-      return true;
-    case QEvent::KeyRelease:
-    case QEvent::MouseButtonDblClick:
-    case QEvent::MouseButtonRelease:
-    case QEvent::MouseMove:
-    case QEvent::Resize:
-    case QEvent::Wheel:
-      this->wait(window, event);
-      return true;
-    case QEvent::ContextMenu:
-    case QEvent::DragEnter:
-    case QEvent::DragMove:
-    case QEvent::Drop:
-    case QEvent::TouchBegin:
-    case QEvent::TouchUpdate:
-    case QEvent::TouchEnd:
-      return true;
-    default:
-      return false;
-  }
+  const bool isStop = event->type() == QEvent::KeyPress
+    ? static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape
+    : event->type() == QEvent::MouseButtonPress && this->isOnButton(window, event);
+  this->Stopped = this->Stopped || isStop;
+  return isStop;
 }
 
 //-----------------------------------------------------------------------------
@@ -270,18 +173,4 @@ bool pqBATAbortBehavior::isOnButton(QWindow* window, QEvent* event) const
   }
   const QPoint corner = this->Button->mapTo(this->Button->window(), QPoint(0, 0));
   return QRect(corner, this->Button->size()).contains(static_cast<QMouseEvent*>(event)->pos());
-}
-
-//-----------------------------------------------------------------------------
-void pqBATAbortBehavior::wait(QWindow* window, QEvent* event)
-{
-  // Of moves and sizes only the last matters.
-  const bool replaces = (event->type() == QEvent::MouseMove || event->type() == QEvent::Resize) &&
-    !this->Waiting.empty() && this->Waiting.back().first == window &&
-    this->Waiting.back().second->type() == event->type();
-  if (replaces)
-  {
-    this->Waiting.pop_back();
-  }
-  this->Waiting.emplace_back(window, Copy(event));
 }

@@ -2,13 +2,11 @@
 #ifndef pqBATAbortBehavior_h
 #define pqBATAbortBehavior_h
 
+#include "pqBATHeldEvents.h"
+
 #include <QElapsedTimer>
 #include <QObject>
 #include <QPointer>
-#include <QSet>
-
-#include <memory>
-#include <vector>
 
 class pqPipelineSource;
 class pqProxy;
@@ -18,9 +16,7 @@ class QWindow;
 class vtkObject;
 
 /// While a reader of this process loads, the abort button of the status bar and the Escape key stop
-/// it; what was shown before stays, and Apply, which is then enabled, tries again. A load runs in
-/// the thread of the window, so that events must be looked at in between: those that could start
-/// other work wait until it has ended.
+/// it; what was shown before stays, and Apply, which is then enabled, tries again.
 class pqBATAbortBehavior : public QObject
 {
   Q_OBJECT
@@ -29,8 +25,9 @@ public:
   explicit pqBATAbortBehavior(QObject* parent = nullptr);
   ~pqBATAbortBehavior() override;
 
-protected:
-  bool eventFilter(QObject* object, QEvent* event) override;
+  /// Whether a step of refining (vtkBATReader::LoadMore) is put off as soon as the user does
+  /// anything.
+  void setYields(bool yields) { this->Yields = yields; }
 
 private Q_SLOTS:
   void watchSource(pqPipelineSource* source);
@@ -42,19 +39,16 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqBATAbortBehavior)
 
-  bool windowEvent(QWindow* window, QEvent* event);
+  bool stops(QWindow* window, QEvent* event);
   bool isOnButton(QWindow* window, QEvent* event) const;
-  void wait(QWindow* window, QEvent* event);
   void markAborted();
 
-  bool Loading = false;
+  pqBATHeldEvents Events;
+  bool Yields = false;
   bool Offered = false; ///< the button is enabled
   bool Stopped = false;
   QElapsedTimer SinceStart;
-  QElapsedTimer SinceEvents;
   QPointer<QToolButton> Button;
-  std::vector<std::pair<QPointer<QWindow>, std::unique_ptr<QEvent>>> Waiting;
-  QSet<QWidget*> Unpainted;
 };
 
 #endif

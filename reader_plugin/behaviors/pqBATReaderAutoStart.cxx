@@ -13,9 +13,9 @@ pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
 //-----------------------------------------------------------------------------
 void pqBATReaderAutoStart::startup()
 {
-  new pqBATAbortBehavior(this);
+  auto* loads = new pqBATAbortBehavior(this);
   new pqBATRadiusBehavior(this);
-  new pqBATRefineBehavior(this);
+  new pqBATRefineBehavior(loads, this);
 }
 
 //-----------------------------------------------------------------------------

@@ -1,25 +1,50 @@
 #include "pqBATRefineBehavior.h"
 
+#include "pqBATAbortBehavior.h"
+#include "vtkBATPointGaussianRepresentation.h"
+
 #include "pqAnimationScene.h"
 #include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
 #include "pqDataRepresentation.h"
 #include "pqPipelineSource.h"
+#include "pqServer.h"
 #include "pqServerManagerModel.h"
 #include "pqView.h"
 
+#include "vtkCommand.h"
+#include "vtkEventQtSlotConnect.h"
+#include "vtkRenderWindow.h"
+#include "vtkRenderWindowInteractor.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSourceProxy.h"
+#include "vtkSMViewProxy.h"
 
 #include <QGuiApplication>
 
 #include <algorithm>
+#include <utility>
 
 namespace
 {
 // Long enough for the next move of a hand that turns the wheel or clicks again.
 constexpr int IdleMilliseconds = 200;
 constexpr int LongestMilliseconds = 2000;
+
+// With something else that the window waits for, and looks at events meanwhile.
+bool IsBusy()
+{
+  for (pqServer* server :
+    pqApplicationCore::instance()->getServerManagerModel()->findItems<pqServer*>())
+  {
+    if (server->isProgressPending())
+    {
+      return true;
+    }
+  }
+  return false;
+}
 
 double Information(vtkSMProxy* proxy, const char* name)
 {
@@ -29,8 +54,10 @@ double Information(vtkSMProxy* proxy, const char* name)
 }
 
 //-----------------------------------------------------------------------------
-pqBATRefineBehavior::pqBATRefineBehavior(QObject* parentObject)
+pqBATRefineBehavior::pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* parentObject)
   : QObject(parentObject)
+  , Loads(loads)
+  , Events(this)
 {
   this->Idle.setSingleShot(true);
   this->Idle.setInterval(IdleMilliseconds);
@@ -52,20 +79,76 @@ pqBATRefineBehavior::pqBATRefineBehavior(QObject* parentObject)
 }
 
 //-----------------------------------------------------------------------------
-// Each picture, one of an interaction too, puts the next step off.
 void pqBATRefineBehavior::watchView(pqView* view)
 {
-  QObject::connect(view, &pqView::endRender, this,
-    [this]()
-    {
-      if (this->Step.isValid())
-      {
-        const auto took = static_cast<int>(std::min<qint64>(this->Step.elapsed(), LongestMilliseconds));
-        this->Idle.setInterval(std::max(IdleMilliseconds, took));
-        this->Step.invalidate();
-      }
-      this->Idle.start();
-    });
+  QObject::connect(view, &pqView::endRender, this, [this, view]() { this->pictureEnded(view); });
+  vtkSMViewProxy* proxy = view->getViewProxy();
+  vtkRenderWindow* window = proxy->GetRenderWindow();
+  if (!window)
+  {
+    return;
+  }
+  constexpr auto event = static_cast<int>(vtkBATPointGaussianRepresentation::BlockDrawnEvent);
+  pqCoreUtilities::connect(window, event, this, SLOT(blockDrawn(vtkObject*)));
+  if (vtkRenderWindowInteractor* interactor = proxy->GetInteractor())
+  {
+    // Between the two, ParaView draws the scene as it was left.
+    constexpr float first = 1.0F;
+    constexpr float last = -1.0F;
+    constexpr auto end = vtkCommand::EndInteractionEvent;
+    this->Turned->Connect(interactor, end, this, SLOT(mayGiveUp()), nullptr, first);
+    this->Turned->Connect(interactor, end, this, SLOT(mayNotGiveUp()), nullptr, last);
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRefineBehavior::mayGiveUp()
+{
+  this->MayGiveUp = true;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRefineBehavior::mayNotGiveUp()
+{
+  this->MayGiveUp = false;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRefineBehavior::blockDrawn(vtkObject* window)
+{
+  if (!this->MayGiveUp)
+  {
+    return; // it may be for a file
+  }
+  if (!this->Events.isHolding())
+  {
+    this->Events.hold(pqBATHeldEvents::Painting::Held);
+  }
+  this->Events.look();
+  if (this->Events.someoneWaits())
+  {
+    vtkRenderWindow::SafeDownCast(window)->SetAbortRender(1);
+    this->GivenUp = true;
+  }
+}
+
+//-----------------------------------------------------------------------------
+// Each picture, one of an interaction too, puts the next step off.
+void pqBATRefineBehavior::pictureEnded(pqView* view)
+{
+  this->Outdated.removeAll(view);
+  if (std::exchange(this->GivenUp, false))
+  {
+    this->Outdated.append(view);
+  }
+  this->Events.release();
+  if (this->Step.isValid())
+  {
+    const auto took = static_cast<int>(std::min<qint64>(this->Step.elapsed(), LongestMilliseconds));
+    this->Idle.setInterval(std::max(IdleMilliseconds, took));
+    this->Step.invalidate();
+  }
+  this->Idle.start();
 }
 
 //-----------------------------------------------------------------------------
@@ -114,13 +197,35 @@ bool pqBATRefineBehavior::canRefine(pqPipelineSource* source) const
 }
 
 //-----------------------------------------------------------------------------
+void pqBATRefineBehavior::draw(const QList<QPointer<pqView>>& views)
+{
+  this->MayGiveUp = true;
+  this->Loads->setYields(true);
+  for (const QPointer<pqView>& view : views)
+  {
+    if (view)
+    {
+      view->forceRender(); // now, so that no other picture is given up
+    }
+  }
+  this->Loads->setYields(false);
+  this->MayGiveUp = false;
+}
+
+//-----------------------------------------------------------------------------
 void pqBATRefineBehavior::refine()
 {
-  if (QGuiApplication::mouseButtons() != Qt::NoButton || this->PlayingScenes > 0)
+  if (QGuiApplication::mouseButtons() != Qt::NoButton || this->PlayingScenes > 0 || IsBusy())
   {
     this->Idle.start();
     return;
   }
+  if (!this->Outdated.empty())
+  {
+    this->draw(std::exchange(this->Outdated, {}));
+    return;
+  }
+  QList<QPointer<pqView>> views;
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>())
   {
@@ -129,8 +234,18 @@ void pqBATRefineBehavior::refine()
       vtkSMProxy* reader = source->getProxy();
       reader->GetProperty("LoadMore")->GetParent()->InvokeCommand("LoadMore");
       reader->MarkModified(reader);
-      this->Step.start();
-      source->renderAllViews(); // some time later; its end starts the timer again
+      for (pqView* view : source->getViews())
+      {
+        if (!views.contains(view))
+        {
+          views.append(view);
+        }
+      }
     }
+  }
+  if (!views.empty())
+  {
+    this->Step.start();
+    this->draw(views); // the end of a picture starts the timer again
   }
 }

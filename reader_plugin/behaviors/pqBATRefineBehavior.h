@@ -2,25 +2,36 @@
 #ifndef pqBATRefineBehavior_h
 #define pqBATRefineBehavior_h
 
+#include "pqBATHeldEvents.h"
+
+#include "vtkEventQtSlotConnect.h"
+#include "vtkNew.h"
+
 #include <QElapsedTimer>
+#include <QList>
 #include <QObject>
+#include <QPointer>
 #include <QTimer>
 
 class pqAnimationScene;
+class pqBATAbortBehavior;
 class pqPipelineSource;
 class pqProxy;
 class pqView;
+class vtkObject;
 
-/// Takes a step (vtkBATReader::LoadMore) with each reader that has RefineWhileIdle on and is shown in
-/// a view, a moment after the last picture was drawn, or for as long as the last step took if that is
-/// longer, so that whoever wants to turn the picture gets to it between two steps; never while a mouse button is held down, an
-/// animation plays or changes wait for Apply. Stops where Quality or ParticleBudget is reached.
+/// Takes a step (vtkBATReader::LoadMore) with each reader that has RefineWhileIdle on and is shown
+/// in a view, a moment after the last picture was drawn, or for as long as the last step took if
+/// that is longer; never while a mouse button is held down, an animation plays or changes wait for
+/// Apply. Stops where Quality or ParticleBudget is reached. As soon as the user presses a button or
+/// a key or turns the wheel, a step is put off and its picture is given up, and so is the picture
+/// after the mouse has turned the scene; both are made up for when there is time.
 class pqBATRefineBehavior : public QObject
 {
   Q_OBJECT
 
 public:
-  explicit pqBATRefineBehavior(QObject* parent = nullptr);
+  explicit pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* parent = nullptr);
 
 private Q_SLOTS:
   void watchView(pqView* view);
@@ -28,15 +39,26 @@ private Q_SLOTS:
   void sceneStarted();
   void sceneStopped();
   void refine();
+  void blockDrawn(vtkObject* window);
+  void mayGiveUp();
+  void mayNotGiveUp();
 
 private:
   Q_DISABLE_COPY(pqBATRefineBehavior)
 
+  void pictureEnded(pqView* view);
+  void draw(const QList<QPointer<pqView>>& views);
   bool isShown(pqPipelineSource* source) const;
   bool canRefine(pqPipelineSource* source) const;
 
   QTimer Idle;
   QElapsedTimer Step; ///< from its beginning to its picture
+  pqBATAbortBehavior* Loads;
+  vtkNew<vtkEventQtSlotConnect> Turned;
+  pqBATHeldEvents Events;           ///< during a picture
+  bool MayGiveUp = false;           ///< a picture that is drawn now
+  bool GivenUp = false;             ///< this picture
+  QList<QPointer<pqView>> Outdated; ///< their last pictures were given up
   int PlayingScenes = 0;
 };
 

@@ -133,6 +133,23 @@ void bat_vtk::ArrayRanges::Extend(vtkDataArray* array, vtkIdType first)
 }
 
 //------------------------------------------------------------------------------
+std::optional<std::array<double, 6>> bat_vtk::ArrayRanges::Bounds() const
+{
+  std::array<double, 6> bounds;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    const Range& range = this->Components.at(axis).All;
+    if (!(range.Lower <= range.Upper))
+    {
+      return std::nullopt;
+    }
+    bounds[2 * axis] = range.Lower;
+    bounds[2 * axis + 1] = range.Upper;
+  }
+  return bounds;
+}
+
+//------------------------------------------------------------------------------
 void bat_vtk::ArrayRanges::Store(vtkDataArray* array) const
 {
   if (this->Components.empty())

@@ -4,6 +4,8 @@
 
 #include "vtkType.h"
 
+#include <array>
+#include <optional>
 #include <vector>
 
 class vtkDataArray;
@@ -20,6 +22,8 @@ public:
   /// Makes VTK know the ranges of `array`, until it is modified (vtkAbstractArray::PER_COMPONENT,
   /// vtkDataArray::L2_NORM_RANGE and those for finite values).
   void Store(vtkDataArray* array) const;
+  /// Lower and upper end of each of three components. Empty if one of them has no numbers.
+  [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;
 
 private:
   struct Range

@@ -1,11 +1,10 @@
 #include "BATToVTK.h"
 
 #include "LoadedParticles.h"
-#include "vtkBATReader.h"
+#include "vtkBATArrays.h"
 #include "vtkBATScalarTypes.h"
 
 #include "vtkBitArray.h"
-#include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
@@ -16,56 +15,17 @@
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkStringArray.h"
-#include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <limits>
-#include <numeric>
+#include <optional>
 #include <variant>
 #include <vector>
 
 namespace
 {
-template <typename ArrayT>
-vtkSmartPointer<vtkCellArray> MakeCells(std::uint64_t points, bool onePerPoint)
-{
-  using ValueT = typename ArrayT::ValueType;
-  vtkNew<ArrayT> connectivity;
-  connectivity->SetNumberOfValues(static_cast<vtkIdType>(points));
-  ValueT* first = connectivity->GetPointer(0);
-  std::iota(first, first + points, ValueT(0));
-
-  vtkNew<ArrayT> offsets;
-  if (onePerPoint)
-  {
-    offsets->SetNumberOfValues(static_cast<vtkIdType>(points) + 1);
-    first = offsets->GetPointer(0);
-    std::iota(first, first + points + 1, ValueT(0));
-  }
-  else
-  {
-    offsets->SetNumberOfValues(points > 0 ? 2 : 1);
-    offsets->SetValue(0, 0);
-    if (points > 0)
-    {
-      offsets->SetValue(1, static_cast<ValueT>(points));
-    }
-  }
-  auto cells = vtkSmartPointer<vtkCellArray>::New();
-  cells->SetData(offsets.Get(), connectivity.Get());
-  return cells;
-}
-
-vtkSmartPointer<vtkCellArray> MakeCells(std::uint64_t points, bool onePerPoint)
-{
-  // 32 bits while they suffice: cells are easily the largest part of what is loaded.
-  return points < static_cast<std::uint64_t>(std::numeric_limits<vtkTypeInt32>::max())
-    ? MakeCells<vtkTypeInt32Array>(points, onePerPoint)
-    : MakeCells<vtkTypeInt64Array>(points, onePerPoint);
-}
-
 template <typename ArrayT, typename ValueT>
 void AddField(vtkFieldData* field, const char* name, const ValueT& value)
 {
@@ -120,26 +80,23 @@ void InsertHistogram(vtkDoubleArray* numbers, const bat::Histogram& histogram)
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkDataArray> bat_vtk::MakePositions(const bat::Dataset& file, std::uint64_t rows)
+vtkSmartPointer<vtkDataArray> bat_vtk::MakePositions(const bat::Dataset& file)
 {
   vtkSmartPointer<vtkDataArray> array;
   array.TakeReference(vtkDataArray::CreateDataArray(ToVTKType(file.position_type(), 0)));
   array->SetName("Points");
   array->SetNumberOfComponents(3);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(rows));
   return array;
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkDataArray> bat_vtk::MakeAttribute(
-  const bat::Attribute& attribute, std::uint64_t rows)
+vtkSmartPointer<vtkDataArray> bat_vtk::MakeAttribute(const bat::Attribute& attribute)
 {
   vtkSmartPointer<vtkDataArray> array;
   array.TakeReference(
     vtkDataArray::CreateDataArray(ToVTKType(attribute.type, attribute.host_type)));
   array->SetName(attribute.name.c_str());
   array->SetNumberOfComponents(attribute.components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(rows));
   return array;
 }
 
@@ -171,11 +128,10 @@ void bat_vtk::PackBits(const std::vector<unsigned char>& values, vtkDataArray* a
 
 //------------------------------------------------------------------------------
 void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
-  const std::vector<std::size_t>& attributes, int vertexCells, vtkPolyData* output)
+  const std::vector<std::size_t>& attributes, vtkPolyData* output)
 {
-  vtkNew<vtkPoints> points;
-  points->SetData(loaded.Positions());
-  output->SetPoints(points);
+  const std::optional<std::array<double, 6>> bounds = loaded.Bounds();
+  output->SetPoints(MakePoints(loaded.Positions(), bounds ? bounds->data() : nullptr));
   loaded.StoreRanges(); // vtkPoints has just modified the positions
   for (const std::size_t i : attributes)
   {
@@ -186,11 +142,6 @@ void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded
     {
       output->GetPointData()->SetActiveAttribute(index, role - 1);
     }
-  }
-  if (vertexCells != vtkBATReader::NO_CELLS)
-  {
-    output->SetVerts(
-      MakeCells(loaded.Count(), vertexCells == vtkBATReader::ONE_PER_PARTICLE));
   }
 }
 

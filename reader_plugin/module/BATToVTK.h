@@ -6,7 +6,6 @@
 
 #include "vtkSmartPointer.h"
 
-#include <cstdint>
 #include <vector>
 
 class vtkDataArray;
@@ -19,20 +18,20 @@ namespace bat_vtk
 {
 class LoadedParticles;
 
-/// An array for the positions of `rows` particles, in the type in which they are stored.
-vtkSmartPointer<vtkDataArray> MakePositions(const bat::Dataset& file, std::uint64_t rows);
+/// An array for positions, in the type in which they are stored, without any yet.
+vtkSmartPointer<vtkDataArray> MakePositions(const bat::Dataset& file);
 
-/// An array for an attribute of `rows` particles, in the VTK type that was written if it is known.
-vtkSmartPointer<vtkDataArray> MakeAttribute(const bat::Attribute& attribute, std::uint64_t rows);
+/// An array for an attribute, in the VTK type that was written if it is known, without values yet.
+vtkSmartPointer<vtkDataArray> MakeAttribute(const bat::Attribute& attribute);
 
 /// Whether an array has bits where the file has bytes.
 bool IsBits(vtkDataArray* array);
 /// The values of an array that has bits, from as many bytes. Does nothing to others.
 void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);
 
-/// The particles as points, attributes and cells (vtkBATReader::VertexCellsType).
+/// The particles as points and attributes.
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
-  const std::vector<std::size_t>& attributes, int vertexCells, vtkPolyData* output);
+  const std::vector<std::size_t>& attributes, vtkPolyData* output);
 
 /// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality
 /// and quality_requested, particle_count of the file, format_version and provenance (its metadata, JSON), as far as the file has them.

@@ -1,6 +1,7 @@
 #include "LoadedParticles.h"
 
 #include "BATToVTK.h"
+#include "vtkBATArrays.h"
 
 #include "vtkDataArray.h"
 
@@ -81,7 +82,7 @@ bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
 vtkDataArray* bat_vtk::LoadedParticles::Attribute(std::size_t index) const
 {
   const auto found = this->Columns.find(index);
-  return found == this->Columns.end() ? nullptr : found->second.Get();
+  return found == this->Columns.end() ? nullptr : found->second.Array.Get();
 }
 
 //------------------------------------------------------------------------------
@@ -143,10 +144,10 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
         this->Number = NextNumber();
       }
       ColumnMap columns;
-      columns[PositionColumn] = nullptr;
+      columns[PositionColumn] = {};
       for (const std::size_t attribute : request.Attributes)
       {
-        columns[attribute] = nullptr;
+        columns[attribute] = {};
       }
       if (!this->ReadColumns(request, options, columns, kept))
       {
@@ -182,19 +183,26 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
 void bat_vtk::LoadedParticles::UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows)
 {
   std::map<std::size_t, ArrayRanges> ranges;
-  for (const auto& [column, array] : columns)
+  for (const auto& [number, column] : columns)
   {
-    vtkDataArray* old = this->Attribute(column);
+    vtkDataArray* old = this->Attribute(number);
     if (old)
     {
-      ranges[column] = this->Ranges[column];
+      ranges[number] = this->Ranges[number];
     }
-    if (old != array)
+    if (old != column.Array)
     {
-      ranges[column].Extend(array, static_cast<vtkIdType>(old ? oldRows : 0));
+      ranges[number].Extend(column.Array, static_cast<vtkIdType>(old ? oldRows : 0));
     }
   }
   this->Ranges = std::move(ranges);
+}
+
+//------------------------------------------------------------------------------
+std::optional<std::array<double, 6>> bat_vtk::LoadedParticles::Bounds() const
+{
+  const auto found = this->Ranges.find(PositionColumn);
+  return found == this->Ranges.end() ? std::nullopt : found->second.Bounds();
 }
 
 //------------------------------------------------------------------------------
@@ -231,27 +239,34 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const bat::Qu
   {
     bytesTotal += static_cast<double>((rows - keptRows(column.first)) * bytesOf(column.first));
   }
-  for (auto& [column, array] : columns)
+  const std::uint64_t most = std::max(rows, request.MostRows);
+  for (auto& [number, column] : columns)
   {
-    const std::uint64_t kept = keptRows(column);
-    if (kept == rows && this->Attribute(column))
+    const std::uint64_t kept = keptRows(number);
+    if (this->Attribute(number))
     {
-      array = this->Attribute(column);
-      continue;
+      column = this->Columns.at(number);
+      if (kept == rows)
+      {
+        continue;
+      }
     }
-    array = column == PositionColumn ? MakePositions(file, rows)
-                                     : MakeAttribute(file.attributes()[column], rows);
-    const std::uint64_t bytes = bytesOf(column);
+    const std::uint64_t bytes = bytesOf(number);
+    column.Array =
+      number == PositionColumn ? MakePositions(file) : MakeAttribute(file.attributes()[number]);
     std::vector<unsigned char> bits;
-    auto* values = static_cast<std::byte*>(array->GetVoidPointer(0));
-    if (IsBits(array))
+    std::byte* values = nullptr;
+    if (IsPlain(column.Array))
     {
+      // Arrays that were handed on go on to use the beginning of it.
+      values = column.Memory.Grow(rows * bytes, kept * bytes, most * bytes);
+      UseMemory(column.Array, values, static_cast<vtkIdType>(rows), column.Memory.Owner());
+    }
+    else
+    {
+      column.Array->SetNumberOfTuples(static_cast<vtkIdType>(rows));
       bits.resize(rows * bytes);
       values = reinterpret_cast<std::byte*>(bits.data());
-    }
-    if (kept > 0)
-    {
-      std::memcpy(values, this->Attribute(column)->GetVoidPointer(0), kept * bytes);
     }
     std::uint64_t row = 0;
     for (const bat::DatasetSelection& step : this->Steps)
@@ -267,19 +282,19 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const bat::Qu
         {
           return false;
         }
-        if (column == PositionColumn)
+        if (number == PositionColumn)
         {
           file.read_positions(portion, values + row * bytes, options);
         }
         else
         {
-          file.read_attribute(column, portion, values + row * bytes, options);
+          file.read_attribute(number, portion, values + row * bytes, options);
         }
         row += portion.count;
         bytesDone += static_cast<double>(portion.count * bytes);
       }
     }
-    PackBits(bits, array);
+    PackBits(bits, column.Array);
   }
   return true;
 }

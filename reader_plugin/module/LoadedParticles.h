@@ -3,14 +3,17 @@
 #define LoadedParticles_h
 
 #include "ArrayRanges.h"
+#include "GrowingMemory.h"
 
 #include "bat/dataset.hpp"
 
 #include "vtkSmartPointer.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +37,7 @@ public:
     bat::Query Query;
     std::vector<std::size_t> Attributes; ///< numbers in File
     bool SkipDamaged = false;            ///< go on without leaf files that cannot be read
+    std::uint64_t MostRows = 0;          ///< how many there may be later, 0 if it is not known
     /// Told how far loading is, in [0, 1]; false gives up.
     std::function<bool(double)> Progress;
   };
@@ -52,6 +56,8 @@ public:
   [[nodiscard]] vtkDataArray* Positions() const { return this->Attribute(PositionColumn); }
   /// Null if it was not asked for.
   [[nodiscard]] vtkDataArray* Attribute(std::size_t index) const;
+  /// xmin, xmax, ymin, ... of the positions, NaN left out. Empty if there are none.
+  [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;
   /// Makes VTK know the ranges of the arrays; it forgets them when an array is modified.
   void StoreRanges() const;
   /// A number of the load, never the same for other particles, then the rows after each of its steps.
@@ -61,7 +67,12 @@ public:
 
 private:
   static constexpr std::size_t PositionColumn = ~std::size_t(0);
-  using ColumnMap = std::map<std::size_t, vtkSmartPointer<vtkDataArray>>;
+  struct Column
+  {
+    vtkSmartPointer<vtkDataArray> Array;
+    GrowingMemory Memory; ///< of the array, if it is plain
+  };
+  using ColumnMap = std::map<std::size_t, Column>;
 
   void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
   bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,

@@ -3,6 +3,7 @@
 #include "BATToVTK.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
+#include "VertexCells.h"
 #include "vtkBATErrors.h"
 
 #include "bat/bat.hpp"
@@ -36,9 +37,11 @@
 
 namespace
 {
-// What is loaded first while RefineWhileIdle is on, and how each step grows.
+// What is loaded first while RefineWhileIdle is on, how each step grows, and the share of a step
+// that is not worth one of its own.
 constexpr std::uint64_t FirstParticles = 500000;
 constexpr double Growth = 0.1;
+constexpr double SmallRest = 0.25;
 
 constexpr double RadiusOfSpacing = 0.6;
 
@@ -147,6 +150,15 @@ public:
     return query;
   }
 
+  // At most, and a few more, because pieces are not of exactly the same size.
+  std::uint64_t RowsAt(double quality, const bat::Dataset& file) const
+  {
+    constexpr std::uint64_t few = 65536;
+    return std::min(this->MostParticles(),
+             static_cast<std::uint64_t>(quality * static_cast<double>(file.particle_count()))) +
+      few;
+  }
+
   std::uint64_t MostParticles() const
   {
     const vtkIdType budget = this->Reader->ParticleBudget;
@@ -169,11 +181,11 @@ public:
     return wanted;
   }
 
+  // Sets the quality of the step that comes next, and how many rows there may be in the end.
   // Returns the quality that refining leads to. Looks at the whole query only, so that all pieces
   // choose the same.
   double ChooseQuality(bat_vtk::LoadedParticles::Request& request)
   {
-    const bool more = std::exchange(this->MoreWanted, false);
     bat::QueryOptions options;
     if (request.SkipDamaged)
     {
@@ -184,15 +196,21 @@ public:
     const double target = query.quality;
     if (this->Reader->RefineWhileIdle)
     {
+      request.MostRows = this->RowsAt(target, *request.File) / query.parts;
       double step = request.File->quality_within(query, FirstParticles, options);
       // Not what this piece has managed to load: all pieces take the same steps.
       if (this->Refined.Generation == request.Generation &&
         bat_vtk::SameConditions(this->Refined.Query, query))
       {
         const double before = this->Refined.Query.quality;
-        step = std::max(step, more ? before + std::max(step, Growth * before) : before);
+        const double growth = std::max(step, Growth * before);
+        step = std::max(step, this->Stepping ? before + growth : before);
+        if (this->Stepping && target - step < SmallRest * growth)
+        {
+          step = target;
+        }
       }
-      query.quality = std::min(query.quality, step);
+      query.quality = std::min(target, step);
       this->Refined = { query, request.Generation };
     }
     this->Reader->SuggestedRadius = RadiusOfSpacing * request.File->spacing(query, options);
@@ -204,12 +222,15 @@ public:
   std::string Version;
   std::vector<RangeTexts> Ranges;
   bool FillingSelection = false;
-  bool MoreWanted = false;
+  bool MoreWanted = false; ///< LoadMore was called
+  bool Stepping = false;   ///< because of it this update loads more than the one before
+  bool PutOff = false;     ///< not any longer
   struct
   {
     bat::Query Query;
     std::uint64_t Generation = 0;
   } Refined; ///< the last step
+  bat_vtk::VertexCells Cells;
   struct
   {
     vtkNew<vtkPolyData> Output; ///< with the arrays of the reader's output
@@ -427,6 +448,12 @@ void vtkBATReader::LoadMore()
 }
 
 //------------------------------------------------------------------------------
+void vtkBATReader::PutOffStep()
+{
+  this->Internals->PutOff = this->Internals->Stepping;
+}
+
+//------------------------------------------------------------------------------
 void vtkBATReader::SelectionModified()
 {
   // Names that are found in the file change nothing about what the user asked for.
@@ -600,6 +627,9 @@ int vtkBATReader::RequestData(
   // Nothing is left to refine if this fails.
   this->LoadedQuality = 0.0;
   this->TargetQuality = 0.0;
+  // The step that was given up is still to be taken.
+  this->Internals->Stepping = std::exchange(this->Internals->MoreWanted, false) && !this->Aborted;
+  this->Internals->PutOff = false;
   this->Aborted = false;
   this->SetAbortExecute(0); // it was for the update before
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
@@ -642,17 +672,28 @@ int vtkBATReader::RequestData(
     request.Progress = [this](double share)
     {
       this->UpdateProgress(share);
-      return !this->CheckAbort();
+      return !this->Internals->PutOff && !this->CheckAbort();
     };
+    const auto before = this->Internals->Refined;
     const double target = this->Internals->ChooseQuality(request);
-    if (!this->Internals->KeepWhenAborted && !loaded.CanAdd(request))
+    if (!loaded.CanAdd(request))
     {
-      forget();
+      this->Internals->Cells = {};
+      if (!this->Internals->KeepWhenAborted)
+      {
+        forget();
+      }
     }
     // VTK may ask for pieces beyond the last.
     if (piece < pieces && !loaded.Load(request))
     {
       this->GiveUp(output);
+      if (this->Internals->PutOff)
+      {
+        this->Internals->Refined = before;
+        this->TargetQuality = target;
+        this->Aborted = false;
+      }
       return 1;
     }
     this->TargetQuality = target;
@@ -664,7 +705,12 @@ int vtkBATReader::RequestData(
     this->Internals->Reported.clear();
     this->LoadedQuality = loaded.Quality();
     this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
-    bat_vtk::FillOutput(file, loaded, request.Attributes, this->VertexCells, output);
+    bat_vtk::FillOutput(file, loaded, request.Attributes, output);
+    if (this->VertexCells != NO_CELLS)
+    {
+      output->SetVerts(this->Internals->Cells.Make(
+        loaded.Count(), request.MostRows, this->VertexCells == ONE_PER_PARTICLE));
+    }
     const std::vector<double> steps = loaded.NumberedSteps();
     loaded.Positions()->GetInformation()->Set(
       LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));

@@ -99,6 +99,12 @@ public:
    */
   void LoadMore();
 
+  /**
+   * From an observer of ProgressEvent: gives up what LoadMore has begun, until it is called again.
+   * The output stays as it was. Does nothing in other updates.
+   */
+  void PutOffStep();
+
   ///@{
   /**
    * Whether to go on without leaf files that are missing or damaged; each is warned of once.
@@ -271,7 +277,8 @@ public:
 
   /**
    * Whether the last Update was aborted. Then LoadedCount, LoadedQuality, TargetQuality and
-   * SuggestedRadius are those of the output, and an Update after Modified() tries again.
+   * SuggestedRadius are those of the output, and an Update after Modified() or LoadMore() tries
+   * again.
    */
   vtkGetMacro(Aborted, bool);
 

@@ -1,6 +1,7 @@
 #include "BlockPointGaussianMapper.h"
 
 #include "ParticleBlocks.h"
+#include "vtkBATPointGaussianRepresentation.h"
 
 #include "vtkActor.h"
 #include "vtkBoundingBox.h"
@@ -14,6 +15,7 @@
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
+#include "vtkRenderWindow.h"
 #include "vtkRenderer.h"
 #include "vtkShaderProperty.h"
 #include "vtkUniforms.h"
@@ -49,6 +51,20 @@ double RadiusScaleOf(vtkPolyData* block)
 {
   vtkDataArray* scale = block->GetFieldData()->GetArray(bat_vtk::ParticleBlocks::RadiusScaleName);
   return scale && scale->GetNumberOfTuples() > 0 ? scale->GetTuple1(0) : 1.0;
+}
+
+// Between two blocks. Whoever listens may have used the graphics card for something else.
+bool IsStopped(vtkRenderer* renderer)
+{
+  vtkRenderWindow* window = renderer->GetRenderWindow();
+  if (!window->HasObserver(vtkBATPointGaussianRepresentation::BlockDrawnEvent))
+  {
+    return false;
+  }
+  window->WaitForCompletion();
+  window->InvokeEvent(vtkBATPointGaussianRepresentation::BlockDrawnEvent);
+  window->MakeCurrent();
+  return window->GetAbortRender() != 0;
 }
 
 void Append(vtkDataArray* to, vtkDataArray* from)
@@ -100,6 +116,13 @@ void bat_vtk::BlockPointGaussianMapper::PrepareActor(vtkActor* actor)
   replace("float radius = scaleFactor * radiusMC;", false,
     "float radius = max(scaleFactor * particleRadius * radiusMC,\n"
     "    pixelRadius.x - pixelRadius.y * posVC.z);\n");
+  // The preset "Sphere" is shaded from its middle to its edge. Of a sphere of a pixel or two, which
+  // part a pixel shows is chance, and many of them are noise: they have their mean.
+  shader->AddFragmentShaderReplacement("float scale = (1.0 - dist);", false,
+    "vec2 perPixel = dFdx(offsetVCVSOutput.xy);\n"
+    "  float pixels = inversesqrt(max(dot(perPixel, perPixel), 1e-12));\n"
+    "  float scale = mix(0.5, 1.0 - dist, smoothstep(0.75, 1.5, pixels));\n",
+    false);
 }
 
 //------------------------------------------------------------------------------
@@ -275,6 +298,10 @@ void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* 
   {
     this->CopySettings(*part);
     part->Mapper->Render(renderer, actor);
+    if (!this->DrawSample && part != parts.back() && IsStopped(renderer))
+    {
+      return;
+    }
   }
 }
 

@@ -1,12 +1,13 @@
 #include "ParticleBlocks.h"
 
+#include "VertexCells.h"
+#include "vtkBATArrays.h"
 #include "vtkBATReader.h"
 
 #include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkDoubleArray.h"
 #include "vtkFieldData.h"
-#include "vtkIdTypeArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkMultiBlockDataSet.h"
@@ -17,11 +18,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
-#include <numeric>
+#include <memory>
 
 namespace
 {
+// A fraction of a tenth of a second to draw one, also without a graphics card.
+constexpr vtkIdType MostPerBlock = 250000;
+
 // Rows first, first + stride, ... of an array.
 vtkSmartPointer<vtkDataArray> Rows(
   vtkDataArray* array, vtkIdType first, vtkIdType count, vtkIdType stride)
@@ -30,11 +35,9 @@ vtkSmartPointer<vtkDataArray> Rows(
   rows->SetName(array->GetName());
   rows->SetNumberOfComponents(array->GetNumberOfComponents());
   rows->CopyComponentNames(array);
-  rows->SetNumberOfTuples(count);
-  // Bits are not bytes, and an implicit array has no memory.
-  const bool plain = array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT;
-  if (!plain)
+  if (!bat_vtk::IsPlain(array))
   {
+    rows->SetNumberOfTuples(count);
     for (vtkIdType row = 0; row < count; ++row)
     {
       rows->SetTuple(row, first + row * stride, array);
@@ -43,13 +46,17 @@ vtkSmartPointer<vtkDataArray> Rows(
   }
   const std::size_t bytes =
     static_cast<std::size_t>(array->GetDataTypeSize()) * array->GetNumberOfComponents();
-  const auto* from = static_cast<const char*>(array->GetVoidPointer(0)) + first * bytes;
-  auto* to = static_cast<char*>(rows->GetVoidPointer(0));
+  auto* from = static_cast<char*>(array->GetVoidPointer(0)) + first * bytes;
   if (stride == 1)
   {
-    std::memcpy(to, from, count * bytes);
+    array->Register(nullptr);
+    bat_vtk::UseMemory(rows, from, count,
+      std::shared_ptr<void>(
+        array, [](void* owner) { static_cast<vtkDataArray*>(owner)->Delete(); }));
     return rows;
   }
+  rows->SetNumberOfTuples(count);
+  auto* to = static_cast<char*>(rows->GetVoidPointer(0));
   for (vtkIdType row = 0; row < count; ++row)
   {
     std::memcpy(to + row * bytes, from + row * stride * bytes, bytes);
@@ -57,26 +64,10 @@ vtkSmartPointer<vtkDataArray> Rows(
   return rows;
 }
 
-vtkSmartPointer<vtkPoints> PointsOf(vtkDataArray* positions)
-{
-  auto points = vtkSmartPointer<vtkPoints>::New();
-  points->SetDataType(positions->GetDataType());
-  points->SetData(positions);
-  return points;
-}
-
 void AddVertices(vtkPolyData* block)
 {
-  const vtkIdType count = block->GetNumberOfPoints();
-  vtkNew<vtkIdTypeArray> offsets;
-  offsets->SetNumberOfValues(count + 1);
-  std::iota(offsets->GetPointer(0), offsets->GetPointer(0) + count + 1, 0);
-  vtkNew<vtkIdTypeArray> points;
-  points->SetNumberOfValues(count);
-  std::iota(points->GetPointer(0), points->GetPointer(0) + count, 0);
-  vtkNew<vtkCellArray> vertices;
-  vertices->SetData(offsets, points);
-  block->SetVerts(vertices);
+  const auto count = static_cast<std::uint64_t>(block->GetNumberOfPoints());
+  block->SetVerts(bat_vtk::VertexCells().Make(count, count, true));
 }
 
 vtkSmartPointer<vtkPolyData> MakeBlock(
@@ -89,7 +80,9 @@ vtkSmartPointer<vtkPolyData> MakeBlock(
     block->GetPointData()->ShallowCopy(particles->GetPointData());
     return block;
   }
-  block->SetPoints(PointsOf(Rows(particles->GetPoints()->GetData(), first, count, stride)));
+  vtkPoints* points = particles->GetPoints();
+  block->SetPoints(
+    bat_vtk::MakePoints(Rows(points->GetData(), first, count, stride), points->GetBounds()));
   vtkPointData* from = particles->GetPointData();
   for (int i = 0; i < from->GetNumberOfArrays(); ++i)
   {
@@ -133,28 +126,33 @@ vtkSmartPointer<vtkPolyData> WithAttributes(
 }
 
 //------------------------------------------------------------------------------
-vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(
-  vtkPolyData* particles, bool vertices)
+vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyData* particles)
 {
   const vtkIdType count = particles->GetNumberOfPoints();
   double load = 0.0;
-  std::vector<vtkIdType> ends;
+  std::vector<double> steps; // rows after each
   vtkDataArray* positions = count > 0 ? particles->GetPoints()->GetData() : nullptr;
   if (positions && positions->HasInformation() &&
     positions->GetInformation()->Has(vtkBATReader::LOAD_STEPS()))
   {
     vtkInformation* info = positions->GetInformation();
-    const double* steps = info->Get(vtkBATReader::LOAD_STEPS());
-    load = steps[0];
-    for (int i = 1; i < info->Length(vtkBATReader::LOAD_STEPS()); ++i)
-    {
-      ends.push_back(static_cast<vtkIdType>(steps[i]));
-    }
+    const double* all = info->Get(vtkBATReader::LOAD_STEPS());
+    load = all[0];
+    steps.assign(all + 1, all + info->Length(vtkBATReader::LOAD_STEPS()));
   }
-  if (count > 0 && (ends.empty() || ends.back() != count))
+  if (count > 0 && (steps.empty() || steps.back() != static_cast<double>(count)))
   {
     load = 0.0;
-    ends.assign(1, count);
+    steps.assign(1, static_cast<double>(count));
+  }
+  std::vector<vtkIdType> ends;
+  for (const double step : steps)
+  {
+    const auto end = static_cast<vtkIdType>(step);
+    for (vtkIdType at = ends.empty() ? 0 : ends.back(); at < end; at = ends.back())
+    {
+      ends.push_back(std::min(at + MostPerBlock, end));
+    }
   }
 
   std::vector<vtkSmartPointer<vtkPolyData>> blocks;
@@ -162,23 +160,28 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(
   for (std::size_t i = 0; i < ends.size(); ++i)
   {
     const vtkIdType first = i == 0 ? 0 : ends[i - 1];
-    same = same && i < this->Ends.size() && this->Ends[i] == ends[i] &&
-      (this->Blocks[i]->GetNumberOfVerts() > 0) == vertices;
-    if (same)
-    {
-      blocks.push_back(WithAttributes(this->Blocks[i], particles, first));
-      continue;
-    }
-    blocks.push_back(MakeBlock(particles, first, ends[i] - first));
-    if (vertices)
-    {
-      AddVertices(blocks.back());
-    }
+    same = same && i < this->Ends.size() && this->Ends[i] == ends[i];
+    blocks.push_back(same ? WithAttributes(this->Blocks[i], particles, first)
+                          : MakeBlock(particles, first, ends[i] - first));
   }
   this->Load = load;
   this->Ends = std::move(ends);
   this->Blocks = std::move(blocks);
   return this->Sample(count);
+}
+
+//------------------------------------------------------------------------------
+vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::UpdateWithCells(
+  vtkPolyData* particles)
+{
+  auto block = vtkSmartPointer<vtkPolyData>::New();
+  block->SetPoints(particles->GetPoints());
+  block->GetPointData()->ShallowCopy(particles->GetPointData());
+  AddVertices(block);
+  this->Load = 0.0;
+  this->Ends.assign(1, block->GetNumberOfPoints());
+  this->Blocks.assign(1, block);
+  return this->Sample(block->GetNumberOfPoints());
 }
 
 //------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The particles that a reader loads in steps, cut into one block for each step. Knows no renderer.
+// The particles that a reader loads in steps, cut into blocks that stay. Knows no renderer.
 #ifndef ParticleBlocks_h
 #define ParticleBlocks_h
 
@@ -11,14 +11,18 @@ class vtkPolyData;
 
 namespace bat_vtk
 {
-/// Blocks with the points and point data of particles, none with cells unless asked for. A block
-/// whose particles are still there stays the same object, so that what was made of it can be kept.
+/// Blocks with the points and point data of particles. A block whose particles are still there
+/// stays the same object, so that what was made of it can be kept. No values are copied.
 class ParticleBlocks
 {
 public:
-  /// Cuts `particles` where vtkBATReader::LOAD_STEPS says, or makes one block of them. `vertices`:
-  /// one vertex cell for each particle.
-  vtkSmartPointer<vtkMultiBlockDataSet> Update(vtkPolyData* particles, bool vertices);
+  /// Cuts `particles` where vtkBATReader::LOAD_STEPS says, and what is between into blocks that are
+  /// drawn in a moment. They have no cells.
+  vtkSmartPointer<vtkMultiBlockDataSet> Update(vtkPolyData* particles);
+
+  /// One block, also of no particles, with a vertex cell for each. ParaView moves particles between
+  /// processes block by block, all processes together, and goes by cells.
+  vtkSmartPointer<vtkMultiBlockDataSet> UpdateWithCells(vtkPolyData* particles);
 
   [[nodiscard]] vtkIdType Count() const;
 

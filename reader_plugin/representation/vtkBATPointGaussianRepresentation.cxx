@@ -56,8 +56,8 @@ int vtkBATPointGaussianRepresentation::RequestData(
   }
   else
   {
-    // Without cells, particles are lost where ParaView moves them between processes.
-    this->ProcessedData = this->Internals->Blocks.Update(particles, IsParallel());
+    this->ProcessedData = IsParallel() ? this->Internals->Blocks.UpdateWithCells(particles)
+                                       : this->Internals->Blocks.Update(particles);
   }
   return this->vtkPVDataRepresentation::RequestData(request, inputVector, outputVector);
 }

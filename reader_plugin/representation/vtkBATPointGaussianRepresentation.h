@@ -13,6 +13,7 @@
 #define vtkBATPointGaussianRepresentation_h
 
 #include "vtkBATRepresentationModule.h" // for export macro
+#include "vtkCommand.h"                 // for UserEvent
 #include "vtkPointGaussianRepresentation.h"
 
 #include <memory> // for std::unique_ptr
@@ -24,6 +25,13 @@ public:
   static vtkBATPointGaussianRepresentation* New();
   vtkTypeMacro(vtkBATPointGaussianRepresentation, vtkPointGaussianRepresentation);
   void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * An event of the render window, between two blocks of particles of a picture that is no sample,
+   * if anybody listens. The graphics card has nothing left to do then. Setting AbortRender of the
+   * window ends the picture.
+   */
+  static constexpr unsigned long BlockDrawnEvent = vtkCommand::UserEvent + 0xba7;
 
   int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* inInfo,
     vtkInformation* outInfo) override;

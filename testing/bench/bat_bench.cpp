@@ -11,7 +11,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -144,9 +147,9 @@ private:
 template <class T>
 bat::Number number(T value)
 {
-  if constexpr (std::is_same_v<T, double>)
+  if constexpr (std::is_floating_point_v<T>)
   {
-    return value;
+    return double{ value };
   }
   else if constexpr (std::is_signed_v<T>)
   {
@@ -203,6 +206,7 @@ public:
     build.threads = this->options_.threads;
     if (this->options_.only_build)
     {
+      (void)bat::encode(this->view_, build); // a virtual machine may have yet to be given memory
       this->measure_build(build);
       return this->out_;
     }
@@ -278,18 +282,51 @@ private:
     std::vector<double> ms;
     std::vector<double> order_ms;
     std::vector<double> limit_ms;
+    std::vector<double> copy_ms;
     for (int i = 0; i != this->options_.repeat; ++i)
     {
       bat::WriteReport report;
       ms.push_back(time_ms([&] { (void)bat::encode(this->view_, build, &report); }));
       order_ms.push_back(1000 * report.seconds_build);
       limit_ms.push_back(this->sort_and_gather());
+      copy_ms.push_back(this->copy_all());
     }
     const double mega = static_cast<double>(this->cloud_.count) / 1e6;
     this->out_["build"] = { { "ms", median(ms) }, { "order_ms", median(order_ms) },
       { "mpts_per_s_per_core", mega / (median(ms) / 1000) / this->options_.threads },
       { "limit_sort_gather_mpts_per_s", mega / (median(limit_ms) / 1000) },
-      { "samples", { { "ms", ms }, { "limit_ms", limit_ms } } } };
+      { "copy_ms", median(copy_ms) },
+      { "samples", { { "ms", ms }, { "limit_ms", limit_ms }, { "copy_ms", copy_ms } } } };
+  }
+
+  // Reference for threads: what they gain where nothing is done but copying all columns.
+  double copy_all() const
+  {
+    constexpr std::size_t kTogether = std::size_t{ 1 } << 20;
+    std::vector<std::byte> copy(static_cast<std::size_t>(this->data_bytes_));
+    std::vector<const std::vector<std::byte>*> columns{ &this->cloud_.positions };
+    for (const auto& column : this->cloud_.columns)
+    {
+      columns.push_back(&column.bytes);
+    }
+    tbb::task_arena arena(this->options_.threads);
+    return time_ms(
+      [&]
+      {
+        std::size_t first = 0;
+        for (const std::vector<std::byte>* column : columns)
+        {
+          arena.execute(
+            [&]
+            {
+              tbb::parallel_for(tbb::blocked_range<std::size_t>(0, column->size(), kTogether),
+                [&](const auto& part) {
+                  std::memcpy(&copy[first + part.begin()], &(*column)[part.begin()], part.size());
+                });
+            });
+          first += column->size();
+        }
+      });
   }
 
   // Reference for the build, one thread: radix sort of 64-bit Morton keys and gather of all
@@ -302,6 +339,18 @@ private:
       std::uint32_t index;
     };
     const std::uint64_t n = this->cloud_.count;
+    std::array<double, 3> lower;
+    std::array<double, 3> cells_per_unit;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      double upper = lower[axis] = this->coordinate(0, axis);
+      for (std::uint64_t i = 1; i != n; ++i)
+      {
+        lower[axis] = std::min(lower[axis], this->coordinate(i, axis));
+        upper = std::max(upper, this->coordinate(i, axis));
+      }
+      cells_per_unit[axis] = upper > lower[axis] ? 2097151 / (upper - lower[axis]) : 0;
+    }
     std::vector<std::byte> gathered(static_cast<std::size_t>(this->data_bytes_));
     return time_ms(
       [&]
@@ -313,9 +362,8 @@ private:
           std::uint64_t key = 0;
           for (std::size_t axis = 0; axis != 3; ++axis)
           {
-            const auto cell = static_cast<std::uint64_t>(
-              std::clamp(this->coordinate(i, axis), 0.0, 0.999999) * 2097152);
-            std::uint64_t x = cell;
+            auto x = static_cast<std::uint64_t>(
+              (this->coordinate(i, axis) - lower[axis]) * cells_per_unit[axis]);
             x = (x | x << 32) & 0x001F00000000FFFF;
             x = (x | x << 16) & 0x001F0000FF0000FF;
             x = (x | x << 8) & 0x100F00F00F00F00F;
@@ -621,7 +669,8 @@ private:
       std::optional<json> worst;
       for (const auto& column : this->cloud_.columns)
       {
-        if (column.components != 1 || bat::size_of(column.type) != 8)
+        if (column.components != 1 ||
+          (column.type != bat::ScalarType::Float32 && column.type != bat::ScalarType::Float64))
         {
           continue;
         }
@@ -639,6 +688,10 @@ private:
       }
       attributes["correlated"] = best.value_or(json());
       attributes["uncorrelated"] = worst.value_or(json());
+    }
+    if (!attributes["uncorrelated"].is_null())
+    {
+      this->measure_range_with_index(attributes["uncorrelated"]);
     }
     attributes["ids"] = this->has_ids() ? this->measure_ids(file) : json();
     attributes["list_of_ids"] = this->has_ids() ? this->measure_list_of_ids(file) : json();
@@ -658,6 +711,8 @@ private:
         return f(reinterpret_cast<const std::uint64_t*>(column->bytes.data()));
       case bat::ScalarType::UInt32:
         return f(reinterpret_cast<const std::uint32_t*>(column->bytes.data()));
+      case bat::ScalarType::Float32:
+        return f(reinterpret_cast<const float*>(column->bytes.data()));
       case bat::ScalarType::Float64:
         return f(reinterpret_cast<const double*>(column->bytes.data()));
       default:
@@ -753,17 +808,36 @@ private:
       });
   }
 
+  // The particles with a sorted index of an attribute.
+  bat::File file_with_index(const std::string& name, bat::WriteReport& report) const
+  {
+    bat::BuildOptions build;
+    build.threads = this->options_.threads;
+    build.sorted_indexes = { name };
+    const std::filesystem::path path = this->path_.string() + ".indexed.bat";
+    report = bat::write_file(path, this->view_, build);
+    bat::File file = bat::File::open(path);
+    std::filesystem::remove(path);
+    return file;
+  }
+
+  // Adds to what measure_range() has found how long the same takes with a sorted index.
+  void measure_range_with_index(json& figures)
+  {
+    bat::WriteReport report;
+    const std::string name = figures["attribute"];
+    const json indexed = this->measure_range(this->file_with_index(name, report), name, 0.01);
+    figures["sorted_index_ms"] = indexed["ms"];
+    figures["sorted_index_tested_ratio"] = indexed["tested_ratio"];
+    figures["samples"]["sorted_index_ms"] = indexed["samples"]["ms"];
+  }
+
   // 101 ids from all over, and a tenth of a per cent of all, without and with a sorted index. The
   // scan looks each value up in a sorted list.
   json measure_list_of_ids(const bat::File& file)
   {
-    bat::BuildOptions build;
-    build.threads = this->options_.threads;
-    build.sorted_indexes = { "id" };
-    const std::filesystem::path path = this->path_.string() + ".indexed.bat";
-    const bat::WriteReport report = bat::write_file(path, this->view_, build);
-    const bat::File indexed = bat::File::open(path);
-    std::filesystem::remove(path);
+    bat::WriteReport report;
+    const bat::File indexed = this->file_with_index("id", report);
     json figures;
     figures["build_ms"] = 1000 * (report.seconds_build + report.seconds_encode);
     figures["index_ratio"] = static_cast<double>(report.sorted_index_bytes) / this->data_bytes_;

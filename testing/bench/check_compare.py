@@ -15,6 +15,8 @@ import sys
 import numpy as np
 
 import compare
+import compare_rows
+import compare_table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 failures = []
@@ -34,6 +36,41 @@ def run(build, folder, *arguments):
                           env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull})
 
 
+def check_other_results(folder):
+    """Rows from what parallel_bench.py and reader_bench.py print."""
+    samples = [{"bat_write": 0.3, "raw_write": 0.1}, {"bat_write": 0.2, "raw_write": 0.1},
+               {"bat_write": 0.1, "raw_write": 0.1}]
+    parallel = {"ranks": 4, "kind": "boiler", "particles": 1000, "bytes_per_particle": 68,
+                "variants": [{"samples": samples}]}
+    (one,) = compare_rows.sets_of(json.dumps(parallel, indent=1))
+    row = one["rows"]["parallel_write"]
+    check("a parallel write is twice as slow as raw files and reaches the bar",
+          abs(row["ratio"]["median"] - 2) < 1e-9 and row["must_ratio"] == 2)
+    (alone,) = compare_rows.sets_of(json.dumps({**parallel, "ranks": 1}))
+    check("one rank has no bar", alone["rows"]["parallel_write"]["reached"] is None)
+    reader = [{"file": f"/a/{name}.bat", "particles": 5, "of": 100, "read": seconds}
+              for name, seconds in (("some", 0.5), ("all", 3.0), ("some", 0.7))]
+    some, other = compare_rows.sets_of("\n".join(map(json.dumps, reader)))
+    check("two reads of one file, one of the other",
+          some["rows"]["apply"]["ours"]["samples"] == [0.5, 0.7] and other["rows"]["apply"]["ours"]["samples"] == [3.0])
+    check("one is fast enough", some["rows"]["apply"]["reached"] is True and other["rows"]["apply"]["reached"] is False)
+    check("the table has them", "1,000 particles of 68 bytes on 4 ranks" in compare_table.table([one])
+          and "**no**" in compare_table.table([other]))
+    names = [os.path.join(folder, name) for name in ("parallel.json", "reader.json", "none.json")]
+    for name, text in zip(names, (json.dumps(parallel), "\n".join(map(json.dumps, reader)), "{}")):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    if importlib.util.find_spec("matplotlib"):
+        program = os.path.join(HERE, "plot_compare.py")
+        plotted = subprocess.run([sys.executable, program, "--folder", folder, *names[:2]], check=False)
+        check("pictures of both", plotted.returncode == 0 and all(
+            os.path.exists(os.path.join(folder, name)) for name in ("parallel_write.png", "apply.png", "table.md")))
+        other = subprocess.run([sys.executable, program, "--folder", folder, names[2]], capture_output=True, text=True,
+                               check=False)
+        check(f"something else is refused by name: {other.stderr.strip()}",
+              other.returncode == 1 and "none.json" in other.stderr)
+
+
 def main():
     build, folder = (os.path.abspath(word) for word in sys.argv[1:])
     shutil.rmtree(folder, ignore_errors=True)
@@ -48,7 +85,7 @@ def main():
         return 1
     with open(os.path.join(folder, "compare.json"), encoding="utf-8") as file:
         clustered, own = json.load(file)["sets"]
-    for one, rows in ((clustered, 12), (own, 10)):
+    for one, rows in ((clustered, 13), (own, 11)):
         check(f"{one['kind']}: {len(one['rows'])} rows, expected {rows}", len(one["rows"]) == rows)
         systems = one["systems"]
         check(f"{one['kind']}: HDF5 is missing, with a reason", systems["hdf5"].get("missing", "") != "")
@@ -67,6 +104,7 @@ def main():
                      "id_range", "index", "write"):
             path = os.path.join(folder, name + ".png")
             check(f"{name}.png", os.path.exists(path) and os.path.getsize(path) > 5000)
+    check_other_results(folder)
     wrong = {**clustered["answers"]["correlated"], "ids": "1"}
     try:
         compare.check_answer("clustered", "correlated", "raw", wrong, clustered["answers"]["correlated"])

@@ -12,7 +12,6 @@ import os
 import platform
 import shlex
 import shutil
-import statistics
 import subprocess
 import sys
 
@@ -21,27 +20,11 @@ import numpy as np
 import compare_table
 import vtk_xml_writer
 import wheels
+from compare_rows import MUST, quotients, rows_of, spread
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 LARGE = 100_000_000
-
-# What our figures must reach, on one thread unless said, for 10 million particles of 68 bytes. A key that ends in
-# `_over`: ours over the reference.
-MUST = {
-    "build": 4,                # million particles per second and core
-    "threads": 1.8,            # speed on 2 threads over speed on 1
-    "read_full": 300_000,      # particles per ms
-    "progressive": 250_000,
-    "first_million": 20,       # ms, of 100 million
-    "box_0.1_over": 1 / 50,    # of a scan
-    "box_1_over": 1 / 10,
-    "box_10_over": 1 / 2,
-    "correlated": 2,           # ms
-    "uncorrelated": 36,
-    "ids_indexed": 2,
-    "index": 1,                # per cent of the data
-}
 
 # Packages, and what must be possible to import.
 ENVIRONMENTS = {
@@ -147,15 +130,6 @@ def run(command):
     return done.stdout
 
 
-def spread(samples):
-    """Median, extremes and the samples in the order in which they were taken."""
-    return {"median": statistics.median(samples), "least": min(samples), "most": max(samples), "samples": samples}
-
-
-def quotients(above, below):
-    return spread([a / b for a, b in zip(above, below)])
-
-
 class Comparison:
     def __init__(self, options):
         self.options = options
@@ -178,11 +152,13 @@ class Comparison:
         self.say(f"{kind}: bat_bench")
         found = {"all": self.bench(*self.of_kind(kind), "--threads", "1", "--repeat", str(self.options.repeat))}
         self.say(f"{kind}: building on one and on two threads")
-        found["build_1"], found["build_2"] = [], []
+        for name in ("build_1", "build_2", "copy_1", "copy_2"):
+            found[name] = []
         for _ in range(self.options.repeat):
             for threads in (1, 2):
                 figures = self.bench(*self.of_kind(kind), "--threads", str(threads), "--repeat", "1", "--only-build")
                 found[f"build_{threads}"].append(figures["build"]["ms"])
+                found[f"copy_{threads}"].append(figures["build"]["copy_ms"])
         if self.options.large and not kind.startswith("npz:"):
             self.say(f"{kind}: {LARGE:,} particles")
             for name, particles in (("large", LARGE), ("small", LARGE // 100)):
@@ -208,8 +184,8 @@ class Comparison:
             raise Missing(str(self.pythons[environment]))
         return self.pythons[environment]
 
-    def questions(self, columns, attributes):
-        """Operation -> attribute to read, and condition."""
+    def questions(self, columns, attributes, first):
+        """Operation -> attribute to read (`first`, if none is asked for), and condition."""
         count = len(columns["pos"])
 
         def ends(name, start, rows):
@@ -221,9 +197,8 @@ class Comparison:
         distance = np.abs(columns["pos"] - place).max(axis=1)
         half = np.partition(distance, count // 100)[count // 100]
         box = [*(place - half).tolist(), *(place + half).tolist()]
-        first = attributes["correlated"]
         asked = {"box": (first, {"box": box})}
-        for name in ("correlated", "uncorrelated"):
+        for name in attributes:
             asked[name] = (attributes[name], {"ranges": [ends(attributes[name], 0.5, max(1, count // 100))]})
         if "id" in columns:
             wanted = columns["id"][::max(1, count // 101)][:101].tolist()
@@ -277,8 +252,9 @@ class Comparison:
         self.say(f"{kind}: the same particles for all")
         self.bench(*self.of_kind(kind), "--dump", dump)
         columns = {name[:-len(".npy")]: np.load(os.path.join(dump, name), mmap_mode="r") for name in os.listdir(dump)}
-        attributes = {name: own["attribute"][name]["attribute"] for name in ("correlated", "uncorrelated")}
-        asked = self.questions(columns, attributes)
+        attributes = {name: own["attribute"][name]["attribute"] for name in ("correlated", "uncorrelated")
+                      if own["attribute"][name]}
+        asked = self.questions(columns, attributes, attributes.get("correlated", own["read_full"]["attribute"]))
         identity = "id" if "id" in columns else None
         workers, systems = self.start(self.options.systems, dump, identity, own["library_version"])
         answers, samples = {}, {name: {} for name in systems}
@@ -332,66 +308,6 @@ class Comparison:
         return {"kind": kind, "particles": own["all"]["particles"],
                 "bytes_per_particle": own["all"]["bytes_per_particle"], "own": own,
                 "rows": rows_of(own), **self.others(kind, own["all"])}
-
-
-# --- rows of the table, from what bat_bench found
-
-def row(title, unit, higher_is_better, ours, reference, reference_name, must=None, must_ratio=None):
-    """ours, reference: spreads. must: a bar on ours; must_ratio: one on ours over the reference."""
-    ratio = None if reference is None else quotients(ours["samples"], reference["samples"])
-    reached = []
-    if must is not None:
-        reached.append(ours["median"] >= must if higher_is_better else ours["median"] <= must)
-    if must_ratio is not None:
-        reached.append(ratio["median"] >= must_ratio if higher_is_better else ratio["median"] <= must_ratio)
-    return {"title": title, "unit": unit, "higher_is_better": higher_is_better, "ours": ours, "reference": reference,
-            "reference_name": reference_name, "ratio": ratio, "must": must, "must_ratio": must_ratio,
-            "reached": all(reached) if reached else None}
-
-
-def rates(count, milliseconds):
-    return spread([count / ms for ms in milliseconds])
-
-
-def rows_of(own):
-    """Key -> row."""
-    figures = own["all"]
-    n = figures["particles"]
-    found = {}
-
-    def beside_scan(key, title, of, ours="ms"):
-        samples = of["samples"]
-        found[key] = row(title, "ms", False, spread(samples[ours]), spread(samples["scan_ms"]), "scan",
-                         must=MUST.get(key), must_ratio=MUST.get(f"{key}_over"))
-
-    build = figures["build"]["samples"]
-    found["build"] = row("build and encode, one thread", "million particles/s/core", True,
-                         rates(n / 1000, build["ms"]), rates(n / 1000, build["limit_ms"]), "radix sort and gather",
-                         must=MUST["build"])
-    found["threads"] = row("build on 2 threads / on 1", "times as fast", True,
-                           quotients(own["build_1"], own["build_2"]), None, "", must=MUST["threads"])
-    for key, title in (("read_full", "full read, xyz and 1 attribute"),
-                       ("progressive", "the same in ten steps of 10 %")):
-        samples = figures[key]["samples"]
-        found[key] = row(title, "particles/ms", True, rates(n, samples["ms"]), rates(n, samples["copy_ms"]), "copy",
-                         must=MUST[key])
-    if "large" in own:
-        large, small = (own[name]["open"]["samples"]["with_first_million_ms"] for name in ("large", "small"))
-        found["first_million"] = row("open 100 million, read xyz of 1 million", "ms", False, spread(large),
-                                     spread(small), "a file of 1 million", must=MUST["first_million"])
-    for share in ("0.1", "1", "10"):
-        beside_scan(f"box_{share}", f"box with {share} % of the particles", figures["box"][f"share_{share}_percent"])
-    for name in ("correlated", "uncorrelated"):
-        of = figures["attribute"][name]
-        if of:
-            beside_scan(name, f"range that matches 1 %, {name} ({of['attribute']})", of)
-    ids = figures["attribute"]["list_of_ids"]
-    if ids:
-        beside_scan("ids", "101 ids, no sorted index", ids["of_101"])
-        beside_scan("ids_indexed", "101 ids, sorted index", ids["of_101"], "sorted_index_ms")
-    found["index"] = row("index and checksums", "% of the data", False, spread([100 * figures["index_ratio"]]), None, "",
-                         must=MUST["index"])
-    return found
 
 
 def versions(options):

@@ -17,6 +17,13 @@ def number(value):
     return f"{value:.3g}"
 
 
+def about(one):
+    """How many particles of which size, on how many ranks."""
+    size = f" of {one['bytes_per_particle']} bytes" if "bytes_per_particle" in one else ""
+    ranks = f" on {one['ranks']} rank{'s' * (one['ranks'] != 1)}" if "ranks" in one else ""
+    return f"{one['particles']:,} particles{size}{ranks}"
+
+
 def own_table(one):
     lines = ["| | | BAT | reference | BAT / reference | must | reached |", "|---|---|--:|--:|--:|---|---|"]
     for row in one["rows"].values():
@@ -65,6 +72,6 @@ def system_table(one):
 def table(sets):
     lines = []
     for one in sets:
-        lines += [f"**{name_of(one)}**, {one['particles']:,} particles of {one['bytes_per_particle']} bytes", "",
-                  *own_table(one), "", *system_table(one), ""]
+        lines += [f"**{name_of(one)}**, {about(one)}", "", *own_table(one), ""]
+        lines += [*system_table(one), ""] if one["systems"] else []
     return "\n".join(lines)

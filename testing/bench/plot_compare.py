@@ -1,12 +1,13 @@
-"""A table and pictures, one for each row, from the JSON of compare.py.
+"""A table and pictures, one for each row, from what compare.py, parallel_bench.py and reader_bench.py found.
 
-    plot_compare.py [--folder OUT] COMPARE.json...
+    plot_compare.py [--folder OUT] COMPARE.json... [PARALLEL.json...] [READER.json...]
 
 Sets of several files stand side by side.
 """
 
 import argparse
 import os
+import sys
 import textwrap
 
 import matplotlib
@@ -14,12 +15,14 @@ import matplotlib
 matplotlib.use("Agg")  # no display
 import matplotlib.pyplot as plt
 
-from compare_table import name_of, number, table
-from plot_bench import load, save
+from compare_rows import sets_of
+from compare_table import about, name_of, number, table
+from plot_bench import save
 
 # Okabe and Ito's colours, which the colour-blind can tell apart.
 OURS, REFERENCE, OTHERS, BAR = "#0072B2", "#999999", "#E69F00", "#D55E00"
 
+INDEXED = "_indexed"  # how the keys of rows with a sorted index end
 IN_PROCESS = "in bat_bench"
 TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
@@ -30,11 +33,13 @@ PICTURES = {
     "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
     "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
-    "uncorrelated": ("Range that matches 1 %, not correlated", ("uncorrelated",), "uncorrelated"),
+    "uncorrelated": ("Range that matches 1 %, not correlated", ("uncorrelated", "uncorrelated_indexed"), "uncorrelated"),
     "ids": ("101 ids from all over", ("ids", "ids_indexed"), "ids"),
     "id_range": ("A range of 101 ids", (), "id_range"),
     "index": ("Index and checksums", ("index",), None),
     "write": ("Write all, into the page cache", (), "write"),
+    "parallel_write": ("Write on several ranks, flushed", ("parallel_write",), None),
+    "apply": ("ParaView's reader at Apply", ("apply",), None),
 }
 
 
@@ -47,20 +52,22 @@ def own_section(one, keys):
         row = one["rows"].get(key)
         if row is None:
             continue
-        several = len(keys) > 1
-        title = "BAT, " + row["title"].replace("box with ", "").replace(" of the particles", "").replace(
-            "101 ids, ", "") if several else "BAT"
+        indexed = key.endswith(INDEXED)
+        title = "BAT"
+        if indexed:
+            title += ", sorted index"
+        elif key.startswith("box_"):
+            title += ", " + row["title"].replace("box with ", "").replace(" of the particles", "")
         first = len(bars)
         bars.append((title, row["ours"], OURS))
         if row["reference"]:
-            label = row["reference_name"]
-            if not (key == "ids_indexed" and "ids" in one["rows"]):
-                bars.append((label, row["reference"], REFERENCE))
+            if not (indexed and key[:-len(INDEXED)] in one["rows"]):
+                bars.append((row["reference_name"], row["reference"], REFERENCE))
         if row["must"] is not None:
             musts.append((first, len(bars) - 1, row["must"], f"must: {number(row['must'])}"))
         if row["must_ratio"] is not None:
             value = row["must_ratio"] * row["reference"]["median"]
-            musts.append((first, len(bars) - 1, value, f"must: {row['must_ratio']:g} x {row['reference_name']}"))
+            musts.append((first, len(bars) - 1, value, f"must: {row['must_ratio']:g} x"))
     return bars, musts
 
 
@@ -102,7 +109,7 @@ def draw(axes, sections, log):
         low, high = min(values) / 2, max(values) * 6
         axes.set_xscale("log")
     else:
-        low, high = 0, max(values) * 1.3
+        low, high = 0, max(values) * 1.6
         axes.xaxis.set_major_formatter("{x:,.0f}" if high > 10_000 else "{x:g}")
     axes.set_xlim(low, high)
     for title, bars, musts in sections:
@@ -125,12 +132,12 @@ def draw(axes, sections, log):
                               textcoords="offset points", fontsize="small", va="center", zorder=5,
                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
             place += 1
-        for below, (first, last, value, label) in enumerate(musts):
+        for first, last, value, label in musts:
             axes.plot([value, value], [start + first - 0.5, start + last + 0.5], color=BAR, linewidth=1.6,
                       linestyle="--", label="must")
-            axes.annotate(label, (value, start + last + 0.5), xytext=(0, -2 - 9 * below), textcoords="offset points",
-                          fontsize="x-small", color=BAR, ha="center", va="top")
-        place += 0.3 + 0.4 * len(musts)
+            axes.annotate(label, (0.99, start + first), xycoords=("axes fraction", "data"), fontsize="small", color=BAR,
+                          ha="right", va="center")
+        place += 0.3
     axes.set_yticks(ticks, labels)
     axes.set_ylim(place - 0.4, -0.8)
     axes.grid(True, axis="x", color="#dddddd")
@@ -158,10 +165,8 @@ def plot(key, sets, path):
         draw(axes, sections, log=max(medians) > 8 * min(medians))
         better = unit.startswith(("million", "particles", "times"))
         axes.set_xlabel(f"{unit}; {'more' if better else 'less'} is better")
-        count = one["particles"]
-        million = f"{count / 1e6:.3g} million" if count >= 1e6 else f"{count:,}"
-        about = "" if key == "first_million" else f", {million} particles of {one['bytes_per_particle']} bytes"
-        axes.set_title(f"{title}\n{name_of(one)}{about}", loc="left", fontsize="medium")
+        particles = "" if key == "first_million" else f", {about(one)}"
+        axes.set_title(f"{title}\n{name_of(one)}{particles}", loc="left", fontsize="medium")
     save(figure, path)
     plt.close(figure)
     return path
@@ -173,12 +178,18 @@ def write(result, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="A table and pictures from the JSON of compare.py.")
-    parser.add_argument("results", metavar="COMPARE.json", nargs="+")
+    parser = argparse.ArgumentParser(description="A table and pictures of what benchmarks have found.")
+    parser.add_argument("results", metavar="RESULT.json", nargs="+",
+                        help="of compare.py, parallel_bench.py or reader_bench.py")
     parser.add_argument("--folder", default=".", help="for the pictures and the table (default: this one)")
     options = parser.parse_args()
-    results = load(options.results, "sets")
-    sets = [one for result in results for one in result["sets"]]
+    sets = []
+    for name in options.results:
+        try:
+            with open(name, encoding="utf-8") as file:
+                sets += sets_of(file.read())
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            sys.exit(f"error: {name}: is not of compare.py, parallel_bench.py or reader_bench.py: {error!r}")
     with open(os.path.join(options.folder, "table.md"), "w", encoding="utf-8") as file:
         file.write(table(sets))
     write({"sets": sets}, options.folder)

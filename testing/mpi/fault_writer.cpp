@@ -16,15 +16,18 @@
 #include "mpi/mpi_support.hpp"
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -108,6 +111,21 @@ int check(const std::string& path, std::uint64_t particles, const std::vector<st
   return 1;
 }
 
+// mpirun may mix what two ranks print within a line.
+void print_from_first_rank(const std::string& said)
+{
+  std::array<char, 1024> mine{};
+  said.copy(mine.data(), mine.size());
+  std::vector<char> all(mine.size() * static_cast<std::size_t>(mpi_test::ranks()));
+  MPI_Gather(mine.data(), static_cast<int>(mine.size()), MPI_CHAR, all.data(),
+    static_cast<int>(mine.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (mpi_test::rank() == 0)
+  {
+    all.erase(std::remove(all.begin(), all.end(), '\0'), all.end());
+    std::cout.write(all.data(), static_cast<std::streamsize>(all.size()));
+  }
+}
+
 int write(const std::vector<std::string>& words)
 {
   const std::string& path = words.at(0);
@@ -150,17 +168,18 @@ int write(const std::vector<std::string>& words)
       fill_disk(path);
     }
   };
+  std::string said;
   try
   {
     bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
-    return 0;
   }
   catch (const bat::Error& error)
   {
-    std::printf("%d\t%d\t%s\n", rank, static_cast<int>(error.code()), error.what());
-    std::fflush(stdout);
-    return 3;
+    said = std::to_string(rank) + '\t' + std::to_string(static_cast<int>(error.code())) + '\t' +
+      error.what() + '\n';
   }
+  print_from_first_rank(said);
+  return said.empty() ? 0 : 3;
 }
 }
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 SECONDS_TO_START = 60
+SECONDS_TO_END = 30
 
 
 def outside_mpi():
@@ -36,8 +37,9 @@ def wait_for(server, port):
 
 
 @contextlib.contextmanager
-def running_server(mpiexec, ranks, pvserver):
-    """Its port. It ends with its client, and ctest waits for it; after an exception it ends at once."""
+def running_server(mpiexec, ranks, pvserver, client_leaves=True):
+    """Its port. It ends with its client, and is waited for unless the client stays until after the body; then ctest
+    waits. After an exception it ends at once."""
     port = free_port()
     server = subprocess.Popen(
         [mpiexec, "-np", str(ranks), pvserver, "--server-port=%d" % port, "--force-offscreen-rendering"],
@@ -45,6 +47,8 @@ def running_server(mpiexec, ranks, pvserver):
     try:
         wait_for(server, port)
         yield port
+        if client_leaves:
+            server.wait(SECONDS_TO_END)
     except BaseException:
         server.terminate()
         raise

@@ -1,5 +1,5 @@
 """convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
-convert.py, number of ranks, pvbatch, mpiexec (not for one rank)."""
+convert.py, number of ranks, pvbatch, bat_info, mpiexec (not for one rank)."""
 import glob
 import json
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 from bat_test import *
 
-convert, ranks, pvbatch = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+convert, ranks, pvbatch, bat_info = sys.argv[1], int(sys.argv[2]), *sys.argv[3:5]
 N = 5000
 
 environment = outside_mpi()
@@ -16,7 +16,7 @@ del environment["PV_PLUGIN_PATH"]  # convert.py finds the plugins itself
 
 def run(*words, status=0, script=convert):
     """The lines that convert.py says; at most 100 s, so that a rank that waits for ever is seen."""
-    command = [pvbatch] if ranks == 1 else [sys.argv[4], "-np", str(ranks), pvbatch]
+    command = [pvbatch] if ranks == 1 else [sys.argv[5], "-np", str(ranks), pvbatch]
     done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=100, env=environment)
     said = done.stdout + done.stderr
     assert (done.returncode != 0) == (status != 0), (words, done.returncode, said)
@@ -111,6 +111,8 @@ with Folder() as folder:
     for leaf in glob.glob(out + ".leaves/*.bat") or [out]:
         with open(leaf, "rb") as file:
             expect(file.read(12)[10], 1, "minor version of a file with a sorted index")
+    info = json.loads(subprocess.run([bat_info, "--json", out], stdout=subprocess.PIPE, check=True).stdout)
+    expect([key["has_sorted_index"] for a in info["attributes"] for key in a["keys"]], [True], "what bat_info says of it")
     assert "100%" in said, said
 
     # Time series: files, a pattern (9 before 10), some of the steps.

@@ -116,9 +116,11 @@ with Folder() as folder:
     expect_same("translucent", 0.05)  # the order in which they are drawn
     both(Opacity=1.0, ShaderPreset="Gaussian Blur", Emissive=1)
     expect_same("emissive")
-    both(Emissive=0, ShaderPreset="Sphere", ScaleByArray=1, SetScaleArray=["POINTS", "size"], UseScaleFunction=0)
+    both(Emissive=0, ShaderPreset="Sphere", GaussianRadius=0.12, ScaleByArray=1, SetScaleArray=["POINTS", "size"],
+         UseScaleFunction=0)
     expect_same("a radius for each")
-    both(ScaleByArray=0, ShaderPreset="Plain circle", OpacityByArray=1, OpacityArray=["POINTS", "opaque"])
+    both(ScaleByArray=0, GaussianRadius=0.06, ShaderPreset="Plain circle", OpacityByArray=1,
+         OpacityArray=["POINTS", "opaque"])
     for display in shown:
         display.OpacityTransferFunction.Points = [0, 0.1, 0.5, 0, 1, 1, 0.5, 0]
     expect_same("an opacity for each", 0.05)
@@ -141,6 +143,14 @@ with Folder() as folder:
     both(GaussianRadius=0.0)
     wanted = np.abs(look(own) - background).sum()
     expect(0.5 < points / wanted < 1.5, True, f"a tiny radius draws {points / wanted:.2f} of the light of points")
+
+    # Spheres of a pixel: ParaView's shading is noise.
+    color_by(None)
+    both(ShaderPreset="Sphere", GaussianRadius=0.02)
+    smooth, noisy = (look(display)[:, 0] for display in shown)
+    lit = np.all([smooth != background[:, 0], noisy != background[:, 0]], axis=0)
+    expect(smooth[lit].std() < 0.5 * noisy[lit].std(), True, f"noise {smooth[lit].std()}, ParaView's {noisy[lit].std()}")
+    both(ShaderPreset="Plain circle")
 
     # Ids count through all steps.
     both(GaussianRadius=0.06)

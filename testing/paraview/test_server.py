@@ -6,7 +6,7 @@ from bat_test import *
 path, folder, ranks, mpiexec, pvserver = *sys.argv[1:3], int(sys.argv[3]), *sys.argv[4:]
 N = 20000
 
-with running_server(mpiexec, ranks, pvserver) as port:
+with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port:
     Connect("127.0.0.1", port)
     reader = OpenDataFile(path)
     check_spread(reader, N, ranks, "opened by a client")

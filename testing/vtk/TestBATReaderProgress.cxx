@@ -356,6 +356,57 @@ TEST_F(BATReaderProgress, outputs_of_earlier_updates_stay_as_they_were)
   EXPECT_TRUE(PositionsByIndex(early) == before);
 }
 
+TEST_F(BATReaderProgress, a_step_copies_nothing_that_is_there)
+{
+  auto reader = vtkSmartPointer<vtkBATReader>::New();
+  reader->SetFileName(this->Path.c_str());
+  reader->RefineWhileIdleOn();
+  vtkNew<vtkPolyData> early;
+  reader->Update();
+  early->ShallowCopy(reader->GetOutput());
+  const auto before = PositionsByIndex(early);
+  reader->LoadMore();
+  vtkNew<vtkPolyData> late;
+  reader->Update();
+  late->ShallowCopy(reader->GetOutput());
+  const auto address = [](vtkPolyData* data, int i)
+  { return data->GetPointData()->GetArray(i)->GetVoidPointer(0); };
+  EXPECT_EQ(early->GetPoints()->GetVoidPointer(0), late->GetPoints()->GetVoidPointer(0));
+  EXPECT_EQ(address(early, 0), address(late, 0));
+
+  // Whoever adds values to one of them gets memory of his own, and all outlive the reader.
+  const auto all = PositionsByIndex(late);
+  vtkDataArray* grown = early->GetPoints()->GetData();
+  grown->InsertNextTuple3(7.0, 8.0, 9.0);
+  EXPECT_NE(grown->GetVoidPointer(0), late->GetPoints()->GetVoidPointer(0));
+  reader = nullptr;
+  EXPECT_EQ(grown->GetComponent(grown->GetNumberOfTuples() - 1, 2), 9.0);
+  grown->SetNumberOfTuples(early->GetNumberOfPoints() - 1);
+  EXPECT_TRUE(PositionsByIndex(early) == before);
+  EXPECT_TRUE(PositionsByIndex(late) == all);
+}
+
+TEST_F(BATReaderProgress, bounds_are_those_that_vtk_would_find)
+{
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (const double odd : { 0.5, std::nan(""), infinite })
+  {
+    auto cloud = Cloud(100);
+    cloud->GetPoints()->SetPoint(3, odd, 0.5, odd);
+    cloud->GetPoints()->SetPoint(4, -1e30, 0.5, 5e-40);
+    Write(cloud, this->Path);
+    this->Reader->Modified();
+    vtkPolyData* output = this->Load();
+    vtkNew<vtkPoints> untold;
+    untold->SetDataType(output->GetPoints()->GetDataType());
+    untold->SetData(Untold(output->GetPoints()->GetData()));
+    for (int i = 0; i < 6; ++i)
+    {
+      EXPECT_EQ(output->GetBounds()[i], untold->GetBounds()[i]) << i;
+    }
+  }
+}
+
 TEST_F(BATReaderProgress, radius_grows_as_particles_become_fewer)
 {
   this->Load();
@@ -470,6 +521,42 @@ TEST_F(BATReaderProgress, giving_up_a_step_of_refining_ends_it_until_the_next_ch
   this->Reader->Modified();
   EXPECT_GT(this->Load()->GetNumberOfPoints(), first);
   EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
+}
+
+TEST_F(BATReaderProgress, a_step_that_was_given_up_is_the_next_one)
+{
+  this->Reader->RefineWhileIdleOn();
+  const vtkIdType first = this->Load()->GetNumberOfPoints();
+  const unsigned long tag = this->AbortLoads();
+  for (int i = 0; i < 3; ++i)
+  {
+    this->Reader->LoadMore();
+    EXPECT_EQ(this->Load()->GetNumberOfPoints(), first);
+  }
+  this->Reader->RemoveObserver(tag);
+  this->Reader->LoadMore();
+  EXPECT_NEAR(
+    static_cast<double>(this->Load()->GetNumberOfPoints()), 2.0 * static_cast<double>(first), 10.0);
+}
+
+TEST_F(BATReaderProgress, a_step_can_be_put_off_and_another_update_cannot)
+{
+  this->Reader->RefineWhileIdleOn();
+  const unsigned long tag = this->Reader->AddObserver(
+    vtkCommand::ProgressEvent, this->Reader.Get(), &vtkBATReader::PutOffStep);
+  const vtkIdType first = this->Load()->GetNumberOfPoints();
+  EXPECT_GT(first, 0);
+  for (int i = 0; i < 3; ++i)
+  {
+    this->Reader->LoadMore();
+    EXPECT_EQ(this->Load()->GetNumberOfPoints(), first);
+    EXPECT_FALSE(this->Reader->GetAborted());
+    EXPECT_EQ(this->Reader->GetTargetQuality(), 1.0);
+  }
+  this->Reader->RemoveObserver(tag);
+  this->Reader->LoadMore();
+  EXPECT_NEAR(
+    static_cast<double>(this->Load()->GetNumberOfPoints()), 2.0 * static_cast<double>(first), 10.0);
 }
 
 TEST_F(BATReaderProgress, writing_less_than_was_asked_for_is_warned_of)

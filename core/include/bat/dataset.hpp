@@ -35,7 +35,7 @@ struct DatasetSelection
   };
   std::vector<Part> parts;  ///< ascending leaves; none empty
   std::uint64_t count = 0;  ///< particles
-  std::uint64_t tested = 0; ///< particles whose values were looked at one by one
+  std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
 /// The selection in consecutive portions of at most `most` particles each, so that a long read can

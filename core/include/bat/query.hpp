@@ -61,7 +61,7 @@ struct Selection
 {
   std::vector<Span> spans;  ///< ascending, disjoint, none empty
   std::uint64_t count = 0;  ///< particles
-  std::uint64_t tested = 0; ///< particles whose values were looked at one by one
+  std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
 /// Splits "velocity[1]" into attribute and component. A text that is itself the name of an attribute

@@ -37,5 +37,5 @@ struct ExchangeResult
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
   const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators,
-  std::size_t message_bytes = std::size_t{ 1 } << 25);
+  std::size_t message_bytes = std::size_t{ 1 } << 21);
 }

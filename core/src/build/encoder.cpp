@@ -107,8 +107,10 @@ private:
 class FileOutput : public Output
 {
 public:
-  explicit FileOutput(io::AtomicFile& file)
+  /// `flush`: the file will be committed with a flush.
+  FileOutput(io::AtomicFile& file, bool flush)
     : file_(file)
+    , flush_(flush)
   {
   }
   [[nodiscard]] double seconds() const { return this->seconds_; }
@@ -123,16 +125,30 @@ public:
     return this->buffer_.data();
   }
   [[nodiscard]] bool keeps_columns() const override { return false; }
-  void end_column() override { this->write(this->offset_, this->buffer_.data(), this->size_); }
+  void end_column() override
+  {
+    this->write(this->offset_, this->buffer_.data(), this->size_);
+    if (this->flush_)
+    {
+      this->timed([&] { this->file_.begin_flush(this->offset_, this->size_); });
+    }
+  }
   void write(std::uint64_t offset, const void* data, std::size_t bytes) override
   {
-    const auto start = Clock::now();
-    this->file_.write(offset, data, bytes);
-    this->seconds_ += seconds_since(start);
+    this->timed([&] { this->file_.write(offset, data, bytes); });
   }
 
 private:
+  template <class F>
+  void timed(const F& f)
+  {
+    const auto start = Clock::now();
+    f();
+    this->seconds_ += seconds_since(start);
+  }
+
   io::AtomicFile& file_;
+  bool flush_;
   LargeArray<std::byte> buffer_;
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
@@ -168,7 +184,9 @@ public:
     this->order_ = build::build_order(this->particles_, this->options_);
     const auto built = Clock::now();
 
+    this->make_keys();
     this->write_positions(this->particles_.positions);
+    std::size_t first_key = 0;
     for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
     {
       this->report(0.3 +
@@ -176,9 +194,10 @@ public:
           static_cast<double>(this->particles_.attributes.size() + 1));
       const ArrayView& values = this->particles_.attributes[k].values;
       dispatch(values.type,
-        [&](auto value)
-        { this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), values); });
-      this->key_attributes_.resize(this->keys_.size(), static_cast<std::uint32_t>(k));
+        [&](auto value) {
+          this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), first_key, values);
+        });
+      first_key += format::key_count(values.components);
     }
     this->report(0.95);
     this->write_index();
@@ -349,8 +368,40 @@ private:
     return static_cast<V>(tuple[component]);
   }
 
+  // All keys with their edges, of which each takes one thread.
+  void make_keys()
+  {
+    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    {
+      const ArrayView& view = this->particles_.attributes[k].values;
+      const int keys = static_cast<int>(format::key_count(view.components));
+      for (int c = 0; c != keys; ++c)
+      {
+        BuiltKey key;
+        key.component = static_cast<std::int16_t>(c == view.components ? -1 : c);
+        key.type = key.component < 0 ? ValueClass::Float : value_class(view.type);
+        this->keys_.push_back(std::move(key));
+        this->key_attributes_.push_back(static_cast<std::uint32_t>(k));
+      }
+    }
+    tbb::parallel_for(std::size_t{ 0 }, this->keys_.size(),
+      [&](std::size_t k)
+      {
+        BuiltKey& key = this->keys_[k];
+        const ArrayView& view = this->particles_.attributes[this->key_attributes_[k]].values;
+        dispatch(view.type,
+          [&](auto value)
+          {
+            using T = decltype(value);
+            key.edges = key.component < 0 ? this->edges<T, double>(view, key.component)
+                                          : this->edges<T, ClassOf<T>>(view, key.component);
+          });
+      });
+  }
+
+  // Bits of the values where the bins of a key begin.
   template <class T, class V>
-  std::vector<V> edges(const ArrayView& view, int component) const
+  std::vector<std::uint64_t> edges(const ArrayView& view, int component) const
   {
     std::vector<V> sample;
     sample.reserve(this->order_.sample.size());
@@ -366,7 +417,12 @@ private:
         sample.push_back(value);
       }
     }
-    return build::choose_edges(sample, build::bins_for(this->particles_.count));
+    std::vector<std::uint64_t> bits;
+    for (const V edge : build::choose_edges(sample, build::bins_for(this->particles_.count)))
+    {
+      bits.push_back(to_bits(edge));
+    }
+    return bits;
   }
 
   // Values of a key of `count` tuples; `values` is room for them where the tuples are not already
@@ -392,27 +448,19 @@ private:
   }
 
   template <class T>
-  void write_attribute(std::uint32_t index, const ArrayView& view)
+  void write_attribute(std::uint32_t index, std::size_t first, const ArrayView& view)
   {
     using V = ClassOf<T>;
-    const std::size_t first = this->keys_.size();
     const int scalars = view.components;
-    this->keys_.resize(first + format::key_count(view.components));
     std::vector<KeyIndexer<V>> indexers;
     for (int c = 0; c != scalars; ++c)
     {
-      BuiltKey& key = this->keys_[first + static_cast<std::size_t>(c)];
-      key.component = static_cast<std::int16_t>(c);
-      key.type = value_class(view.type);
-      indexers.emplace_back(this->order_, key, this->edges<T, V>(view, c));
+      indexers.emplace_back(this->order_, this->keys_[first + static_cast<std::size_t>(c)]);
     }
     std::vector<KeyIndexer<double>> magnitude; // none or one
     if (scalars > 1)
     {
-      BuiltKey& key = this->keys_.back();
-      key.component = -1;
-      key.type = ValueClass::Float;
-      magnitude.emplace_back(this->order_, key, this->edges<T, double>(view, -1));
+      magnitude.emplace_back(this->order_, this->keys_[first + static_cast<std::size_t>(scalars)]);
     }
     struct Scratch
     {
@@ -645,7 +693,7 @@ WriteReport write_leaf(
   io::AtomicFile& file, const ParticleView& particles, const BuildOptions& options)
 {
   build::check_input(particles, options);
-  FileOutput output(file);
+  FileOutput output(file, options.flush);
   WriteReport report = run_encoder(particles, options, output);
   report.seconds_write = output.seconds();
   report.seconds_encode -= output.seconds();

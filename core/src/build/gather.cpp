@@ -147,6 +147,12 @@ void gather(const std::uint32_t* source, std::size_t count, const ArrayView& vie
 void gather(const std::uint16_t* source, std::size_t count, const std::byte* tuples,
   std::size_t tuple_bytes, std::byte* out)
 {
+  // Memory is faster at giving the tuples in order than as they are asked for below.
+  constexpr std::size_t kCacheLine = 64;
+  for (std::size_t at = 0; at < count * tuple_bytes; at += kCacheLine)
+  {
+    __builtin_prefetch(tuples + at);
+  }
   with_constant_size(tuple_bytes,
     [&](auto bytes)
     {

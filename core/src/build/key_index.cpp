@@ -97,11 +97,14 @@ void mark_but_nan(const V* values, const std::uint16_t* blocks, std::uint32_t co
 }
 
 template <class V>
-KeyIndexer<V>::KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges)
+KeyIndexer<V>::KeyIndexer(const SpatialOrder& order, BuiltKey& out)
   : order_(order)
   , out_(out)
-  , edges_(std::move(edges))
 {
+  for (const std::uint64_t edge : out.edges)
+  {
+    this->edges_.push_back(from_bits<V>(edge));
+  }
   out.treelets.resize(order.treelets.size());
   out.bitmaps.resize(order.block_count);
 }
@@ -164,10 +167,6 @@ void KeyIndexer<V>::finish()
   }
   this->out_.minimum = to_bits(minimum);
   this->out_.maximum = to_bits(maximum);
-  for (const V edge : this->edges_)
-  {
-    this->out_.edges.push_back(to_bits(edge));
-  }
   this->choose_bitmaps();
 }
 

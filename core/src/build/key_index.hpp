@@ -40,8 +40,8 @@ template <class V>
 class KeyIndexer
 {
 public:
-  /// `order` and `out` must outlive the indexer.
-  KeyIndexer(const SpatialOrder& order, BuiltKey& out, std::vector<V> edges);
+  /// `order` and `out`, which has its edges, must outlive the indexer.
+  KeyIndexer(const SpatialOrder& order, BuiltKey& out);
 
   /// `values` in the order of SpatialOrder::source. Safe to call concurrently for different
   /// treelets.

@@ -6,9 +6,10 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -71,6 +72,7 @@ struct Piece
 {
   std::size_t first_cell;
   std::size_t end_cell;
+  std::size_t first; ///< of the particles, counted from the first of all cells
   std::size_t count; ///< of particles, at least one
 };
 
@@ -88,8 +90,44 @@ void cut_cells(const std::vector<std::size_t>& before, std::size_t begin, std::s
   }
   else if (count != 0)
   {
-    pieces.push_back({ begin, end, count });
+    pieces.push_back({ begin, end, before[begin], count });
   }
+}
+
+// Box of points that are added, in their own type: conversions would take most of the time.
+template <class T>
+class BoxOf
+{
+public:
+  void add(const std::array<T, 3>& p) noexcept
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      this->lower_[axis] = std::min(this->lower_[axis], p[axis]);
+      this->upper_[axis] = std::max(this->upper_[axis], p[axis]);
+    }
+  }
+  [[nodiscard]] Box box() const noexcept
+  {
+    const auto& [x0, y0, z0] = this->lower_;
+    const auto& [x1, y1, z1] = this->upper_;
+    return { { x0, y0, z0 }, { x1, y1, z1 } };
+  }
+
+private:
+  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  std::array<T, 3> lower_{ kInfinity, kInfinity, kInfinity };
+  std::array<T, 3> upper_{ -kInfinity, -kInfinity, -kInfinity };
+};
+
+Box joined(const std::vector<Box>& boxes)
+{
+  Box all = empty_box();
+  for (const Box& box : boxes)
+  {
+    extend(all, box);
+  }
+  return all;
 }
 
 template <class T>
@@ -107,14 +145,22 @@ public:
   {
     const std::size_t finite = this->separate_finite(count);
     this->out_.finite_count = finite;
-    this->out_.bounds = this->bounds(0, finite);
-    this->cut_cell(0, finite, this->out_.bounds);
+    Treelets treelets;
+    if (finite <= this->most_ || !this->as_they_come())
+    {
+      this->cut_cell(0, finite, treelets);
+    }
+    else
+    {
+      this->cut_pieces(0, finite,
+        this->sort_into_pieces(0, finite, this->out_.bounds, this->positions_), treelets);
+    }
     if (this->as_they_come())
     {
       this->out_.source.reset(count);
       std::iota(this->out_.source.data(), this->out_.source.data() + count, 0u);
     }
-    this->merge_small();
+    this->merge_small(treelets);
     for (std::size_t begin = finite; begin < count; begin += this->most_)
     {
       const std::size_t here = std::min<std::size_t>(this->most_, count - begin);
@@ -124,29 +170,22 @@ public:
   }
 
 private:
+  using Point = std::array<T, 3>;
+  using Treelets = std::vector<TreeletRange>;
+
   // Until something is moved, there is no source: it would be 0, 1, 2 ...
   [[nodiscard]] bool as_they_come() const { return this->out_.source.size() == 0; }
 
-  [[nodiscard]] std::uint32_t source(std::size_t i) const
-  {
-    return this->as_they_come() ? static_cast<std::uint32_t>(i) : this->out_.source[i];
-  }
-
-  // Finite particles first, both parts in the caller's order. Returns how many are finite.
+  // Finite particles first, both parts in the caller's order; and their box. Returns how many are
+  // finite.
   std::size_t separate_finite(std::size_t count)
   {
     const Slices slices(count);
     std::vector<std::size_t> finite_start(slices.count() + 1);
-    slices.for_each(
-      [&](std::size_t s, std::size_t begin, std::size_t end)
-      {
-        std::size_t finite = 0;
-        for (std::size_t i = begin; i != end; ++i)
-        {
-          finite += is_finite(this->positions_[i]);
-        }
-        finite_start[s + 1] = finite;
-      });
+    std::vector<Box> boxes(slices.count());
+    slices.for_each([&](std::size_t s, std::size_t begin, std::size_t end)
+      { finite_start[s + 1] = this->count_finite(begin, end, boxes[s]); });
+    this->out_.bounds = joined(boxes);
     std::partial_sum(finite_start.begin(), finite_start.end(), finite_start.begin());
     const std::size_t finite_count = finite_start.back();
     if (finite_count == count)
@@ -169,57 +208,104 @@ private:
     return finite_count;
   }
 
-  [[nodiscard]] Box bounds(std::size_t begin, std::size_t end) const
+  // Number and box of the finite ones of the caller's particles [begin, end).
+  std::size_t count_finite(std::size_t begin, std::size_t end, Box& box) const
   {
-    return tbb::parallel_reduce(
-      tbb::blocked_range<std::size_t>(begin, end, 16384), empty_box(),
-      [&](const auto& range, Box box)
+    BoxOf<T> all;
+    Point probe{}; // stays 0 until a coordinate is not finite, and is NaN from then on
+    for (std::size_t i = begin; i != end; ++i)
+    {
+      const Point point = this->positions_[i];
+      all.add(point);
+      for (std::size_t axis = 0; axis != 3; ++axis)
       {
-        for (std::size_t i = range.begin(); i != range.end(); ++i)
-        {
-          extend(box, this->positions_[this->source(i)]);
-        }
-        return box;
-      },
-      [](Box a, const Box& b)
+        probe[axis] += point[axis] * 0;
+      }
+    }
+    if (is_finite(probe))
+    {
+      box = all.box();
+      return end - begin;
+    }
+    BoxOf<T> finite;
+    std::size_t count = 0;
+    for (std::size_t i = begin; i != end; ++i)
+    {
+      const Point point = this->positions_[i];
+      if (is_finite(point))
       {
-        extend(a, b);
-        return a;
-      });
+        finite.add(point);
+        ++count;
+      }
+    }
+    box = finite.box();
+    return count;
   }
 
-  // Orders particles [begin, end) along the curve of a grid over `box`, their tight box, and cuts
-  // them into treelets, inside which they keep their order.
-  void cut_cell(std::size_t begin, std::size_t end, const Box& box)
+  // Orders particles [begin, end) along the curve of a grid over their tight box, and cuts them
+  // into treelets, inside which they keep their order.
+  void cut_cell(std::size_t begin, std::size_t end, Treelets& treelets)
   {
-    const std::size_t count = end - begin;
-    if (count <= this->most_)
+    if (end - begin <= this->most_)
     {
-      this->add(begin, end);
+      add(begin, end, treelets);
       return;
     }
-    std::size_t from = begin;
-    for (const Piece& piece : this->sort_into_pieces(begin, end, box))
+    this->cut_pieces(begin, end, this->sort_cell(begin, end), treelets);
+  }
+
+  // The same for particles that were sorted into `pieces`.
+  void cut_pieces(
+    std::size_t begin, std::size_t end, const std::vector<Piece>& pieces, Treelets& treelets)
+  {
+    std::vector<Treelets> of_piece(pieces.size());
+    tbb::parallel_for(std::size_t{ 0 }, pieces.size(),
+      [&](std::size_t p)
+      {
+        const std::size_t from = begin + pieces[p].first;
+        const std::size_t to = from + pieces[p].count;
+        if (to - from == end - begin)
+        {
+          this->cut_evenly(begin, end, of_piece[p]); // one cell of their own box: the same place
+        }
+        else
+        {
+          this->cut_cell(from, to, of_piece[p]);
+        }
+      });
+    for (const Treelets& some : of_piece)
     {
-      const std::size_t to = from + piece.count;
-      if (piece.count <= this->most_)
-      {
-        this->add(from, to);
-      }
-      else if (piece.count == count)
-      {
-        this->cut_evenly(begin, end); // all in one cell of their own box: the same place
-      }
-      else
-      {
-        this->cut_cell(from, to, this->bounds(from, to));
-      }
-      from = to;
+      treelets.insert(treelets.end(), some.begin(), some.end());
     }
   }
 
-  // A stable counting sort of particles [begin, end) by piece.
-  std::vector<Piece> sort_into_pieces(std::size_t begin, std::size_t end, const Box& box)
+  // Particles of a cell are all over the caller's array, which is therefore read once.
+  std::vector<Piece> sort_cell(std::size_t begin, std::size_t end)
+  {
+    LargeArray<Point> points(end - begin);
+    const Slices slices(end - begin);
+    std::vector<Box> boxes(slices.count());
+    slices.for_each(
+      [&](std::size_t s, std::size_t from, std::size_t to)
+      {
+        constexpr std::size_t kAhead = 32;
+        const std::uint32_t* source = &this->out_.source[begin];
+        BoxOf<T> box;
+        for (std::size_t i = from; i != to; ++i)
+        {
+          this->positions_.prefetch(source[std::min(i + kAhead, to - 1)]);
+          points[i] = this->positions_[source[i]];
+          box.add(points[i]);
+        }
+        boxes[s] = box.box();
+      });
+    return this->sort_into_pieces(begin, end, joined(boxes), points);
+  }
+
+  // A stable counting sort of particles [begin, end) by piece; `points` are theirs.
+  template <class Points>
+  std::vector<Piece> sort_into_pieces(
+    std::size_t begin, std::size_t end, const Box& box, const Points& points)
   {
     const std::size_t count = end - begin;
     const MortonGrid grid(box);
@@ -234,15 +320,18 @@ private:
         std::uint32_t* here = &counts[s * cells];
         for (std::size_t i = from; i != to; ++i)
         {
-          cell[i] = grid.coarse_code(this->positions_[this->source(begin + i)], levels);
+          cell[i] = grid.coarse_code(points[i], levels);
           ++here[cell[i]];
         }
       });
 
     std::vector<std::size_t> before(cells + 1);
-    for (std::size_t i = 0; i != counts.size(); ++i)
+    for (std::size_t s = 0; s != slices.count(); ++s)
     {
-      before[i % cells + 1] += counts[i];
+      for (std::size_t c = 0; c != cells; ++c)
+      {
+        before[c + 1] += counts[s * cells + c];
+      }
     }
     std::partial_sum(before.begin(), before.end(), before.begin());
     std::vector<Piece> pieces;
@@ -263,6 +352,7 @@ private:
           &counts[s * cells + pieces[p].first_cell], &counts[s * cells] + pieces[p].end_cell, sum);
       }
     }
+    const bool as_they_come = this->as_they_come();
     LargeArray<std::uint32_t> sorted(count);
     slices.for_each(
       [&](std::size_t s, std::size_t from, std::size_t to)
@@ -270,7 +360,8 @@ private:
         std::uint32_t* here = &next[s * pieces.size()];
         for (std::size_t i = from; i != to; ++i)
         {
-          sorted[here[piece_of[cell[i]]]++] = this->source(begin + i);
+          sorted[here[piece_of[cell[i]]]++] =
+            as_they_come ? static_cast<std::uint32_t>(i) : this->out_.source[begin + i];
         }
       });
     this->replace_source(begin, std::move(sorted));
@@ -292,28 +383,29 @@ private:
       });
   }
 
-  void cut_evenly(std::size_t begin, std::size_t end)
+  void cut_evenly(std::size_t begin, std::size_t end, Treelets& treelets) const
   {
     const std::size_t parts = (end - begin + this->most_ - 1) / this->most_;
     for (std::size_t part = 0; part != parts; ++part)
     {
-      this->add(begin + (end - begin) * part / parts, begin + (end - begin) * (part + 1) / parts);
+      add(
+        begin + (end - begin) * part / parts, begin + (end - begin) * (part + 1) / parts, treelets);
     }
   }
 
-  void add(std::size_t begin, std::size_t end)
+  static void add(std::size_t begin, std::size_t end, Treelets& treelets)
   {
     if (begin != end)
     {
-      this->out_.treelets.push_back(
+      treelets.push_back(
         { static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin), true });
     }
   }
 
-  void merge_small()
+  void merge_small(const Treelets& treelets)
   {
-    std::vector<TreeletRange> merged;
-    for (const TreeletRange& next : this->out_.treelets)
+    Treelets& merged = this->out_.treelets;
+    for (const TreeletRange& next : treelets)
     {
       if (!merged.empty() && merged.back().count + next.count <= this->most_)
       {
@@ -324,7 +416,6 @@ private:
         merged.push_back(next);
       }
     }
-    this->out_.treelets = std::move(merged);
   }
 
   Positions<T> positions_;

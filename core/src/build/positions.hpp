@@ -31,6 +31,15 @@ public:
     return point;
   }
 
+  /// Asks for a position that is read soon.
+  void prefetch(std::size_t i) const noexcept
+  {
+    for (const std::byte* data : this->data_)
+    {
+      __builtin_prefetch(data + i * this->stride_);
+    }
+  }
+
 private:
   std::array<const std::byte*, 3> data_;
   std::size_t stride_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace bat::build
 {
@@ -47,26 +48,177 @@ std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std
   return low;
 }
 
-// A cell near the one that `left` of the `count` particles are below.
-std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
+// The `nth` lowest of `size` cells, each of which is compared with all, in lanes. Faster for so few
+// than moving them: no branch depends on a cell.
+template <std::size_t size>
+std::int16_t nth_of(const std::array<std::int16_t, size>& cells, std::size_t nth)
 {
-  std::array<std::int16_t, 31> sample;
-  const std::size_t size = count > 1024 ? sample.size() : count > 128 ? 11 : 5;
+  std::array<std::int16_t, size> below{};
+  for (const std::int16_t cell : cells)
+  {
+    for (std::size_t i = 0; i != size; ++i)
+    {
+      below[i] = static_cast<std::int16_t>(below[i] + (cell < cells[i]));
+    }
+  }
+  std::int16_t most = std::numeric_limits<std::int16_t>::min();
+  for (std::size_t i = 0; i != size; ++i)
+  {
+    most = std::max(most, below[i] <= static_cast<std::int16_t>(nth) ? cells[i] : most);
+  }
+  return most;
+}
+
+template <std::size_t size>
+std::int16_t estimate_from(
+  const TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
+{
+  constexpr std::size_t kLanes = 8;
+  std::array<std::int16_t, (size + kLanes - 1) / kLanes * kLanes> sample;
+  sample.fill(std::numeric_limits<std::int16_t>::max());
   for (std::size_t i = 0; i != size; ++i)
   {
     sample[i] = cell_of(keys[(2 * i + 1) * count / (2 * size)], axis);
   }
-  std::int16_t* const nth = sample.data() + left * size / count;
-  std::nth_element(sample.data(), nth, sample.data() + size);
-  return *nth;
+  return nth_of(sample, left * size / count);
+}
+
+// A cell near the one that `left` of the `count` particles are below.
+std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
+{
+  return count > 1024 ? estimate_from<31>(keys, left, count, axis)
+    : count > 128     ? estimate_from<11>(keys, left, count, axis)
+                      : estimate_from<5>(keys, left, count, axis);
+}
+
+// A few particles of which select() finds the lowest on one axis.
+class Few
+{
+public:
+  static constexpr std::size_t kMost = 24;
+
+  Few(TreeletKey* keys, std::size_t axis)
+    : keys_(keys)
+    , axis_(axis)
+  {
+  }
+
+  // Introselect as libstdc++ has it: the same particles are swapped as in std::nth_element, so that
+  // the order is the same, too. Where that compares and branches, this looks for bits. False if it
+  // would go on with a heap.
+  bool select(std::size_t nth, std::size_t count)
+  {
+    std::size_t begin = 0;
+    std::size_t end = count;
+    for (std::size_t rounds = 2 * highest_bit(count); end - begin > 3; --rounds)
+    {
+      if (rounds == 0)
+      {
+        return false;
+      }
+      const std::size_t cut = this->partition(begin, end);
+      (cut <= nth ? begin : end) = cut;
+    }
+    this->sort(begin, end - begin);
+    return true;
+  }
+
+private:
+  static std::size_t highest_bit(std::size_t bits)
+  {
+    return 63 - static_cast<std::size_t>(__builtin_clzll(bits));
+  }
+
+  [[nodiscard]] std::int16_t cell(std::size_t i) const
+  {
+    return cell_of(this->keys_[i], this->axis_);
+  }
+
+  [[nodiscard]] std::size_t median(std::size_t a, std::size_t b, std::size_t c) const
+  {
+    const std::array<std::size_t, 8> median_if{ b, a, c, a, a, c, b, b };
+    const auto less = [this](std::size_t i, std::size_t j)
+    { return static_cast<std::size_t>(this->cell(i) < this->cell(j)); };
+    return median_if[less(a, b) << 2 | less(b, c) << 1 | less(a, c)];
+  }
+
+  std::size_t partition(std::size_t begin, std::size_t end)
+  {
+    std::swap(
+      this->keys_[begin], this->keys_[this->median(begin + 1, begin + (end - begin) / 2, end - 1)]);
+    const std::int16_t pivot = this->cell(begin);
+    std::uint32_t not_below = 0; // one bit for each particle
+    std::uint32_t not_above = 0;
+    for (std::size_t i = begin; i != end; ++i)
+    {
+      const std::int16_t cell = this->cell(i);
+      not_below |= std::uint32_t{ cell >= pivot } << i;
+      not_above |= std::uint32_t{ cell <= pivot } << i;
+    }
+    std::size_t low = begin + 1;
+    for (std::size_t high = end;; ++low)
+    {
+      low += static_cast<std::size_t>(__builtin_ctz(not_below >> low));
+      high = highest_bit(not_above & ((std::uint32_t{ 1 } << high) - 1));
+      if (low >= high)
+      {
+        return low;
+      }
+      std::swap(this->keys_[low], this->keys_[high]);
+      not_below |= std::uint32_t{ 1 } << high;
+      not_above |= std::uint32_t{ 1 } << low;
+    }
+  }
+
+  // At most three, stably.
+  void sort(std::size_t begin, std::size_t count)
+  {
+    TreeletKey* const keys = this->keys_ + begin;
+    if (count < 2)
+    {
+      return;
+    }
+    const bool a = this->cell(begin + 1) < this->cell(begin);
+    if (count == 2)
+    {
+      const std::array<TreeletKey, 2> before{ keys[0], keys[1] };
+      keys[a] = before[0];
+      keys[!a] = before[1];
+      return;
+    }
+    const std::array<TreeletKey, 3> before{ keys[0], keys[1], keys[2] };
+    const bool b = this->cell(begin + 2) < this->cell(begin);
+    const bool c = this->cell(begin + 2) < this->cell(begin + 1);
+    keys[a + b] = before[0];
+    keys[!a + c] = before[1];
+    keys[!b + !c] = before[2];
+  }
+
+  TreeletKey* keys_;
+  std::size_t axis_;
+};
+
+void select_nth(TreeletKey* keys, std::size_t nth, std::size_t count, std::size_t axis)
+{
+  if (count <= Few::kMost)
+  {
+    std::array<TreeletKey, Few::kMost> before;
+    std::copy(keys, keys + count, before.begin());
+    if (Few(keys, axis).select(nth, count))
+    {
+      return;
+    }
+    std::copy(before.data(), before.data() + count, keys);
+  }
+  std::nth_element(keys, keys + nth, keys + count,
+    [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
 }
 
 // Moves the `left` particles with the lowest cells to the front, as std::nth_element does.
 void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  constexpr std::size_t kSmall = 24;
   constexpr int kMostRounds = 24; // beyond, the cells mislead the estimate
-  for (int round = 0; count > kSmall && round != kMostRounds; ++round)
+  for (int round = 0; count > Few::kMost && round != kMostRounds; ++round)
   {
     const std::int16_t pivot = estimate(keys, left, count, axis);
     std::size_t low = partition<false>(keys, count, axis, pivot);
@@ -87,8 +239,7 @@ void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t ax
     left -= low;
     count -= low;
   }
-  std::nth_element(keys, keys + left, keys + count,
-    [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
+  select_nth(keys, left, count, axis);
 }
 
 std::size_t longest_axis(const CellBox& box, const std::array<double, 3>& cell_size)

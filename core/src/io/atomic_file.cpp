@@ -191,6 +191,17 @@ void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes
   }
 }
 
+void AtomicFile::begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+  (void)::sync_file_range(this->descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+    SYNC_FILE_RANGE_WRITE);
+#else
+  (void)offset;
+  (void)bytes;
+#endif
+}
+
 void AtomicFile::commit(bool flush)
 {
   if (flush && ::fsync(this->descriptor_) != 0)

@@ -21,6 +21,9 @@ public:
 
   /// Gaps that are never written read as zeros.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
+  /// Lets the disk begin with bytes that were written, without waiting for it, so that a commit
+  /// that flushes finds less to wait for.
+  void begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept;
   /// `flush`: the bytes are on disk before the name is, and the name before this returns.
   void commit(bool flush = true);
 

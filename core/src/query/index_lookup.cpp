@@ -2,6 +2,7 @@
 
 #include "file_impl.hpp"
 #include "format/index_layout.hpp"
+#include "radix_sort.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace
 {
 // What a page of the index and a particle found in it cost, in particles that are tested meanwhile.
 constexpr std::uint64_t kPageCost = 256;
-constexpr std::uint64_t kRowCost = 16;
+constexpr std::uint64_t kRowCost = 8;
 
 /// Values from `lower` to `upper` and the pages of a level in which they are, if they are anywhere.
 template <class V>
@@ -249,7 +250,7 @@ std::optional<std::vector<std::uint32_t>> look_up(
         return std::nullopt;
       }
       std::vector<std::uint32_t> positions = lookup.positions();
-      std::sort(positions.begin(), positions.end());
+      radix_sort(positions);
       const auto twice = std::adjacent_find(positions.begin(), positions.end());
       if (twice != positions.end())
       {

@@ -69,6 +69,24 @@ void match_values(const ValueSet<V>& set, const At& value, std::vector<std::uint
   set.match(
     matches.size(), [&](std::size_t i) { return static_cast<V>(value(i)); }, matches.data());
 }
+
+// The bits 0 to count - 1 are the first `count`, at most 64, of `match`.
+std::uint64_t bits_of(const std::uint8_t* match, std::uint64_t count)
+{
+  std::uint64_t bits = 0;
+  std::uint64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+  {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, match + i, 8);
+    bits |= (eight * 0x0102040810204080u >> 56) << i; // no two products meet in a bit
+  }
+  for (; i != count; ++i)
+  {
+    bits |= std::uint64_t{ match[i] } << i;
+  }
+  return bits;
+}
 }
 
 void append(std::vector<Span>& spans, const Span& next)
@@ -153,30 +171,18 @@ void match_key(const Attribute& attribute, const std::byte* values, const KeyCon
 
 void append_matches(const Span& span, const std::uint8_t* match, std::vector<Span>& out)
 {
-  std::uint64_t i = 0;
-  while (i != span.count)
+  for (std::uint64_t begin = 0; begin < span.count; begin += 64)
   {
-    std::uint64_t eight = 0;
-    if (span.count - i >= 8)
+    std::uint64_t bits = bits_of(match + begin, std::min<std::uint64_t>(64, span.count - begin));
+    while (bits != 0)
     {
-      std::memcpy(&eight, match + i, 8);
-      if (eight == 0)
-      {
-        i += 8;
-        continue;
-      }
+      const auto first = static_cast<std::uint64_t>(__builtin_ctzll(bits));
+      const std::uint64_t after = ~(bits | ((std::uint64_t{ 1 } << first) - 1));
+      const std::uint64_t end =
+        after == 0 ? 64 : static_cast<std::uint64_t>(__builtin_ctzll(after));
+      append(out, Span{ span.first + begin + first, end - first });
+      bits = end == 64 ? 0 : bits >> end << end;
     }
-    if (!match[i])
-    {
-      ++i;
-      continue;
-    }
-    const std::uint64_t first = i;
-    while (i != span.count && match[i])
-    {
-      ++i;
-    }
-    append(out, Span{ span.first + first, i - first });
   }
 }
 }

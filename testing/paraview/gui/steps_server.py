@@ -20,3 +20,11 @@ def check_all():
 def check_light():
     mass = arrays(N)["mass"]
     check(mass[mass <= np.float32(0.25)])
+
+
+def check_one():
+    reader = GetActiveSource()
+    reader.Ids = str(BIG_ID + 7)
+    reader.AttributeRanges = []
+    Render()
+    check(arrays(N)["mass"][arrays(N)["id"] == BIG_ID + 7])

@@ -1,12 +1,20 @@
 #include "pqBATEventPlayer.h"
 
+#include "vtkBATPointGaussianRepresentation.h"
+
+#include "pqActiveObjects.h"
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqEventDispatcher.h"
 #include "pqProgressManager.h"
 #include "pqProgressWidget.h"
+#include "pqView.h"
 
+#include "vtkCommand.h"
+#include "vtkNew.h"
 #include "vtkPythonInterpreter.h"
+#include "vtkRenderWindow.h"
+#include "vtkSMViewProxy.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -43,17 +51,27 @@ bool WaitFor(const QPointer<QObject>& object, const QString& property, const QSt
   return false;
 }
 
-bool Mouse(QWidget* widget, const QString& position, bool down)
+// Shares of the widget; null if they are not two.
+QPoint PlaceIn(QWidget* widget, const QString& position)
 {
   const QStringList parts = position.split(',');
   if (!widget || parts.size() != 2)
   {
     qCritical() << "No place in a widget:" << position;
+    return {};
+  }
+  return { static_cast<int>(parts[0].toDouble() * widget->width()),
+    static_cast<int>(parts[1].toDouble() * widget->height()) };
+}
+
+bool Mouse(QWidget* widget, const QString& position, bool down)
+{
+  const QPoint local = PlaceIn(widget, position);
+  if (local.isNull())
+  {
     return false;
   }
   QWidget* top = widget->window();
-  const QPoint local(static_cast<int>(parts[0].toDouble() * widget->width()),
-    static_cast<int>(parts[1].toDouble() * widget->height()));
   const QPoint inWindow = widget->mapTo(top, local);
   if (down)
   {
@@ -63,6 +81,63 @@ bool Mouse(QWidget* widget, const QString& position, bool down)
   {
     QTest::mouseRelease(top->windowHandle(), Qt::LeftButton, Qt::NoModifier, inWindow);
   }
+  return true;
+}
+
+void PostMouse(QWidget* widget, const QPoint& local, bool down)
+{
+  QWidget* top = widget->window();
+  QCoreApplication::postEvent(top->windowHandle(),
+    new QMouseEvent(down ? QEvent::MouseButtonPress : QEvent::MouseButtonRelease,
+      widget->mapTo(top, local), widget->mapToGlobal(local), Qt::LeftButton,
+      down ? Qt::LeftButton : Qt::NoButton, Qt::NoModifier));
+}
+
+// In the middle of each picture, until one is given up for it.
+class ClickInPicture : public vtkCommand
+{
+public:
+  static ClickInPicture* New() { return new ClickInPicture; }
+  void Execute(vtkObject* window, unsigned long event, void*) override
+  {
+    constexpr unsigned long block = vtkBATPointGaussianRepresentation::BlockDrawnEvent;
+    auto* drawing = vtkRenderWindow::SafeDownCast(window);
+    if (event == block && !this->Clicked)
+    {
+      this->Clicked = true;
+      PostMouse(this->Widget, this->Local, true);
+      PostMouse(this->Widget, this->Local, false);
+    }
+    else if (event == vtkCommand::EndEvent && this->Clicked)
+    {
+      if (drawing->GetAbortRender() != 0)
+      {
+        window->RemoveObserver(this); // done
+      }
+      this->Clicked = false;
+    }
+  }
+
+  QPointer<QWidget> Widget;
+  QPoint Local;
+  bool Clicked = false;
+};
+
+bool Interrupt(QWidget* widget, const QString& position)
+{
+  const QPoint local = PlaceIn(widget, position);
+  pqView* view = pqActiveObjects::instance().activeView();
+  vtkRenderWindow* window = view ? view->getViewProxy()->GetRenderWindow() : nullptr;
+  if (local.isNull() || !window)
+  {
+    return false;
+  }
+  vtkNew<ClickInPicture> click;
+  click->Widget = widget;
+  click->Local = local;
+  constexpr float first = 2.0F;
+  window->AddObserver(vtkBATPointGaussianRepresentation::BlockDrawnEvent, click, first);
+  window->AddObserver(vtkCommand::EndEvent, click);
   return true;
 }
 
@@ -114,6 +189,10 @@ bool pqBATEventPlayer::playEvent(
   else if (command == "bat_press" || command == "bat_release")
   {
     error = !Mouse(qobject_cast<QWidget*>(object), arguments, command == "bat_press");
+  }
+  else if (command == "bat_interrupt")
+  {
+    error = !Interrupt(qobject_cast<QWidget*>(object), arguments);
   }
   else if (command == "bat_stop")
   {

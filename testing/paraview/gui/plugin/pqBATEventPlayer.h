@@ -4,6 +4,7 @@
 //   bat_wait MILLISECONDS        whatever happens meanwhile
 //   bat_press X,Y                holds the left mouse button down for all of Qt; ParaView's own
 //   bat_release X,Y              mousePress is seen by the widget alone. In shares of the widget
+//   bat_interrupt X,Y            clicks there while a picture is drawn, until one is given up
 //   bat_stop button|Escape       during the next load, presses the abort button or the key
 //   bat_python CODE              in ParaView's own Python; an exception ends the test
 #ifndef pqBATEventPlayer_h

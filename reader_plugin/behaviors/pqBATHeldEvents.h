@@ -1,0 +1,63 @@
+// What a user does while something else goes on.
+#ifndef pqBATHeldEvents_h
+#define pqBATHeldEvents_h
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QPointer>
+#include <QSet>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+class QEvent;
+class QWidget;
+class QWindow;
+
+/// Work in the thread of the window must look at events to know what the user does; those that
+/// could start other work are held, and come when it has ended.
+class pqBATHeldEvents : public QObject
+{
+  Q_OBJECT
+
+public:
+  enum class Painting
+  {
+    Allowed, ///< but for widgets that OpenGL draws
+    Held
+  };
+
+  /// `takes` is asked of each event of a window first; what it says true to is its own.
+  explicit pqBATHeldEvents(QObject* parent, std::function<bool(QWindow*, QEvent*)> takes = nullptr);
+  ~pqBATHeldEvents() override;
+
+  void hold(Painting painting);
+  /// Looks at what has come, if the last look is long enough ago.
+  void look();
+  void release();
+
+  bool isHolding() const { return this->Holding; }
+  /// Whether a button or a key was pressed, or the wheel was turned.
+  bool someoneWaits() const;
+
+protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+  Q_DISABLE_COPY(pqBATHeldEvents)
+
+  bool windowEvent(QWindow* window, QEvent* event);
+  void wait(QWindow* window, QEvent* event);
+
+  std::function<bool(QWindow*, QEvent*)> Takes;
+  bool Holding = false;
+  Painting Paints = Painting::Allowed;
+  QElapsedTimer SinceLook;
+  std::vector<std::pair<QPointer<QWindow>, std::unique_ptr<QEvent>>> Waiting;
+  QSet<QObject*> Unpainted;  ///< widgets
+  QSet<QObject*> NotUpdated; ///< widgets and windows
+};
+
+#endif

@@ -1,0 +1,32 @@
+#include "GrowingMemory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace
+{
+// What is not used yet costs addresses and no memory, where the system has to be asked for so much.
+constexpr std::size_t MostGrowth = 16;
+}
+
+//------------------------------------------------------------------------------
+std::byte* bat_vtk::GrowingMemory::Grow(std::size_t bytes, std::size_t kept, std::size_t most)
+{
+  if (!this->Memory || bytes > this->Room)
+  {
+    this->Room = std::max({ bytes, std::min(most, MostGrowth * bytes), std::size_t(1) });
+    const std::shared_ptr<void> memory(std::malloc(this->Room), std::free);
+    if (!memory)
+    {
+      throw std::bad_alloc();
+    }
+    if (kept > 0)
+    {
+      std::memcpy(memory.get(), this->Memory.get(), kept);
+    }
+    this->Memory = memory;
+  }
+  return static_cast<std::byte*>(this->Memory.get());
+}

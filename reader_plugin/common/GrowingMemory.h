@@ -1,0 +1,28 @@
+// Memory that arrays share of which each is longer than the one before.
+#ifndef GrowingMemory_h
+#define GrowingMemory_h
+
+#include <cstddef>
+#include <memory>
+
+namespace bat_vtk
+{
+/// Copies of it are of the same memory.
+class GrowingMemory
+{
+public:
+  /// `bytes` of memory, the first `kept` with what they had. Where it has to be another place,
+  /// there is room for growing up to `most` bytes, as far as that is likely to be used. Throws
+  /// std::bad_alloc.
+  std::byte* Grow(std::size_t bytes, std::size_t kept, std::size_t most);
+
+  /// Keeps the memory.
+  [[nodiscard]] const std::shared_ptr<void>& Owner() const { return this->Memory; }
+
+private:
+  std::shared_ptr<void> Memory;
+  std::size_t Room = 0;
+};
+}
+
+#endif

@@ -1,0 +1,43 @@
+// Cells for particles.
+#ifndef VertexCells_h
+#define VertexCells_h
+
+#include "GrowingMemory.h"
+
+#include "vtkSmartPointer.h"
+
+#include <cstdint>
+
+class vtkCellArray;
+
+namespace bat_vtk
+{
+/// Vertex cells for the first points of a growing number of them: what was made for fewer is used
+/// again.
+class VertexCells
+{
+public:
+  /// A cell for each of `points`, or one poly-vertex of all of them. `most`: how many there may be
+  /// later.
+  vtkSmartPointer<vtkCellArray> Make(std::uint64_t points, std::uint64_t most, bool onePerPoint);
+
+private:
+  /// 0, 1, 2, ... as 32-bit or 64-bit integers
+  struct Numbers
+  {
+    GrowingMemory Memory;
+    std::uint64_t Known = 0;
+  };
+  template <typename ArrayT>
+  static vtkSmartPointer<ArrayT> MakeNumbers(
+    Numbers& numbers, std::uint64_t count, std::uint64_t most);
+  template <typename ArrayT>
+  vtkSmartPointer<vtkCellArray> MakeOf(std::uint64_t points, std::uint64_t most, bool onePerPoint);
+
+  bool Wide = false; ///< 64 bits
+  Numbers Points;
+  Numbers Offsets;
+};
+}
+
+#endif

@@ -1,0 +1,29 @@
+// Arrays in memory that others use too, and points whose bounds are known.
+#ifndef vtkBATArrays_h
+#define vtkBATArrays_h
+
+#include "vtkSmartPointer.h"
+#include "vtkType.h"
+
+#include <memory>
+
+class vtkDataArray;
+class vtkPoints;
+
+namespace bat_vtk
+{
+/// Whether the values of an array are one behind the other in memory, each in bytes of its own.
+bool IsPlain(vtkDataArray* array);
+
+/// Lets a plain array have `tuples` tuples at `memory`, and keep `owner` for as long as it uses
+/// them. All owners that are given for the same address must keep the same memory. Thread-safe for
+/// different arrays.
+void UseMemory(
+  vtkDataArray* array, void* memory, vtkIdType tuples, const std::shared_ptr<void>& owner);
+
+/// Points at `positions`, of which VTK is told the bounds (xmin, xmax, ymin, ymax, zmin, zmax)
+/// until they are modified; null lets it look for them.
+vtkSmartPointer<vtkPoints> MakePoints(vtkDataArray* positions, const double* bounds);
+}
+
+#endif
