@@ -38,10 +38,6 @@ struct Conditions
   bool never = false; ///< no value can match, in whatever file
 
   [[nodiscard]] bool none() const noexcept { return !this->box && this->keys.empty(); }
-  [[nodiscard]] bool is_one() const noexcept
-  {
-    return this->keys.size() + (this->box ? 1 : 0) == 1;
-  }
   /// No particle can match.
   [[nodiscard]] bool nothing() const noexcept
   {

@@ -18,6 +18,7 @@ namespace
 {
 constexpr std::size_t kIntervalsPerTask = 1024;
 constexpr std::uint64_t kTestedPerTask = 1 << 16;
+constexpr std::uint64_t kClose = 16; // particles
 
 /// Consecutive file positions with what is still undecided about them.
 struct Piece
@@ -90,29 +91,6 @@ std::vector<Piece> to_pieces(
   return pieces;
 }
 
-// Joins undecided pieces that lie close together in the file: what the one condition of a query has
-// excluded between them does not match when it is tested, and takes less time than another piece.
-void join_close(std::vector<Piece>& pieces)
-{
-  constexpr std::uint64_t kClose = 16; // particles
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < pieces.size(); ++i)
-  {
-    Span& span = pieces[last].span;
-    const Span& next = pieces[i].span;
-    if (pieces[last].undecided != 0 && pieces[i].undecided != 0 &&
-      next.first - (span.first + span.count) <= kClose)
-    {
-      span.count = next.first + next.count - span.first;
-    }
-    else
-    {
-      pieces[++last] = pieces[i];
-    }
-  }
-  pieces.resize(std::min(pieces.size(), last + 1));
-}
-
 /// Consecutive pieces that one task tests.
 struct Job
 {
@@ -161,19 +139,7 @@ public:
 
   void run(const Piece* pieces, std::size_t count, std::vector<Span>& out)
   {
-    this->spans_.clear();
-    std::uint64_t undecided = 0;
-    std::uint64_t tested = 0;
-    for (std::size_t i = 0; i != count; ++i)
-    {
-      if (pieces[i].undecided != 0)
-      {
-        this->spans_.push_back(pieces[i].span);
-        undecided |= pieces[i].undecided;
-        tested += pieces[i].span.count;
-      }
-    }
-    this->match_.assign(tested, 1);
+    const std::uint64_t undecided = this->join_undecided(pieces, count);
     if ((undecided & 1) != 0)
     {
       this->test_box();
@@ -185,21 +151,64 @@ public:
         this->test_key(this->conditions_.keys[r]);
       }
     }
+    for (const Span& gap : this->gaps_)
+    {
+      std::fill_n(this->match_.begin() + static_cast<std::ptrdiff_t>(gap.first), gap.count, 0);
+    }
     std::size_t at = 0;
+    auto joined = this->spans_.begin();
     for (std::size_t i = 0; i != count; ++i)
     {
       const Span& span = pieces[i].span;
       if (pieces[i].undecided == 0)
       {
         append(out, span);
-        continue;
       }
-      append_matches(span, this->match_.data() + at, out);
-      at += span.count;
+      else if (joined != this->spans_.end() && joined->first == span.first)
+      {
+        append_matches(*joined, this->match_.data() + at, out);
+        at += joined->count;
+        ++joined;
+      }
     }
   }
 
 private:
+  // Undecided pieces that lie close together are tested as one span, which takes less time; what
+  // lies between them stays excluded. Returns the conditions that are undecided.
+  std::uint64_t join_undecided(const Piece* pieces, std::size_t count)
+  {
+    this->spans_.clear();
+    this->gaps_.clear();
+    std::uint64_t undecided = 0;
+    std::uint64_t tested = 0;
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      if (pieces[i].undecided == 0)
+      {
+        continue;
+      }
+      const Span& next = pieces[i].span;
+      undecided |= pieces[i].undecided;
+      const bool after_undecided = i != 0 && pieces[i - 1].undecided != 0;
+      const std::uint64_t gap =
+        after_undecided ? next.first - (pieces[i - 1].span.first + pieces[i - 1].span.count) : 0;
+      if (after_undecided && gap <= kClose)
+      {
+        this->gaps_.push_back({ tested, gap });
+        this->spans_.back().count += gap + next.count;
+        tested += gap;
+      }
+      else
+      {
+        this->spans_.push_back(next);
+      }
+      tested += next.count;
+    }
+    this->match_.assign(tested, 1);
+    return undecided;
+  }
+
   const std::byte* values(format::SectionKind kind, std::uint32_t index, std::size_t tuple_bytes)
   {
     this->bytes_.resize(this->match_.size() * tuple_bytes);
@@ -228,7 +237,8 @@ private:
 
   const File::Impl& file_;
   const Conditions& conditions_;
-  std::vector<Span> spans_;
+  std::vector<Span> spans_; ///< to test
+  std::vector<Span> gaps_;  ///< in match_
   std::vector<std::uint8_t> match_;
   std::vector<std::byte> bytes_;
 };
@@ -247,11 +257,6 @@ Selection select_pieces(
   }
   else
   {
-    const bool all_ranks = conditions.end_rank - conditions.first_rank == file.header.particle_count;
-    if (conditions.is_one() && all_ranks)
-    {
-      join_close(pieces);
-    }
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
     tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
