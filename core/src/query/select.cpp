@@ -2,7 +2,9 @@
 
 #include "query/select.hpp"
 
+#include "bat/bytes.hpp"
 #include "file_impl.hpp"
+#include "format/layout.hpp"
 #include "query/classify.hpp"
 #include "query/index_lookup.hpp"
 #include "query/match.hpp"
@@ -11,6 +13,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace bat::query
 {
@@ -27,17 +31,6 @@ struct Piece
   std::uint64_t undecided = 0;
 };
 
-void append_piece(std::vector<Piece>& pieces, const Piece& next)
-{
-  if (!pieces.empty() && pieces.back().undecided == next.undecided &&
-    pieces.back().span.first + pieces.back().span.count == next.span.first)
-  {
-    pieces.back().span.count += next.span.count;
-    return;
-  }
-  pieces.push_back(next);
-}
-
 std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
 {
   std::uint64_t count = 0;
@@ -48,7 +41,29 @@ std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
   return count;
 }
 
-// File positions of intervals of ranks, in file order, cut to the progressive step.
+// Calls f(level, piece) for what intervals [begin, end) have in each level of the progressive step.
+template <class F>
+void for_each_piece(const LevelTable& levels, const std::vector<Interval>& intervals,
+  const Conditions& conditions, std::size_t begin, std::size_t end, const F& f)
+{
+  for (std::size_t i = begin; i != end; ++i)
+  {
+    const Interval& interval = intervals[i];
+    for_each_run(levels, interval.begin, interval.end,
+      [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count)
+      {
+        const std::uint64_t first = std::max(position, conditions.first_position);
+        const std::uint64_t last = std::min(position + count, conditions.end_position);
+        if (first < last)
+        {
+          f(level, Piece{ { first, last - first }, interval.undecided });
+        }
+      });
+  }
+}
+
+// File positions of intervals of ranks, in file order, cut to the progressive step. Counted first:
+// there are many, and memory that grows would take longer.
 std::vector<Piece> to_pieces(
   const LevelTable& levels, const std::vector<Interval>& intervals, const Conditions& conditions)
 {
@@ -58,36 +73,30 @@ std::vector<Piece> to_pieces(
     return { { { first, conditions.end_position - first }, intervals[0].undecided } };
   }
   const std::size_t tasks = (intervals.size() + kIntervalsPerTask - 1) / kIntervalsPerTask;
-  std::vector<std::vector<std::vector<Piece>>> by_task(tasks);
-  tbb::parallel_for(std::size_t{ 0 }, tasks, [&](std::size_t task) {
-    std::vector<std::vector<Piece>>& by_level = by_task[task];
-    by_level.resize(levels.size());
-    const std::size_t end = std::min(intervals.size(), (task + 1) * kIntervalsPerTask);
-    for (std::size_t i = task * kIntervalsPerTask; i != end; ++i)
-    {
-      const Interval& interval = intervals[i];
-      for_each_run(levels, interval.begin, interval.end,
-        [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count) {
-          const std::uint64_t first = std::max(position, conditions.first_position);
-          const std::uint64_t last = std::min(position + count, conditions.end_position);
-          if (first < last)
-          {
-            append_piece(by_level[level], { { first, last - first }, interval.undecided });
-          }
-        });
-    }
-  });
-  std::vector<Piece> pieces;
+  const auto for_each_task = [&](const auto& f)
+  {
+    tbb::parallel_for(std::size_t{ 0 }, tasks,
+      [&](std::size_t task)
+      {
+        for_each_piece(levels, intervals, conditions, task * kIntervalsPerTask,
+          std::min(intervals.size(), (task + 1) * kIntervalsPerTask),
+          [&](std::size_t level, const Piece& piece) { f(task, level, piece); });
+      });
+  };
+  // Per task and level: first the number of pieces, then the place of the next one.
+  std::vector<std::array<std::size_t, format::kMaxLevels>> next(tasks);
+  for_each_task([&](std::size_t task, std::size_t level, const Piece&) { ++next[task][level]; });
+  std::size_t total = 0;
   for (std::size_t level = 0; level != levels.size(); ++level)
   {
-    for (const std::vector<std::vector<Piece>>& by_level : by_task)
+    for (auto& of_task : next)
     {
-      for (const Piece& piece : by_level[level])
-      {
-        append_piece(pieces, piece);
-      }
+      total += std::exchange(of_task[level], total);
     }
   }
+  std::vector<Piece> pieces(total);
+  for_each_task([&](std::size_t task, std::size_t level, const Piece& piece)
+    { pieces[next[task][level]++] = piece; });
   return pieces;
 }
 
@@ -102,6 +111,7 @@ struct Job
 std::vector<Job> make_jobs(std::vector<Piece>& pieces)
 {
   std::vector<Piece> cut;
+  cut.reserve(pieces.size());
   std::vector<Job> jobs;
   std::uint64_t tested = kTestedPerTask;
   for (const Piece& piece : pieces)
@@ -240,7 +250,7 @@ private:
   std::vector<Span> spans_; ///< to test
   std::vector<Span> gaps_;  ///< in match_
   std::vector<std::uint8_t> match_;
-  std::vector<std::byte> bytes_;
+  Bytes bytes_;
 };
 
 Selection select_pieces(
@@ -263,6 +273,12 @@ Selection select_pieces(
       Tester(file, conditions)
         .run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
     });
+    std::size_t most = 0;
+    for (const std::vector<Span>& spans : found)
+    {
+      most += spans.size();
+    }
+    selection.spans.reserve(most);
     for (const std::vector<Span>& spans : found)
     {
       for (const Span& span : spans)
@@ -276,6 +292,17 @@ Selection select_pieces(
     selection.count += span.count;
   }
   return selection;
+}
+
+void append_piece(std::vector<Piece>& pieces, const Piece& next)
+{
+  if (!pieces.empty() && pieces.back().undecided == next.undecided &&
+    pieces.back().span.first + pieces.back().span.count == next.span.first)
+  {
+    pieces.back().span.count += next.span.count;
+    return;
+  }
+  pieces.push_back(next);
 }
 
 // What is left of `pieces` if of all particles those at `positions` meet the condition with this
