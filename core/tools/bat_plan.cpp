@@ -146,10 +146,30 @@ std::vector<Point> make_particles(const Arguments& arguments)
 struct Summary
 {
   std::vector<bat::WeightedCell> cells;
+  std::vector<bat::RankBounds> bounds; // adaptive
   double seconds = 0; // of the slowest rank
 };
 
-// What every rank would send: cells for the adaptive tree, its box and number of particles
+// Of at least one point.
+bat::Box bounds_of(const Point* points, std::uint64_t count)
+{
+  Point lower = points[0];
+  Point upper = points[0];
+  for (std::uint64_t i = 1; i != count; ++i)
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      lower[axis] = std::min(lower[axis], points[i][axis]);
+      upper[axis] = std::max(upper[axis], points[i][axis]);
+    }
+  }
+  bat::Box box;
+  std::copy(lower.begin(), lower.end(), box.lower.begin());
+  std::copy(upper.begin(), upper.end(), box.upper.begin());
+  return box;
+}
+
+// What every rank would send: cells and bounds for the adaptive tree, its box and number of particles
 // otherwise.
 Summary summarise(const std::vector<Point>& points, const std::vector<std::uint64_t>& begins,
   const pretended::RankGrid& grid, const bat::PlanOptions& options)
@@ -177,6 +197,8 @@ Summary summarise(const std::vector<Point>& points, const std::vector<std::uint6
             { first, first + sizeof(float), first + 2 * sizeof(float) }, sizeof(Point), count, rank,
             bat::cells_of_rank(count, points.size(), options.ranks, leaves));
           part.cells.insert(part.cells.end(), cells.begin(), cells.end());
+          part.bounds.push_back(
+            { bounds_of(&points[begins[rank]], count), static_cast<double>(count), rank });
         }
         else if (count != 0)
         {
@@ -190,10 +212,12 @@ Summary summarise(const std::vector<Point>& points, const std::vector<std::uint6
   for (Summary& part : parts)
   {
     all.cells.insert(all.cells.end(), part.cells.begin(), part.cells.end());
+    all.bounds.insert(all.bounds.end(), part.bounds.begin(), part.bounds.end());
     all.seconds = std::max(all.seconds, part.seconds);
     part = {};
   }
   all.cells.shrink_to_fit();
+  all.bounds.shrink_to_fit();
   return all;
 }
 
@@ -229,6 +253,23 @@ std::vector<std::uint64_t> count_particles(
     std::transform(counts.begin(), counts.end(), part.begin(), counts.begin(), std::plus<>());
   }
   return counts;
+}
+
+// Ranks all of whose particles go to one leaf file.
+std::uint64_t count_whole_ranks(
+  const bat::Plan& plan, const Summary& summary, const std::vector<std::uint64_t>& begins)
+{
+  if (plan.mode == bat::PlanMode::Adaptive)
+  {
+    return static_cast<std::uint64_t>(std::count_if(summary.bounds.begin(), summary.bounds.end(),
+      [&](const bat::RankBounds& rank) { return plan.leaf_of_box(rank.box).has_value(); }));
+  }
+  std::uint64_t whole = 0;
+  for (std::size_t rank = 0; rank + 1 != begins.size(); ++rank)
+  {
+    whole += begins[rank + 1] != begins[rank];
+  }
+  return whole;
 }
 
 void save_points(const std::string& path, const std::vector<Point>& points)
@@ -269,10 +310,11 @@ nlohmann::json run(const Arguments& arguments)
   const std::size_t before = memory::now;
   memory::peak = before;
   const auto start = std::chrono::steady_clock::now();
-  const bat::Plan plan = bat::make_plan(summary.cells, options);
+  const bat::Plan plan = bat::make_plan(summary.cells, options, summary.bounds);
   const double seconds = seconds_since(start);
-  const std::size_t cell_bytes = summary.cells.capacity() * sizeof(bat::WeightedCell);
-  const std::size_t peak = memory::peak - before + cell_bytes;
+  const std::size_t summary_bytes = summary.cells.capacity() * sizeof(bat::WeightedCell) +
+    summary.bounds.capacity() * sizeof(bat::RankBounds);
+  const std::size_t peak = memory::peak - before + summary_bytes;
 
   const std::vector<std::uint64_t> counts = count_particles(plan, points, begins);
   const auto per_particle = static_cast<double>(arguments.bytes_per_particle);
@@ -296,7 +338,8 @@ nlohmann::json run(const Arguments& arguments)
     { "mean_bytes", mean * per_particle },
     { "stddev_bytes", std::sqrt(squares / std::max(plan.leaf_count, 1u)) * per_particle },
     { "largest_bytes", largest * per_particle }, { "max_over_mean", mean > 0 ? largest / mean : 0 },
-    { "estimate_error_max", error }, { "cells", summary.cells.size() }, { "seconds", seconds },
+    { "estimate_error_max", error }, { "cells", summary.cells.size() },
+    { "whole_ranks", count_whole_ranks(plan, summary, begins) }, { "seconds", seconds },
     { "seconds_summarise", summary.seconds }, { "peak_bytes", peak } };
   if (arguments.sizes)
   {

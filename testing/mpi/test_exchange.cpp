@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <numeric>
 
 namespace
 {
@@ -55,11 +56,11 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
   {
     aggregators.push_back(leaf * 3 % leaves / 2); // 3 and the number of leaves may share a factor
   }
-  std::vector<std::uint32_t> leaf_of;
+  bat::mpi::LeafAssignment leaf_of;
   for (std::uint64_t i = 0; i != count; ++i)
   {
     const auto leaf = static_cast<std::uint32_t>(random() % leaves);
-    leaf_of.push_back(leaf == 3 ? 0 : leaf);
+    leaf_of.each.push_back(leaf == 3 ? 0 : leaf);
   }
   const auto expected =
     contents(bat::mpi::exchange(comm, view, leaf_of, leaves, aggregators, std::size_t{ 1 } << 30));
@@ -81,6 +82,30 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
   const std::uint64_t here[2]{ kept, count };
   MPI_Allreduce(here, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_EQ(all[0], all[1]);
+}
+
+TEST(Exchange, RanksThatGoWholeNeedNoList)
+{
+  const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const auto number = static_cast<std::uint64_t>(rank());
+  clouds::Random random(number + 1);
+  clouds::Cloud mine;
+  const std::uint64_t count = 300 * number; // none on rank 0
+  mine.set_positions(clouds::uniform_positions<float>(count, random));
+  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  const bat::mpi::RankParticles view({ { mine.view(), {} } });
+  // Every rank to the leaf file of its neighbour; the last one's own leaf gets it from itself.
+  const auto leaves = static_cast<std::uint32_t>(ranks());
+  const auto leaf = std::min(static_cast<std::uint32_t>(rank()) + 1, leaves - 1);
+  std::vector<std::uint32_t> aggregators(leaves);
+  std::iota(aggregators.begin(), aggregators.end(), 0u);
+  const bat::mpi::LeafAssignment list{ 0, std::vector<std::uint32_t>(count, leaf) };
+  for (const std::size_t bytes : { 50, 4096 })
+  {
+    EXPECT_TRUE(contents(bat::mpi::exchange(comm, view, { leaf, {} }, leaves, aggregators, bytes)) ==
+      contents(bat::mpi::exchange(comm, view, list, leaves, aggregators, bytes)))
+      << bytes;
+  }
 }
 
 TEST(Exchange, CountsBeyondTheRangeOfMpiAreRefused)
@@ -129,12 +154,11 @@ TEST(LargeExchange, MoreThanTwoToThe31Bytes)
   bat::ParticleView view;
   view.count = positions.size() / 3;
   view.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, positions.data());
-  const std::vector<std::uint32_t> leaf_of(view.count, 0);
   const bat::mpi::RankParticles particles({ { view, {} } });
   for (const std::size_t message_bytes : { std::size_t{ 1 } << 25, std::size_t{ 1 } << 40 })
   {
     const bat::mpi::ExchangeResult result =
-      bat::mpi::exchange(comm, particles, leaf_of, 1, { 1 }, message_bytes);
+      bat::mpi::exchange(comm, particles, { 0, {} }, 1, { 1 }, message_bytes);
     ASSERT_EQ(result.leaves.size(), rank() == 1 ? 1u : 0u);
     EXPECT_EQ(result.sent_bytes, rank() == 0 ? 12 * kParticles : 0);
     if (rank() == 1)

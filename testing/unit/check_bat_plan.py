@@ -13,7 +13,7 @@ KEYS = {
     "ranks": int, "kind": str, "mode": str, "particles": int, "target_bytes": int,
     "leaf_files": int, "mean_bytes": float, "stddev_bytes": float, "largest_bytes": float,
     "max_over_mean": float, "seconds": float, "seconds_summarise": float, "peak_bytes": int,
-    "estimate_error_max": float,
+    "estimate_error_max": float, "whole_ranks": int,
 }
 
 failures = []
@@ -41,6 +41,7 @@ def main():
             check(f"{name}: sizes add up", sum(f["sizes"]) == 300000 * 68)
             check(f"{name}: a size per file", len(f["sizes"]) == f["leaf_files"])
             check(f"{name}: target {f['target_bytes']}", f["target_bytes"] == 800000)
+            check(f"{name}: {f['whole_ranks']} ranks go whole", 0 < f["whole_ranks"] <= 300)
             if mode == "adaptive":
                 check(f"{name}: largest {f['max_over_mean']:.3f} of the mean, at most 1.15",
                       f["max_over_mean"] <= 1.15)

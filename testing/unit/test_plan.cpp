@@ -63,6 +63,43 @@ Cells summarise_all(const std::vector<Positions>& parts, std::uint32_t leaves)
   return cells;
 }
 
+using Bounds = std::vector<bat::RankBounds>;
+
+template <class T>
+Bounds bounds_of(const std::vector<std::vector<T>>& parts)
+{
+  Bounds bounds;
+  for (std::size_t rank = 0; rank != parts.size(); ++rank)
+  {
+    const std::vector<T>& p = parts[rank];
+    if (p.empty())
+    {
+      continue;
+    }
+    bat::RankBounds b;
+    b.rank = static_cast<std::uint32_t>(rank);
+    b.particles = static_cast<double>(p.size() / 3);
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      b.box.lower[axis] = b.box.upper[axis] = static_cast<double>(p[axis]);
+    }
+    for (std::size_t i = 0; i != p.size(); ++i)
+    {
+      b.box.lower[i % 3] = std::min(b.box.lower[i % 3], static_cast<double>(p[i]));
+      b.box.upper[i % 3] = std::max(b.box.upper[i % 3], static_cast<double>(p[i]));
+    }
+    bounds.push_back(b);
+  }
+  return bounds;
+}
+
+// Ranks whose particles all go to one leaf file.
+std::size_t whole_ranks(const bat::Plan& plan, const Bounds& bounds)
+{
+  return static_cast<std::size_t>(std::count_if(bounds.begin(), bounds.end(),
+    [&](const bat::RankBounds& b) { return plan.leaf_of_box(b.box).has_value(); }));
+}
+
 bat::PlanOptions options_for(double particles, std::uint32_t leaves, std::uint32_t ranks)
 {
   bat::PlanOptions options;
@@ -177,11 +214,12 @@ bool same(const bat::Plan& a, const bat::Plan& b)
     std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same_node);
 }
 
-std::string refusal(const Cells& cells, const bat::PlanOptions& options)
+std::string refusal(
+  const Cells& cells, const bat::PlanOptions& options, const Bounds& bounds = {})
 {
   try
   {
-    (void)bat::make_plan(cells, options);
+    (void)bat::make_plan(cells, options, bounds);
   }
   catch (const bat::Error& e)
   {
@@ -207,15 +245,20 @@ TEST(Plan, leaf_files_hold_about_equal_numbers_of_true_particles)
         {
           const auto parts = deal(*all, ranks, how);
           const Cells cells = summarise_all(parts, leaves);
-          const bat::Plan plan = bat::make_plan(cells, options_for(400'000, leaves, ranks));
-          SCOPED_TRACE(std::string(all == &uniform ? "uniform" : "clustered") +
-            (how == Deal::Rows ? " rows " : " boxes ") + std::to_string(ranks) + " ranks " +
-            std::to_string(leaves) + " leaves");
-          ASSERT_EQ(plan.leaf_count, leaves);
-          check_tree(plan);
-          EXPECT_LE(largest_over_mean(true_counts(plan, *all)), 1.15);
-          EXPECT_NEAR(std::accumulate(plan.leaf_particles.begin(), plan.leaf_particles.end(), 0.0),
-            400'000, 1e-3);
+          for (const Bounds& bounds : { Bounds{}, bounds_of(parts) })
+          {
+            const bat::Plan plan =
+              bat::make_plan(cells, options_for(400'000, leaves, ranks), bounds);
+            SCOPED_TRACE(std::string(all == &uniform ? "uniform" : "clustered") +
+              (how == Deal::Rows ? " rows " : " boxes ") + std::to_string(ranks) + " ranks " +
+              std::to_string(leaves) + " leaves" + (bounds.empty() ? "" : ", bounds"));
+            ASSERT_EQ(plan.leaf_count, leaves);
+            check_tree(plan);
+            EXPECT_LE(largest_over_mean(true_counts(plan, *all)), 1.15);
+            EXPECT_NEAR(
+              std::accumulate(plan.leaf_particles.begin(), plan.leaf_particles.end(), 0.0),
+              400'000, 1e-3);
+          }
         }
       }
     }
@@ -252,6 +295,126 @@ TEST(Plan, deposits_on_a_wall_are_parted_from_what_floats_before_it)
   const bat::Plan plan = bat::make_plan(summarise_all(parts, 20), options_for(200'000, 20, 64));
   EXPECT_EQ(plan.leaf_count, 20u);
   EXPECT_LE(largest_over_mean(true_counts(plan, p)), 1.15);
+}
+
+TEST(Plan, equal_ranks_go_whole_and_to_themselves)
+{
+  clouds::Random random(10);
+  const Positions p = clouds::uniform_positions<float>(200'000, random);
+  const auto parts = deal(p, 64, Deal::Boxes);
+  const Bounds bounds = bounds_of(parts);
+  for (const std::uint32_t leaves : { 64u, 16u, 4u, 2u })
+  {
+    const bat::Plan plan =
+      bat::make_plan(summarise_all(parts, leaves), options_for(200'000, leaves, 64), bounds);
+    EXPECT_EQ(plan.leaf_count, leaves);
+    EXPECT_EQ(whole_ranks(plan, bounds), 64u) << leaves;
+    check_tree(plan);
+    EXPECT_LE(largest_over_mean(true_counts(plan, p)), 1.1);
+    for (std::uint32_t rank = 0; rank != 64 && leaves == 64; ++rank)
+    {
+      const std::uint32_t leaf = plan.leaf_of_box(bounds[rank].box).value();
+      EXPECT_EQ(plan.aggregators[leaf], rank);
+    }
+  }
+}
+
+TEST(Plan, ranks_that_would_unbalance_are_parted)
+{
+  clouds::Random random(11);
+  for (const double share : { 0.46, 0.6 })
+  {
+    // Two ranks, of which the left one has this share.
+    std::vector<Positions> parts(2);
+    for (int i = 0; i != 20'000; ++i)
+    {
+      const bool left = i < 20'000 * share;
+      parts[left ? 0 : 1].insert(parts[left ? 0 : 1].end(),
+        { static_cast<float>((left ? 0 : 0.5) + clouds::unit(random) * 0.4999), 0.5f, 0.5f });
+    }
+    const Bounds bounds = bounds_of(parts);
+    const bat::Plan plan =
+      bat::make_plan(summarise_all(parts, 2), options_for(20'000, 2, 2), bounds);
+    EXPECT_EQ(whole_ranks(plan, bounds), share < 0.5 ? 2u : 1u) << share;
+    Positions all = parts[0];
+    all.insert(all.end(), parts[1].begin(), parts[1].end());
+    EXPECT_LE(largest_over_mean(true_counts(plan, all)), share < 0.5 ? 1.09 : 1.02);
+  }
+}
+
+TEST(Plan, borders_are_found_where_floats_are_too_coarse)
+{
+  // Two ranks less than a float apart, far from the origin.
+  std::vector<std::vector<double>> parts(2);
+  for (int i = 0; i != 10'000; ++i)
+  {
+    const double x = i / 10'000.0;
+    parts[0].insert(parts[0].end(), { 1000 + x, x, 0 });
+    parts[1].insert(parts[1].end(), { 1000.999902 + x, 1 - x, 0 });
+  }
+  const Bounds bounds = bounds_of(parts);
+  ASSERT_LT(bounds[0].box.upper[0], bounds[1].box.lower[0]);
+  ASSERT_EQ(static_cast<float>(bounds[0].box.upper[0]), static_cast<float>(bounds[1].box.lower[0]));
+  Cells cells = summarise(parts[0], 0, 64);
+  const Cells others = summarise(parts[1], 1, 64);
+  cells.insert(cells.end(), others.begin(), others.end());
+  const bat::Plan plan = bat::make_plan(cells, options_for(20'000, 2, 2), bounds);
+  EXPECT_EQ(whole_ranks(plan, bounds), 2u);
+  EXPECT_EQ(true_counts(plan, parts[0]), (std::vector<std::uint64_t>{ 10'000, 0 }));
+  EXPECT_EQ(true_counts(plan, parts[1]), (std::vector<std::uint64_t>{ 0, 10'000 }));
+}
+
+TEST(Plan, ranks_that_touch_or_overlap_have_no_border)
+{
+  clouds::Random random(12);
+  const Positions p = clouds::uniform_positions<float>(50'000, random);
+  auto parts = deal(p, 8, Deal::Boxes);
+  for (Positions& part : parts)
+  {
+    part.insert(part.end(), { 0.5f, 0.5f, 0.5f }); // all have a particle in the middle
+  }
+  const Bounds bounds = bounds_of(parts);
+  const Cells cells = summarise_all(parts, 8);
+  const bat::Plan plan = bat::make_plan(cells, options_for(50'008, 8, 8), bounds);
+  EXPECT_EQ(plan.leaf_count, 8u);
+  EXPECT_LE(whole_ranks(plan, bounds), 1u);
+  EXPECT_LE(largest_over_mean(true_counts(plan, p)), 1.05);
+}
+
+TEST(Plan, the_leaf_file_of_a_box_is_that_of_all_its_positions)
+{
+  clouds::Random random(13);
+  const Positions p = clouds::clustered_positions<float>(20'000, random);
+  const bat::Plan plan = bat::make_plan(summarise(p, 0, 256), options_for(20'000, 9, 1));
+  int inside = 0;
+  for (int i = 0; i != 2000; ++i)
+  {
+    bat::Box box;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      // Half of the boxes end at a plane of the tree.
+      const bat::PlanNode& node = plan.nodes[random() % plan.nodes.size()];
+      const bool at_plane = i % 2 == 0 && node.axis == static_cast<int>(axis);
+      box.lower[axis] = clouds::unit(random);
+      box.upper[axis] = at_plane ? std::max(box.lower[axis], node.split)
+                                 : box.lower[axis] + clouds::unit(random) * 0.1;
+    }
+    std::set<std::uint32_t> corners;
+    for (unsigned corner = 0; corner != 8; ++corner)
+    {
+      const auto at = [&](std::size_t axis)
+      { return (corner >> axis & 1) != 0 ? box.upper[axis] : box.lower[axis]; };
+      corners.insert(plan.leaf_at(at(0), at(1), at(2)));
+    }
+    const auto leaf = plan.leaf_of_box(box);
+    // A box whose corners are in one leaf is in it, because leaves are boxes too.
+    ASSERT_EQ(leaf.has_value(), corners.size() == 1);
+    inside += leaf.has_value();
+    ASSERT_TRUE(!leaf || *leaf == *corners.begin());
+  }
+  EXPECT_GT(inside, 100);
+  EXPECT_LT(inside, 1900);
+  EXPECT_FALSE(bat::Plan().leaf_of_box({}).value()) << "no tree: leaf file 0";
 }
 
 TEST(Plan, particles_of_one_place_go_to_one_leaf_file)
@@ -396,6 +559,35 @@ TEST(Plan, hostile_input_is_refused_by_name)
   EXPECT_NE(refused(cell(0, 1, 1e300, 2)).find("2^63"), std::string::npos);
   EXPECT_NE(refused(cell(0, 1, 1, 3)).find("allowed are 0 to 2"), std::string::npos);
 
+  const Cells cells = { cell(0, 1, 10, 0), cell(2, 3, 10, 2) };
+  const bat::RankBounds first{ { { 0, 0, 0 }, { 1, 1, 1 } }, 10, 0 };
+  const bat::RankBounds second{ { { 2, 2, 2 }, { 3, 3, 3 } }, 10, 2 };
+  EXPECT_EQ(refusal(cells, good, { first, second }), "accepted");
+  const auto refused_bounds = [&](auto change)
+  {
+    Bounds bounds{ first, second };
+    change(bounds);
+    return refusal(cells, good, bounds);
+  };
+  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 3; }).find("bounds of rank 3: there are 3"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 0; }).find("rank 0 after those of rank 0"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[1].rank = 1; }).find("of 10 particles, its cells of 0"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b.pop_back(); }).find("rank 2 has cells but no bounds"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b.erase(b.begin()); }).find("rank 0 has cells but no"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[0].box.upper[1] = -1; }).find("from 0 to -1 along y"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[0].box.lower[2] = std::nan(""); }).find("from nan"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[0].particles = 11; }).find("of 11 particles, its cells"),
+    std::string::npos);
+  EXPECT_NE(refused_bounds([](auto& b) { b[0].particles = std::nan(""); }).find("of nan particles"),
+    std::string::npos);
+
   const auto refused_option = [&](auto change)
   {
     bat::PlanOptions options = good;
@@ -430,12 +622,24 @@ TEST(Plan, threads_do_not_change_it)
   {
     bat::PlanOptions options = options_for(particles_of(cells), 200, 27'000);
     options.mode = mode;
-    options.threads = 1;
-    const bat::Plan one = bat::make_plan(cells, options);
-    for (const int threads : { 0, 2, 3, 8 })
+    Bounds bounds;
+    for (const bat::WeightedCell& c : cells)
     {
-      options.threads = threads;
-      EXPECT_TRUE(same(one, bat::make_plan(cells, options))) << threads;
+      bat::RankBounds b{ {}, c.particles, c.rank };
+      std::copy_n(c.lower.begin(), 3, b.box.lower.begin());
+      std::transform(c.upper.begin(), c.upper.end(), b.box.upper.begin(),
+        [](float x) { return static_cast<double>(x) - 0.01; });
+      bounds.push_back(b);
+    }
+    for (const Bounds& known : { Bounds{}, bounds })
+    {
+      options.threads = 1;
+      const bat::Plan one = bat::make_plan(cells, options, known);
+      for (const int threads : { 0, 2, 3, 8 })
+      {
+        options.threads = threads;
+        EXPECT_TRUE(same(one, bat::make_plan(cells, options, known))) << threads;
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace bat
@@ -13,7 +14,8 @@ namespace bat
 /// How particles are divided into leaf files.
 enum class PlanMode : std::uint8_t
 {
-  Adaptive,   ///< cuts anywhere, through a rank's particles too; leaf boxes are disjoint
+  Adaptive,   ///< cuts anywhere, through a rank's particles too, but between ranks where that
+              ///< keeps leaf files within 8 % of their mean; leaf boxes are disjoint
   RankBorder, ///< the paper's: cuts at borders of ranks' boxes, a rank goes to one leaf file whole
   Aug         ///< adjustable uniform grid over the bounds, a rank goes to one leaf file whole
 };
@@ -26,6 +28,14 @@ struct WeightedCell
   std::array<float, 3> upper{};
   double particles = 0;   ///< an estimate; all cells of a rank add up to its number of particles
   std::uint32_t rank = 0; ///< ascending over a list of cells
+};
+
+/// Where all of a rank's particles are.
+struct RankBounds
+{
+  Box box;                ///< closed; around all particles whose coordinates are finite
+  double particles = 0;
+  std::uint32_t rank = 0;
 };
 
 struct PlanOptions
@@ -70,12 +80,17 @@ struct Plan
 
   /// Adaptive: the leaf file of a position. Coordinates that are NaN go right.
   [[nodiscard]] std::uint32_t leaf_at(double x, double y, double z) const noexcept;
+  /// Adaptive: the leaf file of all positions in a box, if they have the same.
+  [[nodiscard]] std::optional<std::uint32_t> leaf_of_box(const Box& box) const noexcept;
 };
 
-/// Plans. Deterministic: the same cells and options give the same plan on any machine. Throws
-/// Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a negative or
-/// non-finite number of particles, a rank beyond `ranks`, options out of range.
-[[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options);
+/// Plans. Deterministic: the same cells, options and bounds give the same plan on any machine.
+/// `bounds` are those of all ranks that have particles, or empty: Adaptive then knows of no borders
+/// between ranks. Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a
+/// negative or non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes
+/// twice or with another number of particles than its cells, options out of range.
+[[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options,
+  const std::vector<RankBounds>& bounds = {});
 
 /// Target size that make_plan chooses for 0: one leaf file per rank at up to 16 ranks, one per 4 up
 /// to 1024 and one per 16 beyond (paper, Section VI; never fewer files on more ranks), no mean

@@ -3,6 +3,7 @@
 #include "bat/mpi.hpp"
 
 #include "agreement.hpp"
+#include "build/bounds.hpp"
 #include "build/builder.hpp"
 #include "build/gather.hpp"
 #include "build/leaf_writer.hpp"
@@ -13,12 +14,15 @@
 #include "exchange.hpp"
 #include "io/atomic_file.hpp"
 #include "numbers.hpp"
+#include "plan/pieces.hpp"
 #include "plan/summarise.hpp"
 #include "rank_particles.hpp"
 #include "schema.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -260,12 +264,13 @@ private:
         cells = this->summarise(plan_options);
       });
     const std::vector<WeightedCell> all = gather_records(this->comm_, cells);
+    const std::vector<RankBounds> bounds = this->gather_bounds(plan_options);
     together(this->comm_.get(),
       [&]
       {
         if (this->comm_.rank() == 0)
         {
-          this->plan_ = make_plan(all, plan_options);
+          this->plan_ = make_plan(all, plan_options, bounds);
         }
       });
     this->broadcast_plan();
@@ -290,6 +295,35 @@ private:
       [this](std::uint64_t i) { return this->particles_.position(i); }, count, rank, cells);
   }
 
+  // Of ranks that have particles, on rank 0; nothing where no plan looks at them.
+  std::vector<RankBounds> gather_bounds(const PlanOptions& plan_options)
+  {
+    std::vector<RankBounds> own;
+    together(this->comm_.get(),
+      [&]
+      {
+        const std::uint64_t count = this->particles_.count();
+        if (plan_options.mode != PlanMode::Adaptive || plan_options.ranks == 1 || count == 0)
+        {
+          return;
+        }
+        RankBounds bounds;
+        bounds.particles = static_cast<double>(count);
+        bounds.rank = static_cast<std::uint32_t>(this->comm_.rank());
+        const auto [box, finite] = this->finite_bounds();
+        if (box.lower[0] <= box.upper[0])
+        {
+          bounds.box = box;
+        }
+        if (finite == count)
+        {
+          this->bounds_ = box;
+        }
+        own.push_back(bounds);
+      });
+    return gather_records(this->comm_, own);
+  }
+
   // One cell: the declared box, or that of the particles.
   [[nodiscard]] std::vector<WeightedCell> rank_box(std::uint32_t rank) const
   {
@@ -302,41 +336,64 @@ private:
       return {};
     }
     const Box box =
-      this->options_.local_bounds ? *this->options_.local_bounds : this->finite_bounds();
+      this->options_.local_bounds ? *this->options_.local_bounds : this->finite_bounds().box;
     WeightedCell cell;
     for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
     {
-      cell.lower[axis] = to_float(box.lower[axis]);
-      cell.upper[axis] = to_float(box.upper[axis]);
+      cell.lower[axis] = plan::to_float(box.lower[axis]);
+      cell.upper[axis] = plan::to_float(box.upper[axis]);
     }
     cell.particles = static_cast<double>(this->particles_.count());
     cell.rank = rank;
     return { cell };
   }
 
-  // Of all parts; lower > upper if no position is finite.
-  [[nodiscard]] Box finite_bounds() const
+  struct FiniteBounds
   {
-    Box box = build::empty_box();
-    dispatch(this->particles_.schema().positions.type,
-      [&](auto value)
-      {
-        this->particles_.visit_positions<decltype(value)>(0, this->particles_.count(),
-          [&](std::uint64_t, const auto& point)
-          {
-            if (build::is_finite(point))
-            {
-              build::extend(box, point);
-            }
-          });
-      });
-    return box;
+    Box box; ///< of all finite positions; lower > upper if there is none
+    std::uint64_t count = 0;
+  };
+
+  [[nodiscard]] FiniteBounds finite_bounds() const
+  {
+    return this->particles_.schema().positions.type == ScalarType::Float32
+      ? this->finite_bounds_as<float>()
+      : this->finite_bounds_as<double>();
   }
 
-  static float to_float(double value)
+  template <class T>
+  [[nodiscard]] FiniteBounds finite_bounds_as() const
   {
-    constexpr double most = std::numeric_limits<float>::max();
-    return static_cast<float>(std::clamp(value, -most, most));
+    constexpr std::uint64_t kGrain = 1 << 16;
+    using Range = tbb::blocked_range<std::uint64_t>;
+    const auto add = [this](const Range& range, FiniteBounds bounds)
+    {
+      constexpr T inf = std::numeric_limits<T>::infinity();
+      std::array<T, 3> lower{ inf, inf, inf };
+      std::array<T, 3> upper{ -inf, -inf, -inf };
+      this->particles_.visit_positions<T>(range.begin(), range.end(),
+        [&](std::uint64_t, const std::array<T, 3>& point)
+        {
+          const bool finite = build::is_finite(point);
+          bounds.count += finite;
+          for (std::size_t axis = 0; axis != 3; ++axis)
+          {
+            lower[axis] = std::min(lower[axis], finite ? point[axis] : inf);
+            upper[axis] = std::max(upper[axis], finite ? point[axis] : -inf);
+          }
+        });
+      build::extend(bounds.box,
+        Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } });
+      return bounds;
+    };
+    const auto join = [](FiniteBounds a, const FiniteBounds& b)
+    {
+      build::extend(a.box, b.box);
+      a.count += b.count;
+      return a;
+    };
+    return tbb::parallel_reduce(Range(0, this->particles_.count(), kGrain),
+      FiniteBounds{ build::empty_box(), 0 }, add, join);
   }
 
   static void check_box(const Box& box)
@@ -370,11 +427,15 @@ private:
   void move()
   {
     this->enter(Phase::Exchange, 0.05);
-    std::vector<std::uint32_t> leaf_of;
+    LeafAssignment assignment;
     together(this->comm_.get(),
-      [&] { leaf_of = assign_leaves(this->particles_, this->plan_, this->comm_.rank()); });
+      [&]
+      {
+        assignment =
+          assign_leaves(this->particles_, this->bounds_, this->plan_, this->comm_.rank());
+      });
     this->moved_ = exchange(
-      this->comm_, this->particles_, leaf_of, this->plan_.leaf_count, this->plan_.aggregators);
+      this->comm_, this->particles_, assignment, this->plan_.leaf_count, this->plan_.aggregators);
     this->finish(this->seconds_.exchange);
   }
 
@@ -641,6 +702,7 @@ private:
   WriteOptions options_;
   std::uint64_t total_ = 0;
   std::uint64_t row_bytes_ = 0;
+  std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
   Plan plan_;
   ExchangeResult moved_;
   std::uint64_t leaf_files_ = 0;               ///< of all ranks

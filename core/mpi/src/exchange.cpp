@@ -49,7 +49,7 @@ struct Target
 /// A rank's particles in order of leaf.
 struct Sorted
 {
-  std::vector<std::uint32_t> order; ///< numbers of particles
+  std::vector<std::uint32_t> order; ///< numbers of particles; empty: 0, 1, 2 and so on
   std::vector<std::uint64_t> first; ///< per leaf, and all
   [[nodiscard]] std::uint64_t count(std::size_t leaf) const
   {
@@ -57,10 +57,17 @@ struct Sorted
   }
 };
 
-Sorted sort_by_leaf(const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count)
+Sorted sort_by_leaf(
+  const LeafAssignment& assignment, std::uint64_t particles, std::uint32_t leaf_count)
 {
+  const std::vector<std::uint32_t>& leaf_of = assignment.each;
   Sorted sorted;
   sorted.first.assign(leaf_count + std::size_t{ 1 }, 0);
+  if (leaf_of.empty())
+  {
+    std::fill(sorted.first.begin() + assignment.leaf + 1, sorted.first.end(), particles);
+    return sorted;
+  }
   for (const std::uint32_t leaf : leaf_of)
   {
     ++sorted.first[leaf + std::size_t{ 1 }];
@@ -75,7 +82,8 @@ Sorted sort_by_leaf(const std::vector<std::uint32_t>& leaf_of, std::uint32_t lea
   return sorted;
 }
 
-void gather_in_parallel(const std::uint32_t* source, std::uint64_t count,
+// Of the particles at [first, first + count) in order of leaf.
+void gather_in_parallel(const Sorted& sorted, std::uint64_t first, std::uint64_t count,
   const RankParticles& particles, std::size_t array, std::byte* out)
 {
   const std::uint64_t bytes = build::tuple_bytes(particles.array(array));
@@ -84,8 +92,15 @@ void gather_in_parallel(const std::uint32_t* source, std::uint64_t count,
     [&](std::uint64_t task)
     {
       const std::uint64_t begin = task * kRowsPerTask;
-      particles.gather(
-        source + begin, std::min(kRowsPerTask, count - begin), array, out + begin * bytes);
+      const std::uint64_t rows = std::min(kRowsPerTask, count - begin);
+      std::vector<std::uint32_t> numbers;
+      if (sorted.order.empty())
+      {
+        numbers.resize(rows);
+        std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(first + begin));
+      }
+      particles.gather(sorted.order.empty() ? numbers.data() : &sorted.order[first + begin], rows,
+        array, out + begin * bytes);
     });
 }
 
@@ -93,7 +108,7 @@ class Exchanger
 {
 public:
   Exchanger(const OwnComm& comm, const RankParticles& particles,
-    const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+    const LeafAssignment& assignment, std::uint32_t leaf_count,
     const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
     : comm_(comm)
     , particles_(particles)
@@ -103,7 +118,7 @@ public:
     together(comm.get(),
       [&]
       {
-        this->sorted_ = sort_by_leaf(leaf_of, leaf_count);
+        this->sorted_ = sort_by_leaf(assignment, particles.count(), leaf_count);
         for (std::uint32_t leaf = 0; leaf != leaf_count; ++leaf)
         {
           if (aggregators[leaf] == static_cast<std::uint32_t>(comm.rank()))
@@ -368,10 +383,10 @@ private:
       {
         continue;
       }
-      const std::uint32_t* source = &this->sorted_.order[this->sorted_.first[leaf.leaf]];
       for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
       {
-        gather_in_parallel(source, in.count, this->particles_, a,
+        gather_in_parallel(this->sorted_, this->sorted_.first[leaf.leaf], in.count,
+          this->particles_, a,
           leaf.columns[a].data() + in.first_row * build::tuple_bytes(this->particles_.array(a)));
       }
     }
@@ -412,7 +427,7 @@ private:
         std::byte* at = packed;
         for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
         {
-          gather_in_parallel(&this->sorted_.order[first], count, this->particles_, a, at);
+          gather_in_parallel(this->sorted_, first, count, this->particles_, a, at);
           at += count * build::tuple_bytes(this->particles_.array(a));
         }
       }));
@@ -442,12 +457,17 @@ private:
 };
 }
 
-std::vector<std::uint32_t> assign_leaves(const RankParticles& particles, const Plan& plan, int rank)
+LeafAssignment assign_leaves(
+  const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank)
 {
   const std::uint64_t count = particles.count();
   if (plan.mode != PlanMode::Adaptive)
   {
-    return std::vector<std::uint32_t>(count, plan.leaf_of_rank[static_cast<std::size_t>(rank)]);
+    return { plan.leaf_of_rank[static_cast<std::size_t>(rank)], {} };
+  }
+  if (const auto leaf = bounds ? plan.leaf_of_box(*bounds) : std::nullopt)
+  {
+    return { *leaf, {} };
   }
   std::vector<std::uint32_t> leaf_of(count);
   const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
@@ -466,13 +486,13 @@ std::vector<std::uint32_t> assign_leaves(const RankParticles& particles, const P
             });
         });
     });
-  return leaf_of;
+  return { 0, std::move(leaf_of) };
 }
 
 ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
-  const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+  const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
 {
-  return Exchanger(comm, particles, leaf_of, leaf_count, aggregators, message_bytes).run();
+  return Exchanger(comm, particles, assignment, leaf_count, aggregators, message_bytes).run();
 }
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace bat::mpi
@@ -27,15 +28,22 @@ struct ExchangeResult
   std::uint64_t sent_bytes = 0;       ///< to other ranks
 };
 
-/// The leaf file of each of a rank's particles.
-[[nodiscard]] std::vector<std::uint32_t> assign_leaves(
-  const RankParticles& particles, const Plan& plan, int rank);
+/// Where a rank's particles go.
+struct LeafAssignment
+{
+  std::uint32_t leaf = 0;          ///< of all
+  std::vector<std::uint32_t> each; ///< of each, if not all go to the same
+};
+
+/// `bounds`: around all particles, if none has a coordinate that is not finite.
+[[nodiscard]] LeafAssignment assign_leaves(
+  const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
 /// them. `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
 /// (and fewer than 2^31), or one particle.
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
-  const std::vector<std::uint32_t>& leaf_of, std::uint32_t leaf_count,
+  const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators,
   std::size_t message_bytes = std::size_t{ 1 } << 21);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bat/particles.hpp"
-#include "build/bounds.hpp"
 
 #include <array>
 #include <cmath>
@@ -49,25 +48,5 @@ template <class T>
 [[nodiscard]] bool is_finite(const std::array<T, 3>& p) noexcept
 {
   return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
-}
-
-/// Box of the positions whose coordinates are all finite; lower > upper if there are none.
-[[nodiscard]] inline Box finite_bounds(const ArrayView& view, std::uint64_t count)
-{
-  const auto bounds_of = [&](auto value)
-  {
-    const Positions<decltype(value)> positions(view);
-    Box box = empty_box();
-    for (std::uint64_t i = 0; i != count; ++i)
-    {
-      const auto point = positions[i];
-      if (is_finite(point))
-      {
-        extend(box, point);
-      }
-    }
-    return box;
-  };
-  return view.type == ScalarType::Float32 ? bounds_of(float{}) : bounds_of(double{});
 }
 }

@@ -1,5 +1,6 @@
 #include "plan/adaptive.hpp"
 
+#include "plan/borders.hpp"
 #include "plan/cut.hpp"
 #include "plan/merge.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <memory>
+#include <tuple>
 
 namespace bat::plan
 {
@@ -18,10 +20,13 @@ constexpr double kCutTolerance = 0.0005;
 constexpr double kGoodCut = 0.02;
 // Below so many pieces a task costs more than it saves.
 constexpr std::size_t kPiecesPerTask = 2048;
+// How far pieces and ranks may disagree on the particles of one side of a border, in leaf files.
+constexpr double kSameNumber = 0.05;
 
 struct Node
 {
   std::vector<Piece> pieces; // gone once it is cut
+  WholeRanks ranks;          // none once a cut has parted one
   Extent extent;
   double particles = 0;
   std::uint32_t leaves = 1; // to cut it into
@@ -45,6 +50,7 @@ void add(Node& node, const Piece& piece)
 void forget_pieces(Node& node)
 {
   std::vector<Piece>().swap(node.pieces);
+  node.ranks = WholeRanks();
 }
 
 struct AxisCut
@@ -115,6 +121,27 @@ double centre_in_gap(const Node& node, std::size_t axis, double split)
   return below < above ? below * 0.5 + above * 0.5 : split;
 }
 
+/// What a plane through a piece leaves on its left.
+double share_below(const Piece& piece, std::size_t axis, double split) noexcept
+{
+  const auto lower = static_cast<double>(piece.lower[axis]);
+  const auto upper = static_cast<double>(piece.upper[axis]);
+  return piece.particles * ((split - lower) / (upper - lower));
+}
+
+double particles_below(const Node& node, std::size_t axis, double split) noexcept
+{
+  double particles = 0;
+  for (const Piece& piece : node.pieces)
+  {
+    const Side side = side_of(piece, axis, split);
+    particles += side == Side::Left ? piece.particles
+      : side == Side::Both          ? share_below(piece, axis, split)
+                                    : 0;
+  }
+  return particles;
+}
+
 void divide(Node& node)
 {
   const auto axis = static_cast<std::size_t>(node.axis);
@@ -139,12 +166,10 @@ void divide(Node& node)
         add(*node.right, piece);
         break;
       case Side::Both:
-        const auto lower = static_cast<double>(piece.lower[axis]);
-        const auto upper = static_cast<double>(piece.upper[axis]);
         Piece below = piece;
         Piece above = piece;
         below.upper[axis] = above.lower[axis] = static_cast<float>(node.split);
-        below.particles = piece.particles * ((node.split - lower) / (upper - lower));
+        below.particles = share_below(piece, axis, node.split);
         above.particles = piece.particles - below.particles;
         add(*node.left, below);
         add(*node.right, above);
@@ -157,8 +182,9 @@ class TreeBuilder
 {
 public:
   // Cells that all overlap are cut by every plane. Merging keeps their pieces from multiplying.
-  TreeBuilder(std::size_t cells, std::uint32_t leaves)
+  TreeBuilder(std::size_t cells, double particles, std::uint32_t leaves)
     : most_per_leaf_(std::max<std::size_t>(256, 4 * cells / leaves))
+    , mean_(particles / leaves)
   {
   }
 
@@ -174,26 +200,11 @@ public:
     {
       merge_similar(node.pieces, node.extent, most);
     }
-    const std::uint32_t half = node.leaves / 2;
-    const auto best = choose_cut(node, node.particles * half / node.leaves);
-    if (!best)
+    if (!this->cut_at_border(node) && !this->cut_through(node))
     {
       node.leaves = 1;
       forget_pieces(node);
       return;
-    }
-    node.axis = static_cast<int>(best->axis);
-    node.split = centre_in_gap(node, best->axis, best->cut.split);
-    node.left = std::make_unique<Node>();
-    node.right = std::make_unique<Node>();
-    divide(node);
-    const double share = node.left->particles / node.particles;
-    node.left->leaves = static_cast<std::uint32_t>(
-      std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
-    // As good as the middle: keep the halves equal, so that the tree does not depend on a rounding.
-    if (std::abs(share * node.leaves - half) <= 0.5)
-    {
-      node.left->leaves = half;
     }
     node.right->leaves = node.leaves - node.left->leaves;
     const bool many = node.pieces.size() > kPiecesPerTask;
@@ -210,7 +221,57 @@ public:
   }
 
 private:
+  bool cut_at_border(Node& node) const
+  {
+    if (node.ranks.size() < 2)
+    {
+      return false;
+    }
+    const auto border =
+      node.ranks.find_border(node.extent.axes_by_length(), node.leaves, this->mean_);
+    if (!border ||
+      std::abs(particles_below(node, border->axis, border->split) - border->left) >
+        kSameNumber * this->mean_)
+    {
+      return false;
+    }
+    this->divide_at(node, border->axis, border->split);
+    node.left->leaves = border->left_leaves;
+    std::tie(node.left->ranks, node.right->ranks) = node.ranks.divide(*border);
+    return true;
+  }
+
+  bool cut_through(Node& node) const
+  {
+    const std::uint32_t half = node.leaves / 2;
+    const auto best = choose_cut(node, node.particles * half / node.leaves);
+    if (!best)
+    {
+      return false;
+    }
+    this->divide_at(node, best->axis, centre_in_gap(node, best->axis, best->cut.split));
+    const double share = node.left->particles / node.particles;
+    node.left->leaves = static_cast<std::uint32_t>(
+      std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
+    // As good as the middle: keep the halves equal, so that the tree does not depend on a rounding.
+    if (std::abs(share * node.leaves - half) <= 0.5)
+    {
+      node.left->leaves = half;
+    }
+    return true;
+  }
+
+  static void divide_at(Node& node, std::size_t axis, double split)
+  {
+    node.axis = static_cast<int>(axis);
+    node.split = split;
+    node.left = std::make_unique<Node>();
+    node.right = std::make_unique<Node>();
+    divide(node);
+  }
+
   std::size_t most_per_leaf_;
+  double mean_; // particles of a leaf file
 };
 
 void flatten(const Node& node, Plan& plan)
@@ -231,7 +292,8 @@ void flatten(const Node& node, Plan& plan)
 }
 }
 
-void plan_adaptive(const std::vector<WeightedCell>& cells, std::uint32_t leaves, Plan& plan)
+void plan_adaptive(const std::vector<WeightedCell>& cells, const std::vector<RankBounds>& bounds,
+  std::uint32_t leaves, Plan& plan)
 {
   Node root;
   root.leaves = leaves;
@@ -240,7 +302,8 @@ void plan_adaptive(const std::vector<WeightedCell>& cells, std::uint32_t leaves,
   {
     add(root, { cell.lower, cell.upper, cell.particles });
   }
-  TreeBuilder(root.pieces.size(), leaves).cut(root);
+  root.ranks = WholeRanks(bounds);
+  TreeBuilder(root.pieces.size(), root.particles, leaves).cut(root);
   flatten(root, plan);
 }
 }

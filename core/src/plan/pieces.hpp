@@ -9,6 +9,13 @@
 
 namespace bat::plan
 {
+/// Cells are boxes of floats: a position beyond them counts at their end.
+[[nodiscard]] inline float to_float(double x) noexcept
+{
+  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
+  return static_cast<float>(std::clamp(x, -most, most));
+}
+
 /// A cell, or what cuts left of it. Its particles count as evenly spread.
 struct Piece
 {

@@ -106,6 +106,63 @@ double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
   return particles;
 }
 
+void check(const RankBounds& bounds, const PlanOptions& options)
+{
+  if (bounds.rank >= options.ranks)
+  {
+    refuse(fmt::format("plan: bounds of rank {}: there are {} ranks; allowed are 0 to {}",
+      bounds.rank, options.ranks, options.ranks - 1));
+  }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const double lower = bounds.box.lower[axis];
+    const double upper = bounds.box.upper[axis];
+    if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
+    {
+      refuse(fmt::format(
+        "plan: bounds of rank {} from {} to {} along {}; finite ends in ascending order are allowed",
+        bounds.rank, lower, upper, "xyz"[axis]));
+    }
+  }
+}
+
+// Bounds must be of the ranks that the cells are of.
+void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell>& cells,
+  const PlanOptions& options)
+{
+  auto cell = cells.begin();
+  for (std::size_t i = 0; i != bounds.size(); ++i)
+  {
+    check(bounds[i], options);
+    if (i != 0 && bounds[i].rank <= bounds[i - 1].rank)
+    {
+      refuse(fmt::format("plan: bounds of rank {} after those of rank {}; ascending ones are allowed",
+        bounds[i].rank, bounds[i - 1].rank));
+    }
+    double particles = 0;
+    for (; cell != cells.end() && cell->rank <= bounds[i].rank; ++cell)
+    {
+      if (cell->particles > 0 && cell->rank != bounds[i].rank)
+      {
+        refuse(fmt::format("plan: rank {} has cells but no bounds", cell->rank));
+      }
+      particles += cell->particles;
+    }
+    if (!(std::abs(particles - bounds[i].particles) <= 1e-6 * particles))
+    {
+      refuse(fmt::format("plan: bounds of rank {} are of {} particles, its cells of {}",
+        bounds[i].rank, bounds[i].particles, particles));
+    }
+  }
+  for (; cell != cells.end() && !bounds.empty(); ++cell)
+  {
+    if (cell->particles > 0)
+    {
+      refuse(fmt::format("plan: rank {} has cells but no bounds", cell->rank));
+    }
+  }
+}
+
 std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
 {
   const double bytes = particles * static_cast<double>(options.bytes_per_particle);
@@ -119,13 +176,13 @@ std::uint32_t wanted_leaves(double particles, const PlanOptions& options)
   return static_cast<std::uint32_t>(std::max(1.0, leaves));
 }
 
-void run(
-  const std::vector<WeightedCell>& cells, const PlanOptions& options, double particles, Plan& plan)
+void run(const std::vector<WeightedCell>& cells, const std::vector<RankBounds>& bounds,
+  const PlanOptions& options, double particles, Plan& plan)
 {
   const std::uint32_t leaves = wanted_leaves(particles, options);
   if (options.mode == PlanMode::Adaptive)
   {
-    plan::plan_adaptive(cells, leaves, plan);
+    plan::plan_adaptive(cells, bounds, leaves, plan);
     return;
   }
   const std::vector<plan::RankBox> boxes = plan::rank_boxes(cells, options.ranks);
@@ -157,11 +214,29 @@ std::uint32_t Plan::leaf_at(double x, double y, double z) const noexcept
   return this->nodes[node].leaf;
 }
 
-Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given)
+std::optional<std::uint32_t> Plan::leaf_of_box(const Box& box) const noexcept
+{
+  std::size_t node = 0;
+  while (node < this->nodes.size() && this->nodes[node].axis >= 0)
+  {
+    const PlanNode& inner = this->nodes[node];
+    const auto axis = static_cast<std::size_t>(inner.axis);
+    if (box.lower[axis] < inner.split && !(box.upper[axis] < inner.split))
+    {
+      return std::nullopt;
+    }
+    node = box.lower[axis] < inner.split ? node + 1 : inner.right;
+  }
+  return this->nodes.empty() ? 0 : this->nodes[node].leaf;
+}
+
+Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given,
+  const std::vector<RankBounds>& bounds)
 {
   PlanOptions options = given;
   check(options);
   const double particles = check(cells, options);
+  check(bounds, cells, options);
   if (options.target_bytes == 0)
   {
     options.target_bytes = auto_target_bytes(
@@ -182,7 +257,7 @@ Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given)
   arena.execute(
     [&]
     {
-      run(cells, options, particles, plan);
+      run(cells, bounds, options, particles, plan);
       plan.leaf_count = static_cast<std::uint32_t>(plan.leaf_particles.size());
       plan.aggregators = plan::choose_aggregators(cells, plan, options.ranks);
     });

@@ -12,6 +12,7 @@
 namespace bat
 {
 using plan::PositionOf;
+using plan::to_float;
 
 namespace
 {
@@ -58,13 +59,6 @@ std::vector<Point<T>> take_sample(
     }
   }
   return points;
-}
-
-// Cells are boxes of floats: a position beyond them counts at their end.
-float to_float(double x) noexcept
-{
-  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
-  return static_cast<float>(std::clamp(x, -most, most));
 }
 
 // Cuts sampled points into cells at medians, first where a cell says least about its particles:
