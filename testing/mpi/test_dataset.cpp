@@ -115,6 +115,66 @@ TEST(Dataset, HoldsWhatAllRanksGave)
   }
 }
 
+// Ranks that own slabs of space, the last one with `surplus` times the particles of the others.
+clouds::Cloud slabs(int first, int end, double surplus, bool with_nan)
+{
+  std::vector<double> positions;
+  std::vector<std::int64_t> ids;
+  for (int slab = first; slab != end; ++slab)
+  {
+    clouds::Random random(static_cast<std::uint64_t>(slab) + 1);
+    const auto count = static_cast<int>(1000 * (slab == ranks() - 1 ? surplus : 1.0));
+    for (int i = 0; i != count; ++i)
+    {
+      positions.insert(positions.end(),
+        { slab + 0.999 * clouds::unit(random), clouds::unit(random), clouds::unit(random) });
+      ids.push_back(1000000 * slab + i);
+    }
+    if (with_nan)
+    {
+      positions[positions.size() - 2] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  clouds::Cloud cloud;
+  cloud.set_positions(positions);
+  cloud.add("id", bat::ScalarType::Int64, ids);
+  return cloud;
+}
+
+TEST(Dataset, RanksOfEqualNumbersMoveNothing)
+{
+  const auto number = static_cast<std::uint64_t>(ranks());
+  for (const double surplus : { 1.05, 2.0 })
+  {
+    for (const bool with_nan : { false, true })
+    {
+      const SharedDir folder;
+      const auto path = folder / "out.bat";
+      const clouds::Cloud all = slabs(0, ranks(), surplus, with_nan);
+      const clouds::Cloud mine = slabs(rank(), rank() + 1, surplus, with_nan);
+      const bat::mpi::DatasetReport report = bat::mpi::write_dataset(
+        MPI_COMM_WORLD, path, mine.view(), with_target(all.count * 32 / number));
+      EXPECT_EQ(report.leaf_files, number);
+      EXPECT_EQ(report.particles, all.count);
+      if (surplus < 1.08 && !with_nan)
+      {
+        EXPECT_EQ(report.moved_bytes, 0u);
+      }
+      else if (surplus > 1.08 && ranks() > 1)
+      {
+        EXPECT_GT(report.moved_bytes, 0u);
+      }
+      EXPECT_LE(static_cast<double>(report.largest_leaf_bytes),
+        1.15 * static_cast<double>(report.data_bytes) / static_cast<double>(number));
+      if (rank() == 0)
+      {
+        EXPECT_NO_THROW(bat::validate(path));
+        EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+      }
+    }
+  }
+}
+
 TEST(Dataset, SameRanksSameBytes)
 {
   const SharedDir folder;
