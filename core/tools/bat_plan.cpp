@@ -169,8 +169,8 @@ bat::Box bounds_of(const Point* points, std::uint64_t count)
   return box;
 }
 
-// What every rank would send: cells and bounds for the adaptive tree, its box and number of particles
-// otherwise.
+// What every rank would send: cells and bounds for the adaptive tree, its box and number of
+// particles otherwise.
 Summary summarise(const std::vector<Point>& points, const std::vector<std::uint64_t>& begins,
   const pretended::RankGrid& grid, const bat::PlanOptions& options)
 {

@@ -102,7 +102,8 @@ TEST(Exchange, RanksThatGoWholeNeedNoList)
   const bat::mpi::LeafAssignment list{ 0, std::vector<std::uint32_t>(count, leaf) };
   for (const std::size_t bytes : { 50, 4096 })
   {
-    EXPECT_TRUE(contents(bat::mpi::exchange(comm, view, { leaf, {} }, leaves, aggregators, bytes)) ==
+    EXPECT_TRUE(
+      contents(bat::mpi::exchange(comm, view, { leaf, {} }, leaves, aggregators, bytes)) ==
       contents(bat::mpi::exchange(comm, view, list, leaves, aggregators, bytes)))
       << bytes;
   }

@@ -214,8 +214,7 @@ bool same(const bat::Plan& a, const bat::Plan& b)
     std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same_node);
 }
 
-std::string refusal(
-  const Cells& cells, const bat::PlanOptions& options, const Bounds& bounds = {})
+std::string refusal(const Cells& cells, const bat::PlanOptions& options, const Bounds& bounds = {})
 {
   try
   {
@@ -256,8 +255,8 @@ TEST(Plan, leaf_files_hold_about_equal_numbers_of_true_particles)
             check_tree(plan);
             EXPECT_LE(largest_over_mean(true_counts(plan, *all)), 1.15);
             EXPECT_NEAR(
-              std::accumulate(plan.leaf_particles.begin(), plan.leaf_particles.end(), 0.0),
-              400'000, 1e-3);
+              std::accumulate(plan.leaf_particles.begin(), plan.leaf_particles.end(), 0.0), 400'000,
+              1e-3);
           }
         }
       }

@@ -34,8 +34,8 @@ struct WeightedCell
 struct RankBounds
 {
   Box box;                ///< closed; around all particles whose coordinates are finite
-  double particles = 0;
-  std::uint32_t rank = 0;
+  double particles = 0;   ///< of the rank, with those that have no finite coordinates
+  std::uint32_t rank = 0; ///< ascending over a list of bounds
 };
 
 struct PlanOptions
@@ -86,8 +86,8 @@ struct Plan
 
 /// Plans. Deterministic: the same cells, options and bounds give the same plan on any machine.
 /// `bounds` are those of all ranks that have particles, or empty: Adaptive then knows of no borders
-/// between ranks. Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper, a
-/// negative or non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes
+/// between ranks. Throws Error{InvalidArgument}: a box with NaN or infinite ends or lower > upper,
+/// a negative or non-finite number of particles, a rank beyond `ranks`, bounds of a rank that comes
 /// twice or with another number of particles than its cells, options out of range.
 [[nodiscard]] Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& options,
   const std::vector<RankBounds>& bounds = {});

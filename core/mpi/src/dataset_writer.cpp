@@ -382,8 +382,8 @@ private:
             upper[axis] = std::max(upper[axis], finite ? point[axis] : -inf);
           }
         });
-      build::extend(bounds.box,
-        Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } });
+      build::extend(
+        bounds.box, Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } });
       return bounds;
     };
     const auto join = [](FiniteBounds a, const FiniteBounds& b)
@@ -392,8 +392,8 @@ private:
       a.count += b.count;
       return a;
     };
-    return tbb::parallel_reduce(Range(0, this->particles_.count(), kGrain),
-      FiniteBounds{ build::empty_box(), 0 }, add, join);
+    return tbb::parallel_reduce(
+      Range(0, this->particles_.count(), kGrain), FiniteBounds{ build::empty_box(), 0 }, add, join);
   }
 
   static void check_box(const Box& box)
@@ -429,8 +429,7 @@ private:
     this->enter(Phase::Exchange, 0.05);
     LeafAssignment assignment;
     together(this->comm_.get(),
-      [&]
-      {
+      [&] {
         assignment =
           assign_leaves(this->particles_, this->bounds_, this->plan_, this->comm_.rank());
       });

@@ -107,9 +107,9 @@ void gather_in_parallel(const Sorted& sorted, std::uint64_t first, std::uint64_t
 class Exchanger
 {
 public:
-  Exchanger(const OwnComm& comm, const RankParticles& particles,
-    const LeafAssignment& assignment, std::uint32_t leaf_count,
-    const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
+  Exchanger(const OwnComm& comm, const RankParticles& particles, const LeafAssignment& assignment,
+    std::uint32_t leaf_count, const std::vector<std::uint32_t>& aggregators,
+    std::size_t message_bytes)
     : comm_(comm)
     , particles_(particles)
     , aggregators_(aggregators)

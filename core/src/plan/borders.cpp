@@ -37,9 +37,7 @@ WholeRanks::WholeRanks(const std::vector<RankBounds>& ranks)
     this->by_lower_[axis] = all;
     tbb::parallel_sort(this->by_lower_[axis],
       [&](std::uint32_t a, std::uint32_t b)
-      {
-        return std::tie(ranks[a].box.lower[axis], a) < std::tie(ranks[b].box.lower[axis], b);
-      });
+      { return std::tie(ranks[a].box.lower[axis], a) < std::tie(ranks[b].box.lower[axis], b); });
   }
 }
 
@@ -65,8 +63,8 @@ std::optional<Border> WholeRanks::find_border(
       if (left > 0 && reach < split)
       {
         const Border border{ axis, split, left,
-          static_cast<std::uint32_t>(std::clamp(
-            std::round(left / mean), 1.0, static_cast<double>(leaves - 1))) };
+          static_cast<std::uint32_t>(
+            std::clamp(std::round(left / mean), 1.0, static_cast<double>(leaves - 1))) };
         const bool good = is_near(left, border.left_leaves, mean) &&
           is_near(all - left, leaves - border.left_leaves, mean);
         if (good && (!best || off_middle(border) < off_middle(*best)))

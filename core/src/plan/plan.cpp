@@ -119,8 +119,8 @@ void check(const RankBounds& bounds, const PlanOptions& options)
     const double upper = bounds.box.upper[axis];
     if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
     {
-      refuse(fmt::format(
-        "plan: bounds of rank {} from {} to {} along {}; finite ends in ascending order are allowed",
+      refuse(fmt::format("plan: bounds of rank {} from {} to {} along {}; finite ends in ascending "
+                         "order are allowed",
         bounds.rank, lower, upper, "xyz"[axis]));
     }
   }
@@ -136,8 +136,9 @@ void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell
     check(bounds[i], options);
     if (i != 0 && bounds[i].rank <= bounds[i - 1].rank)
     {
-      refuse(fmt::format("plan: bounds of rank {} after those of rank {}; ascending ones are allowed",
-        bounds[i].rank, bounds[i - 1].rank));
+      refuse(
+        fmt::format("plan: bounds of rank {} after those of rank {}; ascending ones are allowed",
+          bounds[i].rank, bounds[i - 1].rank));
     }
     double particles = 0;
     for (; cell != cells.end() && cell->rank <= bounds[i].rank; ++cell)
