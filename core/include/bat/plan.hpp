@@ -15,7 +15,7 @@ namespace bat
 enum class PlanMode : std::uint8_t
 {
   Adaptive,   ///< cuts anywhere, through a rank's particles too, but between ranks where that
-              ///< keeps leaf files within 8 % of their mean; leaf boxes are disjoint
+              ///< keeps leaf files within about 8 % of their mean; leaf boxes are disjoint
   RankBorder, ///< the paper's: cuts at borders of ranks' boxes, a rank goes to one leaf file whole
   Aug         ///< adjustable uniform grid over the bounds, a rank goes to one leaf file whole
 };

@@ -465,6 +465,10 @@ LeafAssignment assign_leaves(
   {
     return { plan.leaf_of_rank[static_cast<std::size_t>(rank)], {} };
   }
+  if (plan.leaf_count <= 1)
+  {
+    return { 0, {} };
+  }
   if (const auto leaf = bounds ? plan.leaf_of_box(*bounds) : std::nullopt)
   {
     return { *leaf, {} };

@@ -32,7 +32,7 @@ struct ExchangeResult
 struct LeafAssignment
 {
   std::uint32_t leaf = 0;          ///< of all
-  std::vector<std::uint32_t> each; ///< of each, if not all go to the same
+  std::vector<std::uint32_t> each; ///< of each; empty if all are known to go to the same
 };
 
 /// `bounds`: around all particles, if none has a coordinate that is not finite.

@@ -26,7 +26,7 @@ constexpr double kSameNumber = 0.05;
 struct Node
 {
   std::vector<Piece> pieces; // gone once it is cut
-  WholeRanks ranks;          // none once a cut has parted one
+  WholeRanks ranks;          // none below a cut that is not between ranks
   Extent extent;
   double particles = 0;
   std::uint32_t leaves = 1; // to cut it into
@@ -229,9 +229,14 @@ private:
     }
     const auto border =
       node.ranks.find_border(node.extent.axes_by_length(), node.leaves, this->mean_);
-    if (!border ||
-      std::abs(particles_below(node, border->axis, border->split) - border->left) >
-        kSameNumber * this->mean_)
+    if (!border)
+    {
+      return false;
+    }
+    const double left = particles_below(node, border->axis, border->split);
+    const double off =
+      std::max(std::abs(left - border->left), std::abs(node.particles - left - border->right));
+    if (off > kSameNumber * this->mean_)
     {
       return false;
     }

@@ -11,8 +11,8 @@ namespace bat::plan
 {
 namespace
 {
-// What leaf files may be larger or smaller than their mean for a border: a rank that need not be
-// parted sends one message instead of many, or none.
+// What leaf files may be larger or smaller than their mean for a border: a rank that is not parted
+// sends to one aggregator, or to none.
 constexpr double kTolerance = 0.08;
 
 bool is_near(double particles, std::uint32_t leaves, double mean)
@@ -62,11 +62,11 @@ std::optional<Border> WholeRanks::find_border(
       const double split = rank.box.lower[axis];
       if (left > 0 && reach < split)
       {
-        const Border border{ axis, split, left,
+        const Border border{ axis, split, left, all - left,
           static_cast<std::uint32_t>(
             std::clamp(std::round(left / mean), 1.0, static_cast<double>(leaves - 1))) };
         const bool good = is_near(left, border.left_leaves, mean) &&
-          is_near(all - left, leaves - border.left_leaves, mean);
+          is_near(border.right, leaves - border.left_leaves, mean);
         if (good && (!best || off_middle(border) < off_middle(*best)))
         {
           best = border;

@@ -18,6 +18,7 @@ struct Border
   std::size_t axis = 0;
   double split = 0;
   double left = 0;               ///< particles
+  double right = 0;
   std::uint32_t left_leaves = 0; ///< leaf files to cut them into
 };
 

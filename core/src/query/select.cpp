@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace bat::query
@@ -107,6 +108,15 @@ struct Job
   std::size_t piece_count = 0;
 };
 
+// What two undecided pieces exclude between them, if they lie so close together that they are
+// tested as one.
+std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
+{
+  const std::uint64_t gap = next.span.first - (piece.span.first + piece.span.count);
+  const bool joined = piece.undecided != 0 && next.undecided != 0 && gap <= kClose;
+  return joined ? std::optional<std::uint64_t>(gap) : std::nullopt;
+}
+
 // Cuts pieces so that no job tests much more than kTestedPerTask particles.
 std::vector<Job> make_jobs(std::vector<Piece>& pieces)
 {
@@ -114,8 +124,10 @@ std::vector<Job> make_jobs(std::vector<Piece>& pieces)
   cut.reserve(pieces.size());
   std::vector<Job> jobs;
   std::uint64_t tested = kTestedPerTask;
-  for (const Piece& piece : pieces)
+  for (std::size_t i = 0; i != pieces.size(); ++i)
   {
+    const Piece& piece = pieces[i];
+    tested += i == 0 ? 0 : gap_between(pieces[i - 1], piece).value_or(0);
     Span rest = piece.span;
     while (rest.count != 0)
     {
@@ -200,14 +212,15 @@ private:
       }
       const Span& next = pieces[i].span;
       undecided |= pieces[i].undecided;
-      const bool after_undecided = i != 0 && pieces[i - 1].undecided != 0;
-      const std::uint64_t gap =
-        after_undecided ? next.first - (pieces[i - 1].span.first + pieces[i - 1].span.count) : 0;
-      if (after_undecided && gap <= kClose)
+      const auto gap = i != 0 ? gap_between(pieces[i - 1], pieces[i]) : std::nullopt;
+      if (gap)
       {
-        this->gaps_.push_back({ tested, gap });
-        this->spans_.back().count += gap + next.count;
-        tested += gap;
+        if (*gap != 0)
+        {
+          this->gaps_.push_back({ tested, *gap });
+        }
+        this->spans_.back().count += *gap + next.count;
+        tested += *gap;
       }
       else
       {
