@@ -64,29 +64,35 @@ void check(const PlanOptions& options)
   }
 }
 
-void check(const WeightedCell& cell, std::size_t number, const PlanOptions& options)
+// Of something that `name()` names: its rank, and its box.
+template <class Name, class T>
+void check_place(const Name& name, std::uint32_t rank, const std::array<T, 3>& lower,
+  const std::array<T, 3>& upper, const PlanOptions& options)
 {
-  const auto name = [&] { return fmt::format("plan: cell {} of rank {}", number, cell.rank); };
-  if (cell.rank >= options.ranks)
+  if (rank >= options.ranks)
   {
     refuse(fmt::format(
       "{}: there are {} ranks; allowed are 0 to {}", name(), options.ranks, options.ranks - 1));
   }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (!std::isfinite(lower[axis]) || !std::isfinite(upper[axis]) || lower[axis] > upper[axis])
+    {
+      refuse(
+        fmt::format("{}: box from {} to {} along {}; finite ends in ascending order are allowed",
+          name(), lower[axis], upper[axis], "xyz"[axis]));
+    }
+  }
+}
+
+void check(const WeightedCell& cell, std::size_t number, const PlanOptions& options)
+{
+  const auto name = [&] { return fmt::format("plan: cell {} of rank {}", number, cell.rank); };
+  check_place(name, cell.rank, cell.lower, cell.upper, options);
   if (!std::isfinite(cell.particles) || cell.particles < 0)
   {
     refuse(fmt::format(
       "{}: {} particles; a finite number of at least 0 is allowed", name(), cell.particles));
-  }
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    const float lower = cell.lower[axis];
-    const float upper = cell.upper[axis];
-    if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
-    {
-      refuse(
-        fmt::format("{}: box from {} to {} along {}; finite ends in ascending order are allowed",
-          name(), lower, upper, "xyz"[axis]));
-    }
   }
 }
 
@@ -106,26 +112,6 @@ double check(const std::vector<WeightedCell>& cells, const PlanOptions& options)
   return particles;
 }
 
-void check(const RankBounds& bounds, const PlanOptions& options)
-{
-  if (bounds.rank >= options.ranks)
-  {
-    refuse(fmt::format("plan: bounds of rank {}: there are {} ranks; allowed are 0 to {}",
-      bounds.rank, options.ranks, options.ranks - 1));
-  }
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    const double lower = bounds.box.lower[axis];
-    const double upper = bounds.box.upper[axis];
-    if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
-    {
-      refuse(fmt::format("plan: bounds of rank {} from {} to {} along {}; finite ends in ascending "
-                         "order are allowed",
-        bounds.rank, lower, upper, "xyz"[axis]));
-    }
-  }
-}
-
 // Bounds must be of the ranks that the cells are of.
 void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell>& cells,
   const PlanOptions& options)
@@ -133,7 +119,8 @@ void check(const std::vector<RankBounds>& bounds, const std::vector<WeightedCell
   auto cell = cells.begin();
   for (std::size_t i = 0; i != bounds.size(); ++i)
   {
-    check(bounds[i], options);
+    check_place([&] { return fmt::format("plan: bounds of rank {}", bounds[i].rank); },
+      bounds[i].rank, bounds[i].box.lower, bounds[i].box.upper, options);
     if (i != 0 && bounds[i].rank <= bounds[i - 1].rank)
     {
       refuse(
