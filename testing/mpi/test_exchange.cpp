@@ -18,20 +18,17 @@ std::vector<std::string> contents(const bat::mpi::ExchangeResult& result)
   std::vector<std::string> contents;
   for (const bat::mpi::AggregatedLeaf& leaf : result.leaves)
   {
-    const auto add = [&](const bat::ArrayView& array)
+    const bat::build::ParticleParts& particles = leaf.particles;
+    std::vector<std::uint32_t> numbers(particles.count());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    for (std::size_t a = 0; a != particles.array_count(); ++a)
     {
-      std::string bytes = std::to_string(leaf.leaf) + ":";
-      for (std::uint64_t i = 0; i != leaf.particles.count; ++i)
-      {
-        bytes.append(reinterpret_cast<const char*>(array.component[0] + i * array.stride_bytes),
-          bat::size_of(array.type) * static_cast<std::size_t>(array.components));
-      }
-      contents.push_back(std::move(bytes));
-    };
-    add(leaf.particles.positions);
-    for (const bat::AttributeView& a : leaf.particles.attributes)
-    {
-      add(a.values);
+      const std::string head = std::to_string(leaf.leaf) + ":";
+      const std::size_t bytes = bat::build::tuple_bytes(particles.array(a)) * numbers.size();
+      std::string text = head + std::string(bytes, '\0');
+      particles.gather(
+        numbers.data(), numbers.size(), a, reinterpret_cast<std::byte*>(&text[head.size()]));
+      contents.push_back(std::move(text));
     }
   }
   return contents;
@@ -76,7 +73,7 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
     bat::mpi::exchange(comm, view, leaf_of, leaves, aggregators, 100).leaves)
   {
     EXPECT_EQ(aggregators[leaf.leaf], static_cast<std::uint32_t>(rank()));
-    kept += leaf.particles.count;
+    kept += leaf.particles.count();
   }
   std::uint64_t all[2]{};
   const std::uint64_t here[2]{ kept, count };
@@ -106,6 +103,86 @@ TEST(Exchange, RanksThatGoWholeNeedNoList)
       contents(bat::mpi::exchange(comm, view, { leaf, {} }, leaves, aggregators, bytes)) ==
       contents(bat::mpi::exchange(comm, view, list, leaves, aggregators, bytes)))
       << bytes;
+  }
+}
+
+// Numbered by rank and particle, in two pieces of which the second has gaps.
+TEST(Exchange, OwnParticlesStayWhereTheyAre)
+{
+  const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  constexpr std::uint64_t kCount = 3000;
+  const auto id_of = [](int rank, std::uint64_t number)
+  { return static_cast<std::int64_t>(rank) * 1'000'000 + static_cast<std::int64_t>(number); };
+  std::vector<clouds::Cloud> clouds(2);
+  std::vector<std::uint8_t> marks;
+  std::uint64_t number = 0;
+  for (const std::size_t piece : { 0, 1 })
+  {
+    std::vector<std::int64_t> ids;
+    std::vector<double> places;
+    while (ids.size() < kCount)
+    {
+      const bool is_gap = piece == 1 && ids.size() % 3 == 1;
+      if (piece == 1)
+      {
+        marks.push_back(is_gap);
+      }
+      ids.push_back(is_gap ? -1 : id_of(rank(), number++));
+      places.insert(places.end(), 3, static_cast<double>(ids.back()));
+    }
+    clouds[piece].set_positions(places);
+    clouds[piece].add("id", bat::ScalarType::Int64, ids);
+  }
+  bat::mpi::Piece gaps{ clouds[1].view(), {} };
+  gaps.skip = bat::ArrayView::packed(bat::ScalarType::UInt8, 1, marks.data());
+  const bat::mpi::RankParticles particles({ { clouds[0].view(), {} }, gaps });
+  ASSERT_EQ(particles.count(), number);
+
+  // Leaf r is rank r's and has most of its particles; leaf `ranks()` is rank 0's and has few of
+  // everyone's.
+  const auto leaf_of = [](int rank, std::uint64_t i)
+  {
+    const auto size = static_cast<std::uint64_t>(ranks());
+    return i % 50 == 0 ? size : (static_cast<std::uint64_t>(rank) + (i % 5 == 4 ? 1 : 0)) % size;
+  };
+  bat::mpi::LeafAssignment assignment;
+  for (std::uint64_t i = 0; i != number; ++i)
+  {
+    assignment.each.push_back(static_cast<std::uint32_t>(leaf_of(rank(), i)));
+  }
+  std::vector<std::uint32_t> aggregators(static_cast<std::size_t>(ranks()));
+  std::iota(aggregators.begin(), aggregators.end(), 0u);
+  aggregators.push_back(0);
+  const bat::mpi::ExchangeResult result = bat::mpi::exchange(
+    comm, particles, assignment, static_cast<std::uint32_t>(ranks()) + 1, aggregators, 1000);
+  ASSERT_EQ(result.leaves.size(), rank() == 0 ? 2u : 1u);
+  for (const bat::mpi::AggregatedLeaf& leaf : result.leaves)
+  {
+    std::vector<std::int64_t> expected;
+    std::uint64_t own = 0;
+    for (int r = 0; r != ranks(); ++r)
+    {
+      for (std::uint64_t i = 0; i != number; ++i)
+      {
+        if (leaf_of(r, i) == leaf.leaf)
+        {
+          expected.push_back(id_of(r, i));
+          own += r == rank() ? 1 : 0;
+        }
+      }
+    }
+    ASSERT_EQ(leaf.particles.count(), expected.size());
+    std::vector<std::uint32_t> numbers(expected.size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    std::vector<std::int64_t> ids(expected.size());
+    leaf.particles.gather(
+      numbers.data(), numbers.size(), 1, reinterpret_cast<std::byte*>(ids.data()));
+    EXPECT_TRUE(ids == expected) << leaf.leaf;
+    leaf.particles.visit_positions<double>(0, expected.size(),
+      [&](std::uint64_t i, const auto& p) { ASSERT_EQ(p[2], static_cast<double>(expected[i])); });
+    const bool stays = leaf.leaf != static_cast<std::uint32_t>(ranks());
+    const std::uint64_t copied = leaf.columns.empty() ? 0 : leaf.columns[1].size() / 8;
+    EXPECT_EQ(copied, expected.size() - (stays ? own : 0)) << leaf.leaf;
   }
 }
 
@@ -164,9 +241,10 @@ TEST(LargeExchange, MoreThanTwoToThe31Bytes)
     EXPECT_EQ(result.sent_bytes, rank() == 0 ? 12 * kParticles : 0);
     if (rank() == 1)
     {
-      ASSERT_EQ(result.leaves[0].particles.count, kParticles);
-      const auto* received =
-        reinterpret_cast<const float*>(result.leaves[0].particles.positions.component[0]);
+      ASSERT_EQ(result.leaves[0].particles.count(), kParticles);
+      const bat::ArrayView* const positions = result.leaves[0].particles.single(0);
+      ASSERT_NE(positions, nullptr);
+      const auto* received = reinterpret_cast<const float*>(positions->component[0]);
       std::uint64_t wrong = 0;
       for (std::uint64_t i = 0; i != 3 * kParticles; ++i)
       {

@@ -341,6 +341,44 @@ TEST(Plan, ranks_that_would_unbalance_are_parted)
   }
 }
 
+TEST(Plan, uneven_ranks_lose_few_particles_wherever_they_lie)
+{
+  // Columns from floor to ceiling: a plane across them would part every rank in the middle.
+  const double counts[] = { 7'000, 9'000, 11'000, 13'000 };
+  for (const double height : { 0.4, 1.0, 3.0 })
+  {
+    clouds::Random random(13);
+    std::vector<Positions> parts(4);
+    for (std::size_t rank = 0; rank != 4; ++rank)
+    {
+      for (int i = 0; i != counts[rank]; ++i)
+      {
+        parts[rank].insert(parts[rank].end(),
+          { static_cast<float>((rank % 2 + 0.999 * clouds::unit(random)) / 2),
+            static_cast<float>((rank / 2 + 0.999 * clouds::unit(random)) / 2),
+            static_cast<float>(height * clouds::unit(random)) });
+      }
+    }
+    const bat::Plan plan =
+      bat::make_plan(summarise_all(parts, 4), options_for(40'000, 4, 4), bounds_of(parts));
+    std::uint64_t moved = 0;
+    Positions all;
+    for (std::uint32_t rank = 0; rank != 4; ++rank)
+    {
+      const Positions& p = parts[rank];
+      for (std::size_t i = 0; i != p.size(); i += 3)
+      {
+        moved += plan.aggregators[plan.leaf_at(static_cast<double>(p[i]),
+                   static_cast<double>(p[i + 1]), static_cast<double>(p[i + 2]))] != rank;
+      }
+      all.insert(all.end(), p.begin(), p.end());
+    }
+    EXPECT_LE(moved, 40'000 * 0.18) << height; // 0.1 have to, to make four equal leaf files
+    EXPECT_LE(largest_over_mean(true_counts(plan, all)), 1.05) << height;
+    check_tree(plan);
+  }
+}
+
 TEST(Plan, borders_are_found_where_floats_are_too_coarse)
 {
   // Two ranks less than a float apart, far from the origin.

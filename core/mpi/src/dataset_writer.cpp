@@ -443,7 +443,7 @@ private:
   {
     std::vector<AggregatedLeaf>& leaves = this->moved_.leaves;
     leaves.erase(std::remove_if(leaves.begin(), leaves.end(),
-                   [](const AggregatedLeaf& leaf) { return leaf.particles.count == 0; }),
+                   [](const AggregatedLeaf& leaf) { return leaf.particles.count() == 0; }),
       leaves.end());
     std::uint64_t mine = leaves.size();
     MPI_Allreduce(&mine, &this->leaf_files_, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
@@ -528,7 +528,7 @@ private:
         if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
         {
           AggregatedLeaf nothing;
-          nothing.particles = this->particles_.schema();
+          nothing.particles = build::ParticleParts(this->particles_.schema());
           this->moved_.leaves.push_back(std::move(nothing));
         }
         if (!this->moved_.leaves.empty())

@@ -22,6 +22,9 @@ constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
 constexpr std::size_t kMessagesInFlight = 4;
 constexpr std::uint64_t kRowsPerTask = 1 << 16;
+// Own particles of a leaf stay where they are if at least one in so many of what lies between them
+// is of the leaf: all of it goes through the caches with each column.
+constexpr std::uint64_t kMostPassed = 4;
 
 /// So many of a rank's particles go to a leaf.
 struct LeafCount
@@ -35,8 +38,9 @@ struct Incoming
 {
   int source = 0;
   std::size_t leaf = 0; ///< place among this rank's leaves
-  std::uint64_t first_row = 0;
   std::uint64_t count = 0;
+  std::uint64_t first_row = 0; ///< in the leaf's columns
+  bool stays = false;          ///< own particles that are not copied there
 };
 
 /// Another rank, and those of its leaves that get particles of this one, ascending.
@@ -86,21 +90,19 @@ Sorted sort_by_leaf(
 void gather_in_parallel(const Sorted& sorted, std::uint64_t first, std::uint64_t count,
   const RankParticles& particles, std::size_t array, std::byte* out)
 {
+  if (sorted.order.empty())
+  {
+    particles.copy(first, count, array, out);
+    return;
+  }
   const std::uint64_t bytes = build::tuple_bytes(particles.array(array));
   const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
   tbb::parallel_for(std::uint64_t{ 0 }, tasks,
     [&](std::uint64_t task)
     {
       const std::uint64_t begin = task * kRowsPerTask;
-      const std::uint64_t rows = std::min(kRowsPerTask, count - begin);
-      std::vector<std::uint32_t> numbers;
-      if (sorted.order.empty())
-      {
-        numbers.resize(rows);
-        std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(first + begin));
-      }
-      particles.gather(sorted.order.empty() ? numbers.data() : &sorted.order[first + begin], rows,
-        array, out + begin * bytes);
+      particles.gather(&sorted.order[first + begin], std::min(kRowsPerTask, count - begin), array,
+        out + begin * bytes);
     });
 }
 
@@ -143,6 +145,7 @@ public:
     MPI_Waitall(
       static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
     agree(this->comm_.get(), this->failure_);
+    this->result_.rows = std::move(this->sorted_.order);
     return std::move(this->result_);
   }
 
@@ -237,7 +240,7 @@ private:
           if (this->sorted_.count(this->own_[i]) != 0)
           {
             this->incoming_.push_back(
-              { this->comm_.rank(), i, 0, this->sorted_.count(this->own_[i]) });
+              { this->comm_.rank(), i, this->sorted_.count(this->own_[i]) });
           }
         }
         std::sort(this->incoming_.begin(), this->incoming_.end(),
@@ -258,7 +261,7 @@ private:
     MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
     for (const LeafCount& c : counts)
     {
-      this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), 0, c.count });
+      this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
     }
   }
 
@@ -270,28 +273,70 @@ private:
 
   void make_room()
   {
-    std::vector<std::uint64_t> rows(this->own_.size(), 0);
+    std::vector<std::uint64_t> rows(this->own_.size(), 0); // in columns
+    std::vector<const Incoming*> staying(this->own_.size(), nullptr);
     for (Incoming& in : this->incoming_)
     {
       in.first_row = rows[in.leaf];
-      rows[in.leaf] += in.count;
+      in.stays = in.source == this->comm_.rank() && this->may_stay(this->own_[in.leaf]);
+      rows[in.leaf] += in.stays ? 0 : in.count;
+      staying[in.leaf] = in.stays ? &in : staying[in.leaf];
     }
     for (std::size_t i = 0; i != this->own_.size(); ++i)
     {
       AggregatedLeaf leaf;
       leaf.leaf = this->own_[i];
-      const bool all_own =
-        this->sorted_.count(this->own_[i]) == rows[i] && rows[i] == this->particles_.count();
-      const ParticleView* single = this->particles_.single_view();
-      leaf.particles = all_own && single ? *single : this->particles_.schema();
-      leaf.particles.count = rows[i];
-      if (!all_own || !single)
+      leaf.particles = build::ParticleParts(this->particles_.schema());
+      const ParticleView columns = this->allocate(rows[i], leaf.columns);
+      const std::uint64_t before = staying[i] ? staying[i]->first_row : rows[i];
+      leaf.particles.add(columns, nullptr, before);
+      if (staying[i])
       {
-        this->allocate(leaf);
+        this->add_own(leaf);
+        leaf.particles.add(
+          build::slice(columns, before, rows[i] - before), nullptr, rows[i] - before);
       }
       this->result_.leaves.push_back(std::move(leaf));
     }
     this->make_room_for_messages();
+  }
+
+  // Whether this rank's particles of a leaf need not be copied.
+  [[nodiscard]] bool may_stay(std::uint32_t leaf) const
+  {
+    const std::uint64_t count = this->sorted_.count(leaf);
+    if (this->sorted_.order.empty() || count == 0)
+    {
+      return true;
+    }
+    const std::uint32_t* numbers = &this->sorted_.order[this->sorted_.first[leaf]];
+    return count * kMostPassed > numbers[count - 1] - numbers[0];
+  }
+
+  // This rank's particles, in its own arrays. Turns their numbers into rows of these.
+  void add_own(AggregatedLeaf& leaf)
+  {
+    if (this->sorted_.order.empty())
+    {
+      for (const build::ParticleParts::Part& part : this->particles_.parts())
+      {
+        leaf.particles.add(part.view, part.rows, part.count);
+      }
+      return;
+    }
+    std::uint32_t* at = &this->sorted_.order[this->sorted_.first[leaf.leaf]];
+    std::uint32_t* const end = at + this->sorted_.count(leaf.leaf);
+    for (const build::ParticleParts::Part& part : this->particles_.parts())
+    {
+      std::uint32_t* const stop = std::lower_bound(at, end, part.first + part.count);
+      if (part.rows || part.first != 0)
+      {
+        std::transform(at, stop, at,
+          [&](std::uint32_t number) { return static_cast<std::uint32_t>(part.row(number)); });
+      }
+      leaf.particles.add(part.view, at, static_cast<std::uint64_t>(stop - at));
+      at = stop;
+    }
   }
 
   // All that post_receives() and send() need.
@@ -327,15 +372,20 @@ private:
     }
   }
 
-  void allocate(AggregatedLeaf& leaf) const
+  // Columns for so many particles, and a view of them.
+  [[nodiscard]] ParticleView allocate(
+    std::uint64_t rows, std::vector<LargeArray<std::byte>>& columns) const
   {
-    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+    ParticleView result = this->particles_.schema();
+    result.count = rows;
+    for (std::size_t a = 0; rows != 0 && a != this->particles_.array_count(); ++a)
     {
       const ArrayView& array = this->particles_.array(a);
-      leaf.columns.emplace_back(leaf.particles.count * build::tuple_bytes(array));
-      ArrayView& view = a == 0 ? leaf.particles.positions : leaf.particles.attributes[a - 1].values;
-      view = ArrayView::packed(array.type, array.components, leaf.columns.back().data());
+      columns.emplace_back(rows * build::tuple_bytes(array));
+      ArrayView& view = a == 0 ? result.positions : result.attributes[a - 1].values;
+      view = ArrayView::packed(array.type, array.components, columns.back().data());
     }
+    return result;
   }
 
   void post_receives()
@@ -379,7 +429,7 @@ private:
     for (const Incoming& in : this->incoming_)
     {
       AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
-      if (in.source != this->comm_.rank() || leaf.columns.empty())
+      if (in.source != this->comm_.rank() || in.stays)
       {
         continue;
       }

@@ -18,13 +18,14 @@ namespace bat::mpi
 struct AggregatedLeaf
 {
   std::uint32_t leaf = 0;
-  ParticleView particles; ///< of `columns`, or of the caller's own arrays where nothing had to move
+  build::ParticleParts particles;             ///< in `columns`, and in this rank's own arrays
   std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
 };
 
 struct ExchangeResult
 {
   std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
+  std::vector<std::uint32_t> rows;    ///< of own arrays that leaves refer to
   std::uint64_t sent_bytes = 0;       ///< to other ranks
 };
 
@@ -40,7 +41,8 @@ struct LeafAssignment
   const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
-/// them. `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
+/// them; own ones stay where they are, unless few of what lies between them is of the leaf.
+/// `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
 /// (and fewer than 2^31), or one particle.
 [[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
   const LeafAssignment& assignment, std::uint32_t leaf_count,

@@ -49,8 +49,9 @@ bool is_utf8(const std::string& text)
   }
 }
 
-void check_array(const ArrayView& view, std::uint64_t count, const std::string& what)
+void check_array(const ParticleParts& particles, std::size_t array, const std::string& what)
 {
+  const ArrayView& view = particles.array(array);
   const auto code = static_cast<int>(view.type);
   if (code < 1 || code > 10)
   {
@@ -61,11 +62,14 @@ void check_array(const ArrayView& view, std::uint64_t count, const std::string& 
     refuse(
       fmt::format("{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
   }
-  for (int c = 0; count != 0 && c != view.components; ++c)
+  for (const ParticleParts::Part& part : particles.parts())
   {
-    if (!view.component[static_cast<std::size_t>(c)])
+    for (int c = 0; c != view.components; ++c)
     {
-      refuse(fmt::format("{}: component {} has no data for {} particles", what, c, count));
+      if (!particles.array(part, array).component[static_cast<std::size_t>(c)])
+      {
+        refuse(fmt::format("{}: component {} has no data for {} particles", what, c, part.count));
+      }
     }
   }
 }
@@ -95,36 +99,31 @@ void check_metadata(const std::string& metadata)
 
 // Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
 // 6 to 11.
-double index_bytes(const ParticleView& particles, std::uint32_t block, std::uint32_t treelet)
+double index_bytes(const ParticleParts& particles, std::uint32_t block, std::uint32_t treelet)
 {
-  double bytes = size_of(particles.positions.type) * 3.0;
+  const auto bytes = static_cast<double>(particles.row_bytes());
   double keys = 0;
-  for (const AttributeView& attribute : particles.attributes)
+  for (const AttributeView& attribute : particles.schema().attributes)
   {
-    bytes += static_cast<double>(size_of(attribute.values.type)) * attribute.values.components;
     keys += format::key_count(attribute.values.components);
   }
-  const auto n = static_cast<double>(particles.count);
-  const double columns = 1.0 + static_cast<double>(particles.attributes.size());
+  const auto n = static_cast<double>(particles.count());
+  const auto columns = static_cast<double>(particles.array_count());
   const double checksums = bytes / 1024;
   const double blocks = (6.0 + 2.0 * keys) / block;
   const double treelets = (2.0 * 56 + 8 + 32 * keys) / (0.7 * treelet);
-  const double edges = keys * 8 * bins_for(particles.count) / n;
+  const double edges = keys * 8 * bins_for(particles.count()) / n;
   const double padding = columns * 2048 / n;
   return checksums + blocks + treelets + edges + padding;
 }
 
-std::uint32_t choose_block(const ParticleView& particles, const BuildOptions& options)
+std::uint32_t choose_block(const ParticleParts& particles, const BuildOptions& options)
 {
   if (options.block_particles != 0)
   {
     return options.block_particles;
   }
-  double bytes = size_of(particles.positions.type) * 3.0;
-  for (const AttributeView& attribute : particles.attributes)
-  {
-    bytes += static_cast<double>(size_of(attribute.values.type)) * attribute.values.components;
-  }
+  const auto bytes = static_cast<double>(particles.row_bytes());
   for (const std::uint32_t block : kBlockSizes)
   {
     if (index_bytes(particles, block, options.treelet_particles) <= options.index_budget * bytes)
@@ -140,7 +139,7 @@ template <class T>
 class OrderBuilder
 {
 public:
-  OrderBuilder(const ParticleView& particles, const BuildOptions& options)
+  OrderBuilder(const ParticleParts& particles, const BuildOptions& options)
     : particles_(particles)
     , options_(options)
   {
@@ -148,13 +147,15 @@ public:
 
   SpatialOrder run()
   {
-    MortonOrder morton = morton_order(this->particles_, this->options_.treelet_particles);
+    const std::uint64_t n = this->particles_.count();
+    LargeArray<std::byte> copied; // the order looks at positions all over them
+    const ArrayView positions = this->positions(copied);
+    MortonOrder morton = morton_order(positions, n, this->options_.treelet_particles);
     if (this->options_.progress && !this->options_.progress(0.2))
     {
       throw Error(ErrorCode::Cancelled, "the write was cancelled");
     }
     SpatialOrder& out = this->out_;
-    const std::uint64_t n = this->particles_.count;
     out.bounds = morton.bounds;
     out.levels = choose_levels(n);
     out.block_particles = choose_block(this->particles_, this->options_);
@@ -170,7 +171,8 @@ public:
     out.block_boxes.resize(blocks);
     out.sample.resize(std::min(n, std::clamp(n / kSampledShare, kFewestSampled, kMostSampled)));
     this->source_ = std::move(morton.source);
-    this->assign_slots();
+    this->assign_slots(positions);
+    copied.reset(0);
 
     out.local_slot.reset(n);
     out.local_block.reset(n);
@@ -190,7 +192,21 @@ private:
     std::vector<std::uint16_t> kept;  ///< those that go on to coarser levels
   };
 
-  void assign_slots()
+  // In one array.
+  ArrayView positions(LargeArray<std::byte>& copied) const
+  {
+    const ArrayView* const single = this->particles_.single(0);
+    if (single || this->particles_.count() == 0)
+    {
+      return single ? *single : this->particles_.array(0);
+    }
+    const ArrayView& array = this->particles_.array(0);
+    copied.reset(this->particles_.count() * tuple_bytes(array));
+    this->particles_.copy(0, this->particles_.count(), 0, copied.data());
+    return ArrayView::packed(array.type, array.components, copied.data());
+  }
+
+  void assign_slots(const ArrayView& positions)
   {
     const std::size_t n = this->source_.size();
     this->out_.slot.reset(n);
@@ -203,8 +219,8 @@ private:
         }
       });
     this->out_.positions.reset(n * 3 * sizeof(T));
-    scatter(this->out_.slot.data(), n, this->particles_.positions,
-      { 0, static_cast<std::uint32_t>(n) }, this->out_.positions.data());
+    scatter(
+      this->out_.slot.data(), { nullptr, 0, n }, positions, nullptr, this->out_.positions.data());
   }
 
   // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
@@ -338,7 +354,7 @@ private:
 
   static constexpr std::size_t kCopiedTogether = 8;
 
-  const ParticleView& particles_;
+  const ParticleParts& particles_;
   const BuildOptions& options_;
   SpatialOrder out_;
   LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
@@ -348,27 +364,34 @@ private:
 
 void check_input(const ParticleView& particles, const BuildOptions& options)
 {
-  if (particles.count > format::kMaxParticles)
+  check_input(ParticleParts::of_view(particles), options);
+}
+
+void check_input(const ParticleParts& particles, const BuildOptions& options)
+{
+  if (particles.count() > format::kMaxParticles)
   {
-    refuse(fmt::format("{} particles in one leaf file; at most {} are allowed", particles.count,
+    refuse(fmt::format("{} particles in one leaf file; at most {} are allowed", particles.count(),
       format::kMaxParticles));
   }
-  const ArrayView& positions = particles.positions;
-  check_array(positions, particles.count, "positions");
+  const ParticleView& schema = particles.schema();
+  const ArrayView& positions = schema.positions;
+  check_array(particles, 0, "positions");
   if (positions.components != 3 ||
     (positions.type != ScalarType::Float32 && positions.type != ScalarType::Float64))
   {
     refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
       positions.components, name_of(positions.type)));
   }
-  if (particles.attributes.size() > format::kMaxAttributes)
+  if (schema.attributes.size() > format::kMaxAttributes)
   {
-    refuse(fmt::format("{} attributes; at most {} are allowed", particles.attributes.size(),
-      format::kMaxAttributes));
+    refuse(fmt::format(
+      "{} attributes; at most {} are allowed", schema.attributes.size(), format::kMaxAttributes));
   }
   std::unordered_set<std::string> names;
-  for (const AttributeView& attribute : particles.attributes)
+  for (std::size_t k = 0; k != schema.attributes.size(); ++k)
   {
+    const AttributeView& attribute = schema.attributes[k];
     const std::string what = "attribute '" + attribute.name + "'";
     if (attribute.name.empty() || attribute.name.size() > 65535 ||
       attribute.name.find('\0') != std::string::npos || !is_utf8(attribute.name))
@@ -381,11 +404,11 @@ void check_input(const ParticleView& particles, const BuildOptions& options)
     {
       refuse(what + " occurs twice; names must differ");
     }
-    check_array(attribute.values, particles.count, what);
+    check_array(particles, k + 1, what);
   }
-  if (!particles.metadata.empty())
+  if (!schema.metadata.empty())
   {
-    check_metadata(particles.metadata);
+    check_metadata(schema.metadata);
   }
   if (options.treelet_particles < 256 || options.treelet_particles > 65536)
   {
@@ -402,7 +425,7 @@ void check_input(const ParticleView& particles, const BuildOptions& options)
   {
     refuse(fmt::format("index_budget is {}; allowed is above 0 to 1", options.index_budget));
   }
-  (void)indexed_keys(particles, options);
+  (void)indexed_keys(schema, options);
 }
 
 std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
@@ -443,9 +466,9 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
   return keys;
 }
 
-SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options)
+SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options)
 {
-  return particles.positions.type == ScalarType::Float32
+  return particles.array(0).type == ScalarType::Float32
     ? OrderBuilder<float>(particles, options).run()
     : OrderBuilder<double>(particles, options).run();
 }

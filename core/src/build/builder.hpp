@@ -4,6 +4,7 @@
 #include "bat/particles.hpp"
 #include "bat/writer.hpp"
 #include "build/morton_order.hpp"
+#include "build/particle_parts.hpp"
 #include "format/layout.hpp"
 #include "large_array.hpp"
 #include "levels.hpp"
@@ -44,12 +45,13 @@ struct SpatialOrder
   std::vector<std::uint32_t> sample;
 };
 
-/// Throws Error{InvalidArgument} if the view or the options break the contract of writer.hpp.
+/// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
+void check_input(const ParticleParts& particles, const BuildOptions& options);
 void check_input(const ParticleView& particles, const BuildOptions& options);
 
 /// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
   const ParticleView& particles, const BuildOptions& options);
 
-[[nodiscard]] SpatialOrder build_order(const ParticleView& particles, const BuildOptions& options);
+[[nodiscard]] SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options);
 }

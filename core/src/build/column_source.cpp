@@ -4,9 +4,9 @@
 
 namespace bat::build
 {
-std::vector<ColumnSource::Part> ColumnSource::open(const ArrayView& view, std::uint64_t spare)
+std::vector<ColumnSource::Part> ColumnSource::open(std::size_t array, std::uint64_t spare)
 {
-  this->view_ = view;
+  this->array_ = array;
   std::vector<Part> parts = this->cut(spare / this->bytes_per_slot());
   std::uint64_t bytes = 0;
   for (const Part& part : parts)
@@ -43,13 +43,13 @@ void ColumnSource::load(const Part& part)
 {
   this->first_slot_ = part.slots.begin;
   const LargeArray<std::uint32_t>& slot = this->order_.slot;
-  if (this->is_wide())
+  if (this->is_gathered())
   {
     scatter_numbers(slot.data(), slot.size(), part.slots, this->by_slot_.data());
   }
   else
   {
-    scatter(slot.data(), slot.size(), this->view_, part.slots, this->by_slot_.data());
+    this->particles_.scatter(slot.data(), this->array_, part.slots, this->by_slot_.data());
   }
 }
 
@@ -58,8 +58,8 @@ const std::byte* ColumnSource::values(const Treelet& treelet, Scratch& scratch) 
   const std::uint16_t* local_slot = &this->order_.local_slot[treelet.first];
   const std::uint64_t bytes = this->bytes_per_slot();
   const std::byte* slots = this->by_slot_.data() + (treelet.first - this->first_slot_) * bytes;
-  scratch.values.resize(treelet.count * tuple_bytes(this->view_));
-  if (!this->is_wide())
+  scratch.values.resize(treelet.count * this->value_bytes());
+  if (!this->is_gathered())
   {
     gather(local_slot, treelet.count, slots, bytes, scratch.values.data());
     return scratch.values.data();
@@ -67,7 +67,8 @@ const std::byte* ColumnSource::values(const Treelet& treelet, Scratch& scratch) 
   scratch.numbers.resize(treelet.count);
   auto* const numbers = reinterpret_cast<std::byte*>(scratch.numbers.data());
   gather(local_slot, treelet.count, slots, bytes, numbers);
-  gather(scratch.numbers.data(), treelet.count, this->view_, scratch.values.data());
+  gather(scratch.numbers.data(), treelet.count, *this->particles_.single(this->array_),
+    scratch.values.data());
   return scratch.values.data();
 }
 }

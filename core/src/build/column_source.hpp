@@ -1,9 +1,9 @@
 // Brings the values of a column from the caller's order into that of SpatialOrder::local_slot.
 #pragma once
 
-#include "bat/particles.hpp"
 #include "build/builder.hpp"
 #include "build/gather.hpp"
+#include "build/particle_parts.hpp"
 #include "large_array.hpp"
 
 #include <cstddef>
@@ -33,15 +33,16 @@ public:
     std::vector<std::uint32_t> numbers; ///< of the caller's particles
   };
 
-  /// `order` must outlive the source.
-  explicit ColumnSource(const SpatialOrder& order)
-    : order_(order)
+  /// Both must outlive the source.
+  ColumnSource(const ParticleParts& particles, const SpatialOrder& order)
+    : particles_(particles)
+    , order_(order)
   {
   }
 
-  /// Turns to a column and says in which parts it must be loaded. Holds at most `spare` bytes from
-  /// now on, if that is enough for a treelet.
-  [[nodiscard]] std::vector<Part> open(const ArrayView& view, std::uint64_t spare);
+  /// Turns to an array of ParticleParts and says in which parts it must be loaded. Holds at most
+  /// `spare` bytes from now on, if that is enough for a treelet.
+  [[nodiscard]] std::vector<Part> open(std::size_t array, std::uint64_t spare);
 
   /// In parallel.
   void load(const Part& part);
@@ -55,15 +56,23 @@ private:
   // only the particles' numbers go to the slots.
   static constexpr std::uint64_t kWideTuple = 16;
 
-  [[nodiscard]] bool is_wide() const { return tuple_bytes(this->view_) > kWideTuple; }
+  [[nodiscard]] std::uint64_t value_bytes() const
+  {
+    return tuple_bytes(this->particles_.array(this->array_));
+  }
+  [[nodiscard]] bool is_gathered() const
+  {
+    return this->value_bytes() > kWideTuple && this->particles_.single(this->array_);
+  }
   [[nodiscard]] std::uint64_t bytes_per_slot() const
   {
-    return this->is_wide() ? sizeof(std::uint32_t) : tuple_bytes(this->view_);
+    return this->is_gathered() ? sizeof(std::uint32_t) : this->value_bytes();
   }
   [[nodiscard]] std::vector<Part> cut(std::uint64_t most_slots) const;
 
+  const ParticleParts& particles_;
   const SpatialOrder& order_;
-  ArrayView view_;
+  std::size_t array_ = 0;
   LargeArray<std::byte> by_slot_;
   std::uint32_t first_slot_ = 0;
 };

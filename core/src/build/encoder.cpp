@@ -8,6 +8,7 @@
 #include "build/gather.hpp"
 #include "build/key_index.hpp"
 #include "build/leaf_writer.hpp"
+#include "build/particle_parts.hpp"
 #include "build/sorted_index.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "format/checksum.hpp"
@@ -37,6 +38,7 @@ using build::ColumnSource;
 using build::gather;
 using build::is_nan_value;
 using build::KeyIndexer;
+using build::ParticleParts;
 using build::SpatialOrder;
 using build::Treelet;
 using build::tuple_bytes;
@@ -155,22 +157,13 @@ private:
   double seconds_ = 0;
 };
 
-std::uint64_t data_bytes_of(const ParticleView& particles)
-{
-  std::uint64_t bytes = tuple_bytes(particles.positions);
-  for (const AttributeView& attribute : particles.attributes)
-  {
-    bytes += tuple_bytes(attribute.values);
-  }
-  return bytes * particles.count;
-}
-
 /// Writes one leaf file to an Output.
 class Encoder
 {
 public:
-  Encoder(const ParticleView& particles, const BuildOptions& options, Output& output)
+  Encoder(const ParticleParts& particles, const BuildOptions& options, Output& output)
     : particles_(particles)
+    , attributes_(particles.schema().attributes)
     , options_(options)
     , output_(output)
   {
@@ -180,19 +173,18 @@ public:
   {
     const auto start = Clock::now();
     this->report(0);
-    this->indexed_keys_ = build::indexed_keys(this->particles_, this->options_);
+    this->indexed_keys_ = build::indexed_keys(this->particles_.schema(), this->options_);
     this->order_ = build::build_order(this->particles_, this->options_);
     const auto built = Clock::now();
 
     this->make_keys();
-    this->write_positions(this->particles_.positions);
+    this->write_positions(this->particles_.array(0));
     std::size_t first_key = 0;
-    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    for (std::size_t k = 0; k != this->attributes_.size(); ++k)
     {
-      this->report(0.3 +
-        0.6 * static_cast<double>(k + 1) /
-          static_cast<double>(this->particles_.attributes.size() + 1));
-      const ArrayView& values = this->particles_.attributes[k].values;
+      this->report(
+        0.3 + 0.6 * static_cast<double>(k + 1) / static_cast<double>(this->attributes_.size() + 1));
+      const ArrayView& values = this->attributes_[k].values;
       dispatch(values.type,
         [&](auto value) {
           this->write_attribute<decltype(value)>(static_cast<std::uint32_t>(k), first_key, values);
@@ -205,12 +197,12 @@ public:
     this->write_table_and_header();
 
     WriteReport report;
-    report.particles = this->particles_.count;
+    report.particles = this->particles_.count();
     report.file_bytes = this->end_;
     report.data_bytes = this->data_bytes_;
     report.index_bytes = this->end_ - this->data_bytes_;
     report.sorted_index_bytes =
-      this->indexed_keys_.size() * format::index_bytes(this->particles_.count);
+      this->indexed_keys_.size() * format::index_bytes(this->particles_.count());
     report.treelets = this->order_.treelets.size();
     for (const Treelet& treelet : this->order_.treelets)
     {
@@ -277,7 +269,7 @@ private:
   // Begins the section of a column and returns its memory, all of it.
   std::byte* begin_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
   {
-    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
+    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count();
     this->data_bytes_ += bytes;
     const format::SectionRecord& record = this->add_section(kind, index, bytes);
     return this->output_.begin_column(record.offset, bytes);
@@ -325,7 +317,7 @@ private:
   template <class F, class G>
   void write_column(std::uint32_t index, const ArrayView& view, const F& f, const G& g)
   {
-    const auto parts = this->source_.open(view, this->spare_bytes(view));
+    const auto parts = this->source_.open(index + std::size_t{ 1 }, this->spare_bytes(view));
     std::byte* const column = this->begin_column(SectionKind::Attribute, index, view);
     tbb::enumerable_thread_specific<ColumnSource::Scratch> scratches;
     for (const ColumnSource::Part& part : parts)
@@ -349,9 +341,10 @@ private:
   [[nodiscard]] std::uint64_t spare_bytes(const ArrayView& view) const
   {
     constexpr std::uint64_t kLittle = 2; // per particle
-    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count;
-    const std::uint64_t to_come = data_bytes_of(this->particles_) - this->data_bytes_ - bytes;
-    return this->output_.keeps_columns() ? to_come + kLittle * this->particles_.count : bytes;
+    const std::uint64_t bytes = tuple_bytes(view) * this->particles_.count();
+    const std::uint64_t to_come =
+      this->particles_.row_bytes() * this->particles_.count() - this->data_bytes_ - bytes;
+    return this->output_.keeps_columns() ? to_come + kLittle * this->particles_.count() : bytes;
   }
 
   // Value of a key of one particle.
@@ -371,9 +364,9 @@ private:
   // All keys with their edges, of which each takes one thread.
   void make_keys()
   {
-    for (std::size_t k = 0; k != this->particles_.attributes.size(); ++k)
+    for (std::size_t k = 0; k != this->attributes_.size(); ++k)
     {
-      const ArrayView& view = this->particles_.attributes[k].values;
+      const ArrayView& view = this->attributes_[k].values;
       const int keys = static_cast<int>(format::key_count(view.components));
       for (int c = 0; c != keys; ++c)
       {
@@ -388,37 +381,38 @@ private:
       [&](std::size_t k)
       {
         BuiltKey& key = this->keys_[k];
-        const ArrayView& view = this->particles_.attributes[this->key_attributes_[k]].values;
-        dispatch(view.type,
+        const std::uint32_t attribute = this->key_attributes_[k];
+        dispatch(this->attributes_[attribute].values.type,
           [&](auto value)
           {
             using T = decltype(value);
-            key.edges = key.component < 0 ? this->edges<T, double>(view, key.component)
-                                          : this->edges<T, ClassOf<T>>(view, key.component);
+            key.edges = key.component < 0 ? this->edges<T, double>(attribute, key.component)
+                                          : this->edges<T, ClassOf<T>>(attribute, key.component);
           });
       });
   }
 
   // Bits of the values where the bins of a key begin.
   template <class T, class V>
-  std::vector<std::uint64_t> edges(const ArrayView& view, int component) const
+  std::vector<std::uint64_t> edges(std::size_t attribute, int component) const
   {
+    const int of_tuple = this->attributes_[attribute].values.components;
     std::vector<V> sample;
     sample.reserve(this->order_.sample.size());
-    const auto components = static_cast<std::size_t>(view.components);
+    const auto components = static_cast<std::size_t>(of_tuple);
     std::vector<T> tuples(this->order_.sample.size() * components);
-    gather(this->order_.sample.data(), this->order_.sample.size(), view,
+    this->particles_.gather(this->order_.sample.data(), this->order_.sample.size(), attribute + 1,
       reinterpret_cast<std::byte*>(tuples.data()));
     for (std::size_t i = 0; i != this->order_.sample.size(); ++i)
     {
-      const V value = key_value<T, V>(&tuples[i * components], view.components, component);
+      const V value = key_value<T, V>(&tuples[i * components], of_tuple, component);
       if (!is_nan_value(value))
       {
         sample.push_back(value);
       }
     }
     std::vector<std::uint64_t> bits;
-    for (const V edge : build::choose_edges(sample, build::bins_for(this->particles_.count)))
+    for (const V edge : build::choose_edges(sample, build::bins_for(this->particles_.count())))
     {
       bits.push_back(to_bits(edge));
     }
@@ -519,8 +513,8 @@ private:
       {
         continue;
       }
-      build::SortedIndex<V> index(this->particles_.count);
-      tbb::parallel_for(std::uint64_t{ 0 }, this->particles_.count,
+      build::SortedIndex<V> index(this->particles_.count());
+      tbb::parallel_for(std::uint64_t{ 0 }, this->particles_.count(),
         [&](std::uint64_t i) { index.set(i, key_value<T, V>(&tuples[i * step], components, c)); });
       this->sorted_indexes_.emplace_back(static_cast<std::uint32_t>(key), index.finish());
     }
@@ -612,14 +606,14 @@ private:
     head.treelet_count = static_cast<std::uint32_t>(this->order_.treelets.size());
     head.block_count = this->order_.block_count;
     head.block_particles = this->order_.block_particles;
-    head.position_type = static_cast<std::uint8_t>(this->particles_.positions.type);
+    head.position_type = static_cast<std::uint8_t>(this->particles_.array(0).type);
     for (std::size_t axis = 0; axis != 3; ++axis)
     {
       head.lower[axis] = this->order_.bounds.lower[axis];
       head.upper[axis] = this->order_.bounds.upper[axis];
     }
     std::vector<Attribute> attributes;
-    for (const AttributeView& view : this->particles_.attributes)
+    for (const AttributeView& view : this->attributes_)
     {
       attributes.push_back(
         { view.name, view.values.type, view.values.components, view.role, view.host_type, {} });
@@ -641,25 +635,26 @@ private:
     }
     const std::vector<std::byte> schema = format::schema_bytes(head, attributes, keys);
     this->write_plain(SectionKind::Schema, 0, schema.data(), schema.size());
-    const std::string metadata = format::metadata_text(this->particles_.metadata);
+    const std::string metadata = format::metadata_text(this->particles_.schema().metadata);
     this->write_plain(SectionKind::Metadata, 0, metadata.data(), metadata.size());
   }
 
   void write_table_and_header()
   {
     const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
-    const format::Header header =
-      format::finish_header(this->sections_, this->reserve(table_bytes, 8), this->particles_.count,
-        0, this->particles_.time, this->particles_.step);
+    const format::Header header = format::finish_header(this->sections_,
+      this->reserve(table_bytes, 8), this->particles_.count(), 0, this->particles_.schema().time,
+      this->particles_.schema().step);
     this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
     this->output_.write(0, &header, sizeof(header));
   }
 
-  const ParticleView& particles_;
+  const ParticleParts& particles_;
+  const std::vector<AttributeView>& attributes_;
   const BuildOptions& options_;
   Output& output_;
   SpatialOrder order_;
-  ColumnSource source_{ this->order_ };
+  ColumnSource source_{ this->particles_, this->order_ };
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<std::size_t> indexed_keys_; ///< ascending
@@ -671,7 +666,7 @@ private:
   std::uint64_t data_bytes_ = 0;
 };
 
-WriteReport run_encoder(const ParticleView& particles, const BuildOptions& options, Output& output)
+WriteReport run_encoder(const ParticleParts& particles, const BuildOptions& options, Output& output)
 {
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   return arena.execute([&] { return Encoder(particles, options, output).run(); });
@@ -690,7 +685,7 @@ std::string to_json(const WriteReport& report)
 }
 
 WriteReport write_leaf(
-  io::AtomicFile& file, const ParticleView& particles, const BuildOptions& options)
+  io::AtomicFile& file, const ParticleParts& particles, const BuildOptions& options)
 {
   build::check_input(particles, options);
   FileOutput output(file, options.flush);
@@ -701,7 +696,7 @@ WriteReport write_leaf(
 }
 
 WriteReport write_leaf(
-  const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
+  const std::filesystem::path& path, const ParticleParts& particles, const BuildOptions& options)
 {
   build::check_input(particles, options);
   io::AtomicFile file(path);
@@ -715,7 +710,7 @@ WriteReport write_leaf(
 WriteReport write_file(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
-  const WriteReport report = write_leaf(path, particles, options);
+  const WriteReport report = write_leaf(path, ParticleParts::of_view(particles), options);
   remove_leftovers(path, {});
   if (options.progress)
   {
@@ -727,10 +722,11 @@ WriteReport write_file(
 Bytes encode(
   const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
-  build::check_input(particles, options);
-  MemoryOutput output(
-    data_bytes_of(particles), options.sorted_indexes.size() * format::index_bytes(particles.count));
-  const WriteReport result = run_encoder(particles, options, output);
+  const ParticleParts parts = ParticleParts::of_view(particles);
+  build::check_input(parts, options);
+  MemoryOutput output(parts.row_bytes() * parts.count(),
+    options.sorted_indexes.size() * format::index_bytes(parts.count()));
+  const WriteReport result = run_encoder(parts, options, output);
   if (report)
   {
     *report = result;

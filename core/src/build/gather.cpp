@@ -116,20 +116,40 @@ void scatter_all(const std::uint32_t* slot, std::size_t begin, std::size_t end, 
 }
 
 template <class Copy, class Bytes>
-void scatter_with(const std::uint32_t* slot, std::size_t count, const SlotRange& range,
+void scatter_with(const std::uint32_t* slot, std::size_t count, const SlotRange* range,
   std::byte* out, const Copy& copy, Bytes bytes)
 {
   constexpr std::size_t kGrain = 16384;
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, kGrain),
     [&](const auto& particles)
     {
-      if (range.end - range.begin == count)
+      if (range)
       {
-        scatter_all(slot, particles.begin(), particles.end(), out, copy, bytes);
+        scatter_slice(slot, particles.begin(), particles.end(), *range, out, copy, bytes);
       }
       else
       {
-        scatter_slice(slot, particles.begin(), particles.end(), range, out, copy, bytes);
+        scatter_all(slot, particles.begin(), particles.end(), out, copy, bytes);
+      }
+    });
+}
+
+// As with_copy, where copy(i, to) copies the tuple of the i-th of the rows.
+template <class F>
+void with_copy(const Rows& rows, const ArrayView& view, const F& f)
+{
+  with_copy(view,
+    [&](const auto& copy, auto bytes)
+    {
+      if (rows.numbers)
+      {
+        f([copy, numbers = rows.numbers + rows.first](std::size_t i, std::byte* to)
+          { copy(numbers[i], to); },
+          bytes);
+      }
+      else
+      {
+        f([copy, first = rows.first](std::size_t i, std::byte* to) { copy(first + i, to); }, bytes);
       }
     });
 }
@@ -166,11 +186,23 @@ void gather(const std::uint16_t* source, std::size_t count, const std::byte* tup
     });
 }
 
-void scatter(const std::uint32_t* slot, std::size_t count, const ArrayView& view,
-  const SlotRange& range, std::byte* out)
+void copy(const Rows& rows, const ArrayView& view, std::byte* out)
 {
-  with_copy(view,
-    [&](const auto& copy, auto bytes) { scatter_with(slot, count, range, out, copy, bytes); });
+  with_copy(rows, view,
+    [&](const auto& copy, auto bytes)
+    {
+      for (std::size_t i = 0; i != rows.count; ++i)
+      {
+        copy(i, out + i * bytes);
+      }
+    });
+}
+
+void scatter(const std::uint32_t* slot, const Rows& rows, const ArrayView& view,
+  const SlotRange* range, std::byte* out)
+{
+  with_copy(rows, view,
+    [&](const auto& copy, auto bytes) { scatter_with(slot, rows.count, range, out, copy, bytes); });
 }
 
 void scatter_numbers(
@@ -178,7 +210,7 @@ void scatter_numbers(
 {
   using Number = std::uint32_t;
   scatter_with(
-    slot, count, range, out,
+    slot, count, range.end - range.begin == count ? nullptr : &range, out,
     [](std::size_t i, std::byte* to)
     {
       const auto number = static_cast<Number>(i);

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "bat/writer.hpp"
+#include "build/particle_parts.hpp"
 #include "io/atomic_file.hpp"
 
 namespace bat
 {
 /// As write_file, but does not clean up around it.
-WriteReport write_leaf(
-  const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options);
+WriteReport write_leaf(const std::filesystem::path& path, const build::ParticleParts& particles,
+  const BuildOptions& options);
 
 /// The same, without the last step: the caller commits.
 WriteReport write_leaf(
-  io::AtomicFile& file, const ParticleView& particles, const BuildOptions& options);
+  io::AtomicFile& file, const build::ParticleParts& particles, const BuildOptions& options);
 }

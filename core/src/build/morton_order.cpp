@@ -134,8 +134,8 @@ template <class T>
 class Orderer
 {
 public:
-  Orderer(const ParticleView& particles, std::uint32_t most, MortonOrder& out)
-    : positions_(particles.positions)
+  Orderer(const ArrayView& positions, std::uint32_t most, MortonOrder& out)
+    : positions_(positions)
     , most_(most)
     , out_(out)
   {
@@ -424,16 +424,16 @@ private:
 };
 }
 
-MortonOrder morton_order(const ParticleView& particles, std::uint32_t most)
+MortonOrder morton_order(const ArrayView& positions, std::uint64_t count, std::uint32_t most)
 {
   MortonOrder order;
-  if (particles.positions.type == ScalarType::Float32)
+  if (positions.type == ScalarType::Float32)
   {
-    Orderer<float>(particles, most, order).run(particles.count);
+    Orderer<float>(positions, most, order).run(count);
   }
   else
   {
-    Orderer<double>(particles, most, order).run(particles.count);
+    Orderer<double>(positions, most, order).run(count);
   }
   return order;
 }

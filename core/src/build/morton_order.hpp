@@ -29,5 +29,6 @@ struct MortonOrder
 /// so that the largest is less than twice the mean, whatever the clustering: a cell of the grid
 /// that holds too many gets a grid of its own, as often as it takes (paper, section III-C1, has one
 /// fixed grid).
-[[nodiscard]] MortonOrder morton_order(const ParticleView& particles, std::uint32_t most);
+[[nodiscard]] MortonOrder morton_order(
+  const ArrayView& positions, std::uint64_t count, std::uint32_t most);
 }

@@ -18,6 +18,8 @@ namespace
 constexpr double kCutTolerance = 0.0005;
 // A cut that is off by more than this many leaf files is compared with those along other axes.
 constexpr double kGoodCut = 0.02;
+// A cut that parts more of its node's particles from their ranks than this is compared, too.
+constexpr double kFewParted = 0.01;
 // Below so many pieces a task costs more than it saves.
 constexpr std::size_t kPiecesPerTask = 2048;
 // How far pieces and ranks may disagree on the particles of one side of a border, in leaf files.
@@ -26,7 +28,7 @@ constexpr double kSameNumber = 0.05;
 struct Node
 {
   std::vector<Piece> pieces; // gone once it is cut
-  WholeRanks ranks;          // none below a cut that is not between ranks
+  NodeRanks ranks;
   Extent extent;
   double particles = 0;
   std::uint32_t leaves = 1; // to cut it into
@@ -50,29 +52,40 @@ void add(Node& node, const Piece& piece)
 void forget_pieces(Node& node)
 {
   std::vector<Piece>().swap(node.pieces);
-  node.ranks = WholeRanks();
+  node.ranks = NodeRanks();
 }
 
 struct AxisCut
 {
   std::size_t axis = 0;
-  Cut cut;
+  double split = 0;
+  double off = 0;    // particles beside the wanted number
+  double parted = 0; // particles that leave the larger part of their rank
 };
 
-// Along the longest axis, unless another comes markedly nearer to the wanted number.
+// Along the longest axis, unless another comes markedly nearer to the wanted number, or as near and
+// parts markedly fewer particles from their ranks.
 std::optional<AxisCut> choose_cut(const Node& node, double wanted)
 {
   const double leaf = node.particles / node.leaves;
+  const double good = kGoodCut * leaf;
+  const double few = kFewParted * node.particles;
   std::optional<AxisCut> best;
   for (const std::size_t axis : node.extent.axes_by_length())
   {
     const auto cut =
       find_cut(node.pieces, node.extent, axis, node.particles, wanted, kCutTolerance * leaf);
-    if (cut && (!best || std::abs(cut->left - wanted) < std::abs(best->cut.left - wanted)))
+    if (!cut)
     {
-      best = AxisCut{ axis, *cut };
+      continue;
     }
-    if (best && std::abs(best->cut.left - wanted) <= kGoodCut * leaf)
+    const AxisCut found{ axis, cut->split, std::abs(cut->left - wanted),
+      node.ranks.parted_by(axis, cut->split) };
+    const bool better = !best ||
+      (best->off > good ? found.off < best->off
+                        : found.off <= good && found.parted < best->parted - few);
+    best = better ? found : best;
+    if (best->off <= good && best->parted <= few)
     {
       break;
     }
@@ -223,10 +236,6 @@ public:
 private:
   bool cut_at_border(Node& node) const
   {
-    if (node.ranks.size() < 2)
-    {
-      return false;
-    }
     const auto border =
       node.ranks.find_border(node.extent.axes_by_length(), node.leaves, this->mean_);
     if (!border)
@@ -242,7 +251,6 @@ private:
     }
     this->divide_at(node, border->axis, border->split);
     node.left->leaves = border->left_leaves;
-    std::tie(node.left->ranks, node.right->ranks) = node.ranks.divide(*border);
     return true;
   }
 
@@ -254,7 +262,7 @@ private:
     {
       return false;
     }
-    this->divide_at(node, best->axis, centre_in_gap(node, best->axis, best->cut.split));
+    this->divide_at(node, best->axis, centre_in_gap(node, best->axis, best->split));
     const double share = node.left->particles / node.particles;
     node.left->leaves = static_cast<std::uint32_t>(
       std::clamp(std::round(share * node.leaves), 1.0, static_cast<double>(node.leaves - 1)));
@@ -273,6 +281,7 @@ private:
     node.left = std::make_unique<Node>();
     node.right = std::make_unique<Node>();
     divide(node);
+    std::tie(node.left->ranks, node.right->ranks) = node.ranks.divide(axis, split);
   }
 
   std::size_t most_per_leaf_;
@@ -307,7 +316,7 @@ void plan_adaptive(const std::vector<WeightedCell>& cells, const std::vector<Ran
   {
     add(root, { cell.lower, cell.upper, cell.particles });
   }
-  root.ranks = WholeRanks(bounds);
+  root.ranks = NodeRanks(bounds);
   TreeBuilder(root.pieces.size(), root.particles, leaves).cut(root);
   flatten(root, plan);
 }

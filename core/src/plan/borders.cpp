@@ -15,13 +15,21 @@ namespace
 // sends to one aggregator, or to none.
 constexpr double kTolerance = 0.08;
 
+// What a plane takes from a rank, and leaves the other part.
+double smaller_part(const RankBounds& rank, std::size_t axis, double split) noexcept
+{
+  const double below = split - rank.box.lower[axis];
+  const double above = rank.box.upper[axis] - split;
+  return below > 0 && above > 0 ? rank.particles * (std::min(below, above) / (below + above)) : 0;
+}
+
 bool is_near(double particles, std::uint32_t leaves, double mean)
 {
   return std::abs(particles / leaves - mean) <= kTolerance * mean;
 }
 }
 
-WholeRanks::WholeRanks(const std::vector<RankBounds>& ranks)
+NodeRanks::NodeRanks(const std::vector<RankBounds>& ranks)
   : ranks_(&ranks)
 {
   std::vector<std::uint32_t> all;
@@ -41,9 +49,32 @@ WholeRanks::WholeRanks(const std::vector<RankBounds>& ranks)
   }
 }
 
-std::optional<Border> WholeRanks::find_border(
+double NodeRanks::parted_by(std::size_t axis, double split) const noexcept
+{
+  double parted = 0;
+  for (const std::uint32_t i : this->by_lower_[axis])
+  {
+    const RankBounds& rank = (*this->ranks_)[i];
+    if (rank.box.lower[axis] >= split)
+    {
+      break;
+    }
+    parted += smaller_part(rank, axis, split);
+  }
+  for (const RankBounds& rank : this->parted_)
+  {
+    parted += smaller_part(rank, axis, split);
+  }
+  return parted;
+}
+
+std::optional<Border> NodeRanks::find_border(
   const std::array<std::size_t, 3>& axes, std::uint32_t leaves, double mean) const
 {
+  if (!this->are_all_whole_ || this->by_lower_[0].size() < 2)
+  {
+    return std::nullopt;
+  }
   double all = 0;
   for (const std::uint32_t i : this->by_lower_[0])
   {
@@ -79,17 +110,44 @@ std::optional<Border> WholeRanks::find_border(
   return best;
 }
 
-std::pair<WholeRanks, WholeRanks> WholeRanks::divide(const Border& border) const
+std::pair<NodeRanks, NodeRanks> NodeRanks::divide(std::size_t axis, double split) const
 {
-  std::pair<WholeRanks, WholeRanks> sides;
-  sides.first.ranks_ = sides.second.ranks_ = this->ranks_;
-  for (std::size_t axis = 0; axis != 3; ++axis)
+  std::pair<NodeRanks, NodeRanks> sides;
+  auto& [left, right] = sides;
+  left.ranks_ = right.ranks_ = this->ranks_;
+  const auto add_larger_part = [&](RankBounds rank)
   {
-    for (const std::uint32_t i : this->by_lower_[axis])
+    const double smaller = smaller_part(rank, axis, split);
+    const bool is_left = split - rank.box.lower[axis] > rank.box.upper[axis] - split;
+    double& end = is_left ? rank.box.upper[axis] : rank.box.lower[axis];
+    end = smaller > 0 ? split : end;
+    rank.particles -= smaller;
+    (is_left ? left : right).parted_.push_back(rank);
+  };
+  for (std::size_t order = 0; order != 3; ++order)
+  {
+    for (const std::uint32_t i : this->by_lower_[order])
     {
-      const bool left = (*this->ranks_)[i].box.lower[border.axis] < border.split;
-      (left ? sides.first : sides.second).by_lower_[axis].push_back(i);
+      const RankBounds& rank = (*this->ranks_)[i];
+      if (rank.box.lower[axis] >= split)
+      {
+        right.by_lower_[order].push_back(i);
+      }
+      else if (rank.box.upper[axis] < split)
+      {
+        left.by_lower_[order].push_back(i);
+      }
+      else if (order == 0)
+      {
+        add_larger_part(rank);
+      }
     }
+  }
+  left.are_all_whole_ = right.are_all_whole_ =
+    this->are_all_whole_ && left.parted_.empty() && right.parted_.empty();
+  for (const RankBounds& rank : this->parted_)
+  {
+    add_larger_part(rank);
   }
   return sides;
 }

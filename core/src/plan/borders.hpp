@@ -1,4 +1,4 @@
-// Planes that part ranks without parting the particles of any.
+// Planes that part ranks without parting the particles of any, or of few.
 #pragma once
 
 #include "bat/plan.hpp"
@@ -22,27 +22,32 @@ struct Border
   std::uint32_t left_leaves = 0; ///< leaf files to cut them into
 };
 
-/// Ranks all of whose particles are in one part of the tree.
-class WholeRanks
+/// Ranks all of whose particles are in one node of the tree, and larger parts of others.
+class NodeRanks
 {
 public:
-  WholeRanks() = default;
+  NodeRanks() = default;
   /// `ranks` must outlive this; those without particles are left out.
-  explicit WholeRanks(const std::vector<RankBounds>& ranks);
+  explicit NodeRanks(const std::vector<RankBounds>& ranks);
 
-  [[nodiscard]] std::size_t size() const noexcept { return this->by_lower_[0].size(); }
+  /// Particles that a plane takes away from the larger part of their rank. What is in a rank's box
+  /// counts as evenly spread.
+  [[nodiscard]] double parted_by(std::size_t axis, double split) const noexcept;
 
   /// Of the borders that part the ranks into leaf files near `mean` particles the one that comes
-  /// nearest to halves, along the first of `axes` if several do.
+  /// nearest to halves, along the first of `axes` if several do. None if other ranks have particles
+  /// in the node, too.
   [[nodiscard]] std::optional<Border> find_border(
     const std::array<std::size_t, 3>& axes, std::uint32_t leaves, double mean) const;
 
-  /// Those on the left, and those on the right.
-  [[nodiscard]] std::pair<WholeRanks, WholeRanks> divide(const Border& border) const;
+  /// Those left of a plane, and those right. The larger part of a rank is what stays of it.
+  [[nodiscard]] std::pair<NodeRanks, NodeRanks> divide(std::size_t axis, double split) const;
 
 private:
   const std::vector<RankBounds>* ranks_ = nullptr;
-  /// Per axis: places in ranks_, in order of the lower ends of boxes.
+  /// Of whole ones, per axis: places in ranks_, in order of the lower ends of boxes.
   std::array<std::vector<std::uint32_t>, 3> by_lower_;
+  std::vector<RankBounds> parted_; ///< larger parts
+  bool are_all_whole_ = true;      ///< no other rank has particles in the node
 };
 }

@@ -100,7 +100,8 @@ struct Piece
 /// attributes; the others have the same attributes, in any order. One leaf file is written as
 /// `path` itself; several stand in the folder `path`.leaves. Makes no use of MPI outside of `comm`,
 /// nor from other threads than the calling one. Memory beyond the caller's arrays: the particles
-/// this rank aggregates, 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
+/// that others send to this rank, own ones of leaf files that get few of them, 8 bytes per own
+/// particle, 128 MiB. Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
 
