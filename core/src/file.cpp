@@ -158,7 +158,8 @@ File::~File() = default;
 
 File File::open(const std::filesystem::path& path, const OpenOptions& options)
 {
-  auto source = std::make_unique<io::RandomAccessFile>(path);
+  auto source =
+    std::make_unique<io::RandomAccessFile>(path, options.map ? io::Access::Map : io::Access::Read);
   source->set_observer(options.on_read);
   return File(std::make_unique<Impl>(std::move(source)));
 }
@@ -312,6 +313,30 @@ query::Conditions conditions_of(const File& file, const Query& query)
   return query::make_conditions({ file.name(), file.particle_count(), file.attributes() },
     query::part_ranks(file.name(), file.particle_count(), query), query);
 }
+
+struct Column
+{
+  const format::PagedSection& section;
+  std::uint64_t tuple_bytes;
+};
+
+Column positions_of(const File& file)
+{
+  return { file.impl().paged(SectionKind::Positions), 3 * size_of(file.position_type()) };
+}
+
+Column attribute_of(const File& file, std::size_t index)
+{
+  if (index >= file.attributes().size())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "{}: no attribute number {}; there are {}", file.name(), index, file.attributes().size()));
+  }
+  const Attribute& a = file.attributes()[index];
+  return { file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)),
+    size_of(a.type) * static_cast<std::uint64_t>(a.components) };
+}
 }
 
 std::uint64_t File::upper_bound(const Query& query) const
@@ -326,24 +351,30 @@ Selection File::select(const Query& query, const QueryOptions& options) const
 
 void File::read_positions(const Selection& selection, void* out, const QueryOptions& options) const
 {
-  query::fetch(*this->impl_, this->impl_->paged(SectionKind::Positions),
-    3 * size_of(this->position_type()), selection, static_cast<std::byte*>(out), options);
+  const Column column = positions_of(*this);
+  query::fetch(*this->impl_, column.section, column.tuple_bytes, selection,
+    static_cast<std::byte*>(out), options);
 }
 
 void File::read_attribute(
   std::size_t index, const Selection& selection, void* out, const QueryOptions& options) const
 {
-  if (index >= this->attributes().size())
-  {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: no attribute number {}; there are {}", this->name(), index,
-        this->attributes().size()));
-  }
-  const Attribute& a = this->attributes()[index];
-  query::fetch(*this->impl_,
-    this->impl_->paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)),
-    size_of(a.type) * static_cast<std::uint64_t>(a.components), selection,
+  const Column column = attribute_of(*this, index);
+  query::fetch(*this->impl_, column.section, column.tuple_bytes, selection,
     static_cast<std::byte*>(out), options);
+}
+
+const void* File::map_positions(std::uint64_t count, const QueryOptions& options) const
+{
+  const Column column = positions_of(*this);
+  return query::map_column(*this->impl_, column.section, column.tuple_bytes, count, options);
+}
+
+const void* File::map_attribute(
+  std::size_t index, std::uint64_t count, const QueryOptions& options) const
+{
+  const Column column = attribute_of(*this, index);
+  return query::map_column(*this->impl_, column.section, column.tuple_bytes, count, options);
 }
 
 std::uint64_t File::bytes_read() const noexcept

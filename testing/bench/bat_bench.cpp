@@ -48,6 +48,7 @@ struct Options
   std::string dump;
   bool only_open = false;
   bool only_build = false;
+  bool map = false;
 };
 
 double ms_since(Clock::time_point start)
@@ -122,16 +123,18 @@ class TouchedPages
 public:
   bat::OpenOptions observer()
   {
-    return { [this](std::uint64_t offset, std::uint64_t bytes)
+    bat::OpenOptions options;
+    options.on_read = [this](std::uint64_t offset, std::uint64_t bytes)
+    {
+      const std::lock_guard<std::mutex> lock(this->mutex_);
+      const std::uint64_t last = (offset + bytes - 1) / kPage;
+      this->pages_.resize(std::max<std::size_t>(this->pages_.size(), last + 1));
+      for (std::uint64_t page = offset / kPage; page <= last; ++page)
       {
-        const std::lock_guard<std::mutex> lock(this->mutex_);
-        const std::uint64_t last = (offset + bytes - 1) / kPage;
-        this->pages_.resize(std::max<std::size_t>(this->pages_.size(), last + 1));
-        for (std::uint64_t page = offset / kPage; page <= last; ++page)
-        {
-          this->pages_[page] = true;
-        }
-      } };
+        this->pages_[page] = true;
+      }
+    };
+    return options;
   }
   [[nodiscard]] double bytes() const
   {
@@ -229,7 +232,9 @@ public:
     this->measure_open();
     if (!this->options_.only_open)
     {
-      const bat::File file = bat::File::open(this->path_);
+      bat::OpenOptions open;
+      open.map = this->options_.map;
+      const bat::File file = bat::File::open(this->path_, open);
       this->measure_reads(file);
       this->measure_touched(file);
       this->measure_quality(file);
@@ -493,6 +498,27 @@ private:
     this->out_["progressive"] = { { "pts_per_ms", per_ms(steps.ms) },
       { "copy_pts_per_ms", per_ms(steps.reference_ms) }, { "steps", 10 },
       { "samples", samples(steps, "copy_ms") } };
+
+    // Opened anew each time, so that the map costs what it costs.
+    std::optional<bat::File> mapped;
+    const void* positions_in_place = nullptr;
+    const void* values_in_place = nullptr;
+    const auto map = [&]
+    {
+      bat::OpenOptions open;
+      open.map = true;
+      mapped.emplace(bat::File::open(this->path_, open));
+      positions_in_place = mapped->map_positions(n, { 1 });
+      values_in_place = mapped->map_attribute(column, n, { 1 });
+    };
+    const Pairs in_place = paired(this->options_.repeat, map, copy);
+    this->expect_equal(
+      "positions in place", std::memcmp(positions_in_place, positions.data(), positions.size()), 0);
+    this->expect_equal(
+      "values in place", std::memcmp(values_in_place, values.data(), values.size()), 0);
+    this->out_["in_place"] = { { "attribute", attribute.name },
+      { "pts_per_ms", per_ms(in_place.ms) }, { "copy_pts_per_ms", per_ms(in_place.reference_ms) },
+      { "samples", samples(in_place, "copy_ms") } };
   }
 
   [[nodiscard]] std::size_t read_column() const
@@ -932,6 +958,7 @@ int main(int argc, char** argv)
       "write the particles to this folder, one .npy file per array, and measure nothing")
     ->excludes(only_open)
     ->excludes(only_build);
+  app.add_flag("--map", options.map, "queries look at a mapped file");
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
   // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as

@@ -23,6 +23,7 @@ ROWS = (
     ("build / radix sort and gather",      "build",                             "ms",              "limit_ms", (1.4, 2.8),      (1.4, 2.8)),
     ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (2.4, 4.8),      (2.4, 4.8)),
     ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (2.6, 5.2),      (2.5, 5.0)),
+    ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (1.45, 2.9),     (1.45, 2.9)),
     ("box of 0.1 % / scan",                "box/share_0.1_percent",             "ms",              "scan_ms",  (0.045, 0.1),    (0.068, 0.15)),
     ("box of 1 % / scan",                  "box/share_1_percent",               "ms",              "scan_ms",  (0.06, 0.13),    (0.095, 0.2)),
     ("box of 10 % / scan",                 "box/share_10_percent",              "ms",              "scan_ms",  (0.1, 0.2),      (0.2, 0.4)),

@@ -69,10 +69,11 @@ def rows_of(own):
                            quotients(own["build_1"], own["build_2"]), quotients(own["copy_1"], own["copy_2"]),
                            "copy of all columns", must=MUST["threads"])
     for key, title in (("read_full", "full read, xyz and 1 attribute"),
-                       ("progressive", "the same in ten steps of 10 %")):
+                       ("progressive", "the same in ten steps of 10 %"),
+                       ("in_place", "the same, columns in place in a mapped file")):
         samples = figures[key]["samples"]
         found[key] = row(title, "particles/ms", True, rates(n, samples["ms"]), rates(n, samples["copy_ms"]), "copy",
-                         must=MUST[key])
+                         must=MUST.get(key))
     if "large" in own:
         large, small = (own[name]["open"]["samples"]["with_first_million_ms"] for name in ("large", "small"))
         found["first_million"] = row("open 100 million, read xyz of 1 million", "ms", False, spread(large),

@@ -28,7 +28,7 @@ TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
     "build": ("Build and encode, one thread", ("build",), None),
     "threads": ("Build on two threads", ("threads",), None),
-    "read_full": ("Read positions and one attribute of all", ("read_full",), "read"),
+    "read_full": ("Read positions and one attribute of all", ("read_full", "in_place"), "read"),
     "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive",), None),
     "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
@@ -56,6 +56,8 @@ def own_section(one, keys):
         title = "BAT"
         if indexed:
             title += ", sorted index"
+        elif key == "in_place":
+            title += ", mapped, no copy"
         elif key.startswith("box_"):
             title += ", " + row["title"].replace("box with ", "").replace(" of the particles", "")
         first = len(bars)

@@ -73,6 +73,10 @@ TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
         const damage::Answers found = damage::ask(file, &queries);
         opened += !found.refused;
         first = complaint(found, expected, bit);
+        if (bit % 7 == 0 && !damage::is_top(file) && !(damage::ask_mapped(file, &queries) == found))
+        {
+          first = "bit " + std::to_string(bit) + ": a mapped file answers otherwise";
+        }
       }
       catch (const std::exception& e)
       {

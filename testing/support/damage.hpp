@@ -14,11 +14,15 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace damage
 {
@@ -271,6 +275,11 @@ struct Answers
   std::optional<bat::ErrorCode> refused; ///< by open
   std::vector<std::optional<std::uint64_t>> parts;
   bool sound = false; ///< validate() is content
+
+  friend bool operator==(const Answers& a, const Answers& b)
+  {
+    return a.refused == b.refused && a.parts == b.parts && a.sound == b.sound;
+  }
 };
 
 /// Whatever else a file is, its selections have the shape that file.hpp promises.
@@ -665,20 +674,15 @@ inline Answers ask_top(Bytes bytes)
   return answers;
 }
 
-/// Opens, describes, asks and validates; of a top file what can be asked of it alone. Each part
-/// either answers or throws bat::Error; everything else that is thrown is a failure and passes
-/// through.
-inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
+/// What can be asked of the leaf file that open() opens.
+template <class Open>
+Answers ask_leaf(const Open& open, const std::vector<bat::Query>* queries)
 {
-  if (is_top(bytes))
-  {
-    return ask_top(std::move(bytes));
-  }
   Answers answers;
   std::optional<bat::File> file;
   try
   {
-    file.emplace(bat::File::from_memory(std::move(bytes), "damaged.bat"));
+    file.emplace(open());
   }
   catch (const bat::Error& error)
   {
@@ -729,5 +733,36 @@ inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr
   }
   check_against_brute_force(*file, *queries);
   return answers;
+}
+
+/// Opens, describes, asks and validates; of a top file what can be asked of it alone. Each part
+/// either answers or throws bat::Error; everything else that is thrown is a failure and passes
+/// through.
+inline Answers ask(Bytes bytes, const std::vector<bat::Query>* queries = nullptr)
+{
+  return is_top(bytes)
+    ? ask_top(std::move(bytes))
+    : ask_leaf([&] { return bat::File::from_memory(std::move(bytes), "damaged.bat"); }, queries);
+}
+
+inline bat::File open_mapped(const Bytes& bytes)
+{
+  const int descriptor = ::memfd_create("damaged.bat", MFD_CLOEXEC);
+  if (descriptor < 0 ||
+    ::write(descriptor, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+  {
+    throw std::runtime_error("cannot make a file in memory");
+  }
+  const std::unique_ptr<const int, void (*)(const int*)> close(
+    &descriptor, [](const int* d) { ::close(*d); });
+  bat::OpenOptions options;
+  options.map = true;
+  return bat::File::open("/proc/self/fd/" + std::to_string(descriptor), options);
+}
+
+/// Of a leaf file that is mapped.
+inline Answers ask_mapped(const Bytes& bytes, const std::vector<bat::Query>* queries = nullptr)
+{
+  return ask_leaf([&] { return open_mapped(bytes); }, queries);
 }
 }

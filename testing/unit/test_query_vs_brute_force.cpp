@@ -4,6 +4,7 @@
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
 #include "support/clouds.hpp"
+#include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,16 @@ TEST(QueryVsBruteForce, mixed_types)
 TEST(QueryVsBruteForce, real)
 {
   compare(bat::File::open(real_file), 16);
+}
+
+TEST(QueryVsBruteForce, mapped)
+{
+  bat::OpenOptions options;
+  options.map = true;
+  compare(bat::File::open(real_file, options), 17);
+  const TempDir folder;
+  bat::write_file(folder / "nan.bat", clouds::with_nan(10000, 6).view(), small_treelets());
+  compare(bat::File::open(folder / "nan.bat", options), 18);
 }
 
 TEST(QueryVsBruteForce, at_least_ten_thousand_queries_were_compared)

@@ -42,6 +42,12 @@ struct OpenOptions
 {
   /// Told of every read from the file (offset, bytes), possibly from several threads at once.
   std::function<void(std::uint64_t, std::uint64_t)> on_read;
+  /// Maps files into memory instead of reading them: queries copy straight out of the page cache,
+  /// and map_positions() and map_attribute() give whole columns without a copy. Only for files that
+  /// nobody changes in place: a file that is found cut short gives Error{Truncated} as ever, but
+  /// one that is cut short while it is being looked at, or on a disk that fails, ends the process
+  /// with SIGBUS. Writers of this library replace files and never change them.
+  bool map = false;
 };
 
 struct QueryOptions
@@ -55,10 +61,11 @@ struct QueryOptions
   std::function<void(std::size_t, const Error&)> on_damage = nullptr;
 };
 
-/// An open file. Opening reads a few KiB, whatever the number of particles; the index is read when a
-/// query first needs it. Every byte is checked against its checksum before it is used, so a damaged
-/// file gives Error{Corrupt} and never a wrong particle. Data is read, not mapped: a file that shrinks
-/// while open gives Error{Truncated}. All const functions may be called concurrently. Movable.
+/// An open file. Opening reads a few KiB, whatever the number of particles; the index is read when
+/// a query first needs it. Every byte is checked against its checksum before it is used, so a
+/// damaged file gives Error{Corrupt} and never a wrong particle. Unless OpenOptions::map asks for
+/// it, data is read, not mapped: a file that shrinks while open gives Error{Truncated}. All const
+/// functions may be called concurrently. Movable.
 class File
 {
 public:
@@ -117,6 +124,17 @@ public:
   /// The same for attribute `index`: shape (selection.count, components) in its own type.
   void read_attribute(std::size_t index, const Selection& selection, void* out,
     const QueryOptions& options = {}) const;
+
+  /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
+  /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
+  /// Nothing is copied; pages are checked against their checksums. The memory is the file's, is
+  /// not to be written to, and is there as long as the file is open. Throws Error: InvalidArgument
+  /// if the file is not mapped or has fewer particles; Corrupt, Truncated.
+  [[nodiscard]] const void* map_positions(
+    std::uint64_t count, const QueryOptions& options = {}) const;
+  /// The same for attribute `index`: shape (count, components) in its own type.
+  [[nodiscard]] const void* map_attribute(
+    std::size_t index, std::uint64_t count, const QueryOptions& options = {}) const;
 
   /// Bytes read from the file since it was opened.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;

@@ -741,8 +741,21 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
 
 void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to)
 {
+  this->section_.file().read(this->section_.record().offset + first_page * kPageBytes, to, bytes);
+  this->check_pages(first_page, bytes, to);
+}
+
+const std::byte* PageReader::view_pages(std::uint64_t first_page, std::uint64_t bytes)
+{
+  const std::byte* const pages =
+    this->section_.file().view(this->section_.record().offset + first_page * kPageBytes, bytes);
+  this->check_pages(first_page, bytes, pages);
+  return pages;
+}
+
+void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages)
+{
   const SectionRecord& record = this->section_.record();
-  this->section_.file().read(record.offset + first_page * kPageBytes, to, bytes);
   for (std::uint64_t begin = 0; begin < bytes; begin += kPageBytes)
   {
     const std::uint64_t page = first_page + begin / kPageBytes;
@@ -752,7 +765,7 @@ void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::
       this->sums_ = this->section_.page_checksums(sums_first);
       this->sums_first_ = sums_first;
     }
-    if (page_checksum(to + begin, std::min(kPageBytes, bytes - begin)) !=
+    if (page_checksum(pages + begin, std::min(kPageBytes, bytes - begin)) !=
       this->sums_[page - sums_first])
     {
       corrupt(this->section_.file(),
@@ -797,9 +810,45 @@ void PageReader::load(
   this->buffer_end_ = end;
 }
 
+// Pages are checked when the first span comes to them; spans ascend.
+void PageReader::gather_mapped(
+  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out)
+{
+  this->section_.file().check_length();
+  const std::uint64_t section_bytes = this->section_.record().bytes;
+  const std::byte* pages = nullptr; // checked ones from `begin` to `end`
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  for (std::size_t i = 0; i != span_count; ++i)
+  {
+    std::uint64_t at = spans[i].first * element_bytes;
+    const std::uint64_t stop = at + spans[i].count * element_bytes;
+    while (at != stop)
+    {
+      if (at < begin || at >= end)
+      {
+        // Few enough that they are still in the cache when they are copied.
+        begin = at / kPageBytes * kPageBytes;
+        end =
+          std::min(section_bytes, std::min(begin + kDirectBytes, page_count(stop) * kPageBytes));
+        pages = this->view_pages(begin / kPageBytes, end - begin);
+      }
+      const std::uint64_t bytes = std::min(stop, end) - at;
+      std::memcpy(out, pages + (at - begin), bytes);
+      at += bytes;
+      out += bytes;
+    }
+  }
+}
+
 void PageReader::gather(
   const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out)
 {
+  if (this->section_.file().is_mapped())
+  {
+    this->gather_mapped(spans, span_count, element_bytes, out);
+    return;
+  }
   for (std::size_t i = 0; i != span_count; ++i)
   {
     std::uint64_t at = spans[i].first * element_bytes;

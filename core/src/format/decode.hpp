@@ -139,13 +139,19 @@ public:
   {
   }
 
+  /// Of a mapped file: pages from first_page on, which have `bytes`, checked.
+  const std::byte* view_pages(std::uint64_t first_page, std::uint64_t bytes);
+
   /// Copies the elements of ascending `spans` to `out`, packed. Elements have `element_bytes`
   /// bytes. The spans lie inside the section.
   void gather(
     const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
 
 private:
+  void gather_mapped(
+    const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
   void read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to);
+  void check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages);
   void load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
     std::uint64_t first_page);
 

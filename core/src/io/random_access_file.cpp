@@ -7,12 +7,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace bat::io
 {
-RandomAccessFile::RandomAccessFile(const std::filesystem::path& path)
+RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access access)
   : name_(path.string())
 {
   // O_NONBLOCK: opening a named pipe must not wait for a writer.
@@ -33,6 +34,10 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path)
         "{}: is {}; a regular file is needed", this->name_, folder ? "a directory" : "no file"));
   }
   this->size_ = static_cast<std::uint64_t>(status.st_size);
+  if (access == Access::Map && this->size_ != 0)
+  {
+    this->map();
+  }
 }
 
 RandomAccessFile::~RandomAccessFile()
@@ -43,32 +48,69 @@ RandomAccessFile::~RandomAccessFile()
   }
 }
 
+void RandomAccessFile::map()
+{
+  void* const memory = ::mmap(nullptr, this->size_, PROT_READ, MAP_SHARED, this->descriptor_, 0);
+  if (memory == MAP_FAILED)
+  {
+    const int error = errno;
+    ::close(this->descriptor_);
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: cannot map {} bytes: {}", this->name_, this->size_, std::strerror(error)));
+  }
+  this->memory_ = { static_cast<const std::byte*>(memory),
+    [memory, size = this->size_](const std::byte*) { ::munmap(memory, size); } };
+}
+
+void RandomAccessFile::check_range(std::uint64_t offset, std::size_t bytes, std::uint64_t end) const
+{
+  if (offset > end || bytes > end - offset)
+  {
+    throw Error(ErrorCode::Truncated,
+      fmt::format("{}: bytes {} to {} are needed, but the file ends at {}", this->name_, offset,
+        offset + bytes, end));
+  }
+}
+
+void RandomAccessFile::note_read(std::uint64_t offset, std::size_t bytes) const
+{
+  if (this->observer_ && bytes != 0)
+  {
+    this->observer_(offset, bytes);
+  }
+  this->bytes_read_ += bytes;
+}
+
+const std::byte* RandomAccessFile::view(std::uint64_t offset, std::size_t bytes) const
+{
+  this->check_range(offset, bytes, this->size_);
+  this->note_read(offset, bytes);
+  return this->memory_.get() + offset;
+}
+
+void RandomAccessFile::check_length() const
+{
+  struct stat status;
+  if (this->is_mapped() && ::fstat(this->descriptor_, &status) == 0)
+  {
+    this->check_range(0, this->size_, static_cast<std::uint64_t>(status.st_size));
+  }
+}
+
 void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) const
 {
   if (bytes == 0)
   {
     return;
   }
-  const auto truncated = [&](std::uint64_t end)
+  if (this->memory_)
   {
-    throw Error(ErrorCode::Truncated,
-      fmt::format("{}: bytes {} to {} are needed, but the file ends at {}", this->name_, offset,
-        offset + bytes, end));
-  };
-  if (offset > this->size_ || bytes > this->size_ - offset)
-  {
-    truncated(this->size_);
-  }
-  if (this->observer_)
-  {
-    this->observer_(offset, bytes);
-  }
-  this->bytes_read_ += bytes;
-  if (this->descriptor_ < 0)
-  {
-    std::memcpy(to, this->memory_.get() + offset, bytes);
+    this->check_length();
+    std::memcpy(to, this->view(offset, bytes), bytes);
     return;
   }
+  this->check_range(offset, bytes, this->size_);
+  this->note_read(offset, bytes);
   char* out = static_cast<char*>(to);
   std::size_t done = 0;
   while (done != bytes)
@@ -87,7 +129,7 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
     }
     if (got == 0)
     {
-      truncated(offset + done);
+      this->check_range(offset, bytes, offset + done);
     }
     done += static_cast<std::size_t>(got);
   }

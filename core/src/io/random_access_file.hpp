@@ -13,13 +13,18 @@
 
 namespace bat::io
 {
-/// Reads, never maps: a file that is cut short while open must give an error, not a signal. const
-/// functions may be called concurrently.
+enum class Access
+{
+  Read, ///< a file that is cut short while open gives an error
+  Map   ///< the same if that is noticed before its bytes are used, else a signal
+};
+
+/// const functions may be called concurrently.
 class RandomAccessFile
 {
 public:
   /// Throws Error: NotFound, CannotOpen.
-  explicit RandomAccessFile(const std::filesystem::path& path);
+  explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
   /// Takes a vector of bytes.
   template <class Vector>
   RandomAccessFile(Vector&& bytes, std::string name)
@@ -38,6 +43,12 @@ public:
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
+  [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->descriptor_ >= 0; }
+  /// Bytes of a mapped file, which count as read. Throws as read().
+  [[nodiscard]] const std::byte* view(std::uint64_t offset, std::size_t bytes) const;
+  /// Throws Error{Truncated} if the mapped file has become shorter.
+  void check_length() const;
+
   /// Tells the system that these bytes are needed soon; a hint, which never fails.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
@@ -48,6 +59,10 @@ public:
   }
 
 private:
+  void map();
+  void check_range(std::uint64_t offset, std::size_t bytes, std::uint64_t end) const;
+  void note_read(std::uint64_t offset, std::size_t bytes) const;
+
   std::string name_;
   std::uint64_t size_ = 0;
   int descriptor_ = -1;

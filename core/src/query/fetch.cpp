@@ -1,8 +1,10 @@
 #include "query/fetch.hpp"
 
+#include "bat/error.hpp"
 #include "file_impl.hpp"
 #include "query/conditions.hpp"
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -57,6 +59,41 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
         &spans[jobs[j].first_span], jobs[j].span_count, tuple_bytes, out + jobs[j].out * tuple_bytes);
     });
   });
+}
+
+const std::byte* map_column(const File::Impl& file, const format::PagedSection& column,
+  std::uint64_t tuple_bytes, std::uint64_t count, const QueryOptions& options)
+{
+  constexpr std::uint64_t kJobPages = 256;
+  const io::RandomAccessFile& source = *file.source;
+  if (!source.is_mapped())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "{}: was opened to be read; only mapped files are given without a copy", source.name()));
+  }
+  if (count > file.header.particle_count)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: {} particles are asked for; there are {}", source.name(), count,
+        file.header.particle_count));
+  }
+  source.check_length();
+  const std::uint64_t pages = format::page_count(count * tuple_bytes);
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  arena.execute(
+    [&]
+    {
+      tbb::parallel_for(std::uint64_t{ 0 }, (pages + kJobPages - 1) / kJobPages,
+        [&](std::uint64_t job)
+        {
+          const std::uint64_t first = job * kJobPages;
+          const std::uint64_t end = std::min(
+            column.record().bytes, std::min(pages, first + kJobPages) * format::kPageBytes);
+          format::PageReader(column).view_pages(first, end - first * format::kPageBytes);
+        });
+    });
+  return source.view(column.record().offset, 0);
 }
 
 void prefetch(const File::Impl& file, const Selection& selection,

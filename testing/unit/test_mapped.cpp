@@ -1,0 +1,119 @@
+// Files that are mapped instead of read, and columns without a copy.
+#include "bat/bat.hpp"
+#include "support/clouds.hpp"
+#include "support/temp_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace
+{
+bat::OpenOptions mapping()
+{
+  bat::OpenOptions options;
+  options.map = true;
+  return options;
+}
+
+class Mapped : public testing::Test
+{
+protected:
+  Mapped()
+  {
+    bat::BuildOptions options;
+    options.flush = false;
+    bat::write_file(this->path, clouds::mixed_types(40000, 1).view(), options);
+  }
+
+  [[nodiscard]] bat::ErrorCode code_of_reading(const bat::File& file) const
+  {
+    try
+    {
+      (void)file.map_positions(file.particle_count());
+    }
+    catch (const bat::Error& e)
+    {
+      return e.code();
+    }
+    return bat::ErrorCode::InvalidArgument;
+  }
+
+  TempDir folder;
+  std::filesystem::path path = this->folder / "particles.bat";
+};
+}
+
+TEST_F(Mapped, columns_in_place_are_those_that_are_read)
+{
+  const bat::File read = bat::File::open(this->path);
+  const bat::File mapped = bat::File::open(this->path, mapping());
+  for (const double quality : { 0.0, 0.001, 0.4, 1.0 })
+  {
+    bat::Query query;
+    query.quality = quality;
+    const bat::Selection some = read.select(query);
+    ASSERT_EQ(some.count, mapped.particles_at(quality));
+    std::vector<std::byte> values(some.count * 3 * bat::size_of(read.position_type()));
+    read.read_positions(some, values.data());
+    const void* in_place = mapped.map_positions(some.count);
+    ASSERT_EQ(values.empty() ? 0 : std::memcmp(in_place, values.data(), values.size()), 0);
+    for (std::size_t k = 0; k != read.attributes().size(); ++k)
+    {
+      const bat::Attribute& a = read.attributes()[k];
+      values.resize(some.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+      read.read_attribute(k, some, values.data());
+      in_place = mapped.map_attribute(k, some.count);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(in_place) % bat::size_of(a.type), 0u) << a.name;
+      ASSERT_EQ(values.empty() ? 0 : std::memcmp(in_place, values.data(), values.size()), 0)
+        << a.name;
+    }
+  }
+}
+
+TEST_F(Mapped, columns_in_place_are_refused_where_there_are_none)
+{
+  const bat::File read = bat::File::open(this->path);
+  EXPECT_THROW((void)read.map_positions(1), bat::Error);
+  const bat::File mapped = bat::File::open(this->path, mapping());
+  EXPECT_THROW((void)mapped.map_positions(40001), bat::Error);
+  EXPECT_THROW((void)mapped.map_attribute(0, 40001), bat::Error);
+  EXPECT_THROW((void)mapped.map_attribute(mapped.attributes().size(), 1), bat::Error);
+}
+
+TEST_F(Mapped, damaged_pages_are_refused_and_others_are_not)
+{
+  std::vector<std::byte> bytes = read_bytes(this->path);
+  const bat::File sound = bat::File::open(this->path, mapping());
+  const auto* last = static_cast<const std::byte*>(sound.map_positions(40000)) +
+    39999 * 3 * bat::size_of(sound.position_type());
+  const auto at = std::search(bytes.begin(), bytes.end(), last, last + 12);
+  ASSERT_NE(at, bytes.end());
+  *at ^= std::byte{ 1 };
+  write_bytes(this->folder / "damaged.bat", bytes);
+  const bat::File damaged = bat::File::open(this->folder / "damaged.bat", mapping());
+  EXPECT_NO_THROW((void)damaged.map_positions(1000));
+  EXPECT_EQ(this->code_of_reading(damaged), bat::ErrorCode::Corrupt);
+}
+
+TEST_F(Mapped, a_file_that_was_cut_short_is_an_error)
+{
+  const bat::File file = bat::File::open(this->path, mapping());
+  const bat::Selection all = file.select({});
+  std::filesystem::resize_file(this->path, 5000);
+  EXPECT_EQ(this->code_of_reading(file), bat::ErrorCode::Truncated);
+  std::vector<std::byte> values(all.count * 3 * bat::size_of(file.position_type()));
+  EXPECT_THROW(file.read_positions(all, values.data()), bat::Error);
+  bat::Query query;
+  query.ranges.push_back({ file.attributes()[0].name, {}, 0.0, 1.0 });
+  EXPECT_THROW((void)file.select(query), bat::Error);
+}
+
+TEST_F(Mapped, what_cannot_be_mapped_is_refused)
+{
+  write_bytes(this->folder / "empty.bat", {});
+  EXPECT_THROW((void)bat::File::open(this->folder / "empty.bat", mapping()), bat::Error);
+  EXPECT_THROW((void)bat::File::open(this->folder / "missing.bat", mapping()), bat::Error);
+  EXPECT_THROW((void)bat::File::open(this->folder.path(), mapping()), bat::Error);
+}
