@@ -82,6 +82,13 @@ TEST_F(Mapped, columns_in_place_are_refused_where_there_are_none)
   EXPECT_THROW((void)mapped.map_attribute(mapped.attributes().size(), 1), bat::Error);
 }
 
+TEST_F(Mapped, a_dataset_maps_its_files)
+{
+  const bat::Dataset dataset = bat::Dataset::open(this->path, mapping());
+  ASSERT_NE(dataset.single_file(), nullptr);
+  EXPECT_NO_THROW((void)dataset.single_file()->map_positions(40000));
+}
+
 TEST_F(Mapped, damaged_pages_are_refused_and_others_are_not)
 {
   std::vector<std::byte> bytes = read_bytes(this->path);

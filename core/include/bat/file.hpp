@@ -46,7 +46,8 @@ struct OpenOptions
   /// and map_positions() and map_attribute() give whole columns without a copy. Only for files that
   /// nobody changes in place: a file that is found cut short gives Error{Truncated} as ever, but
   /// one that is cut short while it is being looked at, or on a disk that fails, ends the process
-  /// with SIGBUS. Writers of this library replace files and never change them.
+  /// with SIGBUS. Files of the paper's library are read all the same. Writers of this library
+  /// replace files and never change them.
   bool map = false;
 };
 
@@ -127,9 +128,9 @@ public:
 
   /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
   /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
-  /// Nothing is copied; pages are checked against their checksums. The memory is the file's, is
-  /// not to be written to, and is there as long as the file is open. Throws Error: InvalidArgument
-  /// if the file is not mapped or has fewer particles; Corrupt, Truncated.
+  /// Nothing is copied; pages are checked against their checksums during the call. The memory is
+  /// the file's, is not to be written to, and is there as long as the file is open. Throws Error:
+  /// InvalidArgument if the file is not mapped or has fewer particles; Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
   /// The same for attribute `index`: shape (count, components) in its own type.

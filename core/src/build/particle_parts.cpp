@@ -114,11 +114,13 @@ void ParticleParts::scatter(
   const std::uint32_t* slot, std::size_t array, const SlotRange& range, std::byte* out) const
 {
   const bool is_everything = range.end - range.begin == this->count_;
-  for (const Part& part : this->parts_)
-  {
-    build::scatter(slot + part.first, { part.rows, 0, part.count }, ParticleParts::array(part, array),
-      is_everything ? nullptr : &range, out);
-  }
+  tbb::parallel_for(std::size_t{ 0 }, this->parts_.size(),
+    [&](std::size_t p)
+    {
+      const Part& part = this->parts_[p];
+      build::scatter(slot + part.first, { part.rows, 0, part.count },
+        ParticleParts::array(part, array), is_everything ? nullptr : &range, out);
+    });
 }
 
 std::array<double, 3> ParticleParts::position(std::uint64_t number) const

@@ -296,7 +296,8 @@ Dataset::~Dataset() = default;
 
 Dataset Dataset::open(const std::filesystem::path& path, const OpenOptions& options)
 {
-  auto source = std::make_unique<io::RandomAccessFile>(path);
+  auto source =
+    std::make_unique<io::RandomAccessFile>(path, options.map ? io::Access::Map : io::Access::Read);
   source->set_observer(options.on_read);
   const std::optional<format::FileKind> kind = format::peek_kind(*source);
   if (kind == format::FileKind::Top)

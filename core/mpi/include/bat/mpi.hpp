@@ -100,15 +100,15 @@ struct Piece
 /// attributes; the others have the same attributes, in any order. One leaf file is written as
 /// `path` itself; several stand in the folder `path`.leaves. Makes no use of MPI outside of `comm`,
 /// nor from other threads than the calling one. Memory beyond the caller's arrays: the particles
-/// that others send to this rank, own ones of leaf files that get few of them, 8 bytes per own
-/// particle, 128 MiB. Throws Error on all ranks.
+/// that others send to this rank, own ones of leaf files that lie scattered among those of others
+/// (MPI.md, Exchange), 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
   const ParticleView& particles, const WriteOptions& options = {});
 
 /// Collective. As write_dataset, with particles that lie in several places: nothing is copied but
-/// what moves to an aggregator. Particles of a rank follow each other piece by piece; time, step
-/// and metadata are those of its first piece. Memory beyond that: 4 bytes per particle of a piece
-/// from whose midst particles are skipped.
+/// what moves to an aggregator, positions, and what write_dataset copies. Particles of a rank
+/// follow each other piece by piece; time, step and metadata are those of its first piece. Memory
+/// beyond that: 4 bytes per particle of a piece from whose midst particles are skipped.
 DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 
