@@ -2,7 +2,6 @@
 
 #include "agreement.hpp"
 #include "build/gather.hpp"
-#include "build/positions.hpp"
 #include "numbers.hpp"
 
 #include <tbb/parallel_for.h>

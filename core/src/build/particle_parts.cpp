@@ -68,6 +68,11 @@ std::size_t ParticleParts::part_of(std::uint64_t number) const noexcept
 void ParticleParts::gather(
   const std::uint32_t* numbers, std::size_t count, std::size_t array, std::byte* out) const
 {
+  if (const ArrayView* const view = this->single(array))
+  {
+    build::gather(numbers, count, *view, out); // numbers are rows
+    return;
+  }
   constexpr std::size_t kTogether = 1024;
   std::array<std::uint32_t, kTogether> rows;
   const std::uint64_t bytes = tuple_bytes(this->array(array));

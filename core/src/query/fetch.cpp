@@ -64,7 +64,7 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
 const std::byte* map_column(const File::Impl& file, const format::PagedSection& column,
   std::uint64_t tuple_bytes, std::uint64_t count, const QueryOptions& options)
 {
-  constexpr std::uint64_t kJobPages = 256;
+  constexpr std::uint64_t kJobPages = format::kPageBytes / 4; // whose checksums are one page
   const io::RandomAccessFile& source = *file.source;
   if (!source.is_mapped())
   {
