@@ -151,7 +151,7 @@ TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)
 
 TEST_F(Version, sorted_indexes_without_their_feature_are_ignored)
 {
-  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_c.bat");
+  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_d.bat");
   EXPECT_TRUE(
     bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
   this->in_header<std::uint64_t>(32, 0);

@@ -188,6 +188,7 @@ private:
   struct Scratch
   {
     std::vector<TreeletKey> keys;
+    std::vector<TreeletKey> room;
     std::vector<std::uint16_t> ranks; ///< of the particles down to a level
     std::vector<std::uint16_t> kept;  ///< those that go on to coarser levels
   };
@@ -238,12 +239,10 @@ private:
     const TreeletGrid grid(box);
     std::vector<TreeletKey>& keys = scratch.keys;
     keys.resize(treelet.count);
-    for (std::uint32_t i = 0; i != treelet.count; ++i)
-    {
-      keys[i] = grid.key(positions + std::size_t{ 3 } * i, static_cast<std::uint16_t>(i));
-    }
+    grid.fill_keys(positions, treelet.count, keys.data());
     const std::uint32_t size = this->out_.block_particles;
-    order_treelet(grid, keys.data(), treelet.count, size);
+    scratch.room.resize(treelet.count + kPartitionRoom);
+    order_treelet(grid, keys.data(), treelet.count, size, scratch.room.data());
     for (std::uint32_t begin = 0, block = treelet.first_block; begin < treelet.count;
          begin += size, ++block)
     {

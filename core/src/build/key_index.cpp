@@ -1,6 +1,7 @@
 #include "build/key_index.hpp"
 
 #include "bins.hpp"
+#include "build/avx512.hpp"
 
 #include <tbb/parallel_sort.h>
 
@@ -28,6 +29,8 @@ struct Nothing
     : std::numeric_limits<V>::lowest();
 };
 
+constexpr std::size_t kLanes = avx512::kLanes;
+
 template <class V>
 struct Extremes
 {
@@ -41,7 +44,6 @@ struct Extremes
 template <class V>
 Extremes<V> extremes(const V* values, std::size_t count)
 {
-  constexpr std::size_t kLanes = 8;
   std::array<V, kLanes> minimum;
   std::array<V, kLanes> maximum;
   std::array<bool, kLanes> has_nan{};
@@ -55,6 +57,11 @@ Extremes<V> extremes(const V* values, std::size_t count)
     has_nan[lane] |= is_nan_value(value);
   };
   std::size_t i = 0;
+  if (avx512::is_usable())
+  {
+    i = count / kLanes * kLanes;
+    has_nan[0] = avx512::extend(values, i, minimum.data(), maximum.data());
+  }
   for (; i + kLanes <= count; i += kLanes)
   {
     for (std::size_t lane = 0; lane != kLanes; ++lane)
@@ -135,12 +142,15 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
   const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
   const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-  const CellBits<V> cells(bits, minimum, maximum);
-  if (has_nan)
+  if (avx512::is_usable())
+  {
+    avx512::mark(values, blocks, treelet.count, bits, bitmaps);
+  }
+  else if (has_nan)
   {
     mark_but_nan(values, blocks, treelet.count, bits, bitmaps);
   }
-  else if (cells.usable())
+  else if (const CellBits<V> cells(bits, minimum, maximum); cells.usable())
   {
     mark(values, blocks, treelet.count, cells, bitmaps);
   }

@@ -74,7 +74,8 @@ private:
   [[nodiscard]] std::uint64_t cell(const Point& p, std::size_t axis) const noexcept
   {
     const double x = (static_cast<double>(p[axis]) * 0.5 - this->lower_[axis] * 0.5) * this->scale_;
-    return static_cast<std::uint64_t>(std::min(x, kCells - 1));
+    const double inside = x < kCells - 1 ? x : kCells - 1; // not std::min, which branches
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(inside)); // faster than unsigned
   }
 
   std::array<double, 3> lower_;

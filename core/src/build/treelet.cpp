@@ -1,5 +1,6 @@
 #include "build/treelet.hpp"
 
+#include "build/avx512.hpp"
 #include "build/bounds.hpp"
 
 #include <algorithm>
@@ -31,20 +32,27 @@ void shuffle(TreeletKey* keys, std::size_t count)
   }
 }
 
-// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first; returns how
-// many they are. No branch depends on a cell: half of such branches would be mispredicted.
+// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts in
+// their order; returns how many they are. No branch depends on a cell: half of such branches would
+// be mispredicted.
 template <bool or_equal>
-std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot)
+std::size_t partition(
+  TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot, TreeletKey* room)
 {
+  if (avx512::is_usable())
+  {
+    return avx512::partition(keys, count, axis, pivot, or_equal, room);
+  }
   std::size_t low = 0;
   for (std::size_t i = 0; i != count; ++i)
   {
     const TreeletKey key = keys[i];
     const std::int16_t x = cell_of(key, axis);
-    keys[i] = keys[low];
     keys[low] = key;
+    room[i - low] = key;
     low += or_equal ? x <= pivot : x < pivot;
   }
+  std::copy(room, room + (count - low), keys + low);
   return low;
 }
 
@@ -91,137 +99,68 @@ std::int16_t estimate(const TreeletKey* keys, std::size_t left, std::size_t coun
                       : estimate_from<5>(keys, left, count, axis);
 }
 
-// A few particles of which select() finds the lowest on one axis.
-class Few
+// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
+// their order.
+template <std::size_t size>
+void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-public:
-  static constexpr std::size_t kMost = 24;
-
-  Few(TreeletKey* keys, std::size_t axis)
-    : keys_(keys)
-    , axis_(axis)
+  std::array<std::int16_t, size> cells;
+  cells.fill(std::numeric_limits<std::int16_t>::max());
+  for (std::size_t i = 0; i != count; ++i)
   {
+    cells[i] = cell_of(keys[i], axis);
   }
-
-  // Introselect as libstdc++ has it: the same particles are swapped as in std::nth_element, so that
-  // the order is the same, too. Where that compares and branches, this looks for bits. False if it
-  // would go on with a heap.
-  bool select(std::size_t nth, std::size_t count)
+  const std::int16_t pivot = nth_of(cells, left);
+  std::size_t equal = left; // to the left
+  for (std::size_t i = 0; i != count; ++i)
   {
-    std::size_t begin = 0;
-    std::size_t end = count;
-    for (std::size_t rounds = 2 * highest_bit(count); end - begin > 3; --rounds)
-    {
-      if (rounds == 0)
-      {
-        return false;
-      }
-      const std::size_t cut = this->partition(begin, end);
-      (cut <= nth ? begin : end) = cut;
-    }
-    this->sort(begin, end - begin);
-    return true;
+    equal -= cells[i] < pivot;
   }
-
-private:
-  static std::size_t highest_bit(std::size_t bits)
+  std::array<TreeletKey, size> others;
+  std::size_t low = 0;
+  for (std::size_t i = 0; i != count; ++i)
   {
-    return 63 - static_cast<std::size_t>(__builtin_clzll(bits));
+    const TreeletKey key = keys[i];
+    const bool is_equal = cells[i] == pivot && equal != 0;
+    keys[low] = key;
+    others[i - low] = key;
+    low += is_equal || cells[i] < pivot;
+    equal -= is_equal;
   }
-
-  [[nodiscard]] std::int16_t cell(std::size_t i) const
-  {
-    return cell_of(this->keys_[i], this->axis_);
-  }
-
-  [[nodiscard]] std::size_t median(std::size_t a, std::size_t b, std::size_t c) const
-  {
-    const std::array<std::size_t, 8> median_if{ b, a, c, a, a, c, b, b };
-    const auto less = [this](std::size_t i, std::size_t j)
-    { return static_cast<std::size_t>(this->cell(i) < this->cell(j)); };
-    return median_if[less(a, b) << 2 | less(b, c) << 1 | less(a, c)];
-  }
-
-  std::size_t partition(std::size_t begin, std::size_t end)
-  {
-    std::swap(
-      this->keys_[begin], this->keys_[this->median(begin + 1, begin + (end - begin) / 2, end - 1)]);
-    const std::int16_t pivot = this->cell(begin);
-    std::uint32_t not_below = 0; // one bit for each particle
-    std::uint32_t not_above = 0;
-    for (std::size_t i = begin; i != end; ++i)
-    {
-      const std::int16_t cell = this->cell(i);
-      not_below |= std::uint32_t{ cell >= pivot } << i;
-      not_above |= std::uint32_t{ cell <= pivot } << i;
-    }
-    std::size_t low = begin + 1;
-    for (std::size_t high = end;; ++low)
-    {
-      low += static_cast<std::size_t>(__builtin_ctz(not_below >> low));
-      high = highest_bit(not_above & ((std::uint32_t{ 1 } << high) - 1));
-      if (low >= high)
-      {
-        return low;
-      }
-      std::swap(this->keys_[low], this->keys_[high]);
-      not_below |= std::uint32_t{ 1 } << high;
-      not_above |= std::uint32_t{ 1 } << low;
-    }
-  }
-
-  // At most three, stably.
-  void sort(std::size_t begin, std::size_t count)
-  {
-    TreeletKey* const keys = this->keys_ + begin;
-    if (count < 2)
-    {
-      return;
-    }
-    const bool a = this->cell(begin + 1) < this->cell(begin);
-    if (count == 2)
-    {
-      const std::array<TreeletKey, 2> before{ keys[0], keys[1] };
-      keys[a] = before[0];
-      keys[!a] = before[1];
-      return;
-    }
-    const std::array<TreeletKey, 3> before{ keys[0], keys[1], keys[2] };
-    const bool b = this->cell(begin + 2) < this->cell(begin);
-    const bool c = this->cell(begin + 2) < this->cell(begin + 1);
-    keys[a + b] = before[0];
-    keys[!a + c] = before[1];
-    keys[!b + !c] = before[2];
-  }
-
-  TreeletKey* keys_;
-  std::size_t axis_;
-};
-
-void select_nth(TreeletKey* keys, std::size_t nth, std::size_t count, std::size_t axis)
-{
-  if (count <= Few::kMost)
-  {
-    std::array<TreeletKey, Few::kMost> before;
-    std::copy(keys, keys + count, before.begin());
-    if (Few(keys, axis).select(nth, count))
-    {
-      return;
-    }
-    std::copy(before.data(), before.data() + count, keys);
-  }
-  std::nth_element(keys, keys + nth, keys + count,
-    [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
+  std::copy(others.data(), others.data() + (count - low), keys + low);
 }
 
-// Moves the `left` particles with the lowest cells to the front, as std::nth_element does.
-void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
+void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
+{
+  if (avx512::is_usable())
+  {
+    avx512::split_few(keys, left, count, axis);
+  }
+  else if (count <= kFewKeys / 2)
+  {
+    split_few<kFewKeys / 2>(keys, left, count, axis);
+  }
+  else
+  {
+    split_few<kFewKeys>(keys, left, count, axis);
+  }
+}
+
+// Moves the `left` particles with the lowest cells to the front.
+void split(
+  TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis, TreeletKey* room)
 {
   constexpr int kMostRounds = 24; // beyond, the cells mislead the estimate
-  for (int round = 0; count > Few::kMost && round != kMostRounds; ++round)
+  for (int round = 0; count > kFewKeys; ++round)
   {
+    if (round == kMostRounds)
+    {
+      std::nth_element(keys, keys + left, keys + count,
+        [axis](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
+      return;
+    }
     const std::int16_t pivot = estimate(keys, left, count, axis);
-    std::size_t low = partition<false>(keys, count, axis, pivot);
+    std::size_t low = partition<false>(keys, count, axis, pivot, room);
     if (left < low)
     {
       count = low;
@@ -229,7 +168,7 @@ void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t ax
     }
     if (low == 0) // the pivot is the lowest: those equal to it come off, however many they are
     {
-      low = partition<true>(keys, count, axis, pivot);
+      low = partition<true>(keys, count, axis, pivot, room);
     }
     if (left <= low)
     {
@@ -239,7 +178,7 @@ void split(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t ax
     left -= low;
     count -= low;
   }
-  select_nth(keys, left, count, axis);
+  split_few(keys, left, count, axis);
 }
 
 std::size_t longest_axis(const CellBox& box, const std::array<double, 3>& cell_size)
@@ -278,6 +217,29 @@ TreeletGrid::TreeletGrid(const Box& box) noexcept
   }
 }
 
+template <class T>
+void TreeletGrid::fill_keys(const T* positions, std::size_t count, TreeletKey* keys) const noexcept
+{
+  std::size_t i = 0;
+  if (avx512::is_usable())
+  {
+    i = count / avx512::kLanes * avx512::kLanes;
+    avx512::fill_keys(positions, i, this->half_lower_, this->scale_, keys);
+  }
+  for (; i != count; ++i)
+  {
+    keys[i] = key_of_number(static_cast<std::uint16_t>(i));
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const auto bits = static_cast<std::uint16_t>(this->cell(positions[3 * i + axis], axis));
+      keys[i] |= TreeletKey{ bits } << 16 * axis;
+    }
+  }
+}
+
+template void TreeletGrid::fill_keys(const float*, std::size_t, TreeletKey*) const noexcept;
+template void TreeletGrid::fill_keys(const double*, std::size_t, TreeletKey*) const noexcept;
+
 format::BlockBoxRecord TreeletGrid::quantise(const CellBox& cells) const noexcept
 {
   // A coordinate in a higher cell is larger. The outermost corners are the box of the treelet.
@@ -303,8 +265,8 @@ format::BlockBoxRecord TreeletGrid::quantise(const CellBox& cells) const noexcep
   return record;
 }
 
-void order_treelet(
-  const TreeletGrid& grid, TreeletKey* keys, std::size_t count, std::size_t block_particles)
+void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
+  std::size_t block_particles, TreeletKey* room)
 {
   if (count <= kRunParticles)
   {
@@ -313,9 +275,9 @@ void order_treelet(
   }
   const std::size_t blocks = (count + block_particles - 1) / block_particles;
   const std::size_t left = blocks > 1 ? (blocks + 1) / 2 * block_particles : count / 2;
-  split(keys, left, count, longest_axis(tight_cells(keys, count), grid.cell_size()));
-  order_treelet(grid, keys, left, block_particles);
-  order_treelet(grid, keys + left, count - left, block_particles);
+  split(keys, left, count, longest_axis(tight_cells(keys, count), grid.cell_size()), room);
+  order_treelet(grid, keys, left, block_particles, room);
+  order_treelet(grid, keys + left, count - left, block_particles, room);
 }
 
 CellBox tight_cells(const TreeletKey* keys, std::size_t count)

@@ -4,7 +4,6 @@
 #include "bat/types.hpp"
 #include "format/layout.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,17 +38,9 @@ class TreeletGrid
 public:
   explicit TreeletGrid(const Box& box) noexcept;
 
+  /// Keys of packed positions, numbered from 0 on.
   template <class T>
-  [[nodiscard]] TreeletKey key(const T* position, std::uint16_t number) const noexcept
-  {
-    TreeletKey key = key_of_number(number);
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      const auto bits = static_cast<std::uint16_t>(this->cell(position[axis], axis));
-      key |= TreeletKey{ bits } << 16 * axis;
-    }
-    return key;
-  }
+  void fill_keys(const T* positions, std::size_t count, TreeletKey* keys) const noexcept;
 
   [[nodiscard]] const std::array<double, 3>& cell_size() const noexcept { return this->cell_size_; }
 
@@ -57,15 +48,16 @@ public:
   /// 10).
   [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
 
-private:
   static constexpr std::int32_t kCells = 65536;
 
+private:
   // No smaller for a larger coordinate. Halves, so that the extent of huge boxes does not overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
   {
     // Corners of boxes that are a few ulps wide are rounded to beyond them.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
-    const double inside = std::min(std::max(0.0, distance), kCells - 1.0);
+    const double above = distance > 0.0 ? distance : 0.0; // not std::max, which branches
+    const double inside = above < kCells - 1.0 ? above : kCells - 1.0;
     return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kCells / 2);
   }
 
@@ -79,9 +71,13 @@ private:
 /// Median-split k-d order (paper, section III-C2): whole blocks of `block_particles` stay together,
 /// and go on being halved down to small runs, inside which the order is shuffled by a fixed rule.
 /// So every run of consecutive particles is compact, and picking every k-th of them is a stratified
-/// sample that does not lock onto a lattice.
-void order_treelet(
-  const TreeletGrid& grid, TreeletKey* keys, std::size_t count, std::size_t block_particles);
+/// sample that does not lock onto a lattice. `room` is for count + kPartitionRoom keys.
+void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
+  std::size_t block_particles, TreeletKey* room);
+inline constexpr std::size_t kPartitionRoom = 8;
+
+/// So few keys are split by comparing each with all.
+inline constexpr std::size_t kFewKeys = 32;
 
 /// Cells of `count` particles, at least one.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);

@@ -1,0 +1,54 @@
+// The loops that take most of a build's time, for processors with AVX-512 (F, BW and VL). Each
+// gives what the portable loop beside its caller gives, bit for bit, so that the bytes of a file do
+// not depend on the processor.
+#pragma once
+
+#include "bins.hpp"
+#include "build/treelet.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::build::avx512
+{
+/// Whether the others may be called.
+[[nodiscard]] bool is_usable() noexcept;
+/// False makes is_usable() false in the whole process, for comparisons with the portable loops.
+void allow(bool allowed) noexcept;
+
+constexpr std::size_t kLanes = 8; ///< numbers of 64 bits in a vector
+
+/// Keys of packed positions, numbered from 0 on; `count` is a multiple of kLanes. On each axis the
+/// cell is (x / 2 - half_lower) * scale, cut to TreeletGrid::kCells cells.
+void fill_keys(const float* positions, std::size_t count, const std::array<double, 3>& half_lower,
+  const std::array<double, 3>& scale, TreeletKey* keys);
+void fill_keys(const double* positions, std::size_t count, const std::array<double, 3>& half_lower,
+  const std::array<double, 3>& scale, TreeletKey* keys);
+
+/// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
+/// in their order; returns how many they are. `room` is for count + kPartitionRoom keys.
+[[nodiscard]] std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis,
+  std::int16_t pivot, bool or_equal, TreeletKey* room);
+
+/// The `left` particles with the lowest cells, of equal ones the earlier, come first, both parts in
+/// their order. At most kFewKeys.
+void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis);
+
+/// Extends kLanes minima and maxima, each by every kLanes-th value that is not NaN; `count` is a
+/// multiple of kLanes. Returns whether any is NaN.
+[[nodiscard]] bool extend(
+  const double* values, std::size_t count, double* minimum, double* maximum);
+[[nodiscard]] bool extend(
+  const std::int64_t* values, std::size_t count, std::int64_t* minimum, std::int64_t* maximum);
+[[nodiscard]] bool extend(
+  const std::uint64_t* values, std::size_t count, std::uint64_t* minimum, std::uint64_t* maximum);
+
+/// ORs the bit of each value that is not NaN into the bitmap of its block.
+void mark(const double* values, const std::uint16_t* blocks, std::size_t count,
+  const TreeletBits<double>& bits, std::uint32_t* bitmaps);
+void mark(const std::int64_t* values, const std::uint16_t* blocks, std::size_t count,
+  const TreeletBits<std::int64_t>& bits, std::uint32_t* bitmaps);
+void mark(const std::uint64_t* values, const std::uint16_t* blocks, std::size_t count,
+  const TreeletBits<std::uint64_t>& bits, std::uint32_t* bitmaps);
+}

@@ -1,0 +1,300 @@
+// The loops for AVX-512 against what the standard library and the portable loops give.
+
+#include "bat/writer.hpp"
+#include "bins.hpp"
+#include "build/avx512.hpp"
+#include "build/treelet.hpp"
+#include "support/clouds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace
+{
+using bat::build::key_of_number;
+using bat::build::kFewKeys;
+using bat::build::kPartitionRoom;
+using bat::build::TreeletGrid;
+using bat::build::TreeletKey;
+namespace avx512 = bat::build::avx512;
+
+class Avx512 : public testing::Test
+{
+protected:
+  void SetUp() override
+  {
+    if (!avx512::is_usable())
+    {
+      GTEST_SKIP() << "this processor has no AVX-512";
+    }
+  }
+  void TearDown() override { avx512::allow(true); }
+
+  std::mt19937_64 random_{ 1 };
+};
+
+std::int16_t cell_of(TreeletKey key, std::size_t axis)
+{
+  return static_cast<std::int16_t>(key >> 16 * axis);
+}
+
+// Keys whose cells are among `cells` values around 0.
+std::vector<TreeletKey> keys_in(std::size_t count, unsigned cells, std::mt19937_64& random)
+{
+  std::vector<TreeletKey> keys(count);
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    keys[i] = key_of_number(static_cast<std::uint16_t>(i));
+    for (unsigned axis = 0; axis != 3; ++axis)
+    {
+      const auto cell = static_cast<std::uint16_t>(
+        static_cast<int>(random() % cells) - static_cast<int>(cells / 2));
+      keys[i] |= TreeletKey{ cell } << 16 * axis;
+    }
+  }
+  return keys;
+}
+
+constexpr unsigned kCellCounts[] = { 1, 2, 3, 20, 65536 };
+
+// Values of all kinds between `lower` and `upper`, both of which occur.
+template <class V>
+std::vector<V> values_between(V lower, V upper, std::size_t count, std::mt19937_64& random)
+{
+  std::vector<V> values{ lower, upper };
+  while (values.size() < count)
+  {
+    const double share = std::pow(clouds::unit(random), 3);
+    const V value = static_cast<V>(static_cast<double>(lower) +
+      share * (static_cast<double>(upper) - static_cast<double>(lower)));
+    values.push_back(std::clamp(value, lower, upper));
+  }
+  std::shuffle(values.begin(), values.end(), random);
+  return values;
+}
+
+// Bitmaps of `values`, NaN among them, are those that the bit of each value gives.
+template <class V>
+void expect_bitmaps(std::vector<V> values, const std::vector<V>& edges, std::mt19937_64& random)
+{
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const bat::TreeletBits<V> bits(edges, bat::bin_of(edges, *least), bat::bin_of(edges, *most));
+  for (const std::size_t run : { 1u, 3u, 16u, 64u })
+  {
+    for (const std::size_t count :
+      { std::size_t{ 1 }, std::size_t{ 7 }, std::size_t{ 8 }, std::size_t{ 9 }, values.size() })
+    {
+      std::vector<V> some(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+      if constexpr (std::is_floating_point_v<V>)
+      {
+        if (count > 8)
+        {
+          some[random() % count] = std::numeric_limits<V>::quiet_NaN();
+        }
+      }
+      std::vector<std::uint16_t> blocks(count);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        blocks[i] = static_cast<std::uint16_t>(i / run % 50);
+      }
+      std::vector<std::uint32_t> expected(50);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        expected[blocks[i]] |= some[i] == some[i] ? std::uint32_t{ 1 } << bits(some[i]) : 0;
+      }
+      std::vector<std::uint32_t> bitmaps(50);
+      avx512::mark(some.data(), blocks.data(), count, bits, bitmaps.data());
+      EXPECT_EQ(bitmaps, expected) << count << " values, " << edges.size() << " edges";
+    }
+  }
+}
+
+template <class V>
+void expect_bitmaps_of(V lower, V upper, std::mt19937_64& random)
+{
+  const std::vector<V> values = values_between(lower, upper, 1000, random);
+  for (const std::size_t edge_count : { 0u, 1u, 5u, 31u, 32u, 200u })
+  {
+    std::vector<V> edges = values_between(lower, upper, edge_count + 2, random);
+    edges.resize(edge_count);
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    expect_bitmaps(values, edges, random);
+  }
+}
+
+template <class V>
+void expect_extremes(const std::vector<V>& values, bool has_nan)
+{
+  std::array<V, avx512::kLanes> minimum;
+  std::array<V, avx512::kLanes> maximum;
+  minimum.fill(std::numeric_limits<V>::max());
+  maximum.fill(std::numeric_limits<V>::lowest());
+  std::array<V, avx512::kLanes> least = minimum;
+  std::array<V, avx512::kLanes> most = maximum;
+  EXPECT_EQ(avx512::extend(values.data(), values.size(), minimum.data(), maximum.data()), has_nan);
+  for (std::size_t i = 0; i != values.size(); ++i)
+  {
+    const std::size_t lane = i % avx512::kLanes;
+    least[lane] = values[i] < least[lane] ? values[i] : least[lane];
+    most[lane] = values[i] > most[lane] ? values[i] : most[lane];
+  }
+  EXPECT_EQ(minimum, least);
+  EXPECT_EQ(maximum, most);
+}
+}
+
+TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
+{
+  for (const unsigned cells : kCellCounts)
+  {
+    for (std::size_t count = 1; count < 5000; count += 1 + count / 3)
+    {
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        for (const bool or_equal : { false, true })
+        {
+          std::vector<TreeletKey> keys = keys_in(count, cells, this->random_);
+          std::vector<TreeletKey> expected = keys;
+          const std::int16_t pivot = cell_of(keys[this->random_() % count], axis);
+          const auto middle = std::stable_partition(expected.begin(), expected.end(),
+            [&](TreeletKey key)
+            {
+              const std::int16_t cell = cell_of(key, axis);
+              return or_equal ? cell <= pivot : cell < pivot;
+            });
+          // Keys behind those stay.
+          keys.resize(count + 10, 77);
+          std::vector<TreeletKey> room(count + kPartitionRoom);
+          const std::size_t low =
+            avx512::partition(keys.data(), count, axis, pivot, or_equal, room.data());
+          EXPECT_EQ(low, static_cast<std::size_t>(middle - expected.begin()));
+          expected.resize(count + 10, 77);
+          ASSERT_EQ(keys, expected) << count << " keys in " << cells << " cells, axis " << axis;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Avx512, few_keys_are_split_as_a_stable_sort_would)
+{
+  for (const unsigned cells : kCellCounts)
+  {
+    for (std::size_t count = 1; count <= kFewKeys; ++count)
+    {
+      for (std::size_t left = 0; left <= count; ++left)
+      {
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          std::vector<TreeletKey> keys = keys_in(count, cells, this->random_);
+          std::vector<TreeletKey> expected = keys;
+          std::stable_sort(expected.begin(), expected.end(),
+            [&](TreeletKey a, TreeletKey b) { return cell_of(a, axis) < cell_of(b, axis); });
+          const auto middle = expected.begin() + static_cast<std::ptrdiff_t>(left);
+          // By number, which is how they came.
+          const auto by_number = [](TreeletKey a, TreeletKey b)
+          { return bat::build::number_of(a) < bat::build::number_of(b); };
+          std::sort(expected.begin(), middle, by_number);
+          std::sort(middle, expected.end(), by_number);
+          keys.resize(count + 10, 77);
+          expected.resize(count + 10, 77);
+          avx512::split_few(keys.data(), left, count, axis);
+          ASSERT_EQ(keys, expected) << left << " of " << count << " keys in " << cells << " cells";
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Avx512, keys_are_those_of_the_portable_loop)
+{
+  const auto check = [&](auto zero)
+  {
+    using T = decltype(zero);
+    for (const double extent : { 0.0, 1e-30, 1.0, 1e30 })
+    {
+      for (const std::size_t count : { 1u, 8u, 9u, 1000u })
+      {
+        std::vector<T> positions(3 * count);
+        bat::Box box{ { -1, 5, 0 }, { -1 + extent, 5 + 3 * extent, extent / 7 } };
+        for (std::size_t i = 0; i != positions.size(); ++i)
+        {
+          const std::size_t axis = i % 3;
+          positions[i] = static_cast<T>(
+            box.lower[axis] + clouds::unit(this->random_) * (box.upper[axis] - box.lower[axis]));
+        }
+        const TreeletGrid grid(box);
+        std::vector<TreeletKey> keys(count);
+        std::vector<TreeletKey> expected(count);
+        grid.fill_keys(positions.data(), count, keys.data());
+        avx512::allow(false);
+        grid.fill_keys(positions.data(), count, expected.data());
+        avx512::allow(true);
+        EXPECT_EQ(keys, expected) << count << " positions over " << extent;
+      }
+    }
+  };
+  check(float{});
+  check(double{});
+}
+
+TEST_F(Avx512, bitmaps_are_those_of_the_bit_of_each_value)
+{
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  expect_bitmaps_of(-1.0, 1.0, this->random_);
+  expect_bitmaps_of(0.0, 1e300, this->random_);
+  expect_bitmaps(std::vector<double>(100, kInfinity), { -1.0, 0.0, 1.0 }, this->random_);
+  const std::vector<double> wide{ -kInfinity, -0.0, 0.0, 1, 2, 3, 4, 5, 6, kInfinity };
+  expect_bitmaps(wide, { -1.0, 0.0, 1.0, kInfinity }, this->random_);
+  expect_bitmaps_of<std::int64_t>(-1000, 1000, this->random_);
+  expect_bitmaps_of<std::int64_t>(std::numeric_limits<std::int64_t>::min() / 2,
+    std::numeric_limits<std::int64_t>::max() / 2, this->random_);
+  expect_bitmaps_of<std::uint64_t>(5, 9, this->random_);
+  expect_bitmaps_of<std::uint64_t>(
+    1, std::uint64_t{ 1 } << 63 | std::uint64_t{ 1 } << 61, this->random_);
+}
+
+TEST_F(Avx512, extremes_of_lanes_are_those_of_comparisons)
+{
+  std::vector<double> values = values_between(-3.0, 1e9, 800, this->random_);
+  expect_extremes(values, false);
+  values[13] = std::numeric_limits<double>::infinity();
+  values[99] = -0.0;
+  values[107] = 0.0;
+  expect_extremes(values, false);
+  values[400] = std::numeric_limits<double>::quiet_NaN();
+  expect_extremes(values, true);
+  expect_extremes(std::vector<double>{}, false);
+  expect_extremes(values_between<std::int64_t>(-5, 1000000, 800, this->random_), false);
+  expect_extremes(
+    values_between<std::uint64_t>(5, std::uint64_t{ 3 } << 62, 800, this->random_), false);
+}
+
+TEST_F(Avx512, files_have_the_same_bytes_without_it)
+{
+  const std::vector<clouds::Cloud> all{ clouds::uniform(20011, 1), clouds::clustered(30000, 2),
+    clouds::duplicates(20000, 3), clouds::with_nan(9000, 4), clouds::mixed_types(5000, 5),
+    clouds::uniform(1, 6), clouds::uniform(33, 7) };
+  for (const clouds::Cloud& cloud : all)
+  {
+    for (const std::uint32_t block : { 0u, 16u, 100u })
+    {
+      bat::BuildOptions options;
+      options.block_particles = block;
+      const bat::Bytes with = bat::encode(cloud.view(), options);
+      avx512::allow(false);
+      const bat::Bytes without = bat::encode(cloud.view(), options);
+      avx512::allow(true);
+      EXPECT_TRUE(with == without) << cloud.count << " particles, blocks of " << block;
+    }
+  }
+}
