@@ -585,18 +585,14 @@ private:
     }
   }
 
-  template <class Id>
+  template <class Number>
   void write_numbers(std::uint32_t k, const BuiltKey& key)
   {
-    std::vector<Id> ids(key.bitmaps.size());
-    tbb::parallel_for(std::size_t{ 0 }, ids.size(),
-      [&](std::size_t i)
-      {
-        ids[i] = static_cast<Id>(
-          std::lower_bound(key.dictionary.begin(), key.dictionary.end(), key.bitmaps[i]) -
-          key.dictionary.begin());
-      });
-    this->write_paged(SectionKind::BlockBitmaps, k, ids.data(), sizeof(Id) * ids.size());
+    std::vector<Number> numbers(key.bitmaps.size());
+    std::transform(key.bitmaps.begin(), key.bitmaps.end(), numbers.begin(),
+      [](std::uint32_t number) { return static_cast<Number>(number); });
+    this->write_paged(
+      SectionKind::BlockBitmaps, k, numbers.data(), sizeof(Number) * numbers.size());
   }
 
   void write_schema()

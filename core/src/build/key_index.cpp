@@ -2,8 +2,7 @@
 
 #include "bins.hpp"
 #include "build/avx512.hpp"
-
-#include <tbb/parallel_sort.h>
+#include "radix_sort.hpp"
 
 #include <algorithm>
 #include <array>
@@ -202,15 +201,33 @@ void KeyIndexer<V>::choose_bitmaps()
     bitmaps.clear();
     return;
   }
-  std::vector<std::uint32_t> distinct = bitmaps;
-  tbb::parallel_sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   const std::uint64_t blocks = bitmaps.size();
+  std::vector<std::uint64_t> sorted(blocks); // bitmap, and below it the block
+  for (std::uint64_t block = 0; block != blocks; ++block)
+  {
+    sorted[block] = std::uint64_t{ bitmaps[block] } << 32 | block;
+  }
+  radix_sort(sorted);
+  std::vector<std::uint32_t> distinct;
+  for (const std::uint64_t entry : sorted)
+  {
+    const auto bitmap = static_cast<std::uint32_t>(entry >> 32);
+    if (distinct.empty() || distinct.back() != bitmap)
+    {
+      distinct.push_back(bitmap);
+    }
+  }
   const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
   if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
   {
     this->out_.bitmap_bytes = 4;
     return;
+  }
+  std::uint32_t number = 0;
+  for (const std::uint64_t entry : sorted)
+  {
+    number += distinct[number] != entry >> 32;
+    bitmaps[static_cast<std::uint32_t>(entry)] = number;
   }
   this->out_.bitmap_bytes = bytes;
   this->out_.dictionary = std::move(distinct);

@@ -27,7 +27,8 @@ struct BuiltKey
   ValueClass type = ValueClass::Float;
   std::vector<std::uint64_t> edges; ///< bits of values of the class
   std::vector<format::TreeletKeyRecord> treelets;
-  std::vector<std::uint32_t> bitmaps; ///< of each block; empty if not worth storing
+  /// Of each block, or its number in the dictionary if there is one; empty if not worth storing.
+  std::vector<std::uint32_t> bitmaps;
   std::vector<std::uint32_t> dictionary;
   std::uint8_t bitmap_bytes = 0;
   std::uint64_t minimum = 0;
