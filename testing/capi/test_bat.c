@@ -278,6 +278,47 @@ static void strided_and_separate_arrays_come_back(void)
   }
 }
 
+/* Of the file at `path`. */
+static void columns_are_there_without_a_copy(void)
+{
+  bat_dataset* dataset = NULL;
+  bat_dataset* copied = NULL;
+  bat_selection* selection = NULL;
+  const void* values = NULL;
+  const void* coarse = NULL;
+  uint64_t count = 0;
+  uint64_t few = 0;
+  static int64_t ids[kCount];
+  static float positions[3 * kCount];
+  CHECK_OK(bat_open_mapped(path, &dataset));
+  CHECK_OK(bat_open(path, &copied));
+  CHECK_OK(bat_select(copied, NULL, &selection));
+  CHECK_OK(bat_read_attribute(copied, "id", selection, ids, sizeof(ids)));
+  CHECK_OK(bat_read_positions(copied, selection, positions, sizeof(positions)));
+  bat_selection_free(selection);
+  CHECK_OK(bat_map_attribute(dataset, "id", 0, 1.0, &values, &count));
+  CHECK(count == kCount && memcmp(values, ids, sizeof(ids)) == 0);
+  CHECK_OK(bat_map_attribute(dataset, "id", 0, 0.5, &coarse, &few));
+  CHECK(few == kCount / 2 && coarse == values);
+  CHECK_OK(bat_map_positions(dataset, 0, 1.0, &values, &count));
+  CHECK(count == kCount && memcmp(values, positions, sizeof(positions)) == 0);
+
+  CHECK_FAILS(bat_map_positions(copied, 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "map");
+  CHECK(values == NULL && count == 0);
+  CHECK_FAILS(
+    bat_map_positions(dataset, 1, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "number 1");
+  CHECK_FAILS(bat_map_positions(dataset, 0, 1.5, &values, &count), BAT_INVALID_ARGUMENT, "quality");
+  CHECK_FAILS(bat_map_attribute(dataset, "b", 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "b");
+  CHECK_FAILS(bat_map_attribute(dataset, NULL, 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT,
+    "name is NULL");
+  CHECK_FAILS(
+    bat_map_positions(dataset, 0, 1.0, NULL, &count), BAT_INVALID_ARGUMENT, "result pointer");
+  bat_close(copied);
+  CHECK_FAILS(bat_open_mapped("/nowhere/a.bat", &copied), BAT_NOT_FOUND, "/nowhere/a.bat");
+  CHECK(copied == NULL);
+  bat_close(dataset);
+}
+
 static void errors_have_status_and_text(void)
 {
   bat_dataset* dataset = NULL;
@@ -381,6 +422,7 @@ int main(int argc, char** argv)
   snprintf(path, sizeof(path), "%s/test_bat_c.bat", argc > 1 ? argv[1] : ".");
   every_type_comes_back();
   strided_and_separate_arrays_come_back();
+  columns_are_there_without_a_copy();
   errors_have_status_and_text();
   remove(path);
   return failures != 0;

@@ -78,6 +78,35 @@ def every_type_comes_back():
         assert large.count == np.count_nonzero(everything["uint64"][:, 0] <= 2**63)
 
 
+def columns_are_there_without_a_copy():
+    with bat.Dataset(PATH, COMM, map=True) as d, bat.Dataset(PATH, COMM) as copied:
+        everything = d.read()
+        particles = copied.read()
+        for name, values in particles.items():
+            np.testing.assert_array_equal(everything[name], values)
+        # Leaf files follow each other, and in each all particles are in the order of the file.
+        leaves = range(d.leaf_files)
+        np.testing.assert_array_equal(np.concatenate([d.map_positions(leaf) for leaf in leaves]),
+                                      particles.positions)
+        for name, values in particles.items():
+            np.testing.assert_array_equal(
+                np.concatenate([d.map_attribute(name, leaf) for leaf in leaves]), values)
+        coarse = d.map_attribute("id", quality=0.25)
+        whole = d.map_attribute("id")
+        assert 0.25 <= len(coarse) / len(whole) < 0.26
+        assert coarse.ctypes.data == whole.ctypes.data and not coarse.flags.writeable
+        assert len(d.map_positions(quality=0.0)) == 0
+        fails(lambda: d.map_attribute("nothing"), bat.BatError, "nothing")
+        fails(lambda: d.map_attribute("id", leaf=99), bat.BatError, "99")
+        fails(lambda: d.map_attribute("id", leaf=-1), bat.BatError, "-1")
+        fails(lambda: d.map_positions(quality=2.0), bat.BatError, "2")
+        fails(lambda: copied.map_positions(), bat.BatError, "map")
+        expected = whole.copy()
+        base = d.map_attribute("id")
+    np.testing.assert_array_equal(base, expected)  # though the dataset is closed
+    fails(lambda: bat.Dataset(PATH + ".none" if LAST else PATH, COMM, map=True), bat.BatError, ".none")
+
+
 def errors_come_on_all_ranks():
     xyz = np.zeros((2, 3))
     refused = fails(lambda: bat.Dataset("/nowhere/a.bat", COMM), bat.BatError, "/nowhere/a.bat")
@@ -139,6 +168,7 @@ def steps_become_series():
 
 if __name__ == "__main__":
     every_type_comes_back()
+    columns_are_there_without_a_copy()
     errors_come_on_all_ranks()
     if COMM is not None:
         steps_become_series()

@@ -64,6 +64,28 @@ std::int64_t exact(const bat::Number& number, const std::string& name)
   return static_cast<std::int64_t>(*value);
 }
 
+void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
+{
+  need(out, "result pointer");
+  *out = nullptr;
+  *out = new bat_dataset(bat::Dataset::open(need_text(path, "path"), options));
+}
+
+// Of a leaf file, map(file, count) gives the values of as many particles as a quality has.
+template <class Map>
+void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, const void** values,
+  std::uint64_t* count, const Map& map)
+{
+  need(values, "result pointer");
+  need(count, "result pointer");
+  *values = nullptr;
+  *count = 0;
+  const bat::File& file = opened(dataset).leaf_file(leaf);
+  const std::uint64_t particles = file.particles_at(quality);
+  *values = map(file, particles);
+  *count = particles;
+}
+
 // Where values go, checked.
 void* room(const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes,
   std::size_t tuple_bytes, const std::string& what)
@@ -191,13 +213,14 @@ using namespace bat::capi;
 
 int bat_open(const char* path, bat_dataset** out)
 {
-  return guard(
-    [&]
-    {
-      need(out, "result pointer");
-      *out = nullptr;
-      *out = new bat_dataset(bat::Dataset::open(need_text(path, "path")));
-    });
+  return guard([&] { open(path, {}, out); });
+}
+
+int bat_open_mapped(const char* path, bat_dataset** out)
+{
+  bat::OpenOptions options;
+  options.map = true;
+  return guard([&] { open(path, options, out); });
 }
 
 void bat_close(bat_dataset* dataset)
@@ -490,4 +513,29 @@ int bat_read_attribute(const bat_dataset* dataset, const char* name, const bat_s
   void* out, size_t bytes)
 {
   return guard([&] { read_attribute(dataset, name, selection, out, bytes); });
+}
+
+int bat_map_positions(
+  const bat_dataset* dataset, uint64_t leaf, double quality, const void** values, uint64_t* count)
+{
+  return guard(
+    [&]
+    {
+      map_column(dataset, leaf, quality, values, count,
+        [](const bat::File& file, std::uint64_t particles)
+        { return file.map_positions(particles); });
+    });
+}
+
+int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf, double quality,
+  const void** values, uint64_t* count)
+{
+  return guard(
+    [&]
+    {
+      const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
+      map_column(dataset, leaf, quality, values, count,
+        [index](const bat::File& file, std::uint64_t particles)
+        { return file.map_attribute(index, particles); });
+    });
 }

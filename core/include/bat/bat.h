@@ -195,6 +195,11 @@ extern "C"
 
   /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT. */
   BAT_API int bat_open(const char* path, bat_dataset** out);
+  /* The same with the files mapped into memory instead of read, so that bat_map_positions and
+   * bat_map_attribute give columns without a copy. Only for files that nobody changes in place: one
+   * that is cut short while it is looked at, or on a disk that fails, ends the process with SIGBUS.
+   * Files of the paper's library are read all the same. */
+  BAT_API int bat_open_mapped(const char* path, bat_dataset** out);
   BAT_API void bat_close(bat_dataset* dataset);
 
   BAT_API int bat_dataset_count(const bat_dataset* dataset, uint64_t* particles);
@@ -283,6 +288,18 @@ extern "C"
     const bat_dataset* dataset, const bat_selection* selection, void* out, size_t bytes);
   BAT_API int bat_read_attribute(const bat_dataset* dataset, const char* name,
     const bat_selection* selection, void* out, size_t bytes);
+
+  /* Where the values of the coarse share `quality` of a leaf file lie in a dataset that was opened
+   * with bat_open_mapped: of `*count` particles, in the same order in all columns, packed as
+   * bat_read_positions and bat_read_attribute give them, aligned. Leaf files are numbered from 0 to
+   * bat_dataset_leaf_files - 1. Nothing is copied; the pages are checked in the call. The values
+   * are not to be written to and are there until bat_close. Safe to call at once. INVALID_ARGUMENT:
+   * a dataset that is not mapped or of the paper's library, no such leaf file or attribute, a
+   * quality outside [0, 1]; and all errors of bat_open. */
+  BAT_API int bat_map_positions(const bat_dataset* dataset, uint64_t leaf, double quality,
+    const void** values, uint64_t* count);
+  BAT_API int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf,
+    double quality, const void** values, uint64_t* count);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,10 @@ public:
   [[nodiscard]] std::uint64_t file_bytes() const;
   /// The only leaf file if it is one of this library's own; else null.
   [[nodiscard]] const File* single_file() const noexcept;
+  /// Leaf file number `leaf` of leaves(), which is opened if it is not open yet, and is there as
+  /// long as the dataset. Throws Error: InvalidArgument if there is no such leaf file, or if it is
+  /// one of the paper's library; as open().
+  [[nodiscard]] const File& leaf_file(std::size_t leaf) const;
 
   /// Particles of a quality: over leaf files, the sum of min(n, ceil(quality * n)). Throws
   /// Error{InvalidArgument} outside [0, 1].

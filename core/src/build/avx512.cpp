@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -54,15 +53,14 @@ BAT_AVX512 __mmask8 first_lanes(std::size_t count)
   return static_cast<__mmask8>((1u << std::min(count, kLanes)) - 1);
 }
 
-// The eight values where bits begin, at [from, from + 8 * step) in steps.
+// Every second of the values where bits begin, from one on.
 template <class V>
-BAT_AVX512 __m512i every(
-  const std::array<V, kBitmapBits>& begins, std::size_t from, std::size_t step)
+BAT_AVX512 __m512i every_second(const std::array<V, kBitmapBits>& begins, std::size_t from)
 {
   alignas(64) std::array<V, kLanes> values;
   for (std::size_t i = 0; i != kLanes; ++i)
   {
-    values[i] = begins[std::min<std::size_t>(from + i * step, kBitmapBits - 1)];
+    values[i] = begins[from + 2 * i];
   }
   return _mm512_load_si512(values.data());
 }
@@ -237,8 +235,8 @@ BAT_AVX512 void mark_values(const V* values, const std::uint16_t* blocks, std::s
   }
   const __m512i upper_0 = _mm512_load_si512(upper.data());
   const __m512i upper_1 = _mm512_load_si512(upper.data() + kLanes);
-  const __m512i lower_0 = every(begins, 0, 2);
-  const __m512i lower_1 = every(begins, 2 * kLanes, 2);
+  const __m512i lower_0 = every_second(begins, 0);
+  const __m512i lower_1 = every_second(begins, 2 * kLanes);
   const __m512i one = _mm512_set1_epi64(1);
   const __m512i most = _mm512_set1_epi64(bits.begin_count());
   for (std::size_t i = 0; i < count; i += kLanes)

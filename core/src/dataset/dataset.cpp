@@ -430,6 +430,23 @@ const File* Dataset::single_file() const noexcept
   return this->impl_->single;
 }
 
+const File& Dataset::leaf_file(std::size_t leaf) const
+{
+  const std::size_t count = this->leaves().size();
+  if (leaf >= count)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: leaf file number {}; there are {}", this->name(), leaf, count));
+  }
+  const auto* own = dynamic_cast<const FileLeaf*>(&this->impl_->leaf(leaf));
+  if (!own)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: is a file of the paper's library", this->leaves()[leaf].path.string()));
+  }
+  return own->file();
+}
+
 std::uint64_t Dataset::particles_at(double quality) const
 {
   query::check_quality(this->name(), quality);
