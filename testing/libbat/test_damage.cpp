@@ -1,6 +1,7 @@
 // Damaged files of the paper's library: an error, or an answer, but never a crash, a hang or absurd
 // memory. These files have no checksums, so that the answer may be a different one.
 
+#include "bat/dataset.hpp"
 #include "samples.hpp"
 #include "support/allocation_limit.hpp"
 
@@ -430,6 +431,8 @@ TEST(Damage, arguments_that_cannot_be_honoured_are_refused)
       leaf->read_positions({ { { 5, 5 }, { 9, 1 } }, 6, 0 }, out.data(), {});
     }));
   EXPECT_TRUE(refused([&] { leaf->read_positions({ { { 5, 5 } }, 6, 0 }, out.data(), {}); }));
+  const auto dataset = bat::Dataset::open(samples::file("good/good0.bat"));
+  EXPECT_TRUE(refused([&] { (void)dataset.leaf_file(0); })); // is no bat::File
   query = {};
   query.part = 7; // the interval of ranks takes its place
   EXPECT_EQ(leaf->select(query, all, {}).count, 1500U);

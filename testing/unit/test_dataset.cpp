@@ -62,6 +62,19 @@ protected:
   std::vector<clouds::Cloud> parts = dataset_files::slabs(cloud, kLeaves);
 };
 
+TEST_F(Dataset, gives_its_leaf_files)
+{
+  const bat::Dataset dataset = bat::Dataset::open(this->path);
+  for (std::size_t leaf = 0; leaf != kLeaves; ++leaf)
+  {
+    const bat::File& file = dataset.leaf_file(leaf);
+    EXPECT_EQ(file.name(), dataset.leaves()[leaf].path.string());
+    EXPECT_EQ(file.particle_count(), this->parts[leaf].count);
+    EXPECT_EQ(&file, &dataset.leaf_file(leaf));
+  }
+  EXPECT_THROW((void)dataset.leaf_file(kLeaves), bat::Error);
+}
+
 TEST_F(Dataset, describes_itself_without_its_leaf_files)
 {
   fs::rename(this->path.string() + ".leaves", this->folder / "elsewhere");
