@@ -308,7 +308,9 @@ static void columns_are_there_without_a_copy(void)
   CHECK_FAILS(
     bat_map_positions(dataset, 1, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "number 1");
   CHECK_FAILS(bat_map_positions(dataset, 0, 1.5, &values, &count), BAT_INVALID_ARGUMENT, "quality");
-  CHECK_FAILS(bat_map_attribute(dataset, "b", 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "b");
+  CHECK_FAILS(
+    bat_map_attribute(dataset, "b", 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT, "'b'");
+  CHECK(values == NULL && count == 0);
   CHECK_FAILS(bat_map_attribute(dataset, NULL, 0, 1.0, &values, &count), BAT_INVALID_ARGUMENT,
     "name is NULL");
   CHECK_FAILS(

@@ -96,15 +96,23 @@ def columns_are_there_without_a_copy():
         assert 0.25 <= len(coarse) / len(whole) < 0.26
         assert coarse.ctypes.data == whole.ctypes.data and not coarse.flags.writeable
         assert len(d.map_positions(quality=0.0)) == 0
-        fails(lambda: d.map_attribute("nothing"), bat.BatError, "nothing")
+        fails(lambda: d.map_attribute("nothing"), bat.BatError, "'nothing'")
         fails(lambda: d.map_attribute("id", leaf=99), bat.BatError, "99")
         fails(lambda: d.map_attribute("id", leaf=-1), bat.BatError, "-1")
-        fails(lambda: d.map_positions(quality=2.0), bat.BatError, "2")
+        fails(lambda: d.map_attribute("id", leaf=2**64), bat.BatError, str(2**64))
+        fails(lambda: d.map_positions(quality=2.0), bat.BatError, "quality")
+        fails(lambda: setattr(whole.flags, "writeable", True), ValueError, "WRITEABLE")
         fails(lambda: copied.map_positions(), bat.BatError, "map")
         expected = whole.copy()
         base = d.map_attribute("id")
     np.testing.assert_array_equal(base, expected)  # though the dataset is closed
-    fails(lambda: bat.Dataset(PATH + ".none" if LAST else PATH, COMM, map=True), bat.BatError, ".none")
+    del whole, coarse, base
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        assert os.path.basename(PATH) not in maps.read()
+    # As always, the path is that of rank 0.
+    with bat.Dataset(PATH if RANK == 0 else PATH + ".none", COMM, map=True) as d:
+        assert len(d) == len(everything["id"])
+    fails(lambda: bat.Dataset(PATH + ".none", COMM, map=True), bat.BatError, ".none")
 
 
 def errors_come_on_all_ranks():

@@ -1,4 +1,5 @@
-// The loops for AVX-512 against what the standard library and the portable loops give.
+// The order of treelets; the loops for AVX-512 against what the standard library and the portable
+// loops give.
 
 #include "bat/writer.hpp"
 #include "bins.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -147,9 +149,44 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
     least[lane] = values[i] < least[lane] ? values[i] : least[lane];
     most[lane] = values[i] > most[lane] ? values[i] : most[lane];
   }
-  EXPECT_EQ(minimum, least);
-  EXPECT_EQ(maximum, most);
+  // Not only equal: zeros have signs.
+  EXPECT_EQ(std::memcmp(minimum.data(), least.data(), sizeof(minimum)), 0);
+  EXPECT_EQ(std::memcmp(maximum.data(), most.data(), sizeof(maximum)), 0);
 }
+}
+
+// Both with and without AVX-512.
+TEST(Treelet, is_halved_along_its_longest_axis)
+{
+  std::mt19937_64 random(2);
+  for (const bool allowed : { true, false })
+  {
+    avx512::allow(allowed);
+    for (const unsigned cells : kCellCounts)
+    {
+      for (const std::size_t count : { 17u, 32u, 33u, 64u, 65u, 700u, 5000u })
+      {
+        const TreeletGrid grid({ { 0, 0, 0 }, { 1e9, 1, 1 } });
+        const std::vector<TreeletKey> keys = keys_in(count, cells, random);
+        std::vector<TreeletKey> ordered = keys;
+        std::vector<TreeletKey> room(count + kPartitionRoom);
+        bat::build::order_treelet(grid, ordered.data(), count, 64, room.data());
+        std::vector<TreeletKey> sorted = ordered;
+        std::sort(sorted.begin(), sorted.end());
+        std::vector<TreeletKey> all = keys;
+        std::sort(all.begin(), all.end());
+        EXPECT_EQ(sorted, all);
+        const std::size_t blocks = (count + 63) / 64;
+        const std::size_t left = blocks > 1 ? (blocks + 1) / 2 * 64 : count / 2;
+        const auto less = [](TreeletKey a, TreeletKey b) { return cell_of(a, 0) < cell_of(b, 0); };
+        const auto middle = ordered.begin() + static_cast<std::ptrdiff_t>(left);
+        EXPECT_LE(cell_of(*std::max_element(ordered.begin(), middle, less), 0),
+          cell_of(*std::min_element(middle, ordered.end(), less), 0))
+          << count << " keys in " << cells << " cells";
+      }
+    }
+  }
+  avx512::allow(true);
 }
 
 TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
@@ -271,6 +308,12 @@ TEST_F(Avx512, extremes_of_lanes_are_those_of_comparisons)
   values[99] = -0.0;
   values[107] = 0.0;
   expect_extremes(values, false);
+  std::vector<double> zeros(800);
+  for (double& zero : zeros)
+  {
+    zero = this->random_() % 2 == 0 ? 0.0 : -0.0;
+  }
+  expect_extremes(zeros, false);
   values[400] = std::numeric_limits<double>::quiet_NaN();
   expect_extremes(values, true);
   expect_extremes(std::vector<double>{}, false);

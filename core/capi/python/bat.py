@@ -404,19 +404,10 @@ class Dataset:
     """
 
     def __init__(self, path, comm=None, *, map=False):  # pylint: disable=redefined-builtin
-        lib = _lib()
         self._comm = comm
-        if not map:
-            self._owned = _Owned(lib.bat_close)
-            _call(comm, "open", os.fsencode(path), ctypes.byref(self._owned.pointer))
-            return
-        self._owned = _Mapped(lib.bat_close)
-        failure = None
-        try:
-            _check(lib.bat_open_mapped(os.fsencode(path), ctypes.byref(self._owned.pointer)))
-        except BatError as error:
-            failure = error
-        _together(comm, failure)
+        self._owned = (_Mapped if map else _Owned)(_lib().bat_close)
+        _call(comm, "open_mapped" if map else "open", os.fsencode(path),
+              ctypes.byref(self._owned.pointer))
 
     def __enter__(self):
         return self
@@ -540,7 +531,7 @@ class Dataset:
 
     def _map(self, what, where, shape, dtype, *name):
         leaf, quality = where
-        if leaf < 0:
+        if not 0 <= leaf < 2**64:
             raise BatError(9, f"leaf file number {leaf}")
         values, count = ctypes.c_void_p(), ctypes.c_uint64()
         _check(getattr(_lib(), "bat_map_" + what)(
@@ -551,9 +542,7 @@ class Dataset:
         size = int(count.value * dtype.itemsize * np.prod(shape, dtype=np.int64))
         memory = (ctypes.c_char * size).from_address(values.value)
         memory.dataset = self._owned
-        array = np.frombuffer(memory, dtype).reshape(count.value, *shape)
-        array.flags.writeable = False
-        return array
+        return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(count.value, *shape)
 
     def _fetch(self, what, selection, out, *name):
         _call(self._comm, "read_" + what, self._owned.pointer, *name, selection.pointer,

@@ -71,7 +71,7 @@ void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
   *out = new bat_dataset(bat::Dataset::open(need_text(path, "path"), options));
 }
 
-// Of a leaf file, map(file, count) gives the values of as many particles as a quality has.
+// Of a leaf file, map(file, count, options) gives the values of as many particles as a quality has.
 template <class Map>
 void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, const void** values,
   std::uint64_t* count, const Map& map)
@@ -82,7 +82,7 @@ void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, 
   *count = 0;
   const bat::File& file = opened(dataset).leaf_file(leaf);
   const std::uint64_t particles = file.particles_at(quality);
-  *values = map(file, particles);
+  *values = map(file, particles, dataset->map_options);
   *count = particles;
 }
 
@@ -522,8 +522,8 @@ int bat_map_positions(
     [&]
     {
       map_column(dataset, leaf, quality, values, count,
-        [](const bat::File& file, std::uint64_t particles)
-        { return file.map_positions(particles); });
+        [](const bat::File& file, std::uint64_t particles, const bat::QueryOptions& options)
+        { return file.map_positions(particles, options); });
     });
 }
 
@@ -533,9 +533,12 @@ int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t lea
   return guard(
     [&]
     {
-      const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
       map_column(dataset, leaf, quality, values, count,
-        [index](const bat::File& file, std::uint64_t particles)
-        { return file.map_attribute(index, particles); });
+        [&](const bat::File& file, std::uint64_t particles, const bat::QueryOptions& options)
+        {
+          const std::size_t index =
+            opened(dataset).attribute_index(need_text(name, "attribute name"));
+          return file.map_attribute(index, particles, options);
+        });
     });
 }

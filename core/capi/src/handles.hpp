@@ -39,6 +39,7 @@ struct bat_dataset
   }
   bat::Dataset dataset;
   std::string metadata;
+  bat::QueryOptions map_options; ///< of bat_map_positions and bat_map_attribute
 };
 
 struct bat_query

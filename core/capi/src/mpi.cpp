@@ -158,7 +158,9 @@ int bat_mpi_write(MPI_Comm comm, const char* path, const bat_particles* particle
     });
 }
 
-int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out)
+namespace
+{
+int open(MPI_Comm comm, const char* path, const bat::OpenOptions& options, bat_dataset** out)
 {
   std::string source;
   const int status = together(comm,
@@ -171,7 +173,25 @@ int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out)
   {
     return status;
   }
-  return guard([&] { *out = new bat_dataset(bat::mpi::open_dataset(comm, source)); });
+  return guard(
+    [&]
+    {
+      *out = new bat_dataset(bat::mpi::open_dataset(comm, source, options));
+      (*out)->map_options.threads = bat::mpi::threads_per_rank(comm);
+    });
+}
+}
+
+int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out)
+{
+  return open(comm, path, {}, out);
+}
+
+int bat_mpi_open_mapped(MPI_Comm comm, const char* path, bat_dataset** out)
+{
+  bat::OpenOptions options;
+  options.map = true;
+  return open(comm, path, options, out);
 }
 
 int bat_mpi_select(
@@ -238,6 +258,11 @@ int bat_mpi_write_f(MPI_Fint comm, const char* path, const bat_particles* partic
 int bat_mpi_open_f(MPI_Fint comm, const char* path, bat_dataset** out)
 {
   return bat_mpi_open(from_fortran(comm), path, out);
+}
+
+int bat_mpi_open_mapped_f(MPI_Fint comm, const char* path, bat_dataset** out)
+{
+  return bat_mpi_open_mapped(from_fortran(comm), path, out);
 }
 
 int bat_mpi_select_f(

@@ -23,13 +23,13 @@ std::uint64_t checksum_of(const Dataset& dataset)
 }
 }
 
-Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path)
+Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const OpenOptions& options)
 {
   const OwnComm own(comm);
   std::string text = path.string();
   broadcast_text(own, text);
   std::optional<Dataset> dataset;
-  const auto open = [&] { dataset.emplace(Dataset::open(text)); };
+  const auto open = [&] { dataset.emplace(Dataset::open(text, options)); };
   // Rank 0 first: a file that is not there is looked for once, not by thousands.
   together(own.get(),
     [&]

@@ -37,6 +37,10 @@ extern "C"
    * collective. */
   BAT_API int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out);
   BAT_API int bat_mpi_open_f(MPI_Fint comm, const char* path, bat_dataset** out);
+  /* The same as bat_open_mapped opens. bat_map_positions and bat_map_attribute are not collective.
+   */
+  BAT_API int bat_mpi_open_mapped(MPI_Comm comm, const char* path, bat_dataset** out);
+  BAT_API int bat_mpi_open_mapped_f(MPI_Fint comm, const char* path, bat_dataset** out);
 
   /* As bat_select, bat_read_positions and bat_read_attribute, which every rank may also call alone.
    * Each rank has its own query and its own answer. To restart: give every rank its box of a tiling

@@ -114,7 +114,8 @@ DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
 
 /// Collective. Opens the same dataset on all ranks, or fails on all; Error{CannotOpen} if it is
 /// being replaced at this moment.
-[[nodiscard]] Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path);
+[[nodiscard]] Dataset open_dataset(
+  MPI_Comm comm, const std::filesystem::path& path, const OpenOptions& options = {});
 
 /// Values of some particles in this process's memory, packed.
 struct Particles
