@@ -176,8 +176,9 @@ int open(MPI_Comm comm, const char* path, const bat::OpenOptions& options, bat_d
   return guard(
     [&]
     {
+      const int threads = options.map ? bat::mpi::threads_per_rank(comm) : 0;
       *out = new bat_dataset(bat::mpi::open_dataset(comm, source, options));
-      (*out)->map_options.threads = bat::mpi::threads_per_rank(comm);
+      (*out)->map_options.threads = threads;
     });
 }
 }

@@ -290,7 +290,7 @@ extern "C"
     const bat_selection* selection, void* out, size_t bytes);
 
   /* Where the values of the coarse share `quality` of a leaf file lie in a dataset that was opened
-   * with bat_open_mapped: of `*count` particles, in the same order in all columns, packed as
+   * mapped: of `*count` particles, in the same order in all columns, packed as
    * bat_read_positions and bat_read_attribute give them, aligned. Leaf files are numbered from 0 to
    * bat_dataset_leaf_files - 1. Nothing is copied; the pages are checked in the call. The values
    * are not to be written to and are there until bat_close. Safe to call at once. INVALID_ARGUMENT:

@@ -44,11 +44,10 @@ struct OpenOptions
   std::function<void(std::uint64_t, std::uint64_t)> on_read;
   /// Maps files into memory instead of reading them: queries copy straight out of the page cache,
   /// and File::map_positions() and map_attribute() give whole columns without a copy (of a Dataset:
-  /// those of its leaf_file()s). Only for files that
-  /// nobody changes in place: a file that is found cut short gives Error{Truncated} as ever, but
-  /// one that is cut short while it is being looked at, or on a disk that fails, ends the process
-  /// with SIGBUS. Files of the paper's library are read all the same. Writers of this library
-  /// replace files and never change them.
+  /// those of its leaf_file()s). Only for files that nobody changes in place: a file that is found
+  /// cut short gives Error{Truncated} as ever, but one that is cut short while it is being looked
+  /// at, or on a disk that fails, ends the process with SIGBUS. Files of the paper's library are
+  /// read all the same. Writers of this library replace files and never change them.
   bool map = false;
 };
 
