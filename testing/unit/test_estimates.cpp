@@ -129,6 +129,28 @@ TEST_F(Estimates, ids_are_not_lost_to_a_budget_among_many_leaf_files)
   EXPECT_EQ(dataset.quality_within(query, found), 1.0);
 }
 
+TEST_F(Estimates, of_a_few_ids_a_budget_takes_as_many_as_it_names)
+{
+  const fs::path single = this->folder / "single.bat";
+  bat::write_file(single, this->cloud.view());
+  const bat::Dataset dataset = bat::Dataset::open(single);
+  bat::Query query;
+  query.values = { { "id", std::nullopt, {} } };
+  const bat::Key& ids = dataset.attributes()[dataset.attribute_index("id")].keys[0];
+  for (std::int64_t k = 0; k != 24; ++k)
+  {
+    query.values[0].values.emplace_back(std::get<std::int64_t>(ids.minimum) + 5 * k);
+  }
+  const std::uint64_t found = dataset.select(query).count;
+  ASSERT_GT(found, 3U);
+  for (std::uint64_t budget = 1; budget != found; ++budget)
+  {
+    query.quality = 1;
+    query.quality = dataset.quality_within(query, budget);
+    EXPECT_EQ(dataset.select(query).count, budget);
+  }
+}
+
 TEST_F(Estimates, a_budget_holds_for_any_query)
 {
   const bat::Dataset dataset = bat::Dataset::open(this->path);

@@ -37,6 +37,51 @@ double highest_within(
   return fits;
 }
 
+// How many particles of a selection are of a quality, without looking at all of its spans.
+class CountsByQuality
+{
+public:
+  CountsByQuality(const DatasetSelection& selection, const std::vector<LeafInfo>& leaves)
+  {
+    for (const DatasetSelection::Part& part : selection.parts)
+    {
+      this->parts_.push_back({ part.selection.spans, leaves[part.leaf].particles, {} });
+      std::uint64_t before = 0;
+      for (const Span& span : part.selection.spans)
+      {
+        this->parts_.back().before.push_back(before);
+        before += span.count;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t operator()(double quality) const
+  {
+    std::uint64_t sum = 0;
+    for (const Part& part : this->parts_)
+    {
+      const std::uint64_t end = count_at(quality, part.particles);
+      const auto after = std::partition_point(
+        part.spans.begin(), part.spans.end(), [end](const Span& span) { return span.first < end; });
+      if (after != part.spans.begin())
+      {
+        const auto last = static_cast<std::size_t>(after - part.spans.begin()) - 1;
+        sum += part.before[last] + std::min(part.spans[last].count, end - part.spans[last].first);
+      }
+    }
+    return sum;
+  }
+
+private:
+  struct Part
+  {
+    const std::vector<Span>& spans;
+    std::uint64_t particles;
+    std::vector<std::uint64_t> before; ///< particles in the spans before each
+  };
+  std::vector<Part> parts_;
+};
+
 // Distance between neighbours of `n` particles that are spread evenly in a box of these extents.
 double spacing_in(std::array<double, 3> extent, double n)
 {
@@ -104,35 +149,23 @@ double Dataset::quality_within(
     return found;
   }
   whole.quality = std::min(query.quality, query.quality * kSampleParticles / all);
-  auto matches = static_cast<double>(this->select(whole, options).count);
-  double estimate = whole.quality;
+  DatasetSelection sample = this->select(whole, options);
+  const auto matches = static_cast<double>(sample.count);
   const double least = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
-  if (!query.values.empty() || least <= limit)
+  // It may be that everything fits. A few ids must not get lost in a sample.
+  const bool in_full = !query.values.empty() || least <= limit;
+  // Above what the sample tells by three standard deviations. Between two levels space is not
+  // covered evenly, so that it has to be tried.
+  const double estimate = in_full
+    ? query.quality
+    : std::min(query.quality, whole.quality * limit / (matches + 3 * std::sqrt(matches) + 9));
+  if (sample.count <= budget && estimate > whole.quality)
   {
-    // It may be that everything fits. A few ids must not get lost in a sample.
-    whole.quality = query.quality;
-    if (static_cast<double>(this->select(whole, options).count) <= limit)
-    {
-      return query.quality;
-    }
-  }
-  // Between two levels space is not covered evenly, so that what a sample tells has to be tried.
-  for (int i = 0; i != 4; ++i)
-  {
-    // Three standard deviations above what a random sample of that size tells.
-    estimate = std::min(query.quality, estimate * limit / (matches + 3 * std::sqrt(matches) + 9));
-    if (estimate <= found)
-    {
-      return found;
-    }
     whole.quality = estimate;
-    matches = static_cast<double>(this->select(whole, options).count);
-    if (matches <= limit)
-    {
-      return estimate;
-    }
+    sample = this->select(whole, options);
   }
-  return found;
+  return std::max(
+    found, highest_within(whole.quality, budget, CountsByQuality(sample, this->leaves())));
 }
 
 double Dataset::spacing(const Query& query, const QueryOptions& options) const
