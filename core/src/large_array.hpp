@@ -1,9 +1,7 @@
 // Memory for as many values as there are particles.
 #pragma once
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "bat/bytes.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -13,9 +11,8 @@
 
 namespace bat
 {
-/// Values that start undefined: nothing is filled with zeros only to be written again. Large ones
-/// lie on large pages where the system has them, because what is gathered through a permutation
-/// would otherwise wait for address translation. The size is fixed until reset().
+/// Values that start undefined: nothing is filled with zeros only to be written again. In memory of
+/// allocate_large(). The size is fixed until reset().
 template <class T>
 class LargeArray
 {
@@ -44,36 +41,20 @@ public:
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return this->memory_.get()[i]; }
 
 private:
-  static constexpr std::size_t kLargePage = std::size_t{ 1 } << 21;
-
   struct Free
   {
-    std::size_t alignment = 0;
-    void operator()(T* memory) const noexcept
-    {
-      ::operator delete (memory, std::align_val_t{ this->alignment });
-    }
+    std::size_t size = 0;
+    void operator()(T* memory) const noexcept { free_large(memory, this->size * sizeof(T)); }
   };
   using Memory = std::unique_ptr<T, Free>;
 
   static Memory allocate(std::size_t size)
   {
-    if (size > (std::numeric_limits<std::size_t>::max() - kLargePage) / sizeof(T))
+    if (size > std::numeric_limits<std::size_t>::max() / sizeof(T))
     {
       throw std::bad_alloc();
     }
-    constexpr std::size_t kCacheLine = 64;
-    const std::size_t bytes = size * sizeof(T);
-    const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : kCacheLine;
-    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* const memory = ::operator new (rounded, std::align_val_t{ alignment });
-#ifdef MADV_HUGEPAGE
-    if (alignment == kLargePage)
-    {
-      (void)::madvise(memory, rounded, MADV_HUGEPAGE);
-    }
-#endif
-    return Memory(static_cast<T*>(memory), Free{ alignment });
+    return Memory(static_cast<T*>(allocate_large(size * sizeof(T))), Free{ size });
   }
 
   Memory memory_;

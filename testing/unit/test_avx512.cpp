@@ -4,6 +4,7 @@
 #include "bat/writer.hpp"
 #include "bins.hpp"
 #include "build/avx512.hpp"
+#include "build/morton.hpp"
 #include "build/treelet.hpp"
 #include "support/clouds.hpp"
 
@@ -63,6 +64,29 @@ std::vector<TreeletKey> keys_in(std::size_t count, unsigned cells, std::mt19937_
     }
   }
   return keys;
+}
+
+constexpr double kExtents[] = { 0.0, 1e-30, 1.0, 1e30 };
+
+bat::Box box_of(double extent)
+{
+  return { { -1, 5, 0 }, { -1 + extent, 5 + 3 * extent, extent / 7 } };
+}
+
+// Packed; some are corners.
+template <class T>
+std::vector<T> positions_in(const bat::Box& box, std::size_t count, std::mt19937_64& random)
+{
+  std::vector<T> positions(3 * count);
+  for (std::size_t i = 0; i != positions.size(); ++i)
+  {
+    const std::size_t axis = i % 3;
+    const double share = i % 16 < 2 ? static_cast<double>(i % 16) : clouds::unit(random);
+    const T value = static_cast<T>(box.lower[axis] + share * (box.upper[axis] - box.lower[axis]));
+    positions[i] =
+      std::clamp(value, static_cast<T>(box.lower[axis]), static_cast<T>(box.upper[axis]));
+  }
+  return positions;
 }
 
 constexpr unsigned kCellCounts[] = { 1, 2, 3, 20, 65536 };
@@ -257,18 +281,12 @@ TEST_F(Avx512, keys_are_those_of_the_portable_loop)
   const auto check = [&](auto zero)
   {
     using T = decltype(zero);
-    for (const double extent : { 0.0, 1e-30, 1.0, 1e30 })
+    for (const double extent : kExtents)
     {
       for (const std::size_t count : { 1u, 8u, 9u, 1000u })
       {
-        std::vector<T> positions(3 * count);
-        bat::Box box{ { -1, 5, 0 }, { -1 + extent, 5 + 3 * extent, extent / 7 } };
-        for (std::size_t i = 0; i != positions.size(); ++i)
-        {
-          const std::size_t axis = i % 3;
-          positions[i] = static_cast<T>(
-            box.lower[axis] + clouds::unit(this->random_) * (box.upper[axis] - box.lower[axis]));
-        }
+        const bat::Box box = box_of(extent);
+        const std::vector<T> positions = positions_in<T>(box, count, this->random_);
         const TreeletGrid grid(box);
         std::vector<TreeletKey> keys(count);
         std::vector<TreeletKey> expected(count);
@@ -277,6 +295,37 @@ TEST_F(Avx512, keys_are_those_of_the_portable_loop)
         grid.fill_keys(positions.data(), count, expected.data());
         avx512::allow(true);
         EXPECT_EQ(keys, expected) << count << " positions over " << extent;
+      }
+    }
+  };
+  check(float{});
+  check(double{});
+}
+
+TEST_F(Avx512, coarse_codes_are_those_of_the_portable_loop)
+{
+  const auto check = [&](auto zero)
+  {
+    using T = decltype(zero);
+    for (const double extent : kExtents)
+    {
+      for (const std::size_t count : { 1u, 16u, 17u, 1000u })
+      {
+        const bat::Box box = box_of(extent);
+        const std::vector<T> positions = positions_in<T>(box, count, this->random_);
+        const bat::build::MortonGrid grid(box);
+        for (int levels = 1; levels <= bat::build::MortonGrid::kMostCoarseLevels; ++levels)
+        {
+          std::vector<std::uint32_t> codes(count);
+          grid.coarse_codes(positions.data(), count, levels, codes.data());
+          for (std::size_t i = 0; i != count; ++i)
+          {
+            const std::array<T, 3> point{ positions[3 * i], positions[3 * i + 1],
+              positions[3 * i + 2] };
+            ASSERT_EQ(codes[i], grid.coarse_code(point, levels)) << levels << " levels";
+            ASSERT_EQ(codes[i], grid.code(point) >> 3 * (21 - levels)) << levels << " levels";
+          }
+        }
       }
     }
   };

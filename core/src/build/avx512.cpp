@@ -136,6 +136,84 @@ BAT_AVX512 void fill_keys_of(const T* positions, std::size_t count,
   }
 }
 
+// Every third number of three vectors, from number `axis` on.
+struct EveryThird
+{
+  __m512i of_two;   // out of the first two vectors
+  __m512i of_three; // out of those and the third
+};
+
+BAT_AVX512 EveryThird every_third(std::size_t axis)
+{
+  alignas(64) std::array<std::uint32_t, kCodes> of_two{};
+  alignas(64) std::array<std::uint32_t, kCodes> of_three{};
+  for (std::uint32_t i = 0; i != kCodes; ++i)
+  {
+    const auto number = static_cast<std::uint32_t>(3 * i + axis);
+    const bool is_third = number >= 2 * kCodes;
+    of_two[i] = is_third ? 0 : number;
+    of_three[i] = is_third ? number - kCodes : i; // the second vector's numbers begin at kCodes
+  }
+  return { _mm512_load_si512(of_two.data()), _mm512_load_si512(of_three.data()) };
+}
+
+BAT_AVX512 __m512i spread_step(__m512i x, unsigned by, int mask)
+{
+  return _mm512_and_si512(_mm512_or_si512(x, _mm512_slli_epi32(x, by)), _mm512_set1_epi32(mask));
+}
+
+// Spreads 6 bits to every third bit.
+BAT_AVX512 __m512i spread_few_bits(__m512i x)
+{
+  return spread_step(spread_step(spread_step(x, 8, 0x300F), 4, 0x30C3), 2, 0x9249);
+}
+
+template <class T>
+BAT_AVX512 void coarse_codes_of(const T* positions, std::size_t count,
+  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  std::uint32_t* codes)
+{
+  alignas(64) std::array<double, 3 * kLanes> lowers;
+  for (std::size_t i = 0; i != lowers.size(); ++i)
+  {
+    lowers[i] = half_lower[i % 3];
+  }
+  const __m512d half = _mm512_set1_pd(0.5);
+  const __m512d scales = _mm512_set1_pd(scale);
+  const __m512d largest = _mm512_set1_pd(most);
+  const __m128i shift = _mm_cvtsi32_si128(dropped);
+  const EveryThird of_x = every_third(0);
+  const EveryThird of_y = every_third(1);
+  const EveryThird of_z = every_third(2);
+  for (std::size_t i = 0; i != count; i += kCodes)
+  {
+    const auto cells_of = [&](std::size_t v) BAT_AVX512
+    {
+      const __m512d x = load_doubles(positions + 3 * i + v * kLanes);
+      const __m512d distance = _mm512_mul_pd(
+        _mm512_sub_pd(_mm512_mul_pd(x, half), _mm512_load_pd(&lowers[v % 3 * kLanes])), scales);
+      return _mm512_cvttpd_epi32(_mm512_min_pd(distance, largest));
+    };
+    const auto both = [&](std::size_t v) BAT_AVX512
+    {
+      const __m512i cells =
+        _mm512_inserti64x4(_mm512_castsi256_si512(cells_of(v)), cells_of(v + 1), 1);
+      return _mm512_srl_epi32(cells, shift);
+    };
+    const __m512i first = both(0);
+    const __m512i second = both(2);
+    const __m512i third = both(4);
+    const auto spread = [&](const EveryThird& which) BAT_AVX512
+    {
+      const __m512i of_two = _mm512_permutex2var_epi32(first, which.of_two, second);
+      return spread_few_bits(_mm512_permutex2var_epi32(of_two, which.of_three, third));
+    };
+    _mm512_storeu_si512(codes + i,
+      _mm512_or_si512(_mm512_slli_epi32(spread(of_x), 2),
+        _mm512_or_si512(_mm512_slli_epi32(spread(of_y), 1), spread(of_z))));
+  }
+}
+
 template <bool or_equal>
 BAT_AVX512 std::size_t partition_by(
   TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot, TreeletKey* room)
@@ -294,6 +372,20 @@ void fill_keys(const double* positions, std::size_t count, const std::array<doub
   fill_keys_of(positions, count, half_lower, scale, keys);
 }
 
+void coarse_codes(const float* positions, std::size_t count,
+  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  std::uint32_t* codes)
+{
+  coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
+}
+
+void coarse_codes(const double* positions, std::size_t count,
+  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  std::uint32_t* codes)
+{
+  coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
+}
+
 std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot,
   bool or_equal, TreeletKey* room)
 {
@@ -387,6 +479,16 @@ void fill_keys(const float*, std::size_t, const std::array<double, 3>&,
 
 void fill_keys(const double*, std::size_t, const std::array<double, 3>&,
   const std::array<double, 3>&, TreeletKey*)
+{
+}
+
+void coarse_codes(
+  const float*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*)
+{
+}
+
+void coarse_codes(
+  const double*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*)
 {
 }
 

@@ -26,6 +26,18 @@ void fill_keys(const float* positions, std::size_t count, const std::array<doubl
 void fill_keys(const double* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
+constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
+
+/// Codes of cells of a grid of 2^levels cells along each axis, as MortonGrid::coarse_code(), of
+/// packed positions; `count` is a multiple of kCodes. The cell is (x / 2 - half_lower) * scale, at
+/// most `most`, without its `dropped` lower bits, of which at most 6 are left.
+void coarse_codes(const float* positions, std::size_t count,
+  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  std::uint32_t* codes);
+void coarse_codes(const double* positions, std::size_t count,
+  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
+  std::uint32_t* codes);
+
 /// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
 /// in their order; returns how many they are. `room` is for count + kPartitionRoom keys.
 [[nodiscard]] std::size_t partition(TreeletKey* keys, std::size_t count, std::size_t axis,

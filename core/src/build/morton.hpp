@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/types.hpp"
+#include "build/avx512.hpp"
 #include "build/bounds.hpp"
 
 #include <array>
@@ -27,7 +28,7 @@ class MortonGrid
 {
 public:
   explicit MortonGrid(const Box& box) noexcept
-    : lower_(box.lower)
+    : half_lower_{ box.lower[0] * 0.5, box.lower[1] * 0.5, box.lower[2] * 0.5 }
   {
     const std::size_t axis = longest_axis(box);
     const double half_extent = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
@@ -54,6 +55,24 @@ public:
       kSpread[this->cell(p, 2) >> dropped];
   }
 
+  /// The same of packed positions.
+  template <class T>
+  void coarse_codes(
+    const T* positions, std::size_t count, int levels, std::uint32_t* codes) const noexcept
+  {
+    std::size_t i = 0;
+    if (avx512::is_usable())
+    {
+      i = count / avx512::kCodes * avx512::kCodes;
+      avx512::coarse_codes(
+        positions, i, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
+    }
+    for (; i != count; ++i)
+    {
+      codes[i] = this->coarse_code(positions + 3 * i, levels);
+    }
+  }
+
 private:
   static constexpr std::array<std::uint32_t, 1 << kMostCoarseLevels> kSpread = []
   {
@@ -73,12 +92,12 @@ private:
   template <class Point>
   [[nodiscard]] std::uint64_t cell(const Point& p, std::size_t axis) const noexcept
   {
-    const double x = (static_cast<double>(p[axis]) * 0.5 - this->lower_[axis] * 0.5) * this->scale_;
+    const double x = (static_cast<double>(p[axis]) * 0.5 - this->half_lower_[axis]) * this->scale_;
     const double inside = x < kCells - 1 ? x : kCells - 1; // not std::min, which branches
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(inside)); // faster than unsigned
   }
 
-  std::array<double, 3> lower_;
+  std::array<double, 3> half_lower_;
   double scale_ = 0;
 };
 }

@@ -302,6 +302,9 @@ private:
     return this->sort_into_pieces(begin, end, joined(boxes), points);
   }
 
+  static const T* packed(const Positions<T>& points) { return points.packed(); }
+  static const T* packed(const LargeArray<Point>& points) { return points.data()->data(); }
+
   // A stable counting sort of particles [begin, end) by piece; `points` are theirs.
   template <class Points>
   std::vector<Piece> sort_into_pieces(
@@ -317,10 +320,20 @@ private:
     slices.for_each(
       [&](std::size_t s, std::size_t from, std::size_t to)
       {
+        if (const T* const positions = packed(points))
+        {
+          grid.coarse_codes(positions + 3 * from, to - from, levels, &cell[from]);
+        }
+        else
+        {
+          for (std::size_t i = from; i != to; ++i)
+          {
+            cell[i] = grid.coarse_code(points[i], levels);
+          }
+        }
         std::uint32_t* here = &counts[s * cells];
         for (std::size_t i = from; i != to; ++i)
         {
-          cell[i] = grid.coarse_code(points[i], levels);
           ++here[cell[i]];
         }
       });

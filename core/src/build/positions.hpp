@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 namespace bat::build
@@ -37,6 +38,16 @@ public:
     {
       __builtin_prefetch(data + i * this->stride_);
     }
+  }
+
+  /// Of all particles, if they are packed; else null.
+  [[nodiscard]] const T* packed() const noexcept
+  {
+    const bool is_packed = this->stride_ == 3 * sizeof(T) &&
+      this->data_[1] == this->data_[0] + sizeof(T) &&
+      this->data_[2] == this->data_[1] + sizeof(T) &&
+      reinterpret_cast<std::uintptr_t>(this->data_[0]) % alignof(T) == 0;
+    return is_packed ? reinterpret_cast<const T*>(this->data_[0]) : nullptr;
   }
 
 private:
