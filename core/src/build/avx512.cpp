@@ -157,7 +157,8 @@ BAT_AVX512 EveryThird every_third(std::size_t axis)
   return { _mm512_load_si512(of_two.data()), _mm512_load_si512(of_three.data()) };
 }
 
-BAT_AVX512 __m512i spread_step(__m512i x, unsigned by, int mask)
+template <unsigned by, int mask>
+BAT_AVX512 __m512i spread_step(__m512i x)
 {
   return _mm512_and_si512(_mm512_or_si512(x, _mm512_slli_epi32(x, by)), _mm512_set1_epi32(mask));
 }
@@ -165,7 +166,7 @@ BAT_AVX512 __m512i spread_step(__m512i x, unsigned by, int mask)
 // Spreads 6 bits to every third bit.
 BAT_AVX512 __m512i spread_few_bits(__m512i x)
 {
-  return spread_step(spread_step(spread_step(x, 8, 0x300F), 4, 0x30C3), 2, 0x9249);
+  return spread_step<2, 0x9249>(spread_step<4, 0x30C3>(spread_step<8, 0x300F>(x)));
 }
 
 template <class T>
