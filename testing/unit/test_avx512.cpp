@@ -66,13 +66,6 @@ std::vector<TreeletKey> keys_in(std::size_t count, unsigned cells, std::mt19937_
   return keys;
 }
 
-constexpr double kExtents[] = { 0.0, 1e-30, 1.0, 1e30 };
-
-bat::Box box_of(double extent)
-{
-  return { { -1, 5, 0 }, { -1 + extent, 5 + 3 * extent, extent / 7 } };
-}
-
 // Packed; some are corners.
 template <class T>
 std::vector<T> positions_in(const bat::Box& box, std::size_t count, std::mt19937_64& random)
@@ -87,6 +80,20 @@ std::vector<T> positions_in(const bat::Box& box, std::size_t count, std::mt19937
       std::clamp(value, static_cast<T>(box.lower[axis]), static_cast<T>(box.upper[axis]));
   }
   return positions;
+}
+
+// Calls check(box, packed positions in it).
+template <class T, class F>
+void for_positions(std::mt19937_64& random, const F& check)
+{
+  for (const double extent : { 0.0, 1e-30, 1.0, 1e30 })
+  {
+    const bat::Box box{ { -1, 5, 0 }, { -1 + extent, 5 + 3 * extent, extent / 7 } };
+    for (const std::size_t count : { 1u, 8u, 9u, 16u, 17u, 1000u })
+    {
+      check(box, positions_in<T>(box, count, random));
+    }
+  }
 }
 
 constexpr unsigned kCellCounts[] = { 1, 2, 3, 20, 65536 };
@@ -278,59 +285,42 @@ TEST_F(Avx512, few_keys_are_split_as_a_stable_sort_would)
 
 TEST_F(Avx512, keys_are_those_of_the_portable_loop)
 {
-  const auto check = [&](auto zero)
+  const auto check = [](const bat::Box& box, const auto& positions)
   {
-    using T = decltype(zero);
-    for (const double extent : kExtents)
-    {
-      for (const std::size_t count : { 1u, 8u, 9u, 1000u })
-      {
-        const bat::Box box = box_of(extent);
-        const std::vector<T> positions = positions_in<T>(box, count, this->random_);
-        const TreeletGrid grid(box);
-        std::vector<TreeletKey> keys(count);
-        std::vector<TreeletKey> expected(count);
-        grid.fill_keys(positions.data(), count, keys.data());
-        avx512::allow(false);
-        grid.fill_keys(positions.data(), count, expected.data());
-        avx512::allow(true);
-        EXPECT_EQ(keys, expected) << count << " positions over " << extent;
-      }
-    }
+    const std::size_t count = positions.size() / 3;
+    const TreeletGrid grid(box);
+    std::vector<TreeletKey> keys(count);
+    std::vector<TreeletKey> expected(count);
+    grid.fill_keys(positions.data(), count, keys.data());
+    avx512::allow(false);
+    grid.fill_keys(positions.data(), count, expected.data());
+    avx512::allow(true);
+    EXPECT_EQ(keys, expected) << count << " positions up to " << box.upper[0];
   };
-  check(float{});
-  check(double{});
+  for_positions<float>(this->random_, check);
+  for_positions<double>(this->random_, check);
 }
 
-TEST_F(Avx512, coarse_codes_are_those_of_the_portable_loop)
+TEST_F(Avx512, coarse_codes_are_those_of_each_position)
 {
-  const auto check = [&](auto zero)
+  const auto check = [](const bat::Box& box, const auto& positions)
   {
-    using T = decltype(zero);
-    for (const double extent : kExtents)
+    const std::size_t count = positions.size() / 3;
+    const bat::build::MortonGrid grid(box);
+    for (int levels = 1; levels <= bat::build::MortonGrid::kMostCoarseLevels; ++levels)
     {
-      for (const std::size_t count : { 1u, 16u, 17u, 1000u })
+      std::vector<std::uint32_t> codes(count);
+      grid.coarse_codes(positions.data(), count, levels, codes.data());
+      for (std::size_t i = 0; i != count; ++i)
       {
-        const bat::Box box = box_of(extent);
-        const std::vector<T> positions = positions_in<T>(box, count, this->random_);
-        const bat::build::MortonGrid grid(box);
-        for (int levels = 1; levels <= bat::build::MortonGrid::kMostCoarseLevels; ++levels)
-        {
-          std::vector<std::uint32_t> codes(count);
-          grid.coarse_codes(positions.data(), count, levels, codes.data());
-          for (std::size_t i = 0; i != count; ++i)
-          {
-            const std::array<T, 3> point{ positions[3 * i], positions[3 * i + 1],
-              positions[3 * i + 2] };
-            ASSERT_EQ(codes[i], grid.coarse_code(point, levels)) << levels << " levels";
-            ASSERT_EQ(codes[i], grid.code(point) >> 3 * (21 - levels)) << levels << " levels";
-          }
-        }
+        const auto* const point = &positions[3 * i];
+        ASSERT_EQ(codes[i], grid.coarse_code(point, levels)) << levels << " levels";
+        ASSERT_EQ(codes[i], grid.code(point) >> 3 * (21 - levels)) << levels << " levels";
       }
     }
   };
-  check(float{});
-  check(double{});
+  for_positions<float>(this->random_, check);
+  for_positions<double>(this->random_, check);
 }
 
 TEST_F(Avx512, bitmaps_are_those_of_the_bit_of_each_value)
