@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #endif
 
+#include <cstdint>
 #include <new>
 
 namespace bat
@@ -19,8 +20,14 @@ std::align_val_t alignment_of(std::size_t bytes) noexcept
 }
 }
 
-void* allocate_large(std::size_t bytes)
+void* allocate_large(std::size_t count, std::size_t size)
 {
+  constexpr std::size_t kMost = PTRDIFF_MAX;
+  if (count > kMost / size)
+  {
+    throw std::bad_alloc();
+  }
+  const std::size_t bytes = count * size;
   void* const memory = ::operator new (bytes, alignment_of(bytes));
 #ifdef MADV_HUGEPAGE
   // What is left over lies on small pages.
@@ -32,8 +39,8 @@ void* allocate_large(std::size_t bytes)
   return memory;
 }
 
-void free_large(void* memory, std::size_t bytes) noexcept
+void free_large(void* memory, std::size_t count, std::size_t size) noexcept
 {
-  ::operator delete (memory, alignment_of(bytes));
+  ::operator delete(memory, alignment_of(count * size));
 }
 }

@@ -4,9 +4,7 @@
 #include "bat/bytes.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 namespace bat
@@ -44,17 +42,13 @@ private:
   struct Free
   {
     std::size_t size = 0;
-    void operator()(T* memory) const noexcept { free_large(memory, this->size * sizeof(T)); }
+    void operator()(T* memory) const noexcept { free_large(memory, this->size, sizeof(T)); }
   };
   using Memory = std::unique_ptr<T, Free>;
 
   static Memory allocate(std::size_t size)
   {
-    if (size > std::numeric_limits<std::size_t>::max() / sizeof(T))
-    {
-      throw std::bad_alloc();
-    }
-    return Memory(static_cast<T*>(allocate_large(size * sizeof(T))), Free{ size });
+    return Memory(static_cast<T*>(allocate_large(size, sizeof(T))), Free{ size });
   }
 
   Memory memory_;

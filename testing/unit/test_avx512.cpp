@@ -66,7 +66,7 @@ std::vector<TreeletKey> keys_in(std::size_t count, unsigned cells, std::mt19937_
   return keys;
 }
 
-// Packed; some are corners.
+// Packed; some coordinates are ends of the box.
 template <class T>
 std::vector<T> positions_in(const bat::Box& box, std::size_t count, std::mt19937_64& random)
 {
@@ -365,7 +365,7 @@ TEST_F(Avx512, files_have_the_same_bytes_without_it)
 {
   const std::vector<clouds::Cloud> all{ clouds::uniform(20011, 1), clouds::clustered(30000, 2),
     clouds::duplicates(20000, 3), clouds::with_nan(9000, 4), clouds::mixed_types(5000, 5),
-    clouds::uniform(1, 6), clouds::uniform(33, 7) };
+    clouds::uniform(1, 6), clouds::uniform(33, 7), clouds::clustered(150000, 8) };
   for (const clouds::Cloud& cloud : all)
   {
     for (const std::uint32_t block : { 0u, 16u, 100u })

@@ -141,13 +141,39 @@ TEST_F(Estimates, of_a_few_ids_a_budget_takes_as_many_as_it_names)
   {
     query.values[0].values.emplace_back(std::get<std::int64_t>(ids.minimum) + 5 * k);
   }
+  for (const double finest : { 1.0, 0.7 })
+  {
+    query.quality = finest;
+    const std::uint64_t found = dataset.select(query).count;
+    ASSERT_GT(found, finest == 1 ? 23U : 10U);
+    for (std::uint64_t budget = 0; budget != found; ++budget)
+    {
+      query.quality = finest;
+      query.quality = dataset.quality_within(query, budget);
+      EXPECT_EQ(dataset.select(query).count, budget);
+    }
+  }
+}
+
+// Of leaf files of different size, some of which the query does not touch.
+TEST_F(Estimates, what_a_sample_shows_to_exceed_a_budget_is_cut_exactly)
+{
+  const bat::Dataset dataset = bat::Dataset::open(this->path);
+  const bat::Box all = *dataset.bounds();
+  bat::Query query;
+  query.box = all;
+  query.box->lower[0] += 0.3 * (all.upper[0] - all.lower[0]);
+  query.ranges = { { "temperature", std::nullopt, -1e30, 500.0 } };
   const std::uint64_t found = dataset.select(query).count;
-  ASSERT_GT(found, 3U);
-  for (std::uint64_t budget = 1; budget != found; ++budget)
+  ASSERT_GT(found, 1000U);
+  for (std::uint64_t budget = 1; budget < found / 10; budget = budget * 3 / 2 + 1)
   {
     query.quality = 1;
     query.quality = dataset.quality_within(query, budget);
-    EXPECT_EQ(dataset.select(query).count, budget);
+    const std::uint64_t loaded = dataset.select(query).count;
+    EXPECT_LE(loaded, budget);
+    // Those of several leaf files may come at the same quality.
+    EXPECT_GE(loaded + kLeaves, budget);
   }
 }
 

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <new>
 #include <numeric>
 
 namespace
@@ -295,9 +297,26 @@ TEST(Writer, seventy_thousand_distinct_bitmaps_are_stored_as_they_are)
   }
 }
 
+TEST(Writer, bytes_keep_their_contents_whatever_pages_they_lie_on)
+{
+  constexpr std::size_t kLargePage = std::size_t{ 1 } << 21;
+  for (const std::size_t size : { std::size_t{ 0 }, std::size_t{ 1 }, kLargePage - 1, kLargePage,
+         kLargePage + 1, 3 * kLargePage + 5 })
+  {
+    bat::Bytes bytes(size, std::byte{ 7 });
+    bytes.resize(size + kLargePage, std::byte{ 8 });
+    const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(size);
+    EXPECT_EQ(std::count(bytes.begin(), middle, std::byte{ 7 }), middle - bytes.begin());
+    EXPECT_EQ(std::count(middle, bytes.end(), std::byte{ 8 }), bytes.end() - middle);
+  }
+  EXPECT_THROW(
+    (void)bat::allocate_large(std::numeric_limits<std::size_t>::max() - 100, 1), std::bad_alloc);
+  EXPECT_THROW((void)bat::allocate_large(std::size_t{ 1 } << 61, 8), std::bad_alloc);
+}
+
 TEST(Writer, arrays_may_be_strided_separate_and_unaligned)
 {
-  const clouds::Cloud cloud = clouds::uniform(5000, 14);
+  const clouds::Cloud cloud = clouds::uniform(20000, 14); // more than a treelet
   const bat::ParticleView packed = cloud.view();
   const auto* p = reinterpret_cast<const float*>(cloud.positions.data());
   std::vector<float> x;
@@ -322,6 +341,12 @@ TEST(Writer, arrays_may_be_strided_separate_and_unaligned)
   separate.positions =
     bat::ArrayView::separate(bat::ScalarType::Float32, { x.data(), y.data(), z.data() });
   EXPECT_TRUE(bat::encode(separate) == bat::encode(expected));
+
+  std::vector<std::byte> shifted(1 + cloud.positions.size());
+  std::copy(cloud.positions.begin(), cloud.positions.end(), shifted.begin() + 1);
+  bat::ParticleView unaligned = expected;
+  unaligned.positions = bat::ArrayView::packed(bat::ScalarType::Float32, 3, &shifted[1]);
+  EXPECT_TRUE(bat::encode(unaligned) == bat::encode(expected));
 
   bat::ParticleView strided = expected;
   for (std::size_t c = 0; c != 3; ++c)

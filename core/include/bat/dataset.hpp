@@ -116,11 +116,11 @@ public:
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const QueryOptions& options = {}) const;
   /// A fine quality up to query.quality at which select(query) returns at most `budget` particles,
-  /// query.part and parts not looked at. Without conditions it is exact; with a box it comes from
-  /// the indices; with ranges or values it is exact if a sample of about 100,000 particles exceeds
-  /// the budget, else estimated from it and tried; with values it is exact. Unless values are asked
-  /// for, more than 1,024 leaf files are not opened for it: then all particles of those that the
-  /// query touches count. The same on every rank. Throws as select().
+  /// query.part and parts not looked at. Without conditions, or with values, it is the finest; with
+  /// a box it comes from the indices; with ranges it is the finest if a sample of about 100,000
+  /// particles exceeds the budget, else estimated from the sample and tried. Unless values are
+  /// asked for, more than 1,024 leaf files are not opened for it: then all particles of those that
+  /// the query touches count. The same on every rank. Throws as select().
   [[nodiscard]] double quality_within(
     const Query& query, std::uint64_t budget, const QueryOptions& options = {}) const;
   /// The distance between neighbours among the particles of query.quality in query.box, as half of

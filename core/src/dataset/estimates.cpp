@@ -46,6 +46,7 @@ public:
     for (const DatasetSelection::Part& part : selection.parts)
     {
       this->parts_.push_back({ part.selection.spans, leaves[part.leaf].particles, {} });
+      this->parts_.back().before.reserve(part.selection.spans.size());
       std::uint64_t before = 0;
       for (const Span& span : part.selection.spans)
       {
@@ -163,6 +164,10 @@ double Dataset::quality_within(
   {
     whole.quality = estimate;
     sample = this->select(whole, options);
+  }
+  if (sample.count <= budget)
+  {
+    return std::max(found, whole.quality);
   }
   return std::max(
     found, highest_within(whole.quality, budget, CountsByQuality(sample, this->leaves())));
