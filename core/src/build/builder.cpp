@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
@@ -216,17 +215,8 @@ private:
   {
     const std::size_t n = this->source_.size();
     this->out_.slot.reset(n);
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, 65536),
-      [&](const auto& range)
-      {
-        constexpr std::size_t kAhead = 32; // the processor looks less far ahead
-        for (std::size_t slot = range.begin(); slot != range.end(); ++slot)
-        {
-          const std::size_t ahead = std::min(slot + kAhead, range.end() - 1);
-          __builtin_prefetch(&this->out_.slot[this->source_[ahead]], 1);
-          this->out_.slot[this->source_[slot]] = static_cast<std::uint32_t>(slot);
-        }
-      });
+    scatter_numbers(this->source_.data(), n, { 0, static_cast<std::uint32_t>(n) },
+      reinterpret_cast<std::byte*>(this->out_.slot.data()));
     this->out_.positions.reset(n * 3 * sizeof(T));
     scatter(
       this->out_.slot.data(), { nullptr, 0, n }, positions, nullptr, this->out_.positions.data());
