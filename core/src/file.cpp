@@ -27,7 +27,7 @@ File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
   for (const format::SectionRecord& section : this->sections)
   {
     this->paged_.push_back((section.flags & format::kPaged) != 0
-        ? std::make_unique<format::PagedSection>(*this->source, section)
+        ? std::make_unique<format::PagedSection>(*this->source, this->header, section)
         : nullptr);
   }
 }

@@ -93,8 +93,8 @@ void check_layout(const io::RandomAccessFile& source, const format::Header& head
 }
 
 // Sections that nothing else reads too.
-void check_checksums(
-  const io::RandomAccessFile& source, const std::vector<format::SectionRecord>& sections)
+void check_checksums(const io::RandomAccessFile& source, const format::Header& header,
+  const std::vector<format::SectionRecord>& sections)
 {
   for (const format::SectionRecord& s : sections)
   {
@@ -103,7 +103,7 @@ void check_checksums(
       (void)format::read_plain(source, s);
       continue;
     }
-    const format::PagedSection paged(source, s);
+    const format::PagedSection paged(source, header, s);
     format::PageReader reader(paged);
     constexpr std::uint64_t kAtOnce = 1 << 20;
     std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
@@ -144,7 +144,7 @@ public:
     {
       this->check_expected(section);
     }
-    check_checksums(this->source_, this->impl_.sections);
+    check_checksums(this->source_, this->impl_.header, this->impl_.sections);
     check_metadata(this->source_, this->impl_.sections);
     (void)this->impl_.spatial_index(); // counts agree before they are used
     this->find_file_positions();
@@ -629,7 +629,7 @@ void validate_top(const TopFile& top)
       corrupt(source, format::describe(s) + " should not be there");
     }
   }
-  check_checksums(source, top.sections);
+  check_checksums(source, top.header, top.sections);
   check_metadata(source, top.sections);
   const format::LeafFiles& files = top.leaf_files();
 

@@ -196,7 +196,7 @@ public:
   ///@{
   /**
    * What the file holds, after UpdateInformation: number of particles, their box (zeros if there
-   * are none), number of leaf files, bytes of all files, and the format version ("1.0"; empty if no
+   * are none), number of leaf files, bytes of all files, and the format version ("1.2"; empty if no
    * file is open).
    */
   vtkGetMacro(ParticleCount, vtkIdType);

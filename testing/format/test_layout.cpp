@@ -367,5 +367,6 @@ TEST(Layout, required_features_are_those_of_the_text)
 {
   EXPECT_TRUE(says(14, "| 0 | dataset of several leaf files"));
   EXPECT_TRUE(says(14, "| 1 | compressed chunks"));
+  EXPECT_TRUE(says(14, "| 2 | pages are hashed with XXH3"));
 }
 }

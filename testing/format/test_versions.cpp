@@ -107,8 +107,30 @@ TEST_F(Version, required_features_are_refused_by_name)
   this->in_header<std::uint64_t>(24, 2);
   this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
   this->file = before;
+  this->in_header<std::uint64_t>(24, std::uint64_t{ 8 });
+  this->expect_refused(ErrorCode::UnsupportedVersion, "0x8");
+  this->file = before;
   this->in_header<std::uint64_t>(24, std::uint64_t{ 1 } << 40);
   this->expect_refused(ErrorCode::UnsupportedVersion, "0x10000000000");
+}
+
+TEST_F(Version, pages_are_hashed_as_the_header_says)
+{
+  for (const char* name : { "small.bat", "written_3000_e.bat" })
+  {
+    this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/" + name);
+    this->expect_sound();
+    const auto features = damage::load<format::Header>(this->file, 0).required_features;
+    damage::store<std::uint64_t>(
+      this->file, offsetof(format::Header, required_features), features ^ format::kXxh3Pages);
+    damage::repair_table(this->file); // and not the pages
+    const bat::File other = bat::File::from_memory(this->file, "later.bat");
+    EXPECT_THROW(bat::validate(other), bat::Error) << name;
+    std::vector<std::byte> positions(other.particle_count() * 24);
+    EXPECT_THROW(other.read_positions(other.select({}), positions.data()), bat::Error) << name;
+    damage::repair_checksums(this->file);
+    this->expect_sound();
+  }
 }
 
 TEST_F(Version, optional_features_are_ignored)
@@ -151,7 +173,7 @@ TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)
 
 TEST_F(Version, sorted_indexes_without_their_feature_are_ignored)
 {
-  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_d.bat");
+  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_e.bat");
   EXPECT_TRUE(
     bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
   this->in_header<std::uint64_t>(32, 0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second reader of the BAT format, version 1.0, written from core/FORMAT.md alone.
+"""A second reader of the BAT format, version 1.2, written from core/FORMAT.md alone.
 
 It favours plainness over speed: it reads the whole file, verifies every checksum, and decodes every section into numpy arrays.
 The numbers in the docstrings are the sections of FORMAT.md.
@@ -15,6 +15,7 @@ import sys
 from collections import namedtuple
 
 import numpy as np
+import xxhash
 
 PAGE = 4096                                                                                          # 2
 SCALARS = {1: "int8", 2: "uint8", 3: "int16", 4: "uint16", 5: "int32", 6: "uint32", 7: "int64", 8: "uint64", 9: "float32",
@@ -38,6 +39,7 @@ SORTED_INDEX = 16
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
+SEVERAL_LEAF_FILES, XXH3_PAGES = 1, 4                                                                # 14, required_features
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
@@ -58,50 +60,16 @@ class QueryError(ValueError):
     """Says what is wrong with a query (section 13, last rule)."""
 
 
-# ---- 2 Conventions: XXH64 with seed 0 ---------------------------------------------------------------------------------------
-
-M = 0xFFFFFFFFFFFFFFFF
-P1, P2, P3, P4, P5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
-
+# ---- 2 Conventions ----------------------------------------------------------------------------------------------------------
 
 def xxh64(data):
     """Returns XXH64 of the bytes (section 2)."""
-    n = len(data)
-    at = n - n % 32
-    if at:
-        a, b, c, d = (P1 + P2) & M, P2, 0, -P1 & M
-        words = iter(struct.unpack_from("<%dQ" % (at // 8), data))
-        for v, w, x, y in zip(words, words, words, words):
-            a = a + v * P2 & M
-            b = b + w * P2 & M
-            c = c + x * P2 & M
-            d = d + y * P2 & M
-            a = (a << 31 | a >> 33) * P1 & M
-            b = (b << 31 | b >> 33) * P1 & M
-            c = (c << 31 | c >> 33) * P1 & M
-            d = (d << 31 | d >> 33) * P1 & M
-        h = sum((v << r | v >> 64 - r) & M for v, r in ((a, 1), (b, 7), (c, 12), (d, 18))) & M
-        for v in (a, b, c, d):
-            v = v * P2 & M
-            h = ((h ^ (v << 31 | v >> 33) * P1 & M) * P1 + P4) & M
-    else:
-        h = P5
-    h = h + n & M
-    while at + 8 <= n:
-        v = struct.unpack_from("<Q", data, at)[0] * P2 & M
-        h ^= (v << 31 | v >> 33) * P1 & M
-        h = ((h << 27 | h >> 37) * P1 + P4) & M
-        at += 8
-    if at + 4 <= n:
-        h ^= struct.unpack_from("<I", data, at)[0] * P1 & M
-        h = ((h << 23 | h >> 41) * P2 + P3) & M
-        at += 4
-    for byte in data[at:]:
-        h ^= byte * P5 & M
-        h = (h << 11 | h >> 53) * P1 & M
-    h = (h ^ h >> 33) * P2 & M
-    h = (h ^ h >> 29) * P3 & M
-    return h ^ h >> 32
+    return xxhash.xxh64_intdigest(data)
+
+
+def xxh3(data):
+    """Returns XXH3 of the bytes (section 2)."""
+    return xxhash.xxh3_64_intdigest(data)
 
 
 def pages(data):
@@ -109,10 +77,15 @@ def pages(data):
     return [data[i:i + PAGE] for i in range(0, len(data), PAGE)]
 
 
-def page_checksums(data):
-    """Returns the bytes of a section's checksum arrays, L2 then L1, and the length of L2 (section 6)."""
-    l1 = b"".join(struct.pack("<I", xxh64(page) & 0xFFFFFFFF) for page in pages(data))
-    l2 = b"".join(struct.pack("<I", xxh64(page) & 0xFFFFFFFF) for page in pages(l1))
+def page_hash(required_features):
+    """Returns the function that the pages of a file are hashed with (section 6)."""
+    return xxh3 if required_features & XXH3_PAGES else xxh64
+
+
+def page_checksums(data, hashed):
+    """Returns the bytes of a section's checksum arrays, L2 then L1, and the length of L2 (section 6); `hashed` hashes a page."""
+    l1 = b"".join(struct.pack("<I", hashed(page) & 0xFFFFFFFF) for page in pages(data))
+    l2 = b"".join(struct.pack("<I", hashed(page) & 0xFFFFFFFF) for page in pages(l1))
     return l2 + l1, len(l2)
 
 
@@ -221,8 +194,10 @@ class BatFile:
          section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
         found = xxh64(data[:120])
         need(found == checksum, "header_checksum", "%016x" % checksum, "%016x" % found)
-        need(required == self.TOP, "required_features", "%#x" % required, "%d: no other bit is implemented, and bit 0 is for top files"
-             % self.TOP, "unsupported_version")
+        allowed = (SEVERAL_LEAF_FILES,) if self.TOP else (0, XXH3_PAGES)
+        need(required in allowed, "required_features", "%#x" % required, "one of %s: others are not implemented, or not for such a file"
+             % (allowed,), "unsupported_version")
+        self._page_hash = page_hash(required)
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
         need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
         need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
@@ -278,7 +253,7 @@ class BatFile:
             if s.flags & 1:
                 l2_bytes, l1_bytes = checksum_bytes(s.bytes)
                 stored = bytes(self.data[s.checksums_offset:s.checksums_offset + l2_bytes + l1_bytes])
-                found, _ = page_checksums(raw)
+                found, _ = page_checksums(raw, self._page_hash)
                 bad = next((i for i in range(0, len(found), 4) if found[i:i + 4] != stored[i:i + 4]), None)
                 self._need(bad is None, name + ": a page checksum", "stored wrong", "that of the page")
                 checksum = xxh64(stored[:l2_bytes])
@@ -1013,10 +988,10 @@ def open_any(path):
     """Opens a leaf file or a dataset of several; bit 0 of required_features tells which (section 14)."""
     try:
         with open(path, "rb") as stream:
-            is_top = stat.S_ISREG(os.fstat(stream.fileno()).st_mode) and stream.read(128)[24:25] >= b"\1"
+            features = stream.read(128)[24:25] if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else b""
     except OSError:
-        is_top = False
-    return (BatDataset if is_top else BatFile).open(path)
+        features = b""
+    return (BatDataset if any(byte & SEVERAL_LEAF_FILES for byte in features) else BatFile).open(path)
 
 
 def section_name(kind, index):

@@ -25,7 +25,7 @@ def reseal(data):
         s = spec.Section(*spec.SECTION.unpack_from(data, at))
         raw = bytes(data[s.offset:s.offset + s.bytes])
         if s.flags & 1:
-            stored, l2_bytes = spec.page_checksums(raw)
+            stored, l2_bytes = spec.page_checksums(raw, spec.page_hash(data[24]))
             data[s.checksums_offset:s.checksums_offset + len(stored)] = stored
             raw = stored[:l2_bytes]
         struct.pack_into("<Q", data, at + 40, spec.xxh64(raw))
@@ -36,7 +36,7 @@ def reseal(data):
 
 def poke(data, kind, index, at, form, *values):
     """Returns the file with values packed at an offset of a section, checksums right."""
-    s = (spec.BatDataset if data[24] else spec.BatFile)(data).sections[kind, index]
+    s = (spec.BatDataset if data[24] & spec.SEVERAL_LEAF_FILES else spec.BatFile)(data).sections[kind, index]
     data = bytearray(data)
     struct.pack_into(form, data, s.offset + at, *values)
     return reseal(data)
@@ -51,13 +51,18 @@ def small_file():
                                 step=3)[0]
 
 
-class Xxh64(unittest.TestCase):
-    def test_known_values(self):
+class Hashes(unittest.TestCase):
+    def test_known_values_of_xxh64(self):
         for data, value in ((b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999),
                             (b"xxhash", 0x32DD38952C4BC720),
                             (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1)):
             self.assertEqual(spec.xxh64(data), value)
             self.assertEqual(spec.xxh64(memoryview(data)), value)
+
+    def test_known_values_of_xxh3(self):
+        for data, value in ((b"", 0x2D06800538D394C2), (b"a", 0xE6C632B61E964E1F), (b"abc", 0x78AF5F94892F3950)):
+            self.assertEqual(spec.xxh3(data), value)
+            self.assertEqual(spec.xxh3(memoryview(data)), value)
 
 
 class RoundTrip(unittest.TestCase):

@@ -147,7 +147,8 @@ inline void repair_checksums(Bytes& file)
     {
       continue;
     }
-    const auto sums = format::page_checksums(file.data() + record.offset, record.bytes);
+    const auto sums = format::page_checksums(
+      format::page_hash(load<format::Header>(file, 0)), file.data() + record.offset, record.bytes);
     std::copy_n(reinterpret_cast<const std::byte*>(sums.data()), sums_bytes,
       file.begin() + static_cast<std::ptrdiff_t>(record.checksums_offset));
     const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));

@@ -246,17 +246,17 @@ TEST(SortedIndex, random_queries_are_answered_as_without_it)
   EXPECT_GT(helped, 50U);
 }
 
-TEST(SortedIndex, files_without_one_are_the_same_as_ever_and_files_with_one_say_so)
+TEST(SortedIndex, files_say_whether_they_have_one)
 {
   const clouds::Cloud cloud = clouds::uniform(1000, 3);
   const bat::File without = encode_and_open(cloud, {});
-  EXPECT_EQ(without.format_version(), "1.0");
+  EXPECT_EQ(without.format_version(), "1.2");
   EXPECT_FALSE(without.attributes()[3].keys[0].has_sorted_index);
   bat::WriteReport report;
   const bat::Bytes bytes =
     bat::encode(cloud.view(), with_index({ "id", "velocity[2]", "velocity", "id" }), &report);
   const bat::File with = bat::File::from_memory(bytes, "memory");
-  EXPECT_EQ(with.format_version(), "1.1");
+  EXPECT_EQ(with.format_version(), "1.2");
   EXPECT_TRUE(with.attributes()[3].keys[0].has_sorted_index);
   EXPECT_FALSE(with.attributes()[2].keys[0].has_sorted_index);
   const std::vector<bat::Key>& velocity = with.attributes()[5].keys;

@@ -1,21 +1,34 @@
 #include "format/checksum.hpp"
 
-#include "format/layout.hpp"
-
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <xxhash.h>
+#ifdef BAT_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h> // XXH3 with the widest vectors that the processor has
+#endif
 
 #include <algorithm>
 
 namespace bat::format
 {
+namespace
+{
+// The library chooses its vectors at the first call: here, before there are threads.
+[[maybe_unused]] const XXH64_hash_t kChosen = XXH3_64bits("", 0);
+}
+
 std::uint64_t checksum(const void* data, std::size_t bytes) noexcept
 {
   return XXH64(data, bytes, 0);
 }
 
-std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes)
+std::uint32_t page_checksum(PageHash hash, const void* data, std::size_t bytes) noexcept
+{
+  return static_cast<std::uint32_t>(
+    hash == PageHash::Xxh3 ? XXH3_64bits(data, bytes) : checksum(data, bytes));
+}
+
+std::vector<std::uint32_t> page_checksums(PageHash hash, const std::byte* data, std::uint64_t bytes)
 {
   const std::uint64_t pages = page_count(bytes);
   const std::uint64_t upper = page_count(4 * pages);
@@ -25,13 +38,13 @@ std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t b
     for (std::uint64_t i = range.begin(); i != range.end(); ++i)
     {
       const std::uint64_t begin = i * kPageBytes;
-      lower_sums[i] = page_checksum(data + begin, std::min(kPageBytes, bytes - begin));
+      lower_sums[i] = page_checksum(hash, data + begin, std::min(kPageBytes, bytes - begin));
     }
   });
   for (std::uint64_t i = 0; i != upper; ++i)
   {
     const std::uint64_t begin = i * kPageBytes;
-    sums[i] = page_checksum(reinterpret_cast<const std::byte*>(lower_sums) + begin,
+    sums[i] = page_checksum(hash, reinterpret_cast<const std::byte*>(lower_sums) + begin,
       std::min(kPageBytes, 4 * pages - begin));
   }
   return sums;

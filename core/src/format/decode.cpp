@@ -134,7 +134,8 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
       file.name() +
         ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
-  if ((needed & ~std::uint64_t{ kSeveralLeafFiles }) != 0)
+  const std::uint64_t known = kind == FileKind::Leaf ? kXxh3Pages : kSeveralLeafFiles;
+  if ((needed & ~known) != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       fmt::format("{}: needs {}, which this library does not read", file.name(),
@@ -732,7 +733,8 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
   std::vector<std::uint32_t> sums(std::min<std::uint64_t>(kPageBytes / 4, pages - first));
   this->file_.read(
     this->section_.checksums_offset + 4 * (upper + first), sums.data(), 4 * sums.size());
-  if (page_checksum(sums.data(), 4 * sums.size()) != this->upper_[first / (kPageBytes / 4)])
+  if (page_checksum(this->hash_, sums.data(), 4 * sums.size()) !=
+    this->upper_[first / (kPageBytes / 4)])
   {
     corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
   }
@@ -765,7 +767,7 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
       this->sums_ = this->section_.page_checksums(sums_first);
       this->sums_first_ = sums_first;
     }
-    if (page_checksum(pages + begin, std::min(kPageBytes, bytes - begin)) !=
+    if (page_checksum(this->section_.hash(), pages + begin, std::min(kPageBytes, bytes - begin)) !=
       this->sums_[page - sums_first])
     {
       corrupt(this->section_.file(),

@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"
+#include "format/checksum.hpp"
 #include "format/layout.hpp"
 #include "io/random_access_file.hpp"
 #include "levels.hpp"
@@ -112,19 +113,22 @@ struct LeafFiles
 class PagedSection
 {
 public:
-  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section)
+  PagedSection(const io::RandomAccessFile& file, const Header& header, const SectionRecord& section)
     : file_(file)
+    , hash_(page_hash(header))
     , section_(section)
   {
   }
   [[nodiscard]] const SectionRecord& record() const noexcept { return this->section_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
+  [[nodiscard]] PageHash hash() const noexcept { return this->hash_; }
 
   /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
   [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
 
 private:
   const io::RandomAccessFile& file_;
+  PageHash hash_;
   SectionRecord section_;
   mutable std::once_flag loaded_;
   mutable std::vector<std::uint32_t> upper_; ///< L2

@@ -86,7 +86,7 @@ Header finish_header(std::vector<SectionRecord>& sections, std::uint64_t section
     [](const SectionRecord& s)
     { return s.kind == static_cast<std::uint32_t>(SectionKind::SortedIndex); });
   header.version_major = kVersionMajor;
-  header.version_minor = indexed ? kVersionMinor : 0;
+  header.version_minor = (required_features & kXxh3Pages) != 0 ? kXxh3PagesMinor : 0;
   header.header_bytes = sizeof(header);
   header.required_features = required_features;
   header.optional_features = indexed ? kSortedIndexes : 0;
