@@ -31,15 +31,16 @@ struct LevelTable
 /// The table that keep ratios stand for.
 [[nodiscard]] LevelTable levels_from_ratios(std::uint64_t n, std::vector<std::uint32_t> keep);
 
-/// Calls f(level, file position, offset, count) for each level, fine to coarse, of the particles with
-/// ranks [begin, end): `count` of them stand together from `file position` on, and `offset` of them are in
-/// coarser levels. Runs may be empty.
+/// Calls f(level, file position, offset, count) for each level, fine to coarse, of the particles
+/// with ranks [begin, end): `count` of them stand together from `file position` on, and `offset` of
+/// them are in coarser levels. Runs may be empty; levels that are coarser than all of the particles
+/// are left out.
 template <class F>
 void for_each_run(const LevelTable& levels, std::uint64_t begin, std::uint64_t end, F&& f)
 {
   std::uint64_t a = begin;
   std::uint64_t b = end;
-  for (std::size_t level = levels.size() - 1; level != 0; --level)
+  for (std::size_t level = levels.size() - 1; level != 0 && a != b; --level)
   {
     const std::uint64_t coarser_a = levels.coarser(level - 1, a);
     const std::uint64_t coarser_b = levels.coarser(level - 1, b);
@@ -48,7 +49,10 @@ void for_each_run(const LevelTable& levels, std::uint64_t begin, std::uint64_t e
     a = coarser_a;
     b = coarser_b;
   }
-  f(std::size_t{ 0 }, a, std::uint64_t{ 0 }, b - a);
+  if (a != b)
+  {
+    f(std::size_t{ 0 }, a, std::uint64_t{ 0 }, b - a);
+  }
 }
 
 /// count(q) of section 8; q must be in [0, 1].

@@ -1,9 +1,9 @@
 #include "GrowingMemory.h"
 
+#include "bat/bytes.hpp"
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace
 {
@@ -17,11 +17,8 @@ std::byte* bat_vtk::GrowingMemory::Grow(std::size_t bytes, std::size_t kept, std
   if (!this->Memory || bytes > this->Room)
   {
     this->Room = std::max({ bytes, std::min(most, MostGrowth * bytes), std::size_t(1) });
-    const std::shared_ptr<void> memory(std::malloc(this->Room), std::free);
-    if (!memory)
-    {
-      throw std::bad_alloc();
-    }
+    const std::shared_ptr<void> memory(bat::allocate_large(this->Room, 1),
+      [room = this->Room](void* of) { bat::free_large(of, room, 1); });
     if (kept > 0)
     {
       std::memcpy(memory.get(), this->Memory.get(), kept);

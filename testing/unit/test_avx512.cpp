@@ -6,6 +6,7 @@
 #include "build/avx512.hpp"
 #include "build/morton.hpp"
 #include "build/treelet.hpp"
+#include "processor.hpp"
 #include "support/clouds.hpp"
 
 #include <gtest/gtest.h>
@@ -34,12 +35,12 @@ class Avx512 : public testing::Test
 protected:
   void SetUp() override
   {
-    if (!avx512::is_usable())
+    if (!bat::processor::has_avx512())
     {
       GTEST_SKIP() << "this processor has no AVX-512";
     }
   }
-  void TearDown() override { avx512::allow(true); }
+  void TearDown() override { bat::processor::allow_avx512(true); }
 
   std::mt19937_64 random_{ 1 };
 };
@@ -192,7 +193,7 @@ TEST(Treelet, is_halved_along_its_longest_axis)
   std::mt19937_64 random(2);
   for (const bool allowed : { true, false })
   {
-    avx512::allow(allowed);
+    bat::processor::allow_avx512(allowed);
     for (const unsigned cells : kCellCounts)
     {
       for (const std::size_t count : { 17u, 32u, 33u, 64u, 65u, 700u, 5000u })
@@ -217,7 +218,7 @@ TEST(Treelet, is_halved_along_its_longest_axis)
       }
     }
   }
-  avx512::allow(true);
+  bat::processor::allow_avx512(true);
 }
 
 TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
@@ -292,9 +293,9 @@ TEST_F(Avx512, keys_are_those_of_the_portable_loop)
     std::vector<TreeletKey> keys(count);
     std::vector<TreeletKey> expected(count);
     grid.fill_keys(positions.data(), count, keys.data());
-    avx512::allow(false);
+    bat::processor::allow_avx512(false);
     grid.fill_keys(positions.data(), count, expected.data());
-    avx512::allow(true);
+    bat::processor::allow_avx512(true);
     EXPECT_EQ(keys, expected) << count << " positions up to " << box.upper[0];
   };
   for_positions<float>(this->random_, check);
@@ -373,9 +374,9 @@ TEST_F(Avx512, files_have_the_same_bytes_without_it)
       bat::BuildOptions options;
       options.block_particles = block;
       const bat::Bytes with = bat::encode(cloud.view(), options);
-      avx512::allow(false);
+      bat::processor::allow_avx512(false);
       const bat::Bytes without = bat::encode(cloud.view(), options);
-      avx512::allow(true);
+      bat::processor::allow_avx512(true);
       EXPECT_TRUE(with == without) << cloud.count << " particles, blocks of " << block;
     }
   }

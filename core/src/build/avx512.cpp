@@ -1,50 +1,13 @@
 #include "build/avx512.hpp"
 
+#include "intrinsics.hpp"
+
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <type_traits>
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#ifndef __clang__ // what GCC's own header leaves undefined on purpose (GCC bug 105593)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#define BAT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
-#endif
 
 namespace bat::build::avx512
 {
-namespace
-{
-bool is_there() noexcept
-{
-#ifdef BAT_AVX512
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt");
-#else
-  return false;
-#endif
-}
-
-std::atomic<bool>& usable() noexcept
-{
-  static std::atomic<bool> flag{ is_there() };
-  return flag;
-}
-}
-
-bool is_usable() noexcept
-{
-  return usable().load(std::memory_order_relaxed);
-}
-
-void allow(bool allowed) noexcept
-{
-  usable() = allowed && is_there();
-}
-
 #ifdef BAT_AVX512
 namespace
 {

@@ -1,6 +1,6 @@
 // The loops that take most of a build's time, for processors with AVX-512 (F, BW and VL). Each
 // gives what the portable loop beside its caller gives, bit for bit, so that the bytes of a file do
-// not depend on the processor.
+// not depend on the processor. To be called where processor::has_avx512().
 #pragma once
 
 #include "bins.hpp"
@@ -12,11 +12,6 @@
 
 namespace bat::build::avx512
 {
-/// Whether the others may be called.
-[[nodiscard]] bool is_usable() noexcept;
-/// False makes is_usable() false in the whole process, for comparisons with the portable loops.
-void allow(bool allowed) noexcept;
-
 constexpr std::size_t kLanes = 8; ///< numbers of 64 bits in a vector
 
 /// Keys of packed positions, numbered from 0 on; `count` is a multiple of kLanes. On each axis the

@@ -2,6 +2,7 @@
 
 #include "bins.hpp"
 #include "build/avx512.hpp"
+#include "processor.hpp"
 #include "radix_sort.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Extremes<V> extremes(const V* values, std::size_t count)
     has_nan[lane] |= is_nan_value(value);
   };
   std::size_t i = 0;
-  if (avx512::is_usable())
+  if (processor::has_avx512())
   {
     i = count / kLanes * kLanes;
     has_nan[0] = avx512::extend(values, i, minimum.data(), maximum.data());
@@ -141,7 +142,7 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
   const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
   const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-  if (avx512::is_usable())
+  if (processor::has_avx512())
   {
     avx512::mark(values, blocks, treelet.count, bits, bitmaps);
   }

@@ -4,6 +4,7 @@
 #include "bat/types.hpp"
 #include "build/avx512.hpp"
 #include "build/bounds.hpp"
+#include "processor.hpp"
 
 #include <array>
 #include <cstdint>
@@ -61,7 +62,7 @@ public:
     const T* positions, std::size_t count, int levels, std::uint32_t* codes) const noexcept
   {
     std::size_t i = 0;
-    if (avx512::is_usable())
+    if (processor::has_avx512())
     {
       i = count / avx512::kCodes * avx512::kCodes;
       avx512::coarse_codes(

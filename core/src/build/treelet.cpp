@@ -2,6 +2,7 @@
 
 #include "build/avx512.hpp"
 #include "build/bounds.hpp"
+#include "processor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +40,7 @@ template <bool or_equal>
 std::size_t partition(
   TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot, TreeletKey* room)
 {
-  if (avx512::is_usable())
+  if (processor::has_avx512())
   {
     return avx512::partition(keys, count, axis, pivot, or_equal, room);
   }
@@ -132,7 +133,7 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
 
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  if (avx512::is_usable())
+  if (processor::has_avx512())
   {
     avx512::split_few(keys, left, count, axis);
   }
@@ -221,7 +222,7 @@ template <class T>
 void TreeletGrid::fill_keys(const T* positions, std::size_t count, TreeletKey* keys) const noexcept
 {
   std::size_t i = 0;
-  if (avx512::is_usable())
+  if (processor::has_avx512())
   {
     i = count / avx512::kLanes * avx512::kLanes;
     avx512::fill_keys(positions, i, this->half_lower_, this->scale_, keys);

@@ -1,5 +1,8 @@
 #include "query/match.hpp"
 
+#include "processor.hpp"
+#include "query/avx512.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -43,6 +46,14 @@ bool narrow(const ClassRange<V>& range, T& lower, T& upper)
   }
 }
 
+// Values that lie side by side.
+template <class T>
+struct Packed
+{
+  const T* values;
+  [[nodiscard]] T operator()(std::size_t i) const { return this->values[i]; }
+};
+
 // Clears match[i] where value(i) is not wanted; value(i) is of T, the wanted numbers of its class
 // V.
 template <class T, class V, class At>
@@ -56,7 +67,16 @@ void match_values(const ClassRange<V>& range, const At& value, std::vector<std::
     return;
   }
   std::uint8_t* match = matches.data();
-  for (std::size_t i = 0; i != matches.size(); ++i)
+  std::size_t i = 0;
+  if constexpr (std::is_same_v<At, Packed<T>>)
+  {
+    if (processor::has_avx512())
+    {
+      i = matches.size() / avx512::kMatches * avx512::kMatches;
+      avx512::match_range(value.values, i, lower, upper, match);
+    }
+  }
+  for (; i != matches.size(); ++i)
   {
     const T x = value(i);
     match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
@@ -155,8 +175,7 @@ void match_key(const Attribute& attribute, const std::byte* values, const KeyCon
             const T* own = v + condition.component;
             if (components == 1)
             {
-              match_values<T>(
-                wanted, [=](std::size_t i) { return own[i]; }, matches);
+              match_values<T>(wanted, Packed<T>{ own }, matches);
             }
             else
             {
@@ -171,9 +190,12 @@ void match_key(const Attribute& attribute, const std::byte* values, const KeyCon
 
 void append_matches(const Span& span, const std::uint8_t* match, std::vector<Span>& out)
 {
+  const bool at_once = processor::has_avx512();
   for (std::uint64_t begin = 0; begin < span.count; begin += 64)
   {
-    std::uint64_t bits = bits_of(match + begin, std::min<std::uint64_t>(64, span.count - begin));
+    const std::uint64_t count = std::min<std::uint64_t>(64, span.count - begin);
+    std::uint64_t bits =
+      at_once ? avx512::bits_of(match + begin, count) : bits_of(match + begin, count);
     while (bits != 0)
     {
       const auto first = static_cast<std::uint64_t>(__builtin_ctzll(bits));

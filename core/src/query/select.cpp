@@ -121,7 +121,7 @@ std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
 std::vector<Job> make_jobs(std::vector<Piece>& pieces)
 {
   std::vector<Piece> cut;
-  cut.reserve(pieces.size());
+  cut.reserve(pieces.size() + undecided_particles(pieces) / kTestedPerTask + 1);
   std::vector<Job> jobs;
   std::uint64_t tested = kTestedPerTask;
   for (std::size_t i = 0; i != pieces.size(); ++i)
