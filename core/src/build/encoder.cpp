@@ -546,6 +546,8 @@ private:
       SectionKind::Treelets, 0, treelets.data(), sizeof(format::TreeletRecord) * treelets.size());
     this->write_paged(SectionKind::BlockBoxes, 0, order.block_boxes.data(),
       sizeof(format::BlockBoxRecord) * order.block_boxes.size());
+    tbb::parallel_for(std::size_t{ 0 }, this->keys_.size(),
+      [&](std::size_t k) { build::choose_bitmaps(order, this->keys_[k]); });
     for (std::uint32_t k = 0; k != this->keys_.size(); ++k)
     {
       this->write_key(k, this->keys_[k]);

@@ -31,6 +31,20 @@ struct Nothing
 
 constexpr std::size_t kLanes = avx512::kLanes;
 
+std::uint32_t block_count(const SpatialOrder& order, const Treelet& treelet)
+{
+  return (treelet.count + order.block_particles - 1) / order.block_particles;
+}
+
+// Without the processor's instruction, which the program does not demand, the compiler's own calls
+// a function.
+std::uint32_t bits_in(std::uint32_t bitmap)
+{
+  bitmap -= bitmap >> 1 & 0x55555555u;
+  bitmap = (bitmap & 0x33333333u) + (bitmap >> 2 & 0x33333333u);
+  return ((bitmap + (bitmap >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+}
+
 template <class V>
 struct Extremes
 {
@@ -117,13 +131,6 @@ KeyIndexer<V>::KeyIndexer(const SpatialOrder& order, BuiltKey& out)
 }
 
 template <class V>
-std::uint32_t KeyIndexer<V>::block_count(const Treelet& treelet) const noexcept
-{
-  const std::uint32_t size = this->order_.block_particles;
-  return (treelet.count + size - 1) / size;
-}
-
-template <class V>
 void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
 {
   const Treelet& treelet = this->order_.treelets[t];
@@ -158,7 +165,7 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   {
     mark(values, blocks, treelet.count, bits, bitmaps);
   }
-  for (std::uint32_t block = 0; block != this->block_count(treelet); ++block)
+  for (std::uint32_t block = 0; block != block_count(this->order_, treelet); ++block)
   {
     record.bitmap |= bitmaps[block];
   }
@@ -177,25 +184,21 @@ void KeyIndexer<V>::finish()
   }
   this->out_.minimum = to_bits(minimum);
   this->out_.maximum = to_bits(maximum);
-  this->choose_bitmaps();
 }
 
-template <class V>
-void KeyIndexer<V>::choose_bitmaps()
+void choose_bitmaps(const SpatialOrder& order, BuiltKey& key)
 {
-  std::vector<std::uint32_t>& bitmaps = this->out_.bitmaps;
+  std::vector<std::uint32_t>& bitmaps = key.bitmaps;
   std::uint64_t set = 0;
   std::uint64_t possible = 0;
-  for (std::size_t t = 0; t != this->order_.treelets.size(); ++t)
+  for (const std::uint32_t bitmap : bitmaps)
   {
-    const Treelet& treelet = this->order_.treelets[t];
-    const std::uint32_t blocks = this->block_count(treelet);
-    for (std::uint32_t block = 0; block != blocks; ++block)
-    {
-      set += static_cast<unsigned>(__builtin_popcount(bitmaps[treelet.first_block + block]));
-    }
-    possible += std::uint64_t{ blocks } *
-      static_cast<unsigned>(__builtin_popcount(this->out_.treelets[t].bitmap));
+    set += bits_in(bitmap);
+  }
+  for (std::size_t t = 0; t != order.treelets.size(); ++t)
+  {
+    possible +=
+      std::uint64_t{ block_count(order, order.treelets[t]) } * bits_in(key.treelets[t].bitmap);
   }
   if (static_cast<double>(set) >= kUselessDensity * static_cast<double>(possible))
   {
@@ -221,7 +224,7 @@ void KeyIndexer<V>::choose_bitmaps()
   const std::uint8_t bytes = distinct.size() <= 256 ? 1 : 2;
   if (distinct.size() > 65536 || bytes * blocks + 4 * distinct.size() >= 4 * blocks)
   {
-    this->out_.bitmap_bytes = 4;
+    key.bitmap_bytes = 4;
     return;
   }
   std::uint32_t number = 0;
@@ -230,8 +233,8 @@ void KeyIndexer<V>::choose_bitmaps()
     number += distinct[number] != entry >> 32;
     bitmaps[static_cast<std::uint32_t>(entry)] = number;
   }
-  this->out_.bitmap_bytes = bytes;
-  this->out_.dictionary = std::move(distinct);
+  key.bitmap_bytes = bytes;
+  key.dictionary = std::move(distinct);
 }
 
 template class KeyIndexer<double>;

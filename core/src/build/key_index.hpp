@@ -27,7 +27,8 @@ struct BuiltKey
   ValueClass type = ValueClass::Float;
   std::vector<std::uint64_t> edges; ///< bits of values of the class
   std::vector<format::TreeletKeyRecord> treelets;
-  /// Of each block, or its number in the dictionary if there is one; empty if not worth storing.
+  /// Of each block; after choose_bitmaps() its number in the dictionary if there is one, and empty
+  /// if not worth storing.
   std::vector<std::uint32_t> bitmaps;
   std::vector<std::uint32_t> dictionary;
   std::uint8_t bitmap_bytes = 0;
@@ -52,11 +53,12 @@ public:
   void finish();
 
 private:
-  [[nodiscard]] std::uint32_t block_count(const Treelet& treelet) const noexcept;
-  void choose_bitmaps();
-
   const SpatialOrder& order_;
   BuiltKey& out_;
   std::vector<V> edges_;
 };
+
+/// Of a finished key: whether its bitmaps are worth storing, and whether with a dictionary. Safe to
+/// call concurrently for different keys.
+void choose_bitmaps(const SpatialOrder& order, BuiltKey& key);
 }
