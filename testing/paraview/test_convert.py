@@ -110,7 +110,7 @@ with Folder() as folder:
     check(out, names=["id"])
     for leaf in glob.glob(out + ".leaves/*.bat") or [out]:
         with open(leaf, "rb") as file:
-            expect(file.read(12)[10], 1, "minor version of a file with a sorted index")
+            expect(file.read(33)[32], 1, "optional features of a file with a sorted index")
     info = json.loads(subprocess.run([bat_info, "--json", out], stdout=subprocess.PIPE, check=True).stdout)
     expect([key["has_sorted_index"] for a in info["attributes"] for key in a["keys"]], [True], "what bat_info says of it")
     assert "100%" in said, said

@@ -1,5 +1,6 @@
 #include "dataset/top_writer.hpp"
 
+#include "build/bounds.hpp"
 #include "build/shallow_tree.hpp"
 #include "file_impl.hpp"
 #include "format/encode.hpp"
@@ -14,11 +15,6 @@ namespace bat
 namespace
 {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Box empty_box()
-{
-  return { { kInfinity, kInfinity, kInfinity }, { -kInfinity, -kInfinity, -kInfinity } };
-}
 
 Box box_of(const format::LeafRecord& leaf)
 {
@@ -111,7 +107,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
     append(data, size);
   };
 
-  Box bounds = empty_box();
+  Box bounds = build::empty_box();
   std::vector<Box> boxes;
   std::uint64_t particles = 0;
   for (const LeafEntry& leaf : contents.leaves)
