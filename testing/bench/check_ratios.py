@@ -21,16 +21,16 @@ REPEAT = 7
 #  what                                    in the JSON of bat_bench             our time           reference   clustered        uniform
 ROWS = (
     ("build / radix sort and gather",      "build",                             "ms",              "limit_ms", (1.4, 2.8),      (1.4, 2.8)),
-    ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (2.4, 4.8),      (2.4, 4.8)),
-    ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (2.6, 5.2),      (2.5, 5.0)),
-    ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (1.45, 2.9),     (1.45, 2.9)),
+    ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
+    ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
+    ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (0.9, 2.2),      (0.9, 2.2)),
     ("box of 0.1 % / scan",                "box/share_0.1_percent",             "ms",              "scan_ms",  (0.045, 0.1),    (0.068, 0.15)),
     ("box of 1 % / scan",                  "box/share_1_percent",               "ms",              "scan_ms",  (0.06, 0.13),    (0.095, 0.2)),
     ("box of 10 % / scan",                 "box/share_10_percent",              "ms",              "scan_ms",  (0.1, 0.2),      (0.2, 0.4)),
     ("correlated range of 1 % / scan",     "attribute/correlated",              "ms",              "scan_ms",  (0.29, 0.6),     (0.49, 1.0)),
     ("heavy-tailed range of 1 % / scan",   "attribute/heavy_tailed",            "ms",              "scan_ms",  (0.44, 0.9),     (0.74, 1.5)),
-    ("uncorrelated range of 1 % / scan",   "attribute/uncorrelated",            "ms",              "scan_ms",  (2.0, 4.0),      (1.0, 2.0)),
-    ("101 ids / scan",                     "attribute/list_of_ids/of_101",      "ms",              "scan_ms",  (0.25, 0.5),     (0.26, 0.55)),
+    ("uncorrelated range of 1 % / scan",   "attribute/uncorrelated",            "ms",              "scan_ms",  (1.0, 3.0),      (0.54, 1.6)),
+    ("101 ids / scan",                     "attribute/list_of_ids/of_101",      "ms",              "scan_ms",  (0.18, 0.45),    (0.17, 0.45)),
     ("101 ids with a sorted index / scan", "attribute/list_of_ids/of_101",      "sorted_index_ms", "scan_ms",  (0.004, 0.02),   (0.0037, 0.02)),
 )
 KINDS = ("clustered", "uniform")  # the columns
