@@ -2,6 +2,8 @@
 // AVX-512, to be called where processor::has_avx512(). Not defined where no compiler has them.
 #pragma once
 
+#include <type_traits>
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #ifndef __clang__ // what GCC's own header leaves undefined on purpose (GCC bug 105593)
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -9,4 +11,37 @@
 #endif
 #include <immintrin.h>
 #define BAT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
+
+namespace bat
+{
+/// One bit for each pair of values of T with a <= b; none where one is NaN.
+template <class T>
+BAT_AVX512 auto not_above(__m512i a, __m512i b)
+{
+  if constexpr (std::is_same_v<T, float>)
+  {
+    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LE_OQ);
+  }
+  else if constexpr (std::is_same_v<T, double>)
+  {
+    return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ);
+  }
+  else if constexpr (sizeof(T) == 1)
+  {
+    return std::is_signed_v<T> ? _mm512_cmple_epi8_mask(a, b) : _mm512_cmple_epu8_mask(a, b);
+  }
+  else if constexpr (sizeof(T) == 2)
+  {
+    return std::is_signed_v<T> ? _mm512_cmple_epi16_mask(a, b) : _mm512_cmple_epu16_mask(a, b);
+  }
+  else if constexpr (sizeof(T) == 4)
+  {
+    return std::is_signed_v<T> ? _mm512_cmple_epi32_mask(a, b) : _mm512_cmple_epu32_mask(a, b);
+  }
+  else
+  {
+    return std::is_signed_v<T> ? _mm512_cmple_epi64_mask(a, b) : _mm512_cmple_epu64_mask(a, b);
+  }
+}
+}
 #endif

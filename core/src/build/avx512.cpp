@@ -28,23 +28,6 @@ BAT_AVX512 __m512i every_second(const std::array<V, kBitmapBits>& begins, std::s
   return _mm512_load_si512(values.data());
 }
 
-template <class V>
-BAT_AVX512 __mmask8 not_above(__m512i a, __m512i b)
-{
-  if constexpr (std::is_same_v<V, double>)
-  {
-    return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ);
-  }
-  else if constexpr (std::is_signed_v<V>)
-  {
-    return _mm512_cmple_epi64_mask(a, b);
-  }
-  else
-  {
-    return _mm512_cmple_epu64_mask(a, b);
-  }
-}
-
 BAT_AVX512 __m512d load_doubles(const float* values)
 {
   return _mm512_cvtps_pd(_mm256_loadu_ps(values));

@@ -38,36 +38,6 @@ BAT_AVX512 __m512i all(T value)
   }
 }
 
-// One bit for each pair of values that are as they should be; none is for NaN.
-template <class T>
-BAT_AVX512 std::uint64_t not_above(__m512i a, __m512i b)
-{
-  if constexpr (std::is_same_v<T, float>)
-  {
-    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_LE_OQ);
-  }
-  else if constexpr (std::is_same_v<T, double>)
-  {
-    return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_LE_OQ);
-  }
-  else if constexpr (sizeof(T) == 1)
-  {
-    return std::is_signed_v<T> ? _mm512_cmple_epi8_mask(a, b) : _mm512_cmple_epu8_mask(a, b);
-  }
-  else if constexpr (sizeof(T) == 2)
-  {
-    return std::is_signed_v<T> ? _mm512_cmple_epi16_mask(a, b) : _mm512_cmple_epu16_mask(a, b);
-  }
-  else if constexpr (sizeof(T) == 4)
-  {
-    return std::is_signed_v<T> ? _mm512_cmple_epi32_mask(a, b) : _mm512_cmple_epu32_mask(a, b);
-  }
-  else
-  {
-    return std::is_signed_v<T> ? _mm512_cmple_epi64_mask(a, b) : _mm512_cmple_epu64_mask(a, b);
-  }
-}
-
 template <class T>
 BAT_AVX512 void match_range_of(
   const T* values, std::size_t count, T lower, T upper, std::uint8_t* match)
@@ -81,7 +51,7 @@ BAT_AVX512 void match_range_of(
     for (std::size_t v = 0; v != kMatches; v += lanes)
     {
       const __m512i x = _mm512_loadu_si512(values + i + v);
-      bits |= (not_above<T>(least, x) & not_above<T>(x, most)) << v;
+      bits |= static_cast<std::uint64_t>(not_above<T>(least, x) & not_above<T>(x, most)) << v;
     }
     const __m512i before = _mm512_loadu_si512(match + i);
     _mm512_storeu_si512(match + i, _mm512_maskz_mov_epi8(bits, before));
