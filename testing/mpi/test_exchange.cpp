@@ -3,7 +3,9 @@
 #include "mpi/mpi_support.hpp"
 
 #include <gtest/gtest.h>
+#include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <fstream>
 #include <numeric>
 
@@ -32,6 +34,42 @@ std::vector<std::string> contents(const bat::mpi::ExchangeResult& result)
     }
   }
   return contents;
+}
+
+TEST(Exchange, ParticlesAreSortedByLeaf)
+{
+  clouds::Random random(3);
+  tbb::task_arena threads(4); // also of a machine with fewer
+  for (const std::uint32_t leaves : { 1u, 2u, 6u, 7u, 500u })
+  {
+    for (const std::size_t count : { 1u, 1000u, 65'536u, 300'001u })
+    {
+      bat::mpi::LeafAssignment assignment{ 0, bat::mpi::Numbers(count) };
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        // Some leaves get nothing, and each part of the particles knows few of them.
+        const auto near = static_cast<std::uint32_t>(i * leaves / count);
+        const std::uint32_t leaf = random() % 8 == 0 ? random() % leaves : near;
+        assignment.each[i] = leaf % 5 == 3 ? 0 : leaf;
+      }
+      std::vector<std::uint32_t> expected(count);
+      std::iota(expected.begin(), expected.end(), 0u);
+      std::stable_sort(expected.begin(), expected.end(),
+        [&](std::uint32_t a, std::uint32_t b) { return assignment.each[a] < assignment.each[b]; });
+      bat::mpi::LeafOrder sorted;
+      threads.execute([&] { sorted = bat::mpi::sort_by_leaf(assignment, count, leaves); });
+      ASSERT_TRUE(
+        std::equal(sorted.order.begin(), sorted.order.end(), expected.begin(), expected.end()))
+        << leaves << " leaves, " << count << " particles";
+      ASSERT_EQ(sorted.first.size(), leaves + 1u);
+      for (std::uint32_t leaf = 0; leaf != leaves; ++leaf)
+      {
+        ASSERT_EQ(sorted.count(leaf),
+          static_cast<std::uint64_t>(
+            std::count(assignment.each.begin(), assignment.each.end(), leaf)));
+      }
+    }
+  }
 }
 
 TEST(Exchange, MessagesOfAnySizeCarryTheSame)
@@ -96,7 +134,7 @@ TEST(Exchange, RanksThatGoWholeNeedNoList)
   const auto leaf = std::min(static_cast<std::uint32_t>(rank()) + 1, leaves - 1);
   std::vector<std::uint32_t> aggregators(leaves);
   std::iota(aggregators.begin(), aggregators.end(), 0u);
-  const bat::mpi::LeafAssignment list{ 0, std::vector<std::uint32_t>(count, leaf) };
+  const bat::mpi::LeafAssignment list{ 0, bat::mpi::Numbers(count, leaf) };
   for (const std::size_t bytes : { 50, 4096 })
   {
     EXPECT_TRUE(

@@ -1,9 +1,13 @@
 #include "bat/error.hpp"
 #include "bat/plan.hpp"
+#include "plan/leaf_finder.hpp"
 #include "support/clouds.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -452,6 +456,44 @@ TEST(Plan, the_leaf_file_of_a_box_is_that_of_all_its_positions)
   EXPECT_GT(inside, 100);
   EXPECT_LT(inside, 1900);
   EXPECT_FALSE(bat::Plan().leaf_of_box({}).value()) << "no tree: leaf file 0";
+}
+
+TEST(Plan, a_rank_finds_the_same_leaf_files_with_the_part_of_the_tree_that_its_box_reaches)
+{
+  clouds::Random random(5);
+  const Positions p = clouds::uniform_positions<float>(20'000, random);
+  const bat::Plan plan = bat::make_plan(summarise(p, 0, 256), options_for(20'000, 9, 1));
+  const auto same = [&](const bat::plan::LeafFinder& finder, const std::array<double, 3>& at)
+  { return finder(at) == plan.leaf_at(at[0], at[1], at[2]); };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const bat::plan::LeafFinder anywhere(plan, std::nullopt);
+  for (int i = 0; i != 2000; ++i)
+  {
+    bat::Box box;
+    std::array<std::array<double, 4>, 3> coordinates;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const bat::PlanNode& node = plan.nodes[random() % plan.nodes.size()];
+      const double plane = node.axis == static_cast<int>(axis) ? node.split : clouds::unit(random);
+      const double other = clouds::unit(random);
+      box.lower[axis] = std::min(plane, other);
+      box.upper[axis] = std::max(plane, other);
+      const double inside =
+        box.lower[axis] + clouds::unit(random) * (box.upper[axis] - box.lower[axis]);
+      coordinates[axis] = { plane, other, inside, std::array{ nan, inf, -inf }[random() % 3] };
+    }
+    const bat::plan::LeafFinder near(plan, box);
+    for (unsigned k = 0; k != 64; ++k)
+    {
+      const std::array<unsigned, 3> which{ k % 4, k / 4 % 4, k / 16 };
+      const std::array<double, 3> at{ coordinates[0][which[0]], coordinates[1][which[1]],
+        coordinates[2][which[2]] };
+      ASSERT_TRUE(same(anywhere, at));
+      ASSERT_TRUE(*std::max_element(which.begin(), which.end()) == 3 || same(near, at));
+    }
+  }
+  EXPECT_EQ(bat::plan::LeafFinder(bat::Plan(), std::nullopt)({ 1, 2, 3 }), 0u) << "no tree";
 }
 
 TEST(Plan, particles_of_one_place_go_to_one_leaf_file)

@@ -7,7 +7,6 @@
 #include "build/builder.hpp"
 #include "build/gather.hpp"
 #include "build/leaf_writer.hpp"
-#include "build/positions.hpp"
 #include "comm.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "dataset/top_writer.hpp"
@@ -29,7 +28,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <random>
 #include <set>
@@ -348,13 +346,8 @@ private:
     return { cell };
   }
 
-  struct FiniteBounds
-  {
-    Box box; ///< of all finite positions; lower > upper if there is none
-    std::uint64_t count = 0;
-  };
-
-  [[nodiscard]] FiniteBounds finite_bounds() const
+  // Of all particles.
+  [[nodiscard]] build::FiniteBounds finite_bounds() const
   {
     return this->particles_.schema().positions.type == ScalarType::Float32
       ? this->finite_bounds_as<float>()
@@ -362,38 +355,20 @@ private:
   }
 
   template <class T>
-  [[nodiscard]] FiniteBounds finite_bounds_as() const
+  [[nodiscard]] build::FiniteBounds finite_bounds_as() const
   {
     constexpr std::uint64_t kGrain = 1 << 16;
     using Range = tbb::blocked_range<std::uint64_t>;
-    const auto add = [this](const Range& range, FiniteBounds bounds)
-    {
-      constexpr T inf = std::numeric_limits<T>::infinity();
-      std::array<T, 3> lower{ inf, inf, inf };
-      std::array<T, 3> upper{ -inf, -inf, -inf };
-      this->particles_.visit_positions<T>(range.begin(), range.end(),
-        [&](std::uint64_t, const std::array<T, 3>& point)
-        {
-          const bool finite = build::is_finite(point);
-          bounds.count += finite;
-          for (std::size_t axis = 0; axis != 3; ++axis)
-          {
-            lower[axis] = std::min(lower[axis], finite ? point[axis] : inf);
-            upper[axis] = std::max(upper[axis], finite ? point[axis] : -inf);
-          }
-        });
-      build::extend(
-        bounds.box, Box{ { lower[0], lower[1], lower[2] }, { upper[0], upper[1], upper[2] } });
-      return bounds;
-    };
-    const auto join = [](FiniteBounds a, const FiniteBounds& b)
+    const auto join = [](build::FiniteBounds a, const build::FiniteBounds& b)
     {
       build::extend(a.box, b.box);
       a.count += b.count;
       return a;
     };
+    const auto add = [&](const Range& range, const build::FiniteBounds& bounds)
+    { return join(bounds, this->particles_.finite_bounds<T>(range.begin(), range.end())); };
     return tbb::parallel_reduce(
-      Range(0, this->particles_.count(), kGrain), FiniteBounds{ build::empty_box(), 0 }, add, join);
+      Range(0, this->particles_.count(), kGrain), build::FiniteBounds{}, add, join);
   }
 
   static void check_box(const Box& box)

@@ -4,12 +4,12 @@
 #include "build/gather.hpp"
 #include "numbers.hpp"
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -20,7 +20,7 @@ namespace
 constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
 constexpr std::size_t kMessagesInFlight = 4;
-constexpr std::uint64_t kRowsPerTask = 1 << 16;
+constexpr std::uint64_t kGrain = 1 << 16;
 // Own particles of a leaf stay where they are if at least one in so many of what lies between them
 // is of the leaf: all of it goes through the caches with each column.
 constexpr std::uint64_t kMostPassed = 4;
@@ -49,44 +49,8 @@ struct Target
   std::vector<std::size_t> leaves;
 };
 
-/// A rank's particles in order of leaf.
-struct Sorted
-{
-  std::vector<std::uint32_t> order; ///< numbers of particles; empty: 0, 1, 2 and so on
-  std::vector<std::uint64_t> first; ///< per leaf, and all
-  [[nodiscard]] std::uint64_t count(std::size_t leaf) const
-  {
-    return this->first[leaf + 1] - this->first[leaf];
-  }
-};
-
-Sorted sort_by_leaf(
-  const LeafAssignment& assignment, std::uint64_t particles, std::uint32_t leaf_count)
-{
-  const std::vector<std::uint32_t>& leaf_of = assignment.each;
-  Sorted sorted;
-  sorted.first.assign(leaf_count + std::size_t{ 1 }, 0);
-  if (leaf_of.empty())
-  {
-    std::fill(sorted.first.begin() + assignment.leaf + 1, sorted.first.end(), particles);
-    return sorted;
-  }
-  for (const std::uint32_t leaf : leaf_of)
-  {
-    ++sorted.first[leaf + std::size_t{ 1 }];
-  }
-  std::partial_sum(sorted.first.begin(), sorted.first.end(), sorted.first.begin());
-  std::vector<std::uint64_t> next = sorted.first;
-  sorted.order.resize(leaf_of.size());
-  for (std::size_t i = 0; i != leaf_of.size(); ++i)
-  {
-    sorted.order[next[leaf_of[i]]++] = static_cast<std::uint32_t>(i);
-  }
-  return sorted;
-}
-
 // Of the particles at [first, first + count) in order of leaf.
-void gather_in_parallel(const Sorted& sorted, std::uint64_t first, std::uint64_t count,
+void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint64_t count,
   const RankParticles& particles, std::size_t array, std::byte* out)
 {
   if (sorted.order.empty())
@@ -95,13 +59,11 @@ void gather_in_parallel(const Sorted& sorted, std::uint64_t first, std::uint64_t
     return;
   }
   const std::uint64_t bytes = build::tuple_bytes(particles.array(array));
-  const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
-  tbb::parallel_for(std::uint64_t{ 0 }, tasks,
-    [&](std::uint64_t task)
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kGrain),
+    [&](const auto& rows)
     {
-      const std::uint64_t begin = task * kRowsPerTask;
-      particles.gather(&sorted.order[first + begin], std::min(kRowsPerTask, count - begin), array,
-        out + begin * bytes);
+      particles.gather(
+        &sorted.order[first + rows.begin()], rows.size(), array, out + rows.begin() * bytes);
     });
 }
 
@@ -489,7 +451,7 @@ private:
   const OwnComm& comm_;
   const RankParticles& particles_;
   const std::vector<std::uint32_t>& aggregators_;
-  Sorted sorted_;
+  LeafOrder sorted_;
   std::vector<std::uint32_t> own_; ///< leaves of this rank
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
@@ -504,42 +466,6 @@ private:
   std::optional<Failure> failure_;            ///< while messages were under way
   ExchangeResult result_;
 };
-}
-
-LeafAssignment assign_leaves(
-  const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank)
-{
-  const std::uint64_t count = particles.count();
-  if (plan.mode != PlanMode::Adaptive)
-  {
-    return { plan.leaf_of_rank[static_cast<std::size_t>(rank)], {} };
-  }
-  if (plan.leaf_count <= 1)
-  {
-    return { 0, {} };
-  }
-  if (const auto leaf = bounds ? plan.leaf_of_box(*bounds) : std::nullopt)
-  {
-    return { *leaf, {} };
-  }
-  std::vector<std::uint32_t> leaf_of(count);
-  const std::uint64_t tasks = (count + kRowsPerTask - 1) / kRowsPerTask;
-  dispatch(particles.schema().positions.type,
-    [&](auto value)
-    {
-      tbb::parallel_for(std::uint64_t{ 0 }, tasks,
-        [&](std::uint64_t task)
-        {
-          particles.visit_positions<decltype(value)>(task * kRowsPerTask,
-            std::min(count, (task + 1) * kRowsPerTask),
-            [&](std::uint64_t i, const auto& p)
-            {
-              leaf_of[i] = plan.leaf_at(
-                static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]));
-            });
-        });
-    });
-  return { 0, std::move(leaf_of) };
 }
 
 ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,

@@ -1,15 +1,14 @@
 // Moves particles to the ranks that aggregate them.
 #pragma once
 
+#include "assignment.hpp"
 #include "bat/particles.hpp"
-#include "bat/plan.hpp"
 #include "comm.hpp"
 #include "large_array.hpp"
 #include "rank_particles.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace bat::mpi
@@ -25,20 +24,9 @@ struct AggregatedLeaf
 struct ExchangeResult
 {
   std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
-  std::vector<std::uint32_t> rows;    ///< of own arrays that leaves refer to
+  Numbers rows;                       ///< of own arrays that leaves refer to
   std::uint64_t sent_bytes = 0;       ///< to other ranks
 };
-
-/// Where a rank's particles go.
-struct LeafAssignment
-{
-  std::uint32_t leaf = 0;          ///< of all
-  std::vector<std::uint32_t> each; ///< of each; empty if all are known to go to the same
-};
-
-/// `bounds`: around all particles, if none has a coordinate that is not finite.
-[[nodiscard]] LeafAssignment assign_leaves(
-  const RankParticles& particles, const std::optional<Box>& bounds, const Plan& plan, int rank);
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
 /// them; own ones stay where they are, unless few of what lies between them is of the leaf.

@@ -4,6 +4,7 @@
 #include "bat/query.hpp"
 #include "build/bin_edges.hpp"
 #include "build/gather.hpp"
+#include "build/point_bounds.hpp"
 #include "build/shallow_tree.hpp"
 #include "build/treelet.hpp"
 

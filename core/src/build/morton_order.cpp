@@ -2,6 +2,7 @@
 
 #include "build/bounds.hpp"
 #include "build/morton.hpp"
+#include "build/point_bounds.hpp"
 #include "build/positions.hpp"
 
 #include <tbb/blocked_range.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -94,32 +94,6 @@ void cut_cells(const std::vector<std::size_t>& before, std::size_t begin, std::s
   }
 }
 
-// Box of points that are added, in their own type: conversions would take most of the time.
-template <class T>
-class BoxOf
-{
-public:
-  void add(const std::array<T, 3>& p) noexcept
-  {
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      this->lower_[axis] = std::min(this->lower_[axis], p[axis]);
-      this->upper_[axis] = std::max(this->upper_[axis], p[axis]);
-    }
-  }
-  [[nodiscard]] Box box() const noexcept
-  {
-    const auto& [x0, y0, z0] = this->lower_;
-    const auto& [x1, y1, z1] = this->upper_;
-    return { { x0, y0, z0 }, { x1, y1, z1 } };
-  }
-
-private:
-  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
-  std::array<T, 3> lower_{ kInfinity, kInfinity, kInfinity };
-  std::array<T, 3> upper_{ -kInfinity, -kInfinity, -kInfinity };
-};
-
 Box joined(const std::vector<Box>& boxes)
 {
   Box all = empty_box();
@@ -135,7 +109,8 @@ class Orderer
 {
 public:
   Orderer(const ArrayView& positions, std::uint32_t most, MortonOrder& out)
-    : positions_(positions)
+    : view_(positions)
+    , positions_(positions)
     , most_(most)
     , out_(out)
   {
@@ -183,8 +158,13 @@ private:
     const Slices slices(count);
     std::vector<std::size_t> finite_start(slices.count() + 1);
     std::vector<Box> boxes(slices.count());
-    slices.for_each([&](std::size_t s, std::size_t begin, std::size_t end)
-      { finite_start[s + 1] = this->count_finite(begin, end, boxes[s]); });
+    slices.for_each(
+      [&](std::size_t s, std::size_t begin, std::size_t end)
+      {
+        const FiniteBounds finite = finite_bounds<T>(this->view_, nullptr, begin, end);
+        finite_start[s + 1] = finite.count;
+        boxes[s] = finite.box;
+      });
     this->out_.bounds = joined(boxes);
     std::partial_sum(finite_start.begin(), finite_start.end(), finite_start.begin());
     const std::size_t finite_count = finite_start.back();
@@ -206,40 +186,6 @@ private:
         }
       });
     return finite_count;
-  }
-
-  // Number and box of the finite ones of the caller's particles [begin, end).
-  std::size_t count_finite(std::size_t begin, std::size_t end, Box& box) const
-  {
-    BoxOf<T> all;
-    Point probe{}; // stays 0 until a coordinate is not finite, and is NaN from then on
-    for (std::size_t i = begin; i != end; ++i)
-    {
-      const Point point = this->positions_[i];
-      all.add(point);
-      for (std::size_t axis = 0; axis != 3; ++axis)
-      {
-        probe[axis] += point[axis] * 0;
-      }
-    }
-    if (is_finite(probe))
-    {
-      box = all.box();
-      return end - begin;
-    }
-    BoxOf<T> finite;
-    std::size_t count = 0;
-    for (std::size_t i = begin; i != end; ++i)
-    {
-      const Point point = this->positions_[i];
-      if (is_finite(point))
-      {
-        finite.add(point);
-        ++count;
-      }
-    }
-    box = finite.box();
-    return count;
   }
 
   // Orders particles [begin, end) along the curve of a grid over their tight box, and cuts them
@@ -290,14 +236,12 @@ private:
       {
         constexpr std::size_t kAhead = 32;
         const std::uint32_t* source = &this->out_.source[begin];
-        BoxOf<T> box;
         for (std::size_t i = from; i != to; ++i)
         {
           this->positions_.prefetch(source[std::min(i + kAhead, to - 1)]);
           points[i] = this->positions_[source[i]];
-          box.add(points[i]);
         }
-        boxes[s] = box.box();
+        boxes[s] = tight_box(points[from].data(), to - from);
       });
     return this->sort_into_pieces(begin, end, joined(boxes), points);
   }
@@ -431,6 +375,7 @@ private:
     }
   }
 
+  const ArrayView& view_;
   Positions<T> positions_;
   std::uint32_t most_;
   MortonOrder& out_;

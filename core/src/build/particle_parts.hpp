@@ -3,6 +3,7 @@
 
 #include "bat/particles.hpp"
 #include "build/gather.hpp"
+#include "build/point_bounds.hpp"
 #include "build/positions.hpp"
 
 #include <algorithm>
@@ -100,6 +101,24 @@ public:
         f(begin, positions[part.row(begin)]);
       }
     }
+  }
+
+  /// Of particles [begin, end). T: type of the positions.
+  template <class T>
+  [[nodiscard]] FiniteBounds finite_bounds(std::uint64_t begin, std::uint64_t end) const
+  {
+    FiniteBounds bounds;
+    for (std::size_t p = begin < end ? this->part_of(begin) : 0; begin < end; ++p)
+    {
+      const Part& part = this->parts_[p];
+      const std::uint64_t stop = std::min(end, part.first + part.count);
+      const FiniteBounds some = build::finite_bounds<T>(
+        part.view.positions, part.rows, begin - part.first, stop - part.first);
+      extend(bounds.box, some.box);
+      bounds.count += some.count;
+      begin = stop;
+    }
+    return bounds;
   }
 
 private:

@@ -315,43 +315,4 @@ CellBox tight_cells(const TreeletKey* keys, std::size_t count)
   }
   return box;
 }
-
-template <class T>
-Box tight_box(const T* positions, std::size_t count)
-{
-  constexpr std::size_t kTogether = 4;
-  std::array<T, 3 * kTogether> lower;
-  for (std::size_t i = 0; i != lower.size(); ++i)
-  {
-    lower[i] = positions[i % 3];
-  }
-  std::array<T, 3 * kTogether> upper = lower;
-  const auto add = [&](std::size_t lane, T x)
-  {
-    lower[lane] = x < lower[lane] ? x : lower[lane];
-    upper[lane] = x > upper[lane] ? x : upper[lane];
-  };
-  std::size_t i = 0;
-  for (; i + lower.size() <= 3 * count; i += lower.size())
-  {
-    for (std::size_t lane = 0; lane != lower.size(); ++lane)
-    {
-      add(lane, positions[i + lane]);
-    }
-  }
-  for (; i != 3 * count; ++i)
-  {
-    add(i % 3, positions[i]);
-  }
-  Box box = empty_box();
-  for (std::size_t lane = 0; lane != lower.size(); ++lane)
-  {
-    box.lower[lane % 3] = std::min(box.lower[lane % 3], static_cast<double>(lower[lane]));
-    box.upper[lane % 3] = std::max(box.upper[lane % 3], static_cast<double>(upper[lane]));
-  }
-  return box;
-}
-
-template Box tight_box(const float*, std::size_t);
-template Box tight_box(const double*, std::size_t);
 }

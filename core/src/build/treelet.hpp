@@ -81,8 +81,4 @@ inline constexpr std::size_t kFewKeys = 32;
 
 /// Cells of `count` particles, at least one.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);
-
-/// Tight box of `count` positions, at least one, packed.
-template <class T>
-[[nodiscard]] Box tight_box(const T* positions, std::size_t count);
 }
