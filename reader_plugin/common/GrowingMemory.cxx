@@ -16,14 +16,16 @@ std::byte* bat_vtk::GrowingMemory::Grow(std::size_t bytes, std::size_t kept, std
 {
   if (!this->Memory || bytes > this->Room)
   {
-    this->Room = std::max({ bytes, std::min(most, MostGrowth * bytes), std::size_t(1) });
-    const std::shared_ptr<void> memory(bat::allocate_large(this->Room, 1),
-      [room = this->Room](void* of) { bat::free_large(of, room, 1); });
+    const std::size_t room =
+      std::max({ bytes, std::min(most, MostGrowth * bytes), std::size_t(1) });
+    const std::shared_ptr<void> memory(
+      bat::allocate_large(room, 1), [room](void* of) { bat::free_large(of, room, 1); });
     if (kept > 0)
     {
       std::memcpy(memory.get(), this->Memory.get(), kept);
     }
     this->Memory = memory;
+    this->Room = room;
   }
   return static_cast<std::byte*>(this->Memory.get());
 }

@@ -107,8 +107,11 @@ TEST_F(Version, required_features_are_refused_by_name)
   this->in_header<std::uint64_t>(24, 2);
   this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
   this->file = before;
-  this->in_header<std::uint64_t>(24, std::uint64_t{ 8 });
-  this->expect_refused(ErrorCode::UnsupportedVersion, "0x8");
+  this->in_header<std::uint64_t>(24, 2 | format::kXxh3Pages);
+  this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
+  this->file = before;
+  this->in_header<std::uint64_t>(24, 8 | format::kXxh3Pages);
+  this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x8,");
   this->file = before;
   this->in_header<std::uint64_t>(24, std::uint64_t{ 1 } << 40);
   this->expect_refused(ErrorCode::UnsupportedVersion, "0x10000000000");

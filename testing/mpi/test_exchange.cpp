@@ -40,16 +40,17 @@ TEST(Exchange, ParticlesAreSortedByLeaf)
 {
   clouds::Random random(3);
   tbb::task_arena threads(4); // also of a machine with fewer
-  for (const std::uint32_t leaves : { 1u, 2u, 6u, 7u, 500u })
+  for (const std::uint32_t leaves : { 1u, 2u, 6u, 9u, 40u, 500u })
   {
     for (const std::size_t count : { 1u, 1000u, 65'536u, 300'001u })
     {
       bat::mpi::LeafAssignment assignment{ 0, bat::mpi::Numbers(count) };
       for (std::size_t i = 0; i != count; ++i)
       {
-        // Some leaves get nothing, and each part of the particles knows few of them.
+        // Some leaves get nothing. In the first half particles jump to any other, so that slices
+        // that know few leaves are beside others that know many.
         const auto near = static_cast<std::uint32_t>(i * leaves / count);
-        const std::uint32_t leaf = random() % 8 == 0 ? random() % leaves : near;
+        const std::uint32_t leaf = i < count / 2 && random() % 8 == 0 ? random() % leaves : near;
         assignment.each[i] = leaf % 5 == 3 ? 0 : leaf;
       }
       std::vector<std::uint32_t> expected(count);

@@ -314,6 +314,27 @@ TEST_F(Estimates, leaf_files_that_are_missing_or_damaged_can_be_left_out)
   EXPECT_THROW((void)dataset.select(wrong, options), bat::Error);
 }
 
+TEST_F(Estimates, leaf_files_of_a_later_format_are_not_left_out_as_if_they_were_damaged)
+{
+  const bat::LeafInfo leaf = bat::Dataset::open(this->path).leaves().at(2);
+  std::vector<std::byte> bytes = read_bytes(leaf.path);
+  bytes.at(8) = std::byte{ 9 }; // its major version
+  write_bytes(leaf.path, bytes);
+  const bat::Dataset dataset = bat::Dataset::open(this->path);
+  bat::QueryOptions options;
+  options.on_damage = [](std::size_t, const bat::Error& error) { FAIL() << error.what(); };
+  try
+  {
+    (void)dataset.select({}, options);
+    FAIL() << "was left out";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::UnsupportedVersion);
+    EXPECT_NE(std::string(error.what()).find(leaf.path.string()), std::string::npos);
+  }
+}
+
 TEST_F(Estimates, reading_ahead_changes_no_answer)
 {
   const bat::Dataset dataset = bat::Dataset::open(this->path);

@@ -82,7 +82,9 @@ public:
   ~Dataset();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  [[nodiscard]] std::string format_version() const; ///< "1.0"; "libbat" for the paper's library
+  /// Of the file, "1.2"; of a top file, "1.0", whatever its leaf files are; "libbat" for the
+  /// paper's library.
+  [[nodiscard]] std::string format_version() const;
   [[nodiscard]] std::uint64_t particle_count() const noexcept;
   [[nodiscard]] ScalarType position_type() const noexcept;
   /// Box of the particles whose coordinates are all finite; empty if there are none.

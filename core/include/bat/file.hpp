@@ -56,9 +56,10 @@ struct QueryOptions
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the answer.
   int threads = 0;
   /// Asks a Dataset to go on without leaf files that are missing or damaged: called with the number
-  /// of each and what is wrong with it, possibly from several threads at once. select() and estimates
-  /// leave its particles out; read_*() leaves its rows as they are, and what they hold means nothing. Without
-  /// it the error is thrown. File does not look at it.
+  /// of each and what is wrong with it, possibly from several threads at once. select() and
+  /// estimates leave its particles out; read_*() leaves its rows as they are, and what they hold
+  /// means nothing. Without it the error is thrown, and so are in any case errors that are not the
+  /// file's: UnsupportedVersion, InvalidArgument, OutOfMemory. File does not look at it.
   std::function<void(std::size_t, const Error&)> on_damage = nullptr;
 };
 
@@ -84,7 +85,7 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] std::uint64_t file_bytes() const noexcept;
-  [[nodiscard]] std::string format_version() const; ///< "1.0"
+  [[nodiscard]] std::string format_version() const; ///< "1.2"
   [[nodiscard]] std::uint64_t particle_count() const noexcept;
   [[nodiscard]] ScalarType position_type() const noexcept;
   /// Box of the particles whose coordinates are all finite; empty if there are none.

@@ -61,7 +61,7 @@ public:
   }
 
   // Those of each leaf begin at places[leaf].
-  void put_in_order(std::uint32_t* order) const
+  void put_in_order(std::uint32_t* order)
   {
     if (this->leaves_.size() <= kFewLeaves)
     {
@@ -77,10 +77,9 @@ public:
       }
       return;
     }
-    std::vector<std::uint64_t> next = this->places;
     for (std::uint64_t i = this->begin_; i != this->end_; ++i)
     {
-      order[next[this->leaf_of_[i]]++] = static_cast<std::uint32_t>(i);
+      order[this->places[this->leaf_of_[i]]++] = static_cast<std::uint32_t>(i);
     }
   }
 
@@ -139,10 +138,11 @@ LeafOrder sort_by_leaf(
     std::fill(sorted.first.begin() + assignment.leaf + 1, sorted.first.end(), particles);
     return sorted;
   }
-  // No more slices than threads: each has a count per leaf file.
+  // No more slices than threads, and none shorter than its counts, of which it has one per leaf
+  // file.
   const std::uint64_t slice_count =
     std::min(static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()),
-      (particles + kGrain - 1) / kGrain);
+      1 + particles / std::max<std::uint64_t>(kGrain, leaf_count));
   std::vector<Slice> slices;
   for (std::uint64_t s = 0; s != slice_count; ++s)
   {

@@ -2,7 +2,6 @@
 
 #include "agreement.hpp"
 #include "build/gather.hpp"
-#include "numbers.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>

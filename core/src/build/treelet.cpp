@@ -1,7 +1,6 @@
 #include "build/treelet.hpp"
 
 #include "build/avx512.hpp"
-#include "build/bounds.hpp"
 #include "processor.hpp"
 
 #include <algorithm>

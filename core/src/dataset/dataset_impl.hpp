@@ -58,6 +58,22 @@ public:
   std::vector<Task> tasks(const query::Conditions& conditions) const;
   std::uint64_t bytes_read() const noexcept;
 
+  /// Whether the file is to blame, and not the query, the library or the machine.
+  static bool is_damage(ErrorCode code) noexcept
+  {
+    switch (code)
+    {
+      case ErrorCode::NotFound:
+      case ErrorCode::CannotOpen:
+      case ErrorCode::NotABatFile:
+      case ErrorCode::Truncated:
+      case ErrorCode::Corrupt:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   /// Calls f(), which reads a leaf file, and passes on what is wrong with the file if the caller
   /// wants to go on without it.
   template <class F>
@@ -69,7 +85,7 @@ public:
     }
     catch (const Error& error)
     {
-      if (!options.on_damage || error.code() == ErrorCode::InvalidArgument)
+      if (!options.on_damage || !is_damage(error.code()))
       {
         throw;
       }

@@ -6,16 +6,23 @@
 #ifdef BAT_XXHASH_DISPATCH
 #include <xxh_x86dispatch.h> // XXH3 with the widest vectors that the processor has
 #endif
+#if XXH_VERSION_NUMBER < 800
+#error "xxHash 0.8 or later is needed: earlier versions have another XXH3"
+#endif
 
 #include <algorithm>
 
 namespace bat::format
 {
+#ifdef BAT_XXHASH_DISPATCH
 namespace
 {
-// The library chooses its vectors at the first call: here, before there are threads.
-[[maybe_unused]] const XXH64_hash_t kChosen = XXH3_64bits("", 0);
+// The library chooses its vectors when it first gets more than 240 bytes: here, before there are
+// threads.
+[[maybe_unused]] const XXH64_hash_t kChosen =
+  XXH3_64bits(std::vector<char>(kPageBytes).data(), kPageBytes);
 }
+#endif
 
 std::uint64_t checksum(const void* data, std::size_t bytes) noexcept
 {

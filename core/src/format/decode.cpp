@@ -135,12 +135,13 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
         ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
   const std::uint64_t known = kind == FileKind::Leaf ? kXxh3Pages : kSeveralLeafFiles;
-  if ((needed & ~known) != 0)
+  const std::uint64_t unknown = needed & ~known;
+  if (unknown != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       fmt::format("{}: needs {}, which this library does not read", file.name(),
-        needed == kCompressedChunks ? std::string("compressed chunks (feature 1)")
-                                    : fmt::format("features {:#x}", needed)));
+        unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
+                                     : fmt::format("features {:#x}", unknown)));
   }
   if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
     (header.flags & ~(kHasTime | kHasStep)) != 0)
