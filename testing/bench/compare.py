@@ -313,8 +313,10 @@ class Comparison:
 def versions(options):
     info = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.platform(),
             "processors": os.cpu_count()}
-    commit = subprocess.run(["git", "-C", SOURCE, "describe", "--always", "--dirty"], capture_output=True, text=True)
-    info["commit"] = commit.stdout.strip() if commit.returncode == 0 else None
+    info["commit"] = None  # of a copy without its history, or on a machine without git
+    if shutil.which("git"):
+        commit = subprocess.run(["git", "-C", SOURCE, "describe", "--always", "--dirty"], capture_output=True, text=True)
+        info["commit"] = commit.stdout.strip() or None
     info["compare.py"] = {"particles": options.particles, "repeat": options.repeat, "seed": options.seed}
     return info
 

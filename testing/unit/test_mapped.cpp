@@ -72,6 +72,37 @@ TEST_F(Mapped, columns_in_place_are_those_that_are_read)
   }
 }
 
+TEST_F(Mapped, copies_are_those_that_are_read)
+{
+  const bat::File read = bat::File::open(this->path);
+  const bat::File mapped = bat::File::open(this->path, mapping());
+  std::vector<bat::Query> queries(3);
+  queries[1].after_quality = 0.1;
+  queries[1].quality = 0.9;
+  queries[2].box = bat::Box{ { 0.2, 0, 0 }, { 0.7, 1, 1 } };
+  for (const bat::Query& query : queries)
+  {
+    const bat::Selection some = read.select(query);
+    ASSERT_GT(some.count, 1000u);
+    // Addresses may be odd.
+    std::vector<char> expected(1 + some.count * 3 * bat::size_of(read.position_type()));
+    std::vector<char> found(expected.size());
+    read.read_positions(some, &expected[1]);
+    mapped.read_positions(some, &found[1]);
+    ASSERT_TRUE(found == expected);
+    for (std::size_t k = 0; k != read.attributes().size(); ++k)
+    {
+      const bat::Attribute& a = read.attributes()[k];
+      expected.assign(
+        1 + some.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components), 0);
+      found.assign(expected.size(), 0);
+      read.read_attribute(k, some, &expected[1]);
+      mapped.read_attribute(k, some, &found[1]);
+      ASSERT_TRUE(found == expected) << a.name;
+    }
+  }
+}
+
 TEST_F(Mapped, columns_in_place_are_refused_where_there_are_none)
 {
   const bat::File read = bat::File::open(this->path);
