@@ -10,6 +10,7 @@
 #include "vtkObjectFactory.h"
 #include "vtkPVRenderView.h"
 #include "vtkPolyData.h"
+#include "vtkScalarsToColors.h"
 
 namespace
 {
@@ -70,6 +71,11 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   {
     return 0;
   }
+  if (request == vtkPVView::REQUEST_UPDATE() && this->IsOpaque())
+  {
+    // Images of opaque particles are put together by depth: no particle goes to another rank.
+    outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING());
+  }
   if (request == vtkPVView::REQUEST_UPDATE_LOD())
   {
     const double share = inInfo->Has(vtkPVRenderView::LOD_RESOLUTION())
@@ -84,6 +90,14 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
       vtkPVView::GetDeliveredPieceLOD(inInfo, this), inInfo->Has(vtkPVRenderView::USE_LOD()) != 0);
   }
   return 1;
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATPointGaussianRepresentation::IsOpaque()
+{
+  const bool blends = this->SelectedPreset == GAUSSIAN_BLUR || this->SelectedPreset == CUSTOM;
+  return !blends && !this->OpacityByArray && !this->Mapper->GetEmissive() &&
+    this->Mapper->GetLookupTable()->IsOpaque() && !this->Actor->HasTranslucentPolygonalGeometry();
 }
 
 //------------------------------------------------------------------------------

@@ -4,9 +4,10 @@
  *
  * Draws what vtkPointGaussianRepresentation draws, with these differences: the input is not copied
  * point by point; a step that adds particles (vtkBATReader::LOAD_STEPS) prepares only the new ones
- * for drawing, and another radius prepares nothing; while the user turns the scene and ParaView asks
- * for a lower level of detail, it draws an even sample of at most half a million particles times
- * ParaView's LOD resolution in each process, with larger radii.
+ * for drawing, and another radius prepares nothing; while the user turns the scene and ParaView
+ * asks for a lower level of detail, it draws an even sample of at most half a million particles
+ * times ParaView's LOD resolution in each process, with larger radii; where particles are opaque,
+ * those of several ranks are drawn where they are and not dealt out anew.
  */
 
 #ifndef vtkBATPointGaussianRepresentation_h
@@ -45,6 +46,8 @@ protected:
 private:
   vtkBATPointGaussianRepresentation(const vtkBATPointGaussianRepresentation&) = delete;
   void operator=(const vtkBATPointGaussianRepresentation&) = delete;
+
+  bool IsOpaque();
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
