@@ -45,6 +45,7 @@ public:
       }
     }
     this->counts.assign(leaf_count, 0);
+    this->places.resize(leaf_count);
     if (this->leaves_.size() <= kFewLeaves)
     {
       for (const std::uint32_t leaf : this->leaves_)
@@ -151,10 +152,6 @@ LeafOrder sort_by_leaf(
   }
   tbb::parallel_for(
     std::size_t{ 0 }, slices.size(), [&](std::size_t s) { slices[s].count(leaf_count); });
-  for (Slice& slice : slices)
-  {
-    slice.places.resize(leaf_count);
-  }
   std::uint64_t before = 0;
   for (std::uint32_t leaf = 0; leaf != leaf_count; ++leaf)
   {

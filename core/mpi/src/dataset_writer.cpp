@@ -361,8 +361,7 @@ private:
     using Range = tbb::blocked_range<std::uint64_t>;
     const auto join = [](build::FiniteBounds a, const build::FiniteBounds& b)
     {
-      build::extend(a.box, b.box);
-      a.count += b.count;
+      build::extend(a, b);
       return a;
     };
     const auto add = [&](const Range& range, const build::FiniteBounds& bounds)

@@ -103,15 +103,13 @@ void ParticleParts::copy(
       const std::uint64_t begin = first + task * kTogether;
       const std::uint64_t end = std::min(first + count, begin + kTogether);
       std::byte* to = out + task * kTogether * bytes;
-      std::uint64_t at = begin;
-      for (std::size_t p = this->part_of(begin); at != end; ++p)
-      {
-        const Part& part = this->parts_[p];
-        const std::uint64_t stop = std::min(end, part.first + part.count);
-        build::copy({ part.rows, at - part.first, stop - at }, ParticleParts::array(part, array), to);
-        to += (stop - at) * bytes;
-        at = stop;
-      }
+      this->for_each_part(begin, end,
+        [&](const Part& part, std::uint64_t at, std::uint64_t stop)
+        {
+          build::copy(
+            { part.rows, at - part.first, stop - at }, ParticleParts::array(part, array), to);
+          to += (stop - at) * bytes;
+        });
     });
 }
 

@@ -91,16 +91,15 @@ public:
   template <class T, class F>
   void visit_positions(std::uint64_t begin, std::uint64_t end, F&& f) const
   {
-    for (std::size_t p = begin < end ? this->part_of(begin) : 0; begin < end; ++p)
-    {
-      const Part& part = this->parts_[p];
-      const Positions<T> positions(part.view.positions);
-      for (const std::uint64_t stop = std::min(end, part.first + part.count); begin != stop;
-           ++begin)
+    this->for_each_part(begin, end,
+      [&](const Part& part, std::uint64_t first, std::uint64_t stop)
       {
-        f(begin, positions[part.row(begin)]);
-      }
-    }
+        const Positions<T> positions(part.view.positions);
+        for (; first != stop; ++first)
+        {
+          f(first, positions[part.row(first)]);
+        }
+      });
   }
 
   /// Of particles [begin, end). T: type of the positions.
@@ -108,16 +107,13 @@ public:
   [[nodiscard]] FiniteBounds finite_bounds(std::uint64_t begin, std::uint64_t end) const
   {
     FiniteBounds bounds;
-    for (std::size_t p = begin < end ? this->part_of(begin) : 0; begin < end; ++p)
-    {
-      const Part& part = this->parts_[p];
-      const std::uint64_t stop = std::min(end, part.first + part.count);
-      const FiniteBounds some = build::finite_bounds<T>(
-        part.view.positions, part.rows, begin - part.first, stop - part.first);
-      extend(bounds.box, some.box);
-      bounds.count += some.count;
-      begin = stop;
-    }
+    this->for_each_part(begin, end,
+      [&](const Part& part, std::uint64_t first, std::uint64_t stop)
+      {
+        extend(bounds,
+          build::finite_bounds<T>(
+            part.view.positions, part.rows, first - part.first, stop - part.first));
+      });
     return bounds;
   }
 
@@ -129,6 +125,19 @@ private:
   }
 
   [[nodiscard]] std::size_t part_of(std::uint64_t number) const noexcept;
+
+  // Calls f(part, first, stop) for the particles [first, stop) of [begin, end) that are in a part.
+  template <class F>
+  void for_each_part(std::uint64_t begin, std::uint64_t end, const F& f) const
+  {
+    for (std::size_t p = begin < end ? this->part_of(begin) : 0; begin < end; ++p)
+    {
+      const Part& part = this->parts_[p];
+      const std::uint64_t stop = std::min(end, part.first + part.count);
+      f(part, begin, stop);
+      begin = stop;
+    }
+  }
 
   ParticleView schema_;
   std::vector<Part> parts_;

@@ -21,6 +21,12 @@ struct FiniteBounds
   std::uint64_t count = 0;
 };
 
+inline void extend(FiniteBounds& bounds, const FiniteBounds& other) noexcept
+{
+  extend(bounds.box, other.box);
+  bounds.count += other.count;
+}
+
 /// Tight box of `count` positions, at least one, packed, none of them NaN.
 template <class T>
 [[nodiscard]] Box tight_box(const T* positions, std::size_t count);
