@@ -462,20 +462,21 @@ private:
       bat::size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
     std::vector<std::byte> positions(n * position_bytes);
     std::vector<std::byte> values(n * value_bytes);
-    const auto read = [&](double from, double to, std::uint64_t before)
+    const auto read = [&](const bat::File& from, double after, double to)
     {
       bat::Query query;
-      query.after_quality = from;
+      query.after_quality = after;
       query.quality = to;
-      const bat::Selection some = file.select(query, { 1 });
-      file.read_positions(some, &positions[before * position_bytes], { 1 });
-      file.read_attribute(column, some, &values[before * value_bytes], { 1 });
+      const std::uint64_t before = from.particles_at(after);
+      const bat::Selection some = from.select(query, { 1 });
+      from.read_positions(some, &positions[before * position_bytes], { 1 });
+      from.read_attribute(column, some, &values[before * value_bytes], { 1 });
     };
-    const auto progress = [&]
+    const auto progress = [&](const bat::File& from)
     {
       for (int step = 0; step != 10; ++step)
       {
-        read(step / 10.0, (step + 1) / 10.0, file.particles_at(step / 10.0));
+        read(from, step / 10.0, (step + 1) / 10.0);
       }
     };
     std::vector<std::byte> positions_copy(positions.size());
@@ -486,39 +487,57 @@ private:
       std::memcpy(
         values_copy.data(), this->cloud_.columns[column].bytes.data(), values_copy.size());
     };
-    const auto per_ms = [n](double ms) { return static_cast<double>(n) / ms; };
-    read(0, 1, 0);
-    const Pairs full = paired(
-      this->options_.repeat, [&] { read(0, 1, 0); }, copy);
+    const auto report = [&](const char* name, const Pairs& pairs)
+    {
+      const auto per_ms = [n](double ms) { return static_cast<double>(n) / ms; };
+      this->out_[name] = { { "attribute", attribute.name }, { "pts_per_ms", per_ms(pairs.ms) },
+        { "copy_pts_per_ms", per_ms(pairs.reference_ms) },
+        { "samples", samples(pairs, "copy_ms") } };
+    };
+    const auto measure = [&](const char* name, const auto& f)
+    {
+      f();
+      report(name, paired(this->options_.repeat, f, copy));
+    };
+    measure("read_full", [&] { read(file, 0, 1); });
     this->add_answer(positions.data(), positions.size());
-    const Pairs steps = paired(this->options_.repeat, progress, copy);
+    measure("progressive", [&] { progress(file); });
+    this->out_["progressive"]["steps"] = 10;
     this->add_answer(values.data(), values.size());
-    this->out_["read_full"] = { { "attribute", attribute.name }, { "pts_per_ms", per_ms(full.ms) },
-      { "copy_pts_per_ms", per_ms(full.reference_ms) }, { "samples", samples(full, "copy_ms") } };
-    this->out_["progressive"] = { { "pts_per_ms", per_ms(steps.ms) },
-      { "copy_pts_per_ms", per_ms(steps.reference_ms) }, { "steps", 10 },
-      { "samples", samples(steps, "copy_ms") } };
+
+    bat::OpenOptions mapping;
+    mapping.map = true;
+    {
+      const bat::File mapped = bat::File::open(this->path_, mapping);
+      std::vector<std::byte> expected_positions = positions;
+      std::vector<std::byte> expected_values = values;
+      std::fill(positions.begin(), positions.end(), std::byte{ 0 });
+      std::fill(values.begin(), values.end(), std::byte{ 0 });
+      measure("read_mapped", [&] { read(mapped, 0, 1); });
+      this->expect_same("positions of the mapped file", positions == expected_positions);
+      this->expect_same("values of the mapped file", values == expected_values);
+      measure("progressive_mapped", [&] { progress(mapped); });
+      this->out_["progressive_mapped"]["steps"] = 10;
+    }
 
     // Opened anew each time, so that the map costs what it costs.
     std::optional<bat::File> mapped;
     const void* positions_in_place = nullptr;
     const void* values_in_place = nullptr;
-    const auto map = [&]
-    {
-      bat::OpenOptions open;
-      open.map = true;
-      mapped.emplace(bat::File::open(this->path_, open));
-      positions_in_place = mapped->map_positions(n, { 1 });
-      values_in_place = mapped->map_attribute(column, n, { 1 });
-    };
-    const Pairs in_place = paired(this->options_.repeat, map, copy);
-    this->expect_equal(
-      "positions in place", std::memcmp(positions_in_place, positions.data(), positions.size()), 0);
-    this->expect_equal(
-      "values in place", std::memcmp(values_in_place, values.data(), values.size()), 0);
-    this->out_["in_place"] = { { "attribute", attribute.name },
-      { "pts_per_ms", per_ms(in_place.ms) }, { "copy_pts_per_ms", per_ms(in_place.reference_ms) },
-      { "samples", samples(in_place, "copy_ms") } };
+    report("in_place",
+      paired(
+        this->options_.repeat,
+        [&]
+        {
+          mapped.emplace(bat::File::open(this->path_, mapping));
+          positions_in_place = mapped->map_positions(n, { 1 });
+          values_in_place = mapped->map_attribute(column, n, { 1 });
+        },
+        copy));
+    this->expect_same("positions in place",
+      std::memcmp(positions_in_place, positions.data(), positions.size()) == 0);
+    this->expect_same(
+      "values in place", std::memcmp(values_in_place, values.data(), values.size()) == 0);
   }
 
   [[nodiscard]] std::size_t read_column() const
@@ -676,6 +695,14 @@ private:
     {
       throw std::runtime_error(
         fmt::format("{}: the query found {} particles, the scan {}", what, found, expected));
+    }
+  }
+
+  void expect_same(const std::string& what, bool same) const
+  {
+    if (!same)
+    {
+      throw std::runtime_error(what + ": other bytes than those that were read");
     }
   }
 

@@ -23,6 +23,8 @@ ROWS = (
     ("build / radix sort and gather",      "build",                             "ms",              "limit_ms", (1.4, 2.8),      (1.4, 2.8)),
     ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
     ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
+    ("full read of a mapped file / copy",  "read_mapped",                       "ms",              "copy_ms",  (1.1, 2.4),      (1.1, 2.4)),
+    ("ten steps of a mapped file / copy",  "progressive_mapped",                "ms",              "copy_ms",  (1.1, 2.4),      (1.1, 2.4)),
     ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (0.9, 2.2),      (0.9, 2.2)),
     ("box of 0.1 % / scan",                "box/share_0.1_percent",             "ms",              "scan_ms",  (0.045, 0.1),    (0.068, 0.15)),
     ("box of 1 % / scan",                  "box/share_1_percent",               "ms",              "scan_ms",  (0.06, 0.13),    (0.095, 0.2)),

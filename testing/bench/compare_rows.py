@@ -10,7 +10,9 @@ MUST = {
     "build": 4,                # million particles per second and core
     "threads": 1.8,            # speed on 2 threads over speed on 1
     "read_full": 300_000,      # particles per ms
+    "read_mapped": 300_000,
     "progressive": 250_000,
+    "progressive_mapped": 250_000,
     "first_million": 20,       # ms, of 100 million
     "box_0.1_over": 1 / 50,    # of a scan
     "box_1_over": 1 / 10,
@@ -69,7 +71,9 @@ def rows_of(own):
                            quotients(own["build_1"], own["build_2"]), quotients(own["copy_1"], own["copy_2"]),
                            "copy of all columns", must=MUST["threads"])
     for key, title in (("read_full", "full read, xyz and 1 attribute"),
+                       ("read_mapped", "the same, of a mapped file"),
                        ("progressive", "the same in ten steps of 10 %"),
+                       ("progressive_mapped", "the same in ten steps of 10 %, of a mapped file"),
                        ("in_place", "the same, columns in place in a mapped file")):
         samples = figures[key]["samples"]
         found[key] = row(title, "particles/ms", True, rates(n, samples["ms"]), rates(n, samples["copy_ms"]), "copy",

@@ -28,8 +28,9 @@ TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
     "build": ("Build and encode, one thread", ("build",), None),
     "threads": ("Build on two threads", ("threads",), None),
-    "read_full": ("Read positions and one attribute of all", ("read_full", "in_place"), "read"),
-    "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive",), None),
+    "read_full": ("Read positions and one attribute of all", ("read_full", "read_mapped", "in_place"), "read"),
+    "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive", "progressive_mapped"),
+                    None),
     "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
     "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
@@ -56,6 +57,8 @@ def own_section(one, keys):
         title = "BAT"
         if indexed:
             title += ", sorted index"
+        elif key.endswith("_mapped"):
+            title += ", mapped"
         elif key == "in_place":
             title += ", mapped, no copy"
         elif key.startswith("box_"):

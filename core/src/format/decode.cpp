@@ -2,6 +2,7 @@
 
 #include "format/checksum.hpp"
 #include "format/index_layout.hpp"
+#include "stream_copy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +19,8 @@ namespace bat::format
 namespace
 {
 constexpr std::uint64_t kDirectBytes = 1
-  << 16; // longer runs are read straight into the caller's memory
+  << 16; // longer runs are read straight into the caller's memory,
+constexpr std::uint64_t kReadBytes = 1 << 18; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
 
 const char* kind_name(std::uint32_t kind)
@@ -828,20 +830,41 @@ void PageReader::gather_mapped(
     const std::uint64_t stop = at + spans[i].count * element_bytes;
     while (at != stop)
     {
-      if (at < begin || at >= end)
+      std::uint64_t bytes = 0;
+      if (at % kPageBytes == 0 && stop - at >= kDirectBytes)
       {
-        // Few enough that they are still in the cache when they are copied.
-        begin = at / kPageBytes * kPageBytes;
-        end =
-          std::min(section_bytes, std::min(begin + kDirectBytes, page_count(stop) * kPageBytes));
-        pages = this->view_pages(begin / kPageBytes, end - begin);
+        bytes = (stop - at) / kPageBytes * kPageBytes;
+        this->stream_pages(at / kPageBytes, bytes, out);
       }
-      const std::uint64_t bytes = std::min(stop, end) - at;
-      std::memcpy(out, pages + (at - begin), bytes);
+      else
+      {
+        if (at < begin || at >= end)
+        {
+          begin = at / kPageBytes * kPageBytes;
+          end =
+            std::min(section_bytes, std::min(begin + kDirectBytes, page_count(stop) * kPageBytes));
+          pages = this->view_pages(begin / kPageBytes, end - begin);
+        }
+        bytes = std::min(stop, end) - at;
+        std::memcpy(out, pages + (at - begin), bytes);
+      }
       at += bytes;
       out += bytes;
     }
   }
+}
+
+// A page is copied while it is in the nearest cache: from where it was checked.
+void PageReader::stream_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* out)
+{
+  const std::byte* const pages =
+    this->section_.file().view(this->section_.record().offset + first_page * kPageBytes, bytes);
+  for (std::uint64_t begin = 0; begin != bytes; begin += kPageBytes)
+  {
+    this->check_pages(first_page + begin / kPageBytes, kPageBytes, pages + begin);
+    stream_copy(out + begin, pages + begin, kPageBytes);
+  }
+  finish_stream_copies();
 }
 
 void PageReader::gather(
@@ -861,7 +884,7 @@ void PageReader::gather(
       if (at % kPageBytes == 0 && end - at >= kDirectBytes)
       {
         // Checked right behind the read, while the bytes are in the cache.
-        const std::uint64_t bytes = std::min(kDirectBytes, (end - at) / kPageBytes * kPageBytes);
+        const std::uint64_t bytes = std::min(kReadBytes, (end - at) / kPageBytes * kPageBytes);
         this->read_pages(at / kPageBytes, bytes, out);
         at += bytes;
         out += bytes;

@@ -154,6 +154,7 @@ public:
 private:
   void gather_mapped(
     const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
+  void stream_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* out);
   void read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to);
   void check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages);
   void load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
