@@ -117,35 +117,50 @@ std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
   return joined ? std::optional<std::uint64_t>(gap) : std::nullopt;
 }
 
-// Cuts pieces so that no job tests much more than kTestedPerTask particles.
-std::vector<Job> make_jobs(std::vector<Piece>& pieces)
+bool is_long(const Piece& piece)
 {
+  return piece.undecided != 0 && piece.span.count > kTestedPerTask;
+}
+
+// No undecided piece has more than kTestedPerTask particles afterwards.
+void cut_long(std::vector<Piece>& pieces)
+{
+  if (std::none_of(pieces.begin(), pieces.end(), is_long))
+  {
+    return;
+  }
   std::vector<Piece> cut;
-  cut.reserve(pieces.size() + undecided_particles(pieces) / kTestedPerTask + 1);
+  cut.reserve(pieces.size() + undecided_particles(pieces) / kTestedPerTask);
+  for (const Piece& piece : pieces)
+  {
+    Span rest = piece.span;
+    while (is_long({ rest, piece.undecided }))
+    {
+      cut.push_back({ { rest.first, kTestedPerTask }, piece.undecided });
+      rest.first += kTestedPerTask;
+      rest.count -= kTestedPerTask;
+    }
+    cut.push_back({ rest, piece.undecided });
+  }
+  pieces = std::move(cut);
+}
+
+// Jobs that test kTestedPerTask particles and what is left of their last piece.
+std::vector<Job> make_jobs(const std::vector<Piece>& pieces)
+{
   std::vector<Job> jobs;
   std::uint64_t tested = kTestedPerTask;
   for (std::size_t i = 0; i != pieces.size(); ++i)
   {
-    const Piece& piece = pieces[i];
-    tested += i == 0 ? 0 : gap_between(pieces[i - 1], piece).value_or(0);
-    Span rest = piece.span;
-    while (rest.count != 0)
+    if (tested >= kTestedPerTask)
     {
-      if (tested >= kTestedPerTask)
-      {
-        jobs.push_back({ cut.size(), 0 });
-        tested = 0;
-      }
-      const std::uint64_t count =
-        piece.undecided == 0 ? rest.count : std::min(rest.count, kTestedPerTask - tested);
-      cut.push_back({ { rest.first, count }, piece.undecided });
-      ++jobs.back().piece_count;
-      tested += piece.undecided == 0 ? 0 : count;
-      rest.first += count;
-      rest.count -= count;
+      jobs.push_back({ i, 0 });
+      tested = 0;
     }
+    ++jobs.back().piece_count;
+    tested += pieces[i].undecided == 0 ? 0 : pieces[i].span.count;
+    tested += i == 0 ? 0 : gap_between(pieces[i - 1], pieces[i]).value_or(0);
   }
-  pieces = std::move(cut);
   return jobs;
 }
 
@@ -161,6 +176,7 @@ public:
 
   void run(const Piece* pieces, std::size_t count, std::vector<Span>& out)
   {
+    out.reserve(count);
     const std::uint64_t undecided = this->join_undecided(pieces, count);
     if ((undecided & 1) != 0)
     {
@@ -266,6 +282,27 @@ private:
   Bytes bytes_;
 };
 
+// One after the other. Only the last span of one and the first of the next may touch.
+std::vector<Span> joined(const std::vector<std::vector<Span>>& lists)
+{
+  std::size_t most = 0;
+  for (const std::vector<Span>& list : lists)
+  {
+    most += list.size();
+  }
+  std::vector<Span> all;
+  all.reserve(most);
+  for (const std::vector<Span>& list : lists)
+  {
+    if (!list.empty())
+    {
+      append(all, list.front());
+      all.insert(all.end(), list.begin() + 1, list.end());
+    }
+  }
+  return all;
+}
+
 Selection select_pieces(
   const File::Impl& file, const Conditions& conditions, std::vector<Piece> pieces)
 {
@@ -280,25 +317,14 @@ Selection select_pieces(
   }
   else
   {
+    cut_long(pieces);
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
     tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
       Tester(file, conditions)
         .run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
     });
-    std::size_t most = 0;
-    for (const std::vector<Span>& spans : found)
-    {
-      most += spans.size();
-    }
-    selection.spans.reserve(most);
-    for (const std::vector<Span>& spans : found)
-    {
-      for (const Span& span : spans)
-      {
-        append(selection.spans, span);
-      }
-    }
+    selection.spans = joined(found);
   }
   for (const Span& span : selection.spans)
   {
