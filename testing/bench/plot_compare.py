@@ -69,7 +69,9 @@ def own_section(one, keys):
             if not (indexed and key[:-len(INDEXED)] in one["rows"]):
                 bars.append((row["reference_name"], row["reference"], REFERENCE))
         if row["must"] is not None:
-            musts.append((first, len(bars) - 1, row["must"], f"must: {number(row['must'])}"))
+            label = f"must: {number(row['must'])}"
+            said = any(label == other for *_, other in musts)
+            musts.append((first, len(bars) - 1, row["must"], "" if said else label))
         if row["must_ratio"] is not None:
             value = row["must_ratio"] * row["reference"]["median"]
             musts.append((first, len(bars) - 1, value, f"must: {row['must_ratio']:g} x"))
