@@ -51,7 +51,6 @@ def can_be_sent():
 def picture(name):
     """As 8-bit colours, also in the folder."""
     path = os.path.join(folder, f"{name}_{ranks}.png")
-    Render(view)
     SaveScreenshot(path, view)
     return load(path)
 
