@@ -26,7 +26,7 @@ run_ctest()
   local results=$folder/ctest-results.xml
   rm -f "$results"
   (cd "$folder" && with_display ctest --output-on-failure --no-tests=error --timeout 900 \
-    --output-junit "$results" "$@") </dev/null || status=$?
+    --parallel "$JOBS" --output-junit "$results" "$@") </dev/null || status=$?
   count_results "$title" "$results" "$status"
 }
 
@@ -64,8 +64,7 @@ test_sanitized()
     -DCMAKE_C_FLAGS_RELWITHDEBINFO="$flags" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="$flags" \
     -DBAT_SANITIZER=address,undefined -DBAT_WITH_PARAVIEW=OFF
   build "$ASAN_DIR"
-  run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR" --label-exclude large \
-    --parallel "$JOBS"
+  run_ctest "Tests under sanitizers in $ASAN_DIR" "$ASAN_DIR" --label-exclude large
 }
 
 main()

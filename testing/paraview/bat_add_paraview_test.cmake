@@ -1,7 +1,7 @@
-# bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [EXPECT_REFUSALS])
+# bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [PROCESSORS n] [EXPECT_REFUSALS])
 #
 # A program that uses ParaView with the plugins, labelled paraview. It fails if it prints what ParaView prints when
-# something is wrong, unless it is a test of that (EXPECT_REFUSALS).
+# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has its own display.
 find_program(BAT_MPIEXEC mpiexec)
 set(pvpython $<TARGET_FILE:ParaView::pvpython> --dr)
 
@@ -13,17 +13,29 @@ set(bat_paraview_environment
   ${BAT_MPI_ENVIRONMENT})
 
 function (bat_add_paraview_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EXPECT_REFUSALS" "FIXTURE_SETUP" "COMMAND;FIXTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EXPECT_REFUSALS" "FIXTURE_SETUP;PROCESSORS" "COMMAND;FIXTURES")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set(failures "Traceback" "Unhandled error" "Couldn't find object" "Segmentation fault")
   if (NOT arg_EXPECT_REFUSALS)
     list(APPEND failures "ERR\\|")
   endif ()
+  if (NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif ()
   set_tests_properties(${name} PROPERTIES
+    PROCESSORS ${arg_PROCESSORS}
     ENVIRONMENT "${bat_paraview_environment}"
     FAIL_REGULAR_EXPRESSION "${failures}"
     LABELS paraview
     TIMEOUT 180
     FIXTURES_SETUP "${arg_FIXTURE_SETUP}"
     FIXTURES_REQUIRED "${arg_FIXTURES}")
+  # Two that look for a free display at the same time may both take the same. Drawing takes two processors, and
+  # scripts of events expect pictures in time.
+  if (BAT_XVFB_RUN IN_LIST arg_COMMAND)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK xvfb)
+    if (arg_PROCESSORS EQUAL 1)
+      set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+    endif ()
+  endif ()
 endfunction ()
