@@ -25,6 +25,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <malloc.h>
 #include <unistd.h>
@@ -508,16 +509,22 @@ private:
     bat::OpenOptions mapping;
     mapping.map = true;
     {
-      const bat::File mapped = bat::File::open(this->path_, mapping);
-      std::vector<std::byte> expected_positions = positions;
-      std::vector<std::byte> expected_values = values;
-      std::fill(positions.begin(), positions.end(), std::byte{ 0 });
-      std::fill(values.begin(), values.end(), std::byte{ 0 });
-      measure("read_mapped", [&] { read(mapped, 0, 1); });
-      this->expect_same("positions of the mapped file", positions == expected_positions);
-      this->expect_same("values of the mapped file", values == expected_values);
-      measure("progressive_mapped", [&] { progress(mapped); });
+      const std::vector<std::byte> expected_positions = positions;
+      const std::vector<std::byte> expected_values = values;
+      const auto measure_mapped = [&](const char* name, const auto& f)
+      {
+        std::fill(positions.begin(), positions.end(), std::byte{ 0 });
+        std::fill(values.begin(), values.end(), std::byte{ 0 });
+        measure(name, f);
+        this->expect_same("positions of the mapped file", positions == expected_positions);
+        this->expect_same("values of the mapped file", values == expected_values);
+      };
+      measure_mapped("read_mapped", [&] { read(bat::File::open(this->path_, mapping), 0, 1); });
+      measure_mapped(
+        "progressive_mapped", [&] { progress(bat::File::open(this->path_, mapping)); });
       this->out_["progressive_mapped"]["steps"] = 10;
+      const bat::File mapped = bat::File::open(this->path_, mapping);
+      measure_mapped("read_again", [&] { read(mapped, 0, 1); });
     }
 
     // Opened anew each time, so that the map costs what it costs.
@@ -711,9 +718,9 @@ private:
     json attributes;
     if (this->options_.kind.rfind("npz:", 0) != 0)
     {
-      attributes["correlated"] = this->measure_range(file, "temperature", 0.01);
-      attributes["heavy_tailed"] = this->measure_range(file, "density", 0.01);
-      attributes["uncorrelated"] = this->measure_range(file, "noise", 0.01);
+      attributes["correlated"] = this->measure_range(file, "temperature");
+      attributes["heavy_tailed"] = this->measure_range(file, "density");
+      attributes["uncorrelated"] = this->measure_range(file, "noise");
     }
     else
     {
@@ -727,7 +734,7 @@ private:
         {
           continue;
         }
-        const json figures = this->measure_range(file, column.name, 0.01);
+        const json figures = this->measure_range(file, column.name);
         attributes["all"][column.name] = figures;
         const double tested = figures["tested_ratio"];
         if (!best || tested < (*best)["tested_ratio"])
@@ -742,8 +749,9 @@ private:
       attributes["correlated"] = best.value_or(json());
       attributes["uncorrelated"] = worst.value_or(json());
     }
-    if (!attributes["uncorrelated"].is_null())
+    if (!attributes["correlated"].is_null())
     {
+      this->measure_mapped_range(attributes["correlated"]);
       this->measure_range_with_index(attributes["uncorrelated"]);
     }
     attributes["ids"] = this->has_ids() ? this->measure_ids(file) : json();
@@ -773,10 +781,22 @@ private:
     }
   }
 
-  // Ranges that match `share` of the particles, at seven places of the distribution: means over
-  // them.
-  json measure_range(const bat::File& file, const std::string& name, double share)
+  [[nodiscard]] auto selecting_from(const bat::File& file) const
   {
+    return [&file, threads = this->options_.threads](const bat::Query& query)
+    { return file.select(query, { threads }); };
+  }
+
+  json measure_range(const bat::File& file, const std::string& name)
+  {
+    return this->measure_range(name, this->selecting_from(file));
+  }
+
+  // Ranges that match 1 % of the particles, at seven places of the distribution: means over them.
+  template <class Select>
+  json measure_range(const std::string& name, const Select& select)
+  {
+    constexpr double share = 0.01;
     return this->with_column(name,
       [&](const auto* values)
       {
@@ -797,7 +817,7 @@ private:
               sorted.size() - 1, static_cast<std::size_t>(q * static_cast<double>(sorted.size())))];
           };
           const json figures =
-            this->compare_range(file, name, values, at(start), at(start + share));
+            this->compare_range(select, name, values, at(start), at(start + share));
           places[fmt::format("from_{}", start)] = figures;
           for (const char* key : { "ms", "scan_ms", "tested_ratio", "rows" })
           {
@@ -817,17 +837,17 @@ private:
       });
   }
 
-  template <class T>
+  template <class Select, class T>
   json compare_range(
-    const bat::File& file, const std::string& name, const T* values, T lower, T upper)
+    const Select& select, const std::string& name, const T* values, T lower, T upper)
   {
     bat::Query query;
     query.ranges = { { name, {}, number(lower), number(upper) } };
-    bat::Selection selection;
     std::vector<std::uint32_t> rows;
     const std::uint64_t n = this->cloud_.count;
+    bat::Selection selection = select(query); // the first query reads the index
     const Pairs pairs = paired(
-      this->options_.repeat, [&] { selection = file.select(query, { this->options_.threads }); },
+      this->options_.repeat, [&] { selection = select(query); },
       [&]
       {
         rows.clear();
@@ -857,7 +877,8 @@ private:
         const std::size_t middle = sorted.size() / 2;
         const std::size_t end = std::min(sorted.size() - 1, middle + 100);
         std::sort(sorted.begin(), sorted.end());
-        return this->compare_range(file, "id", values, sorted[middle], sorted[end]);
+        return this->compare_range(
+          this->selecting_from(file), "id", values, sorted[middle], sorted[end]);
       });
   }
 
@@ -874,12 +895,35 @@ private:
     return file;
   }
 
+  // Adds to what measure_range() has found how long the same takes of a mapped file: whose pages
+  // an earlier query has checked, and one that is opened for the query.
+  void measure_mapped_range(json& figures)
+  {
+    bat::OpenOptions mapping;
+    mapping.map = true;
+    const std::string name = figures["attribute"];
+    const std::uint64_t before = this->checksum_;
+    const json again = this->measure_range(bat::File::open(this->path_, mapping), name);
+    const std::uint64_t answers = std::exchange(this->checksum_, before);
+    const json anew = this->measure_range(name,
+      [&](const bat::Query& query)
+      { return bat::File::open(this->path_, mapping).select(query, { this->options_.threads }); });
+    this->expect_same(
+      "ranges of the mapped file", answers == std::exchange(this->checksum_, before));
+    for (const auto& [key, of] : { std::pair<const char*, const json&>{ "mapped_again_ms", again },
+           { "mapped_anew_ms", anew } })
+    {
+      figures[key] = of["ms"];
+      figures["samples"][key] = of["samples"]["ms"];
+    }
+  }
+
   // Adds to what measure_range() has found how long the same takes with a sorted index.
   void measure_range_with_index(json& figures)
   {
     bat::WriteReport report;
     const std::string name = figures["attribute"];
-    const json indexed = this->measure_range(this->file_with_index(name, report), name, 0.01);
+    const json indexed = this->measure_range(this->file_with_index(name, report), name);
     figures["sorted_index_ms"] = indexed["ms"];
     figures["sorted_index_tested_ratio"] = indexed["tested_ratio"];
     figures["samples"]["sorted_index_ms"] = indexed["samples"]["ms"];

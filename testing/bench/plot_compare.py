@@ -28,12 +28,13 @@ TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
     "build": ("Build and encode, one thread", ("build",), None),
     "threads": ("Build on two threads", ("threads",), None),
-    "read_full": ("Read positions and one attribute of all", ("read_full", "read_mapped", "in_place"), "read"),
+    "read_full": ("Read positions and one attribute of all", ("read_full", "read_mapped", "read_again", "in_place"), "read"),
     "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive", "progressive_mapped"),
                     None),
     "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
     "box": ("Box", ("box_0.1", "box_1", "box_10"), "box"),
-    "correlated": ("Range that matches 1 %, correlated with place", ("correlated",), "correlated"),
+    "correlated": ("Range that matches 1 %, correlated with place",
+                   ("correlated", "correlated_mapped", "correlated_again"), "correlated"),
     "uncorrelated": ("Range that matches 1 %, not correlated", ("uncorrelated", "uncorrelated_indexed"), "uncorrelated"),
     "ids": ("101 ids from all over", ("ids", "ids_indexed"), "ids"),
     "id_range": ("A range of 101 ids", (), "id_range"),
@@ -59,6 +60,8 @@ def own_section(one, keys):
             title += ", sorted index"
         elif key.endswith("_mapped"):
             title += ", mapped"
+        elif key.endswith("_again"):
+            title += ", mapped, asked before"
         elif key == "in_place":
             title += ", mapped, no copy"
         elif key.startswith("box_"):

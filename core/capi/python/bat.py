@@ -400,7 +400,8 @@ class Dataset:
 
     map=True maps the files into memory instead of reading them, so that map_positions() and map_attribute()
     give columns without a copy. Only for files that nobody changes in place: one that is cut short while it
-    is looked at, or on a disk that fails, ends the process with SIGBUS.
+    is looked at, or on a disk that fails, ends the process with SIGBUS. A page is checked when it is first
+    used, and not again while the dataset is open.
     """
 
     def __init__(self, path, comm=None, *, map=False):  # pylint: disable=redefined-builtin

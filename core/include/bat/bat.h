@@ -198,7 +198,8 @@ extern "C"
   /* The same with the files mapped into memory instead of read, so that bat_map_positions and
    * bat_map_attribute give columns without a copy. Only for files that nobody changes in place: one
    * that is cut short while it is looked at, or on a disk that fails, ends the process with SIGBUS.
-   * Files of the paper's library are read all the same. */
+   * A page is checked when it is first used, and not again until bat_close. Files of the paper's
+   * library are read all the same. */
   BAT_API int bat_open_mapped(const char* path, bat_dataset** out);
   BAT_API void bat_close(bat_dataset* dataset);
 

@@ -46,8 +46,10 @@ struct OpenOptions
   /// and File::map_positions() and map_attribute() give whole columns without a copy (of a Dataset:
   /// those of its leaf_file()s). Only for files that nobody changes in place: a file that is found
   /// cut short gives Error{Truncated} as ever, but one that is cut short while it is being looked
-  /// at, or on a disk that fails, ends the process with SIGBUS. Files of the paper's library are
-  /// read all the same. Writers of this library replace files and never change them.
+  /// at, or on a disk that fails, ends the process with SIGBUS. A page is checked when it is first
+  /// used and not again as long as the file is open; pages that are read are checked each time.
+  /// Files of the paper's library are read all the same. Writers of this library replace files and
+  /// never change them.
   bool map = false;
 };
 

@@ -744,6 +744,16 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
   return sums;
 }
 
+CheckedPages* PagedSection::checked_pages() const
+{
+  if (!this->file_.is_mapped())
+  {
+    return nullptr;
+  }
+  std::call_once(this->marked_, [&] { this->checked_.emplace(page_count(this->section_.bytes)); });
+  return &*this->checked_;
+}
+
 void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to)
 {
   this->section_.file().read(this->section_.record().offset + first_page * kPageBytes, to, bytes);
@@ -764,6 +774,10 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
   for (std::uint64_t begin = 0; begin < bytes; begin += kPageBytes)
   {
     const std::uint64_t page = first_page + begin / kPageBytes;
+    if (this->checked_ && this->checked_->has(page))
+    {
+      continue;
+    }
     const std::uint64_t sums_first = page / (kPageBytes / 4) * (kPageBytes / 4);
     if (sums_first != this->sums_first_)
     {
@@ -776,6 +790,10 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
       corrupt(this->section_.file(),
         fmt::format("page {} of {} (offset {}) does not match its checksum", page, describe(record),
           record.offset + page * kPageBytes));
+    }
+    if (this->checked_)
+    {
+      this->checked_->add(page);
     }
   }
 }

@@ -10,7 +10,9 @@
 #include "levels.hpp"
 #include "numbers.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -108,6 +110,27 @@ struct LeafFiles
 [[nodiscard]] LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, const Schema& schema);
 
+/// Which pages of a mapped section match their checksums. May be used concurrently.
+class CheckedPages
+{
+public:
+  explicit CheckedPages(std::uint64_t pages)
+    : words_(std::make_unique<std::atomic<std::uint64_t>[]>((pages + 63) / 64))
+  {
+  }
+  [[nodiscard]] bool has(std::uint64_t page) const noexcept
+  {
+    return (this->words_[page / 64].load(std::memory_order_relaxed) >> page % 64 & 1) != 0;
+  }
+  void add(std::uint64_t page) noexcept
+  {
+    this->words_[page / 64].fetch_or(std::uint64_t{ 1 } << page % 64, std::memory_order_relaxed);
+  }
+
+private:
+  std::unique_ptr<std::atomic<std::uint64_t>[]> words_;
+};
+
 /// Reads pages of one paged section and checks each against its checksum. const functions may be
 /// called concurrently.
 class PagedSection
@@ -126,10 +149,16 @@ public:
   /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
   [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
 
+  /// Those of a mapped file, to be added to; null for a file that is read, whose pages are checked
+  /// each time.
+  [[nodiscard]] CheckedPages* checked_pages() const;
+
 private:
   const io::RandomAccessFile& file_;
   PageHash hash_;
   SectionRecord section_;
+  mutable std::once_flag marked_;
+  mutable std::optional<CheckedPages> checked_;
   mutable std::once_flag loaded_;
   mutable std::vector<std::uint32_t> upper_; ///< L2
 };
@@ -140,6 +169,7 @@ class PageReader
 public:
   explicit PageReader(const PagedSection& section)
     : section_(section)
+    , checked_(section.checked_pages())
   {
   }
 
@@ -161,6 +191,7 @@ private:
     std::uint64_t first_page);
 
   const PagedSection& section_;
+  CheckedPages* checked_;
   std::vector<std::byte> buffer_;
   std::uint64_t buffer_begin_ = 0; ///< offset in the section
   std::uint64_t buffer_end_ = 0;
