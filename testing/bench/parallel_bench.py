@@ -23,6 +23,7 @@ sys.path[:0] = [HERE, os.path.join(SOURCE, "writer_plugin")]
 
 import bat_ranks
 import parallel_ranks
+import rank_particles
 
 MIB = 1 << 20
 AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
@@ -136,11 +137,8 @@ class Bench:
         if not program:
             raise BenchError("the program bat_plan is not found; give its place with --bat-plan")
         points = os.path.join(self.folder, "points.f4")
-        figures = json.loads(subprocess.run(
-            [program, "--kind", "boiler", "--particles", str(particles), "--points", points, "--json", "-",
-             "--ranks", str(ranks if options.deal == "space" else 1)],
-            check=True, stdout=subprocess.PIPE, text=True).stdout)
-        made = self.run(parallel_ranks.make, points=points, begins=figures["rank_begins"], **how)
+        begins = rank_particles.boiler_points(program, particles, ranks if options.deal == "space" else 1, points)
+        made = self.run(parallel_ranks.make, points=points, begins=begins, **how)
         os.remove(points)
         return made
 

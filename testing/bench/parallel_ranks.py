@@ -15,82 +15,20 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 
 import bat_ranks
+import rank_particles
 
 # Of this rank: name -> array; the positions are "positions".
 _mine = {}
 _read = {}
 
 
-def make(kind, particles, attributes, deal, seed, points=None, begins=None):
-    """The particles of this rank. Returns their number and the bytes of one."""
+def make(**how):
+    """The particles of this rank, by rank_particles.make(). Returns their number and the bytes of one."""
     _mine.clear()
-    if kind == "npz":
-        _load_share(points)
-    else:
-        positions = {"boiler": _boiler, "uniform": _uniform, "clustered": _clustered}[kind](
-            particles, deal, seed, points, begins)
-        _mine["positions"] = positions
-        for number in range(attributes):
-            _mine[f"attribute{number}"] = _attribute(positions, number)
+    _mine.update(rank_particles.make(bat_ranks.rank(), bat_ranks.ranks(), **how))
     rows = len(_mine["positions"])
     return {"particles": rows,
             "row_bytes": sum(a.dtype.itemsize * (a[:1].size if rows else 1) for a in _mine.values())}
-
-
-def _share(count):
-    """First and end of this rank's rows if rows are dealt out in order."""
-    rank, ranks = bat_ranks.rank(), bat_ranks.ranks()
-    return count * rank // ranks, count * (rank + 1) // ranks
-
-
-def _load_share(path):
-    with np.load(path) as file:
-        first, end = _share(len(file["pos"]))
-        for name in file.files:
-            array = file[name]
-            if array.ndim in (1, 2) and len(array) == len(file["pos"]):
-                _mine["positions" if name == "pos" else name] = np.ascontiguousarray(array[first:end])
-
-
-def _boiler(particles, deal, seed, points, begins):
-    first, end = begins[bat_ranks.rank():][:2] if deal == "space" else _share(particles)
-    values = np.fromfile(points, np.float32, count=3 * (end - first), offset=12 * first)
-    return values.reshape(-1, 3)
-
-
-def _uniform(particles, deal, seed, points, begins):
-    first, end = _share(particles)
-    values = np.random.default_rng([seed, bat_ranks.rank()]).random((end - first, 3), np.float32)
-    if deal == "space":
-        cells = _grid(bat_ranks.ranks())
-        values = (values + np.unravel_index(bat_ranks.rank(), cells)) / cells
-    return values.astype(np.float32)
-
-
-def _grid(ranks):
-    """Three factors of `ranks`, as near to each other as can be."""
-    best = min(((a, b, ranks // a // b) for a in range(1, ranks + 1) if ranks % a == 0
-                for b in range(1, ranks // a + 1) if ranks // a % b == 0),
-               key=lambda cells: max(cells) / min(cells))
-    return np.array(best)
-
-
-def _clustered(particles, deal, seed, points, begins):
-    clusters = 64
-    everyone = np.random.default_rng(seed)
-    centres = everyone.random((clusters, 3))
-    widths = 0.1 * 10.0 ** -everyone.uniform(0, 2, clusters)
-    random = np.random.default_rng([seed, bat_ranks.rank()])
-    first, end = _share(particles)
-    owned = np.arange(clusters) if deal == "rows" else np.arange(*_share(clusters))
-    which = random.choice(owned if len(owned) else np.arange(clusters), end - first)
-    return (centres[which] + widths[which, None] * random.normal(size=(end - first, 3))).astype(np.float32)
-
-
-def _attribute(positions, number):
-    """A double that follows place, with noise in its lower half so that no compressor finds it easy."""
-    wave = positions @ np.array([1.0, 0.7, 0.3]) * (0.5 + number) + number
-    return np.sin(wave) + 1e-4 * np.random.default_rng([number, len(positions)]).random(len(positions))
 
 
 def deliver(output):
@@ -310,25 +248,9 @@ def shapes():
 
 
 def checksum(of_read):
-    """Sum over particles of a hash of all their bits, modulo 2^64, and the number of particles:
-    independent of order and of ranks. As texts, for JSON."""
+    """rank_particles.checksum() and the number of particles. As texts, for JSON."""
     columns = _read if of_read else _mine
-    rows = len(columns.get("positions", ()))
-    total = np.zeros(rows, np.uint64)
-    for number, name in enumerate(sorted(columns)):
-        values = columns[name].reshape(rows, -1)
-        bits = values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
-        for component in range(bits.shape[1]):
-            total = _mix(total ^ bits[:, component], number * 16 + component)
-    return [str(int(total.sum(dtype=np.uint64))), rows]
-
-
-def _mix(x, salt):
-    """splitmix64 (Steele et al. 2014)."""
-    x = x + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return [str(rank_particles.checksum(columns)), len(columns.get("positions", ()))]
 
 
 def forget():

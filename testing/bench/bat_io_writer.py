@@ -1,0 +1,95 @@
+"""Writes the particles of each rank through bat_io.h, several times: what bat_io_bench.py starts on ranks.
+
+    mpirun -np 4 python3 bat_io_writer.py LIBRARY '{"path": ..., "target_bytes": ..., "repeat": ..., "make": {...}}'
+
+LIBRARY is any shared library with the functions of bat_io.h. Between the writes each rank writes the same bytes to a
+file of its own. Prints one line of JSON: seconds of the slowest rank, and the checksum of the particles.
+"""
+
+import ctypes
+import json
+import os
+import sys
+import time
+
+from mpi4py import MPI
+import numpy as np
+
+import rank_particles
+
+COMM = MPI.COMM_WORLD
+FLOAT64, VEC3_FLOAT = 10, 25  # of bat_io.h
+
+
+def load(path):
+    library = ctypes.CDLL(os.path.abspath(path))
+    state, number, name = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p
+    signatures = {
+        "allocate": (state,), "free": (None, state), "set_positions": (None, state, state, number, ctypes.c_int),
+        "set_attribute": (None, state, name, state, number, ctypes.c_int), "set_local_bounds": (None, state, state),
+        "set_bytes_per_subfile": (None, state, number), "set_build_local_trees": (None, state, ctypes.c_uint32),
+        "write": (number, state, name)}
+    for function, (result, *arguments) in signatures.items():
+        found = getattr(library, "bat_io_" + function)
+        found.restype, found.argtypes = result, arguments
+    return library
+
+
+def write(library, particles, path, target_bytes):
+    rows = len(particles["positions"])
+    state = library.bat_io_allocate()
+    for name, values in particles.items():
+        if name == "positions":
+            library.bat_io_set_positions(state, values.ctypes.data, rows, VEC3_FLOAT)
+        else:
+            library.bat_io_set_attribute(state, name.encode(), values.ctypes.data, rows, FLOAT64)
+    bounds = np.zeros(6, np.float32)
+    if rows:
+        bounds[:3] = particles["positions"].min(axis=0)
+        bounds[3:] = particles["positions"].max(axis=0)
+    library.bat_io_set_local_bounds(state, bounds.ctypes.data)
+    library.bat_io_set_bytes_per_subfile(state, target_bytes)
+    library.bat_io_set_build_local_trees(state, 1)
+    written = library.bat_io_write(state, path.encode())
+    library.bat_io_free(state)
+    if written == 0 and COMM.Get_rank() == 0:
+        raise RuntimeError("bat_io_write failed")
+
+
+def write_raw(particles, path):
+    with open(f"{path}.raw.{COMM.Get_rank()}", "wb") as file:
+        for values in particles.values():
+            file.write(values.data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def seconds_of(work):
+    COMM.Barrier()
+    begin = time.perf_counter()
+    work()
+    return COMM.allreduce(time.perf_counter() - begin, MPI.MAX)
+
+
+def main():
+    library = load(sys.argv[1])
+    how = json.loads(sys.argv[2])
+    particles = rank_particles.make(COMM.Get_rank(), COMM.Get_size(), **how["make"])
+    ways = {"bat_io": lambda: write(library, particles, how["path"], how["target_bytes"]),
+            "raw": lambda: write_raw(particles, how["path"])}
+    seconds = {way: [] for way in ways}
+    for _ in range(how["repeat"] + 1):
+        for way, work in ways.items():
+            seconds[way].append(seconds_of(work))
+    seconds = {way: of_way[1:] for way, of_way in seconds.items()}  # the first writes make everything ready
+    checksum = COMM.reduce(rank_particles.checksum(particles))
+    if COMM.Get_rank() == 0:
+        print(json.dumps({"seconds": seconds, "checksum": f"{checksum % 2**64:016x}"}), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BaseException as error:  # pylint: disable=broad-except
+        print(f"rank {COMM.Get_rank()}: {error!r}", file=sys.stderr, flush=True)
+        COMM.Abort(1)

@@ -1,0 +1,108 @@
+"""The particles of one rank of a benchmark, in numpy arrays, and their checksum."""
+
+import json
+import math
+import subprocess
+
+import numpy as np
+
+
+def boiler_points(program, particles, ranks, path):
+    """Has bat_plan write the positions of the boiler to `path`; returns where those of each rank begin, and
+    where the last end."""
+    done = subprocess.run(
+        [program, "--kind", "boiler", "--particles", str(particles), "--points", path, "--json", "-",
+         "--ranks", str(ranks)], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)["rank_begins"]
+
+
+def make(rank, ranks, kind, particles=0, attributes=0, deal="space", seed=1, points=None, begins=None):
+    """Name -> array; the positions are "positions". kind: boiler (with what boiler_points() has made), uniform,
+    clustered, or npz with the name of the file as points."""
+    if kind == "npz":
+        return _load_share(points, rank, ranks)
+    make_positions = {"boiler": _boiler, "uniform": _uniform, "clustered": _clustered}[kind]
+    positions = make_positions(rank, ranks, particles, deal, seed, points, begins)
+    mine = {"positions": positions}
+    for number in range(attributes):
+        mine[f"attribute{number}"] = _attribute(positions, number)
+    return mine
+
+
+def _share(count, rank, ranks):
+    """First and end of this rank's rows if rows are dealt out in order."""
+    return count * rank // ranks, count * (rank + 1) // ranks
+
+
+def _load_share(path, rank, ranks):
+    mine = {}
+    with np.load(path) as file:
+        first, end = _share(len(file["pos"]), rank, ranks)
+        for name in file.files:
+            array = file[name]
+            if array.ndim in (1, 2) and len(array) == len(file["pos"]):
+                mine["positions" if name == "pos" else name] = np.ascontiguousarray(array[first:end])
+    return mine
+
+
+def _boiler(rank, ranks, particles, deal, seed, points, begins):
+    first, end = begins[rank:][:2] if deal == "space" else _share(particles, rank, ranks)
+    values = np.fromfile(points, np.float32, count=3 * (end - first), offset=12 * first)
+    return values.reshape(-1, 3)
+
+
+def _uniform(rank, ranks, particles, deal, seed, points, begins):
+    first, end = _share(particles, rank, ranks)
+    values = np.random.default_rng([seed, rank]).random((end - first, 3), np.float32)
+    if deal == "space":
+        cells = _grid(ranks)
+        values = (values + np.unravel_index(rank, cells)) / cells
+    return values.astype(np.float32)
+
+
+def _grid(ranks):
+    """Three factors of `ranks`, as near to each other as can be."""
+    best = min(((a, b, ranks // a // b) for a in range(1, ranks + 1) if ranks % a == 0
+                for b in range(1, ranks // a + 1) if ranks // a % b == 0),
+               key=lambda cells: max(cells) / min(cells))
+    return np.array(best)
+
+
+def _clustered(rank, ranks, particles, deal, seed, points, begins):
+    clusters = 64
+    everyone = np.random.default_rng(seed)
+    centres = everyone.random((clusters, 3))
+    widths = 0.1 * 10.0 ** -everyone.uniform(0, 2, clusters)
+    random = np.random.default_rng([seed, rank])
+    first, end = _share(particles, rank, ranks)
+    owned = np.arange(clusters) if deal == "rows" else np.arange(*_share(clusters, rank, ranks))
+    which = random.choice(owned if len(owned) else np.arange(clusters), end - first)
+    return (centres[which] + widths[which, None] * random.normal(size=(end - first, 3))).astype(np.float32)
+
+
+def _attribute(positions, number):
+    """A double that follows place, with noise in its lower half so that no compressor finds it easy."""
+    wave = positions @ np.array([1.0, 0.7, 0.3]) * (0.5 + number) + number
+    return np.sin(wave) + 1e-4 * np.random.default_rng([number, len(positions)]).random(len(positions))
+
+
+def checksum(columns):
+    """Sum over particles of a hash of all their bits, modulo 2^64: independent of order, and of ranks if
+    theirs are added up."""
+    rows = len(columns.get("positions", ()))
+    total = np.zeros(rows, np.uint64)
+    for number, name in enumerate(sorted(columns)):
+        values = columns[name]
+        values = values.reshape(rows, math.prod(values.shape[1:]))
+        bits = values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
+        for component in range(bits.shape[1]):
+            total = _mix(total ^ bits[:, component], number * 16 + component)
+    return int(total.sum(dtype=np.uint64))
+
+
+def _mix(x, salt):
+    """splitmix64 (Steele et al. 2014)."""
+    x = x + np.uint64((salt + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
