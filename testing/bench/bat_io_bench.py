@@ -70,7 +70,6 @@ def measure(options, ranks, folder):
     for _ in range(options.rounds):
         for library, of_library in found.items():
             out = folder / "out"
-            out.mkdir()
             how = {"path": str(out / "particles"), "target_bytes": target, "repeat": options.repeat, "make": make}
             result = run(options, library, ranks, how)
             for way, seconds in result["seconds"].items():

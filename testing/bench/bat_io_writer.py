@@ -3,17 +3,19 @@
     mpirun -np 4 python3 bat_io_writer.py LIBRARY '{"path": ..., "target_bytes": ..., "repeat": ..., "make": {...}}'
 
 LIBRARY is any shared library with the functions of bat_io.h. Between the writes each rank writes the same bytes to a
-file of its own. Prints one line of JSON: seconds of the slowest rank, and the checksum of the particles.
+file of its own. Nothing is written over: files of the write before are removed, outside of the time. Prints one line
+of JSON: seconds of the slowest rank, and the checksum of the particles.
 """
 
 import ctypes
 import json
 import os
+import shutil
 import sys
 import time
 
-from mpi4py import MPI
 import numpy as np
+from mpi4py import MPI
 
 import rank_particles
 
@@ -64,6 +66,14 @@ def write_raw(particles, path):
         os.fsync(file.fileno())
 
 
+def remove_all(folder):
+    COMM.Barrier()
+    if COMM.Get_rank() == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+    COMM.Barrier()
+
+
 def seconds_of(work):
     COMM.Barrier()
     begin = time.perf_counter()
@@ -79,6 +89,7 @@ def main():
             "raw": lambda: write_raw(particles, how["path"])}
     seconds = {way: [] for way in ways}
     for _ in range(how["repeat"] + 1):
+        remove_all(os.path.dirname(how["path"]))
         for way, work in ways.items():
             seconds[way].append(seconds_of(work))
     seconds = {way: of_way[1:] for way, of_way in seconds.items()}  # the first writes make everything ready
