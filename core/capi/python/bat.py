@@ -520,8 +520,8 @@ class Dataset:
 
     def map_positions(self, leaf=0, quality=1.0):
         """Positions of the coarse share `quality` of leaf file number `leaf`, below leaf_files, where they lie
-        in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing is copied; the pages are
-        checked in the call. The array keeps the files open. Not collective."""
+        in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing is copied; pages that
+        were not used before are checked in the call. The array keeps the files open. Not collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)
 
     def map_attribute(self, name, leaf=0, quality=1.0):

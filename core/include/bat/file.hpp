@@ -131,9 +131,10 @@ public:
 
   /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
   /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
-  /// Nothing is copied; pages are checked against their checksums during the call. The memory is
-  /// the file's, is not to be written to, and is there as long as the file is open. Throws Error:
-  /// InvalidArgument if the file is not mapped or has fewer particles; Corrupt, Truncated.
+  /// Nothing is copied; pages that were not used before are checked against their checksums during
+  /// the call. The memory is the file's, is not to be written to, and is there as long as the file
+  /// is open. Throws Error: InvalidArgument if the file is not mapped or has fewer particles;
+  /// Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
   /// The same for attribute `index`: shape (count, components) in its own type.
