@@ -3,7 +3,7 @@
 #
 # Environment:
 #   BAT_BUILD_DIR   build folder (default: build/ beside testing/)
-#   BAT_JOBS        parallel compile jobs (default: number of processors)
+#   BAT_JOBS        compile jobs and tests at the same time (default: number of processors)
 #   BAT_DISPLAY     first number to try for a virtual X display (default: 99)
 
 SOURCE_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

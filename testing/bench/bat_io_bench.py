@@ -3,7 +3,7 @@
     python3 bat_io_bench.py [--ranks 2 4] [--kind boiler] [--json OUT] LIBRARY LIBRARY...
 
 Every library is a shared one with the functions of bat_io.h, for example build/lib/libbat_capi.so. Each writes the
-same particles in processes of its own, because the paper's library binds its process to processors. What was
+same particles in processes of its own, because the paper's library binds threads to processors. What was
 written is read back with BAT_LIBRARY (see bat.py), which reads both formats, and must have the particles' checksum.
 """
 
@@ -37,14 +37,15 @@ def parse():
     parser.add_argument("--repeat", type=int, default=3, help="writes of a process")
     parser.add_argument("--rounds", type=int, default=5, help="processes of each library")
     parser.add_argument("--bat-plan", default=str(SOURCE / "build" / "bin" / "bat_plan"))
-    parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("--mpirun", default="mpirun -np", type=str.split,
+                        help="what the number of ranks and a command are put behind")
     parser.add_argument("--folder", help="where to write (default: a temporary folder)")
     parser.add_argument("--json", metavar="FILE", help="file for the figures")
     return parser.parse_args()
 
 
 def run(options, library, ranks, how):
-    command = [options.mpirun, "-np", str(ranks), sys.executable, str(HERE / "bat_io_writer.py"), library, json.dumps(how)]
+    command = [*options.mpirun, str(ranks), sys.executable, str(HERE / "bat_io_writer.py"), library, json.dumps(how)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"seconds"')]
     if done.returncode or not lines:

@@ -23,12 +23,14 @@ from plot_bench import save
 OURS, REFERENCE, OTHERS, BAR = "#0072B2", "#999999", "#E69F00", "#D55E00"
 
 INDEXED = "_indexed"  # how the keys of rows with a sorted index end
+SAME_REFERENCE = (INDEXED, "_mapped", "_again")  # as the row without it, where there is one
 IN_PROCESS = "in bat_bench"
 TO_ARRAYS = "from file to numpy arrays"
 PICTURES = {
     "build": ("Build and encode, one thread", ("build",), None),
     "threads": ("Build on two threads", ("threads",), None),
-    "read_full": ("Read positions and one attribute of all", ("read_full", "read_mapped", "read_again", "in_place"), "read"),
+    "read_full": ("Read positions and one attribute of all",
+                  ("read_full", "read_mapped", "read_again", "in_place"), "read"),
     "progressive": ("Read positions and one attribute in ten steps of 10 %", ("progressive", "progressive_mapped"),
                     None),
     "first_million": ("Open 100 million particles, read the positions of 1 million", ("first_million",), None),
@@ -61,7 +63,7 @@ def own_section(one, keys):
         elif key.endswith("_mapped"):
             title += ", mapped"
         elif key.endswith("_again"):
-            title += ", mapped, asked before"
+            title += ", mapped, used before"
         elif key == "in_place":
             title += ", mapped, no copy"
         elif key.startswith("box_"):
@@ -69,7 +71,8 @@ def own_section(one, keys):
         first = len(bars)
         bars.append((title, row["ours"], OURS))
         if row["reference"]:
-            if not (indexed and key[:-len(INDEXED)] in one["rows"]):
+            beside = key.rsplit("_", 1)[0]
+            if not (key.endswith(SAME_REFERENCE) and beside in one["rows"]):
                 bars.append((row["reference_name"], row["reference"], REFERENCE))
         if row["must"] is not None:
             label = f"must: {number(row['must'])}"

@@ -1,7 +1,7 @@
 # bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [PROCESSORS n] [EXPECT_REFUSALS])
 #
 # A program that uses ParaView with the plugins, labelled paraview. It fails if it prints what ParaView prints when
-# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has its own display.
+# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has a display of its own, and never runs beside another of these.
 find_program(BAT_MPIEXEC mpiexec)
 set(pvpython $<TARGET_FILE:ParaView::pvpython> --dr)
 
@@ -30,8 +30,7 @@ function (bat_add_paraview_test name)
     TIMEOUT 180
     FIXTURES_SETUP "${arg_FIXTURE_SETUP}"
     FIXTURES_REQUIRED "${arg_FIXTURES}")
-  # Two that look for a free display at the same time may both take the same. Drawing takes two processors, and
-  # scripts of events expect pictures in time.
+  # Scripts of events expect pictures in time, which are drawn on the processors.
   if (BAT_XVFB_RUN IN_LIST arg_COMMAND)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK xvfb)
     if (arg_PROCESSORS EQUAL 1)

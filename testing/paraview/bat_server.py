@@ -1,6 +1,7 @@
 """A pvserver of several ranks for as long as a test runs. Knows nothing of ParaView's modules."""
 import contextlib
 import os
+import random
 import socket
 import subprocess
 import time
@@ -17,9 +18,12 @@ def outside_mpi():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the ports that the kernel gives to whoever asks for any."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(server, port):

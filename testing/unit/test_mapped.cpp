@@ -183,6 +183,7 @@ TEST_F(Mapped, a_page_is_checked_once_and_one_that_is_read_each_time)
   EXPECT_EQ(code_of(mapped, 0, 100), std::nullopt);
   EXPECT_EQ(code_of(mapped, 39900, 100), bat::ErrorCode::Corrupt);
   EXPECT_EQ(code_of(bat::File::open(this->path, mapping()), 0, 100), bat::ErrorCode::Corrupt);
+  EXPECT_THROW(bat::validate(mapped), bat::Error);
 }
 
 TEST_F(Mapped, a_file_that_was_cut_short_is_an_error)

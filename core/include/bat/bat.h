@@ -190,7 +190,8 @@ extern "C"
   /* ---- An open dataset ---------------------------------------------------------------------- */
 
   /* One file, or several under a top file. Opening reads a few KiB. Every byte is checked before it
-   * is used: damage is an error, never a wrong particle. */
+   * is used (of mapped files: when its page is first used): damage is an error, never a wrong
+   * particle. */
   typedef struct bat_dataset bat_dataset;
 
   /* Errors: NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT. */

@@ -66,10 +66,11 @@ struct QueryOptions
 };
 
 /// An open file. Opening reads a few KiB, whatever the number of particles; the index is read when
-/// a query first needs it. Every byte is checked against its checksum before it is used, so a
-/// damaged file gives Error{Corrupt} and never a wrong particle. Unless OpenOptions::map asks for
-/// it, data is read, not mapped: a file that shrinks while open gives Error{Truncated}. All const
-/// functions may be called concurrently. Movable.
+/// a query first needs it. Every byte is checked against its checksum before it is used (of a
+/// mapped file: when its page is first used), so a damaged file gives Error{Corrupt} and never a
+/// wrong particle. Unless OpenOptions::map asks for it, data is read, not mapped: a file that
+/// shrinks while open gives Error{Truncated}. All const functions may be called concurrently.
+/// Movable.
 class File
 {
 public:

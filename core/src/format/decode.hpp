@@ -149,8 +149,7 @@ public:
   /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
   [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
 
-  /// Those of a mapped file, to be added to; null for a file that is read, whose pages are checked
-  /// each time.
+  /// The marks of a mapped file; null for a file that is read, whose pages are checked each time.
   [[nodiscard]] CheckedPages* checked_pages() const;
 
 private:
