@@ -461,8 +461,9 @@ private:
     const bat::Attribute& attribute = file.attributes()[column];
     const std::size_t value_bytes =
       bat::size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
-    std::vector<std::byte> positions(n * position_bytes);
-    std::vector<std::byte> values(n * value_bytes);
+    // On large pages where the system gives them: on small ones the kernel's copy takes longer.
+    bat::Bytes positions(n * position_bytes, std::byte{ 0 });
+    bat::Bytes values(n * value_bytes, std::byte{ 0 });
     const auto read = [&](const bat::File& from, double after, double to)
     {
       bat::Query query;
@@ -480,8 +481,8 @@ private:
         read(from, step / 10.0, (step + 1) / 10.0);
       }
     };
-    std::vector<std::byte> positions_copy(positions.size());
-    std::vector<std::byte> values_copy(values.size());
+    bat::Bytes positions_copy(positions.size(), std::byte{ 0 });
+    bat::Bytes values_copy(values.size(), std::byte{ 0 });
     const auto copy = [&]
     {
       std::memcpy(positions_copy.data(), this->cloud_.positions.data(), positions_copy.size());
@@ -509,8 +510,8 @@ private:
     bat::OpenOptions mapping;
     mapping.map = true;
     {
-      const std::vector<std::byte> expected_positions = positions;
-      const std::vector<std::byte> expected_values = values;
+      const bat::Bytes expected_positions = positions;
+      const bat::Bytes expected_values = values;
       const auto measure_mapped = [&](const char* name, const auto& f)
       {
         std::fill(positions.begin(), positions.end(), std::byte{ 0 });
