@@ -18,20 +18,21 @@ import tempfile
 PARTICLES = 1_000_000
 REPEAT = 7
 # Our time over that of the reference: what a quiet machine shows, and the most that is allowed.
+# Reads take twice as long where the system gives no large pages.
 #  what                                    in the JSON of bat_bench             our time           reference   clustered        uniform
 ROWS = (
     ("build / radix sort and gather",      "build",                             "ms",              "limit_ms", (1.4, 2.8),      (1.4, 2.8)),
-    ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
-    ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (1.7, 3.6),      (1.7, 3.6)),
-    ("full read of a mapped file / copy",  "read_mapped",                       "ms",              "copy_ms",  (1.4, 2.8),      (1.5, 3.0)),
-    ("ten steps of a mapped file / copy",  "progressive_mapped",                "ms",              "copy_ms",  (1.35, 2.7),     (1.4, 2.8)),
-    ("full read of it once more / copy",   "read_again",                        "ms",              "copy_ms",  (0.9, 2.0),      (0.95, 2.0)),
-    ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (0.9, 2.2),      (0.9, 2.2)),
+    ("full read / copy",                   "read_full",                         "ms",              "copy_ms",  (1.15, 3.6),     (1.2, 3.6)),
+    ("ten progressive steps / copy",       "progressive",                       "ms",              "copy_ms",  (1.15, 3.6),     (1.2, 3.6)),
+    ("full read of a mapped file / copy",  "read_mapped",                       "ms",              "copy_ms",  (1.05, 2.4),     (1.05, 2.4)),
+    ("ten steps of a mapped file / copy",  "progressive_mapped",                "ms",              "copy_ms",  (1.05, 2.4),     (1.05, 2.4)),
+    ("full read of it once more / copy",   "read_again",                        "ms",              "copy_ms",  (0.6, 2.0),      (0.6, 2.0)),
+    ("columns in place / copy",            "in_place",                          "ms",              "copy_ms",  (0.5, 2.2),      (0.5, 2.2)),
     ("box of 0.1 % / scan",                "box/share_0.1_percent",             "ms",              "scan_ms",  (0.045, 0.1),    (0.068, 0.15)),
     ("box of 1 % / scan",                  "box/share_1_percent",               "ms",              "scan_ms",  (0.06, 0.13),    (0.095, 0.2)),
     ("box of 10 % / scan",                 "box/share_10_percent",              "ms",              "scan_ms",  (0.1, 0.2),      (0.2, 0.4)),
     ("correlated range of 1 % / scan",     "attribute/correlated",              "ms",              "scan_ms",  (0.29, 0.6),     (0.49, 1.0)),
-    ("the same again / of a file anew",    "attribute/correlated",              "mapped_again_ms", "mapped_anew_ms", (0.58, 0.95), (0.75, 1.1)),
+    ("the same again / of a file anew",    "attribute/correlated",              "mapped_again_ms", "mapped_anew_ms", (0.75, 1.1),     (0.75, 1.1)),
     ("heavy-tailed range of 1 % / scan",   "attribute/heavy_tailed",            "ms",              "scan_ms",  (0.44, 0.9),     (0.74, 1.5)),
     ("uncorrelated range of 1 % / scan",   "attribute/uncorrelated",            "ms",              "scan_ms",  (1.0, 3.0),      (0.54, 1.6)),
     ("101 ids / scan",                     "attribute/list_of_ids/of_101",      "ms",              "scan_ms",  (0.18, 0.45),    (0.17, 0.45)),
