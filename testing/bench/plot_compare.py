@@ -124,6 +124,8 @@ def draw(axes, sections, log):
     else:
         low, high = 0, max(values) * 1.6
         axes.xaxis.set_major_formatter("{x:,.0f}" if high > 10_000 else "{x:g}")
+        if high > 1_000_000:
+            axes.locator_params(axis="x", nbins=4)
     axes.set_xlim(low, high)
     for title, bars, musts in sections:
         if title:
@@ -203,6 +205,7 @@ def main():
                 sets += sets_of(file.read())
         except (OSError, KeyError, TypeError, ValueError) as error:
             sys.exit(f"error: {name}: is not of compare.py, parallel_bench.py or reader_bench.py: {error!r}")
+    os.makedirs(options.folder, exist_ok=True)
     with open(os.path.join(options.folder, "table.md"), "w", encoding="utf-8") as file:
         file.write(table(sets))
     write({"sets": sets}, options.folder)
