@@ -37,7 +37,15 @@ def load(path):
     return library
 
 
-def write(library, particles, path, target_bytes):
+def bounds_of(positions):
+    bounds = np.zeros(6, np.float32)
+    if len(positions):
+        bounds[:3] = positions.min(axis=0)
+        bounds[3:] = positions.max(axis=0)
+    return bounds
+
+
+def write(library, particles, bounds, path, target_bytes):
     rows = len(particles["positions"])
     state = library.bat_io_allocate()
     for name, values in particles.items():
@@ -45,10 +53,6 @@ def write(library, particles, path, target_bytes):
             library.bat_io_set_positions(state, values.ctypes.data, rows, VEC3_FLOAT)
         else:
             library.bat_io_set_attribute(state, name.encode(), values.ctypes.data, rows, FLOAT64)
-    bounds = np.zeros(6, np.float32)
-    if rows:
-        bounds[:3] = particles["positions"].min(axis=0)
-        bounds[3:] = particles["positions"].max(axis=0)
     library.bat_io_set_local_bounds(state, bounds.ctypes.data)
     library.bat_io_set_bytes_per_subfile(state, target_bytes)
     library.bat_io_set_build_local_trees(state, 1)
@@ -56,14 +60,6 @@ def write(library, particles, path, target_bytes):
     library.bat_io_free(state)
     if written == 0 and COMM.Get_rank() == 0:
         raise RuntimeError("bat_io_write failed")
-
-
-def write_raw(particles, path):
-    with open(f"{path}.raw.{COMM.Get_rank()}", "wb") as file:
-        for values in particles.values():
-            file.write(values.data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def remove_all(folder):
@@ -92,8 +88,10 @@ def main():
     library = load(sys.argv[1])
     how = json.loads(sys.argv[2])
     particles = rank_particles.make(COMM.Get_rank(), COMM.Get_size(), **how["make"])
-    ways = {"bat_io": lambda: write(library, particles, how["path"], how["target_bytes"]),
-            "raw": lambda: write_raw(particles, how["path"])}
+    bounds = bounds_of(particles["positions"])
+    raw = f"{how['path']}.raw.{COMM.Get_rank()}"
+    ways = {"bat_io": lambda: write(library, particles, bounds, how["path"], how["target_bytes"]),
+            "raw": lambda: rank_particles.write_arrays(raw, particles, flush=True)}
     seconds = {way: [] for way in ways}
     for _ in range(how["repeat"] + 1):
         remove_all(os.path.dirname(how["path"]))

@@ -112,20 +112,7 @@ def _next():
 
 def write_raw(folder, flush):
     """Each rank writes its arrays one after the other to a file of its own."""
-    return _timed(lambda: _write_arrays(_raw_file(folder, bat_ranks.rank()), flush))
-
-
-def _write_arrays(path, flush):
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-    try:
-        for values in _mine.values():
-            left = memoryview(values).cast("B") if values.size else b""
-            while len(left):
-                left = left[os.write(descriptor, left):]
-        if flush:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return _timed(lambda: rank_particles.write_arrays(_raw_file(folder, bat_ranks.rank()), _mine, flush))
 
 
 def read_raw(folder, shapes_of_ranks):

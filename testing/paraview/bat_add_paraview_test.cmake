@@ -1,7 +1,8 @@
 # bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [PROCESSORS n] [EXPECT_REFUSALS])
 #
 # A program that uses ParaView with the plugins, labelled paraview. It fails if it prints what ParaView prints when
-# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has a display of its own, and never runs beside another of these.
+# something is wrong, unless it is a test of that (EXPECT_REFUSALS). With xvfb-run it has a display of its own, and never
+# runs beside another of these: scripts of events expect pictures in time, which are drawn on the processors.
 find_program(BAT_MPIEXEC mpiexec)
 set(pvpython $<TARGET_FILE:ParaView::pvpython> --dr)
 
@@ -22,19 +23,20 @@ function (bat_add_paraview_test name)
   if (NOT arg_PROCESSORS)
     set(arg_PROCESSORS 1)
   endif ()
+  set(lock "")
+  if (BAT_XVFB_RUN IN_LIST arg_COMMAND)
+    set(lock xvfb)
+    if (arg_PROCESSORS EQUAL 1)
+      set(arg_PROCESSORS 2)
+    endif ()
+  endif ()
   set_tests_properties(${name} PROPERTIES
     PROCESSORS ${arg_PROCESSORS}
+    RESOURCE_LOCK "${lock}"
     ENVIRONMENT "${bat_paraview_environment}"
     FAIL_REGULAR_EXPRESSION "${failures}"
     LABELS paraview
     TIMEOUT 180
     FIXTURES_SETUP "${arg_FIXTURE_SETUP}"
     FIXTURES_REQUIRED "${arg_FIXTURES}")
-  # Scripts of events expect pictures in time, which are drawn on the processors.
-  if (BAT_XVFB_RUN IN_LIST arg_COMMAND)
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK xvfb)
-    if (arg_PROCESSORS EQUAL 1)
-      set_tests_properties(${name} PROPERTIES PROCESSORS 2)
-    endif ()
-  endif ()
 endfunction ()
