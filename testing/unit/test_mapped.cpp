@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
 
 namespace
@@ -130,6 +133,52 @@ TEST_F(Mapped, columns_in_place_are_refused_where_there_are_none)
   EXPECT_THROW((void)mapped.map_positions(40001), bat::Error);
   EXPECT_THROW((void)mapped.map_attribute(0, 40001), bat::Error);
   EXPECT_THROW((void)mapped.map_attribute(mapped.attributes().size(), 1), bat::Error);
+}
+
+// Tuples of 72 bytes cross pages, and a column of them is longer than what is looked at at once.
+TEST_F(Mapped, ranges_hold_for_values_wherever_they_lie)
+{
+  constexpr std::size_t n = 30000;
+  std::mt19937_64 random(1);
+  const auto noise = [&](std::size_t count)
+  {
+    std::vector<double> values(count);
+    std::generate(
+      values.begin(), values.end(), [&] { return static_cast<double>(random() % 1000); });
+    return values;
+  };
+  const std::vector<double> tensors = noise(9 * n);
+  clouds::Cloud cloud;
+  cloud.set_positions(noise(3 * n));
+  cloud.add("tensor", bat::ScalarType::Float64, tensors, 9);
+  const std::filesystem::path tensors_path = this->folder / "tensors.bat";
+  bat::write_file(tensors_path, cloud.view());
+
+  bat::Query query;
+  query.ranges = { { "tensor", 7, 100.0, 300.0 }, { "tensor", 2, 0.0, 700.0 } };
+  std::multiset<double> expected;
+  for (std::size_t i = 0; i != n; ++i)
+  {
+    const double* tensor = &tensors[9 * i];
+    if (tensor[7] >= 100 && tensor[7] <= 300 && tensor[2] <= 700)
+    {
+      expected.insert(std::accumulate(tensor, tensor + 9, 0.0));
+    }
+  }
+  for (const bool map : { false, true })
+  {
+    const bat::File file = bat::File::open(tensors_path, map ? mapping() : bat::OpenOptions{});
+    const bat::Selection found = file.select(query);
+    EXPECT_GT(found.tested, n / 2); // the index does not answer for the values
+    std::vector<double> values(9 * found.count);
+    file.read_attribute(0, found, values.data());
+    std::multiset<double> sums;
+    for (std::size_t i = 0; i != found.count; ++i)
+    {
+      sums.insert(std::accumulate(&values[9 * i], &values[9 * i] + 9, 0.0));
+    }
+    EXPECT_EQ(sums, expected) << "map: " << map;
+  }
 }
 
 TEST_F(Mapped, a_dataset_maps_its_files)

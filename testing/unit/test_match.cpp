@@ -18,6 +18,7 @@ namespace
 using bat::query::append_matches;
 using bat::query::KeyCondition;
 using bat::query::match_key;
+using bat::query::Matches;
 
 class Match : public testing::TestWithParam<bool>
 {
@@ -54,6 +55,44 @@ std::vector<T> values_of(std::size_t count, std::mt19937_64& random)
   return values;
 }
 
+// In parts of one tuple of `width` values up to more than fit in a word of bits. Each lies in
+// memory of its own size, so that reading behind it is noticed.
+template <class T>
+class Parts
+{
+public:
+  Parts(const std::vector<T>& values, std::size_t width, std::mt19937_64& random)
+  {
+    const std::size_t count = values.size() / width;
+    for (std::size_t i = 0; i != count;)
+    {
+      const std::size_t some = std::min<std::size_t>(count - i, 1 + random() % 150);
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * width);
+      this->memory_.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(some * width));
+      this->elements_.push_back(
+        { reinterpret_cast<const std::byte*>(this->memory_.back().data()), some });
+      i += some;
+    }
+  }
+  [[nodiscard]] const bat::Elements* data() const { return this->elements_.data(); }
+  [[nodiscard]] std::size_t size() const { return this->elements_.size(); }
+
+private:
+  std::vector<std::vector<T>> memory_;
+  std::vector<bat::Elements> elements_;
+};
+
+std::vector<bool> taken(Matches& matches, std::size_t count)
+{
+  matches.rewind();
+  std::vector<bool> all;
+  while (all.size() != count)
+  {
+    all.push_back(matches.take(1) != 0);
+  }
+  return all;
+}
+
 template <class T>
 void expect_matches(bat::ScalarType type, std::mt19937_64& random)
 {
@@ -76,16 +115,20 @@ void expect_matches(bat::ScalarType type, std::mt19937_64& random)
           KeyCondition condition{};
           condition.component = components - 1;
           condition.wanted = bat::ClassRange<V>{ lower, upper };
-          std::vector<std::uint8_t> match(count);
-          std::vector<std::uint8_t> expected(count);
+          Matches matches;
+          matches.reset(count);
+          std::vector<bool> expected(count);
           for (std::size_t i = 0; i != count; ++i)
           {
-            match[i] = i % 7 != 0; // what another condition excludes stays excluded
+            const bool before = i % 7 != 0; // what another condition excludes stays excluded
+            matches.keep(1, before);
             const auto value = static_cast<V>(values[i * width + width - 1]);
-            expected[i] = match[i] && value >= lower && value <= upper;
+            expected[i] = before && value >= lower && value <= upper;
           }
-          match_key(attribute, reinterpret_cast<const std::byte*>(values.data()), condition, match);
-          ASSERT_EQ(match, expected) << count << " of " << components << " components";
+          const Parts<T> parts(values, width, random);
+          matches.rewind();
+          match_key(attribute, parts.data(), parts.size(), condition, matches);
+          ASSERT_EQ(taken(matches, count), expected) << count << " of " << components;
         }
       }
     }
@@ -106,16 +149,71 @@ TEST_P(Match, ranges_hold_for_the_values_between_their_ends)
   expect_matches<double>(bat::ScalarType::Float64, this->random_);
 }
 
+TEST(Matches, keep_and_give_bits_from_any_place_on)
+{
+  std::mt19937_64 random(1);
+  for (int round = 0; round != 200; ++round)
+  {
+    const std::size_t count = random() % 400;
+    std::vector<bool> expected(count, true);
+    Matches matches;
+    matches.reset(count);
+    for (int pass = 0; pass != 2; ++pass)
+    {
+      matches.rewind();
+      for (std::size_t at = 0; at != count;)
+      {
+        const std::size_t some = std::min<std::size_t>(count - at, random() % 65);
+        const std::uint64_t bits = random() | random();
+        switch (random() % 3)
+        {
+          case 0:
+            matches.skip(some);
+            break;
+          case 1:
+            matches.exclude(some);
+            std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), some, false);
+            break;
+          default:
+            matches.keep(some, bits);
+            for (std::size_t i = 0; i != some; ++i)
+            {
+              expected[at + i] = expected[at + i] && (bits >> i & 1) != 0;
+            }
+        }
+        at += some;
+      }
+    }
+    ASSERT_EQ(taken(matches, count), expected);
+    matches.rewind();
+    for (std::size_t at = 0; at != count;)
+    {
+      const std::size_t some = std::min<std::size_t>(count - at, random() % 65);
+      const std::uint64_t bits = matches.take(some);
+      for (std::size_t i = 0; i != 64; ++i)
+      {
+        ASSERT_EQ((bits >> i & 1) != 0, i < some && expected[at + i]);
+      }
+      at += some;
+    }
+  }
+}
+
 TEST_P(Match, runs_are_as_long_as_they_can_be)
 {
   for (const std::size_t count : { 0u, 1u, 8u, 63u, 64u, 65u, 200u })
   {
     for (const unsigned one_in : { 1u, 2u, 10u, 1000u })
     {
-      // Of its own size, so that reading behind it is noticed.
-      std::vector<std::uint8_t> match(count);
-      std::generate(match.begin(), match.end(),
-        [&] { return static_cast<std::uint8_t>(this->random_() % one_in == 0); });
+      Matches matches;
+      matches.reset(5 + count);
+      matches.skip(5);
+      std::vector<bool> match(count);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        match[i] = this->random_() % one_in == 0;
+        matches.keep(1, match[i]);
+      }
       std::vector<bat::Span> expected{ { 3, 97 } };
       for (std::size_t i = 0; i != count; ++i)
       {
@@ -129,7 +227,9 @@ TEST_P(Match, runs_are_as_long_as_they_can_be)
         }
       }
       std::vector<bat::Span> found{ { 3, 97 } };
-      append_matches({ 100, count }, match.data(), found);
+      matches.rewind();
+      matches.skip(5);
+      append_matches({ 100, count }, matches, found);
       ASSERT_EQ(found.size(), expected.size()) << count;
       for (std::size_t i = 0; i != found.size(); ++i)
       {

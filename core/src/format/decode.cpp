@@ -22,6 +22,7 @@ constexpr std::uint64_t kDirectBytes = 1
   << 16; // longer runs are read straight into the caller's memory,
 constexpr std::uint64_t kReadBytes = 1 << 18; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
+constexpr std::uint64_t kViewedBytes = 1 << 17;
 
 const char* kind_name(std::uint32_t kind)
 {
@@ -798,13 +799,13 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
   }
 }
 
-// Fills the buffer with the pages from first_page on that the next spans need, as far as they
-// touch.
-void PageReader::load(
-  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::uint64_t first_page)
+namespace
 {
-  const std::uint64_t bytes = this->section_.record().bytes;
-  const std::uint64_t most = first_page + kBufferPages;
+// The page behind those from first_page on that the next spans need, as far as they touch, and at
+// most `most` pages.
+std::uint64_t end_of_pages(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+  std::uint64_t first_page, std::uint64_t most)
+{
   std::uint64_t end_page = first_page + 1;
   for (std::size_t i = 0; i != span_count; ++i)
   {
@@ -815,14 +816,23 @@ void PageReader::load(
       break;
     }
     end_page = std::max(end_page, page_count(end));
-    if (end_page >= most)
+    if (end_page >= first_page + most)
     {
-      end_page = most;
-      break;
+      return first_page + most;
     }
   }
+  return end_page;
+}
+}
+
+// Fills the buffer with the pages from first_page on that the next spans need.
+void PageReader::load(
+  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::uint64_t first_page)
+{
+  const std::uint64_t end_page =
+    end_of_pages(spans, span_count, element_bytes, first_page, kBufferPages);
   const std::uint64_t begin = first_page * kPageBytes;
-  const std::uint64_t end = std::min(end_page * kPageBytes, bytes);
+  const std::uint64_t end = std::min(end_page * kPageBytes, this->section_.record().bytes);
   if (this->buffer_.size() < end - begin)
   {
     this->buffer_.resize(end - begin);
@@ -927,5 +937,110 @@ void PageReader::gather(
       out += bytes;
     }
   }
+}
+
+namespace
+{
+// Lines of memory come at the same time that otherwise are waited for one after the other.
+void prefetch(const std::byte* memory, std::uint64_t bytes)
+{
+  constexpr std::uint64_t line = 64;
+  constexpr std::uint64_t most = 16 * line; // further ones the processor sees coming
+  for (std::uint64_t at = 0; at < std::min(bytes, most); at += line)
+  {
+    __builtin_prefetch(memory + at);
+  }
+  __builtin_prefetch(memory + bytes - 1);
+}
+}
+
+void PageReader::look_at_found(const std::function<void(const Elements*, std::size_t)>& look)
+{
+  look(this->found_.data(), this->found_.size());
+  this->found_.clear();
+}
+
+void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
+  std::uint64_t element_bytes, const std::function<void(const Elements*, std::size_t)>& look)
+{
+  this->section_.file().check_length();
+  const std::uint64_t most = std::max<std::uint64_t>(1, kDirectBytes / element_bytes);
+  const std::byte* pages = nullptr; // checked ones from `begin` to `end`
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t viewed = 0; // bytes since the last look
+  for (std::size_t i = 0; i != span_count; ++i)
+  {
+    Span rest = spans[i];
+    while (rest.count != 0)
+    {
+      const std::uint64_t count = std::min(rest.count, most);
+      const std::uint64_t at = rest.first * element_bytes;
+      const std::uint64_t stop = at + count * element_bytes;
+      if (at < begin || stop > end)
+      {
+        begin = at / kPageBytes * kPageBytes;
+        end = std::min(this->section_.record().bytes, page_count(stop) * kPageBytes);
+        if (viewed >= kViewedBytes)
+        {
+          this->look_at_found(look);
+          viewed = 0;
+        }
+        pages = this->view_pages(begin / kPageBytes, end - begin);
+        viewed += end - begin;
+      }
+      this->found_.push_back({ pages + (at - begin), count });
+      prefetch(pages + (at - begin), stop - at);
+      rest.first += count;
+      rest.count -= count;
+    }
+  }
+  this->look_at_found(look);
+}
+
+void PageReader::visit(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+  const std::function<void(const Elements*, std::size_t)>& look)
+{
+  this->found_.clear();
+  if (this->section_.file().is_mapped())
+  {
+    this->visit_mapped(spans, span_count, element_bytes, look);
+    return;
+  }
+  this->buffer_.resize(kBufferPages * kPageBytes);
+  this->buffer_begin_ = this->buffer_end_ = 0;
+  const std::byte* pages = nullptr; // those from `begin` to `end`
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t used = 0; // pages of the buffer
+  for (std::size_t i = 0; i != span_count; ++i)
+  {
+    std::uint64_t at = spans[i].first * element_bytes;
+    const std::uint64_t stop = at + spans[i].count * element_bytes;
+    while (at != stop)
+    {
+      if (at < begin || at + element_bytes > end)
+      {
+        const std::uint64_t first_page = at / kPageBytes;
+        if (page_count(at + element_bytes) - first_page > kBufferPages - used)
+        {
+          this->look_at_found(look);
+          used = 0;
+        }
+        const std::uint64_t end_page =
+          end_of_pages(spans + i, span_count - i, element_bytes, first_page, kBufferPages - used);
+        std::byte* const to = this->buffer_.data() + used * kPageBytes;
+        begin = first_page * kPageBytes;
+        end = std::min(this->section_.record().bytes, end_page * kPageBytes);
+        this->read_pages(first_page, end - begin, to);
+        pages = to;
+        used += end_page - first_page;
+      }
+      const std::uint64_t count = (std::min(stop, end) - at) / element_bytes;
+      this->found_.push_back({ pages + (at - begin), count });
+      at += count * element_bytes;
+    }
+  }
+  this->look_at_found(look);
 }
 }

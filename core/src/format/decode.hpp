@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"
+#include "elements.hpp"
 #include "format/checksum.hpp"
 #include "format/layout.hpp"
 #include "io/random_access_file.hpp"
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -180,7 +182,15 @@ public:
   void gather(
     const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
 
+  /// Calls look(elements, count) with those of ascending `spans` where they lie, some at a time and
+  /// in order; a span may come in parts. The memory is the file's or the reader's, and what it
+  /// holds until `look` returns. The spans lie inside the section.
+  void visit(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+    const std::function<void(const Elements*, std::size_t)>& look);
+
 private:
+  void visit_mapped(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+    const std::function<void(const Elements*, std::size_t)>& look);
   void gather_mapped(
     const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
   void stream_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* out);
@@ -188,13 +198,15 @@ private:
   void check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages);
   void load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
     std::uint64_t first_page);
+  void look_at_found(const std::function<void(const Elements*, std::size_t)>& look);
 
   const PagedSection& section_;
   CheckedPages* checked_;
-  std::vector<std::byte> buffer_;
+  Bytes buffer_;
   std::uint64_t buffer_begin_ = 0; ///< offset in the section
   std::uint64_t buffer_end_ = 0;
   std::vector<std::uint32_t> sums_; ///< one page of L1
   std::uint64_t sums_first_ = ~std::uint64_t{ 0 };
+  std::vector<Elements> found_; ///< by visit(), not looked at yet
 };
 }

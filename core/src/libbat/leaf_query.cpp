@@ -272,36 +272,35 @@ public:
 private:
   void flush(std::vector<Span>& out)
   {
-    this->match_.assign(this->count_, 1);
+    this->matches_.reset(this->count_);
     if (this->conditions_.box)
     {
-      query::match_box(ScalarType::Float32, this->values(this->treelet_.positions_begin, 12),
-        *this->conditions_.box, this->match_);
+      const Elements positions = this->values(this->treelet_.positions_begin, 12);
+      query::match_box(ScalarType::Float32, &positions, 1, *this->conditions_.box, this->matches_);
     }
     for (const query::KeyCondition& key : this->conditions_.keys)
     {
       const Attribute& attribute = this->leaf_.attributes()[key.attribute];
-      query::match_key(attribute,
-        this->values(
-          this->leaf_.attribute_begin(this->treelet_, key.attribute), size_of(attribute.type)),
-        key, this->match_);
+      const Elements values = this->values(
+        this->leaf_.attribute_begin(this->treelet_, key.attribute), size_of(attribute.type));
+      this->matches_.rewind();
+      query::match_key(attribute, &values, 1, key, this->matches_);
     }
+    this->matches_.rewind();
     for (std::size_t i = 0; i != this->pieces_.size(); ++i)
     {
-      const Piece& piece = this->pieces_[i];
-      query::append_matches(
-        { this->positions_[i], piece.count }, this->match_.data() + piece.out, out);
+      query::append_matches({ this->positions_[i], this->pieces_[i].count }, this->matches_, out);
     }
     this->pieces_.clear();
     this->positions_.clear();
     this->count_ = 0;
   }
 
-  const std::byte* values(std::uint64_t begin, std::uint64_t bytes)
+  Elements values(std::uint64_t begin, std::uint64_t bytes)
   {
     this->bytes_.resize(this->count_ * bytes);
     this->leaf_.gather(begin, bytes, this->pieces_, this->bytes_.data());
-    return this->bytes_.data();
+    return { this->bytes_.data(), this->count_ };
   }
 
   const Leaf& leaf_;
@@ -310,7 +309,7 @@ private:
   std::vector<Piece> pieces_;
   std::vector<std::uint64_t> positions_; ///< file position of each piece
   std::uint64_t count_ = 0;
-  std::vector<std::uint8_t> match_;
+  query::Matches matches_;
   std::vector<std::byte> bytes_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "intrinsics.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace bat::query::avx512
@@ -39,72 +40,83 @@ BAT_AVX512 __m512i all(T value)
 }
 
 template <class T>
+BAT_AVX512 __m512i first_of(const T* values, std::uint64_t lanes)
+{
+  if constexpr (sizeof(T) == 1)
+  {
+    return _mm512_maskz_loadu_epi8(lanes, values);
+  }
+  else if constexpr (sizeof(T) == 2)
+  {
+    return _mm512_maskz_loadu_epi16(static_cast<__mmask32>(lanes), values);
+  }
+  else if constexpr (sizeof(T) == 4)
+  {
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(lanes), values);
+  }
+  else
+  {
+    return _mm512_maskz_loadu_epi64(static_cast<__mmask8>(lanes), values);
+  }
+}
+
+template <class T>
 BAT_AVX512 void match_range_of(
-  const T* values, std::size_t count, T lower, T upper, std::uint8_t* match)
+  const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches)
 {
   constexpr std::size_t lanes = 64 / sizeof(T);
   const __m512i least = all(lower);
   const __m512i most = all(upper);
-  for (std::size_t i = 0; i != count; i += kMatches)
+  for (std::size_t p = 0; p != part_count; ++p)
   {
-    std::uint64_t bits = 0;
-    for (std::size_t v = 0; v != kMatches; v += lanes)
+    const T* values = reinterpret_cast<const T*>(parts[p].first);
+    for (std::size_t left = parts[p].count; left != 0;)
     {
-      const __m512i x = _mm512_loadu_si512(values + i + v);
-      bits |= static_cast<std::uint64_t>(not_above<T>(least, x) & not_above<T>(x, most)) << v;
+      const std::size_t count = std::min(left, kWordBits);
+      std::uint64_t bits = 0;
+      for (std::size_t v = 0; v < count; v += lanes)
+      {
+        const __m512i x = first_of(values + v, lowest_bits(count - v));
+        bits |= static_cast<std::uint64_t>(not_above<T>(least, x) & not_above<T>(x, most)) << v;
+      }
+      matches.keep(count, bits);
+      values += count;
+      left -= count;
     }
-    const __m512i before = _mm512_loadu_si512(match + i);
-    _mm512_storeu_si512(match + i, _mm512_maskz_mov_epi8(bits, before));
   }
-}
-
-BAT_AVX512 std::uint64_t bits_of_first(const std::uint8_t* match, std::size_t count)
-{
-  const std::uint64_t first = count == kMatches ? ~0ull : (1ull << count) - 1;
-  const __m512i bytes = _mm512_maskz_loadu_epi8(first, match);
-  return _mm512_test_epi8_mask(bytes, bytes);
 }
 }
 
 template <class T>
-void match_range(const T* values, std::size_t count, T lower, T upper, std::uint8_t* match) noexcept
+void match_range(
+  const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches) noexcept
 {
-  match_range_of(values, count, lower, upper, match);
-}
-
-std::uint64_t bits_of(const std::uint8_t* match, std::size_t count) noexcept
-{
-  return bits_of_first(match, count);
+  match_range_of(parts, part_count, lower, upper, matches);
 }
 
 #else // never called
 template <class T>
-void match_range(const T*, std::size_t, T, T, std::uint8_t*) noexcept
+void match_range(const Elements*, std::size_t, T, T, Matches&) noexcept
 {
-}
-
-std::uint64_t bits_of(const std::uint8_t*, std::size_t) noexcept
-{
-  return 0;
 }
 #endif
 
 template void match_range(
-  const std::int8_t*, std::size_t, std::int8_t, std::int8_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::int8_t, std::int8_t, Matches&) noexcept;
 template void match_range(
-  const std::uint8_t*, std::size_t, std::uint8_t, std::uint8_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::uint8_t, std::uint8_t, Matches&) noexcept;
 template void match_range(
-  const std::int16_t*, std::size_t, std::int16_t, std::int16_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::int16_t, std::int16_t, Matches&) noexcept;
 template void match_range(
-  const std::uint16_t*, std::size_t, std::uint16_t, std::uint16_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::uint16_t, std::uint16_t, Matches&) noexcept;
 template void match_range(
-  const std::int32_t*, std::size_t, std::int32_t, std::int32_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::int32_t, std::int32_t, Matches&) noexcept;
 template void match_range(
-  const std::uint32_t*, std::size_t, std::uint32_t, std::uint32_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::uint32_t, std::uint32_t, Matches&) noexcept;
 template void match_range(
-  const std::int64_t*, std::size_t, std::int64_t, std::int64_t, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::int64_t, std::int64_t, Matches&) noexcept;
 template void match_range(
-  const std::uint64_t*, std::size_t, std::uint64_t, std::uint64_t, std::uint8_t*) noexcept;
-template void match_range(const float*, std::size_t, float, float, std::uint8_t*) noexcept;
-template void match_range(const double*, std::size_t, double, double, std::uint8_t*) noexcept;
+  const Elements*, std::size_t, std::uint64_t, std::uint64_t, Matches&) noexcept;
+template void match_range(const Elements*, std::size_t, float, float, Matches&) noexcept;
+template void match_range(const Elements*, std::size_t, double, double, Matches&) noexcept;
 }

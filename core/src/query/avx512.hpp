@@ -3,19 +3,16 @@
 // processor::has_avx512().
 #pragma once
 
+#include "elements.hpp"
+#include "query/matches.hpp"
+
 #include <cstddef>
-#include <cstdint>
 
 namespace bat::query::avx512
 {
-constexpr std::size_t kMatches = 64; ///< at a time
-
-/// Clears match[i] where values[i] is below `lower`, above `upper`, or NaN; `count` is a multiple
-/// of kMatches. T is any scalar type.
+/// Keeps of the next particles of `matches` those whose values are not below `lower`, not above
+/// `upper`, and not NaN. T is any scalar type, and that of the values.
 template <class T>
 void match_range(
-  const T* values, std::size_t count, T lower, T upper, std::uint8_t* match) noexcept;
-
-/// Bit i is whether match[i] is set, for i below `count`, which is at most kMatches.
-[[nodiscard]] std::uint64_t bits_of(const std::uint8_t* match, std::size_t count) noexcept;
+  const Elements* values, std::size_t part_count, T lower, T upper, Matches& matches) noexcept;
 }

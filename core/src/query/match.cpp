@@ -3,10 +3,14 @@
 #include "processor.hpp"
 #include "query/avx512.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <optional>
 
 namespace bat::query
 {
@@ -46,66 +50,112 @@ bool narrow(const ClassRange<V>& range, T& lower, T& upper)
   }
 }
 
-// Values that lie side by side.
 template <class T>
-struct Packed
-{
-  const T* values;
-  [[nodiscard]] T operator()(std::size_t i) const { return this->values[i]; }
-};
-
-// Clears match[i] where value(i) is not wanted; value(i) is of T, the wanted numbers of its class
-// V.
-template <class T, class V, class At>
-void match_values(const ClassRange<V>& range, const At& value, std::vector<std::uint8_t>& matches)
+struct Between
 {
   T lower{};
   T upper{};
-  if (!narrow(range, lower, upper))
-  {
-    std::fill(matches.begin(), matches.end(), std::uint8_t{ 0 });
-    return;
-  }
-  std::uint8_t* match = matches.data();
-  std::size_t i = 0;
-  if constexpr (std::is_same_v<At, Packed<T>>)
-  {
-    if (processor::has_avx512())
-    {
-      i = matches.size() / avx512::kMatches * avx512::kMatches;
-      avx512::match_range(value.values, i, lower, upper, match);
-    }
-  }
-  for (; i != matches.size(); ++i)
-  {
-    const T x = value(i);
-    match[i] &= static_cast<std::uint8_t>((x >= lower) & (x <= upper));
-  }
-}
 
-template <class T, class V, class At>
-void match_values(const ValueSet<V>& set, const At& value, std::vector<std::uint8_t>& matches)
-{
-  set.match(
-    matches.size(), [&](std::size_t i) { return static_cast<V>(value(i)); }, matches.data());
-}
+  /// Bit i is whether value(i) is between the two.
+  template <class At>
+  [[nodiscard]] std::uint64_t bits(std::size_t count, const At& value) const
+  {
+    return bits_where(count,
+      [&](std::size_t i)
+      {
+        const T x = value(i);
+        return (x >= this->lower) & (x <= this->upper);
+      });
+  }
+};
 
-// The bits 0 to count - 1 are the first `count`, at most 64, of `match`.
-std::uint64_t bits_of(const std::uint8_t* match, std::uint64_t count)
+// Every second or fourth value of those of bits_where().
+#ifdef __SSE2__
+std::uint64_t bits_between(const double* values, std::size_t count, const Between<double>& ends)
 {
+  const __m128d lower = _mm_set1_pd(ends.lower);
+  const __m128d upper = _mm_set1_pd(ends.upper);
+  const auto bits_of = [&](__m128d x)
+  {
+    return static_cast<std::uint64_t>(
+      _mm_movemask_pd(_mm_and_pd(_mm_cmpge_pd(x, lower), _mm_cmple_pd(x, upper))));
+  };
   std::uint64_t bits = 0;
-  std::uint64_t i = 0;
-  for (; i + 8 <= count; i += 8)
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2)
   {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, match + i, 8);
-    bits |= (eight * 0x0102040810204080u >> 56) << i; // no two products meet in a bit
+    bits |= bits_of(_mm_loadu_pd(values + i)) << i;
+  }
+  return i == count ? bits : bits | (bits_of(_mm_load_sd(values + i)) & 1) << i;
+}
+
+std::uint64_t bits_between(const float* values, std::size_t count, const Between<float>& ends)
+{
+  const __m128 lower = _mm_set1_ps(ends.lower);
+  const __m128 upper = _mm_set1_ps(ends.upper);
+  const auto bits_of = [&](__m128 x)
+  {
+    return static_cast<std::uint64_t>(
+      _mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps(x, lower), _mm_cmple_ps(x, upper))));
+  };
+  std::uint64_t bits = 0;
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4)
+  {
+    bits |= bits_of(_mm_loadu_ps(values + i)) << i;
   }
   for (; i != count; ++i)
   {
-    bits |= std::uint64_t{ match[i] } << i;
+    bits |= (bits_of(_mm_load_ss(values + i)) & 1) << i;
   }
   return bits;
+}
+#endif
+
+template <class T>
+std::uint64_t bits_between(const T* values, std::size_t count, const Between<T>& ends)
+{
+  return ends.bits(count, [=](std::size_t i) { return values[i]; });
+}
+
+// What tells for values of T whether they are wanted; nothing if none can be.
+template <class T, class V>
+std::optional<Between<T>> make_test(const ClassRange<V>& range)
+{
+  Between<T> test;
+  return narrow(range, test.lower, test.upper) ? std::optional<Between<T>>(test) : std::nullopt;
+}
+
+template <class T, class V>
+std::optional<ValueSet<V>> make_test(const ValueSet<V>& set)
+{
+  return set;
+}
+
+// Calls bits(values, count) for the tuples of `components` T, up to kWordBits at a time.
+template <class T, class Bits>
+void match_tuples(const Elements* parts, std::size_t part_count, std::size_t components,
+  Matches& matches, const Bits& bits)
+{
+  for (std::size_t p = 0; p != part_count; ++p)
+  {
+    const T* tuples = reinterpret_cast<const T*>(parts[p].first);
+    for (std::size_t left = parts[p].count; left != 0;)
+    {
+      const std::size_t count = std::min(left, kWordBits);
+      matches.keep(count, bits(tuples, count));
+      tuples += count * components;
+      left -= count;
+    }
+  }
+}
+
+void exclude(const Elements* parts, std::size_t part_count, Matches& matches)
+{
+  for (std::size_t p = 0; p != part_count; ++p)
+  {
+    matches.exclude(parts[p].count);
+  }
 }
 }
 
@@ -119,8 +169,8 @@ void append(std::vector<Span>& spans, const Span& next)
   spans.push_back(next);
 }
 
-void match_box(
-  ScalarType type, const std::byte* positions, const Box& box, std::vector<std::uint8_t>& matches)
+void match_box(ScalarType type, const Elements* positions, std::size_t part_count, const Box& box,
+  Matches& matches)
 {
   dispatch(type,
     [&](auto value)
@@ -128,35 +178,37 @@ void match_box(
       using T = decltype(value);
       if constexpr (std::is_floating_point_v<T>)
       {
-        T lower[3];
-        T upper[3];
+        Between<T> sides[3];
         for (std::size_t axis = 0; axis != 3; ++axis)
         {
-          narrow<T, double>({ box.lower[axis], box.upper[axis] }, lower[axis], upper[axis]);
+          narrow<T, double>(
+            { box.lower[axis], box.upper[axis] }, sides[axis].lower, sides[axis].upper);
         }
-        const T* p = reinterpret_cast<const T*>(positions);
-        std::uint8_t* match = matches.data();
-        for (std::size_t i = 0; i != matches.size(); ++i)
-        {
-          const T x = p[3 * i];
-          const T y = p[3 * i + 1];
-          const T z = p[3 * i + 2];
-          match[i] &= static_cast<std::uint8_t>((x >= lower[0]) & (x <= upper[0]) &
-            (y >= lower[1]) & (y <= upper[1]) & (z >= lower[2]) & (z <= upper[2]));
-        }
+        match_tuples<T>(positions, part_count, 3, matches,
+          [&](const T* p, std::size_t count)
+          {
+            return bits_where(count,
+              [&](std::size_t i)
+              {
+                const T x = p[3 * i];
+                const T y = p[3 * i + 1];
+                const T z = p[3 * i + 2];
+                return (x >= sides[0].lower) & (x <= sides[0].upper) & (y >= sides[1].lower) &
+                  (y <= sides[1].upper) & (z >= sides[2].lower) & (z <= sides[2].upper);
+              });
+          });
       }
     });
 }
 
-void match_key(const Attribute& attribute, const std::byte* values, const KeyCondition& condition,
-  std::vector<std::uint8_t>& matches)
+void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
+  const KeyCondition& condition, Matches& matches)
 {
   const auto components = static_cast<std::size_t>(attribute.components);
   dispatch(attribute.type,
     [&](auto value)
     {
       using T = decltype(value);
-      const T* v = reinterpret_cast<const T*>(values);
       std::visit(
         [&](const auto& wanted)
         {
@@ -165,45 +217,71 @@ void match_key(const Attribute& attribute, const std::byte* values, const KeyCon
           {
             if constexpr (std::is_same_v<V, double>)
             {
-              match_values<double>(
-                wanted, [=](std::size_t i) { return magnitude(v + i * components, components); },
-                matches);
+              match_tuples<T>(values, part_count, components, matches,
+                [&, test = *make_test<double>(wanted)](const T* tuples, std::size_t count)
+                {
+                  return test.bits(count,
+                    [&](std::size_t i) { return magnitude(tuples + i * components, components); });
+                });
             }
           }
           else if constexpr (std::is_same_v<V, ClassOf<T>>)
           {
-            const T* own = v + condition.component;
-            if (components == 1)
+            const auto test = make_test<T>(wanted);
+            if (!test)
             {
-              match_values<T>(wanted, Packed<T>{ own }, matches);
+              exclude(values, part_count, matches);
+              return;
             }
-            else
+            if constexpr (std::is_same_v<decltype(test), const std::optional<Between<T>>>)
             {
-              match_values<T>(
-                wanted, [=](std::size_t i) { return own[i * components]; }, matches);
+              if (components == 1 && processor::has_avx512())
+              {
+                avx512::match_range(values, part_count, test->lower, test->upper, matches);
+                return;
+              }
+              if (components == 1)
+              {
+                match_tuples<T>(values, part_count, 1, matches,
+                  [&](const T* own, std::size_t count) { return bits_between(own, count, *test); });
+                return;
+              }
             }
+            match_tuples<T>(values, part_count, components, matches,
+              [&](const T* tuples, std::size_t count)
+              {
+                const T* own = tuples + condition.component;
+                return test->bits(count, [=](std::size_t i) { return own[i * components]; });
+              });
           }
         },
         condition.wanted);
     });
 }
 
-void append_matches(const Span& span, const std::uint8_t* match, std::vector<Span>& out)
+void append_matches(const Span& span, Matches& matches, std::vector<Span>& out)
 {
-  const bool at_once = processor::has_avx512();
-  for (std::uint64_t begin = 0; begin < span.count; begin += 64)
+  for (std::uint64_t begin = 0; begin < span.count; begin += kWordBits)
   {
-    const std::uint64_t count = std::min<std::uint64_t>(64, span.count - begin);
-    std::uint64_t bits =
-      at_once ? avx512::bits_of(match + begin, count) : bits_of(match + begin, count);
-    while (bits != 0)
+    const auto count = static_cast<std::size_t>(std::min(span.count - begin, kWordBits));
+    const std::uint64_t first = span.first + begin;
+    std::uint64_t bits = matches.take(count);
+    for (bool is_first = true; bits != 0; is_first = false)
     {
-      const auto first = static_cast<std::uint64_t>(__builtin_ctzll(bits));
-      const std::uint64_t after = ~(bits | ((std::uint64_t{ 1 } << first) - 1));
-      const std::uint64_t end =
-        after == 0 ? 64 : static_cast<std::uint64_t>(__builtin_ctzll(after));
-      append(out, Span{ span.first + begin + first, end - first });
-      bits = end == 64 ? 0 : bits >> end << end;
+      const std::uint64_t after = bits + (bits & (~bits + 1)); // carries through the lowest run
+      const auto run_begin = static_cast<std::uint64_t>(__builtin_ctzll(bits));
+      const std::uint64_t run_end =
+        after == 0 ? kWordBits : static_cast<std::uint64_t>(__builtin_ctzll(after));
+      const Span run{ first + run_begin, run_end - run_begin };
+      if (is_first)
+      {
+        append(out, run);
+      }
+      else
+      {
+        out.push_back(run);
+      }
+      bits &= after;
     }
   }
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "elements.hpp"
 #include "query/conditions.hpp"
+#include "query/matches.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +16,14 @@ namespace bat::query
 /// Extends the last span where `next` follows it without a gap.
 void append(std::vector<Span>& spans, const Span& next);
 
-/// Clears match[i] of each position outside `box`. `positions` has x, y, z of match.size()
-/// particles in `type` and is aligned for it.
-void match_box(
-  ScalarType type, const std::byte* positions, const Box& box, std::vector<std::uint8_t>& match);
+/// Keeps of the next particles of `matches` those inside `box`. `positions`: x, y, z in `type`.
+void match_box(ScalarType type, const Elements* positions, std::size_t part_count, const Box& box,
+  Matches& matches);
 
-/// The same for a key; `values` has `attribute.components` values for each particle.
-void match_key(const Attribute& attribute, const std::byte* values, const KeyCondition& condition,
-  std::vector<std::uint8_t>& match);
+/// The same for a key; `values` are of `attribute`, all components of each particle.
+void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
+  const KeyCondition& condition, Matches& matches);
 
-/// Appends the runs of particles of `span` that match; match[i] tells of particle span.first + i.
-void append_matches(const Span& span, const std::uint8_t* match, std::vector<Span>& out);
+/// Appends the runs of matches among the particles of `span`, the next ones of `matches`.
+void append_matches(const Span& span, Matches& matches, std::vector<Span>& out);
 }

@@ -122,15 +122,15 @@ bool is_long(const Piece& piece)
   return piece.undecided != 0 && piece.span.count > kTestedPerTask;
 }
 
-// No undecided piece has more than kTestedPerTask particles afterwards.
-void cut_long(std::vector<Piece>& pieces)
+// No undecided piece, whose particles are `tested`, has more than kTestedPerTask afterwards.
+void cut_long(std::vector<Piece>& pieces, std::uint64_t tested)
 {
   if (std::none_of(pieces.begin(), pieces.end(), is_long))
   {
     return;
   }
   std::vector<Piece> cut;
-  cut.reserve(pieces.size() + undecided_particles(pieces) / kTestedPerTask);
+  cut.reserve(pieces.size() + tested / kTestedPerTask);
   for (const Piece& piece : pieces)
   {
     Span rest = piece.span;
@@ -176,8 +176,7 @@ public:
 
   void run(const Piece* pieces, std::size_t count, std::vector<Span>& out)
   {
-    out.reserve(count);
-    const std::uint64_t undecided = this->join_undecided(pieces, count);
+    const std::uint64_t undecided = this->divide(pieces, count);
     if ((undecided & 1) != 0)
     {
       this->test_box();
@@ -189,44 +188,41 @@ public:
         this->test_key(this->conditions_.keys[r]);
       }
     }
-    for (const Span& gap : this->gaps_)
+    out.reserve(this->spans_.size() + this->decided_.size());
+    this->matches_.rewind();
+    auto decided = this->decided_.begin();
+    for (const Span& span : this->spans_)
     {
-      std::fill_n(this->match_.begin() + static_cast<std::ptrdiff_t>(gap.first), gap.count, 0);
+      for (; decided != this->decided_.end() && decided->first < span.first; ++decided)
+      {
+        append(out, *decided);
+      }
+      append_matches(span, this->matches_, out);
     }
-    std::size_t at = 0;
-    auto joined = this->spans_.begin();
-    for (std::size_t i = 0; i != count; ++i)
+    for (; decided != this->decided_.end(); ++decided)
     {
-      const Span& span = pieces[i].span;
-      if (pieces[i].undecided == 0)
-      {
-        append(out, span);
-      }
-      else if (joined != this->spans_.end() && joined->first == span.first)
-      {
-        append_matches(*joined, this->match_.data() + at, out);
-        at += joined->count;
-        ++joined;
-      }
+      append(out, *decided);
     }
   }
 
 private:
   // Undecided pieces that lie close together are tested as one span, which takes less time; what
-  // lies between them stays excluded. Returns the conditions that are undecided.
-  std::uint64_t join_undecided(const Piece* pieces, std::size_t count)
+  // lies between them is excluded. Returns the conditions that are undecided.
+  std::uint64_t divide(const Piece* pieces, std::size_t count)
   {
     this->spans_.clear();
     this->gaps_.clear();
+    this->decided_.clear();
     std::uint64_t undecided = 0;
     std::uint64_t tested = 0;
     for (std::size_t i = 0; i != count; ++i)
     {
+      const Span& next = pieces[i].span;
       if (pieces[i].undecided == 0)
       {
+        append(this->decided_, next);
         continue;
       }
-      const Span& next = pieces[i].span;
       undecided |= pieces[i].undecided;
       const auto gap = i != 0 ? gap_between(pieces[i - 1], pieces[i]) : std::nullopt;
       if (gap)
@@ -244,47 +240,58 @@ private:
       }
       tested += next.count;
     }
-    this->match_.assign(tested, 1);
+    this->matches_.reset(tested);
+    std::uint64_t at = 0;
+    for (const Span& gap : this->gaps_)
+    {
+      this->matches_.skip(gap.first - at);
+      this->matches_.exclude(gap.count);
+      at = gap.first + gap.count;
+    }
     return undecided;
   }
 
-  const std::byte* values(format::SectionKind kind, std::uint32_t index, std::size_t tuple_bytes)
+  // Calls match(parts, count) for the elements of a column that are to be tested, some at a time.
+  template <class F>
+  void test(format::SectionKind kind, std::size_t index, std::size_t tuple_bytes, const F& match)
   {
-    this->bytes_.resize(this->match_.size() * tuple_bytes);
-    format::PageReader reader(this->file_.paged(kind, index));
-    reader.gather(this->spans_.data(), this->spans_.size(), tuple_bytes, this->bytes_.data());
-    return this->bytes_.data();
+    this->matches_.rewind();
+    format::PageReader(this->file_.paged(kind, static_cast<std::uint32_t>(index)))
+      .visit(this->spans_.data(), this->spans_.size(), tuple_bytes, match);
   }
 
   void test_box()
   {
     const auto type = static_cast<ScalarType>(this->file_.schema.head.position_type);
-    match_box(type, this->values(format::SectionKind::Positions, 0, 3 * size_of(type)),
-      *this->conditions_.box, this->match_);
+    this->test(format::SectionKind::Positions, 0, 3 * size_of(type),
+      [&](const Elements* parts, std::size_t count)
+      { match_box(type, parts, count, *this->conditions_.box, this->matches_); });
   }
 
   void test_key(const KeyCondition& condition)
   {
     const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
-    const std::size_t bytes =
-      static_cast<std::size_t>(attribute.components) * size_of(attribute.type);
-    match_key(attribute,
-      this->values(
-        format::SectionKind::Attribute, static_cast<std::uint32_t>(condition.attribute), bytes),
-      condition, this->match_);
+    this->test(format::SectionKind::Attribute, condition.attribute,
+      static_cast<std::size_t>(attribute.components) * size_of(attribute.type),
+      [&](const Elements* parts, std::size_t count)
+      { match_key(attribute, parts, count, condition, this->matches_); });
   }
 
   const File::Impl& file_;
   const Conditions& conditions_;
-  std::vector<Span> spans_; ///< to test
-  std::vector<Span> gaps_;  ///< in match_
-  std::vector<std::uint8_t> match_;
-  Bytes bytes_;
+  std::vector<Span> spans_;   ///< to test
+  std::vector<Span> gaps_;    ///< among the particles to test
+  std::vector<Span> decided_; ///< that match
+  Matches matches_;           ///< of the particles to test
 };
 
 // One after the other. Only the last span of one and the first of the next may touch.
-std::vector<Span> joined(const std::vector<std::vector<Span>>& lists)
+std::vector<Span> joined(std::vector<std::vector<Span>> lists)
 {
+  if (lists.size() == 1)
+  {
+    return std::move(lists.front());
+  }
   std::size_t most = 0;
   for (const std::vector<Span>& list : lists)
   {
@@ -317,14 +324,14 @@ Selection select_pieces(
   }
   else
   {
-    cut_long(pieces);
+    cut_long(pieces, selection.tested);
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
     tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
       Tester(file, conditions)
         .run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
     });
-    selection.spans = joined(found);
+    selection.spans = joined(std::move(found));
   }
   for (const Span& span : selection.spans)
   {
@@ -375,10 +382,14 @@ bool use_sorted_index(
   const File::Impl& file, const Conditions& conditions, std::vector<Piece>& pieces)
 {
   constexpr std::size_t kOwnBits = 62; // further conditions share one
-  const std::uint64_t tested = undecided_particles(pieces);
   for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
   {
-    if (const auto positions = look_up(file, conditions.keys[r], tested))
+    const KeyCondition& condition = conditions.keys[r];
+    if (!file.has_sorted_index(condition.key))
+    {
+      continue;
+    }
+    if (const auto positions = look_up(file, condition, undecided_particles(pieces)))
     {
       pieces = cut_to(pieces, *positions, key_bit(r));
       return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "numbers.hpp"
+#include "query/matches.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,27 +41,29 @@ public:
     return found != all.end() && *found == value;
   }
 
-  /// Clears match[i] where value(i) is none of the numbers, for i below `count`.
+  /// Bit i is whether value(i) is one of the numbers, for i below `count`, at most kWordBits.
   template <class At>
-  void match(std::size_t count, const At& value, std::uint8_t* match) const
+  [[nodiscard]] std::uint64_t bits(std::size_t count, const At& value) const
   {
     // Most values are none of them, which the filter says without a branch and without a search.
     const Shared& shared = *this->shared_;
     const std::uint64_t* words = shared.filter.data();
     const int shift = shared.shift;
-    for (std::size_t i = 0; i != count; ++i)
-    {
-      const std::uint64_t hash = Shared::hash(value(i));
-      const std::uint64_t bits = Shared::bits(hash, shift);
-      match[i] &= static_cast<std::uint8_t>((words[hash >> shift] & bits) == bits);
-    }
-    for (std::size_t i = 0; i != count; ++i)
-    {
-      if (match[i])
+    std::uint64_t possible = bits_where(count,
+      [&](std::size_t i)
       {
-        match[i] = static_cast<std::uint8_t>(this->contains(value(i)));
+        const std::uint64_t hash = Shared::hash(value(i));
+        const std::uint64_t wanted = Shared::bits(hash, shift);
+        return (words[hash >> shift] & wanted) == wanted;
+      });
+    for (std::uint64_t rest = possible; rest != 0; rest &= rest - 1)
+    {
+      if (!this->contains(value(static_cast<std::size_t>(__builtin_ctzll(rest)))))
+      {
+        possible &= ~(rest & (~rest + 1));
       }
     }
+    return possible;
   }
 
 private:
