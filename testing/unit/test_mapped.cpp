@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace
 {
@@ -178,6 +179,40 @@ TEST_F(Mapped, ranges_hold_for_values_wherever_they_lie)
       sums.insert(std::accumulate(&values[9 * i], &values[9 * i] + 9, 0.0));
     }
     EXPECT_EQ(sums, expected) << "map: " << map;
+  }
+}
+
+TEST_F(Mapped, threads_that_check_the_same_pages_find_the_same)
+{
+  const bat::File file = bat::File::open(this->path, mapping());
+  const bat::File expected_file = bat::File::open(this->path);
+  const auto ask = [](const bat::File& from, const bat::Attribute& attribute)
+  {
+    bat::Query query;
+    const bat::Key& key = attribute.keys.front();
+    const double middle = (bat::to_double(key.minimum) + bat::to_double(key.maximum)) / 2;
+    query.ranges = { { attribute.name, {}, key.minimum, middle } };
+    const bat::Selection selection = from.select(query);
+    std::vector<std::byte> positions(selection.count * 3 * bat::size_of(from.position_type()));
+    from.read_positions(selection, positions.data());
+    return positions;
+  };
+  const bat::Attribute& attribute = file.attributes().front();
+  const auto expected = ask(expected_file, attribute);
+  ASSERT_FALSE(expected.empty());
+  std::vector<std::vector<std::byte>> answers(4);
+  std::vector<std::thread> threads;
+  for (auto& answer : answers)
+  {
+    threads.emplace_back([&] { answer = ask(file, attribute); });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  for (const auto& answer : answers)
+  {
+    EXPECT_EQ(answer, expected);
   }
 }
 
