@@ -317,6 +317,7 @@ Selection select_pieces(
   selection.tested = undecided_particles(pieces);
   if (selection.tested == 0)
   {
+    selection.spans.reserve(pieces.size());
     for (const Piece& piece : pieces)
     {
       append(selection.spans, piece.span);
@@ -357,6 +358,7 @@ std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
   const std::vector<std::uint32_t>& positions, std::uint64_t condition)
 {
   std::vector<Piece> cut;
+  cut.reserve(positions.size());
   auto piece = pieces.begin();
   for (const std::uint64_t position : positions)
   {
