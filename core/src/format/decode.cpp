@@ -22,7 +22,7 @@ constexpr std::uint64_t kDirectBytes = 1
   << 16; // longer runs are read straight into the caller's memory,
 constexpr std::uint64_t kReadBytes = 1 << 18; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
-constexpr std::uint64_t kViewedBytes = 1 << 17;
+constexpr std::uint64_t kViewedBytes = 1 << 17; // are looked at before they leave the near caches
 
 const char* kind_name(std::uint32_t kind)
 {
@@ -964,7 +964,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
   std::uint64_t element_bytes, const std::function<void(const Elements*, std::size_t)>& look)
 {
   this->section_.file().check_length();
-  const std::uint64_t most = std::max<std::uint64_t>(1, kDirectBytes / element_bytes);
+  const std::uint64_t most = kDirectBytes / element_bytes;
   const std::byte* pages = nullptr; // checked ones from `begin` to `end`
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

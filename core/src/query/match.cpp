@@ -69,46 +69,47 @@ struct Between
   }
 };
 
-// Every second or fourth value of those of bits_where().
 #ifdef __SSE2__
+// Between<T>::bits() of values side by side; bits_of(v) tells of `lanes` of them at once.
+template <std::size_t lanes, class T, class BitsOf>
+std::uint64_t bits_by(
+  const T* values, std::size_t count, const Between<T>& ends, const BitsOf& bits_of)
+{
+  std::uint64_t bits = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+  {
+    bits |= static_cast<std::uint64_t>(bits_of(values + i)) << i;
+  }
+  if (i != count)
+  {
+    bits |= ends.bits(count - i, [=](std::size_t k) { return values[i + k]; }) << i;
+  }
+  return bits;
+}
+
 std::uint64_t bits_between(const double* values, std::size_t count, const Between<double>& ends)
 {
   const __m128d lower = _mm_set1_pd(ends.lower);
   const __m128d upper = _mm_set1_pd(ends.upper);
-  const auto bits_of = [&](__m128d x)
-  {
-    return static_cast<std::uint64_t>(
-      _mm_movemask_pd(_mm_and_pd(_mm_cmpge_pd(x, lower), _mm_cmple_pd(x, upper))));
-  };
-  std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (; i + 2 <= count; i += 2)
-  {
-    bits |= bits_of(_mm_loadu_pd(values + i)) << i;
-  }
-  return i == count ? bits : bits | (bits_of(_mm_load_sd(values + i)) & 1) << i;
+  return bits_by<2>(values, count, ends,
+    [&](const double* two)
+    {
+      const __m128d x = _mm_loadu_pd(two);
+      return _mm_movemask_pd(_mm_and_pd(_mm_cmpge_pd(x, lower), _mm_cmple_pd(x, upper)));
+    });
 }
 
 std::uint64_t bits_between(const float* values, std::size_t count, const Between<float>& ends)
 {
   const __m128 lower = _mm_set1_ps(ends.lower);
   const __m128 upper = _mm_set1_ps(ends.upper);
-  const auto bits_of = [&](__m128 x)
-  {
-    return static_cast<std::uint64_t>(
-      _mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps(x, lower), _mm_cmple_ps(x, upper))));
-  };
-  std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4)
-  {
-    bits |= bits_of(_mm_loadu_ps(values + i)) << i;
-  }
-  for (; i != count; ++i)
-  {
-    bits |= (bits_of(_mm_load_ss(values + i)) & 1) << i;
-  }
-  return bits;
+  return bits_by<4>(values, count, ends,
+    [&](const float* four)
+    {
+      const __m128 x = _mm_loadu_ps(four);
+      return _mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps(x, lower), _mm_cmple_ps(x, upper)));
+    });
 }
 #endif
 
