@@ -171,7 +171,7 @@ TEST(Matches, keep_and_give_bits_from_any_place_on)
             matches.skip(some);
             break;
           case 1:
-            matches.exclude(some);
+            matches.keep(some, 0);
             std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), some, false);
             break;
           default:

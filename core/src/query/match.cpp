@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 namespace bat::query
 {
@@ -119,16 +118,16 @@ std::uint64_t bits_between(const T* values, std::size_t count, const Between<T>&
   return ends.bits(count, [=](std::size_t i) { return values[i]; });
 }
 
-// What tells for values of T whether they are wanted; nothing if none can be.
+// What tells for values of T whether they are wanted.
 template <class T, class V>
-std::optional<Between<T>> make_test(const ClassRange<V>& range)
+Between<T> make_test(const ClassRange<V>& range)
 {
   Between<T> test;
-  return narrow(range, test.lower, test.upper) ? std::optional<Between<T>>(test) : std::nullopt;
+  return narrow(range, test.lower, test.upper) ? test : Between<T>{ T{ 1 }, T{ 0 } }; // none is
 }
 
 template <class T, class V>
-std::optional<ValueSet<V>> make_test(const ValueSet<V>& set)
+const ValueSet<V>& make_test(const ValueSet<V>& set)
 {
   return set;
 }
@@ -148,14 +147,6 @@ void match_tuples(const Elements* parts, std::size_t part_count, std::size_t com
       tuples += count * components;
       left -= count;
     }
-  }
-}
-
-void exclude(const Elements* parts, std::size_t part_count, Matches& matches)
-{
-  for (std::size_t p = 0; p != part_count; ++p)
-  {
-    matches.exclude(parts[p].count);
   }
 }
 }
@@ -219,7 +210,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
             if constexpr (std::is_same_v<V, double>)
             {
               match_tuples<T>(values, part_count, components, matches,
-                [&, test = *make_test<double>(wanted)](const T* tuples, std::size_t count)
+                [&, test = make_test<double>(wanted)](const T* tuples, std::size_t count)
                 {
                   return test.bits(count,
                     [&](std::size_t i) { return magnitude(tuples + i * components, components); });
@@ -228,23 +219,18 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
           }
           else if constexpr (std::is_same_v<V, ClassOf<T>>)
           {
-            const auto test = make_test<T>(wanted);
-            if (!test)
+            const auto& test = make_test<T>(wanted);
+            if constexpr (std::is_same_v<decltype(test), const Between<T>&>)
             {
-              exclude(values, part_count, matches);
-              return;
-            }
-            if constexpr (std::is_same_v<decltype(test), const std::optional<Between<T>>>)
-            {
-              if (components == 1 && processor::has_avx512())
-              {
-                avx512::match_range(values, part_count, test->lower, test->upper, matches);
-                return;
-              }
               if (components == 1)
               {
+                if (processor::has_avx512())
+                {
+                  avx512::match_range(values, part_count, test.lower, test.upper, matches);
+                  return;
+                }
                 match_tuples<T>(values, part_count, 1, matches,
-                  [&](const T* own, std::size_t count) { return bits_between(own, count, *test); });
+                  [&](const T* own, std::size_t count) { return bits_between(own, count, test); });
                 return;
               }
             }
@@ -252,7 +238,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
               [&](const T* tuples, std::size_t count)
               {
                 const T* own = tuples + condition.component;
-                return test->bits(count, [=](std::size_t i) { return own[i * components]; });
+                return test.bits(count, [=](std::size_t i) { return own[i * components]; });
               });
           }
         },

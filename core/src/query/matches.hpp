@@ -52,16 +52,6 @@ public:
     this->next_ += count;
   }
 
-  /// Excludes the next `count` particles.
-  void exclude(std::size_t count) noexcept
-  {
-    for (; count > kWordBits; count -= kWordBits)
-    {
-      this->keep(kWordBits, 0);
-    }
-    this->keep(count, 0);
-  }
-
   void skip(std::size_t count) noexcept { this->next_ += count; }
 
   /// Those of the next `count` particles, at most kWordBits, that match.

@@ -245,7 +245,7 @@ private:
     for (const Span& gap : this->gaps_)
     {
       this->matches_.skip(gap.first - at);
-      this->matches_.exclude(gap.count);
+      this->matches_.keep(gap.count, 0); // at most kClose
       at = gap.first + gap.count;
     }
     return undecided;
