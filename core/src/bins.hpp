@@ -101,13 +101,23 @@ public:
   /// `value` lies in the treelet's range and is not NaN.
   [[nodiscard]] std::uint32_t operator()(V value) const noexcept
   {
-    const std::uint32_t bit = this->bits_[this->cell(value)];
-    return std::min(bit + (this->begins_[bit] <= value), this->count_);
+    return this->in_cell(this->cell(value), value);
   }
 
-private:
+  /// The bit of a value in this cell. Cells are numbered from 0 on; that of a value is
+  /// (value - minimum) * scale, at most kCells - 1, or (value - minimum) >> shift for integers.
+  [[nodiscard]] std::uint32_t in_cell(std::uint32_t cell, V value) const noexcept
+  {
+    const std::uint32_t bit = this->bits_[cell];
+    return std::min(bit + (this->begins_[bit] <= value), this->count_);
+  }
+  [[nodiscard]] V minimum() const noexcept { return this->minimum_; }
+  [[nodiscard]] V scale() const noexcept { return this->scale_; }
+  [[nodiscard]] int shift() const noexcept { return this->shift_; }
+
   static constexpr std::uint32_t kCells = 1024;
 
+private:
   bool choose_cells(V maximum) noexcept
   {
     if constexpr (std::is_floating_point_v<V>)

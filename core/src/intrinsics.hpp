@@ -1,5 +1,6 @@
-// For loops with instructions that the program does not demand: BAT_AVX512 marks functions with
-// AVX-512, to be called where processor::has_avx512(). Not defined where no compiler has them.
+// For loops with instructions that the program does not demand: BAT_AVX2 and BAT_AVX512 mark
+// functions with these, to be called where processor::has_avx2() and has_avx512(). Not defined
+// where no compiler has them.
 #pragma once
 
 #include <type_traits>
@@ -10,6 +11,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
+#define BAT_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define BAT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 
 namespace bat

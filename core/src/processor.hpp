@@ -3,8 +3,18 @@
 
 namespace bat::processor
 {
-/// Whether loops for AVX-512 (F, BW and VL) may be called.
+/// Of vectors of numbers; each has what those before it have.
+enum class Instructions
+{
+  Portable,
+  Avx2,  ///< with BMI and BMI2
+  Avx512 ///< F, BW and VL
+};
+
+/// Whether loops for AVX2 may be called.
+[[nodiscard]] bool has_avx2() noexcept;
+/// Whether loops for AVX-512 may be called.
 [[nodiscard]] bool has_avx512() noexcept;
-/// False makes has_avx512() false in the whole process, for comparisons with the portable loops.
-void allow_avx512(bool allowed) noexcept;
+/// No others than these in the whole process, for comparisons with the portable loops.
+void allow(Instructions most) noexcept;
 }

@@ -15,23 +15,24 @@
 
 namespace
 {
+using bat::processor::Instructions;
 using bat::query::append_matches;
 using bat::query::KeyCondition;
 using bat::query::match_key;
 using bat::query::Matches;
 
-class Match : public testing::TestWithParam<bool>
+class Match : public testing::TestWithParam<Instructions>
 {
 protected:
   void SetUp() override
   {
-    bat::processor::allow_avx512(this->GetParam());
-    if (this->GetParam() && !bat::processor::has_avx512())
+    bat::processor::allow(this->GetParam());
+    if (this->GetParam() == Instructions::Avx512 && !bat::processor::has_avx512())
     {
       GTEST_SKIP() << "this processor has no AVX-512";
     }
   }
-  void TearDown() override { bat::processor::allow_avx512(true); }
+  void TearDown() override { bat::processor::allow(Instructions::Avx512); }
 
   std::mt19937_64 random_{ 1 };
 };
@@ -240,6 +241,6 @@ TEST_P(Match, runs_are_as_long_as_they_can_be)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-  , Match, testing::Bool(), [](const auto& info) { return info.param ? "Avx512" : "Portable"; });
+INSTANTIATE_TEST_SUITE_P(, Match, testing::Values(Instructions::Portable, Instructions::Avx512),
+  [](const auto& info) { return info.param == Instructions::Avx512 ? "Avx512" : "Portable"; });
 }

@@ -9,11 +9,13 @@
 
 namespace
 {
-class StreamCopy : public testing::TestWithParam<bool>
+using bat::processor::Instructions;
+
+class StreamCopy : public testing::TestWithParam<Instructions>
 {
 protected:
-  StreamCopy() { bat::processor::allow_avx512(GetParam()); }
-  ~StreamCopy() override { bat::processor::allow_avx512(true); }
+  StreamCopy() { bat::processor::allow(GetParam()); }
+  ~StreamCopy() override { bat::processor::allow(Instructions::Avx512); }
 };
 }
 
@@ -42,4 +44,5 @@ TEST_P(StreamCopy, gives_all_bytes_and_touches_no_others)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(WithAndWithoutAvx512, StreamCopy, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(
+  WithAndWithoutAvx512, StreamCopy, testing::Values(Instructions::Portable, Instructions::Avx512));

@@ -1,6 +1,7 @@
 #include "build/key_index.hpp"
 
 #include "bins.hpp"
+#include "build/avx2.hpp"
 #include "build/avx512.hpp"
 #include "processor.hpp"
 #include "radix_sort.hpp"
@@ -75,6 +76,11 @@ Extremes<V> extremes(const V* values, std::size_t count)
   {
     i = count / kLanes * kLanes;
     has_nan[0] = avx512::extend(values, i, minimum.data(), maximum.data());
+  }
+  else if (processor::has_avx2())
+  {
+    i = count / kLanes * kLanes;
+    has_nan[0] = avx2::extend(values, i, minimum.data(), maximum.data());
   }
   for (; i + kLanes <= count; i += kLanes)
   {
@@ -159,7 +165,14 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   }
   else if (const CellBits<V> cells(bits, minimum, maximum); cells.usable())
   {
-    mark(values, blocks, treelet.count, cells, bitmaps);
+    if (processor::has_avx2())
+    {
+      avx2::mark(values, blocks, treelet.count, cells, bitmaps);
+    }
+    else
+    {
+      mark(values, blocks, treelet.count, cells, bitmaps);
+    }
   }
   else
   {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/types.hpp"
+#include "build/avx2.hpp"
 #include "build/avx512.hpp"
 #include "build/bounds.hpp"
 #include "processor.hpp"
@@ -66,6 +67,12 @@ public:
     {
       i = count / avx512::kCodes * avx512::kCodes;
       avx512::coarse_codes(
+        positions, i, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
+    }
+    else if (processor::has_avx2())
+    {
+      i = count / avx2::kCodes * avx2::kCodes;
+      avx2::coarse_codes(
         positions, i, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
     }
     for (; i != count; ++i)

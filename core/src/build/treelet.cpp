@@ -1,5 +1,6 @@
 #include "build/treelet.hpp"
 
+#include "build/avx2.hpp"
 #include "build/avx512.hpp"
 #include "processor.hpp"
 
@@ -42,6 +43,10 @@ std::size_t partition(
   if (processor::has_avx512())
   {
     return avx512::partition(keys, count, axis, pivot, or_equal, room);
+  }
+  if (processor::has_avx2())
+  {
+    return avx2::partition(keys, count, axis, pivot, or_equal, room);
   }
   std::size_t low = 0;
   for (std::size_t i = 0; i != count; ++i)
@@ -136,6 +141,10 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
   {
     avx512::split_few(keys, left, count, axis);
   }
+  else if (processor::has_avx2())
+  {
+    avx2::split_few(keys, left, count, axis);
+  }
   else if (count <= kFewKeys / 2)
   {
     split_few<kFewKeys / 2>(keys, left, count, axis);
@@ -226,6 +235,11 @@ void TreeletGrid::fill_keys(const T* positions, std::size_t count, TreeletKey* k
     i = count / avx512::kLanes * avx512::kLanes;
     avx512::fill_keys(positions, i, this->half_lower_, this->scale_, keys);
   }
+  else if (processor::has_avx2())
+  {
+    i = count / avx2::kLanes * avx2::kLanes;
+    avx2::fill_keys(positions, i, this->half_lower_, this->scale_, keys);
+  }
   for (; i != count; ++i)
   {
     keys[i] = key_of_number(static_cast<std::uint16_t>(i));
@@ -282,6 +296,10 @@ void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
 
 CellBox tight_cells(const TreeletKey* keys, std::size_t count)
 {
+  if (count >= avx2::kLanes && processor::has_avx2())
+  {
+    return avx2::tight_cells(keys, count);
+  }
   // Lanes of two keys, their numbers included: the compiler turns each line into one instruction.
   using Lanes = std::array<std::int16_t, 8>;
   Lanes lower;

@@ -1,8 +1,9 @@
-// The order of treelets; the loops for AVX-512 against what the standard library and the portable
-// loops give.
+// The order of treelets; the loops for AVX2 and AVX-512 against what the standard library and the
+// portable loops give.
 
 #include "bat/writer.hpp"
 #include "bins.hpp"
+#include "build/avx2.hpp"
 #include "build/avx512.hpp"
 #include "build/morton.hpp"
 #include "build/treelet.hpp"
@@ -28,22 +29,76 @@ using bat::build::kFewKeys;
 using bat::build::kPartitionRoom;
 using bat::build::TreeletGrid;
 using bat::build::TreeletKey;
+using bat::processor::Instructions;
+namespace avx2 = bat::build::avx2;
 namespace avx512 = bat::build::avx512;
 
-class Avx512 : public testing::Test
+struct Avx2
+{
+  static constexpr Instructions instructions = Instructions::Avx2;
+  static constexpr auto partition = avx2::partition;
+  static constexpr auto split_few = avx2::split_few;
+  template <class V>
+  static bool extend(const std::vector<V>& values, V* minimum, V* maximum)
+  {
+    return avx2::extend(values.data(), values.size(), minimum, maximum);
+  }
+  // False where its table cannot tell the bits of these values.
+  template <class V>
+  static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
+    const bat::TreeletBits<V>& bits, V least, V most, std::vector<std::uint32_t>& bitmaps)
+  {
+    const bat::CellBits<V> cells(bits, least, most);
+    const auto is_nan = [](V value) { return value != value; };
+    if (!cells.usable() || std::any_of(values.begin(), values.end(), is_nan))
+    {
+      return false;
+    }
+    avx2::mark(values.data(), blocks.data(), values.size(), cells, bitmaps.data());
+    return true;
+  }
+};
+
+struct Avx512
+{
+  static constexpr Instructions instructions = Instructions::Avx512;
+  static constexpr auto partition = avx512::partition;
+  static constexpr auto split_few = avx512::split_few;
+  template <class V>
+  static bool extend(const std::vector<V>& values, V* minimum, V* maximum)
+  {
+    return avx512::extend(values.data(), values.size(), minimum, maximum);
+  }
+  template <class V>
+  static bool mark(const std::vector<V>& values, const std::vector<std::uint16_t>& blocks,
+    const bat::TreeletBits<V>& bits, V, V, std::vector<std::uint32_t>& bitmaps)
+  {
+    avx512::mark(values.data(), blocks.data(), values.size(), bits, bitmaps.data());
+    return true;
+  }
+};
+
+// Each with no better instructions than its own.
+template <class Loops>
+class VectorLoops : public testing::Test
 {
 protected:
   void SetUp() override
   {
-    if (!bat::processor::has_avx512())
+    bat::processor::allow(Loops::instructions);
+    if (!(Loops::instructions == Instructions::Avx512 ? bat::processor::has_avx512()
+                                                      : bat::processor::has_avx2()))
     {
-      GTEST_SKIP() << "this processor has no AVX-512";
+      GTEST_SKIP() << "this processor does not have them";
     }
   }
-  void TearDown() override { bat::processor::allow_avx512(true); }
+  void TearDown() override { bat::processor::allow(Instructions::Avx512); }
 
   std::mt19937_64 random_{ 1 };
 };
+
+using AllLoops = testing::Types<Avx2, Avx512>;
+TYPED_TEST_SUITE(VectorLoops, AllLoops);
 
 std::int16_t cell_of(TreeletKey key, std::size_t axis)
 {
@@ -115,12 +170,15 @@ std::vector<V> values_between(V lower, V upper, std::size_t count, std::mt19937_
   return values;
 }
 
-// Bitmaps of `values`, NaN among them, are those that the bit of each value gives.
-template <class V>
-void expect_bitmaps(std::vector<V> values, const std::vector<V>& edges, std::mt19937_64& random)
+// Bitmaps of `values`, NaN among them if `with_nan`, are those that the bit of each value gives.
+// Returns how many were looked at.
+template <class Loops, class V>
+int expect_bitmaps(
+  std::vector<V> values, const std::vector<V>& edges, bool with_nan, std::mt19937_64& random)
 {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const bat::TreeletBits<V> bits(edges, bat::bin_of(edges, *least), bat::bin_of(edges, *most));
+  int looked_at = 0;
   for (const std::size_t run : { 1u, 3u, 16u, 64u })
   {
     for (const std::size_t count :
@@ -129,7 +187,7 @@ void expect_bitmaps(std::vector<V> values, const std::vector<V>& edges, std::mt1
       std::vector<V> some(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
       if constexpr (std::is_floating_point_v<V>)
       {
-        if (count > 8)
+        if (with_nan && count > 8)
         {
           some[random() % count] = std::numeric_limits<V>::quiet_NaN();
         }
@@ -145,27 +203,36 @@ void expect_bitmaps(std::vector<V> values, const std::vector<V>& edges, std::mt1
         expected[blocks[i]] |= some[i] == some[i] ? std::uint32_t{ 1 } << bits(some[i]) : 0;
       }
       std::vector<std::uint32_t> bitmaps(50);
-      avx512::mark(some.data(), blocks.data(), count, bits, bitmaps.data());
-      EXPECT_EQ(bitmaps, expected) << count << " values, " << edges.size() << " edges";
+      if (Loops::mark(some, blocks, bits, *least, *most, bitmaps))
+      {
+        EXPECT_EQ(bitmaps, expected) << count << " values, " << edges.size() << " edges";
+        ++looked_at;
+      }
     }
   }
+  return looked_at;
 }
 
-template <class V>
-void expect_bitmaps_of(V lower, V upper, std::mt19937_64& random)
+template <class Loops, class V>
+int expect_bitmaps_of(V lower, V upper, std::mt19937_64& random)
 {
   const std::vector<V> values = values_between(lower, upper, 1000, random);
+  int looked_at = 0;
   for (const std::size_t edge_count : { 0u, 1u, 5u, 31u, 32u, 200u })
   {
     std::vector<V> edges = values_between(lower, upper, edge_count + 2, random);
     edges.resize(edge_count);
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    expect_bitmaps(values, edges, random);
+    for (const bool with_nan : { false, true })
+    {
+      looked_at += expect_bitmaps<Loops>(values, edges, with_nan, random);
+    }
   }
+  return looked_at;
 }
 
-template <class V>
+template <class Loops, class V>
 void expect_extremes(const std::vector<V>& values, bool has_nan)
 {
   std::array<V, avx512::kLanes> minimum;
@@ -174,7 +241,7 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
   maximum.fill(std::numeric_limits<V>::lowest());
   std::array<V, avx512::kLanes> least = minimum;
   std::array<V, avx512::kLanes> most = maximum;
-  EXPECT_EQ(avx512::extend(values.data(), values.size(), minimum.data(), maximum.data()), has_nan);
+  EXPECT_EQ(Loops::extend(values, minimum.data(), maximum.data()), has_nan);
   for (std::size_t i = 0; i != values.size(); ++i)
   {
     const std::size_t lane = i % avx512::kLanes;
@@ -187,13 +254,14 @@ void expect_extremes(const std::vector<V>& values, bool has_nan)
 }
 }
 
-// Both with and without AVX-512.
+// With all instructions and without.
 TEST(Treelet, is_halved_along_its_longest_axis)
 {
   std::mt19937_64 random(2);
-  for (const bool allowed : { true, false })
+  for (const Instructions most :
+    { Instructions::Avx512, Instructions::Avx2, Instructions::Portable })
   {
-    bat::processor::allow_avx512(allowed);
+    bat::processor::allow(most);
     for (const unsigned cells : kCellCounts)
     {
       for (const std::size_t count : { 17u, 32u, 33u, 64u, 65u, 700u, 5000u })
@@ -218,10 +286,10 @@ TEST(Treelet, is_halved_along_its_longest_axis)
       }
     }
   }
-  bat::processor::allow_avx512(true);
+  bat::processor::allow(Instructions::Avx512);
 }
 
-TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
+TYPED_TEST(VectorLoops, partition_keeps_the_order_of_both_parts)
 {
   for (const unsigned cells : kCellCounts)
   {
@@ -244,7 +312,7 @@ TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
           keys.resize(count + 10, 77);
           std::vector<TreeletKey> room(count + kPartitionRoom);
           const std::size_t low =
-            avx512::partition(keys.data(), count, axis, pivot, or_equal, room.data());
+            TypeParam::partition(keys.data(), count, axis, pivot, or_equal, room.data());
           EXPECT_EQ(low, static_cast<std::size_t>(middle - expected.begin()));
           expected.resize(count + 10, 77);
           ASSERT_EQ(keys, expected) << count << " keys in " << cells << " cells, axis " << axis;
@@ -254,7 +322,7 @@ TEST_F(Avx512, partition_keeps_the_order_of_both_parts)
   }
 }
 
-TEST_F(Avx512, few_keys_are_split_as_a_stable_sort_would)
+TYPED_TEST(VectorLoops, few_keys_are_split_as_a_stable_sort_would)
 {
   for (const unsigned cells : kCellCounts)
   {
@@ -276,7 +344,7 @@ TEST_F(Avx512, few_keys_are_split_as_a_stable_sort_would)
           std::sort(middle, expected.end(), by_number);
           keys.resize(count + 10, 77);
           expected.resize(count + 10, 77);
-          avx512::split_few(keys.data(), left, count, axis);
+          TypeParam::split_few(keys.data(), left, count, axis);
           ASSERT_EQ(keys, expected) << left << " of " << count << " keys in " << cells << " cells";
         }
       }
@@ -284,7 +352,7 @@ TEST_F(Avx512, few_keys_are_split_as_a_stable_sort_would)
   }
 }
 
-TEST_F(Avx512, keys_are_those_of_the_portable_loop)
+TYPED_TEST(VectorLoops, keys_are_those_of_the_portable_loop)
 {
   const auto check = [](const bat::Box& box, const auto& positions)
   {
@@ -293,16 +361,16 @@ TEST_F(Avx512, keys_are_those_of_the_portable_loop)
     std::vector<TreeletKey> keys(count);
     std::vector<TreeletKey> expected(count);
     grid.fill_keys(positions.data(), count, keys.data());
-    bat::processor::allow_avx512(false);
+    bat::processor::allow(Instructions::Portable);
     grid.fill_keys(positions.data(), count, expected.data());
-    bat::processor::allow_avx512(true);
+    bat::processor::allow(TypeParam::instructions);
     EXPECT_EQ(keys, expected) << count << " positions up to " << box.upper[0];
   };
   for_positions<float>(this->random_, check);
   for_positions<double>(this->random_, check);
 }
 
-TEST_F(Avx512, coarse_codes_are_those_of_each_position)
+TYPED_TEST(VectorLoops, coarse_codes_are_those_of_each_position)
 {
   const auto check = [](const bat::Box& box, const auto& positions)
   {
@@ -324,45 +392,48 @@ TEST_F(Avx512, coarse_codes_are_those_of_each_position)
   for_positions<double>(this->random_, check);
 }
 
-TEST_F(Avx512, bitmaps_are_those_of_the_bit_of_each_value)
+TYPED_TEST(VectorLoops, bitmaps_are_those_of_the_bit_of_each_value)
 {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  expect_bitmaps_of(-1.0, 1.0, this->random_);
-  expect_bitmaps_of(0.0, 1e300, this->random_);
-  expect_bitmaps(std::vector<double>(100, kInfinity), { -1.0, 0.0, 1.0 }, this->random_);
+  std::mt19937_64& random = this->random_;
+  EXPECT_GT((expect_bitmaps_of<TypeParam>(-1.0, 1.0, random)), 20);
+  EXPECT_GT((expect_bitmaps_of<TypeParam>(0.0, 1e300, random)), 20);
+  expect_bitmaps<TypeParam>(std::vector<double>(100, kInfinity), { -1.0, 0.0, 1.0 }, false, random);
   const std::vector<double> wide{ -kInfinity, -0.0, 0.0, 1, 2, 3, 4, 5, 6, kInfinity };
-  expect_bitmaps(wide, { -1.0, 0.0, 1.0, kInfinity }, this->random_);
-  expect_bitmaps_of<std::int64_t>(-1000, 1000, this->random_);
-  expect_bitmaps_of<std::int64_t>(std::numeric_limits<std::int64_t>::min() / 2,
-    std::numeric_limits<std::int64_t>::max() / 2, this->random_);
-  expect_bitmaps_of<std::uint64_t>(5, 9, this->random_);
-  expect_bitmaps_of<std::uint64_t>(
-    1, std::uint64_t{ 1 } << 63 | std::uint64_t{ 1 } << 61, this->random_);
+  expect_bitmaps<TypeParam>(wide, { -1.0, 0.0, 1.0, kInfinity }, true, random);
+  EXPECT_GT((expect_bitmaps_of<TypeParam, std::int64_t>(-1000, 1000, random)), 20);
+  EXPECT_GT((expect_bitmaps_of<TypeParam>(std::numeric_limits<std::int64_t>::min() / 2,
+              std::numeric_limits<std::int64_t>::max() / 2, random)),
+    20);
+  EXPECT_GT((expect_bitmaps_of<TypeParam, std::uint64_t>(5, 9, random)), 20);
+  EXPECT_GT((expect_bitmaps_of<TypeParam>(
+              std::uint64_t{ 1 }, std::uint64_t{ 1 } << 63 | std::uint64_t{ 1 } << 61, random)),
+    20);
 }
 
-TEST_F(Avx512, extremes_of_lanes_are_those_of_comparisons)
+TYPED_TEST(VectorLoops, extremes_of_lanes_are_those_of_comparisons)
 {
   std::vector<double> values = values_between(-3.0, 1e9, 800, this->random_);
-  expect_extremes(values, false);
+  expect_extremes<TypeParam>(values, false);
   values[13] = std::numeric_limits<double>::infinity();
   values[99] = -0.0;
   values[107] = 0.0;
-  expect_extremes(values, false);
+  expect_extremes<TypeParam>(values, false);
   std::vector<double> zeros(800);
   for (double& zero : zeros)
   {
     zero = this->random_() % 2 == 0 ? 0.0 : -0.0;
   }
-  expect_extremes(zeros, false);
+  expect_extremes<TypeParam>(zeros, false);
   values[400] = std::numeric_limits<double>::quiet_NaN();
-  expect_extremes(values, true);
-  expect_extremes(std::vector<double>{}, false);
-  expect_extremes(values_between<std::int64_t>(-5, 1000000, 800, this->random_), false);
-  expect_extremes(
+  expect_extremes<TypeParam>(values, true);
+  expect_extremes<TypeParam>(std::vector<double>{}, false);
+  expect_extremes<TypeParam>(values_between<std::int64_t>(-5, 1000000, 800, this->random_), false);
+  expect_extremes<TypeParam>(
     values_between<std::uint64_t>(5, std::uint64_t{ 3 } << 62, 800, this->random_), false);
 }
 
-TEST_F(Avx512, files_have_the_same_bytes_without_it)
+TYPED_TEST(VectorLoops, files_have_the_same_bytes_without_it)
 {
   const std::vector<clouds::Cloud> all{ clouds::uniform(20011, 1), clouds::clustered(30000, 2),
     clouds::duplicates(20000, 3), clouds::with_nan(9000, 4), clouds::mixed_types(5000, 5),
@@ -374,9 +445,9 @@ TEST_F(Avx512, files_have_the_same_bytes_without_it)
       bat::BuildOptions options;
       options.block_particles = block;
       const bat::Bytes with = bat::encode(cloud.view(), options);
-      bat::processor::allow_avx512(false);
+      bat::processor::allow(Instructions::Portable);
       const bat::Bytes without = bat::encode(cloud.view(), options);
-      bat::processor::allow_avx512(true);
+      bat::processor::allow(TypeParam::instructions);
       EXPECT_TRUE(with == without) << cloud.count << " particles, blocks of " << block;
     }
   }
