@@ -3,6 +3,7 @@
 
 #include "bat/file.hpp"
 #include "format/decode.hpp"
+#include "format/page_reader.hpp"
 #include "format/layout.hpp"
 #include "io/random_access_file.hpp"
 
