@@ -336,28 +336,16 @@ BAT_AVX2 void mark_values(const V* values, const std::uint16_t* blocks, std::siz
 }
 }
 
-void fill_keys(const float* positions, std::size_t count, const std::array<double, 3>& half_lower,
+template <class T>
+void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys)
 {
   fill_keys_of(positions, count, half_lower, scale, keys);
 }
 
-void fill_keys(const double* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  const std::array<double, 3>& scale, TreeletKey* keys)
-{
-  fill_keys_of(positions, count, half_lower, scale, keys);
-}
-
-void coarse_codes(const float* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
-  std::uint32_t* codes)
-{
-  coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
-}
-
-void coarse_codes(const double* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
-  std::uint32_t* codes)
+template <class T>
+void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
+  double scale, double most, int dropped, std::uint32_t* codes)
 {
   coarse_codes_of(positions, count, half_lower, scale, most, dropped, codes);
 }
@@ -459,59 +447,28 @@ BAT_AVX2 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, s
   std::copy(others.data(), others.data() + (count - left), keys + left);
 }
 
-bool extend(const double* values, std::size_t count, double* minimum, double* maximum)
+template <class V>
+bool extend(const V* values, std::size_t count, V* minimum, V* maximum)
 {
   return extend_lanes(values, count, minimum, maximum);
 }
 
-bool extend(
-  const std::int64_t* values, std::size_t count, std::int64_t* minimum, std::int64_t* maximum)
-{
-  return extend_lanes(values, count, minimum, maximum);
-}
-
-bool extend(
-  const std::uint64_t* values, std::size_t count, std::uint64_t* minimum, std::uint64_t* maximum)
-{
-  return extend_lanes(values, count, minimum, maximum);
-}
-
-void mark(const double* values, const std::uint16_t* blocks, std::size_t count,
-  const CellBits<double>& bits, std::uint32_t* bitmaps)
+template <class V>
+void mark(const V* values, const std::uint16_t* blocks, std::size_t count, const CellBits<V>& bits,
+  std::uint32_t* bitmaps)
 {
   mark_values(values, blocks, count, bits, bitmaps);
 }
-
-void mark(const std::int64_t* values, const std::uint16_t* blocks, std::size_t count,
-  const CellBits<std::int64_t>& bits, std::uint32_t* bitmaps)
-{
-  mark_values(values, blocks, count, bits, bitmaps);
-}
-
-void mark(const std::uint64_t* values, const std::uint16_t* blocks, std::size_t count,
-  const CellBits<std::uint64_t>& bits, std::uint32_t* bitmaps)
-{
-  mark_values(values, blocks, count, bits, bitmaps);
-}
-
 #else // never called
-void fill_keys(const float*, std::size_t, const std::array<double, 3>&,
-  const std::array<double, 3>&, TreeletKey*)
+template <class T>
+void fill_keys(
+  const T*, std::size_t, const std::array<double, 3>&, const std::array<double, 3>&, TreeletKey*)
 {
 }
 
-void fill_keys(const double*, std::size_t, const std::array<double, 3>&,
-  const std::array<double, 3>&, TreeletKey*)
-{
-}
-
+template <class T>
 void coarse_codes(
-  const float*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*)
-{
-}
-
-void coarse_codes(
-  const double*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*)
+  const T*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*)
 {
 }
 
@@ -527,33 +484,33 @@ std::size_t partition(TreeletKey*, std::size_t, std::size_t, std::int16_t, bool,
 
 void split_few(TreeletKey*, std::size_t, std::size_t, std::size_t) {}
 
-bool extend(const double*, std::size_t, double*, double*)
+template <class V>
+bool extend(const V*, std::size_t, V*, V*)
 {
   return false;
 }
 
-bool extend(const std::int64_t*, std::size_t, std::int64_t*, std::int64_t*)
-{
-  return false;
-}
-
-bool extend(const std::uint64_t*, std::size_t, std::uint64_t*, std::uint64_t*)
-{
-  return false;
-}
-
-void mark(const double*, const std::uint16_t*, std::size_t, const CellBits<double>&, std::uint32_t*)
-{
-}
-
-void mark(const std::int64_t*, const std::uint16_t*, std::size_t, const CellBits<std::int64_t>&,
-  std::uint32_t*)
-{
-}
-
-void mark(const std::uint64_t*, const std::uint16_t*, std::size_t, const CellBits<std::uint64_t>&,
-  std::uint32_t*)
+template <class V>
+void mark(const V*, const std::uint16_t*, std::size_t, const CellBits<V>&, std::uint32_t*)
 {
 }
 #endif
+
+template void fill_keys(const float*, std::size_t, const std::array<double, 3>&,
+  const std::array<double, 3>&, TreeletKey*);
+template void fill_keys(const double*, std::size_t, const std::array<double, 3>&,
+  const std::array<double, 3>&, TreeletKey*);
+template void coarse_codes(
+  const float*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*);
+template void coarse_codes(
+  const double*, std::size_t, const std::array<double, 3>&, double, double, int, std::uint32_t*);
+template bool extend(const double*, std::size_t, double*, double*);
+template bool extend(const std::int64_t*, std::size_t, std::int64_t*, std::int64_t*);
+template bool extend(const std::uint64_t*, std::size_t, std::uint64_t*, std::uint64_t*);
+template void mark(
+  const double*, const std::uint16_t*, std::size_t, const CellBits<double>&, std::uint32_t*);
+template void mark(const std::int64_t*, const std::uint16_t*, std::size_t,
+  const CellBits<std::int64_t>&, std::uint32_t*);
+template void mark(const std::uint64_t*, const std::uint16_t*, std::size_t,
+  const CellBits<std::uint64_t>&, std::uint32_t*);
 }

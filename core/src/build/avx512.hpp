@@ -16,9 +16,8 @@ constexpr std::size_t kLanes = 8; ///< numbers of 64 bits in a vector
 
 /// Keys of packed positions, numbered from 0 on; `count` is a multiple of kLanes. On each axis the
 /// cell is (x / 2 - half_lower) * scale, cut to TreeletGrid::kCells cells.
-void fill_keys(const float* positions, std::size_t count, const std::array<double, 3>& half_lower,
-  const std::array<double, 3>& scale, TreeletKey* keys);
-void fill_keys(const double* positions, std::size_t count, const std::array<double, 3>& half_lower,
+template <class T>
+void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);
 
 constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
@@ -26,12 +25,9 @@ constexpr std::size_t kCodes = 16; ///< that coarse_codes() makes at a time
 /// Codes of cells of a grid of 2^levels cells along each axis, as MortonGrid::coarse_code(), of
 /// packed positions; `count` is a multiple of kCodes. The cell is (x / 2 - half_lower) * scale, at
 /// most `most`, without its `dropped` lower bits, of which at most 6 are left.
-void coarse_codes(const float* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
-  std::uint32_t* codes);
-void coarse_codes(const double* positions, std::size_t count,
-  const std::array<double, 3>& half_lower, double scale, double most, int dropped,
-  std::uint32_t* codes);
+template <class T>
+void coarse_codes(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
+  double scale, double most, int dropped, std::uint32_t* codes);
 
 /// Particles whose cell is below the pivot (or equal to it, if `or_equal`) come first, both parts
 /// in their order; returns how many they are. `room` is for count + kPartitionRoom keys.
@@ -44,18 +40,11 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
 
 /// Extends kLanes minima and maxima, each by every kLanes-th value that is not NaN; `count` is a
 /// multiple of kLanes. Returns whether any is NaN.
-[[nodiscard]] bool extend(
-  const double* values, std::size_t count, double* minimum, double* maximum);
-[[nodiscard]] bool extend(
-  const std::int64_t* values, std::size_t count, std::int64_t* minimum, std::int64_t* maximum);
-[[nodiscard]] bool extend(
-  const std::uint64_t* values, std::size_t count, std::uint64_t* minimum, std::uint64_t* maximum);
+template <class V>
+[[nodiscard]] bool extend(const V* values, std::size_t count, V* minimum, V* maximum);
 
 /// ORs the bit of each value that is not NaN into the bitmap of its block.
-void mark(const double* values, const std::uint16_t* blocks, std::size_t count,
-  const TreeletBits<double>& bits, std::uint32_t* bitmaps);
-void mark(const std::int64_t* values, const std::uint16_t* blocks, std::size_t count,
-  const TreeletBits<std::int64_t>& bits, std::uint32_t* bitmaps);
-void mark(const std::uint64_t* values, const std::uint16_t* blocks, std::size_t count,
-  const TreeletBits<std::uint64_t>& bits, std::uint32_t* bitmaps);
+template <class V>
+void mark(const V* values, const std::uint16_t* blocks, std::size_t count,
+  const TreeletBits<V>& bits, std::uint32_t* bitmaps);
 }
