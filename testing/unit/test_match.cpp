@@ -1,5 +1,5 @@
-// Particles against conditions, with and without the loops for AVX-512, against the conditions'
-// own words.
+// Particles against conditions, with the portable loops and those for AVX2 and AVX-512, against the
+// conditions' own words.
 
 #include "processor.hpp"
 #include "query/match.hpp"
@@ -21,15 +21,23 @@ using bat::query::KeyCondition;
 using bat::query::match_key;
 using bat::query::Matches;
 
+const char* name_of(Instructions instructions)
+{
+  return instructions == Instructions::Avx512 ? "Avx512"
+    : instructions == Instructions::Avx2      ? "Avx2"
+                                              : "Portable";
+}
+
 class Match : public testing::TestWithParam<Instructions>
 {
 protected:
   void SetUp() override
   {
     bat::processor::allow(this->GetParam());
-    if (this->GetParam() == Instructions::Avx512 && !bat::processor::has_avx512())
+    if ((this->GetParam() == Instructions::Avx512 && !bat::processor::has_avx512()) ||
+      (this->GetParam() == Instructions::Avx2 && !bat::processor::has_avx2()))
     {
-      GTEST_SKIP() << "this processor has no AVX-512";
+      GTEST_SKIP() << "this processor has no " << name_of(this->GetParam());
     }
   }
   void TearDown() override { bat::processor::allow(Instructions::Avx512); }
@@ -241,6 +249,7 @@ TEST_P(Match, runs_are_as_long_as_they_can_be)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Match, testing::Values(Instructions::Portable, Instructions::Avx512),
-  [](const auto& info) { return info.param == Instructions::Avx512 ? "Avx512" : "Portable"; });
+INSTANTIATE_TEST_SUITE_P(, Match,
+  testing::Values(Instructions::Portable, Instructions::Avx2, Instructions::Avx512),
+  [](const auto& info) { return name_of(info.param); });
 }

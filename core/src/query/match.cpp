@@ -1,11 +1,6 @@
 #include "query/match.hpp"
 
-#include "processor.hpp"
-#include "query/avx512.hpp"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "query/range_loops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,56 +62,6 @@ struct Between
       });
   }
 };
-
-#ifdef __SSE2__
-// Between<T>::bits() of values side by side; bits_of(v) tells of `lanes` of them at once.
-template <std::size_t lanes, class T, class BitsOf>
-std::uint64_t bits_by(
-  const T* values, std::size_t count, const Between<T>& ends, const BitsOf& bits_of)
-{
-  std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-  {
-    bits |= static_cast<std::uint64_t>(bits_of(values + i)) << i;
-  }
-  if (i != count)
-  {
-    bits |= ends.bits(count - i, [=](std::size_t k) { return values[i + k]; }) << i;
-  }
-  return bits;
-}
-
-std::uint64_t bits_between(const double* values, std::size_t count, const Between<double>& ends)
-{
-  const __m128d lower = _mm_set1_pd(ends.lower);
-  const __m128d upper = _mm_set1_pd(ends.upper);
-  return bits_by<2>(values, count, ends,
-    [&](const double* two)
-    {
-      const __m128d x = _mm_loadu_pd(two);
-      return _mm_movemask_pd(_mm_and_pd(_mm_cmpge_pd(x, lower), _mm_cmple_pd(x, upper)));
-    });
-}
-
-std::uint64_t bits_between(const float* values, std::size_t count, const Between<float>& ends)
-{
-  const __m128 lower = _mm_set1_ps(ends.lower);
-  const __m128 upper = _mm_set1_ps(ends.upper);
-  return bits_by<4>(values, count, ends,
-    [&](const float* four)
-    {
-      const __m128 x = _mm_loadu_ps(four);
-      return _mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps(x, lower), _mm_cmple_ps(x, upper)));
-    });
-}
-#endif
-
-template <class T>
-std::uint64_t bits_between(const T* values, std::size_t count, const Between<T>& ends)
-{
-  return ends.bits(count, [=](std::size_t i) { return values[i]; });
-}
 
 // What tells for values of T whether they are wanted.
 template <class T, class V>
@@ -224,13 +169,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
             {
               if (components == 1)
               {
-                if (processor::has_avx512())
-                {
-                  avx512::match_range(values, part_count, test.lower, test.upper, matches);
-                  return;
-                }
-                match_tuples<T>(values, part_count, 1, matches,
-                  [&](const T* own, std::size_t count) { return bits_between(own, count, test); });
+                match_between(values, part_count, test.lower, test.upper, matches);
                 return;
               }
             }

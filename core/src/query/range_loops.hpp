@@ -1,0 +1,17 @@
+// The loop that takes most of a range query's time.
+#pragma once
+
+#include "elements.hpp"
+#include "query/matches.hpp"
+
+#include <cstddef>
+
+namespace bat::query
+{
+/// Keeps of the next particles of `matches` those whose values are not below `lower`, not above
+/// `upper`, and not NaN. T is any scalar type, and that of the values, one per particle. Looks at
+/// no byte behind a part.
+template <class T>
+void match_between(
+  const Elements* values, std::size_t part_count, T lower, T upper, Matches& matches) noexcept;
+}
