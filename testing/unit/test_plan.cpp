@@ -42,11 +42,13 @@ std::vector<Positions> deal(const Positions& all, std::uint32_t ranks, Deal how)
 }
 
 template <class T>
-Cells summarise(const std::vector<T>& p, std::uint32_t rank, std::uint32_t cells)
+Cells summarise(
+  const std::vector<T>& p, std::uint32_t rank, std::uint32_t cells, std::uint32_t sample = 0)
 {
   const auto* first = reinterpret_cast<const std::byte*>(p.data());
   return bat::summarise(sizeof(T) == 4 ? bat::ScalarType::Float32 : bat::ScalarType::Float64,
-    { first, first + sizeof(T), first + 2 * sizeof(T) }, 3 * sizeof(T), p.size() / 3, rank, cells);
+    { first, first + sizeof(T), first + 2 * sizeof(T) }, 3 * sizeof(T), p.size() / 3, rank, cells,
+    sample);
 }
 
 Cells summarise_all(const std::vector<Positions>& parts, std::uint32_t leaves)
@@ -922,7 +924,7 @@ TEST(Summarise, cells_hold_their_particles)
 {
   clouds::Random random(12);
   const Positions p = clouds::uniform_positions<float>(8000, random);
-  const Cells summary = summarise(p, 0, 50);
+  const Cells summary = summarise(p, 0, 50, 8000);
   EXPECT_EQ(summary.size(), 50u);
   for (std::size_t i = 0; i != p.size(); i += 3)
   {

@@ -100,7 +100,7 @@ struct Plan
   std::uint64_t particles, std::uint64_t bytes_per_particle, std::uint32_t ranks) noexcept;
 
 /// Cells that summarise `count` positions of one rank for Adaptive: a k-d tree over a sample of at
-/// most `sample` of them (0: 16 per cell, at least 16,384), cut into at most `cells` cells, smaller
+/// most `sample` of them (0: 16 per cell, at least 2,048), cut into at most `cells` cells, smaller
 /// where particles are dense or uneven. Each has the box of its sampled particles, widened by half
 /// their mean distance. Particles with a NaN or infinite coordinate are left out of boxes but
 /// counted. Positions are read as `type` (Float32 or Float64) from component[c] + i * stride_bytes;

@@ -22,7 +22,7 @@ constexpr double kMostParticles = 0x1p63;
 constexpr double kBalance = 1.15;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 // Cells of one rank for every leaf file: a rank's box may be the whole domain.
-constexpr std::uint64_t kCellsPerLeaf = 64;
+constexpr std::uint64_t kCellsPerLeaf = 32;
 // Of all ranks, as long as every rank has a few: one cell would blur a surface that crosses its
 // rank.
 constexpr std::uint64_t kMostCells = 1u << 18;

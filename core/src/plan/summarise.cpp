@@ -16,7 +16,7 @@ using plan::to_float;
 namespace
 {
 constexpr std::uint32_t kSampledPerCell = 16;
-constexpr std::uint32_t kFewestSampled = 8192;
+constexpr std::uint32_t kFewestSampled = 2048;
 // What evenly spread particles count beside uneven ones when the next cell to cut is chosen.
 constexpr double kEvenBlur = 0.05;
 // A face that holds this share of a cell's particles becomes a cell of its own.
