@@ -167,9 +167,9 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
             const auto& test = make_test<T>(wanted);
             if constexpr (std::is_same_v<decltype(test), const Between<T>&>)
             {
-              if (components == 1)
+              if (components == 1 &&
+                match_between(values, part_count, test.lower, test.upper, matches))
               {
-                match_between(values, part_count, test.lower, test.upper, matches);
                 return;
               }
             }

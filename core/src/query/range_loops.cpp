@@ -220,65 +220,46 @@ BAT_AVX2 void match_between(
 }
 }
 #endif
-
-template <class T>
-void match_portably(
-  const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches)
-{
-  for (std::size_t p = 0; p != part_count; ++p)
-  {
-    const T* values = reinterpret_cast<const T*>(parts[p].first);
-    for (std::size_t left = parts[p].count; left != 0;)
-    {
-      const std::size_t count = std::min(left, kWordBits);
-      matches.keep(count,
-        bits_where(
-          count, [=](std::size_t i) { return (values[i] >= lower) & (values[i] <= upper); }));
-      values += count;
-      left -= count;
-    }
-  }
-}
 }
 
 template <class T>
-void match_between(
-  const Elements* parts, std::size_t part_count, T lower, T upper, Matches& matches) noexcept
+bool match_between([[maybe_unused]] const Elements* parts, [[maybe_unused]] std::size_t part_count,
+  [[maybe_unused]] T lower, [[maybe_unused]] T upper, [[maybe_unused]] Matches& matches) noexcept
 {
 #ifdef BAT_AVX512
   if (processor::has_avx512())
   {
     avx512::match_between(parts, part_count, lower, upper, matches);
-    return;
+    return true;
   }
-  if constexpr (sizeof(T) >= 4) // there are no loads of some of smaller lanes
+  if constexpr (sizeof(T) >= 4) // smaller lanes cannot be loaded one by one
   {
     if (processor::has_avx2())
     {
       avx2::match_between(parts, part_count, lower, upper, matches);
-      return;
+      return true;
     }
   }
 #endif
-  match_portably(parts, part_count, lower, upper, matches);
+  return false;
 }
 
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::int8_t, std::int8_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::uint8_t, std::uint8_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::int16_t, std::int16_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::uint16_t, std::uint16_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::int32_t, std::int32_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::uint32_t, std::uint32_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::int64_t, std::int64_t, Matches&) noexcept;
-template void match_between(
+template bool match_between(
   const Elements*, std::size_t, std::uint64_t, std::uint64_t, Matches&) noexcept;
-template void match_between(const Elements*, std::size_t, float, float, Matches&) noexcept;
-template void match_between(const Elements*, std::size_t, double, double, Matches&) noexcept;
+template bool match_between(const Elements*, std::size_t, float, float, Matches&) noexcept;
+template bool match_between(const Elements*, std::size_t, double, double, Matches&) noexcept;
 }
