@@ -421,6 +421,110 @@ TEST(Dataset, ReplacesAndLeavesNothingBehind)
   }
 }
 
+TEST(Dataset, LeafFilesGoThroughALinkToAnotherFolder)
+{
+  const SharedDir folder;
+  const SharedDir elsewhere;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud all = make_cloud(20000);
+  if (rank() == 0)
+  {
+    std::filesystem::create_directory_symlink(elsewhere / "", path.string() + ".leaves");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const std::uint64_t target : { 100000u, 50000u })
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(target));
+    if (rank() == 0)
+    {
+      EXPECT_TRUE(std::filesystem::is_symlink(path.string() + ".leaves"));
+      EXPECT_EQ(names_in(elsewhere / "").size(), bat::Dataset::open(path).leaves().size());
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, ALinkToNoFolderIsAnErrorBeforeAnythingIsWritten)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud all = make_cloud(20000);
+  if (rank() == 0)
+  {
+    write_bytes(path, { std::byte{ 7 } });
+    std::filesystem::create_directory_symlink("nowhere", path.string() + ".leaves");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  try
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(100000));
+    ADD_FAILURE() << "no error";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::CannotOpen);
+    EXPECT_NE(std::string(error.what()).find("a link to 'nowhere', which does not exist"),
+      std::string::npos)
+      << error.what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(
+    names_in(path.parent_path()), (std::vector<std::string>{ "out.bat", "out.bat.leaves" }));
+  EXPECT_EQ(read_bytes(path).size(), 1u);
+}
+
+TEST(Dataset, UnderANewNameKeepsItsLeafFilesWhateverIsWrittenUnderTheOldOne)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const auto before = folder / "before.bat";
+  const clouds::Cloud first = make_cloud(20000);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(first).view(), with_target(100000));
+  if (rank() == 0)
+  {
+    std::filesystem::rename(path, before);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // The same particles would have files of the same names.
+  for (const clouds::Cloud& cloud : { first, first, make_cloud(5000), first })
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(cloud).view(), with_target(100000));
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(path));
+      EXPECT_NO_THROW(bat::validate(before));
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(cloud.view()));
+      EXPECT_EQ(names_in(path.string() + ".leaves").size(),
+        bat::Dataset::open(path).leaves().size() + bat::Dataset::open(before).leaves().size());
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, LeafFilesHaveThePermissionsOfTheFileThatIsReplaced)
+{
+  using std::filesystem::perms;
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const perms wanted = perms::owner_read | perms::owner_write | perms::group_read;
+  if (rank() == 0)
+  {
+    write_bytes(path, { std::byte{ 7 } });
+    std::filesystem::permissions(path, wanted);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  bat::mpi::write_dataset(
+    MPI_COMM_WORLD, path, dealt(make_cloud(20000)).view(), with_target(100000));
+  EXPECT_EQ(std::filesystem::status(path).permissions(), wanted);
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  ASSERT_GT(dataset.leaves().size(), 1u);
+  for (const bat::LeafInfo& leaf : dataset.leaves())
+  {
+    EXPECT_EQ(std::filesystem::status(leaf.path).permissions(), wanted);
+  }
+}
+
 TEST(Dataset, TimeStepAndMetadata)
 {
   const SharedDir folder;

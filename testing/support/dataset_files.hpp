@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bat/bat.hpp"
-#include "build/leaf_writer.hpp"
 #include "dataset/dataset_folder.hpp"
 #include "dataset/top_writer.hpp"
 #include "support/clouds.hpp"
@@ -94,7 +93,7 @@ inline void write(const fs::path& top, const std::vector<bat::ParticleView>& par
   bat::TopContents contents;
   for (const bat::ParticleView& part : parts)
   {
-    bat::write_leaf(folder / "new", bat::build::ParticleParts::of_view(part), options);
+    bat::write_file(folder / "new", part, options);
     bat::LeafEntry entry = bat::describe_leaf(folder / "new", "");
     const std::string name = bat::leaf_file_name(
       static_cast<std::uint32_t>(contents.leaves.size()), entry.record.header_checksum);

@@ -68,6 +68,14 @@ clouds::Cloud together(const Scattered& scattered)
   return cloud;
 }
 
+void write(const std::filesystem::path& path, const ParticleParts& particles,
+  const bat::BuildOptions& options)
+{
+  bat::io::AtomicFile file(path);
+  bat::write_leaf(file, particles, options);
+  file.commit(options.flush);
+}
+
 std::vector<clouds::Cloud> some_clouds()
 {
   std::vector<clouds::Cloud> clouds{ clouds::clustered(30000, 1), clouds::with_nan(20000, 2),
@@ -129,8 +137,8 @@ TEST(ParticleParts, files_are_those_of_particles_in_one_place)
     const clouds::Cloud same = together(scattered);
     options.sorted_indexes = { cloud.columns[0].name };
     options.treelet_particles = 1024;
-    bat::write_leaf(folder / "one.bat", ParticleParts::of_view(same.view()), options);
-    bat::write_leaf(folder / "parts.bat", scattered.parts, options);
+    write(folder / "one.bat", ParticleParts::of_view(same.view()), options);
+    write(folder / "parts.bat", scattered.parts, options);
     EXPECT_TRUE(read_bytes(folder / "parts.bat") == read_bytes(folder / "one.bat"));
     EXPECT_NO_THROW(bat::validate(bat::File::open(folder / "parts.bat")));
   }
@@ -145,6 +153,6 @@ TEST(ParticleParts, arrays_without_data_are_refused)
   ParticleParts parts(cloud.view());
   parts.add(cloud.view(), nullptr, cloud.count);
   parts.add(broken, nullptr, cloud.count);
-  EXPECT_THROW(bat::write_leaf(folder / "out.bat", parts, {}), bat::Error);
+  EXPECT_THROW(write(folder / "out.bat", parts, {}), bat::Error);
   EXPECT_FALSE(std::filesystem::exists(folder / "out.bat"));
 }

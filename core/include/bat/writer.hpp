@@ -66,8 +66,8 @@ struct WriteReport
 
 /// Writes `particles` to `path`, replacing what is there by one atomic rename after all bytes are
 /// on disk (see BuildOptions::flush); on any failure the old file is untouched and no temporary is
-/// left. Leaf files of a dataset that was there before, and temporaries of writers that were
-/// killed, are removed after that. Needs, beyond the caller's arrays, 24 bytes per particle (36
+/// left. Leaf files of a dataset that was there before, and what writers that were killed left, are
+/// removed after that; leaf files that another top file in the folder refers to stay. Needs, beyond the caller's arrays, 24 bytes per particle (36
 /// with Float64 positions), or 8 and twice the largest column if that is more, and 12 for a sorted
 /// index. The same input gives the same bytes for any number of threads. Not collective; safe to
 /// call concurrently for different paths. Throws Error: InvalidArgument (arrays, names, options),

@@ -28,6 +28,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -118,6 +119,13 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   }
 }
 
+/// A leaf file whose usual name another dataset has.
+struct LeafVariant
+{
+  std::uint32_t leaf;
+  std::uint32_t variant;
+};
+
 class DatasetWriter
 {
 public:
@@ -189,6 +197,20 @@ private:
     this->phase_start_ = now;
   }
 
+  // Collective. What rank 0 alone does; all fail together.
+  template <class F>
+  void on_root(F&& f)
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->comm_.rank() == 0)
+        {
+          f();
+        }
+      });
+  }
+
   void enter(Phase phase, double fraction)
   {
     together(this->comm_.get(),
@@ -230,6 +252,7 @@ private:
           const io::AtomicFile probe(this->path_); // that the target can be replaced
         }
       });
+    this->share_permissions();
     this->total_ = agree_on_schema(this->comm_, this->particles_);
     if (this->total_ == 0)
     {
@@ -239,6 +262,23 @@ private:
       [&] { (void)build::indexed_keys(this->particles_.schema(), this->options_.build); });
     this->row_bytes_ = this->particles_.row_bytes();
     this->finish(this->seconds_.check);
+  }
+
+  // Leaf files get those of the file that is replaced: they hold what it held, or described.
+  void share_permissions()
+  {
+    constexpr std::uint32_t kNone = ~0u;
+    std::uint32_t permissions = kNone;
+    if (this->comm_.rank() == 0)
+    {
+      const auto present = io::permissions_of(this->path_);
+      permissions = present ? static_cast<std::uint32_t>(*present) : kNone;
+    }
+    MPI_Bcast(&permissions, 1, MPI_UINT32_T, 0, this->comm_.get());
+    if (permissions != kNone)
+    {
+      this->permissions_ = static_cast<std::filesystem::perms>(permissions);
+    }
   }
 
   void plan()
@@ -263,14 +303,7 @@ private:
       });
     const std::vector<WeightedCell> all = gather_records(this->comm_, cells);
     const std::vector<RankBounds> bounds = this->gather_bounds(plan_options);
-    together(this->comm_.get(),
-      [&]
-      {
-        if (this->comm_.rank() == 0)
-        {
-          this->plan_ = make_plan(all, plan_options, bounds);
-        }
-      });
+    this->on_root([&] { this->plan_ = make_plan(all, plan_options, bounds); });
     this->broadcast_plan();
     this->finish(this->seconds_.plan);
   }
@@ -434,15 +467,12 @@ private:
     }
     const std::filesystem::path folder = leaves_folder(this->path_);
     std::uint64_t id = 0;
-    together(this->comm_.get(),
+    this->on_root(
       [&]
       {
-        if (this->comm_.rank() == 0)
-        {
-          this->make_folder(folder);
-          std::random_device random;
-          id = (std::uint64_t{ random() } << 32) | random();
-        }
+        this->make_folder(folder);
+        std::random_device random;
+        id = (std::uint64_t{ random() } << 32) | random();
       });
     MPI_Bcast(&id, 1, MPI_UINT64_T, 0, this->comm_.get());
     together(this->comm_.get(),
@@ -452,12 +482,14 @@ private:
         for (std::size_t i = 0; i != count; ++i)
         {
           AggregatedLeaf& leaf = this->moved_.leaves[i];
-          const std::filesystem::path file = folder / leaf_file_name(leaf.leaf, id);
-          this->unfinished_.add(file);
+          const std::filesystem::path path = folder / leaf_file_name(leaf.leaf, id);
+          io::AtomicFile file(path, this->permissions_);
+          this->unfinished_.add(path);
           this->write_one(file, leaf,
             0.2 + 0.7 * static_cast<double>(i) / static_cast<double>(count),
             0.7 / static_cast<double>(count));
-          this->written_.push_back(file);
+          file.commit(this->options_.build.flush);
+          this->written_.push_back(path);
           leaf.columns.clear();
         }
       });
@@ -467,6 +499,12 @@ private:
   void make_folder(const std::filesystem::path& folder)
   {
     std::error_code error;
+    if (std::filesystem::is_symlink(folder) && !std::filesystem::exists(folder))
+    {
+      throw Error(ErrorCode::CannotOpen,
+        fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
+          folder.string(), std::filesystem::read_symlink(folder).string()));
+    }
     this->made_folder_ = std::filesystem::create_directory(folder, error);
     if (error || !std::filesystem::is_directory(folder))
     {
@@ -477,9 +515,8 @@ private:
     }
   }
 
-  // `file` is a path, or an AtomicFile that is committed later.
-  template <class File>
-  void write_one(File&& file, const AggregatedLeaf& leaf, double begin, double share)
+  // Without the commit.
+  void write_one(io::AtomicFile& file, const AggregatedLeaf& leaf, double begin, double share)
   {
     BuildOptions build = this->options_.build;
     if (build.progress)
@@ -519,6 +556,7 @@ private:
     this->enter(Phase::Commit, 0.95);
     if (this->leaf_files_ <= 1)
     {
+      this->on_root([&] { this->replaced_ = leaf_files_of(this->path_); });
       together(this->comm_.get(),
         [&]
         {
@@ -527,34 +565,40 @@ private:
             this->single_->commit(this->options_.build.flush);
           }
         });
-      if (this->comm_.rank() == 0)
-      {
-        remove_leftovers(this->path_, {});
-      }
-      this->finish(this->seconds_.commit);
-      return;
     }
-    std::vector<char> mine;
-    together(this->comm_.get(), [&] { mine = this->name_leaves(); });
-    const std::vector<char> all = gather_records(this->comm_, mine);
-    together(this->comm_.get(),
-      [&]
-      {
-        if (this->comm_.rank() == 0)
-        {
-          this->write_top(all);
-        }
-      });
-    this->unfinished_.keep_all();
+    else
+    {
+      this->commit_leaves();
+      this->unfinished_.keep_all();
+    }
     if (this->comm_.rank() == 0)
     {
-      remove_leftovers(this->path_, this->names_);
+      remove_leftovers(this->path_, this->names_, this->replaced_);
     }
     this->finish(this->seconds_.commit);
   }
 
-  // Gives leaf files their names and describes them, for rank 0.
-  std::vector<char> name_leaves()
+  void commit_leaves()
+  {
+    std::vector<char> mine;
+    std::vector<std::uint64_t> checksums;
+    together(this->comm_.get(), [&] { mine = this->describe_leaves(checksums); });
+    const std::vector<char> all = gather_records(this->comm_, mine);
+    TopContents top;
+    std::vector<LeafVariant> variants;
+    this->on_root(
+      [&]
+      {
+        top = this->describe_top(all);
+        variants = this->name_leaves(top);
+      });
+    broadcast_records(this->comm_, variants);
+    together(this->comm_.get(), [&] { this->rename_leaves(checksums, variants); });
+    this->on_root([&] { this->write_top(top); });
+  }
+
+  // What rank 0 needs to know of the leaf files of this rank.
+  std::vector<char> describe_leaves(std::vector<std::uint64_t>& checksums) const
   {
     std::vector<char> bytes;
     const auto append = [&](const void* data, std::size_t size)
@@ -562,35 +606,19 @@ private:
       const auto* from = static_cast<const char*>(data);
       bytes.insert(bytes.end(), from, from + size);
     };
-    const std::filesystem::path folder = leaves_folder(this->path_);
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
-      LeafEntry entry = describe_leaf(this->written_[i], {});
-      const std::string name =
-        leaf_file_name(this->moved_.leaves[i].leaf, entry.record.header_checksum);
-      const std::filesystem::path file = folder / name;
-      // The dataset in place may refer to a file of this name; it holds the same bytes.
-      const bool is_new = !std::filesystem::exists(file);
-      std::filesystem::rename(this->written_[i], file);
-      this->unfinished_.forget(this->written_[i]);
-      if (is_new)
-      {
-        this->unfinished_.add(file);
-      }
-      entry.record.name_bytes = static_cast<std::uint32_t>(name.size());
+      const LeafEntry entry = describe_leaf(this->written_[i], {});
+      checksums.push_back(entry.record.header_checksum);
+      append(&this->moved_.leaves[i].leaf, sizeof(this->moved_.leaves[i].leaf));
       append(&entry.record, sizeof(entry.record));
       append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
-      append(name.data(), name.size());
-    }
-    if (!this->written_.empty() && this->options_.build.flush)
-    {
-      io::flush_folder(folder); // names are on disk before the top file refers to them
     }
     return bytes;
   }
 
-  // On rank 0.
-  void write_top(const std::vector<char>& bytes)
+  // On rank 0. Leaf files have no names yet; `leaves_` are their numbers.
+  TopContents describe_top(const std::vector<char>& bytes)
   {
     TopContents top;
     const ParticleView& schema = this->particles_.schema();
@@ -605,26 +633,94 @@ private:
     top.time = schema.time;
     top.step = schema.step;
     top.metadata = schema.metadata;
-    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
     const char* at = bytes.data();
+    const auto take = [&](void* to, std::size_t size)
+    {
+      std::memcpy(to, at, size);
+      at += size;
+    };
     while (at != bytes.data() + bytes.size())
     {
+      std::uint32_t leaf = 0;
       LeafEntry entry;
-      std::memcpy(&entry.record, at, sizeof(entry.record));
-      at += sizeof(entry.record);
+      take(&leaf, sizeof(leaf));
+      take(&entry.record, sizeof(entry.record));
       entry.keys.resize(keys);
       if (keys != 0)
       {
-        std::memcpy(entry.keys.data(), at, keys * sizeof(format::LeafKeyRecord));
+        take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
       }
-      at += keys * sizeof(format::LeafKeyRecord);
-      const std::string name(at, entry.record.name_bytes);
-      at += name.size();
-      entry.name = folder + name;
-      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
-      this->names_.insert(name);
+      this->leaves_.push_back(leaf);
       top.leaves.push_back(std::move(entry));
     }
+    return top;
+  }
+
+  // On rank 0. A file of the dataset in place that has the same name holds the same bytes; one of
+  // another dataset, which was here under this name, is not shared, so that it can be removed with
+  // its own dataset and not before.
+  std::vector<LeafVariant> name_leaves(TopContents& top)
+  {
+    this->replaced_ = leaf_files_of(this->path_);
+    std::set<std::string> others = leaf_files_in_folder(this->path_);
+    for (const std::string& name : this->replaced_)
+    {
+      others.erase(name);
+    }
+    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
+    std::vector<LeafVariant> variants;
+    for (std::size_t i = 0; i != top.leaves.size(); ++i)
+    {
+      LeafEntry& entry = top.leaves[i];
+      std::uint32_t variant = 0;
+      std::string name = leaf_file_name(this->leaves_[i], entry.record.header_checksum);
+      while (others.count(name) != 0)
+      {
+        name = leaf_file_name(this->leaves_[i], entry.record.header_checksum, ++variant);
+      }
+      if (variant != 0)
+      {
+        variants.push_back({ this->leaves_[i], variant });
+      }
+      entry.name = folder + name;
+      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+      this->names_.insert(std::move(name));
+    }
+    return variants;
+  }
+
+  void rename_leaves(
+    const std::vector<std::uint64_t>& checksums, const std::vector<LeafVariant>& variants)
+  {
+    std::map<std::uint32_t, std::uint32_t> variant_of;
+    for (const LeafVariant& variant : variants)
+    {
+      variant_of.emplace(variant.leaf, variant.variant);
+    }
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    for (std::size_t i = 0; i != this->written_.size(); ++i)
+    {
+      const std::uint32_t leaf = this->moved_.leaves[i].leaf;
+      const auto variant = variant_of.find(leaf);
+      const std::filesystem::path file = folder /
+        leaf_file_name(leaf, checksums[i], variant == variant_of.end() ? 0 : variant->second);
+      const bool is_new = !std::filesystem::exists(file);
+      std::filesystem::rename(this->written_[i], file);
+      this->unfinished_.forget(this->written_[i]);
+      if (is_new)
+      {
+        this->unfinished_.add(file);
+      }
+    }
+    if (!this->written_.empty() && this->options_.build.flush)
+    {
+      io::flush_folder(folder); // names are on disk before the top file refers to them
+    }
+  }
+
+  // On rank 0.
+  void write_top(const TopContents& top)
+  {
     const std::vector<std::byte> contents = encode_top(top);
     io::AtomicFile file(this->path_);
     file.write(0, contents.data(), contents.size());
@@ -680,8 +776,11 @@ private:
   ExchangeResult moved_;
   std::uint64_t leaf_files_ = 0;               ///< of all ranks
   std::vector<std::filesystem::path> written_; ///< per leaf in moved_
+  std::vector<std::uint32_t> leaves_;          ///< rank 0: numbers of all leaf files
   std::set<std::string> names_;                ///< rank 0: leaf files of the new dataset
+  std::set<std::string> replaced_;             ///< rank 0: those of the dataset that was there
   Unfinished unfinished_;
+  std::optional<std::filesystem::perms> permissions_; ///< of the file that is replaced
   std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
   bool made_folder_ = false;             ///< rank 0: the one for leaf files was not there before
   std::uint64_t file_bytes_ = 0;

@@ -693,23 +693,16 @@ WriteReport write_leaf(
   return report;
 }
 
-WriteReport write_leaf(
-  const std::filesystem::path& path, const ParticleParts& particles, const BuildOptions& options)
-{
-  build::check_input(particles, options);
-  io::AtomicFile file(path);
-  WriteReport report = write_leaf(file, particles, options);
-  const auto start = Clock::now();
-  file.commit(options.flush);
-  report.seconds_write += seconds_since(start);
-  return report;
-}
-
 WriteReport write_file(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
-  const WriteReport report = write_leaf(path, ParticleParts::of_view(particles), options);
-  remove_leftovers(path, {});
+  io::AtomicFile file(path);
+  WriteReport report = write_leaf(file, ParticleParts::of_view(particles), options);
+  const std::set<std::string> replaced = leaf_files_of(path);
+  const auto start = Clock::now();
+  file.commit(options.flush);
+  report.seconds_write += seconds_since(start);
+  remove_leftovers(path, {}, replaced);
   if (options.progress)
   {
     options.progress(1.0); // too late to cancel

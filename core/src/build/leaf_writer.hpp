@@ -7,11 +7,7 @@
 
 namespace bat
 {
-/// As write_file, but does not clean up around it.
-WriteReport write_leaf(const std::filesystem::path& path, const build::ParticleParts& particles,
-  const BuildOptions& options);
-
-/// The same, without the last step: the caller commits.
+/// As write_file, but without the last step: the caller commits, and cleans up around the file.
 WriteReport write_leaf(
   io::AtomicFile& file, const build::ParticleParts& particles, const BuildOptions& options);
 }

@@ -1,27 +1,41 @@
 #include "dataset/dataset_folder.hpp"
 
+#include "bat/error.hpp"
+#include "dataset/top_file.hpp"
 #include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace bat
 {
 namespace
 {
-bool is_hex(const std::string& text)
+constexpr char kDigits[] = "0123456789";
+
+bool consists_of(const std::string& text, const char* characters)
 {
-  return text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return !text.empty() && text.find_first_not_of(characters) == std::string::npos;
 }
 
 bool is_leaf_file_name(const std::string& name)
 {
   const std::size_t dash = name.find('-');
-  return dash >= 5 && dash != std::string::npos && name.size() == dash + 1 + 16 + 4 &&
-    name.find_first_not_of("0123456789") == dash && is_hex(name.substr(dash + 1, 16)) &&
-    name.substr(dash + 17) == ".bat";
+  if (dash < 5 || dash == std::string::npos || name.size() < dash + 1 + 16 + 4 ||
+    !consists_of(name.substr(0, dash), kDigits) ||
+    !consists_of(name.substr(dash + 1, 16), "0123456789abcdef") ||
+    name.compare(name.size() - 4, 4, ".bat") != 0)
+  {
+    return false;
+  }
+  const std::string variant = name.substr(dash + 17, name.size() - 4 - (dash + 17));
+  return variant.empty() || (variant[0] == '-' && consists_of(variant.substr(1), kDigits));
 }
 
 template <class IsOurs>
@@ -40,6 +54,79 @@ std::vector<std::string> names_in(const std::filesystem::path& folder, const IsO
   }
   return names;
 }
+
+// Leaf files in the folder of `top` that the top file `other` beside it refers to. Throws Error if
+// it is one and cannot be read.
+std::set<std::string> leaf_files_named_by(
+  const std::filesystem::path& other, const std::filesystem::path& top)
+{
+  auto source = std::make_unique<io::RandomAccessFile>(other);
+  if (format::peek_kind(*source) != format::FileKind::Top)
+  {
+    return {};
+  }
+  const std::string prefix = leaves_folder(top).filename().string() + "/";
+  const TopFile file(std::move(source));
+  std::set<std::string> names;
+  for (const std::string& name : file.leaf_files().names)
+  {
+    if (name.compare(0, prefix.size(), prefix) == 0)
+    {
+      names.insert(name.substr(prefix.size()));
+    }
+  }
+  return names;
+}
+
+// Leaf files that top files beside `top` refer to; empty if one of them cannot be read, which might
+// refer to any.
+std::optional<std::set<std::string>> leaf_files_of_others(
+  const std::filesystem::path& beside, const std::filesystem::path& top)
+{
+  std::set<std::string> names;
+  for (const std::string& other : names_in(beside, [&](const std::string&) { return true; }))
+  {
+    const std::filesystem::path path = beside / other;
+    std::error_code gone;
+    if (other == top.filename() ||
+      std::filesystem::symlink_status(path, gone).type() != std::filesystem::file_type::regular)
+    {
+      continue;
+    }
+    try
+    {
+      names.merge(leaf_files_named_by(path, top));
+    }
+    catch (const Error& error)
+    {
+      if (error.code() != ErrorCode::NotFound)
+      {
+        return std::nullopt;
+      }
+    }
+  }
+  return names;
+}
+
+// Those of the unwanted leaf files that no other dataset can need.
+std::vector<std::string> removable(const std::filesystem::path& beside,
+  const std::filesystem::path& top, const std::set<std::string>& unwanted,
+  const std::set<std::string>& replaced)
+{
+  std::vector<std::string> names;
+  std::set_intersection(
+    unwanted.begin(), unwanted.end(), replaced.begin(), replaced.end(), std::back_inserter(names));
+  if (names.size() != unwanted.size() && !std::filesystem::is_symlink(leaves_folder(top)))
+  {
+    if (const auto needed = leaf_files_of_others(beside, top))
+    {
+      names.clear();
+      std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
+        [&](const std::string& name) { return needed->count(name) == 0; });
+    }
+  }
+  return names;
+}
 }
 
 std::filesystem::path leaves_folder(const std::filesystem::path& top)
@@ -47,12 +134,33 @@ std::filesystem::path leaves_folder(const std::filesystem::path& top)
   return top.parent_path() / (top.filename().string() + ".leaves");
 }
 
-std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum)
+std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant)
 {
-  return fmt::format("{:05}-{:016x}.bat", leaf, header_checksum);
+  return variant == 0 ? fmt::format("{:05}-{:016x}.bat", leaf, header_checksum)
+                      : fmt::format("{:05}-{:016x}-{}.bat", leaf, header_checksum, variant);
 }
 
-void remove_leftovers(const std::filesystem::path& path, const std::set<std::string>& keep) noexcept
+std::set<std::string> leaf_files_of(const std::filesystem::path& top)
+{
+  try
+  {
+    const std::filesystem::path file = io::follow_links(top);
+    return leaf_files_named_by(file, file);
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
+std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top)
+{
+  const std::vector<std::string> names = names_in(leaves_folder(top), is_leaf_file_name);
+  return { names.begin(), names.end() };
+}
+
+void remove_leftovers(const std::filesystem::path& path, const std::set<std::string>& keep,
+  const std::set<std::string>& replaced) noexcept
 {
   try
   {
@@ -71,8 +179,12 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     {
       return;
     }
-    for (const std::string& leaf : names_in(folder,
-           [&](const std::string& n) { return keep.count(n) == 0 && is_leaf_file_name(n); }))
+    std::set<std::string> unwanted = leaf_files_in_folder(top);
+    for (const std::string& kept : keep)
+    {
+      unwanted.erase(kept);
+    }
+    for (const std::string& leaf : removable(beside, top, unwanted, replaced))
     {
       std::filesystem::remove(folder / leaf, none);
     }
@@ -80,7 +192,10 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     {
       io::remove_if_abandoned(folder / temporary);
     }
-    std::filesystem::remove(folder, none); // only works on an empty one
+    if (!std::filesystem::is_symlink(folder, none))
+    {
+      std::filesystem::remove(folder, none); // only works on an empty one
+    }
   }
   catch (const std::exception&)
   {

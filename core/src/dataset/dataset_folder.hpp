@@ -12,11 +12,24 @@ namespace bat
 [[nodiscard]] std::filesystem::path leaves_folder(const std::filesystem::path& top);
 
 /// "00012-0123456789abcdef.bat": leaf files are named by what they hold, so that writing a dataset
-/// again never changes a file that the dataset in place refers to.
-[[nodiscard]] std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum);
+/// again never changes a file that the dataset in place refers to. A `variant` above 0 is added
+/// where another dataset has a file of that name: "00012-0123456789abcdef-1.bat".
+[[nodiscard]] std::string leaf_file_name(
+  std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant = 0);
+
+/// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
+/// file that can be read. Never throws but for want of memory.
+[[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);
+
+/// All names of leaf files in the folder.
+[[nodiscard]] std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top);
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
-/// `keep`, temporaries, and the folder when nothing is left in it. Files with other names stay.
-/// Never throws; what cannot be removed stays.
-void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep) noexcept;
+/// `keep`, temporaries, and the folder when nothing is left in it. Of the leaf files, those in
+/// `replaced`, which belonged to the dataset that was there before, go without a question; others
+/// stay if a top file beside this one refers to them, which may be this dataset's former self under
+/// a new name, or if the folder is a link, which others may share. A link stays. Files with other
+/// names stay. Never throws; what cannot be removed stays.
+void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep,
+  const std::set<std::string>& replaced) noexcept;
 }

@@ -57,6 +57,13 @@ std::filesystem::path follow_links(std::filesystem::path path)
   return path;
 }
 
+std::optional<std::filesystem::perms> permissions_of(const std::filesystem::path& path) noexcept
+{
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) ? std::optional(status.permissions()) : std::nullopt;
+}
+
 bool is_temporary_of(const std::string& name, const std::string& target)
 {
   const std::string prefix = temporary_prefix(target);
@@ -91,11 +98,17 @@ bool is_temporary(const std::string& name)
     name.compare(name.size() - 4, 4, kTemporarySuffix) == 0;
 }
 
-AtomicFile::AtomicFile(const std::filesystem::path& target)
+AtomicFile::AtomicFile(
+  const std::filesystem::path& target, std::optional<std::filesystem::perms> permissions)
   : target_(follow_links(target))
 {
+  if (this->target_.filename().empty())
+  {
+    throw Error(ErrorCode::CannotOpen,
+      target.empty() ? std::string("the path of the file to write is empty")
+                     : fmt::format("{}: is not the name of a file", target.string()));
+  }
   struct stat status;
-  mode_t mode = 0;
   if (::stat(this->target_.c_str(), &status) == 0)
   {
     if (!S_ISREG(status.st_mode))
@@ -107,15 +120,11 @@ AtomicFile::AtomicFile(const std::filesystem::path& target)
     {
       fail(ErrorCode::CannotOpen, target, "is read-only and is not replaced");
     }
-    mode = status.st_mode & 07777;
+    permissions = static_cast<std::filesystem::perms>(status.st_mode & 07777);
   }
   else if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
   {
     fail(ErrorCode::CannotOpen, target, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
-  if (this->target_.filename().empty())
-  {
-    fail(ErrorCode::CannotOpen, target, "is not the name of a file");
   }
   std::random_device random;
   for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
@@ -145,9 +154,9 @@ AtomicFile::AtomicFile(const std::filesystem::path& target)
         this->target_.has_parent_path() ? this->target_.parent_path().string() : ".",
         std::strerror(error)));
   }
-  if (mode != 0)
+  if (permissions)
   {
-    (void)::fchmod(this->descriptor_, mode);
+    (void)::fchmod(this->descriptor_, static_cast<mode_t>(*permissions));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace bat::io
@@ -14,7 +15,10 @@ namespace bat::io
 class AtomicFile
 {
 public:
-  explicit AtomicFile(const std::filesystem::path& target);
+  /// A file that is replaced keeps its permissions; `permissions` are those of a new one, without
+  /// them what the process gives to new files.
+  explicit AtomicFile(const std::filesystem::path& target,
+    std::optional<std::filesystem::perms> permissions = std::nullopt);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -41,6 +45,10 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 /// The file that a path leads to: links are followed, so that the file is replaced, or made, and
 /// not the link.
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
+
+/// Permissions of the file that a path leads to; empty if there is none.
+[[nodiscard]] std::optional<std::filesystem::perms> permissions_of(
+  const std::filesystem::path& path) noexcept;
 
 /// Whether a file name is that of a temporary of `target` (a file name), or of any file.
 [[nodiscard]] bool is_temporary_of(const std::string& name, const std::string& target);
