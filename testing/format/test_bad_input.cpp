@@ -4,6 +4,8 @@
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"
 #include "support/damage.hpp"
+#include "support/dataset_files.hpp"
+#include "support/descriptor_limit.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -307,6 +309,20 @@ TEST(Programs, tell_what_a_dataset_of_several_leaf_files_holds_and_what_it_lacks
   EXPECT_EQ(refused.status, 1);
   EXPECT_TRUE(has(refused.text, "does not exist; it is leaf file 2 of 4 of " + top.string()))
     << refused.text;
+}
+
+TEST(Programs, read_datasets_of_more_leaf_files_than_they_may_have_descriptors)
+{
+  const TempDir folder;
+  const std::string top = (folder / "dataset.bat").string();
+  dataset_files::write_pairs(top, 100);
+  const DescriptorLimit limit(64);
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    const Outcome ran = run(program, top);
+    EXPECT_EQ(ran.status, 0) << ran.text;
+    EXPECT_TRUE(has(ran.text, "200")) << ran.text;
+  }
 }
 
 class BadQuery : public testing::Test

@@ -93,7 +93,8 @@ inline void write(const fs::path& top, const std::vector<bat::ParticleView>& par
   bat::TopContents contents;
   for (const bat::ParticleView& part : parts)
   {
-    bat::write_file(folder / "new", part, options);
+    const bat::Bytes bytes = bat::encode(part, options);
+    write_bytes(folder / "new", { bytes.begin(), bytes.end() });
     bat::LeafEntry entry = bat::describe_leaf(folder / "new", "");
     const std::string name = bat::leaf_file_name(
       static_cast<std::uint32_t>(contents.leaves.size()), entry.record.header_checksum);
@@ -126,6 +127,28 @@ inline void write(const fs::path& top, const std::vector<clouds::Cloud>& parts,
     views.push_back(part.view());
   }
   write(top, views, options, change);
+}
+
+/// A dataset of `leaves` leaf files with two particles each, with ids from 0 on.
+inline void write_pairs(const fs::path& top, std::size_t leaves)
+{
+  std::vector<float> positions(6 * leaves);
+  std::vector<std::int64_t> ids(2 * leaves);
+  for (std::size_t i = 0; i != ids.size(); ++i)
+  {
+    positions[3 * i] = static_cast<float>(i);
+    ids[i] = static_cast<std::int64_t>(i);
+  }
+  std::vector<bat::ParticleView> parts(leaves);
+  for (std::size_t leaf = 0; leaf != leaves; ++leaf)
+  {
+    parts[leaf].count = 2;
+    parts[leaf].positions =
+      bat::ArrayView::packed(bat::ScalarType::Float32, 3, &positions[6 * leaf]);
+    parts[leaf].attributes = { { "id",
+      bat::ArrayView::packed(bat::ScalarType::Int64, 1, &ids[2 * leaf]), 0, 0 } };
+  }
+  write(top, parts);
 }
 
 /// Top file and leaf files, as a dataset that can be damaged.

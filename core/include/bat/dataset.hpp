@@ -63,8 +63,11 @@ struct Histogram
 
 /// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library
 /// writes. Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a
-/// query first needs them and stay open. Everything that File promises holds: damage is an error,
-/// never a wrong particle; a leaf file that is missing, or is not the one that the top file names,
+/// query first needs them. The process keeps about a quarter of the descriptors that it may have for
+/// files of all datasets, 1024 at most: of more leaf files, those that were used least recently are
+/// closed and opened again when they are needed; one that has been removed, replaced or changed
+/// since is an error then. Everything that File promises holds: damage is an error, never a wrong
+/// particle; a leaf file that is missing, or is not the one that the top file names,
 /// is an error that names both. All const functions may be called concurrently. Movable.
 ///
 /// Quality holds for each leaf file, so that a quality returns q n particles to within one particle

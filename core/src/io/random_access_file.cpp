@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,48 +16,23 @@ namespace bat::io
 {
 RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access access)
   : name_(path.string())
+  , file_(std::make_unique<OpenFile>(this->name_))
+  , size_(static_cast<std::uint64_t>(this->file_->status().st_size))
 {
-  // O_NONBLOCK: opening a named pipe must not wait for a writer.
-  this->descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (this->descriptor_ < 0)
-  {
-    const int error = errno;
-    throw Error(error == ENOENT || error == ENOTDIR ? ErrorCode::NotFound : ErrorCode::CannotOpen,
-      fmt::format("{}: cannot open: {}", this->name_, std::strerror(error)));
-  }
-  struct stat status;
-  if (::fstat(this->descriptor_, &status) != 0 || !S_ISREG(status.st_mode))
-  {
-    const bool folder = S_ISDIR(status.st_mode);
-    ::close(this->descriptor_);
-    throw Error(ErrorCode::CannotOpen,
-      fmt::format(
-        "{}: is {}; a regular file is needed", this->name_, folder ? "a directory" : "no file"));
-  }
-  this->size_ = static_cast<std::uint64_t>(status.st_size);
   if (access == Access::Map && this->size_ != 0)
   {
     this->map();
   }
 }
 
-RandomAccessFile::~RandomAccessFile()
-{
-  if (this->descriptor_ >= 0)
-  {
-    ::close(this->descriptor_);
-  }
-}
-
 void RandomAccessFile::map()
 {
-  void* const memory = ::mmap(nullptr, this->size_, PROT_READ, MAP_SHARED, this->descriptor_, 0);
+  const OpenFile::Use use = this->file_->use();
+  void* const memory = ::mmap(nullptr, this->size_, PROT_READ, MAP_SHARED, use.descriptor(), 0);
   if (memory == MAP_FAILED)
   {
-    const int error = errno;
-    ::close(this->descriptor_);
     throw Error(ErrorCode::CannotOpen,
-      fmt::format("{}: cannot map {} bytes: {}", this->name_, this->size_, std::strerror(error)));
+      fmt::format("{}: cannot map {} bytes: {}", this->name_, this->size_, std::strerror(errno)));
   }
   this->memory_ = { static_cast<const std::byte*>(memory),
     [memory, size = this->size_](const std::byte*) { ::munmap(memory, size); } };
@@ -90,11 +66,23 @@ const std::byte* RandomAccessFile::view(std::uint64_t offset, std::size_t bytes)
 
 void RandomAccessFile::check_length() const
 {
-  struct stat status;
-  if (this->is_mapped() && ::fstat(this->descriptor_, &status) == 0)
+  if (!this->is_mapped())
   {
-    this->check_range(0, this->size_, static_cast<std::uint64_t>(status.st_size));
+    return;
   }
+  struct stat now;
+  try
+  {
+    if (::fstat(this->file_->use().descriptor(), &now) != 0)
+    {
+      return;
+    }
+  }
+  catch (const Error&)
+  {
+    return; // nobody can cut it short by its name, which is gone or another file's
+  }
+  this->check_range(0, this->size_, static_cast<std::uint64_t>(now.st_size));
 }
 
 void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) const
@@ -111,12 +99,13 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   }
   this->check_range(offset, bytes, this->size_);
   this->note_read(offset, bytes);
+  const OpenFile::Use use = this->file_->use();
   char* out = static_cast<char*>(to);
   std::size_t done = 0;
   while (done != bytes)
   {
     const ssize_t got =
-      ::pread(this->descriptor_, out + done, bytes - done, static_cast<off_t>(offset + done));
+      ::pread(use.descriptor(), out + done, bytes - done, static_cast<off_t>(offset + done));
     if (got < 0)
     {
       if (errno == EINTR)
@@ -137,10 +126,18 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
 
 void RandomAccessFile::prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept
 {
-  if (this->descriptor_ >= 0 && bytes != 0)
+  if (!this->file_ || bytes == 0)
   {
-    (void)::posix_fadvise(this->descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes),
-      POSIX_FADV_WILLNEED);
+    return;
+  }
+  try
+  {
+    (void)::posix_fadvise(this->file_->use().descriptor(), static_cast<off_t>(offset),
+      static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+  }
+  catch (const std::exception&)
+  {
+    return; // a file that is gone is an error when it is read
   }
 }
 }

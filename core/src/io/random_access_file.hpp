@@ -1,6 +1,8 @@
 // Reads ranges of bytes of a file or of memory.
 #pragma once
 
+#include "io/open_files.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,14 +38,13 @@ public:
   }
   RandomAccessFile(const RandomAccessFile&) = delete;
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
-  ~RandomAccessFile();
 
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
-  [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->descriptor_ >= 0; }
+  [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }
   /// Bytes of a mapped file, which count as read. Throws as read().
   [[nodiscard]] const std::byte* view(std::uint64_t offset, std::size_t bytes) const;
   /// Throws Error{Truncated} if the mapped file has become shorter.
@@ -64,8 +65,8 @@ private:
   void note_read(std::uint64_t offset, std::size_t bytes) const;
 
   std::string name_;
+  std::unique_ptr<OpenFile> file_; ///< null for bytes in memory
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;
   std::shared_ptr<const std::byte> memory_;
   std::function<void(std::uint64_t, std::uint64_t)> observer_;
   mutable std::atomic<std::uint64_t> bytes_read_{ 0 };

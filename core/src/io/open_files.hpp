@@ -1,0 +1,74 @@
+// Keeps few descriptors: files that were not used for a while are closed and opened again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+
+namespace bat::io
+{
+/// A file that is open for reading whenever it is in use. All such files of the process together
+/// have about a quarter of the descriptors that it may have (its soft limit), 1024 at most, or as
+/// many as are in use at the same time; beyond that, the one that was used least recently is
+/// closed. const functions may be called concurrently.
+class OpenFile
+{
+public:
+  /// Throws Error: NotFound, CannotOpen.
+  explicit OpenFile(std::string path);
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
+
+  /// Of the file as it was when it was opened first.
+  [[nodiscard]] const struct stat& status() const noexcept { return this->status_; }
+
+  /// The descriptor, which stays open as long as this lives.
+  class Use
+  {
+  public:
+    explicit Use(const OpenFile& file)
+      : file_(&file)
+    {
+    }
+    Use(Use&& other) noexcept
+      : file_(std::exchange(other.file_, nullptr))
+    {
+    }
+    Use& operator=(Use&&) = delete;
+    ~Use()
+    {
+      if (this->file_)
+      {
+        this->file_->state_.fetch_sub(1, std::memory_order_release);
+      }
+    }
+    [[nodiscard]] int descriptor() const noexcept { return this->file_->descriptor_; }
+
+  private:
+    const OpenFile* file_;
+  };
+
+  /// Opens the file again if it was closed. Throws Error: NotFound if it is not there any more,
+  /// CannotOpen if it cannot be opened, or has been replaced or changed since it was opened first.
+  /// One that is shorter is opened: reading beyond its end is the error.
+  [[nodiscard]] Use use() const;
+
+private:
+  friend class OpenFiles;
+
+  std::string path_;
+  std::string absolute_; ///< to open it again, wherever the process then works
+  struct stat status_
+  {
+  };
+  mutable int descriptor_ = -1;
+  mutable std::atomic<std::uint32_t> state_; ///< users; and a bit while the descriptor is closed
+  mutable std::atomic<std::uint64_t> last_use_{ 0 };
+};
+
+/// For tests: descriptors of all OpenFiles together, now.
+[[nodiscard]] std::size_t open_descriptors();
+}

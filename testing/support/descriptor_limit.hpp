@@ -1,0 +1,26 @@
+// A soft limit on descriptors, of this process and of those that it starts.
+#pragma once
+
+#include <stdexcept>
+#include <sys/resource.h>
+
+/// Holds as long as it lives.
+class DescriptorLimit
+{
+public:
+  explicit DescriptorLimit(rlim_t most)
+  {
+    ::getrlimit(RLIMIT_NOFILE, &this->before_);
+    const rlimit limit{ most, this->before_.rlim_max };
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    {
+      throw std::runtime_error("the limit on descriptors cannot be set");
+    }
+  }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &this->before_); }
+
+private:
+  rlimit before_{};
+};
