@@ -216,6 +216,17 @@ TEST(Samples, types_of_integers_are_kept_exactly)
   EXPECT_EQ(leaf->select(query, samples::all_ranks(*leaf), {}).count, 1U);
 }
 
+TEST(Samples, half_open_boxes_without_extent_hold_nothing)
+{
+  const bat::Dataset dataset = bat::Dataset::open(samples::file("good/good0.bat"));
+  bat::Query query;
+  query.box = dataset.bounds();
+  query.box->upper[2] = query.box->lower[2];
+  query.half_open = true;
+  EXPECT_EQ(dataset.select(query).count, 0U);
+  EXPECT_EQ(dataset.upper_bound(query), 0U);
+}
+
 TEST(Samples, lists_of_values_are_found_in_all_leaf_files)
 {
   for (const auto& folder : samples::folders())

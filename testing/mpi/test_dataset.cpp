@@ -227,7 +227,8 @@ TEST(Dataset, RestartsOnPartsAndOnBoxes)
   for (std::size_t z = 0; z + 1 != cuts.size(); ++z)
   {
     bat::Query query;
-    query.box = bat::mpi::half_open({ { -inf, -inf, cuts[z] }, { inf, inf, cuts[z + 1] } });
+    query.box = bat::Box{ { -inf, -inf, cuts[z] }, { inf, inf, cuts[z + 1] } };
+    query.half_open = true;
     const auto r = rows(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query).view());
     together.insert(together.end(), r.begin(), r.end());
   }

@@ -21,7 +21,8 @@ template <class T>
 std::vector<T> read(const bat::File& file, const std::string& name, const bat::Selection& selection)
 {
   const std::size_t k = file.attribute_index(name);
-  std::vector<T> values(selection.count * static_cast<std::size_t>(file.attributes()[k].components));
+  std::vector<T> values(
+    selection.count * static_cast<std::size_t>(file.attributes()[k].components));
   file.read_attribute(k, selection, values.data());
   return values;
 }
@@ -241,6 +242,42 @@ TEST(Query, a_box_touching_a_face_keeps_particles_on_the_face)
   EXPECT_EQ(file.select(query).count, 1u);
 }
 
+TEST(Query, half_open_boxes_tile_space_and_hold_nothing_without_extent)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  clouds::Cloud cloud = clouds::with_nan(20000, 5);
+  const bat::File file = encode_and_open(cloud);
+  const auto count = [&](const bat::Box& box)
+  {
+    bat::Query query;
+    query.box = box;
+    const std::uint64_t closed = file.select(query).count;
+    query.half_open = true;
+    const bat::Selection half_open = file.select(query);
+    EXPECT_LE(half_open.count, closed);
+    EXPECT_LE(half_open.count, file.upper_bound(query));
+    return half_open.count;
+  };
+  const double x = file.bounds()->lower[0]; // of at least one particle
+  bat::Query all;
+  all.box = bat::Box{ { -inf, -inf, -inf }, { inf, inf, inf } };
+  const std::uint64_t placed = file.select(all).count;
+  EXPECT_EQ(count({ { -inf, -inf, -inf }, { x, inf, inf } }) +
+      count({ { x, -inf, -inf }, { x, inf, inf } }) +
+      count({ { x, -inf, -inf }, { inf, inf, inf } }),
+    placed);
+  EXPECT_EQ(count({ { x, -inf, -inf }, { x, inf, inf } }), 0U);
+  EXPECT_EQ(count({ { -inf, -0.0, -inf }, { inf, 0.0, inf } }), 0U);
+  EXPECT_EQ(count({ { -inf, -inf, -inf }, { inf, -inf, inf } }), 0U);
+  bat::Query at_infinity;
+  at_infinity.box = bat::Box{ { inf, -inf, -inf }, { inf, inf, inf } };
+  EXPECT_EQ(count(*at_infinity.box), file.select(at_infinity).count);
+  bat::Query wrong;
+  wrong.box = bat::Box{ { 0.25, 0, 0 }, { 0.125, 1, 1 } };
+  wrong.half_open = true;
+  expect_refused(file, wrong, "minimum 0.25 above its maximum 0.125");
+}
+
 TEST(Query, nan_is_in_no_box_and_no_range)
 {
   const clouds::Cloud cloud = clouds::with_nan(5000, 10);
@@ -338,7 +375,8 @@ TEST(Query, more_ranges_than_bits_in_a_word_all_hold)
   query.ranges.resize(70, { "noise", {}, -100.0, 100.0 });
   query.ranges.push_back({ "temperature", {}, 450, 550 });
   query.ranges.push_back({ "temperature", {}, 420, 500 });
-  EXPECT_EQ(positions_of(file.select(query)), positions_of(file.select(range("temperature", 450, 500))));
+  EXPECT_EQ(
+    positions_of(file.select(query)), positions_of(file.select(range("temperature", 450, 500))));
   EXPECT_FALSE(expected.empty());
 }
 
@@ -373,13 +411,15 @@ TEST(Query, for_each_visits_the_selection_in_file_order)
   file.read_positions(selection, expected.data());
   std::vector<std::uint64_t> visited;
   std::vector<float> positions;
-  file.for_each(query, [&](std::uint64_t i, const std::array<double, 3>& p) {
-    visited.push_back(i);
-    for (const double x : p)
+  file.for_each(query,
+    [&](std::uint64_t i, const std::array<double, 3>& p)
     {
-      positions.push_back(static_cast<float>(x));
-    }
-  });
+      visited.push_back(i);
+      for (const double x : p)
+      {
+        positions.push_back(static_cast<float>(x));
+      }
+    });
   EXPECT_EQ(visited, positions_of(selection));
   EXPECT_EQ(positions, expected);
 }

@@ -239,7 +239,8 @@ Query query_of(const File& file)
     box.lower[axis] = (*file.read_bounds)[axis];
     box.upper[axis] = upper >= file.global_bounds[axis + 3] ? inf : upper;
   }
-  query.box = mpi::half_open(box);
+  query.box = box;
+  query.half_open = true;
   return query;
 }
 

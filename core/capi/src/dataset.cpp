@@ -164,9 +164,10 @@ std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, st
 }
 
 // Kept before it is looked at, so that a query after a refused box fails, on all ranks.
-void set_box(bat_query& query, const bat::Box& box)
+void set_box(bat_query& query, const bat::Box& box, bool half_open)
 {
   query.query.box = box;
+  query.query.half_open = half_open;
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis]))
@@ -391,22 +392,12 @@ int bat_query_set_quality(bat_query* query, double quality, double after_quality
 
 int bat_query_set_box(bat_query* query, const double* box)
 {
-  return guard([&] { set_box(need(query, "query"), box_of(box)); });
+  return guard([&] { set_box(need(query, "query"), box_of(box), false); });
 }
 
 int bat_query_set_box_half_open(bat_query* query, const double* box)
 {
-  return guard(
-    [&]
-    {
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      bat::Box closed = box_of(box);
-      for (double& upper : closed.upper)
-      {
-        upper = upper == inf ? inf : std::nextafter(upper, -inf);
-      }
-      set_box(need(query, "query"), closed);
-    });
+  return guard([&] { set_box(need(query, "query"), box_of(box), true); });
 }
 
 int bat_query_add_range(

@@ -251,7 +251,7 @@ extern "C"
   /* Closed: particles on the faces are inside. Ends may be infinite, not NaN. */
   BAT_API int bat_query_set_box(bat_query* query, const double* box);
   /* Particles on the upper faces are outside, so that each particle is in one box of a tiling. An
-   * upper end of +inf takes everything. */
+   * upper end of +inf takes everything, and a box without extent on an axis nothing. */
   BAT_API int bat_query_set_box_half_open(bat_query* query, const double* box);
   /* A closed range of one component, or BAT_WHOLE, of one attribute; compared without rounding. Any
    * number of them. */

@@ -41,10 +41,13 @@ struct Query
   /// Progressive step: leaves out what a query with this quality returned. In [0, quality].
   double after_quality = 0.0;
   std::optional<Box> box;
+  /// Leaves out the upper faces of the box, those at infinity excepted: the boxes of a tiling of
+  /// space then share no particle. A box without extent on an axis holds nothing.
+  bool half_open = false;
   std::vector<AttributeRange> ranges;
   std::vector<AttributeValues> values;
-  /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its share
-  /// of the particles of every quality. The parts are disjoint and add up to the whole.
+  /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its
+  /// share of the particles of every quality. The parts are disjoint and add up to the whole.
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
 };
@@ -64,8 +67,9 @@ struct Selection
   std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
-/// Splits "velocity[1]" into attribute and component. A text that is itself the name of an attribute
-/// in `names` stays whole. Throws Error{InvalidArgument} if the attribute is not among `names`.
+/// Splits "velocity[1]" into attribute and component. A text that is itself the name of an
+/// attribute in `names` stays whole. Throws Error{InvalidArgument} if the attribute is not among
+/// `names`.
 [[nodiscard]] AttributeRange parse_range_target(
   std::string_view text, const std::vector<std::string>& names);
 }

@@ -5,9 +5,6 @@
 #include "dataset/dataset_impl.hpp"
 #include "file_impl.hpp"
 
-#include <cmath>
-#include <limits>
-
 namespace bat::mpi
 {
 namespace
@@ -105,17 +102,5 @@ Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& que
       }
     });
   return particles;
-}
-
-Box half_open(const Box& box) noexcept
-{
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  Box closed = box;
-  for (double& upper : closed.upper)
-  {
-    // NaN stays NaN, so that the query refuses it.
-    upper = upper == inf ? inf : std::nextafter(upper, -inf);
-  }
-  return closed;
 }
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bat::query
 {
@@ -46,6 +47,27 @@ ValueClass class_of(const Target& target, const KeyCondition& condition)
 {
   return condition.component < 0 ? ValueClass::Float
                                  : value_class(target.attributes[condition.attribute].type);
+}
+
+// As a closed box; one that holds nothing has its ends the wrong way round. Coordinates are
+// doubles, or floats, which are doubles.
+Box without_upper_faces(const Box& box)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  Box closed = box;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (box.upper[axis] == inf)
+    {
+      continue;
+    }
+    if (box.lower[axis] == box.upper[axis])
+    {
+      return { { inf, inf, inf }, { -inf, -inf, -inf } };
+    }
+    closed.upper[axis] = std::nextafter(box.upper[axis], -inf);
+  }
+  return closed;
 }
 
 KeyCondition make_range(const Target& target, const AttributeRange& range)
@@ -191,7 +213,7 @@ Conditions make_conditions(const Target& target, const RankInterval& ranks, cons
             "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, name));
       }
     }
-    conditions.box = query.box;
+    conditions.box = query.half_open ? without_upper_faces(*query.box) : *query.box;
   }
   for (const AttributeRange& range : query.ranges)
   {
@@ -201,9 +223,10 @@ Conditions make_conditions(const Target& target, const RankInterval& ranks, cons
   {
     conditions.keys.push_back(make_values(target, list));
   }
-  conditions.never = std::any_of(conditions.keys.begin(), conditions.keys.end(),
-    [](const KeyCondition& key)
-    { return std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted); });
+  conditions.never = (conditions.box && conditions.box->lower[0] > conditions.box->upper[0]) ||
+    std::any_of(conditions.keys.begin(), conditions.keys.end(),
+      [](const KeyCondition& key)
+      { return std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted); });
   return of_leaf(conditions, n, ranks);
 }
 

@@ -138,14 +138,10 @@ struct Particles
 
 /// Collective; each rank asks its own query, and its answer comes from its own reads, without
 /// messages. `attributes` may be empty for all. To restart with any number of ranks: give every
-/// rank its box of a tiling of space through half_open(), or `part` = rank and `parts` = ranks for
+/// rank its box of a tiling of space, as Query::half_open, or `part` = rank and `parts` = ranks for
 /// equal shares; each particle then comes once. Throws Error on all ranks if one fails.
 [[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
   const std::vector<std::string>& attributes = {});
-
-/// The closed box with the particles of [lower, upper): particles on the upper faces belong to the
-/// neighbour. An upper end of +inf stays.
-[[nodiscard]] Box half_open(const Box& box) noexcept;
 
 /// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one:
 /// for what each rank does before a collective call. `mine` may be null.
