@@ -211,6 +211,28 @@ TEST(Damage, every_count_in_the_header_is_checked)
   }
 }
 
+TEST(Damage, a_header_that_hides_attributes_or_has_too_many_is_refused)
+{
+  const TempDir dir;
+  const auto path = dir / "hidden.bat";
+  const Bytes good = read_bytes(samples::file("good/good0.bat"));
+  const nlohmann::json more{ { "name", "b" }, { "dtype", 9 }, { "range", { 0.0, 1.0 } } };
+  const std::function<void(nlohmann::json&)> changes[] = {
+    [](nlohmann::json& json) { json["attributes"] = nlohmann::json::array(); },
+    [](nlohmann::json& json) { json.erase("attributes"); },
+    [](nlohmann::json& json) { json["attributes"][0]["dtype"] = 1; },
+    [&](nlohmann::json& json) { json["attributes"].push_back(more); },
+  };
+  for (const auto& change : changes)
+  {
+    write_bytes(path, samples::with_json(good, change));
+    EXPECT_FALSE(ask(path, { bat::Query{} }));
+    bat::Query query;
+    query.box = bat::Box{ { 0, 0, 0 }, { 1, 1, 1 } };
+    EXPECT_THROW((void)bat::Dataset::open(path).select(query), bat::Error);
+  }
+}
+
 /// Writes 32 bits.
 Bytes with(Bytes file, std::size_t offset, std::uint32_t value)
 {

@@ -174,6 +174,15 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
       fmt::format("the treelets have {} particles; the header says {}",
         last.first_rank + last.particle_count, header.particle_count));
   }
+  // Else the header describes other attributes than the particles have, and all but the first of
+  // its values would be read from the wrong places.
+  if (header.tree_begin + least != file.size())
+  {
+    corrupt(file.name(),
+      fmt::format("the last treelet ends at byte {} with {} attributes of {} bytes together, the "
+                  "file at {}",
+        header.tree_begin + least, header.attributes.size(), header.attribute_bytes, file.size()));
+  }
   this->order_particles();
 }
 
