@@ -12,9 +12,9 @@
 #include "format/index_layout.hpp"
 #include "levels.hpp"
 #include "numbers.hpp"
+#include "text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
@@ -119,9 +119,7 @@ void check_metadata(
   const io::RandomAccessFile& source, const std::vector<format::SectionRecord>& sections)
 {
   if (format::find_section(sections, SectionKind::Metadata) &&
-    !nlohmann::json::parse(
-      format::read_text(source, sections, SectionKind::Metadata), nullptr, false)
-       .is_object())
+    !scan_json_object(format::read_text(source, sections, SectionKind::Metadata)))
   {
     corrupt(source, "METADATA is not a JSON object");
   }
@@ -260,6 +258,7 @@ private:
     reader.gather(
       &all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
 
+    this->check_flagged_block_boxes(boxes);
     constexpr double inf = std::numeric_limits<double>::infinity();
     const Box nothing{ { inf, inf, inf }, { -inf, -inf, -inf } };
     Box bounds = nothing;
@@ -319,6 +318,32 @@ private:
       corrupt(this->source_, "SCHEMA: the bounds are not those of the particles");
     }
     this->check_node_boxes();
+  }
+
+  // Those that say nothing have one way to say it.
+  void check_flagged_block_boxes(const std::vector<format::BlockBoxRecord>& boxes) const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    for (std::size_t t = 0; t != spatial.treelets.size(); ++t)
+    {
+      if ((spatial.treelets[t].flags & format::kNonFinite) == 0)
+      {
+        continue;
+      }
+      for (std::uint64_t b = spatial.first_block[t]; b != spatial.first_block[t + 1]; ++b)
+      {
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          if (boxes[b].lower[axis] != 0 || boxes[b].upper[axis] != 255)
+          {
+            corrupt(this->source_,
+              fmt::format("BLOCK_BOXES: block {} of treelet {}, which may hold particles that are "
+                          "not finite, has {} to {} on the {} axis; 0 to 255 are needed",
+                b, t, boxes[b].lower[axis], boxes[b].upper[axis], "xyz"[axis]));
+          }
+        }
+      }
+    }
   }
 
   void check_node_boxes() const

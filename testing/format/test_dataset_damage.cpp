@@ -531,6 +531,25 @@ TEST_F(TopLie, about_leaf_files_that_only_the_validator_can_see)
   }
 }
 
+TEST_F(TopLie, about_features_that_only_leaf_files_have)
+{
+  damage::Bytes file = this->whole;
+  damage::store<std::uint64_t>(file, offsetof(format::Header, required_features),
+    format::kSeveralLeafFiles | format::kXxh3Pages);
+  damage::repair_checksums(file);
+  write_bytes(this->top, file);
+  try
+  {
+    (void)bat::Dataset::open(this->top);
+    ADD_FAILURE() << "was opened";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::UnsupportedVersion);
+    EXPECT_TRUE(has(error.what(), "features 0x4, which only leaf files have")) << error.what();
+  }
+}
+
 TEST_F(TopLie, in_sections_that_a_top_file_must_not_have_or_lacks)
 {
   const auto rename_to = [&](std::uint32_t from, std::uint32_t kind, std::uint32_t index)

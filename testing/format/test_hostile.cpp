@@ -290,6 +290,37 @@ TEST_F(Lie, dictionary_numbers_beyond_the_dictionary_are_corrupt)
   EXPECT_NE(this->refusal().find("dictionary"), std::string::npos);
 }
 
+TEST_F(Lie, a_name_that_is_not_utf8_is_corrupt)
+{
+  this->file = golden("seventeen");
+  const auto record = damage::load<format::SectionRecord>(
+    this->file, damage::section_record(this->file, SectionKind::Schema));
+  this->in_section(SectionKind::Schema, 0, record.bytes - 1, std::uint8_t{ 0xff });
+  EXPECT_NE(this->refusal().find("not UTF-8"), std::string::npos);
+}
+
+TEST_F(Lie, block_boxes_that_say_nothing_in_another_way_are_a_complaint)
+{
+  this->file = golden("not_finite");
+  const bat::File before = bat::File::from_memory(this->file, "lie.bat");
+  EXPECT_NO_THROW(bat::validate(before));
+  const std::uint64_t last = before.block_count() - 1; // such treelets come last
+  this->in_section(
+    SectionKind::BlockBoxes, 0, last * sizeof(format::BlockBoxRecord) + 4, std::uint8_t{ 254 });
+  EXPECT_EQ(this->refusal(), "");
+  try
+  {
+    bat::validate(bat::File::from_memory(this->file, "lie.bat"));
+    ADD_FAILURE() << "is sound";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_NE(std::string(error.what()).find("0 to 254 on the y axis; 0 to 255 are needed"),
+      std::string::npos)
+      << error.what();
+  }
+}
+
 TEST_F(Lie, two_attributes_of_one_name_are_corrupt)
 {
   this->file = golden("names");

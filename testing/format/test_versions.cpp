@@ -23,7 +23,7 @@ protected:
   }
 
   /// Puts the table at the end, with one more record of 8 bytes of content.
-  void add_section(std::uint32_t kind, std::uint32_t flags)
+  void add_section(std::uint32_t kind, std::uint32_t flags, std::uint32_t encoding = 0)
   {
     auto header = damage::load<format::Header>(this->file, 0);
     const auto table =
@@ -36,7 +36,9 @@ protected:
     added.kind = kind;
     added.flags = flags;
     added.offset = this->file.size();
-    added.bytes = added.raw_bytes = 8;
+    added.encoding = encoding;
+    added.bytes = 8;
+    added.raw_bytes = encoding == 0 ? 8 : 1000;
     this->file.insert(this->file.end(), 8, std::byte{ 42 });
     header.section_table_offset = this->file.size();
     header.section_count += 1;
@@ -145,6 +147,14 @@ TEST_F(Version, optional_features_are_ignored)
 TEST_F(Version, sections_of_unknown_kinds_are_ignored)
 {
   this->add_section(77, 0);
+  this->expect_sound();
+}
+
+TEST_F(Version, encodings_of_sections_of_unknown_kinds_are_ignored)
+{
+  this->add_section(77, 0, 5);
+  this->expect_sound();
+  this->add_section(static_cast<std::uint32_t>(format::SectionKind::ChunkTable) + 70, 0, 1);
   this->expect_sound();
 }
 

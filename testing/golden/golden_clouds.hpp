@@ -83,7 +83,7 @@ inline Case none()
   c.cloud.add("id", bat::ScalarType::UInt64, std::vector<std::uint64_t>{});
   c.cloud.add("velocity", bat::ScalarType::Float32, std::vector<float>{}, 3);
   c.view = c.cloud.view();
-  c.view.metadata = R"({"writer": "make_golden"})";
+  c.view.metadata = R"({"writer":"make_golden"})";
   return c;
 }
 
@@ -106,7 +106,7 @@ inline Case seven()
   c.view.attributes[0].host_type = 16;
   c.view.time = 0.1;
   c.view.step = -7;
-  c.view.metadata = R"({"writer": "make_golden", "units": {"id": ""}, "title": "sieben \"7\" ✓"})";
+  c.view.metadata = R"({"title":"sieben \"7\" ✓","units":{"id":""},"writer":"make_golden"})";
   return c;
 }
 
@@ -138,7 +138,7 @@ inline Case mixed()
   c.cloud.add("only NaN", bat::ScalarType::Float32,
     std::vector<float>(n, std::numeric_limits<float>::quiet_NaN()));
   c.view = c.cloud.view();
-  c.view.metadata = R"({"writer": "make_golden"})";
+  c.view.metadata = R"({"writer":"make_golden"})";
   c.options.block_particles = 16;
   return c;
 }
@@ -172,7 +172,7 @@ inline Case many()
   c.cloud.add("material", bat::ScalarType::UInt8, material);
   c.cloud.add("velocity", bat::ScalarType::Float32, bells<float>(3 * n, random), 3);
   c.view = c.cloud.view();
-  c.view.metadata = R"({"writer": "make_golden"})";
+  c.view.metadata = R"({"writer":"make_golden"})";
   c.options.treelet_particles = 256;
   c.options.block_particles = 16;
   return c;
@@ -202,7 +202,7 @@ inline Case indexed()
     "id", bat::ScalarType::Int64, clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
   c.cloud.add("pair", bat::ScalarType::Int8, any_bits<std::int8_t>(2 * n, random), 2);
   c.view = c.cloud.view();
-  c.view.metadata = R"({"writer": "make_golden"})";
+  c.view.metadata = R"({"writer":"make_golden"})";
   c.options.treelet_particles = 256;
   c.options.block_particles = 16;
   c.options.sorted_indexes = { "id", "noise", "pair[1]", "pair" };
@@ -254,11 +254,11 @@ inline DatasetCase four_leaf_files()
     c.views.push_back(cloud.view());
     c.views.back().attributes[1].role = 5;
     c.views.back().attributes[1].host_type = 16;
-    c.views.back().metadata = R"({"writer": "make_golden"})";
+    c.views.back().metadata = R"({"writer":"make_golden"})";
   }
   c.views[0].time = 0.25;
   c.views[0].step = 4;
-  c.views[0].metadata = R"({"writer": "make_golden", "title": "four leaf files"})";
+  c.views[0].metadata = R"({"title":"four leaf files","writer":"make_golden"})";
   c.options.block_particles = 16;
   return c;
 }

@@ -226,8 +226,6 @@ class BatFile:
             name = section_name(s.kind, s.index)
             need(s.flags < 4, name + ": flags", "%#x" % s.flags, "bits 0 and 1")
             need(s.reserved == 0, name + ": reserved", s.reserved, 0)
-            need(s.encoding == 0, name + ": encoding", s.encoding, 0, "unsupported_version")
-            need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
             need((s.kind, s.index) > before, name + ": order", (s.kind, s.index), "above %s" % (before,))
             need(s.offset % 8 == 0, name + ": offset", s.offset, "a multiple of 8")
             need(s.offset + s.bytes <= size, name + ": end", s.offset + s.bytes, "at most %d" % size)
@@ -238,6 +236,8 @@ class BatFile:
             else:
                 need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
             if self._is_known(s.kind):
+                need(s.encoding == 0, name + ": encoding", s.encoding, 0, "unsupported_version")
+                need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
                 need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
             else:
                 need(not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood", "unsupported_version")

@@ -381,6 +381,68 @@ TEST(Writer, names_hints_time_and_metadata_come_back)
   ASSERT_NO_THROW(bat::validate(file));
 }
 
+TEST(Writer, metadata_is_stored_as_it_is_written)
+{
+  const clouds::Cloud cloud = clouds::uniform(10, 15);
+  const std::string writer = std::string("\"writer\":\"ParaBAT ") + bat::kLibraryVersion + "\"";
+  const std::pair<std::string, std::string> texts[] = {
+    { "", "{" + writer + "}" },
+    { "{ }", "{ " + writer + "}" },
+    { R"({"b": 12345678901234567890123.50, "a":1e999, "a": "\ud800"} )",
+      R"({"b": 12345678901234567890123.50, "a":1e999, "a": "\ud800",)" + writer + "} " },
+    { R"({"writer":"another","b":{"c":[{}]}})", R"({"writer":"another","b":{"c":[{}]}})" },
+    { R"({"b":{"writer":1}})", R"({"b":{"writer":1},)" + writer + "}" },
+  };
+  for (const auto& [given, stored] : texts)
+  {
+    bat::ParticleView view = cloud.view();
+    view.metadata = given;
+    const bat::File file = open(bat::encode(view));
+    EXPECT_EQ(file.metadata(), stored);
+    EXPECT_NO_THROW(bat::validate(file));
+  }
+}
+
+TEST(Writer, texts_of_errors_are_cut_to_a_page)
+{
+  clouds::Cloud cloud = clouds::uniform(10, 15);
+  cloud.columns[0].name = std::string(50'000'000, 'x');
+  try
+  {
+    (void)bat::encode(cloud.view());
+    ADD_FAILURE() << "accepted";
+  }
+  catch (const bat::Error& error)
+  {
+    const std::string text = error.what();
+    EXPECT_LE(text.size(), 4000U);
+    EXPECT_EQ(text.rfind("attribute 'xxx", 0), 0U);
+    EXPECT_NE(text.find("bytes left out"), std::string::npos);
+    EXPECT_NE(text.find("found 50000000 bytes"), std::string::npos);
+  }
+  std::string umlauts;
+  for (int i = 0; i != 3000; ++i)
+  {
+    umlauts += "\u00fc";
+  }
+  for (const char* odd : { "", "x" })
+  {
+    const std::string text = bat::Error(bat::ErrorCode::Corrupt, odd + umlauts).what();
+    for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    {
+      if (text[i] == '\xc3')
+      {
+        EXPECT_EQ(text[i + 1], '\xbc') << i;
+        ++i;
+      }
+      else
+      {
+        EXPECT_LT(static_cast<unsigned char>(text[i]), 0x80) << i;
+      }
+    }
+  }
+}
+
 TEST(Writer, input_that_cannot_be_stored_is_refused_in_words)
 {
   const clouds::Cloud cloud = clouds::uniform(100, 16);

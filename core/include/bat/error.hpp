@@ -23,18 +23,22 @@ enum class ErrorCode
 };
 
 /// Thrown by every function of the library that fails. The text names the file, the thing, what was
-/// found and what is allowed. After a throw the objects involved are as they were before the call.
+/// found and what is allowed; of one of more than 4,000 bytes, begin and end are kept. After a
+/// throw the objects involved are as they were before the call.
 class Error : public std::runtime_error
 {
 public:
   Error(ErrorCode code, const std::string& what)
-    : std::runtime_error(what)
+    : std::runtime_error(shorten(what))
     , code_(code)
   {
   }
   [[nodiscard]] ErrorCode code() const noexcept { return this->code_; }
 
 private:
+  /// A name of megabytes would bury what is wrong with it.
+  static std::string shorten(const std::string& text);
+
   ErrorCode code_;
 };
 }

@@ -7,9 +7,9 @@
 #include "build/point_bounds.hpp"
 #include "build/shallow_tree.hpp"
 #include "build/treelet.hpp"
+#include "text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
@@ -40,20 +40,6 @@ std::uint64_t sampled(std::uint64_t n)
   throw Error(ErrorCode::InvalidArgument, text);
 }
 
-bool is_utf8(const std::string& text)
-{
-  // The JSON library checks encodings when it prints.
-  try
-  {
-    (void)nlohmann::json(text).dump();
-    return true;
-  }
-  catch (const nlohmann::json::exception&)
-  {
-    return false;
-  }
-}
-
 void check_array(const ParticleParts& particles, std::size_t array, const std::string& what)
 {
   const ArrayView& view = particles.array(array);
@@ -81,24 +67,16 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
 
 void check_metadata(const std::string& metadata)
 {
-  constexpr int kMostDepth = 1000; // printing recurses
-  int deepest = 0;
-  const nlohmann::json object = nlohmann::json::parse(
-    metadata,
-    [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&)
-    {
-      deepest = std::max(deepest, depth);
-      return true;
-    },
-    false);
-  if (!object.is_object())
+  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
+  const std::optional<JsonObject> object = scan_json_object(metadata);
+  if (!object)
   {
     refuse("metadata must be a JSON object in UTF-8");
   }
-  if (deepest > kMostDepth)
+  if (object->depth > kMostDepth)
   {
     refuse(fmt::format(
-      "metadata is nested {} levels deep; at most {} are allowed", deepest, kMostDepth));
+      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
   }
 }
 

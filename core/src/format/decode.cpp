@@ -2,6 +2,7 @@
 
 #include "format/checksum.hpp"
 #include "format/index_layout.hpp"
+#include "text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -134,10 +135,13 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   const std::uint64_t unknown = needed & ~known;
   if (unknown != 0)
   {
+    const std::string what = unknown == kCompressedChunks
+      ? std::string("compressed chunks (feature 1)")
+      : fmt::format("features {:#x}", unknown);
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: needs {}, which this library does not read", file.name(),
-        unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
-                                     : fmt::format("features {:#x}", unknown)));
+      fmt::format("{}: needs {}, which {}", file.name(), what,
+        (unknown & ~kXxh3Pages) == 0 ? "only leaf files have, and this is a top file"
+                                     : "this library does not read"));
   }
   if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
     (header.flags & ~(kHasTime | kHasStep)) != 0)
@@ -211,7 +215,7 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + " has reserved bits set");
     }
-    if (s.encoding != 0)
+    if (known && s.encoding != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
         fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(),
@@ -223,7 +227,7 @@ std::vector<SectionRecord> read_sections(
         fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
           s.offset, file.size()));
     }
-    if (s.raw_bytes != s.bytes)
+    if (known && s.raw_bytes != s.bytes)
     {
       corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
     }
@@ -538,10 +542,11 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
     std::string name = reader.next_text(name_bytes[k]);
-    if (name.find('\0') != std::string::npos || !names.insert(name).second)
+    if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
     {
-      corrupt(
-        file, fmt::format("SCHEMA: the name of attribute {} occurs twice or has a zero byte", k));
+      corrupt(file,
+        fmt::format(
+          "SCHEMA: the name of attribute {} occurs twice, has a zero byte, or is not UTF-8", k));
     }
     schema.attributes[k].name = std::move(name);
   }

@@ -1,9 +1,9 @@
 #include "format/encode.hpp"
 
+#include "bat/error.hpp"
 #include "bat/version.hpp"
 #include "format/checksum.hpp"
-
-#include <nlohmann/json.hpp>
+#include "text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -50,13 +50,18 @@ std::vector<std::byte> schema_bytes(
 
 std::string metadata_text(const std::string& metadata)
 {
-  nlohmann::json object = nlohmann::json::object();
-  if (!metadata.empty())
+  std::string text = metadata.empty() ? "{}" : metadata;
+  const std::optional<JsonObject> object = scan_json_object(text, "writer");
+  if (!object)
   {
-    object = nlohmann::json::parse(metadata);
+    throw Error(ErrorCode::InvalidArgument, "metadata must be a JSON object in UTF-8");
   }
-  object.emplace("writer", std::string("ParaBAT ") + kLibraryVersion);
-  return object.dump();
+  if (!object->has_member)
+  {
+    text.insert(object->end,
+      std::string(object->is_empty ? "" : ",") + "\"writer\":\"ParaBAT " + kLibraryVersion + "\"");
+  }
+  return text;
 }
 
 SectionRecord plain_section(SectionKind kind, std::uint32_t index, std::uint64_t offset,

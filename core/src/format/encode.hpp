@@ -19,7 +19,8 @@ namespace bat::format
 [[nodiscard]] std::vector<std::byte> schema_bytes(
   SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
 
-/// METADATA: the given object, or an empty one, with `writer` added.
+/// METADATA: the text of the given object as it is, or of an empty one, with `writer` added if it
+/// has none. Throws Error{InvalidArgument} if it is no JSON object.
 [[nodiscard]] std::string metadata_text(const std::string& metadata);
 
 /// The record of a section whose bytes are `data`.
