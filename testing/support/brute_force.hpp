@@ -114,6 +114,37 @@ inline const Table::Column& column_of(const Table& table, const std::string& nam
     [&](const Table::Column& c) { return c.attribute.name == name; });
 }
 
+/// Whether a place is in a shape, by the formulas of bat/query.hpp.
+inline bool is_in(const bat::Shape& shape, const std::array<double, 3>& x)
+{
+  const auto along = [](const std::array<double, 3>& n, const std::array<double, 3>& d)
+  { return (n[0] * d[0] + n[1] * d[1]) + n[2] * d[2]; };
+  const auto from = [&](const std::array<double, 3>& c)
+  { return std::array<double, 3>{ x[0] - c[0], x[1] - c[1], x[2] - c[2] }; };
+  bool inside = false;
+  if (const auto* ball = std::get_if<bat::Sphere>(&shape.form))
+  {
+    const std::array<double, 3> d = from(ball->center);
+    inside = along(d, d) <= ball->radius * ball->radius;
+  }
+  else if (const auto* slab = std::get_if<bat::Slab>(&shape.form))
+  {
+    const double at = along(slab->normal, x);
+    inside = slab->lower <= at && at <= slab->upper;
+  }
+  else
+  {
+    const auto& box = std::get<bat::OrientedBox>(shape.form);
+    inside = true;
+    for (std::size_t i = 0; i != 3; ++i)
+    {
+      const double at = along(box.axes[i], from(box.center));
+      inside = inside && -box.half_extents[i] <= at && at <= box.half_extents[i];
+    }
+  }
+  return inside != shape.negated;
+}
+
 /// Ascending file positions that match; `part` is not looked at.
 inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& query)
 {
@@ -127,6 +158,7 @@ inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& q
     lists.emplace_back();
     std::transform(list.values.begin(), list.values.end(), std::back_inserter(lists.back()), exact);
   }
+  constexpr long double inf = std::numeric_limits<long double>::infinity();
   std::vector<std::uint64_t> found;
   for (std::uint64_t i = count_at(query.after_quality); i < count_at(query.quality); ++i)
   {
@@ -134,7 +166,17 @@ inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& q
     for (std::size_t axis = 0; query.box && axis != 3; ++axis)
     {
       const long double x = value(table.positions, table.position_type, 3 * i + axis);
-      match = match && x >= query.box->lower[axis] && x <= query.box->upper[axis];
+      match = match && x >= query.box->lower[axis] && x <= query.box->upper[axis] &&
+        !(query.half_open && x == query.box->upper[axis] && x != inf);
+    }
+    for (const bat::Shape& shape : query.shapes)
+    {
+      std::array<double, 3> x{};
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        x[axis] = static_cast<double>(value(table.positions, table.position_type, 3 * i + axis));
+      }
+      match = match && is_in(shape, x);
     }
     for (const bat::AttributeRange& range : query.ranges)
     {
@@ -149,7 +191,12 @@ inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& q
     {
       const bat::AttributeValues& list = query.values[k];
       const auto v = key_value(column_of(table, list.attribute), list.component, i);
-      match = v && std::find(lists[k].begin(), lists[k].end(), *v) != lists[k].end();
+      const bool found_one = v &&
+        (std::find(lists[k].begin(), lists[k].end(), *v) != lists[k].end() ||
+          std::any_of(list.ranges.begin(), list.ranges.end(),
+            [&](const bat::NumberRange& r)
+            { return exact(r.lower) <= *v && *v <= exact(r.upper); }));
+      match = found_one != list.negated;
     }
     if (match)
     {
@@ -201,11 +248,94 @@ inline bat::Number random_number(const Table& table, const Table::Column& column
   return number;
 }
 
-/// A list of none to some hundred values, most of which occur.
+/// Two numbers as random_number(), the smaller one first.
+inline bat::NumberRange random_range(const Table& table, const Table::Column& column,
+  std::optional<int> component, clouds::Random& random)
+{
+  bat::Number ends[2];
+  for (bat::Number& end : ends)
+  {
+    end = random_number(table, column, component, random);
+  }
+  if (random() % 4 == 0)
+  {
+    ends[1] = ends[0];
+  }
+  const bool ordered = exact(ends[0]) <= exact(ends[1]);
+  return { ordered ? ends[0] : ends[1], ordered ? ends[1] : ends[0] };
+}
+
+/// A shape with particles on its faces.
+inline bat::Shape random_shape(const Table& table, clouds::Random& random)
+{
+  const auto place = [&]
+  {
+    std::array<double, 3> x{};
+    const std::size_t i = random() % table.count;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const auto at =
+        static_cast<double>(value(table.positions, table.position_type, 3 * i + axis));
+      x[axis] = std::isfinite(at) ? at : clouds::unit(random);
+    }
+    return x;
+  };
+  const auto direction = [&]
+  {
+    std::array<double, 3> n{};
+    n[random() % 3] = random() % 2 ? 1 : -1;
+    for (double& component : n)
+    {
+      component += random() % 2 ? clouds::normal(random) : 0;
+    }
+    return n;
+  };
+  const std::array<double, 3> a = place();
+  const std::array<double, 3> b = place();
+  bat::Shape shape;
+  shape.negated = random() % 3 == 0;
+  switch (random() % 3)
+  {
+    case 0:
+      shape.form =
+        bat::Sphere{ a, std::hypot(std::hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]) };
+      break;
+    case 1:
+    {
+      bat::Slab slab;
+      slab.normal = direction();
+      const auto at = [&](const std::array<double, 3>& x)
+      { return (slab.normal[0] * x[0] + slab.normal[1] * x[1]) + slab.normal[2] * x[2]; };
+      slab.lower = std::min(at(a), at(b));
+      slab.upper = random() % 4 == 0 ? std::numeric_limits<double>::infinity()
+                                     : std::max(at(a), at(b));
+      shape.form = slab;
+      break;
+    }
+    default:
+    {
+      bat::OrientedBox box;
+      box.center = a;
+      for (std::size_t i = 0; i != 3; ++i)
+      {
+        box.axes[i] = direction();
+        const std::array<double, 3>& n = box.axes[i];
+        box.half_extents[i] =
+          std::abs((n[0] * (b[0] - a[0]) + n[1] * (b[1] - a[1])) + n[2] * (b[2] - a[2]));
+      }
+      shape.form = box;
+      break;
+    }
+  }
+  return shape;
+}
+
+/// A list of none to some hundred values, most of which occur, sometimes with ranges, sometimes of
+/// what is not wanted.
 inline bat::AttributeValues random_values(
   const Table& table, const bat::AttributeRange& key, clouds::Random& random)
 {
-  bat::AttributeValues list{ key.attribute, key.component, {} };
+  bat::AttributeValues list{ key.attribute, key.component, {}, {}, false };
   const std::uint64_t sizes[] = { 0, 1, 2, 5, 30, 300 };
   for (std::uint64_t left = sizes[random() % 32 == 0 ? 0 : 1 + random() % 5]; left != 0; --left)
   {
@@ -221,6 +351,12 @@ inline bat::AttributeValues random_values(
       list.values.emplace_back(beyond[random() % 4]);
     }
   }
+  for (std::uint64_t left = random() % 3 == 0 ? 1 + random() % 4 : 0; left != 0; --left)
+  {
+    list.ranges.push_back(
+      random_range(table, column_of(table, key.attribute), key.component, random));
+  }
+  list.negated = random() % 4 == 0;
   return list;
 }
 
@@ -253,6 +389,11 @@ inline bat::Query random_query(const Table& table, clouds::Random& random)
       box.upper[axis] = std::max(ends[0], ends[1]);
     }
     query.box = box;
+    query.half_open = random() % 4 == 0;
+  }
+  while (table.count != 0 && random() % 5 == 0)
+  {
+    query.shapes.push_back(random_shape(table, random));
   }
   const std::uint64_t ranges = kind / 6 % 3;
   for (std::uint64_t r = 0; r != ranges && !table.columns.empty() && table.count != 0; ++r)
@@ -265,18 +406,9 @@ inline bat::Query random_query(const Table& table, clouds::Random& random)
     {
       range.component = static_cast<int>(random() % components);
     }
-    bat::Number ends[2];
-    for (bat::Number& end : ends)
-    {
-      end = random_number(table, column, range.component, random);
-    }
-    if (random() % 4 == 0)
-    {
-      ends[1] = ends[0];
-    }
-    const bool ordered = exact(ends[0]) <= exact(ends[1]);
-    range.lower = ordered ? ends[0] : ends[1];
-    range.upper = ordered ? ends[1] : ends[0];
+    const bat::NumberRange ends = random_range(table, column, range.component, random);
+    range.lower = ends.lower;
+    range.upper = ends.upper;
     if (random() % 3 == 0)
     {
       query.values.push_back(random_values(table, range, random));

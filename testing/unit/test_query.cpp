@@ -278,6 +278,57 @@ TEST(Query, half_open_boxes_tile_space_and_hold_nothing_without_extent)
   expect_refused(file, wrong, "minimum 0.25 above its maximum 0.125");
 }
 
+TEST(Query, wrong_shapes_and_lists_are_refused_in_words)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const bat::File file = encode_and_open(clouds::uniform(1000, 5));
+  const auto refuse = [&](auto form, const std::string& word)
+  {
+    bat::Query query;
+    query.shapes = { { form, false } };
+    expect_refused(file, query, word);
+  };
+  refuse(bat::Sphere{ { 0, nan, 0 }, 1 }, "center of the sphere is 0, nan, 0");
+  refuse(bat::Sphere{ { 0, 0, 0 }, -1 }, "radius of the sphere is -1");
+  refuse(bat::Sphere{ { 0, 0, 0 }, inf }, "radius of the sphere is inf");
+  refuse(bat::Slab{ { 0, 0, 0 }, 0, 1 }, "normal of the slab is 0, 0, 0");
+  refuse(bat::Slab{ { 0, inf, 0 }, 0, 1 }, "normal of the slab is 0, inf, 0");
+  refuse(bat::Slab{ { 0, 1, 0 }, 2, 1 }, "from 2 to 1");
+  refuse(bat::Slab{ { 0, 1, 0 }, nan, 1 }, "from nan to 1");
+  bat::OrientedBox box;
+  box.half_extents = { 1, -0.5, 1 };
+  refuse(box, "half extent of the oriented box is -0.5");
+  box.half_extents = { 1, 1, 1 };
+  box.axes[2] = {};
+  refuse(box, "axis of the oriented box is 0, 0, 0");
+  bat::Query query;
+  query.values = { { "id", {}, {}, { { 5, 4 } }, false } };
+  expect_refused(file, query, "minimum 5 above its maximum 4");
+  query.values = { { "id", {}, {}, { { nan, 4 } }, true } };
+  expect_refused(file, query, "NaN");
+}
+
+TEST(Query, what_is_not_wanted_is_the_rest)
+{
+  const bat::File file = encode_and_open(clouds::with_nan(20000, 6));
+  const auto count = [&](bat::AttributeValues list)
+  {
+    bat::Query query;
+    query.values = { std::move(list) };
+    return file.select(query).count;
+  };
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    const std::vector<bat::NumberRange> ranges{ { -1.0, 0.25 }, { 0.5, 3 }, { 2, 2.5 } };
+    const std::vector<bat::Number> values{ 0.375, std::int64_t{ 7 } };
+    const std::uint64_t wanted = count({ attribute.name, {}, values, ranges, false });
+    EXPECT_EQ(wanted + count({ attribute.name, {}, values, ranges, true }), 20000U);
+    EXPECT_EQ(count({ attribute.name, {}, {}, {}, false }), 0U);
+    EXPECT_EQ(count({ attribute.name, {}, {}, {}, true }), 20000U);
+  }
+}
+
 TEST(Query, nan_is_in_no_box_and_no_range)
 {
   const clouds::Cloud cloud = clouds::with_nan(5000, 10);

@@ -3,10 +3,12 @@
 
 #include "bat/types.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace bat
@@ -21,16 +23,62 @@ struct AttributeRange
   Number upper = 0.0;
 };
 
-/// Values of one attribute, e.g. ids: a particle matches if its value equals one of the numbers.
-/// Compared without rounding (FORMAT.md section 13): a number that the type cannot hold matches
-/// nothing, neither does an empty list. NaN is Error{InvalidArgument}. Order and repetition do not
-/// matter.
+/// A closed range of numbers.
+struct NumberRange
+{
+  Number lower = 0.0;
+  Number upper = 0.0;
+};
+
+/// Values of one attribute, e.g. ids: a particle matches if its value equals one of `values` or
+/// lies in one of `ranges`. Compared without rounding (FORMAT.md section 13): a number that the
+/// type cannot hold matches nothing, neither do empty lists. NaN and a range that ends before it
+/// begins are Error{InvalidArgument}. Order, repetition and overlaps do not matter.
 struct AttributeValues
 {
   std::string attribute;
   /// As for ranges. A magnitude has to equal the number to the last bit.
   std::optional<int> component;
   std::vector<Number> values;
+  std::vector<NumberRange> ranges = {};
+  /// Turns the condition round: the particles that do not match, which those with NaN are.
+  bool negated = false;
+};
+
+/// What is within `radius` of `center`: ((dx * dx + dy * dy) + dz * dz) <= radius * radius in
+/// double precision, dx being x - center[0] and so on. Finite; the radius is at least 0.
+struct Sphere
+{
+  std::array<double, 3> center{};
+  double radius = 0;
+};
+
+/// What lies between two planes: lower <= ((n[0] * x + n[1] * y) + n[2] * z) <= upper in double
+/// precision, n being `normal`, of any length but 0. Its components are finite; the ends may be
+/// infinite.
+struct Slab
+{
+  std::array<double, 3> normal{};
+  double lower = 0;
+  double upper = 0;
+};
+
+/// A box in any direction: for each of its axes a, -h <= ((a[0] * dx + a[1] * dy) + a[2] * dz) <= h
+/// in double precision, h being its half extent, dx being x - center[0] and so on. Axes are usually
+/// of length 1 and at right angles; none may be 0. Finite; half extents are at least 0.
+struct OrientedBox
+{
+  std::array<double, 3> center{};
+  std::array<std::array<double, 3>, 3> axes{ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+  std::array<double, 3> half_extents{};
+};
+
+/// A closed piece of space; a particle with a coordinate that is NaN is in none, nor is one for
+/// which the formula gives NaN.
+struct Shape
+{
+  std::variant<Sphere, Slab, OrientedBox> form;
+  bool negated = false; ///< what is not in it
 };
 
 /// All conditions hold together. Defaults ask for everything.
@@ -44,6 +92,8 @@ struct Query
   /// Leaves out the upper faces of the box, those at infinity excepted: the boxes of a tiling of
   /// space then share no particle. A box without extent on an axis holds nothing.
   bool half_open = false;
+  /// Further pieces of space that a particle has to be in, all of them.
+  std::vector<Shape> shapes;
   std::vector<AttributeRange> ranges;
   std::vector<AttributeValues> values;
   /// Deals particles out to `parts` readers: part `part` gets a compact piece of space with its

@@ -25,7 +25,11 @@ bool is_apart(const format::LeafKeyRecord& key, const query::KeyCondition& condi
     [&](const auto& wanted)
     {
       using V = typename std::decay_t<decltype(wanted)>::Value;
-      return !query::meets(wanted, from_bits<V>(key.minimum), from_bits<V>(key.maximum));
+      const V minimum = from_bits<V>(key.minimum);
+      const V maximum = from_bits<V>(key.maximum);
+      const bool has_nan = (key.flags & format::kHasNaN) != 0;
+      return condition.negated ? !has_nan && query::covers(wanted, minimum, maximum)
+                               : !query::meets(wanted, minimum, maximum);
     },
     condition.wanted);
 }
@@ -272,7 +276,7 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& c
   for (std::size_t node = 0; node != nodes.size();)
   {
     const format::NodeRecord& record = nodes[node];
-    if (conditions.box && are_apart(record, *conditions.box))
+    if (query::relate(record.lower, record.upper, conditions.places) == query::Relation::Outside)
     {
       node = record.skip;
       continue;

@@ -16,20 +16,6 @@
 
 namespace bat
 {
-/// True if two boxes, or records that have one, share no point.
-template <class A, class B>
-bool are_apart(const A& a, const B& b)
-{
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    if (a.upper[axis] < b.lower[axis] || a.lower[axis] > b.upper[axis])
-    {
-      return true;
-    }
-  }
-  return false;
-}
-
 class Dataset::Impl
 {
 public:

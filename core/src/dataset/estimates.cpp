@@ -15,7 +15,7 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kMostLeaves = 64;          ///< that are opened to estimate a spacing
+constexpr std::size_t kMostLeaves = 64;           ///< that are opened to estimate a spacing
 constexpr std::size_t kMostLeavesOfBudget = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
 
@@ -113,6 +113,8 @@ double Dataset::quality_within(
   whole.after_quality = 0;
   const std::vector<Impl::Task> tasks = this->impl_->tasks(this->impl_->conditions(whole));
   const bool of_attributes = !query.ranges.empty() || !query.values.empty();
+  const bool of_list = std::any_of(query.values.begin(), query.values.end(),
+    [](const AttributeValues& list) { return !list.negated && list.ranges.empty(); });
   // particles_at() rounds up in each leaf file.
   const auto particles_of_leaves = [&](double q)
   {
@@ -121,8 +123,8 @@ double Dataset::quality_within(
       { return sum + count_at(q, task.ranks.end - task.ranks.begin); });
   };
   const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
-  if (of_leaves == query.quality || (!query.box && !of_attributes) ||
-    (tasks.size() > kMostLeavesOfBudget && query.values.empty()))
+  if (of_leaves == query.quality || (!query.box && query.shapes.empty() && !of_attributes) ||
+    (tasks.size() > kMostLeavesOfBudget && !of_list))
   {
     return of_leaves;
   }
@@ -154,7 +156,7 @@ double Dataset::quality_within(
   const auto matches = static_cast<double>(sample.count);
   const double least = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
   // It may be that everything fits. A few ids must not get lost in a sample.
-  const bool in_full = !query.values.empty() || least <= limit;
+  const bool in_full = of_list || least <= limit;
   // Above what the sample tells by three standard deviations. Between two levels space is not
   // covered evenly, so that it has to be tried.
   const double estimate = in_full
@@ -181,7 +183,8 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
   whole.after_quality = 0;
   whole.ranges.clear();
   whole.values.clear();
-  const std::vector<Impl::Task> tasks = this->impl_->tasks(this->impl_->conditions(whole));
+  const query::Conditions conditions = this->impl_->conditions(whole);
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
   struct Weighted
   {
     double spacing;
@@ -196,7 +199,9 @@ double Dataset::spacing(const Query& query, const QueryOptions& options) const
       tasks[t].leaf, options, [&] { regions = this->impl_->leaf(tasks[t].leaf).regions(); });
     for (const Region& region : regions)
     {
-      if (query.box && are_apart(region.bounds, *query.box))
+      const Box& bounds = region.bounds;
+      if (query::relate(bounds.lower.data(), bounds.upper.data(), conditions.places) ==
+        query::Relation::Outside)
       {
         continue;
       }

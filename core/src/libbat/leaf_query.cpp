@@ -3,6 +3,7 @@
 #include "libbat/parallel.hpp"
 #include "query/conditions.hpp"
 #include "query/match.hpp"
+#include "query/places.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,23 @@ std::optional<std::uint32_t> wanted_bits(
   return all;
 }
 
+template <class V>
+std::optional<std::uint32_t> wanted_bits(
+  const std::optional<FloatRange>& header_range, const query::IntervalSet<V>& set)
+{
+  std::uint32_t all = 0;
+  for (const ClassRange<V>& range : set.ranges())
+  {
+    const auto bits = wanted_bits(header_range, range);
+    if (!bits)
+    {
+      return std::nullopt;
+    }
+    all |= *bits;
+  }
+  return all;
+}
+
 /// Finds the candidates of a query, treelet by treelet.
 class Walk
 {
@@ -67,6 +85,10 @@ public:
   {
     for (const query::KeyCondition& condition : conditions.keys)
     {
+      if (condition.negated)
+      {
+        continue; // bitmaps tell which values there are, and not that there are no others
+      }
       const auto bits = std::visit([&](const auto& wanted)
         { return wanted_bits(leaf.header().attributes[condition.attribute].range, wanted); },
         condition.wanted);
@@ -107,7 +129,7 @@ public:
         continue;
       }
       // Both sides include the plane, which costs nothing and needs no trust in where equals went.
-      const auto& box = this->conditions_.box;
+      const auto& box = this->conditions_.places.box;
       if (!box || !(box->upper[node.axis] < node.split))
       {
         open.push_back(node.right);
@@ -123,7 +145,7 @@ public:
 private:
   void find_treelets()
   {
-    const auto& box = this->conditions_.box;
+    const auto& box = this->conditions_.places.box;
     const auto& bounds = this->leaf_.header().bounds;
     if (box && bounds)
     {
@@ -273,10 +295,11 @@ private:
   void flush(std::vector<Span>& out)
   {
     this->matches_.reset(this->count_);
-    if (this->conditions_.box)
+    if (!this->conditions_.places.everywhere())
     {
       const Elements positions = this->values(this->treelet_.positions_begin, 12);
-      query::match_box(ScalarType::Float32, &positions, 1, *this->conditions_.box, this->matches_);
+      query::match_places(
+        ScalarType::Float32, &positions, 1, this->conditions_.places, this->matches_);
     }
     for (const query::KeyCondition& key : this->conditions_.keys)
     {

@@ -12,31 +12,8 @@ namespace bat::query
 {
 namespace
 {
-constexpr std::uint64_t kBoxBit = 1;
+constexpr std::uint64_t kPlaceBit = 1;
 constexpr std::uint64_t kOutside = ~std::uint64_t{ 0 };
-
-enum class Relation
-{
-  Outside,
-  Partial,
-  Inside
-};
-
-Relation relate(const double* lower, const double* upper, const Box& box)
-{
-  bool inside = true;
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    if (upper[axis] < box.lower[axis] || lower[axis] > box.upper[axis])
-    {
-      return Relation::Outside;
-    }
-    // A side at infinity belongs to a treelet that may hold NaN, which is in no box.
-    inside = inside && box.lower[axis] <= lower[axis] && upper[axis] <= box.upper[axis] &&
-      std::isfinite(lower[axis]) && std::isfinite(upper[axis]);
-  }
-  return inside ? Relation::Inside : Relation::Partial;
-}
 
 std::uint32_t bits_from_to(int first, int last)
 {
@@ -77,7 +54,24 @@ public:
       condition.wanted);
   }
 
-  /// Of a treelet or block with this bitmap.
+  /// How a treelet or block stands to the condition.
+  [[nodiscard]] Relation treelet(std::size_t t) const
+  {
+    return reversed(this->treelet_bits(t).relation, this->condition_.negated);
+  }
+  [[nodiscard]] Relation block(std::uint32_t bitmap, const TreeletBits& bits) const
+  {
+    return reversed(relation_of(bitmap, bits), this->condition_.negated);
+  }
+
+  /// Of the condition without its negation.
+  [[nodiscard]] TreeletBits treelet_bits(std::size_t t) const
+  {
+    return std::visit(
+      [&](const auto& wanted) { return this->treelet_of(wanted, t); }, this->condition_.wanted);
+  }
+
+private:
   [[nodiscard]] static Relation relation_of(std::uint32_t bitmap, const TreeletBits& bits)
   {
     return (bitmap & bits.possible) == 0 ? Relation::Outside
@@ -85,13 +79,11 @@ public:
                                          : Relation::Partial;
   }
 
-  [[nodiscard]] TreeletBits treelet(std::size_t t) const
+  template <class V>
+  void find_bins(const std::vector<V>&, const IntervalSet<V>&)
   {
-    return std::visit(
-      [&](const auto& wanted) { return this->treelet_of(wanted, t); }, this->condition_.wanted);
   }
 
-private:
   template <class V>
   void find_bins(const std::vector<V>& edges, const ClassRange<V>& range)
   {
@@ -181,6 +173,41 @@ private:
     return bits;
   }
 
+  template <class V>
+  TreeletBits treelet_of(const IntervalSet<V>& set, std::size_t t) const
+  {
+    const format::TreeletKeyRecord& record = this->index_.treelets[t];
+    const V minimum = from_bits<V>(record.minimum);
+    const V maximum = from_bits<V>(record.maximum);
+    TreeletBits bits;
+    if (minimum > maximum || !meets(set, minimum, maximum))
+    {
+      return bits;
+    }
+    const bool has_nan = (record.flags & format::kHasNaN) != 0;
+    if (!has_nan && covers(set, minimum, maximum))
+    {
+      bits.relation = Relation::Inside;
+      return bits;
+    }
+    for (std::uint32_t bit = 0; bit != kBitmapBits; ++bit)
+    {
+      const std::uint32_t bin = first_bin_of_bit(bit, record.first_bin, record.last_bin);
+      const std::uint32_t next = first_bin_of_bit(bit + 1, record.first_bin, record.last_bin);
+      if (bin == next)
+      {
+        continue;
+      }
+      // Values of a bin are below the edge behind it, so that this is a little more than there is.
+      const V from = bin == record.first_bin ? minimum : from_bits<V>(this->index_.edges[bin - 1]);
+      const V to = next > record.last_bin ? maximum : from_bits<V>(this->index_.edges[next - 1]);
+      bits.possible |= meets(set, from, to) ? std::uint32_t{ 1 } << bit : 0;
+      bits.certain |= !has_nan && covers(set, from, to) ? std::uint32_t{ 1 } << bit : 0;
+    }
+    bits.relation = relation_of(record.bitmap, bits);
+    return bits;
+  }
+
   const KeyIndex& index_;
   const KeyCondition& condition_;
   std::uint32_t first_bin_ = 0; ///< of a range
@@ -203,9 +230,9 @@ public:
 
   std::vector<Interval> run()
   {
-    if (this->conditions_.box)
+    if (!this->conditions_.places.everywhere())
     {
-      this->classify_box();
+      this->classify_places();
     }
     for (const KeyCondition& condition : this->conditions_.keys)
     {
@@ -230,13 +257,13 @@ public:
   }
 
 private:
-  void classify_box()
+  void classify_places()
   {
     const std::vector<format::NodeRecord>& nodes = this->index_.nodes;
     for (std::size_t i = 0; i < nodes.size();)
     {
       const format::NodeRecord& node = nodes[i];
-      const Relation relation = relate(node.lower, node.upper, *this->conditions_.box);
+      const Relation relation = relate(node.lower, node.upper, this->conditions_.places);
       const bool leaf = node.skip == i + 1;
       if (relation == Relation::Partial && !leaf)
       {
@@ -246,7 +273,7 @@ private:
       // Nodes of a full binary tree: one leaf more than inner nodes.
       const std::size_t treelets = (node.skip - i + 1) / 2;
       const std::uint64_t state = relation == Relation::Outside ? kOutside
-        : relation == Relation::Partial                         ? kBoxBit
+        : relation == Relation::Partial                         ? kPlaceBit
                                                                 : 0;
       std::fill_n(this->states_.begin() + node.first_treelet, treelets, state);
       i = node.skip;
@@ -259,7 +286,7 @@ private:
     {
       if (this->states_[t] != kOutside)
       {
-        const Relation relation = this->tests_[r].treelet(t).relation;
+        const Relation relation = this->tests_[r].treelet(t);
         this->states_[t] = relation == Relation::Outside ? kOutside
           : relation == Relation::Partial                ? this->states_[t] | key_bit(r)
                                                          : this->states_[t];
@@ -289,9 +316,9 @@ private:
           this->blocks_of(t), this->states_[t]);
       }
     }
-    if (this->conditions_.box)
+    if (!this->conditions_.places.everywhere())
     {
-      this->refine_box();
+      this->refine_places();
     }
     for (std::size_t r = 0; r != this->tests_.size(); ++r)
     {
@@ -340,10 +367,10 @@ private:
     return records;
   }
 
-  void refine_box()
+  void refine_places()
   {
     std::vector<std::size_t> treelets;
-    const std::vector<Span> spans = this->undecided_blocks(kBoxBit, treelets);
+    const std::vector<Span> spans = this->undecided_blocks(kPlaceBit, treelets);
     const auto boxes =
       this->read_blocks<format::BlockBoxRecord>(format::SectionKind::BlockBoxes, 0, spans);
     std::size_t at = 0;
@@ -367,7 +394,7 @@ private:
             format::block_coordinate(node.lower[axis], node.upper[axis], boxes[at].upper[axis]);
         }
         this->decide(
-          this->first_refined_[t] + b, kBoxBit, relate(lower, upper, *this->conditions_.box));
+          this->first_refined_[t] + b, kPlaceBit, relate(lower, upper, this->conditions_.places));
       }
     }
   }
@@ -424,11 +451,11 @@ private:
     std::size_t at = 0;
     for (const std::size_t t : treelets)
     {
-      const KeyTest::TreeletBits bits = this->tests_[r].treelet(t);
+      const KeyTest::TreeletBits bits = this->tests_[r].treelet_bits(t);
       for (std::uint64_t b = 0; b != this->blocks_of(t); ++b, ++at)
       {
         this->decide(
-          this->first_refined_[t] + b, key_bit(r), KeyTest::relation_of(bitmaps[at], bits));
+          this->first_refined_[t] + b, key_bit(r), this->tests_[r].block(bitmaps[at], bits));
       }
     }
   }

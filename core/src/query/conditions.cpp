@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace bat::query
 {
@@ -49,31 +47,8 @@ ValueClass class_of(const Target& target, const KeyCondition& condition)
                                  : value_class(target.attributes[condition.attribute].type);
 }
 
-// As a closed box; one that holds nothing has its ends the wrong way round. Coordinates are
-// doubles, or floats, which are doubles.
-Box without_upper_faces(const Box& box)
+void check_range(const Target& target, const std::string& what, const NumberRange& range)
 {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  Box closed = box;
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    if (box.upper[axis] == inf)
-    {
-      continue;
-    }
-    if (box.lower[axis] == box.upper[axis])
-    {
-      return { { inf, inf, inf }, { -inf, -inf, -inf } };
-    }
-    closed.upper[axis] = std::nextafter(box.upper[axis], -inf);
-  }
-  return closed;
-}
-
-KeyCondition make_range(const Target& target, const AttributeRange& range)
-{
-  const std::string what = fmt::format("range on '{}'", range.attribute);
-  KeyCondition condition = find_key(target, range.attribute, range.component, what);
   if (is_nan(range.lower) || is_nan(range.upper))
   {
     refuse(target.name, what + " has NaN for an end");
@@ -84,6 +59,13 @@ KeyCondition make_range(const Target& target, const AttributeRange& range)
       fmt::format("{} has its minimum {} above its maximum {}", what, to_string(range.lower),
         to_string(range.upper)));
   }
+}
+
+KeyCondition make_range(const Target& target, const AttributeRange& range)
+{
+  const std::string what = fmt::format("range on '{}'", range.attribute);
+  KeyCondition condition = find_key(target, range.attribute, range.component, what);
+  check_range(target, what, { range.lower, range.upper });
   condition.wanted = dispatch(class_of(target, condition),
     [&](auto value) -> decltype(condition.wanted)
     { return to_class<decltype(value)>(range.lower, range.upper); });
@@ -107,10 +89,34 @@ bool is_run(const std::vector<V>& ascending)
   }
 }
 
+// Values and ranges of a list as ranges.
+template <class V>
+decltype(KeyCondition::wanted) with_ranges(const Target& target, const std::string& what,
+  const AttributeValues& list, const std::vector<V>& values)
+{
+  std::vector<ClassRange<V>> ranges;
+  for (const V value : values)
+  {
+    ranges.push_back({ value, value });
+  }
+  for (const NumberRange& range : list.ranges)
+  {
+    check_range(target, what, range);
+    ranges.push_back(to_class<V>(range.lower, range.upper));
+  }
+  const IntervalSet<V> set(std::move(ranges));
+  if (set.ranges().size() == 1)
+  {
+    return set.ranges().front();
+  }
+  return set;
+}
+
 KeyCondition make_values(const Target& target, const AttributeValues& list)
 {
   const std::string what = fmt::format("list of values of '{}'", list.attribute);
   KeyCondition condition = find_key(target, list.attribute, list.component, what);
+  condition.negated = list.negated;
   condition.wanted = dispatch(class_of(target, condition),
     [&](auto value) -> decltype(condition.wanted)
     {
@@ -128,6 +134,10 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
         {
           values.push_back(one.lower);
         }
+      }
+      if (!list.ranges.empty())
+      {
+        return with_ranges<V>(target, what, list, values);
       }
       const ValueSet<V> set(std::move(values));
       if (is_run(set.values()))
@@ -195,26 +205,7 @@ Conditions make_conditions(const Target& target, const RankInterval& ranks, cons
   Conditions conditions;
   conditions.after_quality = query.after_quality;
   conditions.quality = query.quality;
-  if (query.box)
-  {
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      const double lower = query.box->lower[axis];
-      const double upper = query.box->upper[axis];
-      const char name = "xyz"[axis];
-      if (std::isnan(lower) || std::isnan(upper))
-      {
-        refuse(target.name, fmt::format("the box has NaN on the {} axis", name));
-      }
-      if (lower > upper)
-      {
-        refuse(target.name,
-          fmt::format(
-            "the box has its minimum {} above its maximum {} on the {} axis", lower, upper, name));
-      }
-    }
-    conditions.box = query.half_open ? without_upper_faces(*query.box) : *query.box;
-  }
+  conditions.places = make_places(target.name, query);
   for (const AttributeRange& range : query.ranges)
   {
     conditions.keys.push_back(make_range(target, range));
@@ -223,10 +214,17 @@ Conditions make_conditions(const Target& target, const RankInterval& ranks, cons
   {
     conditions.keys.push_back(make_values(target, list));
   }
-  conditions.never = (conditions.box && conditions.box->lower[0] > conditions.box->upper[0]) ||
-    std::any_of(conditions.keys.begin(), conditions.keys.end(),
-      [](const KeyCondition& key)
-      { return std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted); });
+  const std::optional<Box>& box = conditions.places.box;
+  conditions.never = box && box->lower[0] > box->upper[0];
+  for (std::size_t k = conditions.keys.size(); k-- != 0;)
+  {
+    const KeyCondition& key = conditions.keys[k];
+    if (std::visit([](const auto& wanted) { return is_empty(wanted); }, key.wanted))
+    {
+      conditions.never = conditions.never || !key.negated;
+      conditions.keys.erase(conditions.keys.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
   return of_leaf(conditions, n, ranks);
 }
 

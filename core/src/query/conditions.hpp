@@ -4,6 +4,7 @@
 #include "bat/file.hpp"
 #include "dataset/leaf_source.hpp"
 #include "numbers.hpp"
+#include "query/places.hpp"
 #include "query/value_set.hpp"
 
 #include <cstdint>
@@ -14,15 +15,18 @@
 
 namespace bat::query
 {
-/// What the value of one key has to be: in a range, or one of a list.
+/// What the value of one key has to be: in a range, one of a list, or in one of several ranges; or
+/// not, NaN being in none.
 struct KeyCondition
 {
   std::size_t attribute = 0;
   std::size_t key = 0;
   int component = 0; ///< -1 for the magnitude
   std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
-    ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>>
+    ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
+    IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
     wanted; ///< of the class of the key
+  bool negated = false;
 };
 
 struct Conditions
@@ -33,11 +37,14 @@ struct Conditions
   std::uint64_t end_position = 0;
   std::uint64_t first_rank = 0; ///< of the part
   std::uint64_t end_rank = 0;
-  std::optional<Box> box;
+  Places places;
   std::vector<KeyCondition> keys;
   bool never = false; ///< no value can match, in whatever file
 
-  [[nodiscard]] bool none() const noexcept { return !this->box && this->keys.empty(); }
+  [[nodiscard]] bool none() const noexcept
+  {
+    return this->places.everywhere() && this->keys.empty();
+  }
   /// No particle can match.
   [[nodiscard]] bool nothing() const noexcept
   {

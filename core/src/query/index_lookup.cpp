@@ -46,6 +46,18 @@ std::vector<Probe<V>> probes_of(const ValueSet<V>& set)
   return probes;
 }
 
+template <class V>
+std::vector<Probe<V>> probes_of(const IntervalSet<V>& set)
+{
+  std::vector<Probe<V>> probes;
+  probes.reserve(set.ranges().size());
+  for (const ClassRange<V>& range : set.ranges())
+  {
+    probes.push_back({ range.lower, range.upper });
+  }
+  return probes;
+}
+
 /// One page of the index at a time.
 template <class V>
 class IndexPage
@@ -236,7 +248,7 @@ private:
 std::optional<std::vector<std::uint32_t>> look_up(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
 {
-  if (!file.has_sorted_index(condition.key) || tested == 0)
+  if (!file.has_sorted_index(condition.key) || tested == 0 || condition.negated)
   {
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "query/match.hpp"
 
+#include "query/narrow.hpp"
 #include "query/range_loops.hpp"
 
 #include <algorithm>
@@ -10,40 +11,6 @@ namespace bat::query
 {
 namespace
 {
-// Ends of a range in the type of the attribute: v >= lower in T exactly where it holds on the real
-// line.
-template <class T, class V>
-bool narrow(const ClassRange<V>& range, T& lower, T& upper)
-{
-  if constexpr (std::is_same_v<T, float>)
-  {
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    lower = static_cast<float>(range.lower);
-    lower = static_cast<double>(lower) < range.lower ? std::nextafter(lower, inf) : lower;
-    upper = static_cast<float>(range.upper);
-    upper = static_cast<double>(upper) > range.upper ? std::nextafter(upper, -inf) : upper;
-    return true;
-  }
-  else if constexpr (std::is_same_v<T, V>)
-  {
-    lower = range.lower;
-    upper = range.upper;
-    return true;
-  }
-  else
-  {
-    constexpr V least = std::numeric_limits<T>::min();
-    constexpr V most = std::numeric_limits<T>::max();
-    if (range.lower > most || range.upper < least)
-    {
-      return false;
-    }
-    lower = static_cast<T>(std::max(range.lower, least));
-    upper = static_cast<T>(std::min(range.upper, most));
-    return true;
-  }
-}
-
 template <class T>
 struct Between
 {
@@ -77,22 +44,10 @@ const ValueSet<V>& make_test(const ValueSet<V>& set)
   return set;
 }
 
-// Calls bits(values, count) for the tuples of `components` T, up to kWordBits at a time.
-template <class T, class Bits>
-void match_tuples(const Elements* parts, std::size_t part_count, std::size_t components,
-  Matches& matches, const Bits& bits)
+template <class T, class V>
+const IntervalSet<V>& make_test(const IntervalSet<V>& set)
 {
-  for (std::size_t p = 0; p != part_count; ++p)
-  {
-    const T* tuples = reinterpret_cast<const T*>(parts[p].first);
-    for (std::size_t left = parts[p].count; left != 0;)
-    {
-      const std::size_t count = std::min(left, kWordBits);
-      matches.keep(count, bits(tuples, count));
-      tuples += count * components;
-      left -= count;
-    }
-  }
+  return set;
 }
 }
 
@@ -106,42 +61,11 @@ void append(std::vector<Span>& spans, const Span& next)
   spans.push_back(next);
 }
 
-void match_box(ScalarType type, const Elements* positions, std::size_t part_count, const Box& box,
-  Matches& matches)
-{
-  dispatch(type,
-    [&](auto value)
-    {
-      using T = decltype(value);
-      if constexpr (std::is_floating_point_v<T>)
-      {
-        Between<T> sides[3];
-        for (std::size_t axis = 0; axis != 3; ++axis)
-        {
-          narrow<T, double>(
-            { box.lower[axis], box.upper[axis] }, sides[axis].lower, sides[axis].upper);
-        }
-        match_tuples<T>(positions, part_count, 3, matches,
-          [&](const T* p, std::size_t count)
-          {
-            return bits_where(count,
-              [&](std::size_t i)
-              {
-                const T x = p[3 * i];
-                const T y = p[3 * i + 1];
-                const T z = p[3 * i + 2];
-                return (x >= sides[0].lower) & (x <= sides[0].upper) & (y >= sides[1].lower) &
-                  (y <= sides[1].upper) & (z >= sides[2].lower) & (z <= sides[2].upper);
-              });
-          });
-      }
-    });
-}
-
 void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
   const KeyCondition& condition, Matches& matches)
 {
   const auto components = static_cast<std::size_t>(attribute.components);
+  const std::uint64_t flip = condition.negated ? ~std::uint64_t{ 0 } : 0;
   dispatch(attribute.type,
     [&](auto value)
     {
@@ -157,8 +81,10 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
               match_tuples<T>(values, part_count, components, matches,
                 [&, test = make_test<double>(wanted)](const T* tuples, std::size_t count)
                 {
-                  return test.bits(count,
-                    [&](std::size_t i) { return magnitude(tuples + i * components, components); });
+                  return flip ^
+                    test.bits(count,
+                      [&](std::size_t i)
+                      { return magnitude(tuples + i * components, components); });
                 });
             }
           }
@@ -167,7 +93,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
             const auto& test = make_test<T>(wanted);
             if constexpr (std::is_same_v<decltype(test), const Between<T>&>)
             {
-              if (components == 1 &&
+              if (components == 1 && flip == 0 &&
                 match_between(values, part_count, test.lower, test.upper, matches))
               {
                 return;
@@ -177,7 +103,7 @@ void match_key(const Attribute& attribute, const Elements* values, std::size_t p
               [&](const T* tuples, std::size_t count)
               {
                 const T* own = tuples + condition.component;
-                return test.bits(count, [=](std::size_t i) { return own[i * components]; });
+                return flip ^ test.bits(count, [=](std::size_t i) { return own[i * components]; });
               });
           }
         },

@@ -16,11 +16,8 @@ namespace bat::query
 /// Extends the last span where `next` follows it without a gap.
 void append(std::vector<Span>& spans, const Span& next);
 
-/// Keeps of the next particles of `matches` those inside `box`. `positions`: x, y, z in `type`.
-void match_box(ScalarType type, const Elements* positions, std::size_t part_count, const Box& box,
-  Matches& matches);
-
-/// The same for a key; `values` are of `attribute`, all components of each particle.
+/// Keeps of the next particles of `matches` those that meet the condition; `values` are of
+/// `attribute`, all components of each particle.
 void match_key(const Attribute& attribute, const Elements* values, std::size_t part_count,
   const KeyCondition& condition, Matches& matches);
 

@@ -179,7 +179,7 @@ public:
     const std::uint64_t undecided = this->divide(pieces, count);
     if ((undecided & 1) != 0)
     {
-      this->test_box();
+      this->test_places();
     }
     for (std::size_t r = 0; r != this->conditions_.keys.size(); ++r)
     {
@@ -260,12 +260,12 @@ private:
       .visit(this->spans_.data(), this->spans_.size(), tuple_bytes, match);
   }
 
-  void test_box()
+  void test_places()
   {
     const auto type = static_cast<ScalarType>(this->file_.schema.head.position_type);
     this->test(format::SectionKind::Positions, 0, 3 * size_of(type),
       [&](const Elements* parts, std::size_t count)
-      { match_box(type, parts, count, *this->conditions_.box, this->matches_); });
+      { match_places(type, parts, count, this->conditions_.places, this->matches_); });
   }
 
   void test_key(const KeyCondition& condition)
@@ -328,10 +328,10 @@ Selection select_pieces(
     cut_long(pieces, selection.tested);
     const std::vector<Job> jobs = make_jobs(pieces);
     std::vector<std::vector<Span>> found(jobs.size());
-    tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
-      Tester(file, conditions)
-        .run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
-    });
+    tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
+      [&](std::size_t j) {
+        Tester(file, conditions).run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
+      });
     selection.spans = joined(std::move(found));
   }
   for (const Span& span : selection.spans)
@@ -412,8 +412,8 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
       file.schema.levels, { { conditions.first_rank, conditions.end_rank, 0 } }, conditions);
   }
   // A look at treelets and blocks takes longer than an index of a few ids.
-  const bool is_alone =
-    conditions.keys.size() == 1 && !conditions.box && file.has_sorted_index(conditions.keys[0].key);
+  const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
+    file.has_sorted_index(conditions.keys[0].key);
   std::vector<Piece> pieces;
   if (is_alone)
   {

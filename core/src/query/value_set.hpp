@@ -1,4 +1,4 @@
-// A list of numbers that values are looked up in.
+// Lists of numbers, and of ranges of numbers, that values are looked up in.
 #pragma once
 
 #include "numbers.hpp"
@@ -113,6 +113,62 @@ private:
   std::shared_ptr<const Shared> shared_;
 };
 
+/// Closed ranges of numbers of the class V, any of which will do. Copies share them.
+template <class V>
+class IntervalSet
+{
+public:
+  using Value = V;
+
+  /// In any order; they may overlap, and some may be empty.
+  explicit IntervalSet(std::vector<ClassRange<V>> ranges)
+  {
+    ranges.erase(std::remove_if(ranges.begin(), ranges.end(),
+                   [](const ClassRange<V>& r) { return r.empty || r.lower > r.upper; }),
+      ranges.end());
+    std::sort(ranges.begin(), ranges.end(),
+      [](const ClassRange<V>& a, const ClassRange<V>& b) { return a.lower < b.lower; });
+    auto joined = std::make_shared<std::vector<ClassRange<V>>>();
+    for (const ClassRange<V>& range : ranges)
+    {
+      if (!joined->empty() && !(joined->back().upper < range.lower))
+      {
+        joined->back().upper = std::max(joined->back().upper, range.upper);
+        continue;
+      }
+      joined->push_back(range);
+    }
+    this->ranges_ = std::move(joined);
+  }
+
+  /// Ascending, apart from each other, none empty.
+  [[nodiscard]] const std::vector<ClassRange<V>>& ranges() const noexcept { return *this->ranges_; }
+
+  /// The first range that does not end below `value`.
+  [[nodiscard]] auto first_from(V value) const noexcept
+  {
+    return std::partition_point(this->ranges_->begin(), this->ranges_->end(),
+      [value](const ClassRange<V>& r) { return r.upper < value; });
+  }
+
+  /// False for NaN.
+  [[nodiscard]] bool contains(V value) const noexcept
+  {
+    const auto range = this->first_from(value);
+    return range != this->ranges_->end() && range->lower <= value && value <= range->upper;
+  }
+
+  /// Bit i is whether value(i) is in one of the ranges, for i below `count`, at most kWordBits.
+  template <class At>
+  [[nodiscard]] std::uint64_t bits(std::size_t count, const At& value) const
+  {
+    return bits_where(count, [&](std::size_t i) { return this->contains(value(i)); });
+  }
+
+private:
+  std::shared_ptr<const std::vector<ClassRange<V>>> ranges_;
+};
+
 template <class V>
 [[nodiscard]] bool is_empty(const ClassRange<V>& range) noexcept
 {
@@ -122,6 +178,11 @@ template <class V>
 [[nodiscard]] bool is_empty(const ValueSet<V>& set) noexcept
 {
   return set.values().empty();
+}
+template <class V>
+[[nodiscard]] bool is_empty(const IntervalSet<V>& set) noexcept
+{
+  return set.ranges().empty();
 }
 
 /// True if one of the numbers lies between the two, which are not NaN.
@@ -136,5 +197,29 @@ template <class V>
   const std::vector<V>& all = set.values();
   const auto found = std::lower_bound(all.begin(), all.end(), minimum);
   return found != all.end() && *found <= maximum;
+}
+template <class V>
+[[nodiscard]] bool meets(const IntervalSet<V>& set, V minimum, V maximum) noexcept
+{
+  const auto range = set.first_from(minimum);
+  return range != set.ranges().end() && range->lower <= maximum;
+}
+
+/// True if all numbers between the two are wanted.
+template <class V>
+[[nodiscard]] bool covers(const ClassRange<V>& range, V minimum, V maximum) noexcept
+{
+  return !is_empty(range) && range.lower <= minimum && maximum <= range.upper;
+}
+template <class V>
+[[nodiscard]] bool covers(const ValueSet<V>& set, V minimum, V maximum) noexcept
+{
+  return minimum == maximum && set.contains(minimum);
+}
+template <class V>
+[[nodiscard]] bool covers(const IntervalSet<V>& set, V minimum, V maximum) noexcept
+{
+  const auto range = set.first_from(minimum);
+  return range != set.ranges().end() && range->lower <= minimum && maximum <= range->upper;
 }
 }
