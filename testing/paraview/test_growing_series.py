@@ -1,15 +1,21 @@
-"""A series that a simulation writes while ParaView has it open. Arguments: python3, write_steps.py."""
+"""A series that a simulation writes while ParaView has it open, and a dataset of more leaf files than
+ParaView may have descriptors. Arguments: python3, write_steps.py, test_many_leaf_files.py."""
 import os
+import resource
 import subprocess
 
 from bat_test import *
 
-PYTHON, SCRIPT = sys.argv[1:]
+PYTHON, WRITE_STEPS, WRITE_MANY = sys.argv[1:]
+
+
+def run(*arguments):
+    # Not this interpreter's libraries, which are ParaView's.
+    subprocess.run([PYTHON, *arguments], check=True, timeout=300)
 
 
 def simulate(folder, first, last):
-    # Not this interpreter's libraries, which are ParaView's.
-    subprocess.run([PYTHON, SCRIPT, folder(""), str(first), str(last)], check=True, timeout=60)
+    run(WRITE_STEPS, folder(""), str(first), str(last))
 
 
 def times(reader):
@@ -52,6 +58,19 @@ with Folder() as folder:
     # The same files without the list: their own times.
     reader = OpenDataFile([folder(f"dust_{step:04d}.bat") for step in range(6)])
     expect(times(reader), [1.0, 1.25, 1.5, 1.75, 2.0, 2.25], "times of the files")
+    Delete(reader)
+
+with Folder() as folder:
+    many = folder("many.bat")
+    run(WRITE_MANY, many, "write")
+    leaf_files = len(os.listdir(many + ".leaves"))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    assert leaf_files > 200, leaf_files
+    reader = OpenDataFile(many)
+    reader.ParticleBudget = 0
+    expect(ids(reader, 0.0), np.arange(15000), "ids of all leaf files")
+    open(os.devnull).close()
     Delete(reader)
 
 finish()
