@@ -36,3 +36,10 @@ late.Writer.Aggregation = "At Borders of Ranks"
 blocks = PVTrivialProducer(registrationName="blocks")
 timed = CreateExtractor("BAT", blocks, registrationName="named after the time")
 timed.Writer.FileName = "blocks_{time:.2f}.bat"
+
+beside = PVTrivialProducer(registrationName="beside")
+CreateExtractor("BAT", beside, registrationName="particles beside a grid")
+some = CreateExtractor("BAT", beside, registrationName="some of the values of cells")
+some.Writer.FileName = "some_{timestep:06d}.bat"
+some.Writer.ChooseArraysToWrite = 1
+some.Writer.CellDataArrays = ["mass", "id"]

@@ -1,5 +1,6 @@
 // A simulation in miniature that hands its own arrays to ParaView in every step, as vtkPolyData,
-// vtkPartitionedDataSet, vtkPartitionedDataSetCollection and vtkMultiBlockDataSet.
+// vtkPartitionedDataSet, vtkPartitionedDataSetCollection and vtkMultiBlockDataSet; and as vertices
+// with cell data, beside a grid that only one rank has.
 //
 //   mini_simulation script STEPS FILE.py    runs a Catalyst script
 //   mini_simulation io STEPS FOLDER         ParaView-Catalyst's built-in pipeline for writing files
@@ -10,6 +11,9 @@
 #include "vtkCPInputDataDescription.h"
 #include "vtkCPProcessor.h"
 #include "vtkCPPythonScriptV2Pipeline.h"
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkCellType.h"
 #include "vtkFieldData.h"
 #include "vtkFloatArray.h"
 #include "vtkInSituInitializationHelper.h"
@@ -32,6 +36,7 @@
 #include "vtkSmartPointer.h"
 #include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
+#include "vtkUnstructuredGrid.h"
 
 #include <mpi.h>
 
@@ -68,6 +73,7 @@ private:
   vtkSmartPointer<vtkDataObject> Partitioned();
   vtkSmartPointer<vtkDataObject> Collection();
   vtkSmartPointer<vtkDataObject> Blocks();
+  vtkSmartPointer<vtkDataObject> BesideGrid();
 
   int Rank = 0;
   int Ranks = 1;
@@ -221,10 +227,70 @@ vtkSmartPointer<vtkDataObject> Simulation::Blocks()
 }
 
 //------------------------------------------------------------------------------
+// As AMReX hands over particles: a vertex cell for each, and the values are those of the cells,
+// here in the opposite order of the points.
+vtkSmartPointer<vtkDataObject> Simulation::BesideGrid()
+{
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetNumberOfBlocks(2);
+  if (this->Rank == 0)
+  {
+    vtkNew<vtkUnstructuredGrid> grid;
+    vtkNew<vtkPoints> corners;
+    for (const double z : { 0.0, 1.0, 2.0, 3.0 })
+    {
+      corners->InsertNextPoint(1.0, z * z, z);
+    }
+    grid->SetPoints(corners);
+    const vtkIdType ids[4] = { 0, 1, 2, 3 };
+    grid->Allocate(1);
+    grid->InsertNextCell(VTK_TETRA, 4, ids);
+    blocks->SetBlock(0, grid);
+  }
+  const auto count = static_cast<vtkIdType>(this->Id.size());
+  vtkSmartPointer<vtkPolyData> vertices = this->View(0, this->Id.size());
+  vtkNew<vtkCellData> values;
+  vtkNew<vtkCellArray> cells;
+  for (vtkIdType point = count - 1; point >= 0; --point)
+  {
+    cells->InsertNextCell(1, &point);
+  }
+  for (int i = 0; i < vertices->GetPointData()->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* ofPoints = vertices->GetPointData()->GetArray(i);
+    vtkSmartPointer<vtkDataArray> ofCells =
+      vtkSmartPointer<vtkDataArray>::Take(ofPoints->NewInstance());
+    ofCells->SetName(ofPoints->GetName());
+    ofCells->SetNumberOfComponents(ofPoints->GetNumberOfComponents());
+    for (vtkIdType point = count - 1; point >= 0; --point)
+    {
+      ofCells->InsertNextTuple(point, ofPoints);
+    }
+    values->AddArray(ofCells);
+  }
+  if (vtkDataArray* ghosts = values->GetArray(vtkDataSetAttributes::GhostArrayName()))
+  {
+    for (vtkIdType i = 0; i < count; ++i)
+    {
+      if (ghosts->GetTuple1(i) == vtkDataSetAttributes::HIDDENPOINT)
+      {
+        ghosts->SetTuple1(i, vtkDataSetAttributes::HIDDENCELL);
+      }
+    }
+  }
+  vertices->SetVerts(cells);
+  vertices->GetPointData()->Initialize();
+  vertices->GetCellData()->ShallowCopy(values);
+  blocks->SetBlock(1, vertices);
+  return blocks;
+}
+
+//------------------------------------------------------------------------------
 Channels Simulation::Publish()
 {
   return { { "points", this->View(0, this->Id.size()) }, { "partitioned", this->Partitioned() },
-    { "collection", this->Collection() }, { "blocks", this->Blocks() } };
+    { "collection", this->Collection() }, { "blocks", this->Blocks() },
+    { "beside", this->BesideGrid() } };
 }
 
 //------------------------------------------------------------------------------

@@ -26,6 +26,14 @@ def errors(said):
     return re.findall(r".*(?:ERR\||WARN\|.*vtkBAT).*", said)
 
 
+def check_grid_is_said(said, writers):
+    """That the grid beside the particles is left out, said once by each writer."""
+    complaints = errors(said)
+    expect(len(complaints), writers, "errors and warnings: %s" % complaints)
+    for complaint in complaints:
+        assert "block 0: is a grid, which is not written beside particles: tetrahedra" in complaint, complaint
+
+
 def wanted(step, with_ghosts, names):
     """The particles of mini_simulation, by its formulas; all arrays or the named ones."""
     silent = step % (ranks + 1)
@@ -67,7 +75,7 @@ def check_no_temporary(folder):
 
 with Folder() as folder:
     said = run("script", os.path.join(scripts, "extracts.py"), folder)
-    expect(errors(said), [], "errors and warnings of a script")
+    check_grid_is_said(said, 2)
     check(folder, "points")
     check(folder, "ghosts", with_ghosts=True)
     check(folder, "chosen", names=["id"])
@@ -79,12 +87,14 @@ with Folder() as folder:
     for step in range(STEPS):
         os.rename(folder("blocks_%.2f.bat" % (0.5 * step)), folder("blocks_%06d.bat" % step))
     check(folder, "blocks")
+    check(folder, "beside")
+    check(folder, "some", names=["id", "mass"])
     check_no_temporary(folder)
 
 with Folder() as folder:
     said = run("io", folder.path, folder)
-    expect(errors(said), [], "errors and warnings of the io pipeline")
-    for name in ("points", "partitioned", "collection", "blocks"):
+    check_grid_is_said(said, 1)
+    for name in ("points", "partitioned", "collection", "blocks", "beside"):
         # The io pipeline does not tell its writer the number; only this channel brings it along.
         check(folder, name, file_name="%s_%04d.bat", with_numbers=name == "partitioned")
     check_no_temporary(folder)

@@ -7,6 +7,7 @@
 
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
+#include "vtkCellType.h"
 #include "vtkCompositeDataSet.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkFieldData.h"
@@ -22,6 +23,7 @@
 #include "vtkUnsignedCharArray.h"
 #include "vtkUnstructuredGrid.h"
 
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -274,6 +276,96 @@ TEST(BATWriterComposite, other_leaves_are_refused)
   EXPECT_TRUE(Has(attempt.Errors, "vtkImageData")) << attempt.Errors;
 }
 
+// A cloud whose first points are the corners of tetrahedra, in an array "index" of float64: no
+// block of particles has that.
+vtkSmartPointer<vtkUnstructuredGrid> Tetrahedra(vtkIdType n = 100)
+{
+  auto cloud = Cloud(n, VTK_DOUBLE, 1000);
+  auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  grid->SetPoints(cloud->GetPoints());
+  AddArray(grid->GetPointData(), Numbers<vtkDoubleArray>(n, 1000, 1), "index");
+  grid->Allocate(2);
+  for (vtkIdType first : { 0, 4 })
+  {
+    const vtkIdType corners[4] = { first, first + 1, first + 2, first + 3 };
+    grid->InsertNextCell(VTK_TETRA, 4, corners);
+  }
+  return grid;
+}
+
+TEST(BATWriterComposite, grids_beside_particles_are_left_out_and_that_is_said_once)
+{
+  const TempDir folder;
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(2, 2, 2);
+  auto cloud = Cloud(10);
+  vtkNew<vtkPolyData> lines; // with the arrays of particles
+  lines->ShallowCopy(Cloud(5, VTK_FLOAT, 500));
+  vtkNew<vtkCellArray> line;
+  const vtkIdType ends[2] = { 0, 1 };
+  line->InsertNextCell(2, ends);
+  lines->SetLines(line);
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, Tetrahedra());
+  blocks->SetBlock(1, cloud);
+  blocks->SetBlock(2, image);
+  blocks->SetBlock(3, Tetrahedra());
+  blocks->SetBlock(4, lines);
+  blocks->GetMetaData(0u)->Set(vtkCompositeDataSet::NAME(), "mesh");
+
+  vtkNew<vtkBATWriter> writer;
+  Messages messages(writer);
+  writer->SetInputDataObject(blocks);
+  std::size_t said = 0;
+  for (const char* name : { "s0.bat", "s1.bat" })
+  {
+    writer->SetFileName((folder / name).c_str());
+    ASSERT_EQ(writer->Write(), 1) << messages.Errors;
+    const auto points = PointsOf(folder / name);
+    ASSERT_EQ(points.size(), 10u);
+    EXPECT_EQ(points.begin()->first, 0);
+    said = said ? said : messages.Warnings.size();
+  }
+  EXPECT_TRUE(Has(messages.Warnings,
+    "block 0 (mesh) and others: is a grid, which is not written beside particles: tetrahedra"))
+    << messages.Warnings;
+  EXPECT_TRUE(Has(messages.Warnings, "not written beside particles: lines")) << messages.Warnings;
+  EXPECT_TRUE(Has(messages.Warnings, "block 2: is a vtkImageData, which is not written"))
+    << messages.Warnings;
+  EXPECT_EQ(messages.Warnings.size(), said);
+
+  // When there are no particles any more, the grids are no particles either.
+  blocks->SetBlock(1, nullptr);
+  blocks->Modified();
+  ASSERT_EQ(writer->Write(), 1) << messages.Errors;
+  EXPECT_EQ(Read(folder / "s1.bat")->GetNumberOfPoints(), 0);
+
+  vtkNew<vtkPolyData> room;
+  blocks->SetBlock(1, room);
+  ASSERT_EQ(Try(blocks, folder / "e.bat").Errors, "");
+  EXPECT_EQ(Read(folder / "e.bat")->GetNumberOfPoints(), 0);
+}
+
+TEST(BATWriterComposite, grids_alone_give_their_points)
+{
+  const TempDir folder;
+  vtkNew<vtkUnstructuredGrid> empty; // as ranks have them whose piece is empty
+  vtkNew<vtkPartitionedDataSet> pieces;
+  pieces->SetPartition(0, empty);
+  pieces->SetPartition(1, Tetrahedra());
+  vtkNew<vtkPartitionedDataSetCollection> collection;
+  collection->SetPartitionedDataSet(0, pieces);
+  for (vtkDataObject* data :
+    { static_cast<vtkDataObject*>(pieces), static_cast<vtkDataObject*>(collection) })
+  {
+    const Attempt attempt = Try(data, folder / "g.bat");
+    EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
+    EXPECT_TRUE(Has(attempt.Warnings, "cells are not written, only their points: tetrahedra"))
+      << attempt.Warnings;
+    EXPECT_EQ(Read(folder / "g.bat")->GetNumberOfPoints(), 100);
+  }
+}
+
 TEST(BATWriterComposite, null_and_empty_blocks_of_every_kind_are_skipped)
 {
   const TempDir folder;
@@ -355,6 +447,198 @@ TEST(BATWriterArrays, ghost_points_are_left_out)
     double p[3];
     cloud->GetPoint(index, p);
     EXPECT_EQ(p[1], data->GetPoint(place)[1]);
+  }
+}
+
+TEST(BATWriterCells, cells_that_are_no_vertices_are_said)
+{
+  const TempDir folder;
+  Attempt attempt = Try(Tetrahedra(), folder / "g.bat");
+  EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Warnings, "cells are not written, only their points: tetrahedra"))
+    << attempt.Warnings;
+  EXPECT_EQ(Read(folder / "g.bat")->GetNumberOfPoints(), 100);
+
+  auto grid = Tetrahedra();
+  AddArray(grid->GetCellData(), Numbers<vtkFloatArray>(2, 0, 1), "volume");
+  attempt = Try(grid, folder / "g.bat");
+  EXPECT_TRUE(Has(attempt.Warnings, "cell data is not written, only point data: 'volume'"))
+    << attempt.Warnings;
+}
+
+// A cloud with a vertex cell for each point, those of the last points first, and cell data that
+// follows from "index".
+vtkSmartPointer<vtkDataSet> VertexCells(bool asGrid, vtkIdType n, bool backwards)
+{
+  auto cloud = Cloud(n);
+  vtkNew<vtkCellArray> cells;
+  vtkNew<vtkTypeInt64Array> weight;
+  vtkNew<vtkFloatArray> momentum;
+  momentum->SetNumberOfComponents(2);
+  for (vtkIdType i = 0; i < n; ++i)
+  {
+    const vtkIdType point = backwards ? n - 1 - i : i;
+    cells->InsertNextCell(1, &point);
+    weight->InsertNextValue(9007199254740993 + point);
+    momentum->InsertNextTuple2(static_cast<double>(point), 0.5 * static_cast<double>(point));
+  }
+  vtkSmartPointer<vtkPointSet> data = cloud;
+  if (asGrid)
+  {
+    auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
+    grid->SetPoints(cloud->GetPoints());
+    grid->GetPointData()->ShallowCopy(cloud->GetPointData());
+    grid->SetCells(VTK_VERTEX, cells);
+    data = grid;
+  }
+  else
+  {
+    cloud->SetVerts(cells);
+  }
+  AddArray(data->GetCellData(), weight, "weight");
+  AddArray(data->GetCellData(), momentum, "momentum");
+  return data;
+}
+
+TEST(BATWriterCells, data_of_vertices_is_that_of_their_points)
+{
+  const TempDir folder;
+  for (const bool asGrid : { false, true })
+  {
+    for (const bool backwards : { false, true })
+    {
+      Write(VertexCells(asGrid, 100, backwards), folder / "v.bat");
+      auto data = Read(folder / "v.bat");
+      auto* weight = vtkTypeInt64Array::SafeDownCast(data->GetPointData()->GetArray("weight"));
+      auto* momentum = vtkFloatArray::SafeDownCast(data->GetPointData()->GetArray("momentum"));
+      ASSERT_NE(weight, nullptr);
+      ASSERT_NE(momentum, nullptr);
+      ASSERT_EQ(data->GetNumberOfPoints(), 100);
+      for (const auto& [index, place] : PlacesByIndex(data))
+      {
+        EXPECT_EQ(weight->GetValue(place), 9007199254740993 + index);
+        EXPECT_EQ(momentum->GetComponent(place, 1), 0.5 * static_cast<double>(index));
+      }
+    }
+  }
+}
+
+TEST(BATWriterCells, data_of_a_poly_vertex_is_that_of_all_its_points)
+{
+  const TempDir folder;
+  auto cloud = Cloud(10);
+  vtkNew<vtkCellArray> cells;
+  const vtkIdType members[2][5] = { { 9, 1, 7, 3, 5 }, { 0, 2, 4, 6, 8 } };
+  cells->InsertNextCell(5, members[0]);
+  cells->InsertNextCell(5, members[1]);
+  cloud->SetVerts(cells);
+  AddArray(cloud->GetCellData(), Numbers<vtkFloatArray>(2, 20, 1), "parity");
+  Write(cloud, folder / "p.bat");
+  auto data = Read(folder / "p.bat");
+  ASSERT_NE(data->GetPointData()->GetArray("parity"), nullptr);
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    EXPECT_EQ(data->GetPointData()->GetArray("parity")->GetComponent(place, 0),
+      index % 2 == 1 ? 20.0 : 21.0);
+  }
+}
+
+TEST(BATWriterCells, data_of_vertices_that_are_not_one_per_point_is_said_to_be_lost)
+{
+  const TempDir folder;
+  const std::vector<std::vector<vtkIdType>> vertices[] = {
+    { { 0 }, { 1 } },        // not of all points
+    { { 0 }, { 1 }, { 1 } }, // one point twice
+    { { 0, 1, 2 }, {} },     // a cell without a point
+  };
+  for (const auto& cells : vertices)
+  {
+    auto cloud = Cloud(3);
+    vtkNew<vtkCellArray> array;
+    for (const std::vector<vtkIdType>& cell : cells)
+    {
+      array->InsertNextCell(static_cast<vtkIdType>(cell.size()), cell.data());
+    }
+    cloud->SetVerts(array);
+    AddArray(cloud->GetCellData(),
+      Numbers<vtkFloatArray>(static_cast<vtkIdType>(cells.size()), 0, 1), "w");
+    const Attempt attempt = Try(cloud, folder / "v.bat");
+    EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
+    EXPECT_TRUE(Has(attempt.Warnings,
+      "cell data is not written, only point data: 'w'; not every point is in exactly one vertex"))
+      << attempt.Warnings;
+    EXPECT_EQ(Read(folder / "v.bat")->GetPointData()->GetNumberOfArrays(), 1);
+  }
+}
+
+TEST(BATWriterCells, an_array_that_points_and_cells_both_have_is_written_twice)
+{
+  const TempDir folder;
+  auto cloud = VertexCells(false, 10, true);
+  AddArray(cloud->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1), "weight");
+  AddArray(cloud->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1), "momentum_cell");
+  AddArray(cloud->GetPointData(), Numbers<vtkFloatArray>(10, 0, 1), "momentum");
+  const Attempt attempt = Try(cloud, folder / "v.bat");
+  EXPECT_EQ(attempt.Result, 1) << attempt.Errors;
+  EXPECT_TRUE(Has(attempt.Warnings,
+    "points and cells both have an array 'weight'; that of the cells is written as 'weight_cell'"))
+    << attempt.Warnings;
+  EXPECT_TRUE(Has(attempt.Warnings, "written as 'momentum_cell_'")) << attempt.Warnings;
+  auto data = Read(folder / "v.bat");
+  EXPECT_EQ(data->GetPointData()->GetNumberOfArrays(), 6);
+  auto* weight = vtkTypeInt64Array::SafeDownCast(data->GetPointData()->GetArray("weight_cell"));
+  ASSERT_NE(weight, nullptr);
+  for (const auto& [index, place] : PlacesByIndex(data))
+  {
+    EXPECT_EQ(weight->GetValue(place), 9007199254740993 + index);
+    EXPECT_EQ(data->GetPointData()->GetArray("weight")->GetComponent(place, 0), index);
+  }
+}
+
+TEST(BATWriterCells, vertices_that_are_ghosts_are_left_out)
+{
+  const TempDir folder;
+  for (const bool keep : { false, true })
+  {
+    auto cloud = VertexCells(false, 8, true); // cell i is of point 7 - i
+    vtkNew<vtkUnsignedCharArray> ghosts;
+    for (const unsigned char flag : { 0, static_cast<int>(vtkDataSetAttributes::DUPLICATECELL), 0,
+           static_cast<int>(vtkDataSetAttributes::HIDDENCELL), 0, 0, 0, 0 })
+    {
+      ghosts->InsertNextValue(flag);
+    }
+    AddArray(cloud->GetCellData(), ghosts, vtkDataSetAttributes::GhostArrayName());
+    vtkNew<vtkUnsignedCharArray> ofPoints;
+    ofPoints->SetNumberOfValues(8);
+    ofPoints->Fill(0);
+    ofPoints->SetValue(0, vtkDataSetAttributes::HIDDENPOINT);
+    AddArray(cloud->GetPointData(), ofPoints, vtkDataSetAttributes::GhostArrayName());
+    vtkNew<vtkBATWriter> writer;
+    Messages messages(writer);
+    writer->SetInputDataObject(cloud);
+    writer->SetFileName((folder / "g.bat").c_str());
+    writer->SetWriteGhostParticles(keep);
+    ASSERT_EQ(writer->Write(), 1) << messages.Errors;
+    EXPECT_EQ(messages.Warnings, "");
+    auto data = Read(folder / "g.bat");
+    std::map<std::int64_t, vtkIdType> places = PlacesByIndex(data);
+    std::set<std::int64_t> found;
+    for (const auto& [index, place] : places)
+    {
+      found.insert(index);
+    }
+    if (!keep)
+    {
+      EXPECT_EQ(found, (std::set<std::int64_t>{ 1, 2, 3, 5, 7 }));
+      continue;
+    }
+    ASSERT_EQ(found.size(), 8u);
+    vtkDataArray* marks = data->GetPointData()->GetArray(vtkDataSetAttributes::GhostArrayName());
+    ASSERT_NE(marks, nullptr);
+    EXPECT_EQ(marks->GetComponent(places[0], 0), vtkDataSetAttributes::HIDDENPOINT);
+    EXPECT_EQ(marks->GetComponent(places[6], 0), vtkDataSetAttributes::DUPLICATEPOINT);
+    EXPECT_EQ(marks->GetComponent(places[4], 0), vtkDataSetAttributes::HIDDENPOINT);
+    EXPECT_EQ(marks->GetComponent(places[5], 0), 0);
   }
 }
 

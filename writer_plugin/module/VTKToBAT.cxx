@@ -6,7 +6,9 @@
 #include "bat/query.hpp"
 
 #include "vtkBitArray.h"
+#include "vtkCellArray.h"
 #include "vtkCellData.h"
+#include "vtkCellType.h"
 #include "vtkCompositeDataIterator.h"
 #include "vtkCompositeDataSet.h"
 #include "vtkDataArray.h"
@@ -20,10 +22,12 @@
 #include "vtkPointData.h"
 #include "vtkPointSet.h"
 #include "vtkPoints.h"
+#include "vtkPolyData.h"
 #include "vtkSOADataArrayTemplate.h"
 #include "vtkSmartPointer.h"
 #include "vtkTable.h"
 #include "vtkUnsignedCharArray.h"
+#include "vtkUnstructuredGrid.h"
 #include "vtkVariant.h"
 
 #include <algorithm>
@@ -200,6 +204,185 @@ void PackTuples(const ArrayView& view, std::size_t first, std::size_t count, std
   }
 }
 
+template <std::size_t Size>
+void GatherComponent(const std::byte* in, std::size_t stride, const std::vector<vtkIdType>& places,
+  std::byte* out, std::size_t outStride)
+{
+  for (std::size_t i = 0; i < places.size(); ++i)
+  {
+    std::memcpy(out + i * outStride, in + static_cast<std::size_t>(places[i]) * stride, Size);
+  }
+}
+
+// The tuples at `places`, packed behind one another, bit for bit.
+ArrayView GatherTuples(
+  const ArrayView& view, const std::vector<vtkIdType>& places, Storage& storage)
+{
+  const std::size_t size = bat::size_of(view.type);
+  const std::size_t tuple = size * static_cast<std::size_t>(view.components);
+  std::byte* bytes = Allocate(places.size() * tuple, storage);
+  for (int c = 0; c < view.components; ++c)
+  {
+    const std::byte* in = view.component[c];
+    std::byte* out = bytes + c * size;
+    switch (size)
+    {
+      case 1:
+        GatherComponent<1>(in, view.stride_bytes, places, out, tuple);
+        break;
+      case 2:
+        GatherComponent<2>(in, view.stride_bytes, places, out, tuple);
+        break;
+      case 4:
+        GatherComponent<4>(in, view.stride_bytes, places, out, tuple);
+        break;
+      default:
+        GatherComponent<8>(in, view.stride_bytes, places, out, tuple);
+        break;
+    }
+  }
+  return ArrayView::packed(view.type, view.components, bytes);
+}
+
+//------------------------------------------------------------------------------
+// Cells
+
+std::string NameOfCells(int type)
+{
+  switch (type)
+  {
+    case VTK_LINE:
+    case VTK_POLY_LINE:
+      return "lines";
+    case VTK_TRIANGLE:
+    case VTK_TRIANGLE_STRIP:
+      return "triangles";
+    case VTK_POLYGON:
+      return "polygons";
+    case VTK_PIXEL:
+    case VTK_QUAD:
+      return "quadrilaterals";
+    case VTK_TETRA:
+      return "tetrahedra";
+    case VTK_VOXEL:
+    case VTK_HEXAHEDRON:
+      return "hexahedra";
+    case VTK_WEDGE:
+      return "wedges";
+    case VTK_PYRAMID:
+      return "pyramids";
+    case VTK_POLYHEDRON:
+      return "polyhedra";
+    default:
+      return "cells of VTK's type " + std::to_string(type);
+  }
+}
+
+// What cells there are besides vertices; none if the points are nothing but particles.
+std::vector<std::string> CellsBesideVertices(vtkPointSet* points)
+{
+  std::set<std::string> names;
+  if (vtkPolyData* surface = vtkPolyData::SafeDownCast(points))
+  {
+    const std::pair<vtkIdType, const char*> kinds[] = { { surface->GetNumberOfLines(), "lines" },
+      { surface->GetNumberOfPolys(), "polygons" }, { surface->GetNumberOfStrips(), "triangles" } };
+    for (const auto& [count, name] : kinds)
+    {
+      if (count > 0)
+      {
+        names.insert(name);
+      }
+    }
+  }
+  else if (vtkUnstructuredGrid* grid = vtkUnstructuredGrid::SafeDownCast(points))
+  {
+    vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
+    for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i)
+    {
+      const int type = types->GetValue(i);
+      if (type != VTK_EMPTY_CELL && type != VTK_VERTEX && type != VTK_POLY_VERTEX)
+      {
+        names.insert(NameOfCells(type));
+      }
+    }
+  }
+  else if (points->GetNumberOfCells() > 0)
+  {
+    names.insert(std::string("cells of a ") + points->GetClassName());
+  }
+  return { names.begin(), names.end() };
+}
+
+// For cells that are all vertices: which one each point is in. Nothing unless each point is in
+// exactly one, and no cell is without points.
+std::optional<std::vector<vtkIdType>> VertexOfEachPoint(vtkPointSet* points)
+{
+  vtkCellArray* cells = nullptr;
+  if (vtkPolyData* surface = vtkPolyData::SafeDownCast(points))
+  {
+    cells = surface->GetVerts();
+  }
+  else if (vtkUnstructuredGrid* grid = vtkUnstructuredGrid::SafeDownCast(points))
+  {
+    cells = grid->GetCells();
+  }
+  std::vector<vtkIdType> vertex(static_cast<std::size_t>(points->GetNumberOfPoints()), -1);
+  std::size_t found = 0;
+  for (vtkIdType cell = 0; cell < (cells ? cells->GetNumberOfCells() : 0); ++cell)
+  {
+    vtkIdType count = 0;
+    const vtkIdType* members = nullptr;
+    cells->GetCellAtId(cell, count, members);
+    if (count == 0)
+    {
+      return std::nullopt;
+    }
+    for (vtkIdType i = 0; i < count; ++i, ++found)
+    {
+      const std::size_t point = static_cast<std::size_t>(members[i]);
+      if (point >= vertex.size() || vertex[point] >= 0)
+      {
+        return std::nullopt;
+      }
+      vertex[point] = cell;
+    }
+  }
+  return found == vertex.size() ? std::optional(std::move(vertex)) : std::nullopt;
+}
+
+// Values of cells as values of the points that are in them.
+struct CellsAsPoints
+{
+  std::size_t Cells = 0;
+  std::vector<vtkIdType> CellOf; ///< of each point; empty if that is its own number
+
+  std::size_t Of(std::size_t point) const
+  {
+    return this->CellOf.empty() ? point : static_cast<std::size_t>(this->CellOf[point]);
+  }
+};
+
+std::optional<CellsAsPoints> MapCells(vtkPointSet* points)
+{
+  std::optional<std::vector<vtkIdType>> vertex = VertexOfEachPoint(points);
+  if (!vertex)
+  {
+    return std::nullopt;
+  }
+  CellsAsPoints map;
+  map.Cells = static_cast<std::size_t>(points->GetNumberOfCells());
+  bool same = map.Cells == vertex->size();
+  for (std::size_t i = 0; same && i < vertex->size(); ++i)
+  {
+    same = (*vertex)[i] == static_cast<vtkIdType>(i);
+  }
+  if (!same)
+  {
+    map.CellOf = std::move(*vertex);
+  }
+  return map;
+}
+
 //------------------------------------------------------------------------------
 // Blocks
 
@@ -212,7 +395,8 @@ struct Run
 // One data set with points, or one table, as particles.
 struct Block
 {
-  std::string Label; ///< "block 3 (name)", or empty if the input is not composite
+  std::string Label;           ///< "block 3 (name)", or empty if the input is not composite
+  std::set<std::string> Names; ///< of attributes
   std::size_t Count = 0;
   ArrayView Positions;
   std::vector<AttributeView> Attributes;
@@ -234,6 +418,9 @@ public:
 
   Block Read(vtkDataObject* data, const std::string& label);
 
+  /// Of the block with this label. What is also said of other blocks is said once.
+  void Warn(const std::string& label, const std::string& text);
+
 private:
   struct Coordinate
   {
@@ -247,9 +434,10 @@ private:
   std::optional<Coordinate> FindColumn(
     vtkDataSetAttributes* rows, const std::string& text, int axis, std::string& problem) const;
   ArrayView PositionsFrom(const std::array<Coordinate, 3>& coordinates, std::size_t count);
-  void FindGhosts(vtkDataSetAttributes* data, Block& block) const;
-  void ReadAttributes(
-    vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used, Block& block);
+  void FindGhosts(
+    vtkDataSetAttributes* data, vtkCellData* cells, const CellsAsPoints& map, Block& block);
+  void ReadAttributes(vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used,
+    const CellsAsPoints* cells, Block& block);
 
   const bat_vtk::InputOptions& Options;
   bat_vtk::ConvertedInput& Result;
@@ -283,6 +471,20 @@ Block BlockReader::Read(vtkDataObject* data, const std::string& label)
 }
 
 //------------------------------------------------------------------------------
+void BlockReader::Warn(const std::string& label, const std::string& text)
+{
+  for (bat_vtk::Warning& warning : this->Result.Warnings)
+  {
+    if (warning.Key == text)
+    {
+      ++warning.Blocks;
+      return;
+    }
+  }
+  this->Result.Warnings.push_back({ text, text, label, 1 });
+}
+
+//------------------------------------------------------------------------------
 void BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
 {
   block.Count = static_cast<std::size_t>(points->GetNumberOfPoints());
@@ -293,23 +495,43 @@ void BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
     block.Positions =
       this->PositionsFrom({ { { array, 0 }, { array, 1 }, { array, 2 } } }, block.Count);
   }
-  this->FindGhosts(points->GetPointData(), block);
-  this->ReadAttributes(points->GetPointData(), {}, block);
+
+  const std::vector<std::string> others = CellsBesideVertices(points);
+  if (!others.empty())
+  {
+    this->Warn(block.Label, "cells are not written, only their points: " + Join(others));
+  }
+  vtkCellData* cells = points->GetCellData();
+  std::optional<CellsAsPoints> map;
+  if (others.empty() && cells->GetNumberOfArrays() > 0)
+  {
+    map = MapCells(points);
+  }
+  this->FindGhosts(
+    points->GetPointData(), map ? cells : nullptr, map.value_or(CellsAsPoints()), block);
+  this->ReadAttributes(points->GetPointData(), {}, nullptr, block);
+  if (map)
+  {
+    this->ReadAttributes(cells, {}, &*map, block);
+    return;
+  }
 
   std::vector<std::string> lost;
-  vtkCellData* cells = points->GetCellData();
   for (int i = 0; i < cells->GetNumberOfArrays(); ++i)
   {
-    const char* name = cells->GetAbstractArray(i)->GetName();
-    if (!name || std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0)
+    vtkAbstractArray* array = cells->GetAbstractArray(i);
+    const char* name = array->GetName();
+    if (array->GetNumberOfTuples() > 0 &&
+      (!name || std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0))
     {
       lost.push_back(name ? Quote(name) : "an unnamed array");
     }
   }
   if (!lost.empty())
   {
-    this->Result.Warnings.push_back(
-      block.Where() + "cell data is not written, only point data: " + Join(lost));
+    this->Warn(block.Label,
+      "cell data is not written, only point data: " + Join(lost) +
+        (others.empty() ? "; not every point is in exactly one vertex cell" : ""));
   }
 }
 
@@ -344,8 +566,8 @@ void BlockReader::ReadTable(vtkTable* table, Block& block)
       }
     }
   }
-  this->FindGhosts(rows, block);
-  this->ReadAttributes(rows, used, block);
+  this->FindGhosts(rows, nullptr, {}, block);
+  this->ReadAttributes(rows, used, nullptr, block);
 }
 
 //------------------------------------------------------------------------------
@@ -531,21 +753,60 @@ ArrayView BlockReader::PositionsFrom(
 }
 
 //------------------------------------------------------------------------------
-void BlockReader::FindGhosts(vtkDataSetAttributes* data, Block& block) const
+// Finds the particles that are no ghosts, or writes the marks of all. `cells` may be null.
+void BlockReader::FindGhosts(
+  vtkDataSetAttributes* data, vtkCellData* cells, const CellsAsPoints& map, Block& block)
 {
-  constexpr unsigned char ghost =
+  constexpr unsigned char ghostPoint =
     vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
-  vtkUnsignedCharArray* flags = this->Options.KeepGhosts ? nullptr : GhostArray(data);
-  if (!flags || static_cast<std::size_t>(flags->GetNumberOfValues()) != block.Count)
+  const auto flagsOf = [](vtkDataSetAttributes* attributes, std::size_t count)
+  {
+    vtkUnsignedCharArray* flags = attributes ? GhostArray(attributes) : nullptr;
+    return flags && static_cast<std::size_t>(flags->GetNumberOfValues()) == count
+      ? flags->GetPointer(0)
+      : nullptr;
+  };
+  const unsigned char* ofPoints = flagsOf(data, block.Count);
+  const unsigned char* ofCells = flagsOf(cells, map.Cells);
+  // Marks of cells have other numbers than those of points.
+  const auto flagOf = [&](std::size_t i)
+  {
+    unsigned char flag = ofPoints ? ofPoints[i] : 0;
+    const unsigned char ofCell = ofCells ? ofCells[map.Of(i)] : 0;
+    if (ofCell & vtkDataSetAttributes::DUPLICATECELL)
+    {
+      flag |= vtkDataSetAttributes::DUPLICATEPOINT;
+    }
+    if (ofCell & vtkDataSetAttributes::HIDDENCELL)
+    {
+      flag |= vtkDataSetAttributes::HIDDENPOINT;
+    }
+    return flag;
+  };
+
+  if (this->Options.KeepGhosts || (!ofPoints && !ofCells))
   {
     block.Kept = { Run{ 0, block.Count } };
     block.KeptCount = block.Count;
+    if (this->Options.KeepGhosts && ofCells)
+    {
+      AttributeView marks;
+      marks.name = vtkDataSetAttributes::GhostArrayName();
+      marks.host_type = VTK_UNSIGNED_CHAR;
+      std::byte* bytes = Allocate(block.Count, this->Result.Storage);
+      for (std::size_t i = 0; i < block.Count; ++i)
+      {
+        bytes[i] = static_cast<std::byte>(flagOf(i));
+      }
+      marks.values = ArrayView::packed(ScalarType::UInt8, 1, bytes);
+      block.Names.insert(marks.name);
+      block.Attributes.push_back(marks);
+    }
     return;
   }
-  const unsigned char* flag = flags->GetPointer(0);
   for (std::size_t i = 0; i < block.Count; ++i)
   {
-    if ((flag[i] & ghost) != 0)
+    if ((flagOf(i) & ghostPoint) != 0)
     {
       continue;
     }
@@ -562,10 +823,17 @@ void BlockReader::FindGhosts(vtkDataSetAttributes* data, Block& block) const
 }
 
 //------------------------------------------------------------------------------
-void BlockReader::ReadAttributes(
-  vtkDataSetAttributes* data, const std::set<vtkAbstractArray*>& used, Block& block)
+// Of points or rows, or of `cells`.
+void BlockReader::ReadAttributes(vtkDataSetAttributes* data,
+  const std::set<vtkAbstractArray*>& used, const CellsAsPoints* cells, Block& block)
 {
-  std::set<std::string> taken;
+  const std::size_t tuples = cells ? cells->Cells : block.Count;
+  std::set<std::string> taken = block.Names;
+  std::set<std::uint8_t> roles;
+  for (const AttributeView& attribute : block.Attributes)
+  {
+    roles.insert(attribute.role);
+  }
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     if (const char* name = data->GetAbstractArray(i)->GetName())
@@ -575,25 +843,29 @@ void BlockReader::ReadAttributes(
   }
 
   std::vector<std::string> lost;
-  std::set<std::string> names;
+  std::set<std::string> own;
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* abstract = data->GetAbstractArray(i);
+    // FindGhosts() has seen to those of cells.
     const bool marksGhosts = abstract == GhostArray(data);
-    if ((marksGhosts && !this->Options.KeepGhosts) || used.count(abstract) > 0)
+    const bool marksKept = this->Options.KeepGhosts && !cells &&
+      block.Names.count(vtkDataSetAttributes::GhostArrayName()) == 0;
+    if ((marksGhosts && !marksKept) || used.count(abstract) > 0)
     {
       continue;
     }
     std::string name = abstract->GetName() ? abstract->GetName() : "";
     if (name.empty())
     {
-      name = "array_" + std::to_string(i);
+      name = (cells ? "cell_array_" : "array_") + std::to_string(i);
       while (!taken.insert(name).second)
       {
         name += "_";
       }
-      this->Result.Warnings.push_back(block.Where() + "array " + std::to_string(i) +
-        " has no name; it is written as " + Quote(name));
+      this->Warn(block.Label,
+        (cells ? "cell array " : "array ") + std::to_string(i) + " has no name; it is written as " +
+          Quote(name));
     }
     vtkDataArray* array = vtkDataArray::SafeDownCast(abstract);
     if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
@@ -607,27 +879,47 @@ void BlockReader::ReadAttributes(
       Refuse(block.Where() + "array " + Quote(name) + " has " + std::to_string(components) +
         " components; 1 to " + std::to_string(bat::kMaxComponents) + " can be written");
     }
-    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != block.Count)
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
     {
       Refuse(block.Where() + "array " + Quote(name) + " holds " +
-        std::to_string(array->GetNumberOfTuples()) + " values for " + std::to_string(block.Count) +
-        " particles");
+        std::to_string(array->GetNumberOfTuples()) + " values for " + std::to_string(tuples) +
+        (cells ? " cells" : " particles"));
     }
-    if (!names.insert(name).second)
+    if (!own.insert(name).second)
     {
       Refuse(block.Where() + "two arrays are named " + Quote(name));
+    }
+    if (cells && block.Names.count(name) > 0)
+    {
+      const std::string ofPoints = name;
+      name += "_cell";
+      while (!taken.insert(name).second)
+      {
+        name += "_";
+      }
+      this->Warn(block.Label,
+        "points and cells both have an array " + Quote(ofPoints) +
+          "; that of the cells is written as " + Quote(name));
     }
     AttributeView attribute;
     attribute.name = name;
     attribute.values = ViewOf(array, this->Result.Storage);
+    if (cells && !cells->CellOf.empty())
+    {
+      attribute.values = GatherTuples(attribute.values, cells->CellOf, this->Result.Storage);
+    }
     attribute.role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(i)); // -1 for no role
+    if (cells && roles.count(attribute.role) > 0)
+    {
+      attribute.role = 0; // e.g. the active scalars are those of the points
+    }
     attribute.host_type = static_cast<std::uint32_t>(array->GetDataType());
+    block.Names.insert(name);
     block.Attributes.push_back(attribute);
   }
   if (!lost.empty())
   {
-    this->Result.Warnings.push_back(
-      block.Where() + "arrays that hold no numbers are not written: " + Join(lost));
+    this->Warn(block.Label, "arrays that hold no numbers are not written: " + Join(lost));
   }
 }
 
@@ -644,11 +936,12 @@ std::string NameIn(vtkInformation* metaData)
 struct Leaf
 {
   vtkDataObject* Data;
-  std::string Name;
+  std::string Name; ///< of the nearest block at or above it that has one
+  std::string Path; ///< to its place; that of all partitions of a data set is the same
 };
 
-// All leaves with the name of the nearest block above them that has one.
-void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Leaf>& leaves)
+void CollectLeaves(
+  vtkDataObject* data, const std::string& name, const std::string& path, std::vector<Leaf>& leaves)
 {
   const auto named = [&name](vtkInformation* metaData)
   {
@@ -664,7 +957,8 @@ void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Lea
     for (unsigned int i = 0; i < blocks->GetNumberOfBlocks(); ++i)
     {
       CollectLeaves(blocks->GetBlock(i),
-        named(blocks->HasMetaData(i) ? blocks->GetMetaData(i) : nullptr), leaves);
+        named(blocks->HasMetaData(i) ? blocks->GetMetaData(i) : nullptr),
+        path + "/" + std::to_string(i), leaves);
     }
   }
   else if (auto* collection = vtkPartitionedDataSetCollection::SafeDownCast(data))
@@ -672,7 +966,8 @@ void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Lea
     for (unsigned int i = 0; i < collection->GetNumberOfPartitionedDataSets(); ++i)
     {
       CollectLeaves(collection->GetPartitionedDataSet(i),
-        named(collection->HasMetaData(i) ? collection->GetMetaData(i) : nullptr), leaves);
+        named(collection->HasMetaData(i) ? collection->GetMetaData(i) : nullptr),
+        path + "/" + std::to_string(i), leaves);
     }
   }
   else if (auto* partitions = vtkPartitionedDataSet::SafeDownCast(data))
@@ -680,7 +975,7 @@ void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Lea
     for (unsigned int i = 0; i < partitions->GetNumberOfPartitions(); ++i)
     {
       CollectLeaves(partitions->GetPartitionAsDataObject(i),
-        named(partitions->HasMetaData(i) ? partitions->GetMetaData(i) : nullptr), leaves);
+        named(partitions->HasMetaData(i) ? partitions->GetMetaData(i) : nullptr), path, leaves);
     }
   }
   else if (auto* other = vtkCompositeDataSet::SafeDownCast(data))
@@ -689,13 +984,39 @@ void CollectLeaves(vtkDataObject* data, const std::string& name, std::vector<Lea
     iterator.TakeReference(other->NewIterator());
     for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem())
     {
-      leaves.push_back({ iterator->GetCurrentDataObject(), name });
+      leaves.push_back({ iterator->GetCurrentDataObject(), name, path });
     }
   }
   else
   {
-    leaves.push_back({ data, name });
+    leaves.push_back({ data, name, path });
   }
+}
+
+enum class Kind
+{
+  Particles,
+  Nothing, ///< no points, but room for some
+  Grid,    ///< points of cells other than vertices
+  Other    ///< neither points nor a table
+};
+
+Kind KindOf(vtkDataObject* leaf)
+{
+  if (vtkTable* table = vtkTable::SafeDownCast(leaf))
+  {
+    return table->GetNumberOfRows() > 0 ? Kind::Particles : Kind::Nothing;
+  }
+  vtkPointSet* points = vtkPointSet::SafeDownCast(leaf);
+  if (!points)
+  {
+    return Kind::Other;
+  }
+  if (!CellsBesideVertices(points).empty())
+  {
+    return Kind::Grid;
+  }
+  return points->GetNumberOfPoints() > 0 ? Kind::Particles : Kind::Nothing;
 }
 
 std::string LabelOf(std::size_t number, const std::string& name)
@@ -818,7 +1139,8 @@ std::optional<std::string> RemarkOnSample(vtkDataObject* data)
   std::ostringstream text;
   text << "only a sample is written, quality " << quality << " of " << std::fixed
        << std::setprecision(0) << all
-       << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has refined";
+       << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has "
+          "refined";
   return text.str();
 }
 
@@ -848,6 +1170,62 @@ std::optional<std::int64_t> StepOf(vtkDataObject* data)
 }
 
 //------------------------------------------------------------------------------
+bat_vtk::Grids bat_vtk::DecideOnGrids(vtkDataObject* input, const Union& all)
+{
+  static const char* const particles = "particles";
+  static const char* const nothing = "nothing";
+  static const char* const grid = "grid";
+  std::vector<Leaf> leaves;
+  CollectLeaves(input, "", "", leaves);
+  std::set<std::string> kinds;
+  std::vector<std::string> emptyPlaces;
+  std::vector<std::string> gridPlaces;
+  for (const Leaf& leaf : leaves)
+  {
+    switch (KindOf(leaf.Data))
+    {
+      case Kind::Particles:
+        kinds.insert(particles);
+        break;
+      case Kind::Nothing:
+        kinds.insert(nothing);
+        emptyPlaces.push_back(leaf.Path);
+        break;
+      case Kind::Grid:
+        kinds.insert(grid);
+        gridPlaces.push_back(leaf.Path);
+        break;
+      case Kind::Other:
+        kinds.insert(leaf.Data->GetClassName());
+        break;
+    }
+  }
+  const std::vector<std::string> everywhere = all({ kinds.begin(), kinds.end() });
+  const auto has = [&](const char* kind)
+  { return std::find(everywhere.begin(), everywhere.end(), kind) != everywhere.end(); };
+  if (has(particles))
+  {
+    return Grids::LeaveOut;
+  }
+  if (!has(nothing) && !has(grid) && !everywhere.empty())
+  {
+    Refuse("a " + everywhere.front() +
+      " cannot be written; particles are points (vtkPointSet) or rows of a table (vtkTable)");
+  }
+  if (!has(nothing) || !has(grid))
+  {
+    return Grids::WritePoints;
+  }
+  // Where one rank has an empty piece of a grid, another has a piece that is not empty.
+  const std::vector<std::string> grids = all(gridPlaces);
+  const std::vector<std::string> empties = all(emptyPlaces);
+  const bool allGrids = std::all_of(empties.begin(), empties.end(),
+    [&](const std::string& place)
+    { return std::find(grids.begin(), grids.end(), place) != grids.end(); });
+  return allGrids ? Grids::WritePoints : Grids::LeaveOut;
+}
+
+//------------------------------------------------------------------------------
 bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputOptions& options)
 {
   ConvertedInput result;
@@ -855,7 +1233,7 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
   particles.positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
 
   std::vector<Leaf> leaves;
-  CollectLeaves(input, "", leaves);
+  CollectLeaves(input, "", "", leaves);
   particles.time = TimeOf(input);
   particles.step = StepOf(input);
   for (const Leaf& leaf : leaves)
@@ -865,7 +1243,7 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
     const std::optional<std::string> remark = RemarkOnSample(leaf.Data);
     if (remark && result.Warnings.empty())
     {
-      result.Warnings.push_back(*remark);
+      result.Warnings.push_back({ "sample", *remark, "", 1 });
     }
   }
 
@@ -874,8 +1252,30 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < leaves.size(); ++i)
   {
-    blocks.push_back(
-      reader.Read(leaves[i].Data, composite ? LabelOf(i, leaves[i].Name) : std::string()));
+    if (!composite)
+    {
+      blocks.push_back(reader.Read(leaves[i].Data, ""));
+      continue;
+    }
+    const std::string label = LabelOf(i, leaves[i].Name);
+    const Kind kind = KindOf(leaves[i].Data);
+    if (kind == Kind::Other)
+    {
+      reader.Warn(label,
+        std::string("is a ") + leaves[i].Data->GetClassName() +
+          ", which is not written; particles are points (vtkPointSet) or rows of a table "
+          "(vtkTable)");
+    }
+    else if (kind == Kind::Grid && options.OfGrids == Grids::LeaveOut)
+    {
+      reader.Warn(label,
+        "is a grid, which is not written beside particles: " +
+          Join(CellsBesideVertices(vtkPointSet::SafeDownCast(leaves[i].Data))));
+    }
+    else
+    {
+      blocks.push_back(reader.Read(leaves[i].Data, label));
+    }
   }
 
   std::vector<const Block*> filled;

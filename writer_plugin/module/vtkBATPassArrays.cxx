@@ -19,6 +19,7 @@ int vtkBATPassArrays::RequestData(
 {
   const char* ghosts = vtkDataSetAttributes::GhostArrayName();
   this->GetPointDataArraySelection()->EnableArray(ghosts);
+  this->GetCellDataArraySelection()->EnableArray(ghosts);
   this->GetRowDataArraySelection()->EnableArray(ghosts);
   this->GetFieldDataArraySelection()->EnableArray("timestep");
   this->GetFieldDataArraySelection()->EnableArray("cycle");

@@ -43,6 +43,24 @@ std::optional<double> RequestedTime(vtkInformation* input)
   return std::nullopt;
 }
 
+// Behind the key of a remark.
+constexpr char KeyEnd = '\0';
+
+std::vector<std::string> KeysAndTexts(const std::vector<bat_vtk::Warning>& warnings)
+{
+  std::vector<std::string> remarks;
+  for (const bat_vtk::Warning& warning : warnings)
+  {
+    std::string where;
+    if (!warning.Block.empty())
+    {
+      where = warning.Block + (warning.Blocks > 1 ? " and others: " : ": ");
+    }
+    remarks.push_back(warning.Key + KeyEnd + where + warning.Text);
+  }
+  return remarks;
+}
+
 #ifdef BAT_WRITER_HAS_MPI
 // Null if the controller's processes do not talk through MPI.
 MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
@@ -159,12 +177,18 @@ void vtkBATWriter::Fail(unsigned long code, const std::string& text)
 }
 
 //------------------------------------------------------------------------------
-// Each remark once, however many time steps this writes.
-void vtkBATWriter::Warn(const std::string& text)
+// What KeysAndTexts() gave on all ranks: each remark once, however many time steps this writes, and
+// on the first rank only.
+void vtkBATWriter::Warn(const std::vector<std::string>& remarks)
 {
-  if (this->Warned.insert(text).second)
+  for (const std::string& remark : remarks)
   {
-    vtkWarningMacro(<< this->FileName << ": " << text);
+    const std::size_t end = remark.find(KeyEnd);
+    if (this->Warned.insert(remark.substr(0, end)).second &&
+      (!this->Controller || this->Controller->GetLocalProcessId() == 0))
+    {
+      vtkWarningMacro(<< this->FileName << ": " << remark.substr(end + 1));
+    }
   }
 }
 
@@ -183,10 +207,22 @@ void vtkBATWriter::WriteData()
     // What one rank cannot convert is an error of all: none may wait for it in a collective call.
     bat_vtk::ConvertedInput input;
     std::optional<bat::Error> failure;
+    bat_vtk::Union all = [](const std::vector<std::string>& mine) { return mine; };
+#ifdef BAT_WRITER_HAS_MPI
+    MPI_Comm* communicator = CommunicatorOf(this->Controller);
+    if (communicator)
+    {
+      all = [communicator](const std::vector<std::string>& mine)
+      { return bat::mpi::union_of_names(*communicator, mine); };
+    }
+#endif
     try
     {
+      bat_vtk::Grids grids = bat_vtk::DecideOnGrids(this->GetInput(), all);
+      this->HadParticles = this->HadParticles || grids == bat_vtk::Grids::LeaveOut;
+      grids = this->HadParticles ? bat_vtk::Grids::LeaveOut : grids;
       input = bat_vtk::ConvertInput(this->GetInput(),
-        { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles });
+        { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles, grids });
       if (!input.Particles.time)
       {
         input.Particles.time = RequestedTime(this->GetInputInformation(0, 0));
@@ -204,10 +240,7 @@ void vtkBATWriter::WriteData()
     {
       failure.emplace(bat::ErrorCode::OutOfMemory, "out of memory");
     }
-    for (const std::string& warning : input.Warnings)
-    {
-      this->Warn(warning);
-    }
+    this->Warn(all(KeysAndTexts(input.Warnings)));
 
     bat::BuildOptions options;
     options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
@@ -220,7 +253,7 @@ void vtkBATWriter::WriteData()
     };
     const std::filesystem::path path = std::filesystem::u8path(this->FileName);
 #ifdef BAT_WRITER_HAS_MPI
-    if (MPI_Comm* communicator = CommunicatorOf(this->Controller))
+    if (communicator)
     {
       bat::mpi::agree(*communicator, failure ? &*failure : nullptr);
       bat::mpi::WriteOptions together;

@@ -8,9 +8,18 @@
  * of VTK with 1 to 9 components, every value bit for bit. vtkBATReader gives back the same arrays;
  * the order of the particles changes.
  *
- * Positions are float32 or float64 as in the input; other types become float64. Cells are not
- * written; nor are cell data and arrays that hold no numbers, which a warning names. Ghost points
- * are left out by default.
+ * Positions are float32 or float64 as in the input; other types become float64. Cell data is
+ * written like point data where all cells are vertices and each point is in exactly one of them; an
+ * array of the cells that has the name of one of the points is written as "name_cell". Cells, other
+ * cell data and arrays that hold no numbers are not written, which a warning says. Ghosts are left
+ * out by default.
+ *
+ * In a composite data set, blocks without points and rows (vtkImageData, ...) are left out, and so
+ * are, where there are particles, blocks with cells other than vertices; a warning names them.
+ * Particles are in a block without cells, on whatever rank, also while it is empty. Where there was
+ * no such block, now or in an earlier write, the points of all blocks are written.
+ *
+ * A warning is given once by a writer, however many files and ranks it is about.
  *
  * The file's time is that of the input data (DATA_TIME_STEP), else the one that the pipeline was
  * asked for. Its step number is the value "timestep" or "cycle" of the input's field data, else
@@ -190,9 +199,10 @@ private:
   void operator=(const vtkBATWriter&) = delete;
 
   void Fail(unsigned long code, const std::string& text);
-  void Warn(const std::string& text);
+  void Warn(const std::vector<std::string>& remarks);
 
   std::set<std::string> Warned;
+  bool HadParticles = false; ///< besides grids, if any, in this or an earlier write
 };
 
 #endif
