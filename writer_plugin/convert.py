@@ -16,20 +16,32 @@ import time
 import traceback
 import xml.etree.ElementTree
 
-from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkDataObject, vtkPointSet, vtkTable
+from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet, vtkDataObject, vtkDataObjectTypes, vtkPointSet, vtkTable
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bat_ranks
+import exact_files
 
 AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
 
 # Columns that the writer takes for coordinates if nobody chose any.
-USUAL_COLUMNS = re.compile(r"[xyzXYZ]|Points(:[012]|_[012]|\[[012]\])?")
+USUAL_COLUMNS = ["Points", *"xyzXYZ", *(f"Points{place}" for i in "012" for place in (f":{i}", f"_{i}", f"[{i}]"))]
+
+
+# What the writer's properties are called here, in its messages.
+OPTIONS = (("XColumn, YColumn, ZColumn; ZColumn may be 'none'", "--columns X,Y,Z; Z may be none"),
+           ("XColumn", "X of --columns"), ("YColumn", "Y of --columns"), ("ZColumn", "Z of --columns"))
 
 
 class ConvertError(Exception):
     """What cannot be converted, in words."""
+
+
+def in_options(text):
+    for of_writer, option in OPTIONS:
+        text = text.replace(of_writer, option)
+    return re.sub(r"^(.*: )sorted index(:| of)", r"\1--sorted-index\2", text)
 
 
 # --- on every rank
@@ -45,8 +57,9 @@ def pass_on(program, arrays, columns):
     _seen.clear()
     _seen.update(
         particles=sum(map(_count, leaves)),
-        arrays=sorted({name for leaf in leaves if _is_particles(leaf) for name in _names(leaf)}),
-        refused=sorted({leaf.GetClassName() for leaf in leaves if not _is_particles(leaf)}))
+        arrays=sorted({name for leaf in leaves if _is_particles(leaf) for name in _names(leaf)}
+                      | set(exact_files.others())),
+        refused="" if isinstance(given, vtkCompositeDataSet) or _is_particles(given) else given.GetClassName())
     if arrays is None:
         passed.ShallowCopy(given)
     elif isinstance(given, vtkCompositeDataSet):
@@ -82,12 +95,12 @@ def _count(leaf):
 
 
 def _attributes(leaf):
-    return leaf.GetRowData() if isinstance(leaf, vtkTable) else leaf.GetPointData()
+    return [leaf.GetRowData()] if isinstance(leaf, vtkTable) else [leaf.GetPointData(), leaf.GetCellData()]
 
 
 def _names(leaf):
-    attributes = _attributes(leaf)
-    return [name for name in map(attributes.GetArrayName, range(attributes.GetNumberOfArrays())) if name]
+    return [name for attributes in _attributes(leaf)
+            for name in map(attributes.GetArrayName, range(attributes.GetNumberOfArrays())) if name]
 
 
 def _with_arrays(leaf, arrays, columns):
@@ -98,10 +111,11 @@ def _with_arrays(leaf, arrays, columns):
     keep = set(arrays) | {"vtkGhostType"}
     if isinstance(leaf, vtkTable):
         keep |= {re.sub(r"\[\d+\]$", "", column) for column in columns}
-        keep |= {name for name in _names(leaf) if not columns and USUAL_COLUMNS.fullmatch(name)}
+        keep |= set() if columns else set(USUAL_COLUMNS)
     for name in _names(leaf):
         if name not in keep:
-            _attributes(copy).RemoveArray(name)
+            for attributes in _attributes(copy):
+                attributes.RemoveArray(name)
     return copy
 
 
@@ -123,7 +137,7 @@ def listen():
 
 def look():
     """What came by on this rank, and what VTK said about it."""
-    seen = dict({"particles": 0, "arrays": [], "refused": []}, **_seen, said=bat_ranks.said())
+    seen = dict({"particles": 0, "arrays": [], "refused": ""}, **_seen, said=bat_ranks.said(), told=exact_files.told())
     _seen.clear()
     return seen
 
@@ -143,6 +157,9 @@ def parse(words):
     parser.add_argument("--arrays", metavar="NAME,...", type=_list, help="write only these attributes")
     parser.add_argument("--columns", metavar="X,Y,Z", type=_columns, default=[],
                         help="columns of a table that are coordinates; Z may be none")
+    parser.add_argument("--delimiter", metavar="C", type=_delimiter,
+                        help="character between the columns of .csv, .tsv and .txt, also comma, tab, space; the "
+                             "default is the first of tab, semicolon and comma that the first line has, else space")
     parser.add_argument("--target-size", metavar="MIB", type=_size, default=0,
                         help="size of a leaf file to aim at, in MiB; auto (default) chooses it")
     parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
@@ -189,6 +206,13 @@ def _columns(text):
     return names
 
 
+def _delimiter(text):
+    character = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
+    if len(character) != 1 or character.isalnum() or character in "\r\n\"'.+-_#":
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is a character that is in no number and no name")
+    return character
+
+
 def _size(text):
     try:
         size = 0.0 if text == "auto" else float(text)
@@ -225,6 +249,9 @@ def files_behind(file):
         if file.endswith(".series"):
             with open(file, encoding="utf-8") as text:
                 names += [entry["name"] for entry in json.load(text)["files"]]
+        elif file.endswith(".pbat"):  # leaf files of the paper's library are beside it
+            leaf = re.compile(re.escape(os.path.basename(file)[:-len(".pbat")]) + r"\d+\.bat")
+            names += [name for name in os.listdir(os.path.dirname(file) or ".") if leaf.fullmatch(name)]
         elif file.endswith((".pvd", ".vtm", ".pvtp", ".pvtu", ".vtpd", ".vtpc")):
             names += [place for element in xml.etree.ElementTree.parse(file).iter()
                       for place in (element.get("file"), element.get("Source")) if place]
@@ -300,8 +327,42 @@ class Converter:
 
         self._options = options
         self._warned = set()
+        self.empty = []
         self._label = inputs[0] if len(inputs) == 1 else f"{inputs[0]} ... {inputs[-1]}"
         bat_ranks.on_all_ranks(listen)
+        try:
+            files = exact_files.find(inputs)
+        except exact_files.text_tables.TableError as error:
+            raise ConvertError(error) from None
+        if options.delimiter and (files is None or files.kind != exact_files.TABLE):
+            raise ConvertError(f"argument --delimiter: {self._label} is no .csv, .tsv or .txt")
+        if files:
+            self._reader = self._source(files)
+            self.times = files.times or [None]
+        else:
+            self._open(inputs)
+        self._passed = simple.ProgrammableFilter(Input=self._reader)
+        self._passed.Script = bat_ranks.script(
+            sys.modules[__name__], f"convert.pass_on(self, {options.arrays!r}, {options.columns!r})")
+        self._writer = servermanager.writers.BATWriter(Input=self._passed)
+        self._set_up(self._writer)
+
+    def _source(self, files):
+        from paraview import simple
+
+        options = self._options
+        source = simple.ProgrammableSource()
+        source.OutputDataSetType = vtkDataObjectTypes.GetTypeIdFromClassName(files.kind)  # its names have changed
+        source.ScriptRequestInformation = bat_ranks.script(exact_files, f"exact_files.offer(self, {files.times!r})")
+        wanted = None if options.arrays is None else options.arrays + (options.columns or USUAL_COLUMNS)
+        source.Script = bat_ranks.script(
+            exact_files, f"exact_files.deliver(self, {files.names!r}, {files.times!r}, {files.kind!r}, {wanted!r}, "
+            f"{options.columns!r}, {options.delimiter!r})")
+        return source
+
+    def _open(self, inputs):
+        from paraview import simple
+
         try:
             self._reader = simple.OpenDataFile(inputs if len(inputs) > 1 else inputs[0])
         except RuntimeError as error:  # ParaView's own words for a file without a reader
@@ -319,11 +380,6 @@ class Converter:
         if len(self.times) < len(inputs):
             raise ConvertError(f"{self._label}: {len(inputs)} files, but {self._reader.GetXMLLabel()} finds "
                                f"{len(self.times)} time step in them; convert them one by one")
-        self._passed = simple.ProgrammableFilter(Input=self._reader)
-        self._passed.Script = bat_ranks.script(
-            sys.modules[__name__], f"convert.pass_on(self, {options.arrays!r}, {options.columns!r})")
-        self._writer = servermanager.writers.BATWriter(Input=self._passed)
-        self._set_up(self._writer)
 
     def _set_up(self, writer):
         options = self._options
@@ -358,6 +414,8 @@ class Converter:
         if not report:
             raise ConvertError(f"{output}: was not written")
         report = json.loads(report)
+        if not report["particles"]:
+            self.empty.append(output)
         return {"step": number, "time": step_time, "output": output, "particles": report["particles"],
                 "bytes": report["file_bytes"], "points_read": particles,
                 "seconds_read": read - start, "seconds_write": written - read, "write": report}
@@ -375,15 +433,18 @@ class Converter:
         for rank, seen in enumerate(looks):
             # What the writer says is agreed on, and names the rank itself.
             where = f"rank {rank}: " if len(looks) > 1 and output is None else ""
+            for kind, key, text in seen["told"]:
+                if kind == "error":
+                    raise ConvertError(text)
+                self._warn(key, text)
             for kind, text in seen["said"]:
+                text = in_options(text)
                 named = text if label in text else f"{label}: {text}"
                 if kind == "error":
                     raise ConvertError(where + named)
-                if named not in self._warned:
-                    bat_ranks.tell(f"warning: {where}{named}")
-                    self._warned.add(named)
+                self._warn(named, where + named)
             if seen["refused"]:
-                raise ConvertError(f"{where}{label}: a {seen['refused'][0]} cannot be written; particles are "
+                raise ConvertError(f"{where}{label}: a {seen['refused']} cannot be written; particles are "
                                    "points (vtkPointSet) or rows of a table (vtkTable)")
         particles = sum(seen["particles"] for seen in looks)
         names = sorted(set().union(*(seen["arrays"] for seen in looks)))
@@ -391,6 +452,12 @@ class Converter:
         if particles and missing:
             raise ConvertError(f"{label}: there is no array '{missing[0]}'; it has {', '.join(names) or 'none'}")
         return particles
+
+    def _warn(self, key, text):
+        """Once in a conversion."""
+        if key not in self._warned:
+            bat_ranks.tell(f"warning: {text}")
+            self._warned.add(key)
 
 
 def run(words):
@@ -418,6 +485,10 @@ def run(words):
         raise ConvertError(f"{options.report}: cannot be written: {error.strerror}") from None
     finally:
         bar.end()
+        if converter.empty:
+            names = ", ".join(converter.empty[:3]) + (f" and {len(converter.empty) - 3} others"
+                                                      if len(converter.empty) > 3 else "")
+            bat_ranks.tell(f"warning: {names}: no particles were in the input")
 
 
 def main():

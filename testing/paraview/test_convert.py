@@ -1,11 +1,13 @@
 """convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
-convert.py, number of ranks, pvbatch, bat_info, mpiexec (not for one rank)."""
+convert.py, number of ranks, pvbatch, bat_info, mpiexec (not for one rank). test_exact_reading.py has more of what it
+reads itself."""
 import glob
 import json
 import re
 import subprocess
 
 from bat_test import *
+from vtkmodules.vtkCommonDataModel import vtkCellArray
 
 convert, ranks, pvbatch, bat_info = sys.argv[1], int(sys.argv[2]), *sys.argv[3:5]
 N = 5000
@@ -62,9 +64,42 @@ def times(path):
 
 
 def csv(path, ids):
-    # So that doubles print and parse exactly.
-    columns = np.column_stack([points(N).astype("f8"), ids])
-    np.savetxt(path, columns, delimiter=",", header="px,py,pz,id", comments="", fmt=["%.17g"] * 3 + ["%d"])
+    with open(path, "w") as file:
+        file.write("name,px,py,pz,id,key\n")
+        for p, id in zip(points(N).astype("f8").tolist(), ids.tolist()):
+            file.write("n,%r,%r,%r,%d,%d\n" % (*p, id, 2**63 + id))
+
+
+def ply(path):
+    """cloud(N), and with it what VTK's reader knows."""
+    values = arrays(N)
+    vertices = np.zeros(N, [("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("nx", "<f4"), ("ny", "<f4"), ("nz", "<f4"),
+                            ("red", "u1"), ("green", "u1"), ("blue", "u1"), ("mass", "<f4"), ("id", "<i8")])
+    for i, axis in enumerate("xyz"):
+        vertices[axis] = points(N)[:, i]
+        vertices["n" + axis] = values["velocity"][:, i]
+    for i, color in enumerate(("red", "green", "blue")):
+        vertices[color] = (np.arange(N) + i) % 256
+    vertices["mass"], vertices["id"] = values["mass"], values["id"]
+    kinds = {"<f4": "float", "|u1": "uchar", "<i8": "int64"}
+    with open(path, "wb") as file:
+        file.write(b"ply\nformat binary_little_endian 1.0\nelement vertex %d\n" % N)
+        for name in vertices.dtype.names:
+            file.write(b"property %s %s\n" % (kinds[vertices.dtype[name].str].encode(), name.encode()))
+        file.write(b"element face 1\nproperty list uchar int vertex_indices\nend_header\n")
+        file.write(vertices.tobytes() + b"\3" + np.arange(3, dtype="<i4").tobytes())
+
+
+def vertices(n):
+    """cloud(n) with its arrays as cell data of vertices, the last point first."""
+    data = cloud(n)
+    cells = vtkCellArray()
+    for i in range(n - 1, -1, -1):
+        cells.InsertNextCell(1, [i])
+    data.SetVerts(cells)
+    data.GetPointData().Initialize()
+    add_arrays(data.GetCellData(), {name: value[::-1] for name, value in arrays(n).items()})
+    return data
 
 
 def pieces(path, *names):
@@ -85,7 +120,9 @@ with Folder() as folder:
         SaveData(folder("in_%d.bat" % step), one)
     SaveData(folder("in.vtm"), GroupDatasets(Input=[producer(cloud(N))]), DataMode="Ascii")
     SaveData(folder("in.vtk"), producer(cloud(N)))
-    csv(folder("in.csv"), np.arange(N))
+    csv(folder("in.csv"), arrays(N)["id"])
+    ply(folder("in.ply"))
+    SaveData(folder("vertices.vtp"), producer(vertices(N)), DataMode="Ascii")
     SaveData(folder("image.vti"), Wavelet(), DataMode="Ascii")
     out = folder("out.bat")
 
@@ -99,10 +136,32 @@ with Folder() as folder:
     for name in ("in_0.bat", "in.vtk", "in.vtm") if ranks == 2 else ():
         run(folder(name), out)
         check(out)
-    run(folder("in.csv"), out, "--columns", "px,py,pz")
+    said = run(folder("in.csv"), out, "--columns", "px,py,pz")
     positions, found = particles(out)
     expect(positions, points(N).astype("f8"), "positions of a table")
-    expect(found["id"], np.arange(N), "ids of a table")
+    expect(found["id"], arrays(N)["id"], "ids of a table")
+    expect(found["key"], (2**63 + arrays(N)["id"].astype("u8")), "keys of a table")
+    expect(sorted(found), ["id", "key"], "attributes of a table")
+    expect(len(re.findall("warning:.*'name'", said)), 1, "warnings: " + said)
+    if ranks == 2:
+        said = run(folder("in.ply"), out)
+        positions, found = particles(out)
+        expect(positions, points(N), "positions of a PLY")
+        colors = (np.arange(N)[:, None] + np.arange(3)).astype("u1")
+        for name, wanted in (("Normals", arrays(N)["velocity"].astype("f4")), ("RGB", colors),
+                             ("id", arrays(N)["id"]), ("mass", arrays(N)["mass"])):
+            expect((found[name].dtype, found[name].tobytes()), (wanted.dtype, wanted.tobytes()), name + " of a PLY")
+        expect(sorted(found), ["Normals", "RGB", "id", "mass"], "attributes of a PLY")
+        expect(len(re.findall(r"warning:.*face \(1\)", said)), 1, "warnings: " + said)
+
+    # Some cell data of vertices; a grid beside particles.
+    if ranks == 2:
+        run(folder("vertices.vtp"), out, "--arrays", "id,mass")
+        check(out, names=["id", "mass"])
+        SaveData(folder("mixed.vtm"), GroupDatasets(Input=[Wavelet(), producer(cloud(N))]), DataMode="Ascii")
+        said = run(folder("mixed.vtm"), out, "--arrays", "id")
+        check(out, names=["id"])
+        expect(len(re.findall("warning:.*vtkImageData", said)), 1, "warnings: " + said)
 
     # Options of the writer.
     said = run(folder("in_9.vtp"), out, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
@@ -131,6 +190,38 @@ with Folder() as folder:
         run(folder("in_*.vtp"), folder("last.bat"), "--steps", "-1")
         check(folder("last.bat"), seed=3, first=200)
 
+    if ranks == 2:
+        for step in range(3):
+            with open(folder("t_%d.csv" % step), "w") as file:
+                file.write("x;y;z;id\n" + "".join("%d;0;0;%d\n" % (i, BIG_ID + i) for i in range(4 * step)))
+        said = run(folder("t_*.csv"), folder("t.bat"))
+        expect(len(re.findall("warning:", said)), 1, "warnings: " + said)
+        assert re.search("warning:.*t_0000.bat: no particles", said), said
+        for step in range(3):
+            expect(times(folder("t_%04d.bat" % step)), [float(step)], "time")
+        expect(particles(folder("t_0002.bat"))[1]["id"], BIG_ID + np.arange(8), "ids of the last step")
+    # Lists of files, and files of the paper's library.
+    if ranks == 1:
+        with open(folder("late.csv.series"), "w") as file:
+            json.dump({"files": [{"name": "in.csv", "time": 7.5}]}, file)
+        run(folder("late.csv.series"), out, "--columns", "px,py,pz")
+        expect(times(out), [7.5], "time of a list of files")
+
+        samples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/libbat/lattice8")
+        shutil.copytree(samples, folder("lattice"))
+        lattice = folder("lattice/lattice8.pbat")
+        reader = OpenDataFile(lattice)
+        expect(reader.GetXMLName(), "BATReader", "reader of .pbat")
+        n = fetch(reader).GetNumberOfPoints()
+        assert n > 1000, n
+        with open(folder("lattice/all.pbat.series"), "w") as file:
+            json.dump({"file-series-version": "1.0", "files": [{"name": "lattice8.pbat", "time": 2.5},
+                                                               {"name": "lattice8.pbat", "time": 3}]}, file)
+        expect(times(folder("lattice/all.pbat.series")), [2.5, 3.0], "times of a list of .pbat")
+        run(lattice, out)
+        expect(fetch(OpenDataFile(out)).GetNumberOfPoints(), n, "particles of a .pbat")
+        refused([lattice, folder("lattice/lattice83.bat")], "is an input")
+
     # What somebody has saved as defaults of the reader loses no particles.
     if ranks == 1:
         home = folder("home")
@@ -158,7 +249,11 @@ with Folder() as folder:
     refused([folder("in_0.bat"), folder("taken.bat")], "taken.bat")
     if ranks == 2:
         refused([folder("image.vti"), bad], "vtkImageData", "vtkPointSet")
-        refused([folder("in.csv"), bad], "'px'")
+        refused([folder("in.csv"), bad], "'px'", "--columns X,Y,Z; Z may be none")
+        with open(folder("bad.csv"), "w") as file:
+            file.write("x,y,z\n" + "1,2,3\n" * 100 + "4,five,6\n")
+        refused([folder("bad.csv"), bad], "bad.csv: line 102: 'five' in column 'y'")
+        os.remove(folder("bad.csv"))
         pieces(folder("pieces.pvtp"), "in_9.vtp", "cut.vtp")
         refused([folder("pieces.pvtp"), bad], "rank 1", "pieces.pvtp")
         pieces(folder("pieces.pvtp"), "in_9.vtp", "in_10.vtp")
@@ -171,7 +266,14 @@ with Folder() as folder:
         refused([folder("nothing.vtp"), bad], "nothing.vtp", "no such file")
         refused([folder("nothing_*.vtp"), bad], "none matches")
         refused([folder("what.foo"), bad], "what.foo")
-        refused([folder("in.csv"), bad, "--columns", "px,py,pq"], "'pq'", "'px'")
+        refused([folder("in.csv"), bad, "--columns", "px,py,pq"], "Z of --columns is 'pq'", "'px'")
+        refused([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' holds no numbers: 'n'")
+        refused([folder("in_0.bat"), bad, "--sorted-index", "mas"], "--sorted-index:", "'mas'")
+        refused([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat")
+        with open(folder("empty.csv"), "w"):
+            pass
+        refused([folder("empty.csv"), bad], "empty.csv: is empty")
+        os.remove(folder("empty.csv"))
         refused([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps")
         refused([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'")
         refused([folder("in_0.bat"), folder("in_0.bat")], "is an input")
@@ -179,8 +281,8 @@ with Folder() as folder:
         refused([folder("in_0.bat"), folder("no/where.bat")], "does not exist")
         refused([folder("in_0.bat"), folder("out.vtp")], "must end in .bat")
         os.mkdir(folder("alone"))
-        for name in ("convert.py", "bat_ranks.py"):
-            shutil.copy(os.path.join(os.path.dirname(convert), name), folder("alone"))
+        for name in glob.glob(os.path.join(os.path.dirname(convert), "*.py")):
+            shutil.copy(name, folder("alone"))
         refused([folder("in_0.bat"), bad], "BATWriter is not found", "PV_PLUGIN_PATH",
                 script=folder("alone/convert.py"))
         shutil.rmtree(folder("alone"))

@@ -1,0 +1,172 @@
+"""Sources of convert.py for files of which VTK's readers lose something: delimited text (64-bit integers, texts
+among numbers) and PLY (most properties). Each rank reads its share."""
+
+import csv
+import json
+import os
+
+from vtkmodules.util.numpy_support import get_vtk_array_type, numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
+
+import bat_ranks
+import numpy as np
+import ply_vertices
+import text_tables
+
+# By the end of a file's name: what reads it, and what comes out.
+TABLE, VERTICES = "vtkTable", "vtkPolyData"
+KINDS = {".csv": TABLE, ".tsv": TABLE, ".txt": TABLE, ".ply": VERTICES}
+
+# What properties of vertices together are called in ParaView.
+GROUPS = (("Normals", ("nx", "ny", "nz")), ("RGBA", ("red", "green", "blue", "alpha")),
+          ("RGB", ("red", "green", "blue")))
+
+_told = []
+_others = []
+
+
+class Files:
+    """`kind`, names and times of files that are read here."""
+
+    def __init__(self, kind, names, times):
+        self.kind = kind
+        self.names = names
+        self.times = times
+
+
+def find(inputs):
+    """The Files, if they are all of one kind that is read here; else None. A .series names others."""
+    names, times = list(inputs), [float(i) for i in range(len(inputs))]
+    if len(inputs) == 1 and inputs[0].endswith(".series") and _kind(inputs[0][:-len(".series")]):
+        try:
+            with open(inputs[0], encoding="utf-8") as file:
+                entries = json.load(file)["files"]
+            folder = os.path.dirname(inputs[0])
+            names = [os.path.join(folder, entry["name"]) for entry in sorted(entries, key=lambda e: e["time"])]
+            times = sorted(float(entry["time"]) for entry in entries)
+        except (ValueError, KeyError, TypeError) as error:
+            raise text_tables.TableError(f"{inputs[0]}: is no list of files: {error!r}") from None
+    elif len(inputs) == 1:
+        times = []
+    kinds = {_kind(name) for name in names}
+    return Files(kinds.pop(), names, times) if len(kinds) == 1 and None not in kinds else None
+
+
+def _kind(name):
+    return KINDS.get(os.path.splitext(name)[1].lower())
+
+
+# --- on every rank
+
+def told():
+    """What this rank, the first, has to say since the last call: kind, key, words."""
+    result = list(_told)
+    _told.clear()
+    return result
+
+
+def others():
+    """Names of columns of the last file that were not wanted."""
+    return list(_others)
+
+
+def offer(program, times):
+    """For RequestInformation of a source."""
+    information = program.GetOutputInformation(0)
+    information.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
+    if times:
+        information.Set(vtkStreamingDemandDrivenPipeline.TIME_STEPS(), times, len(times))
+        information.Set(vtkStreamingDemandDrivenPipeline.TIME_RANGE(), (min(times), max(times)), 2)
+
+
+def deliver(program, names, times, kind, wanted, coordinates, delimiter):
+    """For RequestData: this rank's share of the file of the time that is asked for. `wanted`: columns, or None
+    for all; `coordinates`: those chosen as coordinates. Collective."""
+    request = program.GetOutputInformation(0)
+    asked = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+    name = names[0]
+    if times and request.Has(asked):
+        name = names[int(np.argmin(np.abs(np.array(times) - request.Get(asked))))]
+    output = program.GetOutputDataObject(0)
+    part, parts = bat_ranks.rank(), bat_ranks.ranks()
+    _others.clear()
+    if kind == VERTICES:
+        _deliver_vertices(output, name, part, parts)
+    else:
+        _deliver_table(output, name, part, parts, wanted, coordinates, delimiter)
+
+
+def _deliver_table(output, name, part, parts, wanted, coordinates, delimiter):
+    share = layout = problem = None
+    try:
+        layout = text_tables.look(name, delimiter)
+        for i, value in layout.texts.items():
+            if layout.names[i] in coordinates:
+                raise text_tables.TableError(f"the column '{layout.names[i]}' holds no numbers: '{value[:60]}'")
+        _others.extend(layout.names)
+        share = text_tables.Share(name, layout, part, parts, wanted)
+    except Exception as error:  # pylint: disable=broad-except
+        problem = _words(error)
+    facts = bat_ranks.gather([share.facts if share else None, problem])
+    if _tell_failure(name, [failure for _, failure in facts]):
+        return
+    types, remarks = text_tables.agree(layout, [each for each, _ in facts], wanted)
+    _tell(name, remarks)
+    for column, values in share.columns(types).items():
+        output.GetRowData().AddArray(_to_vtk(values, column))
+
+
+def _deliver_vertices(output, name, part, parts):
+    layout = values = problem = None
+    try:
+        layout = ply_vertices.look(name)
+        values = ply_vertices.read(name, layout, part, parts)
+    except Exception as error:  # pylint: disable=broad-except
+        problem = _words(error)
+    if _tell_failure(name, bat_ranks.gather(problem)):
+        return
+    lost = [f"{element.name} ({element.count})" for element in layout.elements
+            if element is not layout.vertex and element.count]
+    if lost:
+        _tell(name, [("elements", "only the vertices are written, not: " + ", ".join(lost))])
+    axes = [values.pop(axis) for axis in "xyz"]
+    single = all(axis.dtype == np.float32 for axis in axes)
+    points = vtkPoints()
+    points.SetData(_to_vtk(np.stack(axes, axis=1).astype("f4" if single else "f8", copy=False), "Points"))
+    output.SetPoints(points)
+    for group, members in GROUPS:
+        if group not in values and all(member in values for member in members) and \
+                len({values[member].dtype for member in members}) == 1:
+            values[group] = np.stack([values.pop(member) for member in members], axis=1)
+    for attribute, array in values.items():
+        output.GetPointData().AddArray(_to_vtk(array, attribute))
+
+
+def _words(error):
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, (text_tables.TableError, ply_vertices.PlyError, csv.Error)):
+        return str(error)
+    return repr(error)
+
+
+def _tell_failure(name, problems):
+    """Of the first rank that has one."""
+    problem = next((each for each in problems if each), None)
+    if problem and bat_ranks.rank() == 0:
+        _told.append(["error", "", f"{name}: {problem}"])
+    return problem is not None
+
+
+def _tell(name, remarks):
+    if bat_ranks.rank() == 0:
+        _told.extend(["warning", key, f"{name}: {words}"] for key, words in remarks)
+
+
+def _to_vtk(values, name):
+    array = numpy_to_vtk(values, deep=False, array_type=get_vtk_array_type(values.dtype))
+    array.SetName(name)
+    return array

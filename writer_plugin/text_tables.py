@@ -1,0 +1,324 @@
+"""Tables of numbers in delimited text (.csv, .tsv, .txt), exactly, and in shares of several processes.
+
+Integers stay integers, int64 or uint64; other numbers become float64, as Python reads them. Knows
+neither VTK nor MPI.
+
+    layout = look("particles.csv")
+    share = Share("particles.csv", layout, part=0, parts=1)
+    types, remarks = agree(layout, [share.facts])           # of all shares
+    columns = share.columns(types)                          # arrays by name
+
+Numbers that do not fit are never dropped without a remark or a TableError.
+"""
+
+import csv
+import io
+import os
+import re
+import warnings
+
+import numpy as np
+
+CHUNK = 8 << 20
+HEAD = 1 << 20
+
+INTEGER = re.compile(r"[+-]?[0-9]+\Z")
+NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)\Z", re.IGNORECASE)
+
+# Integers up to here are exact as float64.
+EXACT = 2 ** 53
+
+# Before, loadtxt read integers by way of floating-point numbers.
+_FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
+
+
+class TableError(Exception):
+    """What is wrong with a file, in words."""
+
+
+class Layout:
+    """Of a file: `delimiter` (None: white space), `names` of the columns, `texts` (numbers of the columns
+    without numbers and a value of each), the byte where rows start, and `remarks`, each a key and words."""
+
+    def __init__(self, delimiter, names, start):
+        self.delimiter = delimiter
+        self.names = names
+        self.start = start
+        self.texts = {}
+        self.remarks = []
+
+
+def look(path, delimiter=None):
+    """Finds out how the file is laid out. The first line has the names of the columns, unless it is all
+    numbers: then they are those of a comment (#) above it, or Field 0, Field 1 ..."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD)
+    whole = len(head) < HEAD
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TableError("is UTF-16; save it as UTF-8")
+    if b"\0" in head:
+        raise TableError("holds zero bytes, so it is no text")
+    if b"\r" in head and b"\n" not in head:
+        raise TableError("has carriage returns alone as ends of lines; save it with line feeds")
+    place = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    lines = []
+    comment = None
+    while place < len(head) and len(lines) < 1000:
+        end = head.find(b"\n", place) + 1 or len(head)
+        if end == len(head) and not whole and not head.endswith(b"\n"):
+            break
+        line = _decode(head[place:end]).rstrip("\r\n")
+        if not lines and line.startswith("#"):
+            comment = line.lstrip("# \t")
+        elif line.strip():
+            lines.append((line, place, end))
+        place = end
+    if not lines and not whole:
+        raise TableError(f"has no end of a line in its first {HEAD} bytes, so it is no table")
+    if not lines and comment is None:
+        raise TableError("is empty")
+    first = lines[0][0] if lines else comment
+    delimiter = delimiter or next(
+        (each for each in "\t;," if each in re.sub('"[^"]*"', "", first)), None)
+    fields = split(first, delimiter)
+    remarks = []
+    if lines and all(NUMBER.match(field) for field in fields):
+        names = split(comment, delimiter) if comment else []
+        if len(names) != len(fields):
+            names = ["Field %d" % i for i in range(len(fields))]
+            remarks.append(("names", "its first line holds numbers, not the names of columns; they are called "
+                            "Field 0, Field 1 ..."))
+        rows, start = lines, lines[0][1]
+    elif lines:
+        names, rows, start = fields, lines[1:], lines[0][2]
+    else:
+        names, rows, start = fields, [], len(head)
+    cells = [split(line, delimiter) for line, _, _ in rows]
+    if cells and len(cells[0]) == len(names) + 1 and cells[0][-1] == "":
+        names.append("")  # a delimiter at the end of each row
+    if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
+        names.pop()
+    layout = Layout(delimiter, _unique(names, remarks), start)
+    layout.remarks = remarks
+    for i in range(len(names)):
+        known = [row[i] for row in cells if i < len(row) and row[i]]
+        if cells and (not NUMBER.match(known[0]) if known else not names[i]):
+            layout.texts[i] = known[0] if known else ""
+    return layout
+
+
+def split(line, delimiter):
+    """The fields of a line."""
+    if delimiter is None:
+        if '"' not in line:
+            return line.split()
+        return [field for field in next(csv.reader([line.strip()], delimiter=" ", skipinitialspace=True)) if field]
+    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+
+
+def _decode(line):
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
+
+
+def _unique(names, remarks):
+    taken = set()
+    result = []
+    for i, name in enumerate(names):
+        own = name or "Field %d" % i
+        number = 2
+        while own in taken:
+            own = "%s_%d" % (name or "Field %d" % i, number)
+            number += 1
+        if own != name and name:
+            remarks.append(("twice " + own, f"two columns are named '{name}'; the second is called '{own}'"))
+        taken.add(own)
+        result.append(own)
+    return result
+
+
+class Share:
+    """The rows of one of `parts` processes; those that begin in its share of the bytes."""
+
+    def __init__(self, path, layout, part=0, parts=1, wanted=None):
+        """`wanted`: names of the columns to read; None: all that hold numbers."""
+        self.rows = 0
+        self._path = path
+        self._layout = layout
+        self._read = [i for i, name in enumerate(layout.names)
+                      if i not in layout.texts and (wanted is None or name in wanted)]
+        self._chunks = {i: [] for i in self._read}
+        # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
+        # an integer that is not exact as float64.
+        self.facts = {layout.names[i]: [None, None, False, None, None] for i in self._read}
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            ends = [layout.start + max(0, size - layout.start) * p // parts for p in (part, part + 1)]
+            if ends[0] > layout.start:
+                file.seek(ends[0] - 1)
+                file.readline()
+            else:
+                file.seek(ends[0])
+            while file.tell() < ends[1]:
+                place = file.tell()
+                chunk = file.read(min(CHUNK, ends[1] - place))
+                if not chunk.endswith(b"\n"):
+                    chunk += file.readline()
+                self._take(chunk, place)
+
+    def columns(self, types):
+        """Arrays by name, of the types of agree()."""
+        arrays = {}
+        for i in self._read:
+            name = self._layout.names[i]
+            chunks = self._chunks.pop(i)
+            arrays[name] = np.empty(self.rows, types[name])
+            place = 0
+            for chunk in chunks:
+                arrays[name][place:place + len(chunk)] = chunk
+                place += len(chunk)
+        return arrays
+
+    def _take(self, chunk, place):
+        if b'"' in chunk:
+            self._check_quotes(chunk, place)
+        if not chunk.strip():
+            return
+        text = chunk.decode("utf-8", errors="replace")
+        columns = self._parse_fast(text) if _FAST else None
+        if columns is None:
+            columns = self._parse(text, place)
+        rows = {len(column) for column in columns.values()}
+        self.rows += rows.pop() if rows else 0
+        for i, column in columns.items():
+            self._chunks[i].append(column)
+            facts = self.facts[self._layout.names[i]]
+            if column.dtype == np.float64:
+                continue
+            if len(column):
+                low, high = int(column.min()), int(column.max())
+                facts[0] = low if facts[0] is None else min(facts[0], low)
+                facts[1] = high if facts[1] is None else max(facts[1], high)
+                facts[4] = facts[4] or _inexact(column)
+
+    def _parse_fast(self, text):
+        """Columns of a chunk, or None if something in it is unusual."""
+        if not self._read:
+            return None
+        types = []
+        for i, name in enumerate(self._layout.names):
+            if i not in self._chunks:
+                types.append(("f%d" % i, "U1"))  # not kept, but counted
+                continue
+            low, high, fraction, _, _ = self.facts[name]
+            integer = "u8" if high is not None and high >= 2 ** 63 and low >= 0 else "i8"
+            types.append(("f%d" % i, "f8" if fraction else integer))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # also where 1.5 would become an integer
+                table = np.loadtxt(io.StringIO(text), dtype=types, delimiter=self._layout.delimiter, comments=None,
+                                   quotechar='"', ndmin=1)
+        except (ValueError, OverflowError, Warning):
+            return None
+        return {i: table["f%d" % i].copy() for i in self._read}
+
+    def _parse(self, text, place):
+        rows = []
+        count = len(self._layout.names)
+        for number, line in enumerate(text.split("\n")):
+            if not line.strip():
+                continue
+            fields = split(line.rstrip("\r"), self._layout.delimiter)
+            if len(fields) != count:
+                raise TableError(f"line {self._line(place, number)} has {len(fields)} fields instead of {count}: "
+                                 f"'{line.strip()[:60]}'")
+            rows.append((number, fields))
+        columns = {i: self._column(i, rows, place) for i in self._read}
+        if not columns:
+            self.rows += len(rows)
+        return columns
+
+    def _column(self, i, rows, place):
+        name = self._layout.names[i]
+        facts = self.facts[name]
+        values = [fields[i] for _, fields in rows]
+        others = [value for value in values if not INTEGER.match(value)]
+        for value in others:
+            if value and not NUMBER.match(value):
+                number = next(number for number, fields in rows if fields[i] == value)
+                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is no number, "
+                                 "though the column has numbers above")
+        if "" in others and facts[3] is None:
+            facts[3] = self._line(place, next(number for number, fields in rows if not fields[i]))
+        facts[2] = facts[2] or any(others)
+        integers = [int(value) for value in values if INTEGER.match(value)]
+        for low, high, kind in ((-2 ** 63, 2 ** 63 - 1, "i8"), (0, 2 ** 64 - 1, "u8")):
+            if not others and integers and low <= min(integers) and max(integers) <= high:
+                return np.array(integers, kind)
+        if integers:
+            facts[0] = min([*integers, facts[0]] if facts[0] is not None else integers)
+            facts[1] = max([*integers, facts[1]] if facts[1] is not None else integers)
+            facts[4] = facts[4] or next((value for value in integers if int(float(value)) != value), None)
+        return np.array([float(value) if value else np.nan for value in values], "f8")
+
+    def _check_quotes(self, chunk, place):
+        for number, line in enumerate(chunk.split(b"\n")):
+            if line.count(b'"') % 2:
+                raise TableError(f"line {self._line(place, number)} has an odd number of quotation marks; texts "
+                                 "with ends of lines in them cannot be read")
+
+    def _line(self, place, number):
+        """The number in the file of a line of the chunk that begins at byte `place`."""
+        lines = number + 1
+        with open(self._path, "rb") as file:
+            while place > 0:
+                block = file.read(min(CHUNK, place))
+                lines += block.count(b"\n")
+                place -= len(block) or place
+        return lines
+
+
+def _inexact(integers):
+    """One of them that float64 cannot hold exactly, or None."""
+    large = integers > EXACT
+    if integers.dtype.kind == "i":
+        large |= integers < -EXACT
+    large = integers[large]
+    rounded = large.astype("f8")
+    top = 2.0 ** (63 if integers.dtype.kind == "i" else 64)
+    wrong = large[np.where(rounded < top, rounded, 0).astype(large.dtype) != large]
+    return int(wrong[0]) if len(wrong) else None
+
+
+def agree(layout, facts, wanted=None):
+    """The type of each column that holds numbers, from the facts of all shares; and remarks, each a key and
+    words."""
+    types = {}
+    remarks = list(layout.remarks)
+    texts = [f"'{layout.names[i]}'" + (f" ('{value[:60]}' ...)" if value else "")
+             for i, value in layout.texts.items() if wanted is None or layout.names[i] in wanted]
+    if texts:
+        remarks.append(("texts", "columns that hold no numbers are not written: " + ", ".join(texts)))
+    for name in facts[0]:
+        low = min((each[name][0] for each in facts if each[name][0] is not None), default=None)
+        high = max((each[name][1] for each in facts if each[name][1] is not None), default=None)
+        fraction = any(each[name][2] for each in facts)
+        missing = min((each[name][3] for each in facts if each[name][3] is not None), default=None)
+        inexact = next((each[name][4] for each in facts if each[name][4] is not None), None)
+        types[name] = np.dtype("f8")
+        if low is not None and not fraction and missing is None:
+            if -2 ** 63 <= low and high < 2 ** 63:
+                types[name] = np.dtype("i8")
+            elif 0 <= low and high < 2 ** 64:
+                types[name] = np.dtype("u8")
+        if missing is not None:
+            remarks.append(("missing " + name,
+                            f"column '{name}' lacks values, the first in line {missing}; they become NaN"))
+        if types[name] == np.dtype("f8") and inexact is not None:
+            why = ("it lacks values" if missing is not None else "it has fractions" if fraction
+                   else "no type of 64 bits holds its integers")
+            remarks.append(("rounded " + name, f"column '{name}' becomes float64, since {why}; its integer {inexact} "
+                            f"is rounded to {int(float(inexact))}"))
+    return types, remarks
