@@ -57,6 +57,13 @@ with Folder() as folder:
             collection.SetPartitionedDataSet(i, partitions)
         check_cloud(saved(folder, producer(collection)), "vtkPartitionedDataSetCollection of " + kind)
 
+    # Lists have a label in dialogs.
+    for writer in (servermanager.writers.BATWriter(Input=producer(cloud(N))).SMProxy,
+                   CreateExtractor("BAT", producer(cloud(N))).Writer.SMProxy):
+        groups = list(map(writer.GetPropertyGroup, range(writer.GetNumberOfPropertyGroups())))
+        labels = [group.GetXMLLabel() for group in groups if group.GetProperty("SortedIndexes")]
+        expect(labels, ["Sorted Indexes"], "label of the list of sorted indexes")
+
     # Sources and filters as they are.
     reader = saved(folder, Sphere(), BlockParticles=16, TreeletParticles=256)
     expect(fetch(reader).GetNumberOfPoints(), 50, "a sphere")
