@@ -149,7 +149,8 @@ def parse(words):
         prog="convert.py", description="Converts what ParaView can read to particle files (.bat).",
         usage="[mpirun -np N] pvbatch convert.py IN... OUT.bat [options]")
     parser.add_argument("inputs", metavar="IN", nargs="+",
-                        help="file that ParaView can read; several files, or a quoted pattern, are a time series")
+                        help="file that ParaView can read, or .csv, .tsv, .txt, .ply, which are read exactly; several "
+                             "files, or a quoted pattern, are a time series")
     parser.add_argument("output", metavar="OUT.bat",
                         help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ...")
     parser.add_argument("--steps", metavar="A:B:C", type=_steps, default=slice(None),
@@ -249,8 +250,10 @@ def files_behind(file):
         if file.endswith(".series"):
             with open(file, encoding="utf-8") as text:
                 names += [entry["name"] for entry in json.load(text)["files"]]
-        elif file.endswith(".pbat"):  # leaf files of the paper's library are beside it
-            leaf = re.compile(re.escape(os.path.basename(file)[:-len(".pbat")]) + r"\d+\.bat")
+        elif file.endswith(".pbat"):  # of the paper's library, with leaf files beside it
+            with open(file, "rb") as top:
+                header = json.loads(top.read(min(int.from_bytes(top.read(8), "little"), 1 << 24)))
+            leaf = re.compile(re.escape(header["bat_prefix"]) + r"\d+\.bat")
             names += [name for name in os.listdir(os.path.dirname(file) or ".") if leaf.fullmatch(name)]
         elif file.endswith((".pvd", ".vtm", ".pvtp", ".pvtu", ".vtpd", ".vtpc")):
             names += [place for element in xml.etree.ElementTree.parse(file).iter()
