@@ -57,6 +57,12 @@ with Folder() as folder:
             collection.SetPartitionedDataSet(i, partitions)
         check_cloud(saved(folder, producer(collection)), "vtkPartitionedDataSetCollection of " + kind)
 
+    # Ghosts stay ghosts when arrays are chosen.
+    ghosts = cloud(N)
+    add_arrays(ghosts.GetPointData(), {"vtkGhostType": (np.arange(N) % 2).astype("u1")})
+    some = saved(folder, producer(ghosts), ChooseArraysToWrite=1, PointDataArrays=["id"])
+    check_particles(fetch(some), points(N)[::2], {"id": arrays(N)["id"][::2]}, "one array, without ghosts")
+
     # Lists have a label in dialogs.
     for writer in (servermanager.writers.BATWriter(Input=producer(cloud(N))).SMProxy,
                    CreateExtractor("BAT", producer(cloud(N))).Writer.SMProxy):

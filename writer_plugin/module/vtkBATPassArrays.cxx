@@ -14,14 +14,20 @@ void vtkBATPassArrays::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
+void vtkBATPassArrays::AddNeeded(vtkPassSelectedArrays* filter)
+{
+  const char* ghosts = vtkDataSetAttributes::GhostArrayName();
+  filter->GetPointDataArraySelection()->EnableArray(ghosts);
+  filter->GetCellDataArraySelection()->EnableArray(ghosts);
+  filter->GetRowDataArraySelection()->EnableArray(ghosts);
+  filter->GetFieldDataArraySelection()->EnableArray("timestep");
+  filter->GetFieldDataArraySelection()->EnableArray("cycle");
+}
+
+//------------------------------------------------------------------------------
 int vtkBATPassArrays::RequestData(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  const char* ghosts = vtkDataSetAttributes::GhostArrayName();
-  this->GetPointDataArraySelection()->EnableArray(ghosts);
-  this->GetCellDataArraySelection()->EnableArray(ghosts);
-  this->GetRowDataArraySelection()->EnableArray(ghosts);
-  this->GetFieldDataArraySelection()->EnableArray("timestep");
-  this->GetFieldDataArraySelection()->EnableArray("cycle");
+  vtkBATPassArrays::AddNeeded(this);
   return this->Superclass::RequestData(request, inputVector, outputVector);
 }

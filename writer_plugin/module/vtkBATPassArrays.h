@@ -19,6 +19,11 @@ public:
   vtkTypeMacro(vtkBATPassArrays, vtkPassSelectedArrays);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
+  /**
+   * Chooses what stays as well.
+   */
+  static void AddNeeded(vtkPassSelectedArrays* filter);
+
 protected:
   vtkBATPassArrays() = default;
   ~vtkBATPassArrays() override = default;
