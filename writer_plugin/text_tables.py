@@ -50,7 +50,8 @@ class Layout:
 
 def look(path, delimiter=None):
     """Finds out how the file is laid out. The first line has the names of the columns, unless it is all
-    numbers: then they are those of a comment (#) above it, or Field 0, Field 1 ..."""
+    numbers: then they are those of a comment (#) above it, or Field 0, Field 1 ... `delimiter`: None to
+    choose it, " " for any white space."""
     with open(path, "rb") as file:
         head = file.read(HEAD)
     whole = len(head) < HEAD
@@ -78,8 +79,10 @@ def look(path, delimiter=None):
     if not lines and comment is None:
         raise TableError("is empty")
     first = lines[0][0] if lines else comment
-    delimiter = delimiter or next(
-        (each for each in "\t;," if each in re.sub('"[^"]*"', "", first)), None)
+    if delimiter is None:
+        delimiter = next((each for each in "\t;," if each in re.sub('"[^"]*"', "", first)), None)
+    elif delimiter == " ":
+        delimiter = None
     fields = split(first, delimiter)
     remarks = []
     if lines and all(NUMBER.match(field) for field in fields):

@@ -85,6 +85,7 @@ same(found, {"a": i8(1, 3), "a_2": i8(2, 4)})
 assert "two columns are named 'a'" in remarks[0] and "'Field 2'" in remarks[1], remarks
 same(table('"Points:0","b;c"\n"1",-2\n3,"+4"\n')[0], {"Points:0": i8(1, 3), "b;c": i8(-2, 4)})
 same(table("a|b\n1|2\n", delimiter="|")[0], {"a": i8(1), "b": i8(2)})
+same(table("a,b  c\n1\t2\n", delimiter=" ")[0], {"a,b": i8(1), "c": i8(2)})
 same(table("a,b\n1,2\n", wanted=["b"])[0], {"b": i8(2)})
 same(table("a,b\n")[0], {"a": f8(), "b": f8()})
 

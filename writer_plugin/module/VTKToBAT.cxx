@@ -29,8 +29,10 @@
 #include "vtkUnsignedCharArray.h"
 #include "vtkUnstructuredGrid.h"
 #include "vtkVariant.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iomanip>
 #include <optional>
@@ -278,6 +280,34 @@ std::string NameOfCells(int type)
   }
 }
 
+// GetDistinctCellTypesArray() takes longer than writing the particles in a VTK without optimization.
+std::set<int> TypesOfCells(vtkUnstructuredGrid* grid)
+{
+  std::array<bool, 256> found{};
+  const vtkIdType count = grid->GetNumberOfCells();
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  const unsigned char* types = count > 0 ? grid->GetCellTypesArray()->GetPointer(0) : nullptr;
+  for (vtkIdType i = 0; i < count; ++i)
+  {
+    found[types[i]] = true;
+  }
+#else
+  for (vtkIdType i = 0; i < count; ++i)
+  {
+    found[static_cast<unsigned char>(grid->GetCellType(i))] = true;
+  }
+#endif
+  std::set<int> distinct;
+  for (int type = 0; type < 256; ++type)
+  {
+    if (found[static_cast<std::size_t>(type)])
+    {
+      distinct.insert(type);
+    }
+  }
+  return distinct;
+}
+
 // What cells there are besides vertices; none if the points are nothing but particles.
 std::vector<std::string> CellsBesideVertices(vtkPointSet* points)
 {
@@ -296,10 +326,8 @@ std::vector<std::string> CellsBesideVertices(vtkPointSet* points)
   }
   else if (vtkUnstructuredGrid* grid = vtkUnstructuredGrid::SafeDownCast(points))
   {
-    vtkUnsignedCharArray* types = grid->GetDistinctCellTypesArray();
-    for (vtkIdType i = 0; i < types->GetNumberOfValues(); ++i)
+    for (const int type : TypesOfCells(grid))
     {
-      const int type = types->GetValue(i);
       if (type != VTK_EMPTY_CELL && type != VTK_VERTEX && type != VTK_POLY_VERTEX)
       {
         names.insert(NameOfCells(type));
