@@ -197,7 +197,10 @@ def _steps(text):
 
 
 def _list(text):
-    return [name for name in text.split(",") if name]
+    names = text.split(",") if text else []
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are names with commas between them")
+    return names
 
 
 def _columns(text):

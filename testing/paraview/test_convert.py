@@ -276,6 +276,7 @@ with Folder() as folder:
         os.remove(folder("empty.csv"))
         refused([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps")
         refused([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'")
+        refused([folder("in_0.bat"), bad, "--arrays", "id,,mass"], "--arrays: 'id,,mass'")
         refused([folder("in_0.bat"), folder("in_0.bat")], "is an input")
         refused([folder("in_9.vtp"), bad, "--report", folder("in_9.vtp")], "is an input")
         refused([folder("in_0.bat"), folder("no/where.bat")], "does not exist")

@@ -280,7 +280,8 @@ std::string NameOfCells(int type)
   }
 }
 
-// GetDistinctCellTypesArray() takes longer than writing the particles in a VTK without optimization.
+// Not GetDistinctCellTypesArray(): in a VTK without optimization that takes longer than to write
+// the particles.
 std::set<int> TypesOfCells(vtkUnstructuredGrid* grid)
 {
   std::array<bool, 256> found{};
