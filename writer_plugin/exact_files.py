@@ -36,7 +36,7 @@ class Files:
 
 
 def find(inputs):
-    """The Files, if they are all of one kind that is read here; else None. A .series names others."""
+    """The Files, if they are all of one kind that is read here; None if none is. A .series names others."""
     names, times = list(inputs), [float(i) for i in range(len(inputs))]
     if len(inputs) == 1 and inputs[0].endswith(".series") and _kind(inputs[0][:-len(".series")]):
         try:
@@ -50,7 +50,12 @@ def find(inputs):
     elif len(inputs) == 1:
         times = []
     kinds = {_kind(name) for name in names}
-    return Files(kinds.pop(), names, times) if len(kinds) == 1 and None not in kinds else None
+    if len(kinds) > 1 or (len(inputs) > 1 and any(_kind(name[:-len(".series")]) for name in inputs
+                                                  if name.endswith(".series"))):
+        raise text_tables.TableError(f"{', '.join(names[:3])}: are files of different kinds, or lists among them; "
+                                     "convert them one by one")
+    kind = kinds.pop()
+    return Files(kind, names, times) if kind else None
 
 
 def _kind(name):

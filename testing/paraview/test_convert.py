@@ -269,6 +269,7 @@ with Folder() as folder:
         refused([folder("in.csv"), bad, "--columns", "px,py,pq"], "Z of --columns is 'pq'", "'px'")
         refused([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' holds no numbers: 'n'")
         refused([folder("in_0.bat"), bad, "--sorted-index", "mas"], "--sorted-index:", "'mas'")
+        refused([folder("in.csv"), folder("in_9.vtp"), bad], "in.csv, ", "different kinds")
         refused([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat")
         with open(folder("empty.csv"), "w"):
             pass
