@@ -4,11 +4,15 @@
 
 namespace bat
 {
-std::string Error::shorten(const std::string& text)
+std::string Error::readable(std::string text)
 {
   constexpr std::size_t kMost = 4000;
   constexpr std::size_t kBegin = 2400;
   constexpr std::size_t kEnd = 1500;
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
+  {
+    text.replace(at, 1, "\\0");
+  }
   if (text.size() <= kMost)
   {
     return text;

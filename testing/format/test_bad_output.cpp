@@ -276,6 +276,61 @@ TEST_F(Write, of_wrong_input_leaves_the_old_file)
   EXPECT_TRUE(everything(this->folder.path()) == before);
 }
 
+// Where the system, or a parser, would end a text.
+TEST_F(Write, of_a_text_with_a_zero_byte_is_refused)
+{
+  using namespace std::string_literals;
+  const fs::path old = this->folder / "old.bat";
+  const auto before = everything(this->folder.path());
+  const auto error_of = [](const auto& call)
+  {
+    try
+    {
+      call();
+      return "nothing was thrown"s;
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+      return std::string(error.what());
+    }
+  };
+  const fs::path cut = old.string() + "\0.bat"s;
+  const std::string said = old.string() + "\\0.bat: has a zero byte";
+  EXPECT_NE(
+    error_of([&] { bat::write_file(cut, this->cloud.view()); }).find(said), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)bat::Dataset::open(cut); }).find(said), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)bat::File::open(cut); }).find(said), std::string::npos);
+  EXPECT_FALSE(bat::Dataset::can_open(cut));
+  bat::ParticleView view = this->cloud.view();
+  view.metadata = "{}\0junk"s;
+  EXPECT_NE(error_of([&] { bat::write_file(old, view); }).find("zero byte"), std::string::npos);
+  view = this->cloud.view();
+  view.attributes[0].name += "\0x"s;
+  EXPECT_NE(error_of([&] { bat::write_file(old, view); }).find("zero byte"), std::string::npos);
+  bat::BuildOptions options;
+  options.sorted_indexes = { this->cloud.columns[0].name + "\0x"s };
+  EXPECT_NE(
+    error_of([&] { bat::write_file(old, this->cloud.view(), options); }).find("sorted index"),
+    std::string::npos);
+  EXPECT_TRUE(everything(this->folder.path()) == before);
+}
+
+TEST_F(Write, of_values_that_overlap_is_refused)
+{
+  for (const std::size_t stride : { std::size_t{ 0 }, std::size_t{ 3 } })
+  {
+    bat::ParticleView view = this->cloud.view();
+    view.attributes[0].values.stride_bytes = stride;
+    EXPECT_THROW((void)bat::encode(view), bat::Error) << stride;
+    view = this->cloud.view();
+    view.positions.stride_bytes = stride;
+    EXPECT_THROW((void)bat::encode(view), bat::Error) << stride;
+    view.count = 1;
+    EXPECT_NO_THROW((void)bat::encode(view)) << stride;
+  }
+}
+
 TEST_F(Write, of_metadata_that_is_no_object_or_nested_too_deeply_is_refused)
 {
   bat::ParticleView view = this->cloud.view();

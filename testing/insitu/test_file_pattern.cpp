@@ -98,5 +98,7 @@ TEST(FilePattern, WrongOnesAreRefused)
   EXPECT_NE(refusal("dust_{timestep:06q}.bat"), "");
   EXPECT_NE(refusal("dust_{timestep.bat"), "");
   EXPECT_NE(refusal("dust_{}.bat"), "");
+  EXPECT_NE(
+    refusal(std::string("dust\0.bat", 9)).find("'dust\\0.bat': it has a zero"), std::string::npos);
 }
 }

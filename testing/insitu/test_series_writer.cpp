@@ -221,6 +221,10 @@ TEST(SeriesWriter, NamesThatAreNoUtf8AreRefusedBeforeAnythingIsWritten)
       .find("is no UTF-8"),
     std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "\xe9_1.bat"));
+  EXPECT_NE(
+    mpi_test::error_of(
+      [&] { (void)writer.write(MPI_COMM_WORLD, 1, 1, { species(std::string("a\0b", 3), mine) }); }),
+    "");
   // A folder may have any name.
   SeriesWriter other(FilePattern((folder / "\xe9/d").string()), {});
   const auto files = other.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });

@@ -29,15 +29,16 @@ class Error : public std::runtime_error
 {
 public:
   Error(ErrorCode code, const std::string& what)
-    : std::runtime_error(shorten(what))
+    : std::runtime_error(readable(what))
     , code_(code)
   {
   }
   [[nodiscard]] ErrorCode code() const noexcept { return this->code_; }
 
 private:
-  /// A name of megabytes would bury what is wrong with it.
-  static std::string shorten(const std::string& text);
+  /// Without zero bytes, where what() would end, and cut: a name of megabytes would bury what is
+  /// wrong with it.
+  static std::string readable(std::string text);
 
   ErrorCode code_;
 };

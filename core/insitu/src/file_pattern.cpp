@@ -88,6 +88,10 @@ FilePattern::FilePattern(std::string_view pattern)
                   "{{timestep:06d}}, %06ts, {{time}}, {{time:.3f}}, {{name}}, {{channel}}",
         pattern, why));
   };
+  if (pattern.find('\0') != std::string_view::npos)
+  {
+    refuse("it has a zero byte");
+  }
   if (std::filesystem::path(this->format_).filename().empty())
   {
     refuse("it names no file");

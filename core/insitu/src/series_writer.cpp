@@ -38,6 +38,11 @@ void check_utf8(const std::string& text, const char* what)
       fmt::format("{} is no UTF-8: {}", what,
         nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
   }
+  if (text.find('\0') != std::string::npos)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{} has a zero byte: {}", what, nlohmann::json(text).dump()));
+  }
 }
 
 std::string name_in_list(const std::filesystem::path& file, const std::filesystem::path& list)

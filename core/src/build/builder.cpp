@@ -55,6 +55,12 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
   }
   for (const ParticleParts::Part& part : particles.parts())
   {
+    const std::size_t stride = particles.array(part, array).stride_bytes;
+    if (part.count > 1 && stride < size_of(view.type))
+    {
+      refuse(fmt::format("{}: values are {} bytes apart, which is less than their {} bytes", what,
+        stride, size_of(view.type)));
+    }
     for (int c = 0; c != view.components; ++c)
     {
       if (!particles.array(part, array).component[static_cast<std::size_t>(c)])
@@ -67,6 +73,10 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
 
 void check_metadata(const std::string& metadata)
 {
+  if (metadata.find('\0') != std::string::npos)
+  {
+    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
+  }
   constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
   const std::optional<JsonObject> object = scan_json_object(metadata);
   if (!object)

@@ -1,5 +1,6 @@
 // Lays out columns and index of a leaf file and writes them, one column at a time.
 
+#include "arena.hpp"
 #include "bat/error.hpp"
 #include "bat/writer.hpp"
 #include "build/bin_edges.hpp"
@@ -21,7 +22,6 @@
 #include <nlohmann/json.hpp>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <chrono>
@@ -666,8 +666,7 @@ private:
 
 WriteReport run_encoder(const ParticleParts& particles, const BuildOptions& options, Output& output)
 {
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  return arena.execute([&] { return Encoder(particles, options, output).run(); });
+  return in_arena(options.threads, [&] { return Encoder(particles, options, output).run(); });
 }
 }
 

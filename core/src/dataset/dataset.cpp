@@ -1,5 +1,6 @@
 #include "bat/dataset.hpp"
 
+#include "arena.hpp"
 #include "bat/error.hpp"
 #include "dataset/dataset_impl.hpp"
 #include "dataset/file_leaf.hpp"
@@ -11,7 +12,6 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 
@@ -499,8 +499,7 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
   }
   else
   {
-    tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-    arena.execute([&] { tbb::parallel_for(std::size_t{ 0 }, tasks.size(), select_in); });
+    in_arena(options.threads, [&] { tbb::parallel_for(std::size_t{ 0 }, tasks.size(), select_in); });
   }
   DatasetSelection selection;
   for (std::size_t i = 0; i != tasks.size(); ++i)
@@ -538,8 +537,7 @@ void for_each_part(const DatasetSelection& selection, const QueryOptions& option
     read_part(0);
     return;
   }
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] { tbb::parallel_for(std::size_t{ 0 }, selection.parts.size(), read_part); });
+  in_arena(options.threads, [&] { tbb::parallel_for(std::size_t{ 0 }, selection.parts.size(), read_part); });
 }
 }
 

@@ -41,8 +41,17 @@ constexpr std::size_t kRandomDigits = 8;
 constexpr char kTemporarySuffix[] = ".tmp";
 }
 
+void check_path(const std::filesystem::path& path)
+{
+  if (path.native().find('\0') != std::string::npos)
+  {
+    fail(ErrorCode::InvalidArgument, path, "has a zero byte, which no name of a file has");
+  }
+}
+
 std::filesystem::path follow_links(std::filesystem::path path)
 {
+  check_path(path);
   constexpr int kMostLinks = 40; // what stat() follows
   for (int i = 0; i != kMostLinks; ++i)
   {

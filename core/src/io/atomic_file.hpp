@@ -39,11 +39,15 @@ private:
   int descriptor_ = -1;
 };
 
+/// Throws Error{InvalidArgument} if the path has a zero byte: the system would end it there, and
+/// another file would be meant.
+void check_path(const std::filesystem::path& path);
+
 /// Makes renames inside a folder durable. A file system that cannot is no reason to fail.
 void flush_folder(const std::filesystem::path& folder) noexcept;
 
 /// The file that a path leads to: links are followed, so that the file is replaced, or made, and
-/// not the link.
+/// not the link. Throws as check_path().
 [[nodiscard]] std::filesystem::path follow_links(std::filesystem::path path);
 
 /// Permissions of the file that a path leads to; empty if there is none.

@@ -1,6 +1,7 @@
 #include "io/open_files.hpp"
 
 #include "bat/error.hpp"
+#include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -197,6 +198,7 @@ OpenFile::OpenFile(std::string path)
   {
     throw Error(ErrorCode::NotFound, "the path of the file to open is empty");
   }
+  check_path(this->path_);
   std::error_code unknown;
   this->absolute_ = std::filesystem::absolute(this->path_, unknown).string();
   const int descriptor = files.open_path(this->path_, this->path_);

@@ -1,6 +1,7 @@
 #include "io/random_access_file.hpp"
 
 #include "bat/error.hpp"
+#include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 // Treelets in parallel.
 #pragma once
 
+#include "arena.hpp"
+
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <cstddef>
 
@@ -21,7 +22,6 @@ void for_each_parallel(std::size_t count, int threads, const F& f)
     }
     return;
   }
-  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
-  arena.execute([&] { tbb::parallel_for(std::size_t{ 0 }, count, f); });
+  in_arena(threads, [&] { tbb::parallel_for(std::size_t{ 0 }, count, f); });
 }
 }

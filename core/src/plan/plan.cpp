@@ -1,12 +1,12 @@
 #include "bat/plan.hpp"
 
+#include "arena.hpp"
 #include "bat/error.hpp"
 #include "plan/adaptive.hpp"
 #include "plan/aggregators.hpp"
 #include "plan/ranks.hpp"
 
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
@@ -241,8 +241,7 @@ Plan make_plan(const std::vector<WeightedCell>& cells, const PlanOptions& given,
   {
     return plan;
   }
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute(
+  in_arena(options.threads,
     [&]
     {
       run(cells, bounds, options, particles, plan);

@@ -1,12 +1,12 @@
 #include "query/fetch.hpp"
 
+#include "arena.hpp"
 #include "bat/error.hpp"
 #include "file_impl.hpp"
 #include "query/conditions.hpp"
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 
@@ -51,8 +51,7 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
       in_job += count;
     }
   }
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute([&] {
+  in_arena(options.threads, [&] {
     tbb::parallel_for(std::size_t{ 0 }, jobs.size(), [&](std::size_t j) {
       format::PageReader reader(column);
       reader.gather(
@@ -80,8 +79,7 @@ const std::byte* map_column(const File::Impl& file, const format::PagedSection& 
   }
   source.check_length();
   const std::uint64_t pages = format::page_count(count * tuple_bytes);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute(
+  in_arena(options.threads,
     [&]
     {
       tbb::parallel_for(std::uint64_t{ 0 }, (pages + kJobPages - 1) / kJobPages,

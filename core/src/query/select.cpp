@@ -2,6 +2,7 @@
 
 #include "query/select.hpp"
 
+#include "arena.hpp"
 #include "bat/bytes.hpp"
 #include "file_impl.hpp"
 #include "format/layout.hpp"
@@ -10,7 +11,6 @@
 #include "query/match.hpp"
 
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -436,8 +436,7 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
 Selection select(const File::Impl& file, const Conditions& conditions, const QueryOptions& options)
 {
   Selection selection;
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  arena.execute(
+  in_arena(options.threads,
     [&] { selection = select_pieces(file, conditions, find_pieces(file, conditions)); });
   return selection;
 }
