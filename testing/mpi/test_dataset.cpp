@@ -347,8 +347,36 @@ TEST(Dataset, SortedIndexes)
     EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
     EXPECT_NE(std::string(error.what()).find("'nothing'"), std::string::npos) << error.what();
   }
+  options.build.sorted_indexes = { std::string("id\0heat", 7) };
+  EXPECT_NE(
+    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options); }), "");
+  options.build.sorted_indexes = { "nothing" };
   // Without particles there is nothing to look up, and nobody who knows the attributes.
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
+}
+
+TEST(Dataset, RanksThatReadDifferentAttributesAllHearOfIt)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1000)).view());
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  const bool last = rank() == ranks() - 1;
+  const auto error = [&](
+                       const std::vector<std::string>& others, const std::vector<std::string>& mine)
+  {
+    return mpi_test::error_of(
+      [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, last ? mine : others); });
+  };
+  EXPECT_EQ(error({ "id", "heat" }, { "heat", "id" }), "");
+  EXPECT_EQ(error({ "id", "heat", "velocity" }, {}), "");
+  if (ranks() > 1)
+  {
+    EXPECT_EQ(error({ "id" }, { "id", "heat" }),
+      "rank " + std::to_string(ranks() - 1) +
+        ": the attributes to read are 'heat', 'id' here and 'id' on rank 0; all ranks must have "
+        "the same");
+  }
 }
 
 TEST(Dataset, NoParticlesAtAll)

@@ -4,6 +4,7 @@
 #include "bat/mpi.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -76,6 +77,55 @@ void broadcast_text(const OwnComm& comm, std::string& text, int root)
   text.assign(bytes.begin(), bytes.end());
 }
 
+namespace
+{
+// Records of characters, each name with its length before it: names may hold any byte.
+void append(std::vector<char>& bytes, const std::string& name)
+{
+  const std::uint64_t size = name.size();
+  const auto* begin = reinterpret_cast<const char*>(&size);
+  bytes.insert(bytes.end(), begin, begin + sizeof(size));
+  bytes.insert(bytes.end(), name.begin(), name.end());
+}
+
+std::vector<char> joined(const std::vector<std::string>& names)
+{
+  std::vector<char> bytes;
+  for (const std::string& name : names)
+  {
+    append(bytes, name);
+  }
+  return bytes;
+}
+
+std::vector<std::string> split(const std::vector<char>& bytes)
+{
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at != bytes.size();)
+  {
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + at, sizeof(size));
+    at += sizeof(size);
+    result.emplace_back(bytes.data() + at, size);
+    at += size;
+  }
+  return result;
+}
+
+std::string listed(const std::vector<std::string>& names)
+{
+  return names.empty() ? std::string("none") : fmt::format("'{}'", fmt::join(names, "', '"));
+}
+}
+
+void broadcast_names(const OwnComm& comm, std::vector<std::string>& names)
+{
+  std::vector<char> bytes;
+  together(comm.get(), [&] { bytes = joined(names); });
+  broadcast_records(comm, bytes);
+  together(comm.get(), [&] { names = split(bytes); });
+}
+
 std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::string>& names)
 {
   return union_of_names(OwnComm(comm), names);
@@ -83,36 +133,8 @@ std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::st
 
 std::vector<std::string> union_of_names(const OwnComm& comm, const std::vector<std::string>& names)
 {
-  // Records of characters, each name with its length before it: names may hold any byte.
-  const auto append = [](std::vector<char>& bytes, const std::string& name)
-  {
-    const std::uint64_t size = name.size();
-    const auto* begin = reinterpret_cast<const char*>(&size);
-    bytes.insert(bytes.end(), begin, begin + sizeof(size));
-    bytes.insert(bytes.end(), name.begin(), name.end());
-  };
-  const auto split = [](const std::vector<char>& bytes)
-  {
-    std::vector<std::string> result;
-    for (std::size_t at = 0; at != bytes.size();)
-    {
-      std::uint64_t size = 0;
-      std::memcpy(&size, bytes.data() + at, sizeof(size));
-      at += sizeof(size);
-      result.emplace_back(bytes.data() + at, size);
-      at += size;
-    }
-    return result;
-  };
   std::vector<char> mine;
-  together(comm.get(),
-    [&]
-    {
-      for (const std::string& name : names)
-      {
-        append(mine, name);
-      }
-    });
+  together(comm.get(), [&] { mine = joined(names); });
   std::vector<char> bytes = gather_records(comm, mine);
   together(comm.get(),
     [&]
@@ -151,6 +173,29 @@ void require_same(const OwnComm& comm, std::int64_t value, const std::string& wh
         throw Error(ErrorCode::InvalidArgument,
           fmt::format(
             "{} is {} here and {} on rank 0; all ranks must have the same", what, value, first));
+      }
+    });
+}
+
+void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what)
+{
+  require_same(OwnComm(comm), std::move(names), what);
+}
+
+void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what)
+{
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<std::string> first = names;
+  broadcast_names(comm, first);
+  together(comm.get(),
+    [&]
+    {
+      if (names != first)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("{} are {} here and {} on rank 0; all ranks must have the same", what,
+            listed(names), listed(first)));
       }
     });
 }

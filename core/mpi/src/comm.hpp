@@ -106,7 +106,10 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
 [[nodiscard]] std::vector<std::string> union_of_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
+void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);
 
 /// Collective. Rank `root`'s text on all ranks.
 void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);
+/// Collective. Rank 0's names on all ranks.
+void broadcast_names(const OwnComm& comm, std::vector<std::string>& names);
 }

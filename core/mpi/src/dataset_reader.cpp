@@ -81,6 +81,9 @@ Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& que
   const OwnComm own(comm);
   QueryOptions options;
   options.threads = threads_per_rank(own.get());
+  std::vector<std::string> names;
+  together(own.get(), [&] { names = attributes.empty() ? dataset.attribute_names() : attributes; });
+  require_same(own, names, "the attributes to read");
   Particles particles;
   together(own.get(),
     [&]
@@ -90,7 +93,7 @@ Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& que
       particles.position_type = dataset.position_type();
       particles.positions.resize(selection.count * 3 * size_of(dataset.position_type()));
       dataset.read_positions(selection, particles.positions.data(), options);
-      for (const std::string& name : attributes.empty() ? dataset.attribute_names() : attributes)
+      for (const std::string& name : names)
       {
         const std::size_t index = dataset.attribute_index(name);
         const Attribute& attribute = dataset.attributes()[index];

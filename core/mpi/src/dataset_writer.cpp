@@ -3,6 +3,7 @@
 #include "bat/mpi.hpp"
 
 #include "agreement.hpp"
+#include "arena.hpp"
 #include "build/bounds.hpp"
 #include "build/builder.hpp"
 #include "build/gather.hpp"
@@ -22,7 +23,6 @@
 #include <nlohmann/json.hpp>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -106,17 +106,7 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   options.mode = static_cast<PlanMode>(shared.mode);
   options.find_best_axis = shared.find_best_axis != 0;
   options.build.flush = shared.flush != 0;
-  std::string names; // none of which has a zero byte
-  for (const std::string& name : options.build.sorted_indexes)
-  {
-    names += name + '\0';
-  }
-  broadcast_text(comm, names);
-  options.build.sorted_indexes.clear();
-  for (std::size_t at = 0; at != names.size(); at = names.find('\0', at) + 1)
-  {
-    options.build.sorted_indexes.emplace_back(names.c_str() + at);
-  }
+  broadcast_names(comm, options.build.sorted_indexes);
 }
 
 /// A leaf file whose usual name another dataset has.
@@ -164,8 +154,7 @@ private:
     const int threads = this->options_.build.threads > 0 ? this->options_.build.threads
                                                          : threads_per_rank(this->comm_.get());
     this->options_.build.threads = threads;
-    tbb::task_arena arena(threads);
-    arena.execute(
+    in_arena(threads,
       [this]
       {
         this->plan();

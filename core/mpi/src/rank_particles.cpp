@@ -59,6 +59,13 @@ void check(const Piece& piece)
       fmt::format(
         "the marks of particles to skip have no data for {} particles", piece.particles.count));
   }
+  if (piece.particles.count > 1 && skip.stride_bytes < size_of(skip.type))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("the marks of particles to skip are {} bytes apart, which is less than their {} "
+                  "bytes",
+        skip.stride_bytes, size_of(skip.type)));
+  }
 }
 }
 

@@ -137,9 +137,10 @@ struct Particles
 };
 
 /// Collective; each rank asks its own query, and its answer comes from its own reads, without
-/// messages. `attributes` may be empty for all. To restart with any number of ranks: give every
-/// rank its box of a tiling of space, as Query::half_open, or `part` = rank and `parts` = ranks for
-/// equal shares; each particle then comes once. Throws Error on all ranks if one fails.
+/// messages. `attributes` are the same on all ranks, in whatever order; none stand for all of them.
+/// To restart with any number of ranks: give every rank its box of a tiling of space, as
+/// Query::half_open, or `part` = rank and `parts` = ranks for equal shares; each particle then comes
+/// once. Throws Error on all ranks if one fails.
 [[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
   const std::vector<std::string>& attributes = {});
 
@@ -154,6 +155,8 @@ void agree(MPI_Comm comm, const Error* mine);
 /// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless
 /// all ranks have the same `value`.
 void require_same(MPI_Comm comm, std::int64_t value, const std::string& what);
+/// The same of names, in whatever order.
+void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what);
 
 /// Collective over `comm`. Processors that this rank may use without taking them from ranks on the
 /// same node, at least 1.
