@@ -321,6 +321,209 @@ static void columns_are_there_without_a_copy(void)
   bat_close(dataset);
 }
 
+/* What a negative number becomes where it is passed as an unsigned one. */
+static uint64_t as_unsigned(int64_t number)
+{
+  return (uint64_t)number;
+}
+
+/* The text of an error has the number that was passed, and not what is left of it. */
+static void numbers_are_looked_at_as_they_were_passed(void)
+{
+  static const double xyz[2][3] = { { 0, 0, 0 }, { 1, 1, 1 } };
+  const int64_t beyond = (INT64_C(1) << 32) + 1; /* 1 in 32 bits */
+  const void* const three[] = { xyz, xyz, xyz };
+  bat_particles* particles = NULL;
+  bat_options* options = NULL;
+  bat_query* query = NULL;
+  bat_dataset* dataset = NULL;
+  bat_selection* selection = NULL;
+  const void* values = NULL;
+  double ends[2];
+  uint64_t count = 0;
+  CHECK_FAILS(bat_particles_create(as_unsigned(-1), &particles), BAT_INVALID_ARGUMENT, "is -1;");
+  CHECK(particles == NULL);
+  CHECK_OK(bat_particles_create(2, &particles));
+  CHECK_FAILS(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 16), BAT_INVALID_ARGUMENT,
+    "positions: the stride is 16 bytes; allowed are 24");
+  CHECK_FAILS(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, as_unsigned(-24)),
+    BAT_INVALID_ARGUMENT, "stride is -24;");
+  CHECK_FAILS(bat_particles_set_positions_separate(particles, BAT_FLOAT64, xyz, xyz, xyz, 4),
+    BAT_INVALID_ARGUMENT, "stride is 4 bytes; allowed are 8");
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 24));
+  CHECK_FAILS(bat_particles_set_attribute(particles, "v", BAT_FLOAT64, 2, xyz, 8),
+    BAT_INVALID_ARGUMENT, "'v': the stride is 8 bytes; allowed are 16");
+  CHECK_FAILS(bat_particles_set_attribute_separate(particles, "v", BAT_FLOAT64, 3, three, 4),
+    BAT_INVALID_ARGUMENT, "'v': the stride is 4 bytes; allowed are 8");
+  CHECK_FAILS(bat_particles_set_attribute(particles, "v", BAT_FLOAT64, beyond, xyz, 0),
+    BAT_INVALID_ARGUMENT, "'v': 4294967297 components");
+  CHECK_FAILS(bat_particles_set_attribute_separate(particles, "v", BAT_FLOAT64, beyond, three, 0),
+    BAT_INVALID_ARGUMENT, "4294967297 components");
+  CHECK_OK(bat_particles_set_attribute(particles, "v", BAT_FLOAT64, 3, xyz, 0));
+
+  CHECK_OK(bat_options_create(&options));
+  CHECK_FAILS(
+    bat_options_set_target_bytes(options, as_unsigned(-1)), BAT_INVALID_ARGUMENT, "is -1;");
+  CHECK_FAILS(bat_options_set_threads(options, beyond), BAT_INVALID_ARGUMENT, "is 4294967297;");
+  CHECK_FAILS(bat_options_set_threads(options, -1), BAT_INVALID_ARGUMENT, "threads is -1;");
+  CHECK_OK(bat_options_set_threads(options, 10000));
+  CHECK_OK(bat_write(path, particles, options, NULL));
+  bat_options_free(options);
+  bat_particles_free(particles);
+
+  CHECK_OK(bat_open_mapped(path, &dataset));
+  CHECK_FAILS(bat_dataset_attribute(dataset, beyond - 1, NULL, NULL, NULL), BAT_INVALID_ARGUMENT,
+    "4294967296");
+  CHECK_FAILS(bat_dataset_attribute_range(dataset, 0, beyond, ends, ends + 1), BAT_INVALID_ARGUMENT,
+    "component 4294967297");
+  CHECK_FAILS(bat_map_positions(dataset, as_unsigned(-1), 1, &values, &count), BAT_INVALID_ARGUMENT,
+    "leaf file is -1;");
+  CHECK_OK(bat_query_create(&query));
+  CHECK_FAILS(
+    bat_query_add_range(query, "v", beyond, 0, 1), BAT_INVALID_ARGUMENT, "is 4294967297;");
+  CHECK_FAILS(bat_query_add_range_int64(query, "v", -2, 0, 1), BAT_INVALID_ARGUMENT, "is -2;");
+  CHECK_FAILS(bat_query_add_values(query, "v", beyond, BAT_FLOAT64, xyz, 1), BAT_INVALID_ARGUMENT,
+    "is 4294967297;");
+  CHECK_FAILS(bat_query_add_values(query, "v", 0, BAT_FLOAT64, xyz, as_unsigned(-3)),
+    BAT_INVALID_ARGUMENT, "values is -3;");
+  CHECK_FAILS(bat_query_set_threads(query, beyond), BAT_INVALID_ARGUMENT, "is 4294967297;");
+  CHECK_OK(bat_query_set_threads(query, 10000));
+  CHECK_FAILS(
+    bat_query_set_part(query, 1, beyond + 1), BAT_INVALID_ARGUMENT, "part 1 of 4294967298;");
+  CHECK_FAILS(
+    bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "part 1 of 4294967298;");
+  CHECK_FAILS(bat_query_set_part(query, -1, 3), BAT_INVALID_ARGUMENT, "part -1 of 3;");
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "part -1 of 3;");
+  CHECK_OK(bat_query_set_part(query, 0, 1));
+  CHECK_OK(bat_select(dataset, query, &selection));
+  CHECK_OK(bat_selection_count(selection, &count));
+  CHECK(count == 2);
+  double positions[6];
+  CHECK_FAILS(bat_read_positions(dataset, selection, positions, (size_t)as_unsigned(-1)),
+    BAT_INVALID_ARGUMENT, "is -1;");
+  CHECK_OK(bat_read_positions(dataset, selection, positions, sizeof(positions)));
+  bat_selection_free(selection);
+  bat_query_free(query);
+  bat_close(dataset);
+}
+
+static uint64_t count_between(const bat_dataset* dataset, const char* name, int lower_type,
+  const void* lower, int upper_type, const void* upper)
+{
+  bat_query* query = NULL;
+  bat_selection* selection = NULL;
+  uint64_t count = 0;
+  CHECK_OK(bat_query_create(&query));
+  CHECK_OK(bat_query_add_range_mixed(query, name, BAT_WHOLE, lower_type, lower, upper_type, upper));
+  CHECK_OK(bat_select(dataset, query, &selection));
+  CHECK_OK(bat_selection_count(selection, &count));
+  bat_selection_free(selection);
+  bat_query_free(query);
+  return count;
+}
+
+/* Numbers beside which a double has no neighbour, asked for and read as they are. */
+static void integers_are_exact(void)
+{
+  const int64_t odd = (INT64_C(1) << 53) + 1;
+  const int64_t ids[4] = { INT64_MIN, -odd, odd - 1, odd };
+  const uint64_t large[4] = { 0, (uint64_t)odd, UINT64_C(1) << 63, UINT64_MAX };
+  const uint8_t small[4] = { 0, 127, 128, 255 };
+  const float real[4] = { -0.5F, 0, 1, INFINITY };
+  const double xyz[12] = { 0 };
+  const double inf = INFINITY;
+  const double past_odd = (double)(odd - 1); /* what odd is rounded to */
+  bat_particles* particles = NULL;
+  bat_dataset* dataset = NULL;
+  bat_selection* selection = NULL;
+  bat_query* query = NULL;
+  int index = 0;
+  CHECK_OK(bat_particles_create(4, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "large", BAT_UINT64, 1, large, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "small", BAT_UINT8, 1, small, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "real", BAT_FLOAT32, 1, real, 0));
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+  bat_particles_free(particles);
+  CHECK_OK(bat_open(path, &dataset));
+
+  CHECK(count_between(dataset, "id", BAT_INT64, &odd, BAT_FLOAT64, &inf) == 1);
+  CHECK(count_between(dataset, "id", BAT_FLOAT64, &past_odd, BAT_FLOAT64, &inf) == 2);
+  CHECK(count_between(dataset, "id", BAT_INT64, &ids[1], BAT_UINT64, &large[2]) == 3);
+  CHECK(count_between(dataset, "id", 0, NULL, BAT_INT64, &ids[1]) == 2);
+  CHECK(count_between(dataset, "large", BAT_INT64, &odd, 0, NULL) == 3);
+  CHECK(count_between(dataset, "large", BAT_FLOAT32, &real[0], BAT_UINT8, &small[3]) == 1);
+  CHECK(count_between(dataset, "real", BAT_INT64, &ids[0], BAT_UINT64, &large[3]) == 3);
+  CHECK(count_between(dataset, "real", BAT_INT64, &ids[0], 0, NULL) == 4);
+  CHECK_OK(bat_query_create(&query));
+  CHECK_FAILS(bat_query_add_range_mixed(query, "id", BAT_WHOLE, 11, &odd, BAT_FLOAT64, &inf),
+    BAT_INVALID_ARGUMENT, "11");
+  bat_query_free(query);
+
+  int64_t from = 0;
+  uint64_t first = 0;
+  uint64_t last = 0;
+  CHECK_OK(bat_dataset_attribute_index(dataset, "large", &index));
+  CHECK_OK(bat_dataset_attribute_range_uint64(dataset, index, BAT_WHOLE, &first, &last));
+  CHECK(first == 0 && last == UINT64_MAX);
+  CHECK_FAILS(bat_dataset_attribute_range_int64(dataset, index, BAT_WHOLE, &from, &from),
+    BAT_INVALID_ARGUMENT, "18446744073709551615 of the range of 'large' is no int64");
+  CHECK_OK(bat_dataset_attribute_index(dataset, "id", &index));
+  CHECK_FAILS(bat_dataset_attribute_range_uint64(dataset, index, BAT_WHOLE, &first, &last),
+    BAT_INVALID_ARGUMENT, "-9223372036854775808 of the range of 'id' is no uint64");
+
+  /* In types that hold them. */
+  int8_t narrow[4];
+  int16_t wide[4];
+  uint64_t widest[4];
+  double as_double[4];
+  float unread[4];
+  int64_t rows[4];
+  CHECK_OK(bat_select(dataset, NULL, &selection));
+  CHECK_OK(bat_read_attribute(dataset, "id", selection, rows, sizeof(rows)));
+  CHECK_OK(bat_read_attribute_as(dataset, "small", BAT_INT16, selection, wide, sizeof(wide)));
+  CHECK_OK(bat_read_attribute_as(dataset, "small", BAT_UINT64, selection, widest, sizeof(widest)));
+  CHECK_OK(
+    bat_read_attribute_as(dataset, "real", BAT_FLOAT64, selection, as_double, sizeof(as_double)));
+  for (int i = 0; i < 4; ++i)
+  {
+    const int own = rows[i] == ids[0] ? 0 : rows[i] == ids[1] ? 1 : rows[i] == ids[2] ? 2 : 3;
+    CHECK(wide[i] == small[own] && widest[i] == small[own]);
+    CHECK(as_double[i] == (double)real[own]);
+  }
+  CHECK_FAILS(bat_read_attribute_as(dataset, "small", BAT_INT8, selection, narrow, sizeof(narrow)),
+    BAT_INVALID_ARGUMENT, "which an int8 cannot hold");
+  CHECK(narrow[0] == 0 && narrow[1] == 0 && narrow[2] == 0 && narrow[3] == 0);
+  CHECK_FAILS(bat_read_attribute_as(dataset, "large", BAT_INT64, selection, rows, sizeof(rows)),
+    BAT_INVALID_ARGUMENT, "which an int64 cannot hold");
+  CHECK_FAILS(bat_read_attribute_as(dataset, "id", BAT_UINT64, selection, widest, sizeof(widest)),
+    BAT_INVALID_ARGUMENT, "'id' is int64, which cannot be read as uint64");
+  CHECK_FAILS(bat_read_attribute_as(dataset, "id", BAT_FLOAT64, selection, as_double, 32),
+    BAT_INVALID_ARGUMENT, "float64");
+  CHECK_FAILS(bat_read_attribute_as(dataset, "small", BAT_FLOAT32, selection, unread, 16),
+    BAT_INVALID_ARGUMENT, "float32");
+  CHECK_FAILS(bat_read_attribute_as(dataset, "small", BAT_INT16, selection, wide, 7),
+    BAT_INVALID_ARGUMENT, "take 8 bytes; the array has 7");
+
+  const char* const names[] = { "real", "id" };
+  void* const arrays[] = { unread, rows };
+  const size_t sizes[] = { sizeof(unread), sizeof(rows) };
+  memset(rows, 0, sizeof(rows));
+  CHECK_OK(bat_read_attributes(dataset, 2, names, selection, arrays, sizes));
+  CHECK(rows[0] + rows[1] + rows[2] + rows[3] == INT64_MIN + odd - 1);
+  CHECK(unread[0] + unread[1] + unread[2] + unread[3] == INFINITY);
+  CHECK_OK(bat_read_attributes(dataset, 0, NULL, selection, NULL, NULL));
+  CHECK_FAILS(bat_read_attributes(dataset, 1, NULL, selection, arrays, sizes), BAT_INVALID_ARGUMENT,
+    "list of names is NULL");
+  CHECK_FAILS(bat_read_attributes(dataset, 1, names, selection, NULL, sizes), BAT_INVALID_ARGUMENT,
+    "list of arrays is NULL");
+  CHECK_FAILS(bat_read_attributes(dataset, as_unsigned(-1), names, selection, arrays, sizes),
+    BAT_INVALID_ARGUMENT, "is -1;");
+  bat_selection_free(selection);
+  bat_close(dataset);
+}
+
 static void errors_have_status_and_text(void)
 {
   bat_dataset* dataset = NULL;
@@ -425,6 +628,8 @@ int main(int argc, char** argv)
   every_type_comes_back();
   strided_and_separate_arrays_come_back();
   columns_are_there_without_a_copy();
+  numbers_are_looked_at_as_they_were_passed();
+  integers_are_exact();
   errors_have_status_and_text();
   remove(path);
   return failures != 0;

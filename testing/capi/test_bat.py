@@ -1,7 +1,12 @@
 """The Python wrapper. Arguments: folder to write in, and "mpi" to use all ranks."""
 
+import copy
+import decimal
+import fractions
 import os
+import pickle
 import sys
+import types
 
 import bat
 import numpy as np
@@ -100,6 +105,7 @@ def columns_are_there_without_a_copy():
         fails(lambda: d.map_attribute("id", leaf=99), bat.BatError, "99")
         fails(lambda: d.map_attribute("id", leaf=-1), bat.BatError, "-1")
         fails(lambda: d.map_attribute("id", leaf=2**64), bat.BatError, str(2**64))
+        fails(lambda: d.map_attribute("id\0x"), ValueError, "zero character")
         fails(lambda: d.map_positions(quality=2.0), bat.BatError, "quality")
         fails(lambda: setattr(whole.flags, "writeable", True), ValueError, "WRITEABLE")
         fails(lambda: copied.map_positions(), bat.BatError, "map")
@@ -118,7 +124,7 @@ def columns_are_there_without_a_copy():
 def errors_come_on_all_ranks():
     xyz = np.zeros((2, 3))
     refused = fails(lambda: bat.Dataset("/nowhere/a.bat", COMM), bat.BatError, "/nowhere/a.bat")
-    assert refused.status == 1
+    assert refused.status == 1 and isinstance(refused, FileNotFoundError)
     fails(lambda: bat.write(COMM, "/nowhere/a.bat", xyz), bat.BatError, "/nowhere")
     fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(1 if LAST else 2)}), Exception, "'a'")
     fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2, complex if LAST else float)}),
@@ -134,6 +140,243 @@ def errors_come_on_all_ranks():
         fails(lambda: d.read(values={"id": [-1, 2**63 + 1]}), ValueError, "rounded")
         fails(lambda: d.read(values={"id": [0.5, 2**53 + 1]}), ValueError, "rounded")
         fails(lambda: d.read(quality=2), bat.BatError, "quality")
+
+
+def numbers_and_texts_are_looked_at_as_they_are_passed():
+    xyz = np.zeros((2, 3))
+    small = PATH + ".small"
+    bat.write(COMM, small, xyz, {"a": np.arange(2)})
+    with open(small, "rb") as file:
+        before = file.read()
+
+    def refused(word, base=ValueError, path=small, positions=xyz, attributes=None, **options):
+        """On the last rank; the others pass what is right."""
+        error = fails(lambda: bat.write(COMM, path if LAST else small, positions if LAST else xyz,
+                                        attributes if LAST else None, **(options if LAST else {})),
+                      bat.BatError, word)
+        assert error.status == 9 and (not LAST or isinstance(error, base)), error
+
+    refused(f"step: {2**63};", step=2**63)
+    refused(f"step: {-2**63 - 1};", step=-2**63 - 1)
+    refused("step: 1.0 (float)", TypeError, step=1.0)
+    refused("target_bytes is -1;", target_bytes=-1)
+    refused(f"target_bytes: {2**64};", target_bytes=2**64)
+    refused(f"threads is {2**32 + 1};", threads=2**32 + 1)
+    refused(f"threads: {2**64 + 1};", threads=2**64 + 1)
+    refused("threads is -1;", threads=-1)
+    refused("a number of", threads=10**5000)
+    refused("mode: 'x'; allowed: 'adaptive', 'rank_border', 'aug'", mode="x")
+    refused("mode: 0;", mode=0)
+    refused("zero character", attributes={"a": np.zeros(2), "a\0b": np.ones(2)})
+    refused("zero character", metadata="{}\0")
+    refused("zero character", sorted_indexes=["a\0b"])
+    refused("no Unicode", attributes={"\ud800": np.zeros(2)})
+    refused("name of an attribute: 3 (int)", TypeError, attributes={3: np.zeros(2)})
+    refused("time: '1' (str)", TypeError, time="1")
+    refused("a box is six numbers", local_bounds=[0, 1])
+    if not LAST or COMM is None:
+        fails(lambda: bat.write(None, f"{small}\0.x", xyz), ValueError, "zero character")
+    fails(lambda: bat.Dataset(f"{small}\0.x" if LAST else small, COMM), bat.BatError, "zero character")
+    fails(lambda: bat.Dataset(3.5 if LAST else small, COMM), bat.BatError, "path: 3.5 (float)")
+    with open(small, "rb") as file:
+        assert file.read() == before
+    if COMM is not None:
+        with bat.Dataset(small if RANK == 0 else None, COMM) as d:  # whose path counts
+            assert len(d) == 2 * RANKS
+
+    # Arrays come back as they were, or are refused.
+    masked = np.ma.masked_array([1, 2], [False, True])
+    refused(".filled(value)", attributes={"a": masked})
+    refused(".filled(value)", positions=np.ma.masked_less(xyz, 1))
+    refused(".filled(value)", positions=[masked, masked])
+    refused("shape (2, 2, 4); allowed: (n,) and (n, k)", attributes={"a": np.zeros((2, 2, 4))})
+    refused("shape (2, 10)", attributes={"a": np.zeros((2, 10))})
+    refused("shape (2, 0)", attributes={"a": np.zeros((2, 0))})
+    refused("shape ()", attributes={"a": 5.0})
+    refused("positions: shape (2, 2); allowed: (n, 3)", positions=np.zeros((2, 2)))
+    refused("positions: shape (2, 3, 1); allowed: (n, 3)", positions=np.zeros((2, 3, 1)))
+    refused("is no array", attributes={"a": [[1, 2], [3]]})
+    refused("type float16", TypeError, attributes={"a": np.zeros(2, "float16")})
+    refused("attributes: [1, 2] (list)", TypeError, attributes=[1, 2])
+    whole = np.ma.masked_array([1, 2], [False, False])
+    window = np.lib.stride_tricks.sliding_window_view(np.arange(4.0), 3)
+    bat.write(COMM, small, window, {"a": whole, "same": np.broadcast_to(np.float32(7), 2),
+                                    "back": np.arange(4)[::-2], "k": np.arange(2)[:, None]})
+    with bat.Dataset(small, COMM) as d:
+        read = d.read()
+        np.testing.assert_array_equal(np.sort(read["a"]), np.repeat([1, 2], RANKS))
+        np.testing.assert_array_equal(read["same"], np.full(2 * RANKS, np.float32(7)))
+        np.testing.assert_array_equal(read["back"], np.where(read["a"] == 1, 3, 1))
+        np.testing.assert_array_equal(read["k"], read["a"] - 1)
+        np.testing.assert_array_equal(read.positions, window[read["a"] - 1])
+        assert f"{2 * RANKS} particles" in repr(d) and "same float32" in repr(d)
+        assert f"same float32[{2 * RANKS}]" in repr(read)
+    assert "closed" in repr(d)
+
+    with bat.Dataset(small, COMM) as d:
+        def not_read(word, base=ValueError, **question):
+            error = fails(lambda: d.read(**(question if LAST else {})), bat.BatError, word)
+            assert error.status == 9 and (not LAST or isinstance(error, base)), error
+
+        not_read(f"part {2**32} of 1;", part=2**32)
+        not_read(f"part 1 of {2**32 + 2};", part=1, parts=2**32 + 2)
+        not_read("part -1 of 3;", part=-1, parts=3)
+        not_read(f"threads is {2**32 + 1};", threads=2**32 + 1)
+        not_read(f"is {2**32};", ranges=[("a", 2**32, 0, 1)])
+        not_read("component -1 of 'a'", ranges=[("a", -1, 0, 1)])
+        not_read("component 1; there are 0 to 0", ranges=[("a", 1, 0, 1)])
+        not_read(f"is {2**32};", values={("a", 2**32): [1]})
+        not_read("component -1 of 'a'", values={("a", -1): [1]})
+        not_read("zero character", ranges=[("a\0x", 0, 1)])
+        not_read("zero character", values={"a\0x": [1]})
+        not_read("zero character", attributes=["a\0x"])
+        not_read("attributes: 'a' (str)", TypeError, attributes="a")
+        not_read("ranges: 'a' (str)", TypeError, ranges=("a", 0, 1))
+        not_read("ranges: ('a', 0) (tuple)", TypeError, ranges=[("a", 0)])
+        not_read("range of 'a': '0' (str)", TypeError, ranges=[("a", "0", 1)])
+        not_read(f"minimum {2**70} is above its maximum 3", ranges=[("a", 2**70, 3)])
+        not_read("NaN", ranges=[("a", np.nan, 3)])
+        not_read("values: [1] (list)", TypeError, values=[1])
+        not_read("values of 'a': 1 (int)", TypeError, values={"a": 1})
+        not_read(f"values of 'a': {2**64};", values={"a": [1, 2**64]})
+        not_read(".filled(value)", values={"a": masked})
+        not_read("quality: '1' (str)", TypeError, quality="1")
+        not_read("a box is six numbers", box=[0, 1])
+        assert d.read([], threads=2**31 - 1).count == 2 * RANKS
+
+
+def ranges_are_those_of_real_numbers():
+    ids = np.concatenate([np.arange(-10, 11), [-2**63, -2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1]])
+    large = np.array([0, 1, 5, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1] + [7] * 18, np.uint64)
+    real = np.concatenate([[np.inf, -np.inf, np.nan, 2.0**70, -2.0**70, 1e308, 0.1, -0.0],
+                           np.linspace(-3, 3, 18)])
+    bat.write(COMM, PATH + ".ranges", np.zeros((26, 3)), {"id": ids, "large": large, "real": real})
+    ends = [None, -np.inf, -10**400, -2**70, -2**63 - 1, -2**63, -2.0**63, -2**53 - 1, -5, -0.5, 0,
+            decimal.Decimal("0.1"), fractions.Fraction(1, 10), 0.1, 3, np.float32(3.5), np.int8(4), 2**53,
+            2.0**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**64 + 8, 2**70 - 1, 2**70, 2**70 + 1,
+            10**400, np.inf]
+
+    def holds(lower, upper, value):
+        if value != value:
+            return False
+        exact = value if np.isinf(value) else fractions.Fraction(value)
+        return (lower is None or lower <= exact) and (upper is None or exact <= upper)
+
+    def python(end):
+        return end.item() if isinstance(end, np.generic) else (
+            fractions.Fraction(end) if isinstance(end, decimal.Decimal) else end)
+
+    with bat.Dataset(PATH + ".ranges", COMM) as d:
+        assert d.attributes["id"].range == (-2**63, 2**63 - 1)
+        assert d.attributes["large"].range == (0, 2**64 - 1)
+        assert d.attributes["real"].range == (-np.inf, np.inf)
+
+        def count(name, lower, upper):
+            return d.read([], ranges=[(name, lower, upper)], threads=1).count // RANKS
+
+        assert count("id", -5, 2**63) == 16 + 3
+        assert count("id", -2**70, 3) == 14 + 2
+        assert count("id", 5, 2**64 + 8) == 6 + 3
+        assert count("id", 2**53 + 1, np.inf) == 2
+        for name, values in (("id", ids), ("large", large), ("real", real)):
+            values = values.tolist()
+            for i, lower in enumerate(ends):
+                # All pairs in one process; some on many ranks, which take their time to agree.
+                for upper in ends[i::1 if COMM is None else 7]:
+                    expected = sum(holds(python(lower), python(upper), v) for v in values)
+                    assert count(name, lower, upper) == expected, (name, lower, upper, expected)
+
+
+def dataframes_and_structured_arrays_are_columns():
+    n = 5
+    table = np.zeros(n, [("mass", "f4"), ("id", "i8"), ("v", "f8", 3)])
+    table["mass"], table["id"], table["v"] = np.arange(n), 2**60 + np.arange(n), np.arange(3 * n).reshape(n, 3)
+
+    class Frame:  # as pandas has it
+        def __init__(self, *columns):
+            self.columns = columns
+
+        def __bool__(self):
+            raise ValueError("The truth value of a DataFrame is ambiguous.")
+
+        def keys(self):
+            return [name for name, _ in self.columns]
+
+        def items(self):
+            return iter(self.columns)
+
+    frame = Frame(*((name, table[name]) for name in table.dtype.names))
+    tables = [table, table.view(np.recarray), frame]
+    try:
+        import pandas
+        tables.append(pandas.DataFrame({"mass": table["mass"], "id": table["id"]}))
+    except ImportError:
+        pass
+    for attributes in tables:
+        bat.write(COMM, PATH + ".table", np.zeros((n, 3)), attributes)
+        with bat.Dataset(PATH + ".table", COMM) as d:
+            read = d.read()
+            order = read["id"] - 2**60
+            np.testing.assert_array_equal(read["mass"], table["mass"][order])
+            assert read["mass"].dtype == np.float32
+            if "v" in read:
+                np.testing.assert_array_equal(read["v"], table["v"][order])
+    twice = Frame(("id", table["id"]), ("id", table["mass"]))
+    fails(lambda: bat.write(COMM, PATH + ".table", np.zeros((n, 3)), twice), ValueError, "'id' occurs twice")
+
+
+def errors_pickle():
+    for error in (fails(lambda: bat.Dataset(PATH + ".none"), FileNotFoundError, ".none"),
+                  fails(lambda: bat.Dataset("/"), bat.BatError, "/"),
+                  fails(lambda: bat.write(None, PATH, None, mode="x"), bat.BatError, "positions"),
+                  fails(lambda: bat.write(None, PATH, np.zeros((1, 3)), threads=-1), ValueError, "-1")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and str(again) == str(error) and again.status == error.status
+        assert str(copy.copy(error)) == str(error)
+
+
+def descriptors_are_given_back():
+    """Without `with`, and after errors."""
+    bat.write(None, PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
+    before = os.listdir("/proc/self/fd")
+    for _ in range(10):
+        for mapped in (False, True):
+            d = bat.Dataset(PATH + ".open", map=mapped)
+            fails(lambda d=d: d.read(["b"]), ValueError, "'b'")
+            assert len(d.read()) == 1
+            column = d.map_attribute("a") if mapped else None
+    del d
+    assert column[0] == 0
+    del column
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def another_mpi_is_named():
+    """With communicators of an MPI that runs, and is not the library's."""
+    other = types.ModuleType("other_mpi")
+    other.Is_initialized, other.Is_finalized = lambda: True, lambda: False
+    other.Get_library_version = lambda: "MPICH Version:\t4.0.2\nMPICH Release date: Thu Apr 7"
+    comm = type("Intracomm", (), {"__module__": "other_mpi", "py2f": lambda self: 0})()
+    sys.modules["other_mpi"] = other
+    try:
+        error = fails(lambda: bat.Dataset(PATH, comm), bat.BatError, "MPI")
+        if "without MPI" not in str(error):
+            assert "MPICH Version:\t4.0.2" in str(error) and "not initialized" in str(error), error
+        fails(lambda: bat.write(comm, PATH, np.zeros((1, 3))), bat.BatError, "MPI")
+    finally:
+        del sys.modules["other_mpi"]
+    error = fails(lambda: bat.Dataset(PATH, "world"), bat.BatError, "")
+    assert "without MPI" in str(error) or isinstance(error, TypeError)
+
+
+def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
+    with bat.Dataset(PATH, COMM) as d:
+        where = f"rank {RANKS - 1}: the attributes to read are 'id' here and 'flag', 'id' on rank 0"
+        fails(lambda: d.read(["id"] if LAST else ["id", "flag"]), bat.BatError, where)
+        fails(lambda: d.read([] if LAST else ["id", "flag"]), bat.BatError, "none here")
+        fails(lambda: d.read(["id", "id\0"] if LAST else ["id", "flag"]), bat.BatError, "zero")
+        names = ["flag", "id"] if LAST else ["id", "flag"]
+        assert list(d.read(names)) == names
 
 
 def steps_become_series():
@@ -157,11 +400,24 @@ def steps_become_series():
         series.add(both[:, :3], {"id": ids}, species="gas")
         assert series.end().particles == total(n)
         fails(lambda: series.write(5, np.nan, both[:, :3]), bat.BatError, "nan")
-        fails(lambda: series.write(6, 1.0, both[:, :3], species=3 if LAST else None), Exception, "encode")
+        fails(lambda: series.write(6, 1.0, both[:, :3], species=3 if LAST else None), bat.BatError,
+              "species: 3 (int)")
+        fails(lambda: series.write(2**63 if LAST else 6, 1.0, both[:, :3]), bat.BatError, f"step: {2**63};")
+        fails(lambda: series.write(6, "1" if LAST else 1.0, both[:, :3]), bat.BatError, "time: '1' (str)")
+        fails(lambda: series.write(6, 1.0, both[:, :3], species="a\0b" if LAST else None), bat.BatError,
+              "zero character")
         assert not os.path.exists(os.path.join(folder, "dust_000006.bat"))
+    fails(lambda: bat.Series(COMM, os.path.join(folder, "a\0b" if LAST else "a")), bat.BatError, "zero")
+    fails(lambda: bat.Series(COMM, os.path.join(folder, "a"), every=2**64 + 1 if LAST else 1), bat.BatError,
+          f"every: {2**64 + 1};")
+    fails(lambda: bat.Series(COMM, os.path.join(folder, "a"), every=0 if LAST else 1), bat.BatError, "every 0")
     with bat.Series(COMM, os.path.join(folder, "some"), every=2) as series:
         assert series.write(0, 0.0, both[:, :3]).particles == total(n)
         assert series.write(1, 1.0, both[:, :2]).particles == 0  # not wanted, and not looked at
+        # A step that one rank cannot begin counts on all.
+        fails(lambda: series.write(0.5 if LAST else 2, 2.0, both[:, :3]), bat.BatError, "step: 0.5 (float)")
+        assert series.write(3, 3.0, both[:, :3]).particles == 0
+        assert series.write(4, 4.0, both[:, :3]).particles == total(n)
     with bat.Dataset(os.path.join(folder, "dust_000002.bat"), COMM) as d:
         particles = d.read()
         own = {int(i): k for k, i in enumerate(particles["id"])}
@@ -178,5 +434,14 @@ if __name__ == "__main__":
     every_type_comes_back()
     columns_are_there_without_a_copy()
     errors_come_on_all_ranks()
+    numbers_and_texts_are_looked_at_as_they_are_passed()
+    ranges_are_those_of_real_numbers()
+    dataframes_and_structured_arrays_are_columns()
+    errors_pickle()
+    descriptors_are_given_back()
+    if COMM is None:
+        another_mpi_is_named()
+    if RANKS > 1:
+        ranks_that_ask_for_different_attributes_do_not_wait_for_each_other()
     if COMM is not None:
         steps_become_series()

@@ -185,6 +185,25 @@ static void errors(void)
   }
   CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "77");
 
+  CHECK_OK(bat_insitu_begin_step(insitu, 2, 1, NULL));
+  if (last)
+  {
+    CHECK_FAILS(bat_insitu_add_without_ghosts(insitu, NULL, whole, BAT_INT64, ids, 4),
+      BAT_INVALID_ARGUMENT, "ghosts: the stride is 4 bytes; allowed are 8");
+  }
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "ghosts: the stride");
+
+  CHECK_OK(bat_insitu_begin_step(insitu, 2, 1, NULL));
+  CHECK_OK(bat_insitu_add(insitu, NULL, whole));
+  if (last)
+  {
+    CHECK_FAILS(
+      bat_insitu_fail(insitu, BAT_OUT_OF_MEMORY, "no room"), BAT_OUT_OF_MEMORY, "no room");
+  }
+  CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_OUT_OF_MEMORY, "no room");
+  CHECK_FAILS(bat_insitu_fail(insitu, BAT_OK, "nothing"), BAT_INVALID_ARGUMENT, "0 is not");
+  CHECK_FAILS(bat_insitu_fail(NULL, BAT_CORRUPT, "nothing"), BAT_INVALID_ARGUMENT, "NULL");
+
   CHECK_OK(bat_insitu_begin_step(insitu, 3, 1, NULL));
   CHECK_OK(last ? bat_insitu_add_without_ghosts(insitu, NULL, whole, BAT_FLOAT64, xyz, 0)
                 : bat_insitu_add(insitu, NULL, whole));

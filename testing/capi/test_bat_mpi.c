@@ -243,6 +243,30 @@ static void errors_are_the_same_on_all_ranks(void)
   CHECK_FAILS_TOGETHER(bat_mpi_read_attribute(MPI_COMM_WORLD, dataset, bad ? "nothing" : "id",
                          selection, positions, count * sizeof(int64_t)),
     BAT_INVALID_ARGUMENT, "nothing");
+  /* Ranks that ask for different attributes do not wait for each other. */
+  const char* const names[] = { "id", "nothing" };
+  int64_t* const ids = malloc((count + 1) * sizeof(int64_t));
+  void* const arrays[] = { ids, positions };
+  const size_t sizes[] = { count * sizeof(int64_t), count * sizeof(double) };
+  CHECK_OK(bat_mpi_read_attributes(MPI_COMM_WORLD, dataset, 1, names, selection, arrays, sizes));
+  CHECK_OK(bat_mpi_read_attributes_f(
+    MPI_Comm_c2f(MPI_COMM_WORLD), dataset, 1, names, selection, arrays, sizes));
+  if (ranks > 1)
+  {
+    char asked[128];
+    snprintf(asked, sizeof(asked),
+      "rank %d: the attributes to read are 'id', 'nothing' here and 'id' on rank 0", ranks - 1);
+    CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(
+                           MPI_COMM_WORLD, dataset, bad ? 2 : 1, names, selection, arrays, sizes),
+      BAT_INVALID_ARGUMENT, asked);
+    CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(
+                           MPI_COMM_WORLD, dataset, bad ? 0 : 1, names, selection, arrays, sizes),
+      BAT_INVALID_ARGUMENT, "are none here and 'id' on rank 0");
+  }
+  CHECK_FAILS_TOGETHER(bat_mpi_read_attributes(MPI_COMM_WORLD, dataset, bad ? (uint64_t)-1 : 1,
+                         names, selection, arrays, sizes),
+    BAT_INVALID_ARGUMENT, "is -1;");
+  free(ids);
   CHECK_FAILS_TOGETHER(
     bat_mpi_agree(MPI_COMM_WORLD, bad ? bat_open("/nowhere/b.bat", &dataset) : BAT_OK),
     BAT_NOT_FOUND, "/nowhere/b.bat");
@@ -255,10 +279,17 @@ static void errors_are_the_same_on_all_ranks(void)
 int main(int argc, char** argv)
 {
   bat_dataset* dataset = NULL;
+  const char* library = NULL;
+  int runs = -1;
+  CHECK_OK(bat_mpi_library(&library, &runs));
+  CHECK(library && strstr(library, "MPI") && runs == 0);
+  CHECK_FAILS(bat_mpi_library(NULL, &runs), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_FAILS(
     bat_mpi_open(MPI_COMM_WORLD, "a.bat", &dataset), BAT_INVALID_ARGUMENT, "not initialized");
   CHECK_FAILS(bat_mpi_open_f(0, "a.bat", &dataset), BAT_INVALID_ARGUMENT, "not initialized");
   MPI_Init(&argc, &argv);
+  CHECK_OK(bat_mpi_library(&library, &runs));
+  CHECK(runs == 1);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   snprintf(path, sizeof(path), "%s/test_bat_mpi_c.np%d.bat", argc > 1 ? argv[1] : ".", ranks);

@@ -3,8 +3,14 @@
 ! Every subroutine ends with status: 0, or one of the BAT_ numbers below, and then bat_error_text() says
 ! what happened. Handles are of type(c_ptr). Arrays must be contiguous and have the target attribute
 ! where they are lent to a description of particles: they stay in use until the write is over. Shapes
-! are (3, n) for positions, (n) or (components, n) for attributes. Communicators are the integers of
-! "use mpi" (or comm%mpi_val of "use mpi_f08"); subroutines that take one are collective.
+! are (3, n) for positions, (n) or (components, n) for attributes, of integer(1, 2, 4, 8) and
+! real(4, 8). Communicators are the integers of "use mpi" (or comm%mpi_val of "use mpi_f08");
+! subroutines that take one are collective. Texts have no zero character; blanks at their end are no
+! part of them.
+!
+! An attribute is read into an array of its type or a wider one of the same kind. Fortran has no
+! unsigned integers: a file's are read into signed ones of the same width, which is an error if a
+! value is too large for them, or of more, which hold all.
 module bat
   use, intrinsic :: iso_c_binding
   implicit none
@@ -21,11 +27,11 @@ module bat
 
   ! bat_report of bat/bat.h: sizes in bytes, times in seconds.
   type, bind(c), public :: bat_report
-    integer(c_int64_t) :: particles, leaf_files, target_bytes, file_bytes, data_bytes, &
-      largest_leaf_bytes, moved_bytes, skipped
-    integer(c_int32_t) :: ranks, reserved
-    real(c_double) :: seconds_check, seconds_plan, seconds_exchange, seconds_build, seconds_write, &
-      seconds_commit, seconds_total
+    integer(c_int64_t) :: particles = 0, leaf_files = 0, target_bytes = 0, file_bytes = 0, &
+      data_bytes = 0, largest_leaf_bytes = 0, moved_bytes = 0, skipped = 0
+    integer(c_int32_t) :: ranks = 0, reserved = 0
+    real(c_double) :: seconds_check = 0, seconds_plan = 0, seconds_exchange = 0, seconds_build = 0, &
+      seconds_write = 0, seconds_commit = 0, seconds_total = 0
   end type bat_report
 
   public :: bat_error_text, bat_report_text
@@ -37,9 +43,12 @@ module bat
     bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
-    bat_dataset_step, bat_dataset_attribute_count, bat_dataset_attribute
+    bat_dataset_step, bat_dataset_metadata, bat_dataset_leaf_files, bat_dataset_file_bytes, &
+    bat_dataset_attribute_count, bat_dataset_attribute, bat_dataset_attribute_index, &
+    bat_dataset_attribute_range
   public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
-    bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_set_part
+    bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_set_part, &
+    bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
     bat_insitu_add, bat_insitu_end_step, bat_insitu_written
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
@@ -50,24 +59,41 @@ module bat
   interface bat_particles_set_positions_separate
     module procedure set_separate_real32, set_separate_real64
   end interface
+  interface bat_particles_create
+    module procedure create_int32, create_int64
+  end interface
+  interface bat_particles_set_step
+    module procedure set_step_int32, set_step_int64
+  end interface
   interface bat_particles_set_attribute
-    module procedure set_int32_1, set_int32_2, set_int64_1, set_int64_2, &
+    module procedure set_int8_1, set_int8_2, set_int16_1, set_int16_2, &
+      set_int32_1, set_int32_2, set_int64_1, set_int64_2, &
       set_real32_1, set_real32_2, set_real64_1, set_real64_2
   end interface
   interface bat_insitu_add
-    module procedure add_all, add_without_ghosts
+    module procedure add_all, add_without_ghosts_int8, add_without_ghosts_int16, &
+      add_without_ghosts_int32, add_without_ghosts_int64
+  end interface
+  interface bat_dataset_attribute_range
+    module procedure attribute_range_real64, attribute_range_int64
   end interface
   interface bat_query_add_range
-    module procedure add_range_int64, add_range_real64
+    module procedure add_range_int32, add_range_int64, add_range_real64, add_range_int64_real64, &
+      add_range_real64_int64
   end interface
   interface bat_query_add_values
-    module procedure add_values_int32, add_values_int64, add_values_real64
+    module procedure add_values_int8, add_values_int16, add_values_int32, add_values_int64, &
+      add_values_real32, add_values_real64
+  end interface
+  interface bat_selection_count
+    module procedure selection_count_int32, selection_count_int64
   end interface
   interface bat_read_positions
     module procedure read_positions_real32, read_positions_real64
   end interface
   interface bat_read_attribute
-    module procedure read_int32_1, read_int32_2, read_int64_1, read_int64_2, &
+    module procedure read_int8_1, read_int8_2, read_int16_1, read_int16_2, &
+      read_int32_1, read_int32_2, read_int64_1, read_int64_2, &
       read_real32_1, read_real32_2, read_real64_1, read_real64_2
   end interface
 
@@ -104,7 +130,8 @@ module bat
     function c_set_attribute(particles, name, type, components, values, stride) &
         bind(c, name="bat_particles_set_attribute") result(status)
       import; type(c_ptr), value :: particles, values; character(c_char), intent(in) :: name(*)
-      integer(c_int), value :: type, components; integer(c_size_t), value :: stride; integer(c_int) :: status
+      integer(c_int), value :: type; integer(c_int64_t), value :: components
+      integer(c_size_t), value :: stride; integer(c_int) :: status
     end function
     function c_set_time(particles, time) bind(c, name="bat_particles_set_time") result(status)
       import; type(c_ptr), value :: particles; real(c_double), value :: time; integer(c_int) :: status
@@ -129,7 +156,7 @@ module bat
       import; type(c_ptr), value :: options; integer(c_int), value :: mode; integer(c_int) :: status
     end function
     function c_set_threads(options, threads) bind(c, name="bat_options_set_threads") result(status)
-      import; type(c_ptr), value :: options; integer(c_int), value :: threads; integer(c_int) :: status
+      import; type(c_ptr), value :: options; integer(c_int64_t), value :: threads; integer(c_int) :: status
     end function
     function c_set_flush(options, flush) bind(c, name="bat_options_set_flush") result(status)
       import; type(c_ptr), value :: options; integer(c_int), value :: flush; integer(c_int) :: status
@@ -168,6 +195,10 @@ module bat
       integer(c_int), value :: type; type(c_ptr), value :: ghosts; integer(c_size_t), value :: stride
       integer(c_int) :: status
     end function
+    function c_insitu_fail(insitu, mine, text) bind(c, name="bat_insitu_fail") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int), value :: mine
+      character(c_char), intent(in) :: text(*); integer(c_int) :: status
+    end function
     function c_end_step(insitu, report) bind(c, name="bat_insitu_end_step") result(status)
       import; type(c_ptr), value :: insitu; type(bat_report), intent(out) :: report; integer(c_int) :: status
     end function
@@ -199,13 +230,25 @@ module bat
       import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: has
       integer(c_int64_t), intent(out) :: step; integer(c_int) :: status
     end function
+    function c_metadata(dataset, json) bind(c, name="bat_dataset_metadata") result(status)
+      import; type(c_ptr), value :: dataset; type(c_ptr), intent(out) :: json; integer(c_int) :: status
+    end function
+    function c_leaf_files(dataset, files) bind(c, name="bat_dataset_leaf_files") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), intent(out) :: files
+      integer(c_int) :: status
+    end function
+    function c_file_bytes(dataset, bytes) bind(c, name="bat_dataset_file_bytes") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), intent(out) :: bytes
+      integer(c_int) :: status
+    end function
     function c_attribute_count(dataset, attributes) bind(c, name="bat_dataset_attribute_count") result(status)
       import; type(c_ptr), value :: dataset; integer(c_int), intent(out) :: attributes
       integer(c_int) :: status
     end function
     function c_attribute(dataset, index, name, type, components) bind(c, name="bat_dataset_attribute") &
         result(status)
-      import; type(c_ptr), value :: dataset; integer(c_int), value :: index; type(c_ptr), intent(out) :: name
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), value :: index
+      type(c_ptr), intent(out) :: name
       integer(c_int), intent(out) :: type, components; integer(c_int) :: status
     end function
     function c_attribute_index(dataset, name, index) bind(c, name="bat_dataset_attribute_index") result(status)
@@ -227,24 +270,33 @@ module bat
     function c_set_box_half_open(query, box) bind(c, name="bat_query_set_box_half_open") result(status)
       import; type(c_ptr), value :: query; real(c_double), intent(in) :: box(6); integer(c_int) :: status
     end function
-    function c_add_range(query, name, component, lower, upper) bind(c, name="bat_query_add_range") &
-        result(status)
-      import; type(c_ptr), value :: query; character(c_char), intent(in) :: name(*)
-      integer(c_int), value :: component; real(c_double), value :: lower, upper; integer(c_int) :: status
+    function c_attribute_range(dataset, index, component, minimum, maximum) &
+        bind(c, name="bat_dataset_attribute_range") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), value :: index, component
+      real(c_double), intent(out) :: minimum, maximum; integer(c_int) :: status
     end function
-    function c_add_range_int64(query, name, component, lower, upper) &
-        bind(c, name="bat_query_add_range_int64") result(status)
-      import; type(c_ptr), value :: query; character(c_char), intent(in) :: name(*)
-      integer(c_int), value :: component; integer(c_int64_t), value :: lower, upper; integer(c_int) :: status
+    function c_attribute_range_int64(dataset, index, component, minimum, maximum) &
+        bind(c, name="bat_dataset_attribute_range_int64") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int64_t), value :: index, component
+      integer(c_int64_t), intent(out) :: minimum, maximum; integer(c_int) :: status
+    end function
+    function c_add_range(query, name, component, lower_type, lower, upper_type, upper) &
+        bind(c, name="bat_query_add_range_mixed") result(status)
+      import; type(c_ptr), value :: query, lower, upper; character(c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: component; integer(c_int), value :: lower_type, upper_type
+      integer(c_int) :: status
     end function
     function c_add_values(query, name, component, number_type, values, count) &
         bind(c, name="bat_query_add_values") result(status)
       import; type(c_ptr), value :: query, values; character(c_char), intent(in) :: name(*)
-      integer(c_int), value :: component, number_type; integer(c_int64_t), value :: count
+      integer(c_int), value :: number_type; integer(c_int64_t), value :: component, count
       integer(c_int) :: status
     end function
     function c_set_part(query, part, parts) bind(c, name="bat_query_set_part") result(status)
-      import; type(c_ptr), value :: query; integer(c_int32_t), value :: part, parts; integer(c_int) :: status
+      import; type(c_ptr), value :: query; integer(c_int64_t), value :: part, parts; integer(c_int) :: status
+    end function
+    function c_query_threads(query, threads) bind(c, name="bat_query_set_threads") result(status)
+      import; type(c_ptr), value :: query; integer(c_int64_t), value :: threads; integer(c_int) :: status
     end function
     function c_select(dataset, query, out) bind(c, name="bat_select") result(status)
       import; type(c_ptr), value :: dataset, query; type(c_ptr), intent(out) :: out; integer(c_int) :: status
@@ -260,10 +312,10 @@ module bat
       import; type(c_ptr), value :: dataset, selection, out; integer(c_size_t), value :: bytes
       integer(c_int) :: status
     end function
-    function c_read_attribute(dataset, name, selection, out, bytes) bind(c, name="bat_read_attribute") &
-        result(status)
+    function c_read_attribute(dataset, name, type, selection, out, bytes) &
+        bind(c, name="bat_read_attribute_as") result(status)
       import; type(c_ptr), value :: dataset, selection, out; character(c_char), intent(in) :: name(*)
-      integer(c_size_t), value :: bytes; integer(c_int) :: status
+      integer(c_int), value :: type; integer(c_size_t), value :: bytes; integer(c_int) :: status
     end function
     ! With a communicator. MPI_Fint is the default integer.
     function c_mpi_write(comm, path, particles, options, report) bind(c, name="bat_mpi_write_f") result(status)
@@ -296,10 +348,10 @@ contains
     type(c_ptr), intent(in) :: pointer
     character(:), allocatable :: text
     character(c_char), pointer :: letters(:)
-    integer :: i
+    integer(c_size_t) :: i
     call c_f_pointer(pointer, letters, [c_strlen(pointer)])
-    allocate (character(size(letters)) :: text)
-    do i = 1, size(letters)
+    allocate (character(size(letters, kind=c_size_t)) :: text)
+    do i = 1, size(letters, kind=c_size_t)
       text(i:i) = letters(i)
     end do
   end function
@@ -321,12 +373,41 @@ contains
     with_zero = trim(text) // c_null_char
   end function
 
+  ! That C, where a zero ends it, has all of a text.
+  function check_text(text, what) result(status)
+    character(*), intent(in) :: text, what
+    integer :: status
+    status = BAT_OK
+    if (index(text, c_null_char) > 0) status = refuse(what // ' has a zero character')
+  end function
+
+  function refuse(text) result(status)
+    character(*), intent(in) :: text
+    integer :: status
+    status = c_fail(BAT_INVALID_ARGUMENT, c_text(text))
+  end function
+
+  pure function digits_of(number) result(text)
+    integer(c_int64_t), intent(in) :: number
+    character(:), allocatable :: text
+    character(20) :: buffer
+    write (buffer, '(i0)') number
+    text = trim(buffer)
+  end function
+
   ! Particles of this rank: count of them.
-  subroutine bat_particles_create(count, particles, status)
-    integer, intent(in) :: count
+  subroutine create_int32(count, particles, status)
+    integer(c_int32_t), intent(in) :: count
     type(c_ptr), intent(out) :: particles
     integer, intent(out) :: status
     status = c_particles_create(int(count, c_int64_t), particles)
+  end subroutine
+
+  subroutine create_int64(count, particles, status)
+    integer(c_int64_t), intent(in) :: count
+    type(c_ptr), intent(out) :: particles
+    integer, intent(out) :: status
+    status = c_particles_create(count, particles)
   end subroutine
 
   subroutine bat_particles_free(particles)
@@ -339,47 +420,96 @@ contains
     type(c_ptr), intent(in) :: particles
     real(c_float), contiguous, target, intent(in) :: positions(:, :) ! (3, n)
     integer, intent(out) :: status
-    status = c_set_positions(particles, BAT_FLOAT32, address(c_loc(positions), size(positions)), 0_c_size_t)
+    status = c_set_positions(particles, BAT_FLOAT32, &
+      address(c_loc(positions), size(positions, kind=c_int64_t)), 0_c_size_t)
   end subroutine
 
   subroutine set_separate_real32(particles, x, y, z, status)
     type(c_ptr), intent(in) :: particles
     real(c_float), contiguous, target, intent(in) :: x(:), y(:), z(:)
     integer, intent(out) :: status
-    status = c_set_positions_separate(particles, BAT_FLOAT32, address(c_loc(x), size(x)), &
-      address(c_loc(y), size(y)), address(c_loc(z), size(z)), 0_c_size_t)
+    status = c_set_positions_separate(particles, BAT_FLOAT32, &
+      address(c_loc(x), size(x, kind=c_int64_t)), address(c_loc(y), size(y, kind=c_int64_t)), &
+      address(c_loc(z), size(z, kind=c_int64_t)), 0_c_size_t)
   end subroutine
 
   subroutine set_positions_real64(particles, positions, status)
     type(c_ptr), intent(in) :: particles
     real(c_double), contiguous, target, intent(in) :: positions(:, :) ! (3, n)
     integer, intent(out) :: status
-    status = c_set_positions(particles, BAT_FLOAT64, address(c_loc(positions), size(positions)), 0_c_size_t)
+    status = c_set_positions(particles, BAT_FLOAT64, &
+      address(c_loc(positions), size(positions, kind=c_int64_t)), 0_c_size_t)
   end subroutine
 
   subroutine set_separate_real64(particles, x, y, z, status)
     type(c_ptr), intent(in) :: particles
     real(c_double), contiguous, target, intent(in) :: x(:), y(:), z(:)
     integer, intent(out) :: status
-    status = c_set_positions_separate(particles, BAT_FLOAT64, address(c_loc(x), size(x)), &
-      address(c_loc(y), size(y)), address(c_loc(z), size(z)), 0_c_size_t)
+    status = c_set_positions_separate(particles, BAT_FLOAT64, &
+      address(c_loc(x), size(x, kind=c_int64_t)), address(c_loc(y), size(y, kind=c_int64_t)), &
+      address(c_loc(z), size(z, kind=c_int64_t)), 0_c_size_t)
   end subroutine
 
   ! Empty arrays have no address.
   function address(pointer, values) result(safe)
     type(c_ptr), intent(in) :: pointer
-    integer, intent(in) :: values
+    integer(c_int64_t), intent(in) :: values
     type(c_ptr) :: safe
     safe = merge(pointer, c_null_ptr, values > 0)
   end function
+
+  integer function set_values(particles, name, type, components, values) result(status)
+    type(c_ptr), intent(in) :: particles, values
+    character(*), intent(in) :: name
+    integer(c_int), intent(in) :: type
+    integer(c_int64_t), intent(in) :: components
+    status = check_text(name, 'the name of an attribute')
+    if (status == 0) status = c_set_attribute(particles, c_text(name), type, components, values, 0_c_size_t)
+  end function
+
+  subroutine set_int8_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int8_t), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = set_values(particles, name, BAT_INT8, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
+  end subroutine
+
+  subroutine set_int8_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int8_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = set_values(particles, name, BAT_INT8, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
+  end subroutine
+
+  subroutine set_int16_1(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int16_t), contiguous, target, intent(in) :: values(:) ! (n)
+    integer, intent(out) :: status
+    status = set_values(particles, name, BAT_INT16, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
+  end subroutine
+
+  subroutine set_int16_2(particles, name, values, status)
+    type(c_ptr), intent(in) :: particles
+    character(*), intent(in) :: name
+    integer(c_int16_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    status = set_values(particles, name, BAT_INT16, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
+  end subroutine
 
   subroutine set_int32_1(particles, name, values, status)
     type(c_ptr), intent(in) :: particles
     character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(in) :: values(:) ! (n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_INT32, 1, &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_INT32, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_int32_2(particles, name, values, status)
@@ -387,8 +517,8 @@ contains
     character(*), intent(in) :: name
     integer(c_int32_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_INT32, size(values, 1), &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_INT32, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_int64_1(particles, name, values, status)
@@ -396,8 +526,8 @@ contains
     character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(in) :: values(:) ! (n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_INT64, 1, &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_INT64, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_int64_2(particles, name, values, status)
@@ -405,8 +535,8 @@ contains
     character(*), intent(in) :: name
     integer(c_int64_t), contiguous, target, intent(in) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_INT64, size(values, 1), &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_INT64, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_real32_1(particles, name, values, status)
@@ -414,8 +544,8 @@ contains
     character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(in) :: values(:) ! (n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_FLOAT32, 1, &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_FLOAT32, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_real32_2(particles, name, values, status)
@@ -423,8 +553,8 @@ contains
     character(*), intent(in) :: name
     real(c_float), contiguous, target, intent(in) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_FLOAT32, size(values, 1), &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_FLOAT32, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_real64_1(particles, name, values, status)
@@ -432,8 +562,8 @@ contains
     character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(in) :: values(:) ! (n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_FLOAT64, 1, &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_FLOAT64, 1_c_int64_t, &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine set_real64_2(particles, name, values, status)
@@ -441,8 +571,8 @@ contains
     character(*), intent(in) :: name
     real(c_double), contiguous, target, intent(in) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
-    status = c_set_attribute(particles, c_text(name), BAT_FLOAT64, size(values, 1), &
-      address(c_loc(values), size(values)), 0_c_size_t)
+    status = set_values(particles, name, BAT_FLOAT64, size(values, 1, kind=c_int64_t), &
+      address(c_loc(values), size(values, kind=c_int64_t)))
   end subroutine
 
   subroutine bat_particles_set_time(particles, time, status)
@@ -452,18 +582,26 @@ contains
     status = c_set_time(particles, time)
   end subroutine
 
-  subroutine bat_particles_set_step(particles, step, status)
+  subroutine set_step_int32(particles, step, status)
     type(c_ptr), intent(in) :: particles
-    integer, intent(in) :: step
+    integer(c_int32_t), intent(in) :: step
     integer, intent(out) :: status
     status = c_set_step(particles, int(step, c_int64_t))
+  end subroutine
+
+  subroutine set_step_int64(particles, step, status)
+    type(c_ptr), intent(in) :: particles
+    integer(c_int64_t), intent(in) :: step
+    integer, intent(out) :: status
+    status = c_set_step(particles, step)
   end subroutine
 
   subroutine bat_particles_set_metadata(particles, json, status)
     type(c_ptr), intent(in) :: particles
     character(*), intent(in) :: json
     integer, intent(out) :: status
-    status = c_set_metadata(particles, c_text(json))
+    status = check_text(json, 'metadata')
+    if (status == 0) status = c_set_metadata(particles, c_text(json))
   end subroutine
 
   subroutine bat_options_create(options, status)
@@ -496,7 +634,7 @@ contains
     type(c_ptr), intent(in) :: options
     integer, intent(in) :: threads
     integer, intent(out) :: status
-    status = c_set_threads(options, threads)
+    status = c_set_threads(options, int(threads, c_int64_t))
   end subroutine
 
   subroutine bat_options_set_flush(options, flush, status)
@@ -510,7 +648,8 @@ contains
     type(c_ptr), intent(in) :: options
     character(*), intent(in) :: name
     integer, intent(out) :: status
-    status = c_add_sorted_index(options, c_text(name))
+    status = check_text(name, 'the name of an attribute')
+    if (status == 0) status = c_add_sorted_index(options, c_text(name))
   end subroutine
 
   subroutine bat_options_set_local_bounds(options, box, status)
@@ -528,6 +667,8 @@ contains
     integer, intent(in), optional :: comm
     type(bat_report), intent(out), optional :: report
     type(bat_report) :: own
+    status = finish(check_text(path, 'the path'), comm)
+    if (status /= 0) return
     if (present(comm)) then
       status = c_mpi_write(comm, c_text(path), particles, options, own)
     else
@@ -543,7 +684,9 @@ contains
     integer, intent(in) :: comm
     type(c_ptr), intent(in) :: options
     integer, intent(out) :: status
-    status = c_insitu_open(comm, c_text(files), options, insitu)
+    insitu = c_null_ptr
+    status = finish(check_text(files, 'the pattern of the files'), comm)
+    if (status == 0) status = c_insitu_open(comm, c_text(files), options, insitu)
   end subroutine
 
   subroutine bat_insitu_close(insitu)
@@ -575,21 +718,70 @@ contains
     integer, intent(out) :: status
     character(*), intent(in), optional :: species
     character(c_char), allocatable, target :: name(:)
+    status = check_species(insitu, species)
+    if (status /= 0) return
     name = species_text(species)
     status = c_insitu_add(insitu, species_address(name), particles)
   end subroutine
 
   ! ghosts: (n); particles whose value is not 0 are left out.
-  subroutine add_without_ghosts(insitu, particles, ghosts, status, species)
+  subroutine add_without_ghosts_int8(insitu, particles, ghosts, status, species)
+    type(c_ptr), intent(in) :: insitu, particles
+    integer(c_int8_t), contiguous, target, intent(in) :: ghosts(:)
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: species
+    status = add_marked(insitu, particles, BAT_INT8, &
+      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+  end subroutine
+
+  subroutine add_without_ghosts_int16(insitu, particles, ghosts, status, species)
+    type(c_ptr), intent(in) :: insitu, particles
+    integer(c_int16_t), contiguous, target, intent(in) :: ghosts(:)
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: species
+    status = add_marked(insitu, particles, BAT_INT16, &
+      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+  end subroutine
+
+  subroutine add_without_ghosts_int32(insitu, particles, ghosts, status, species)
     type(c_ptr), intent(in) :: insitu, particles
     integer(c_int32_t), contiguous, target, intent(in) :: ghosts(:)
     integer, intent(out) :: status
     character(*), intent(in), optional :: species
-    character(c_char), allocatable, target :: name(:)
-    name = species_text(species)
-    status = c_insitu_add_without_ghosts(insitu, species_address(name), particles, BAT_INT32, &
-      address(c_loc(ghosts), size(ghosts)), 0_c_size_t)
+    status = add_marked(insitu, particles, BAT_INT32, &
+      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
   end subroutine
+
+  subroutine add_without_ghosts_int64(insitu, particles, ghosts, status, species)
+    type(c_ptr), intent(in) :: insitu, particles
+    integer(c_int64_t), contiguous, target, intent(in) :: ghosts(:)
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: species
+    status = add_marked(insitu, particles, BAT_INT64, &
+      address(c_loc(ghosts), size(ghosts, kind=c_int64_t)), species)
+  end subroutine
+
+  integer function add_marked(insitu, particles, type, ghosts, species) result(status)
+    type(c_ptr), intent(in) :: insitu, particles, ghosts
+    integer(c_int), intent(in) :: type
+    character(*), intent(in), optional :: species
+    character(c_char), allocatable, target :: name(:)
+    status = check_species(insitu, species)
+    if (status /= 0) return
+    name = species_text(species)
+    status = c_insitu_add_without_ghosts(insitu, species_address(name), particles, type, ghosts, &
+      0_c_size_t)
+  end function
+
+  ! What is refused here makes the end of the step fail on all ranks, as what C refuses.
+  integer function check_species(insitu, species) result(status)
+    type(c_ptr), intent(in) :: insitu
+    character(*), intent(in), optional :: species
+    status = BAT_OK
+    if (.not. present(species)) return
+    status = check_text(species, 'the name of a species')
+    if (status /= 0) status = c_insitu_fail(insitu, status, c_text(bat_error_text()))
+  end function
 
   ! Empty where there is none.
   pure function species_text(species) result(text)
@@ -633,6 +825,9 @@ contains
     type(c_ptr), intent(out) :: dataset
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
+    dataset = c_null_ptr
+    status = finish(check_text(path, 'the path'), comm)
+    if (status /= 0) return
     if (present(comm)) then
       status = c_mpi_open(comm, c_text(path), dataset)
     else
@@ -687,6 +882,31 @@ contains
     has = status == 0 .and. flag /= 0
   end subroutine
 
+  ! JSON object, or ''.
+  subroutine bat_dataset_metadata(dataset, json, status)
+    type(c_ptr), intent(in) :: dataset
+    character(:), allocatable, intent(out) :: json
+    integer, intent(out) :: status
+    type(c_ptr) :: text
+    status = c_metadata(dataset, text)
+    json = ''
+    if (status == 0) json = text_of(text)
+  end subroutine
+
+  subroutine bat_dataset_leaf_files(dataset, files, status)
+    type(c_ptr), intent(in) :: dataset
+    integer(c_int64_t), intent(out) :: files
+    integer, intent(out) :: status
+    status = c_leaf_files(dataset, files)
+  end subroutine
+
+  subroutine bat_dataset_file_bytes(dataset, bytes, status)
+    type(c_ptr), intent(in) :: dataset
+    integer(c_int64_t), intent(out) :: bytes
+    integer, intent(out) :: status
+    status = c_file_bytes(dataset, bytes)
+  end subroutine
+
   subroutine bat_dataset_attribute_count(dataset, attributes, status)
     type(c_ptr), intent(in) :: dataset
     integer, intent(out) :: attributes
@@ -701,10 +921,72 @@ contains
     character(:), allocatable, intent(out) :: name
     integer, intent(out) :: type, components, status
     type(c_ptr) :: text
-    status = c_attribute(dataset, index - 1, text, type, components)
     name = ''
+    type = 0
+    components = 0
+    status = check_index(dataset, index)
+    if (status == 0) status = c_attribute(dataset, index - 1_c_int64_t, text, type, components)
     if (status == 0) name = text_of(text)
   end subroutine
+
+  ! index counts from 1, and is 0 if there is none of this name.
+  subroutine bat_dataset_attribute_index(dataset, name, index, status)
+    type(c_ptr), intent(in) :: dataset
+    character(*), intent(in) :: name
+    integer, intent(out) :: index, status
+    index = 0
+    status = check_text(name, 'the name of an attribute')
+    if (status == 0) status = c_attribute_index(dataset, c_text(name), index)
+    if (status == 0) index = index + 1
+    if (status /= 0) index = 0
+  end subroutine
+
+  ! index and component count from 1; BAT_WHOLE for the value or magnitude. Reals are rounded where
+  ! 64-bit integers have more digits.
+  subroutine attribute_range_real64(dataset, index, component, minimum, maximum, status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(in) :: index, component
+    real(c_double), intent(out) :: minimum, maximum
+    integer, intent(out) :: status
+    minimum = 0
+    maximum = 0
+    status = check_index(dataset, index)
+    if (status == 0) status = check_component(component)
+    if (status == 0) status = c_attribute_range(dataset, index - 1_c_int64_t, c_component(component), &
+      minimum, maximum)
+  end subroutine
+
+  ! Exact: an error for reals, magnitudes, and unsigned values that are too large.
+  subroutine attribute_range_int64(dataset, index, component, minimum, maximum, status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(in) :: index, component
+    integer(c_int64_t), intent(out) :: minimum, maximum
+    integer, intent(out) :: status
+    minimum = 0
+    maximum = 0
+    status = check_index(dataset, index)
+    if (status == 0) status = check_component(component)
+    if (status == 0) status = c_attribute_range_int64(dataset, index - 1_c_int64_t, &
+      c_component(component), minimum, maximum)
+  end subroutine
+
+  ! As it was passed, and not as C counts.
+  integer function check_index(dataset, index) result(status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(in) :: index
+    integer(c_int) :: attributes
+    status = c_attribute_count(dataset, attributes)
+    if (status /= 0 .or. (index >= 1 .and. index <= attributes)) return
+    status = refuse('attribute number ' // digits_of(int(index, c_int64_t)) // '; allowed are 1 to ' // &
+      digits_of(int(attributes, c_int64_t)))
+  end function
+
+  integer function check_component(component) result(status)
+    integer, intent(in) :: component
+    status = BAT_OK
+    if (component < 1 .and. component /= BAT_WHOLE) status = refuse('component ' // &
+      digits_of(int(component, c_int64_t)) // '; they are numbered from 1')
+  end function
 
   subroutine bat_query_create(query, status)
     type(c_ptr), intent(out) :: query
@@ -739,23 +1021,85 @@ contains
     status = c_set_box_half_open(query, box)
   end subroutine
 
-  ! component counts from 1; BAT_WHOLE for the value or magnitude.
+  ! component counts from 1 (and in error texts, which are those of C, from 0); BAT_WHOLE for the
+  ! value or magnitude. Ends are compared as they are, without rounding.
   subroutine add_range_real64(query, name, component, lower, upper, status)
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
     integer, intent(in) :: component
-    real(c_double), intent(in) :: lower, upper
+    real(c_double), target, intent(in) :: lower, upper
     integer, intent(out) :: status
-    status = c_add_range(query, c_text(name), c_component(component), lower, upper)
+    status = check_target(name, component)
+    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
+      BAT_FLOAT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
+  end subroutine
+
+  subroutine add_range_int32(query, name, component, lower, upper, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int32_t), target, intent(in) :: lower, upper
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
+      BAT_INT32, c_loc(lower), BAT_INT32, c_loc(upper))
   end subroutine
 
   subroutine add_range_int64(query, name, component, lower, upper, status)
     type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
     integer, intent(in) :: component
-    integer(c_int64_t), intent(in) :: lower, upper
+    integer(c_int64_t), target, intent(in) :: lower, upper
     integer, intent(out) :: status
-    status = c_add_range_int64(query, c_text(name), c_component(component), lower, upper)
+    status = check_target(name, component)
+    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
+      BAT_INT64, c_loc(lower), BAT_INT64, c_loc(upper))
+  end subroutine
+
+  subroutine add_range_int64_real64(query, name, component, lower, upper, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int64_t), target, intent(in) :: lower
+    real(c_double), target, intent(in) :: upper
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
+      BAT_INT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
+  end subroutine
+
+  subroutine add_range_real64_int64(query, name, component, lower, upper, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    real(c_double), target, intent(in) :: lower
+    integer(c_int64_t), target, intent(in) :: upper
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
+      BAT_FLOAT64, c_loc(lower), BAT_INT64, c_loc(upper))
+  end subroutine
+
+  subroutine add_values_int8(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int8_t), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT8, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+  end subroutine
+
+  subroutine add_values_int16(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int16_t), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT16, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
 
   subroutine add_values_int32(query, name, component, values, status)
@@ -764,8 +1108,9 @@ contains
     integer, intent(in) :: component
     integer(c_int32_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = c_add_values(query, c_text(name), c_component(component), BAT_INT32, &
-      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
 
   subroutine add_values_int64(query, name, component, values, status)
@@ -774,8 +1119,20 @@ contains
     integer, intent(in) :: component
     integer(c_int64_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = c_add_values(query, c_text(name), c_component(component), BAT_INT64, &
-      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
+  end subroutine
+
+  subroutine add_values_real32(query, name, component, values, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    real(c_float), contiguous, target, intent(in) :: values(:)
+    integer, intent(out) :: status
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
 
   subroutine add_values_real64(query, name, component, values, status)
@@ -784,16 +1141,23 @@ contains
     integer, intent(in) :: component
     real(c_double), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
-      address(c_loc(values), size(values)), size(values, kind=c_int64_t))
+    status = check_target(name, component)
+    if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
+
+  integer function check_target(name, component) result(status)
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    status = check_text(name, 'the name of an attribute')
+    if (status == 0) status = check_component(component)
+  end function
 
   pure function c_component(component) result(number)
     integer, intent(in) :: component
-    integer(c_int) :: number
-    number = component - 1
-    if (component == BAT_WHOLE) number = BAT_WHOLE
-    if (component == 0) number = -2 ! none, and refused
+    integer(c_int64_t) :: number
+    number = component
+    if (component /= BAT_WHOLE) number = number - 1
   end function
 
   ! part counts from 0, as ranks do.
@@ -801,7 +1165,14 @@ contains
     type(c_ptr), intent(in) :: query
     integer, intent(in) :: part, parts
     integer, intent(out) :: status
-    status = c_set_part(query, part, parts)
+    status = c_set_part(query, int(part, c_int64_t), int(parts, c_int64_t))
+  end subroutine
+
+  subroutine bat_query_set_threads(query, threads, status)
+    type(c_ptr), intent(in) :: query
+    integer, intent(in) :: threads
+    integer, intent(out) :: status
+    status = c_query_threads(query, int(threads, c_int64_t))
   end subroutine
 
   subroutine bat_select(dataset, query, selection, status, comm)
@@ -822,14 +1193,31 @@ contains
     selection = c_null_ptr
   end subroutine
 
-  subroutine bat_selection_count(selection, particles, status)
+  subroutine selection_count_int64(selection, particles, status)
     type(c_ptr), intent(in) :: selection
-    integer, intent(out) :: particles
+    integer(c_int64_t), intent(out) :: particles
+    integer, intent(out) :: status
+    status = c_selection_count(selection, particles)
+  end subroutine
+
+  ! An error, and 0, for more than huge(particles).
+  subroutine selection_count_int32(selection, particles, status)
+    type(c_ptr), intent(in) :: selection
+    integer(c_int32_t), intent(out) :: particles
     integer, intent(out) :: status
     integer(c_int64_t) :: count
+    particles = 0
     status = c_selection_count(selection, count)
-    particles = int(count)
+    if (status == 0) status = check_count(count)
+    if (status == 0) particles = int(count, c_int32_t)
   end subroutine
+
+  integer function check_count(count) result(status)
+    integer(c_int64_t), intent(in) :: count
+    status = BAT_OK
+    if (count > huge(0_c_int32_t)) status = refuse('the selection has ' // digits_of(count) // &
+      ' particles, which an integer of 4 bytes cannot count; pass one of 8')
+  end function
 
   ! The array must be of the type that is stored.
   subroutine check_type(status, stored, wanted, what)
@@ -856,7 +1244,8 @@ contains
     status = c_position_type(dataset, stored)
     call check_type(status, stored, BAT_FLOAT32, 'positions')
     if (status == 0) status = c_read_positions(dataset, selection, &
-      address(c_loc(positions), size(positions)), storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
+      address(c_loc(positions), size(positions, kind=c_int64_t)), &
+      storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
     status = finish(status, comm)
   end subroutine
 
@@ -869,8 +1258,53 @@ contains
     status = c_position_type(dataset, stored)
     call check_type(status, stored, BAT_FLOAT64, 'positions')
     if (status == 0) status = c_read_positions(dataset, selection, &
-      address(c_loc(positions), size(positions)), storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
+      address(c_loc(positions), size(positions, kind=c_int64_t)), &
+      storage_size(positions, c_size_t) / 8 * size(positions, kind=c_size_t))
     status = finish(status, comm)
+  end subroutine
+
+  subroutine read_int8_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int8_t), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT8, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int8_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int8_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT8, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int16_1(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int16_t), contiguous, target, intent(out) :: values(:) ! (n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT16, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
+  end subroutine
+
+  subroutine read_int16_2(dataset, name, selection, values, status, comm)
+    type(c_ptr), intent(in) :: dataset, selection
+    character(*), intent(in) :: name
+    integer(c_int16_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
+    integer, intent(out) :: status
+    integer, intent(in), optional :: comm
+    status = read_values(dataset, name, selection, BAT_INT16, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
+      storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
   subroutine read_int32_1(dataset, name, selection, values, status, comm)
@@ -879,7 +1313,8 @@ contains
     integer(c_int32_t), contiguous, target, intent(out) :: values(:) ! (n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT32, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_INT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -889,7 +1324,8 @@ contains
     integer(c_int32_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT32, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_INT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -899,7 +1335,8 @@ contains
     integer(c_int64_t), contiguous, target, intent(out) :: values(:) ! (n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT64, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_INT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -909,7 +1346,8 @@ contains
     integer(c_int64_t), contiguous, target, intent(out) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_INT64, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_INT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -919,7 +1357,8 @@ contains
     real(c_float), contiguous, target, intent(out) :: values(:) ! (n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT32, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_FLOAT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -929,7 +1368,8 @@ contains
     real(c_float), contiguous, target, intent(out) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT32, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_FLOAT32, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -939,7 +1379,8 @@ contains
     real(c_double), contiguous, target, intent(out) :: values(:) ! (n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT64, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_FLOAT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -949,7 +1390,8 @@ contains
     real(c_double), contiguous, target, intent(out) :: values(:, :) ! (components, n)
     integer, intent(out) :: status
     integer, intent(in), optional :: comm
-    status = read_values(dataset, name, selection, BAT_FLOAT64, address(c_loc(values), size(values)), &
+    status = read_values(dataset, name, selection, BAT_FLOAT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), &
       storage_size(values, c_size_t) / 8 * size(values, kind=c_size_t), comm)
   end subroutine
 
@@ -959,12 +1401,8 @@ contains
     integer(c_int), intent(in) :: wanted
     integer(c_size_t), intent(in) :: bytes
     integer, intent(in), optional :: comm
-    integer(c_int) :: index, stored, components
-    type(c_ptr) :: text
-    status = c_attribute_index(dataset, c_text(name), index)
-    if (status == 0) status = c_attribute(dataset, index, text, stored, components)
-    if (status == 0) call check_type(status, stored, wanted, name)
-    if (status == 0) status = c_read_attribute(dataset, c_text(name), selection, out, bytes)
+    status = check_text(name, 'the name of an attribute')
+    if (status == 0) status = c_read_attribute(dataset, c_text(name), wanted, selection, out, bytes)
     status = finish(status, comm)
   end function
 end module bat

@@ -108,7 +108,7 @@ BATDataType data_type_of(ScalarType type, int components)
 ParticleView view_of(const State& state)
 {
   ParticleView view;
-  view.count = state.positions.size;
+  view.count = need_size(state.positions.size, "the number of positions");
   view.positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
   if (view.count == 0)
   {
@@ -124,7 +124,7 @@ ParticleView view_of(const State& state)
   {
     const std::string what = fmt::format("attribute '{}'", column.name);
     const Layout values = layout_of(column.type, what);
-    if (column.size < view.count)
+    if (need_size(column.size, "the size of " + what) < view.count)
     {
       refuse(
         fmt::format("{} has {} values; there are {} particles", what, column.size, view.count));
@@ -364,6 +364,9 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
       particles.view = view_of(s);
       options = s.options;
       check(options);
+      need_size(options.target_bytes, "bytes_per_subfile");
+      need_at_most(static_cast<std::int32_t>(s.fixed_aggregators),
+        std::numeric_limits<std::int32_t>::max(), "the number of aggregators");
     });
   if (status == BAT_OK)
   {
@@ -477,7 +480,7 @@ void bat_io_get_attribute_description(
       need(type, "result pointer") = BTD_UNKNOWN;
       need(range, "result pointer");
       const auto& attributes = need(static_cast<File*>(file), "file").dataset.attributes();
-      if (id >= attributes.size())
+      if (need_size(id, "the number of the attribute") >= attributes.size())
       {
         refuse(fmt::format("attribute number {}; there are {}", id, attributes.size()));
       }

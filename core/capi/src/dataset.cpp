@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace bat::capi
@@ -21,10 +24,10 @@ const bat::Dataset& opened(const bat_dataset* dataset)
   return need(dataset, "dataset").dataset;
 }
 
-const bat::Attribute& attribute_at(const bat_dataset* dataset, int index)
+const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t index)
 {
   const auto& attributes = opened(dataset).attributes();
-  if (index < 0 || static_cast<std::size_t>(index) >= attributes.size())
+  if (index < 0 || static_cast<std::uint64_t>(index) >= attributes.size())
   {
     refuse(fmt::format(
       "{}: attribute number {}; there are {}", opened(dataset).name(), index, attributes.size()));
@@ -33,7 +36,7 @@ const bat::Attribute& attribute_at(const bat_dataset* dataset, int index)
 }
 
 // The one of a component, or of the value or magnitude.
-const bat::Key& key_of(const bat::Attribute& attribute, int component)
+const bat::Key& key_of(const bat::Attribute& attribute, std::int64_t component)
 {
   if (component == BAT_WHOLE && attribute.components == 1)
   {
@@ -50,18 +53,60 @@ const bat::Key& key_of(const bat::Attribute& attribute, int component)
     attribute.components));
 }
 
-std::int64_t exact(const bat::Number& number, const std::string& name)
+// Whether an integer is the same number as an Other, which has as many bits, or more.
+template <class Other, class Integer>
+bool fits(Integer value)
 {
-  if (const auto* value = std::get_if<std::int64_t>(&number))
+  static_assert(sizeof(Other) >= sizeof(Integer));
+  if constexpr (std::is_signed_v<Integer> && std::is_unsigned_v<Other>)
   {
-    return *value;
+    return value >= 0;
   }
-  const auto* value = std::get_if<std::uint64_t>(&number);
-  if (!value || *value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+  else if constexpr (sizeof(Other) == sizeof(Integer) && std::is_unsigned_v<Integer> &&
+    std::is_signed_v<Other>)
   {
-    refuse(fmt::format("an end {} of the range of '{}' is no int64", to_string(number), name));
+    return value <= static_cast<Integer>(std::numeric_limits<Other>::max());
   }
-  return static_cast<std::int64_t>(*value);
+  else
+  {
+    return true;
+  }
+}
+
+template <class Integer>
+Integer exact(const bat::Number& number, const std::string& name)
+{
+  return std::visit(
+    [&](auto value) -> Integer
+    {
+      if constexpr (std::is_integral_v<decltype(value)>)
+      {
+        if (fits<Integer>(value))
+        {
+          return static_cast<Integer>(value);
+        }
+      }
+      refuse(fmt::format("an end {} of the range of '{}' is no {}int64", to_string(number), name,
+        std::is_signed_v<Integer> ? "" : "u"));
+    },
+    number);
+}
+
+template <class Integer>
+int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t component,
+  Integer* minimum, Integer* maximum)
+{
+  return guard(
+    [&]
+    {
+      const bat::Attribute& attribute = attribute_at(dataset, index);
+      const bat::Key& key = key_of(attribute, component);
+      need(minimum, "result pointer") = 0;
+      need(maximum, "result pointer") = 0;
+      const auto lower = exact<Integer>(key.minimum, attribute.name);
+      *maximum = exact<Integer>(key.maximum, attribute.name);
+      *minimum = lower;
+    });
 }
 
 void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
@@ -80,7 +125,7 @@ void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, 
   need(count, "result pointer");
   *values = nullptr;
   *count = 0;
-  const bat::File& file = opened(dataset).leaf_file(leaf);
+  const bat::File& file = opened(dataset).leaf_file(need_size(leaf, "the number of the leaf file"));
   const std::uint64_t particles = file.particles_at(quality);
   *values = map(file, particles, dataset->map_options);
   *count = particles;
@@ -96,6 +141,7 @@ void* room(const bat_dataset* dataset, const bat_selection* selection, void* out
     refuse(fmt::format("{}: the selection was made from another dataset", opened(dataset).name()));
   }
   const std::uint64_t wanted = own.selection.count * tuple_bytes;
+  need_size(bytes, "the size of the array for " + what);
   if (bytes < wanted)
   {
     refuse(fmt::format("{}: {} of {} particles take {} bytes; the array has {}",
@@ -108,59 +154,80 @@ void* room(const bat_dataset* dataset, const bat_selection* selection, void* out
   return out;
 }
 
-void add_range(
-  bat_query* query, const char* attribute, int component, bat::Number lower, bat::Number upper)
+std::optional<int> component_of(std::int64_t component, const std::string& attribute)
+{
+  if (component == BAT_WHOLE)
+  {
+    return std::nullopt;
+  }
+  return static_cast<int>(need_at_most(component, bat::kMaxComponents - 1,
+    fmt::format("the component of '{}' (-1 is all of it)", attribute)));
+}
+
+void add_range(bat_query* query, const char* attribute, std::int64_t component, bat::Number lower,
+  bat::Number upper)
 {
   bat_query& own = need(query, "query");
   bat::AttributeRange range;
   range.attribute = need_text(attribute, "attribute name");
-  if (component != BAT_WHOLE)
-  {
-    range.component = component;
-  }
+  range.component = component_of(component, range.attribute);
   range.lower = lower;
   range.upper = upper;
   own.query.ranges.push_back(std::move(range));
 }
 
-// V is the alternative of bat::Number that holds every T.
-template <class T, class V>
-std::vector<bat::Number> copy_as(const void* values, std::size_t count)
-{
-  const T* const begin = static_cast<const T*>(values);
-  std::vector<bat::Number> numbers;
-  numbers.reserve(count);
-  std::transform(begin, begin + count, std::back_inserter(numbers),
-    [](T value) { return bat::Number(static_cast<V>(value)); });
-  return numbers;
-}
-
-std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, std::size_t count)
+// Calls f with a value of the C++ type that `type` names.
+template <class F>
+decltype(auto) with_type(bat::ScalarType type, F&& f)
 {
   switch (type)
   {
     case bat::ScalarType::Int8:
-      return copy_as<std::int8_t, std::int64_t>(values, count);
+      return f(std::int8_t{});
     case bat::ScalarType::UInt8:
-      return copy_as<std::uint8_t, std::uint64_t>(values, count);
+      return f(std::uint8_t{});
     case bat::ScalarType::Int16:
-      return copy_as<std::int16_t, std::int64_t>(values, count);
+      return f(std::int16_t{});
     case bat::ScalarType::UInt16:
-      return copy_as<std::uint16_t, std::uint64_t>(values, count);
+      return f(std::uint16_t{});
     case bat::ScalarType::Int32:
-      return copy_as<std::int32_t, std::int64_t>(values, count);
+      return f(std::int32_t{});
     case bat::ScalarType::UInt32:
-      return copy_as<std::uint32_t, std::uint64_t>(values, count);
+      return f(std::uint32_t{});
     case bat::ScalarType::Int64:
-      return copy_as<std::int64_t, std::int64_t>(values, count);
+      return f(std::int64_t{});
     case bat::ScalarType::UInt64:
-      return copy_as<std::uint64_t, std::uint64_t>(values, count);
+      return f(std::uint64_t{});
     case bat::ScalarType::Float32:
-      return copy_as<float, double>(values, count);
+      return f(float{});
     case bat::ScalarType::Float64:
       break;
   }
-  return copy_as<double, double>(values, count);
+  return f(double{});
+}
+
+std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, std::size_t count)
+{
+  std::vector<bat::Number> numbers;
+  numbers.reserve(count);
+  with_type(type,
+    [&](auto example)
+    {
+      using T = decltype(example);
+      // The alternative of bat::Number that holds every T.
+      using V = std::conditional_t<std::is_floating_point_v<T>, double,
+        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+      const T* const begin = static_cast<const T*>(values);
+      std::transform(begin, begin + count, std::back_inserter(numbers),
+        [](T value) { return bat::Number(static_cast<V>(value)); });
+    });
+  return numbers;
+}
+
+// At one end of a range, at an address; none if that is NULL.
+bat::Number end_of(int type, const void* number, double none)
+{
+  return number ? numbers_of(type_of(type), number, 1).front() : bat::Number(none);
 }
 
 // Kept before it is looked at, so that a query after a refused box fails, on all ranks.
@@ -180,6 +247,10 @@ void set_box(bat_query& query, const bat::Box& box, bool half_open)
 
 bat_selection* select(const bat_dataset* dataset, const bat_query* query, int default_threads)
 {
+  if (query && !query->refused_part.empty())
+  {
+    refuse(query->refused_part);
+  }
   auto selection = std::make_unique<bat_selection>();
   selection->dataset = &need(dataset, "dataset");
   selection->options.threads =
@@ -207,6 +278,110 @@ void read_attribute(const bat_dataset* dataset, const char* name, const bat_sele
   void* const values =
     room(dataset, selection, out, bytes, tuple, fmt::format("values of '{}'", attribute.name));
   opened(dataset).read_attribute(index, selection->selection, values, selection->options);
+}
+
+std::vector<std::string> names_of(std::uint64_t count, const char* const* names)
+{
+  if (need_size(count, "the number of attributes") != 0)
+  {
+    need(names, "list of names");
+  }
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    texts.push_back(need_text(names[i], "attribute name"));
+  }
+  return texts;
+}
+
+void read_attributes(const bat_dataset* dataset, const std::vector<std::string>& names,
+  const bat_selection* selection, void* const* out, const std::size_t* bytes)
+{
+  if (!names.empty())
+  {
+    need(out, "list of arrays");
+    need(bytes, "list of sizes");
+  }
+  for (std::size_t i = 0; i != names.size(); ++i)
+  {
+    read_attribute(dataset, names[i].c_str(), selection, out[i], bytes[i]);
+  }
+}
+
+namespace
+{
+// Whether an array of W may take values of the type S: W has all of them, or is the signed integer
+// of the same width as an unsigned one, and then each value is looked at.
+template <class W, class S>
+constexpr bool is_wider()
+{
+  return std::is_floating_point_v<W> == std::is_floating_point_v<S> &&
+    (sizeof(W) > sizeof(S) || (sizeof(W) == sizeof(S) && std::is_signed_v<W>)) &&
+    (std::is_signed_v<W> || std::is_unsigned_v<S>);
+}
+
+// The values at `from` may lie at the end of the memory at `to`: none is written where another is
+// still to be read.
+template <class W, class S>
+void widen(const std::byte* from, std::byte* to, std::uint64_t count, const std::string& what)
+{
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    S value;
+    std::memcpy(&value, from + i * sizeof(S), sizeof(S));
+    const auto wide = static_cast<W>(value);
+    if constexpr (std::is_integral_v<S>)
+    {
+      if (!fits<W>(value))
+      {
+        std::memset(to, 0, count * sizeof(W));
+        refuse(fmt::format(
+          "{} has the value {}, which an int{} cannot hold", what, value, 8 * sizeof(W)));
+      }
+    }
+    std::memcpy(to + i * sizeof(W), &wide, sizeof(W));
+  }
+}
+
+void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
+  const bat_selection* selection, void* out, std::size_t bytes)
+{
+  const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
+  const bat::Attribute& attribute = opened(dataset).attributes()[index];
+  const bat::ScalarType wanted = type_of(type);
+  if (wanted == attribute.type)
+  {
+    read_attribute(dataset, name, selection, out, bytes);
+    return;
+  }
+  const std::string what =
+    fmt::format("{}: attribute '{}'", opened(dataset).name(), attribute.name);
+  const auto components = static_cast<std::size_t>(attribute.components);
+  with_type(attribute.type,
+    [&](auto stored)
+    {
+      with_type(wanted,
+        [&](auto wide)
+        {
+          using S = decltype(stored);
+          using W = decltype(wide);
+          if constexpr (!is_wider<W, S>())
+          {
+            refuse(fmt::format("{} is {}, which cannot be read as {}", what,
+              name_of(attribute.type), name_of(wanted)));
+          }
+          else
+          {
+            auto* const values = static_cast<std::byte*>(room(dataset, selection, out, bytes,
+              sizeof(W) * components, fmt::format("values of '{}'", attribute.name)));
+            const std::uint64_t count = selection->selection.count * components;
+            std::byte* const raw = values + count * (sizeof(W) - sizeof(S));
+            opened(dataset).read_attribute(index, selection->selection, raw, selection->options);
+            widen<W, S>(raw, values, count, what);
+          }
+        });
+    });
+}
 }
 }
 
@@ -303,7 +478,7 @@ int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes)
 }
 
 int bat_dataset_attribute(
-  const bat_dataset* dataset, int index, const char** name, int* type, int* components)
+  const bat_dataset* dataset, int64_t index, const char** name, int* type, int* components)
 {
   return guard(
     [&]
@@ -335,7 +510,7 @@ int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, in
 }
 
 int bat_dataset_attribute_range(
-  const bat_dataset* dataset, int index, int component, double* minimum, double* maximum)
+  const bat_dataset* dataset, int64_t index, int64_t component, double* minimum, double* maximum)
 {
   return guard(
     [&]
@@ -347,16 +522,15 @@ int bat_dataset_attribute_range(
 }
 
 int bat_dataset_attribute_range_int64(
-  const bat_dataset* dataset, int index, int component, int64_t* minimum, int64_t* maximum)
+  const bat_dataset* dataset, int64_t index, int64_t component, int64_t* minimum, int64_t* maximum)
 {
-  return guard(
-    [&]
-    {
-      const bat::Attribute& attribute = attribute_at(dataset, index);
-      const bat::Key& key = key_of(attribute, component);
-      need(minimum, "result pointer") = exact(key.minimum, attribute.name);
-      need(maximum, "result pointer") = exact(key.maximum, attribute.name);
-    });
+  return exact_range(dataset, index, component, minimum, maximum);
+}
+
+int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index, int64_t component,
+  uint64_t* minimum, uint64_t* maximum)
+{
+  return exact_range(dataset, index, component, minimum, maximum);
 }
 
 int bat_query_create(bat_query** out)
@@ -401,24 +575,36 @@ int bat_query_set_box_half_open(bat_query* query, const double* box)
 }
 
 int bat_query_add_range(
-  bat_query* query, const char* attribute, int component, double lower, double upper)
+  bat_query* query, const char* attribute, int64_t component, double lower, double upper)
 {
   return guard([&] { add_range(query, attribute, component, lower, upper); });
 }
 
 int bat_query_add_range_int64(
-  bat_query* query, const char* attribute, int component, int64_t lower, int64_t upper)
+  bat_query* query, const char* attribute, int64_t component, int64_t lower, int64_t upper)
 {
   return guard([&] { add_range(query, attribute, component, lower, upper); });
 }
 
 int bat_query_add_range_uint64(
-  bat_query* query, const char* attribute, int component, uint64_t lower, uint64_t upper)
+  bat_query* query, const char* attribute, int64_t component, uint64_t lower, uint64_t upper)
 {
   return guard([&] { add_range(query, attribute, component, lower, upper); });
 }
 
-int bat_query_add_values(bat_query* query, const char* attribute, int component, int type,
+int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t component,
+  int lower_type, const void* lower, int upper_type, const void* upper)
+{
+  return guard(
+    [&]
+    {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      add_range(query, attribute, component, end_of(lower_type, lower, -inf),
+        end_of(upper_type, upper, inf));
+    });
+}
+
+int bat_query_add_values(bat_query* query, const char* attribute, int64_t component, int type,
   const void* values, uint64_t count)
 {
   return guard(
@@ -426,11 +612,9 @@ int bat_query_add_values(bat_query* query, const char* attribute, int component,
     {
       bat_query& own = need(query, "query");
       bat::AttributeValues list{ need_text(attribute, "attribute name"), std::nullopt, {} };
-      if (component != BAT_WHOLE)
-      {
-        list.component = component;
-      }
+      list.component = component_of(component, list.attribute);
       const bat::ScalarType scalar = type_of(type);
+      need_size(count, "the number of values");
       if (count != 0)
       {
         need(static_cast<const std::byte*>(values), "array of values");
@@ -440,33 +624,29 @@ int bat_query_add_values(bat_query* query, const char* attribute, int component,
     });
 }
 
-int bat_query_set_part(bat_query* query, uint32_t part, uint32_t parts)
+int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
 {
   return guard(
     [&]
     {
       bat_query& own = need(query, "query");
-      own.query.part = part;
-      own.query.parts = parts;
-      if (part >= parts)
+      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+      if (parts < 1 || parts > most || part < 0 || part >= parts)
       {
-        refuse(fmt::format("part {} of {}", part, parts));
+        // Kept, so that a query after it fails, on all ranks.
+        own.refused_part = fmt::format(
+          "part {} of {}; 1 to {} parts are allowed, which are numbered from 0", part, parts, most);
+        refuse(own.refused_part);
       }
+      own.refused_part.clear();
+      own.query.part = static_cast<std::uint32_t>(part);
+      own.query.parts = static_cast<std::uint32_t>(parts);
     });
 }
 
-int bat_query_set_threads(bat_query* query, int threads)
+int bat_query_set_threads(bat_query* query, int64_t threads)
 {
-  return guard(
-    [&]
-    {
-      bat_query& own = need(query, "query");
-      if (threads < 0)
-      {
-        refuse(fmt::format("{} threads", threads));
-      }
-      own.options.threads = threads;
-    });
+  return guard([&] { need(query, "query").options.threads = threads_of(threads); });
 }
 
 int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out)
@@ -504,6 +684,18 @@ int bat_read_attribute(const bat_dataset* dataset, const char* name, const bat_s
   void* out, size_t bytes)
 {
   return guard([&] { read_attribute(dataset, name, selection, out, bytes); });
+}
+
+int bat_read_attributes(const bat_dataset* dataset, uint64_t count, const char* const* names,
+  const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  return guard([&] { read_attributes(dataset, names_of(count, names), selection, out, bytes); });
+}
+
+int bat_read_attribute_as(const bat_dataset* dataset, const char* name, int type,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return guard([&] { read_attribute_as(dataset, name, type, selection, out, bytes); });
 }
 
 int bat_map_positions(

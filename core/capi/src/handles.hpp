@@ -46,6 +46,7 @@ struct bat_query
 {
   bat::Query query;
   bat::QueryOptions options;
+  std::string refused_part; ///< why the part cannot be; "" if it can
 };
 
 struct bat_selection
@@ -71,4 +72,13 @@ void read_positions(
   const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes);
 void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
   void* out, std::size_t bytes);
+/// The names of bat_read_attributes(), checked.
+[[nodiscard]] std::vector<std::string> names_of(std::uint64_t count, const char* const* names);
+void read_attributes(const bat_dataset* dataset, const std::vector<std::string>& names,
+  const bat_selection* selection, void* const* out, const std::size_t* bytes);
+/// The number of `threads`, as an option.
+[[nodiscard]] int threads_of(std::int64_t threads);
+/// `stride` bytes from one record of `bytes` to the next; 0 for packed ones. `what` is for
+/// messages.
+[[nodiscard]] std::size_t stride_of(std::size_t stride, std::size_t bytes, const std::string& what);
 }

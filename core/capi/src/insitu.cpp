@@ -246,8 +246,23 @@ int bat_insitu_add_without_ghosts(bat_insitu* insitu, const char* species,
     [&]
     {
       bat::ArrayView marks = bat::ArrayView::packed(type_of(type), 1, ghosts);
-      marks.stride_bytes = stride != 0 ? stride : marks.stride_bytes;
+      marks.stride_bytes = stride_of(stride, marks.stride_bytes, "ghosts");
       add(insitu, species, particles, marks);
+    });
+}
+
+int bat_insitu_fail(bat_insitu* insitu, int status, const char* text)
+{
+  return guard_step(insitu,
+    [&]
+    {
+      need(insitu, "handle");
+      if (status <= BAT_OK || status > BAT_CANCELLED)
+      {
+        refuse(fmt::format("{} is not the status of a failure; 1 to {} are", status,
+          static_cast<int>(BAT_CANCELLED)));
+      }
+      throw bat::Error(code_of(status), need_text(text, "text"));
     });
 }
 
@@ -277,8 +292,7 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
       }
       if (handle.refused)
       {
-        throw bat::Error(
-          static_cast<bat::ErrorCode>(handle.refused->first - 1), handle.refused->second);
+        throw bat::Error(code_of(handle.refused->first), handle.refused->second);
       }
     });
   if (status == BAT_OK)

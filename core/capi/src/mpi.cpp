@@ -12,18 +12,44 @@
 #include <fmt/format.h>
 
 #include <climits>
+#include <string>
+#include <vector>
 
 namespace bat::capi
 {
-void check_comm(MPI_Comm comm)
+namespace
+{
+#if defined(OPEN_MPI)
+const std::string kBuiltWith =
+  fmt::format("Open MPI {}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#elif defined(I_MPI_VERSION)
+const std::string kBuiltWith = "Intel MPI " I_MPI_VERSION;
+#elif defined(MPICH_VERSION)
+const std::string kBuiltWith = "MPICH " MPICH_VERSION;
+#else
+const std::string kBuiltWith =
+  fmt::format("an implementation of MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
+#endif
+
+bool runs()
 {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (!initialized || finalized)
+  return initialized && !finalized;
+}
+}
+
+void check_comm(MPI_Comm comm)
+{
+  if (!runs())
   {
-    refuse(finalized ? "MPI is finalized" : "MPI is not initialized");
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    refuse(finalized
+        ? std::string("MPI is finalized")
+        : fmt::format("MPI is not initialized (that of this library, {})", kBuiltWith));
   }
   if (comm == MPI_COMM_NULL)
   {
@@ -238,7 +264,21 @@ int bat_mpi_read_positions(MPI_Comm comm, const bat_dataset* dataset,
 int bat_mpi_read_attribute(MPI_Comm comm, const bat_dataset* dataset, const char* name,
   const bat_selection* selection, void* out, size_t bytes)
 {
-  return together(comm, [&] { read_attribute(dataset, name, selection, out, bytes); });
+  return bat_mpi_read_attributes(comm, dataset, 1, &name, selection, &out, &bytes);
+}
+
+int bat_mpi_read_attributes(MPI_Comm comm, const bat_dataset* dataset, uint64_t count,
+  const char* const* names, const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  std::vector<std::string> wanted;
+  int status = together(comm, [&] { wanted = names_of(count, names); });
+  if (status == BAT_OK)
+  {
+    status = guard([&] { bat::mpi::require_same(comm, wanted, "the attributes to read"); });
+  }
+  return status != BAT_OK
+    ? status
+    : together(comm, [&] { read_attributes(dataset, wanted, selection, out, bytes); });
 }
 
 int bat_mpi_agree(MPI_Comm comm, int status)
@@ -282,6 +322,22 @@ int bat_mpi_read_attribute_f(MPI_Fint comm, const bat_dataset* dataset, const ch
   const bat_selection* selection, void* out, size_t bytes)
 {
   return bat_mpi_read_attribute(from_fortran(comm), dataset, name, selection, out, bytes);
+}
+
+int bat_mpi_read_attributes_f(MPI_Fint comm, const bat_dataset* dataset, uint64_t count,
+  const char* const* names, const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  return bat_mpi_read_attributes(from_fortran(comm), dataset, count, names, selection, out, bytes);
+}
+
+int bat_mpi_library(const char** text, int* runs)
+{
+  return guard(
+    [&]
+    {
+      need(text, "result pointer") = kBuiltWith.c_str();
+      need(runs, "result pointer") = bat::capi::runs() ? 1 : 0;
+    });
 }
 
 int bat_mpi_agree_f(MPI_Fint comm, int status)

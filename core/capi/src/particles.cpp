@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 namespace bat::capi
@@ -52,24 +53,49 @@ void check(const bat_options& options)
   }
 }
 
+int threads_of(std::int64_t threads)
+{
+  return static_cast<int>(need_at_most(threads, std::numeric_limits<int>::max(), "threads"));
+}
+
+std::size_t stride_of(std::size_t stride, std::size_t bytes, const std::string& what)
+{
+  need_size(stride, what + ": the stride");
+  if (stride != 0 && stride < bytes)
+  {
+    refuse(fmt::format("{}: the stride is {} bytes; allowed are {}, which one particle takes, and "
+                       "more, or 0 for packed values",
+      what, stride, bytes));
+  }
+  return stride != 0 ? stride : bytes;
+}
+
 namespace
 {
-ArrayView array_of(int type, int components, const void* values, std::size_t stride)
+std::string attribute_text(const std::string& name)
+{
+  return fmt::format("attribute '{}'", name);
+}
+
+ArrayView array_of(int type, std::int64_t components, const void* values, std::size_t stride,
+  const std::string& what)
 {
   if (components < 1 || components > kMaxComponents)
   {
-    refuse(fmt::format("{} components; 1 to {} are allowed", components, kMaxComponents));
+    refuse(
+      fmt::format("{}: {} components; 1 to {} are allowed", what, components, kMaxComponents));
   }
-  ArrayView view = ArrayView::packed(type_of(type), components, values);
-  view.stride_bytes = stride != 0 ? stride : view.stride_bytes;
+  ArrayView view = ArrayView::packed(type_of(type), static_cast<int>(components), values);
+  view.stride_bytes = stride_of(stride, view.stride_bytes, what);
   return view;
 }
 
-ArrayView separate_array_of(int type, int components, const void* const* values, std::size_t stride)
+ArrayView separate_array_of(int type, std::int64_t components, const void* const* values,
+  std::size_t stride, const std::string& what)
 {
   need(values, "list of components");
-  ArrayView view = array_of(type, components, nullptr, stride);
-  view.stride_bytes = stride != 0 ? stride : size_of(view.type);
+  ArrayView view = array_of(type, components, nullptr, 0, what);
+  view.stride_bytes = stride_of(stride, size_of(view.type), what);
   for (std::size_t c = 0; c != static_cast<std::size_t>(components); ++c)
   {
     view.component[c] = static_cast<const std::byte*>(values[c]);
@@ -130,6 +156,8 @@ int bat_particles_create(uint64_t count, bat_particles** out)
   return guard(
     [&]
     {
+      need(out, "result pointer") = nullptr;
+      need_size(count, "the number of particles");
       create(out);
       (*out)->view.count = count;
       (*out)->view.positions = bat::ArrayView::packed(bat::ScalarType::Float64, 3, nullptr);
@@ -144,36 +172,43 @@ void bat_particles_free(bat_particles* particles)
 int bat_particles_set_positions(bat_particles* particles, int type, const void* xyz, size_t stride)
 {
   return guard(
-    [&] { set_positions(need(particles, "particles"), array_of(type, 3, xyz, stride)); });
+    [&]
+    { set_positions(need(particles, "particles"), array_of(type, 3, xyz, stride, "positions")); });
 }
 
 int bat_particles_set_positions_separate(
   bat_particles* particles, int type, const void* x, const void* y, const void* z, size_t stride)
 {
   const void* const values[] = { x, y, z };
-  return guard([&]
-    { set_positions(need(particles, "particles"), separate_array_of(type, 3, values, stride)); });
+  return guard(
+    [&]
+    {
+      set_positions(need(particles, "particles"),
+        separate_array_of(type, 3, values, stride, "positions"));
+    });
 }
 
 int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
-  int components, const void* values, size_t stride)
+  int64_t components, const void* values, size_t stride)
 {
   return guard(
     [&]
     {
-      set_attribute(need(particles, "particles"), need_text(name, "attribute name"),
-        array_of(type, components, values, stride));
+      const std::string text = need_text(name, "attribute name");
+      set_attribute(need(particles, "particles"), text,
+        array_of(type, components, values, stride, attribute_text(text)));
     });
 }
 
 int bat_particles_set_attribute_separate(bat_particles* particles, const char* name, int type,
-  int components, const void* const* values, size_t stride)
+  int64_t components, const void* const* values, size_t stride)
 {
   return guard(
     [&]
     {
-      set_attribute(need(particles, "particles"), need_text(name, "attribute name"),
-        separate_array_of(type, components, values, stride));
+      const std::string text = need_text(name, "attribute name");
+      set_attribute(need(particles, "particles"), text,
+        separate_array_of(type, components, values, stride, attribute_text(text)));
     });
 }
 
@@ -204,7 +239,12 @@ void bat_options_free(bat_options* options)
 
 int bat_options_set_target_bytes(bat_options* options, uint64_t bytes)
 {
-  return guard([&] { need(options, "options").target_bytes = bytes; });
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      own.target_bytes = need_size(bytes, "target_bytes");
+    });
 }
 
 int bat_options_set_mode(bat_options* options, int mode)
@@ -221,18 +261,9 @@ int bat_options_set_mode(bat_options* options, int mode)
     });
 }
 
-int bat_options_set_threads(bat_options* options, int threads)
+int bat_options_set_threads(bat_options* options, int64_t threads)
 {
-  return guard(
-    [&]
-    {
-      bat_options& own = need(options, "options");
-      if (threads < 0)
-      {
-        refuse(fmt::format("{} threads", threads));
-      }
-      own.threads = threads;
-    });
+  return guard([&] { need(options, "options").threads = threads_of(threads); });
 }
 
 int bat_options_set_flush(bat_options* options, int flush)

@@ -2,6 +2,10 @@
 
 #include "bat/version.hpp"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 namespace bat::capi
 {
 namespace
@@ -37,6 +41,25 @@ void refuse(const std::string& text)
 std::string need_text(const char* text, const char* what)
 {
   return &need(text, what);
+}
+
+std::uint64_t need_size(std::uint64_t value, const std::string& what)
+{
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+  {
+    refuse(fmt::format(
+      "{} is {}; numbers below 0 are not allowed", what, static_cast<std::int64_t>(value)));
+  }
+  return value;
+}
+
+std::int64_t need_at_most(std::int64_t value, std::int64_t most, const std::string& what)
+{
+  if (value < 0 || value > most)
+  {
+    refuse(fmt::format("{} is {}; 0 to {} are allowed", what, value, most));
+  }
+  return value;
 }
 }
 

@@ -4,6 +4,7 @@
 #include "bat/bat.h"
 #include "bat/error.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>
@@ -15,10 +16,24 @@ int fail(int status, const char* text) noexcept;
 /// "" if nothing has failed on this thread.
 [[nodiscard]] const char* last_error() noexcept;
 
-[[nodiscard]] inline int status_of(ErrorCode code) noexcept
+[[nodiscard]] constexpr int status_of(ErrorCode code) noexcept
 {
-  return static_cast<int>(code) + 1;
+  // The last two came in another order.
+  return code == ErrorCode::OutOfMemory ? BAT_OUT_OF_MEMORY
+    : code == ErrorCode::Cancelled      ? BAT_CANCELLED
+                                        : static_cast<int>(code) + 1;
 }
+static_assert(status_of(ErrorCode::NotFound) == BAT_NOT_FOUND);
+static_assert(status_of(ErrorCode::InvalidArgument) == BAT_INVALID_ARGUMENT);
+
+/// Of a status other than BAT_OK.
+[[nodiscard]] constexpr ErrorCode code_of(int status) noexcept
+{
+  return status == BAT_OUT_OF_MEMORY ? ErrorCode::OutOfMemory
+    : status == BAT_CANCELLED        ? ErrorCode::Cancelled
+                                     : static_cast<ErrorCode>(status - 1);
+}
+static_assert(status_of(code_of(BAT_NO_SPACE)) == BAT_NO_SPACE);
 
 /// Calls f; what it throws becomes a status.
 template <class F>
@@ -64,4 +79,10 @@ T& need(T* pointer, const char* what)
   return *pointer;
 }
 [[nodiscard]] std::string need_text(const char* text, const char* what);
+
+/// A count or a number of bytes that a caller passed. Nothing is as large as what becomes of a
+/// negative number: that is refused, as the number that it was.
+std::uint64_t need_size(std::uint64_t value, const std::string& what);
+/// Throws Error{InvalidArgument} unless 0 <= value <= most.
+std::int64_t need_at_most(std::int64_t value, std::int64_t most, const std::string& what);
 }

@@ -12,6 +12,9 @@
  *   threads at once if none of them changes it; functions that change a handle take it as pointer
  * to non-const.
  * - Boxes are six doubles: lower x, y, z, upper x, y, z. Sizes and strides are in bytes.
+ * - Numbers are wide and their signs are looked at: a negative count, size or stride, as any other
+ *   number that is not allowed, is INVALID_ARGUMENT and a text with the number that was passed.
+ * What a program itself cuts to 32 bits, or rounds to double, before the call cannot be noticed.
  * - No function here is collective, and none uses MPI.
  */
 #ifndef BAT_BAT_H
@@ -92,8 +95,8 @@ extern "C"
   BAT_API void bat_particles_free(bat_particles* particles);
 
   /* Positions as one array of x, y, z: shape (count, 3). `type` is BAT_FLOAT32 or BAT_FLOAT64.
-   * `stride` is the distance from one particle to the next, 0 for a packed array. `xyz` may be NULL
-   * if count is 0. */
+   * `stride` is the distance from one particle to the next, 0 for a packed array, and never less
+   * than what one particle takes. `xyz` may be NULL if count is 0. */
   BAT_API int bat_particles_set_positions(
     bat_particles* particles, int type, const void* xyz, size_t stride);
   /* Positions as three arrays of count values, all with one stride (0: packed). */
@@ -102,10 +105,10 @@ extern "C"
   /* One more attribute, or other values for the one of this name: shape (count, components), 1 to 9
    * components. `name` is UTF-8 and copied. */
   BAT_API int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
-    int components, const void* values, size_t stride);
+    int64_t components, const void* values, size_t stride);
   /* The same with one array per component. `values` are `components` pointers, and are copied. */
   BAT_API int bat_particles_set_attribute_separate(bat_particles* particles, const char* name,
-    int type, int components, const void* const* values, size_t stride);
+    int type, int64_t components, const void* const* values, size_t stride);
   /* Simulation time, in the simulation's unit. */
   BAT_API int bat_particles_set_time(bat_particles* particles, double time);
   /* Step number. */
@@ -134,7 +137,7 @@ extern "C"
   BAT_API int bat_options_set_mode(bat_options* options, int mode);
   /* Most threads of this process; 0, the default: the processors that it has to itself. Does not
    * change the bytes. */
-  BAT_API int bat_options_set_threads(bat_options* options, int threads);
+  BAT_API int bat_options_set_threads(bat_options* options, int64_t threads);
   /* 1, the default: wait until all bytes are on disk before files get their names. 0 leaves that to
    * the system, which is faster for small steps: a process that dies still leaves whole files, but
    * a computer that loses power may not, and errors of a disk that come late go unnoticed. */
@@ -222,7 +225,7 @@ extern "C"
   BAT_API int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes);
   /* Any of the three results may be NULL. The name lives as long as the dataset. */
   BAT_API int bat_dataset_attribute(
-    const bat_dataset* dataset, int index, const char** name, int* type, int* components);
+    const bat_dataset* dataset, int64_t index, const char** name, int* type, int* components);
   /* INVALID_ARGUMENT, with the attributes that there are, if there is none of this name. */
   BAT_API int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, int* index);
 
@@ -230,12 +233,15 @@ extern "C"
 #define BAT_WHOLE (-1)
 
   /* Smallest and largest of all values that are not NaN; minimum > maximum if there are none. The
-   * first rounds 64-bit integers beyond 2^53 to the nearest double, the second is exact and refuses
-   * (INVALID_ARGUMENT) floating point attributes and ends beyond int64. */
+   * first rounds 64-bit integers beyond 2^53 to the nearest double, the others are exact and refuse
+   * (INVALID_ARGUMENT) floating point attributes, magnitudes, and ends that their type cannot hold.
+   */
   BAT_API int bat_dataset_attribute_range(
-    const bat_dataset* dataset, int index, int component, double* minimum, double* maximum);
-  BAT_API int bat_dataset_attribute_range_int64(
-    const bat_dataset* dataset, int index, int component, int64_t* minimum, int64_t* maximum);
+    const bat_dataset* dataset, int64_t index, int64_t component, double* minimum, double* maximum);
+  BAT_API int bat_dataset_attribute_range_int64(const bat_dataset* dataset, int64_t index,
+    int64_t component, int64_t* minimum, int64_t* maximum);
+  BAT_API int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index,
+    int64_t component, uint64_t* minimum, uint64_t* maximum);
 
   /* ---- Queries ------------------------------------------------------------------------------ */
 
@@ -256,23 +262,28 @@ extern "C"
   /* A closed range of one component, or BAT_WHOLE, of one attribute; compared without rounding. Any
    * number of them. */
   BAT_API int bat_query_add_range(
-    bat_query* query, const char* attribute, int component, double lower, double upper);
+    bat_query* query, const char* attribute, int64_t component, double lower, double upper);
   BAT_API int bat_query_add_range_int64(
-    bat_query* query, const char* attribute, int component, int64_t lower, int64_t upper);
+    bat_query* query, const char* attribute, int64_t component, int64_t lower, int64_t upper);
   BAT_API int bat_query_add_range_uint64(
-    bat_query* query, const char* attribute, int component, uint64_t lower, uint64_t upper);
+    bat_query* query, const char* attribute, int64_t component, uint64_t lower, uint64_t upper);
+  /* The same with ends of any two types, e.g. an int64 and a double: each with the address of its
+   * number, which is copied. NULL for an end without a limit; its type is not looked at. */
+  BAT_API int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t component,
+    int lower_type, const void* lower, int upper_type, const void* upper);
   /* The particles whose value equals one of `count` numbers, e.g. ids, exactly: a number that the
    * attribute's type cannot hold matches nothing, neither do no numbers; NaN makes the query fail.
    * `type` is the type of `values`, which are copied and may be NULL if count is 0. Any number of
    * lists. */
-  BAT_API int bat_query_add_values(bat_query* query, const char* attribute, int component, int type,
-    const void* values, uint64_t count);
+  BAT_API int bat_query_add_values(bat_query* query, const char* attribute, int64_t component,
+    int type, const void* values, uint64_t count);
   /* Deals the particles out to `parts` readers in compact pieces of equal size: this is reader
-   * `part`, counted from 0. */
-  BAT_API int bat_query_set_part(bat_query* query, uint32_t part, uint32_t parts);
+   * `part`, counted from 0. At most 2^32 - 1 parts. After a refused part the query fails until one
+   * is accepted. */
+  BAT_API int bat_query_set_part(bat_query* query, int64_t part, int64_t parts);
   /* Most threads of the query and of the reads that follow; 0, the default, for as many as there
-   * are. */
-  BAT_API int bat_query_set_threads(bat_query* query, int threads);
+   * are. There are never more than processors. */
+  BAT_API int bat_query_set_threads(bat_query* query, int64_t threads);
 
   /* The particles that match. Must be freed before its dataset is closed. */
   typedef struct bat_selection bat_selection;
@@ -289,6 +300,16 @@ extern "C"
   BAT_API int bat_read_positions(
     const bat_dataset* dataset, const bat_selection* selection, void* out, size_t bytes);
   BAT_API int bat_read_attribute(const bat_dataset* dataset, const char* name,
+    const bat_selection* selection, void* out, size_t bytes);
+
+  /* Several attributes at once: `count` names, arrays, and numbers of bytes. */
+  BAT_API int bat_read_attributes(const bat_dataset* dataset, uint64_t count,
+    const char* const* names, const bat_selection* selection, void* const* out,
+    const size_t* bytes);
+  /* An attribute of a narrower type, or the unsigned integers of the same width as a signed `type`,
+   * as values of `type`, each the number that is stored. INVALID_ARGUMENT, and `out` zero, if an
+   * unsigned value is too large; INVALID_ARGUMENT for all other pairs of types. */
+  BAT_API int bat_read_attribute_as(const bat_dataset* dataset, const char* name, int type,
     const bat_selection* selection, void* out, size_t bytes);
 
   /* Where the values of the coarse share `quality` of a leaf file lie in a dataset that was opened

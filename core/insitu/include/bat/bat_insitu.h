@@ -57,6 +57,10 @@ extern "C"
   BAT_API int bat_insitu_add_without_ghosts(bat_insitu* insitu, const char* species,
     const bat_particles* particles, int type, const void* ghosts, size_t stride);
 
+  /* Not collective. For what keeps a rank from adding its particles: makes the step fail on all
+   * ranks with this status and text. Returns the status. */
+  BAT_API int bat_insitu_fail(bat_insitu* insitu, int status, const char* text);
+
   /* Collective. Writes the step. If adding something was refused on any rank, the step fails with
    * that error on all, and nothing of it is written. `report` may be NULL; it is of all species
    * together, zero for a step that is not wanted. Errors: those of bat_mpi_write; INVALID_ARGUMENT

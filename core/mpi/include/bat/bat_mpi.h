@@ -1,12 +1,12 @@
 /* ParaBAT for simulations in C on many ranks: all ranks write one dataset, and read it again with
  * any number of ranks. The conventions of bat/bat.h hold.
  *
- * Every function here is collective: all ranks of `comm` call it, in the same order, also ranks
- * without particles. What fails on one rank fails on all, with the same status and text, which
- * names the rank. `comm` is used between entry and return only and no message of the caller's can
- * meet ours. Call from one thread at a time; MPI_THREAD_SINGLE is enough. The only failures that
- * stay on one rank are those that keep it from taking part: MPI does not run, or `comm` is
- * MPI_COMM_NULL.
+ * Every function here but bat_mpi_library() is collective: all ranks of `comm` call it, in the same
+ * order, also ranks without particles. What fails on one rank fails on all, with the same status
+ * and text, which names the rank. `comm` is used between entry and return only and no message of
+ * the caller's can meet ours. Call from one thread at a time; MPI_THREAD_SINGLE is enough. The only
+ * failures that stay on one rank are those that keep it from taking part: MPI does not run, or
+ * `comm` is MPI_COMM_NULL.
  *
  * The functions with _f take the integer handle of Fortran (and of mpi4py's py2f()).
  */
@@ -59,10 +59,25 @@ extern "C"
   BAT_API int bat_mpi_read_attribute_f(MPI_Fint comm, const bat_dataset* dataset, const char* name,
     const bat_selection* selection, void* out, size_t bytes);
 
+  /* Several attributes at once, with one agreement however many there are. All ranks name the same
+   * ones, in whatever order, here and in bat_mpi_read_attribute(); else the call fails on all, and
+   * its text says which rank asks for what. */
+  BAT_API int bat_mpi_read_attributes(MPI_Comm comm, const bat_dataset* dataset, uint64_t count,
+    const char* const* names, const bat_selection* selection, void* const* out,
+    const size_t* bytes);
+  BAT_API int bat_mpi_read_attributes_f(MPI_Fint comm, const bat_dataset* dataset, uint64_t count,
+    const char* const* names, const bat_selection* selection, void* const* out,
+    const size_t* bytes);
+
   /* Makes the outcome of anything that the ranks did alone common: returns BAT_OK on all ranks if
    * `status` is BAT_OK on all, else the status, and the text, of the lowest rank that failed. */
   BAT_API int bat_mpi_agree(MPI_Comm comm, int status);
   BAT_API int bat_mpi_agree_f(MPI_Fint comm, int status);
+
+  /* Not collective, and callable at any time. The MPI that the library was built with, e.g.
+   * "Open MPI 4.1.4", and whether that one runs: a program with another MPI has communicators that
+   * mean nothing here. */
+  BAT_API int bat_mpi_library(const char** text, int* runs);
 
 #ifdef __cplusplus
 }
