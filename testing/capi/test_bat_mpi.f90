@@ -1,0 +1,110 @@
+! What the examples do not do on many ranks: names that one rank gets wrong fail on all. Argument: a
+! folder to write in.
+program test_bat_mpi
+  use, intrinsic :: iso_c_binding
+  use bat
+  use mpi
+  implicit none
+  character, parameter :: zero = c_null_char
+  integer :: rank, ranks, ierr, status
+  logical :: last
+  character(4096) :: folder
+  character(:), allocatable :: path
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  last = rank == ranks - 1
+  call get_command_argument(1, folder)
+  path = trim(folder) // '/test_bat_mpi_fortran_np' // achar(iachar('0') + ranks)
+  call writing_and_reading
+  call steps
+  call MPI_Finalize(ierr)
+
+contains
+
+  subroutine writing_and_reading
+    real(c_double), target :: positions(3, 2) = 0, as_double(2)
+    integer(c_int8_t), target :: ids(2)
+    integer(c_int64_t), allocatable, target :: wide(:)
+    integer(c_int64_t) :: count
+    type(c_ptr) :: particles, dataset, selection
+    type(bat_report) :: report
+    ids = int([2 * rank, 2 * rank + 1], c_int8_t)
+    call bat_particles_create(2, particles, status)
+    call bat_particles_set_positions(particles, positions, status)
+    call bat_particles_set_attribute(particles, 'id', ids, status); call need(status == BAT_OK)
+    call bat_write(path // text(zero // '.x', '.bat'), particles, c_null_ptr, status, comm=MPI_COMM_WORLD)
+    call fails('zero character')
+    call bat_write(path // '.bat', particles, c_null_ptr, status, comm=MPI_COMM_WORLD, report=report)
+    call need(status == BAT_OK .and. report%particles == 2 * ranks)
+    call bat_particles_free(particles)
+
+    call bat_open(path // text(zero, '.bat'), dataset, status, comm=MPI_COMM_WORLD)
+    call fails('zero character')
+    call bat_open(path // '.bat', dataset, status, comm=MPI_COMM_WORLD); call need(status == BAT_OK)
+    call bat_select(dataset, c_null_ptr, selection, status, comm=MPI_COMM_WORLD)
+    call bat_selection_count(selection, count, status); call need(count == 2 * ranks)
+    allocate (wide(count))
+    call bat_read_attribute(dataset, text('id' // zero, 'id'), selection, wide, status, comm=MPI_COMM_WORLD)
+    call fails('zero character')
+    if (last) then
+      call bat_read_attribute(dataset, 'id', selection, as_double, status, comm=MPI_COMM_WORLD)
+    else
+      call bat_read_attribute(dataset, 'id', selection, wide, status, comm=MPI_COMM_WORLD)
+    end if
+    call fails('cannot be read as float64')
+    call bat_read_attribute(dataset, 'id', selection, wide, status, comm=MPI_COMM_WORLD)
+    call need(status == BAT_OK .and. sum(wide) == ranks * (2 * ranks - 1))
+    call bat_selection_free(selection)
+    call bat_close(dataset)
+  end subroutine
+
+  subroutine steps
+    real(c_float), target :: positions(3, 4) = 0
+    integer(c_int8_t), target :: ghosts(4) = [0_c_int8_t, 1_c_int8_t, -1_c_int8_t, 0_c_int8_t]
+    type(c_ptr) :: insitu, particles
+    type(bat_report) :: report
+    logical :: wanted
+    integer :: step
+    call bat_insitu_open(path // text(zero, ''), insitu, MPI_COMM_WORLD, c_null_ptr, status)
+    call fails('zero character')
+    call bat_insitu_open(path, insitu, MPI_COMM_WORLD, c_null_ptr, status); call need(status == BAT_OK)
+    do step = 0, 1
+      call bat_particles_create(4, particles, status)
+      call bat_particles_set_positions(particles, positions, status)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0d0, wanted, status)
+      call bat_insitu_add(insitu, particles, ghosts, status, species='dust' // text(zero, '', step == 0))
+      if (last .and. step == 0) call fails('zero character')
+      call bat_particles_free(particles)
+      call bat_insitu_end_step(insitu, status, report)
+      if (step == 0) call fails('zero character')
+    end do
+    call need(status == BAT_OK .and. report%particles == 2 * ranks .and. report%skipped == 2 * ranks)
+    call bat_insitu_close(insitu)
+  end subroutine
+
+  ! The first on the last rank.
+  function text(wrong, right, use_wrong) result(chosen)
+    character(*), intent(in) :: wrong, right
+    logical, intent(in), optional :: use_wrong
+    character(:), allocatable :: chosen
+    chosen = right
+    if (present(use_wrong)) then
+      if (.not. use_wrong) return
+    end if
+    if (last) chosen = wrong
+  end function
+
+  subroutine fails(word)
+    character(*), intent(in) :: word
+    call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), word) > 0)
+  end subroutine
+
+  subroutine need(holds)
+    logical, intent(in) :: holds
+    if (holds) return
+    print '(2a)', 'a check failed; last error: ', bat_error_text()
+    call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+  end subroutine
+end program
