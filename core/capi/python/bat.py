@@ -204,7 +204,7 @@ def _handle(comm):
     for kind in type(comm).__mro__ if not runs.value else ():
         mpi = sys.modules.get(kind.__module__)
         if hasattr(mpi, "Is_initialized") and mpi.Is_initialized() and not mpi.Is_finalized():
-            theirs = mpi.Get_library_version().split(",")[0].split("\n")[0].strip(" \0")
+            theirs = " ".join(mpi.Get_library_version().split(",")[0].split("\n")[0].split()).strip("\0")
             _refuse(f"the communicator is one of {theirs}, which mpi4py uses; libbat_capi.so was built "
                     f"with {library.value.decode()}, which is not initialized. Build it, or mpi4py, with "
                     "the MPI of the other")

@@ -11,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <climits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bat::capi
@@ -31,6 +33,25 @@ const std::string kBuiltWith =
   fmt::format("an implementation of MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
 #endif
 
+// The name of an MPI of another family, if its functions came first in this process and are what is
+// called here: the handles, which mpi.h has compiled in, mean nothing to it. Else "".
+std::string another_mpi()
+{
+  std::array<char, 16384> text{}; // more than the most of any MPI
+  int size = 0;
+  MPI_Get_library_version(text.data(), &size);
+  const std::string_view name(text.data());
+  const auto has = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+#if defined(OPEN_MPI)
+  const bool other = has("MPICH") || has("MVAPICH") || has("Intel(R) MPI");
+#elif defined(MPICH_VERSION)
+  const bool other = has("Open MPI");
+#else
+  const bool other = false;
+#endif
+  return other ? std::string(name.substr(0, name.find_first_of(",\n"))) : std::string();
+}
+
 bool runs()
 {
   int initialized = 0;
@@ -43,6 +64,14 @@ bool runs()
 
 void check_comm(MPI_Comm comm)
 {
+  static const std::string other = another_mpi();
+  if (!other.empty())
+  {
+    refuse(
+      fmt::format("this library was built with {}, and the program runs with {}; build one with "
+                  "the MPI of the other",
+        kBuiltWith, other));
+  }
   if (!runs())
   {
     int finalized = 0;
