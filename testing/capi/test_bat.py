@@ -377,6 +377,18 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         fails(lambda: d.read(["id", "id\0"] if LAST else ["id", "flag"]), bat.BatError, "zero")
         names = ["flag", "id"] if LAST else ["id", "flag"]
         assert list(d.read(names)) == names
+        # Nor for one that has no room for what it has found.
+        empty = np.empty
+
+        def no_room(*_):
+            raise MemoryError("no room")
+        if LAST:
+            np.empty = no_room
+        try:
+            error = fails(d.read, MemoryError if LAST else bat.BatError, "no room")
+        finally:
+            np.empty = empty
+        assert LAST or error.status == 10
 
 
 def steps_become_series():

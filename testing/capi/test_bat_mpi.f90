@@ -81,6 +81,10 @@ contains
       if (step == 0) call fails('zero character')
     end do
     call need(status == BAT_OK .and. report%particles == 2 * ranks .and. report%skipped == 2 * ranks)
+    call bat_insitu_begin_step(insitu, 2_c_int64_t, 0d0, wanted, status)
+    if (last) call bat_insitu_fail(insitu, BAT_OUT_OF_MEMORY, 'no room', status)
+    call bat_insitu_end_step(insitu, status)
+    call need(status == BAT_OUT_OF_MEMORY .and. index(bat_error_text(), 'no room') > 0)
     call bat_insitu_close(insitu)
   end subroutine
 

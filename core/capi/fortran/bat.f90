@@ -50,7 +50,7 @@ module bat
     bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_set_part, &
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
-    bat_insitu_add, bat_insitu_end_step, bat_insitu_written
+    bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
   interface bat_particles_set_positions
@@ -772,6 +772,16 @@ contains
     status = c_insitu_add_without_ghosts(insitu, species_address(name), particles, type, ghosts, &
       0_c_size_t)
   end function
+
+  ! For what keeps a rank from adding its particles: makes the end of the step fail on all ranks with
+  ! this status, which comes back, and text.
+  subroutine bat_insitu_fail(insitu, mine, text, status)
+    type(c_ptr), intent(in) :: insitu
+    integer, intent(in) :: mine
+    character(*), intent(in) :: text
+    integer, intent(out) :: status
+    status = c_insitu_fail(insitu, mine, c_text(text))
+  end subroutine
 
   ! What is refused here makes the end of the step fail on all ranks, as what C refuses.
   integer function check_species(insitu, species) result(status)

@@ -62,6 +62,7 @@ class BatNotFoundError(BatError, FileNotFoundError):
 
 
 _INVALID_ARGUMENT = 9
+_OUT_OF_MEMORY = 10
 
 
 def _error(status, text):
@@ -222,9 +223,9 @@ def _call(comm, name, *arguments):
 def _told(error):
     """Status and text for other ranks."""
     known = isinstance(error, BatError)
+    status = _OUT_OF_MEMORY if isinstance(error, MemoryError) else _INVALID_ARGUMENT
     text = str(error) if known else f"{type(error).__name__}: {error}"
-    return (error.status if known else _INVALID_ARGUMENT,
-            text.replace("\0", "\\0").encode(errors="replace"))
+    return error.status if known else status, text.replace("\0", "\\0").encode(errors="replace")
 
 
 def _together(comm, failure):
@@ -298,10 +299,6 @@ def _box(box, what):
 
 def _plain(values, what):
     """Native, of one of the ten types. Copied only where it must be."""
-    for part in values if isinstance(values, (list, tuple)) else [values]:
-        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
-            _refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
-                    "their particles out of all arrays (.compressed() leaves them out of one)")
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -312,6 +309,10 @@ def _plain(values, what):
     if array.dtype.name not in _TYPES:
         raise BatTypeError(_INVALID_ARGUMENT,
                            f"{what}: type {array.dtype}; allowed: {', '.join(_TYPES)}")
+    for part in values if isinstance(values, (list, tuple)) else [values]:
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            _refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
+                    "their particles out of all arrays (.compressed() leaves them out of one)")
     return array
 
 
