@@ -386,6 +386,10 @@ static void numbers_are_looked_at_as_they_were_passed(void)
     "is 4294967297;");
   CHECK_FAILS(bat_query_add_values(query, "v", 0, BAT_FLOAT64, xyz, as_unsigned(-3)),
     BAT_INVALID_ARGUMENT, "values is -3;");
+  /* Not without the conditions that a program believes to have set. */
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "is 4294967297;");
+  bat_query_free(query);
+  CHECK_OK(bat_query_create(&query));
   CHECK_FAILS(bat_query_set_threads(query, beyond), BAT_INVALID_ARGUMENT, "is 4294967297;");
   CHECK_OK(bat_query_set_threads(query, 10000));
   CHECK_FAILS(
@@ -522,6 +526,17 @@ static void integers_are_exact(void)
     BAT_INVALID_ARGUMENT, "is -1;");
   bat_selection_free(selection);
   bat_close(dataset);
+
+  CHECK_OK(bat_particles_create(0, &particles));
+  CHECK_OK(bat_particles_set_attribute(particles, "none", BAT_UINT8, 1, NULL, 0));
+  CHECK_OK(bat_write(path, particles, NULL, NULL));
+  bat_particles_free(particles);
+  int64_t to = 0;
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_dataset_attribute_range_int64(dataset, 0, BAT_WHOLE, &from, &to));
+  CHECK_OK(bat_dataset_attribute_range_uint64(dataset, 0, BAT_WHOLE, &first, &last));
+  CHECK(from > to && first > last);
+  bat_close(dataset);
 }
 
 static void errors_have_status_and_text(void)
@@ -591,6 +606,15 @@ static void errors_have_status_and_text(void)
     bat_query_add_values(query, "a", 0, BAT_INT8, NULL, 1), BAT_INVALID_ARGUMENT, "values is NULL");
   CHECK_FAILS(
     bat_query_add_values(query, NULL, 0, BAT_INT8, "", 1), BAT_INVALID_ARGUMENT, "name is NULL");
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "11 is no type");
+  bat_query_free(query);
+  CHECK_OK(bat_query_create(&query));
+  CHECK_FAILS(bat_query_fail(query, "not this"), BAT_INVALID_ARGUMENT, "not this");
+  CHECK_FAILS(bat_query_fail(query, "nor that"), BAT_INVALID_ARGUMENT, "nor that");
+  CHECK_FAILS(bat_query_fail(NULL, "not this"), BAT_INVALID_ARGUMENT, "query is NULL");
+  CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "not this");
+  bat_query_free(query);
+  CHECK_OK(bat_query_create(&query));
   CHECK_OK(bat_query_add_values(query, "a", 0, BAT_FLOAT32, nan_list, 2));
   CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "NaN");
   bat_query_free(query);

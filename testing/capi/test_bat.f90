@@ -241,7 +241,7 @@ contains
     integer(c_int64_t), target :: ids(2)
     real(c_double) :: low, high
     character(:), allocatable :: name
-    type(c_ptr) :: particles, options, dataset, query
+    type(c_ptr) :: particles, options, dataset, query, selection
     integer :: status, place, kind_of, components
     call bat_particles_create(-1, particles, status); call fails('is -1;')
     call bat_particles_create(-2_c_int64_t, particles, status); call fails('is -2;')
@@ -265,7 +265,9 @@ contains
     call bat_query_create(query, status)
     call bat_query_set_part(query, -1, 3, status); call fails('part -1 of 3;')
     call bat_query_set_threads(query, -1, status); call fails('is -1;')
+    call bat_query_set_part(query, 0, 1, status)
     call bat_query_add_range(query, 'id', 0, 1, 2, status); call fails('component 0;')
+    call bat_select(dataset, query, selection, status); call fails('component 0;')
     call bat_query_add_range(query, 'id' // zero, 1, 1, 2, status); call fails('zero character')
     call bat_query_add_values(query, 'id', -7, ids, status); call fails('component -7;')
     call bat_query_free(query)

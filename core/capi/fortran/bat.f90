@@ -292,6 +292,9 @@ module bat
       integer(c_int), value :: number_type; integer(c_int64_t), value :: component, count
       integer(c_int) :: status
     end function
+    function c_query_fail(query, text) bind(c, name="bat_query_fail") result(status)
+      import; type(c_ptr), value :: query; character(c_char), intent(in) :: text(*); integer(c_int) :: status
+    end function
     function c_set_part(query, part, parts) bind(c, name="bat_query_set_part") result(status)
       import; type(c_ptr), value :: query; integer(c_int64_t), value :: part, parts; integer(c_int) :: status
     end function
@@ -1039,7 +1042,7 @@ contains
     integer, intent(in) :: component
     real(c_double), target, intent(in) :: lower, upper
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
       BAT_FLOAT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
   end subroutine
@@ -1050,7 +1053,7 @@ contains
     integer, intent(in) :: component
     integer(c_int32_t), target, intent(in) :: lower, upper
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
       BAT_INT32, c_loc(lower), BAT_INT32, c_loc(upper))
   end subroutine
@@ -1061,7 +1064,7 @@ contains
     integer, intent(in) :: component
     integer(c_int64_t), target, intent(in) :: lower, upper
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
       BAT_INT64, c_loc(lower), BAT_INT64, c_loc(upper))
   end subroutine
@@ -1073,7 +1076,7 @@ contains
     integer(c_int64_t), target, intent(in) :: lower
     real(c_double), target, intent(in) :: upper
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
       BAT_INT64, c_loc(lower), BAT_FLOAT64, c_loc(upper))
   end subroutine
@@ -1085,7 +1088,7 @@ contains
     real(c_double), target, intent(in) :: lower
     integer(c_int64_t), target, intent(in) :: upper
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_range(query, c_text(name), c_component(component), &
       BAT_FLOAT64, c_loc(lower), BAT_INT64, c_loc(upper))
   end subroutine
@@ -1096,7 +1099,7 @@ contains
     integer, intent(in) :: component
     integer(c_int8_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT8, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
@@ -1107,7 +1110,7 @@ contains
     integer, intent(in) :: component
     integer(c_int16_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT16, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
@@ -1118,7 +1121,7 @@ contains
     integer, intent(in) :: component
     integer(c_int32_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT32, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
@@ -1129,7 +1132,7 @@ contains
     integer, intent(in) :: component
     integer(c_int64_t), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_INT64, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
@@ -1140,7 +1143,7 @@ contains
     integer, intent(in) :: component
     real(c_float), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT32, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
@@ -1151,16 +1154,19 @@ contains
     integer, intent(in) :: component
     real(c_double), contiguous, target, intent(in) :: values(:)
     integer, intent(out) :: status
-    status = check_target(name, component)
+    status = check_target(query, name, component)
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
 
-  integer function check_target(name, component) result(status)
+  ! What is refused here makes the query fail, as what C refuses.
+  integer function check_target(query, name, component) result(status)
+    type(c_ptr), intent(in) :: query
     character(*), intent(in) :: name
     integer, intent(in) :: component
     status = check_text(name, 'the name of an attribute')
     if (status == 0) status = check_component(component)
+    if (status /= 0) status = c_query_fail(query, c_text(bat_error_text()))
   end function
 
   pure function c_component(component) result(number)

@@ -103,6 +103,12 @@ int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t com
       const bat::Key& key = key_of(attribute, component);
       need(minimum, "result pointer") = 0;
       need(maximum, "result pointer") = 0;
+      if (!std::holds_alternative<double>(key.minimum) && key.minimum > key.maximum)
+      {
+        *minimum = std::numeric_limits<Integer>::max(); // no values, of whatever type
+        *maximum = std::numeric_limits<Integer>::min();
+        return;
+      }
       const auto lower = exact<Integer>(key.minimum, attribute.name);
       *maximum = exact<Integer>(key.maximum, attribute.name);
       *minimum = lower;
@@ -230,6 +236,18 @@ bat::Number end_of(int type, const void* number, double none)
   return number ? numbers_of(type_of(type), number, 1).front() : bat::Number(none);
 }
 
+// As guard(). A query never answers without a condition that was refused.
+template <class F>
+int guard_condition(bat_query* query, F&& f) noexcept
+{
+  const int status = guard(f);
+  if (status != BAT_OK && query && query->refused_condition.empty())
+  {
+    (void)guard([&] { query->refused_condition = last_error(); });
+  }
+  return status;
+}
+
 // Kept before it is looked at, so that a query after a refused box fails, on all ranks.
 void set_box(bat_query& query, const bat::Box& box, bool half_open)
 {
@@ -247,9 +265,9 @@ void set_box(bat_query& query, const bat::Box& box, bool half_open)
 
 bat_selection* select(const bat_dataset* dataset, const bat_query* query, int default_threads)
 {
-  if (query && !query->refused_part.empty())
+  if (query && !(query->refused_part + query->refused_condition).empty())
   {
-    refuse(query->refused_part);
+    refuse(query->refused_part.empty() ? query->refused_condition : query->refused_part);
   }
   auto selection = std::make_unique<bat_selection>();
   selection->dataset = &need(dataset, "dataset");
@@ -577,25 +595,25 @@ int bat_query_set_box_half_open(bat_query* query, const double* box)
 int bat_query_add_range(
   bat_query* query, const char* attribute, int64_t component, double lower, double upper)
 {
-  return guard([&] { add_range(query, attribute, component, lower, upper); });
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
 }
 
 int bat_query_add_range_int64(
   bat_query* query, const char* attribute, int64_t component, int64_t lower, int64_t upper)
 {
-  return guard([&] { add_range(query, attribute, component, lower, upper); });
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
 }
 
 int bat_query_add_range_uint64(
   bat_query* query, const char* attribute, int64_t component, uint64_t lower, uint64_t upper)
 {
-  return guard([&] { add_range(query, attribute, component, lower, upper); });
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
 }
 
 int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t component,
   int lower_type, const void* lower, int upper_type, const void* upper)
 {
-  return guard(
+  return guard_condition(query,
     [&]
     {
       constexpr double inf = std::numeric_limits<double>::infinity();
@@ -607,7 +625,7 @@ int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t c
 int bat_query_add_values(bat_query* query, const char* attribute, int64_t component, int type,
   const void* values, uint64_t count)
 {
-  return guard(
+  return guard_condition(query,
     [&]
     {
       bat_query& own = need(query, "query");
@@ -621,6 +639,16 @@ int bat_query_add_values(bat_query* query, const char* attribute, int64_t compon
       }
       list.values = numbers_of(scalar, values, count);
       own.query.values.push_back(std::move(list));
+    });
+}
+
+int bat_query_fail(bat_query* query, const char* text)
+{
+  return guard_condition(query,
+    [&]
+    {
+      need(query, "query");
+      refuse(need_text(text, "text"));
     });
 }
 

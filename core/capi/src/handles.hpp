@@ -47,6 +47,8 @@ struct bat_query
   bat::Query query;
   bat::QueryOptions options;
   std::string refused_part; ///< why the part cannot be; "" if it can
+  std::string
+    refused_condition; ///< why the first range or list that cannot be cannot; "" if all can
 };
 
 struct bat_selection

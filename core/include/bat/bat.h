@@ -260,7 +260,7 @@ extern "C"
    * upper end of +inf takes everything, and a box without extent on an axis nothing. */
   BAT_API int bat_query_set_box_half_open(bat_query* query, const double* box);
   /* A closed range of one component, or BAT_WHOLE, of one attribute; compared without rounding. Any
-   * number of them. */
+   * number of them. A refused range or list makes the query fail for good. */
   BAT_API int bat_query_add_range(
     bat_query* query, const char* attribute, int64_t component, double lower, double upper);
   BAT_API int bat_query_add_range_int64(
@@ -277,6 +277,9 @@ extern "C"
    * lists. */
   BAT_API int bat_query_add_values(bat_query* query, const char* attribute, int64_t component,
     int type, const void* values, uint64_t count);
+  /* For wrappers in other languages, which refuse conditions too: makes the query fail with this
+   * text, and returns INVALID_ARGUMENT. */
+  BAT_API int bat_query_fail(bat_query* query, const char* text);
   /* Deals the particles out to `parts` readers in compact pieces of equal size: this is reader
    * `part`, counted from 0. At most 2^32 - 1 parts. After a refused part the query fails until one
    * is accepted. */
