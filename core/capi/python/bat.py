@@ -9,11 +9,11 @@
 
 With a communicator of mpi4py, write(), Dataset() and read() are collective; with None they are not,
 and mpi4py is not needed. The library is found through the environment variable BAT_LIBRARY (path of
-the file), else beside this file, in lib/ and build/lib/ of the folders above it, and by the system's
-loader.
+the file), else beside this file, in lib/ and build/lib/ of the folders above it, and by the
+system's loader.
 
-Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError too
-where it says so in its name. A collective call fails on all ranks if it fails on one.
+Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError
+too where it says so in its name. A collective call fails on all ranks if it fails on one.
 """
 
 import collections
@@ -66,7 +66,8 @@ _OUT_OF_MEMORY = 10
 
 
 def _error(status, text):
-    return {1: BatNotFoundError, _INVALID_ARGUMENT: BatValueError}.get(status, BatError)(status, text)
+    kind = {1: BatNotFoundError, _INVALID_ARGUMENT: BatValueError}.get(status, BatError)
+    return kind(status, text)
 
 
 def _refuse(text):
@@ -205,10 +206,10 @@ def _handle(comm):
     for kind in type(comm).__mro__ if not runs.value else ():
         mpi = sys.modules.get(kind.__module__)
         if hasattr(mpi, "Is_initialized") and mpi.Is_initialized() and not mpi.Is_finalized():
-            theirs = " ".join(mpi.Get_library_version().split(",")[0].split("\n")[0].split()).strip("\0")
-            _refuse(f"the communicator is one of {theirs}, which mpi4py uses; libbat_capi.so was built "
-                    f"with {library.value.decode()}, which is not initialized. Build it, or mpi4py, with "
-                    "the MPI of the other")
+            first = mpi.Get_library_version().split(",")[0].split("\n")[0]
+            _refuse(f"the communicator is one of {' '.join(first.split())}, which mpi4py uses; "
+                    f"libbat_capi.so was built with {library.value.decode()}, which is not "
+                    "initialized. Build it, or mpi4py, with the MPI of the other")
     return ctypes.c_int(comm.py2f())
 
 
@@ -357,8 +358,8 @@ def _numbers(given, name):
     array = _plain(given, what).reshape(-1)
     for number, kept in zip(given, array.tolist()) if array.dtype == np.float64 else ():
         if isinstance(number, numbers.Integral) and int(number) != kept:
-            _refuse(f"{what}: {number} among numbers of other types would be rounded; pass an array "
-                    "of int64 or uint64")
+            _refuse(f"{what}: {number} among numbers of other types would be rounded; pass an "
+                    "array of int64 or uint64")
     return array
 
 
@@ -414,17 +415,19 @@ def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, lo
 
 
 def write(comm, path, positions, attributes=None, *, time=None, step=None, metadata="",
-          target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(), local_bounds=None):
-    """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as one dataset.
+          target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(),
+          local_bounds=None):
+    """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
 
-    positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name ->
-    (n,) or (n, k), with at most 9 components k; the index of a DataFrame is not written. n may be 0 on
-    some ranks. Every value comes back as it was: arrays of other shapes or types, and arrays with
-    masked values, are refused. step: a whole number of 64 bits. metadata: text of a JSON object.
-    target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush, sorted_indexes (names, e.g.
-    ["id"]), local_bounds (6 numbers): as bat_options in bat/bat.h. Returns a Report.
+    positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
+    -> (n,) or (n, k), with at most 9 components k; the index of a DataFrame is not written. n may
+    be 0 on some ranks. Every value comes back as it was: arrays of other shapes or types, and
+    arrays with masked values, are refused. step: a whole number of 64 bits. metadata: text of a
+    JSON object. target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush,
+    sorted_indexes (names, e.g. ["id"]), local_bounds (6 numbers): as bat_options in bat/bat.h.
+    Returns a Report.
 
-    Collective if `comm` is given. An array that this function itself refuses fails on all ranks too.
+    Collective if `comm` is given; what this function itself refuses fails on all ranks too.
     """
     lib = _lib()
     report = Report()
@@ -449,10 +452,10 @@ class Series:
         series = bat.Series(MPI.COMM_WORLD, "out/dust_{timestep:06d}.bat")
         series.write(step, time, positions, {"id": ids, "velocity": v})
 
-    or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm is of
-    mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating, write() and
-    end() are collective. Only each `every`-th step is written; target_bytes, mode, threads, flush,
-    sorted_indexes: as write().
+    or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
+    is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
+    write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
+    threads, flush, sorted_indexes: as write().
     """
 
     def __init__(self, comm, files, *, every=1, target_bytes=0, mode="adaptive", threads=0,
@@ -501,10 +504,10 @@ class Series:
         return self._wanted
 
     def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
-        """Adds particles of this rank: arrays as for write(), which must stay unchanged until end().
+        """Adds particles of this rank: arrays as for write(), to stay unchanged until end().
 
-        species: name of the series that they belong to. ghosts: (n,), integers or bool; particles whose
-        value is not 0 are left out. What is refused here makes end() fail on all ranks.
+        species: name of the series that they belong to. ghosts: (n,), integers or bool; particles
+        whose value is not 0 are left out. What is refused here makes end() fail on all ranks.
         """
         lib = _lib()
         if not self._wanted:
@@ -584,10 +587,10 @@ class Particles(dict):
 class Dataset:
     """An open dataset. With a communicator, opening and read() are collective.
 
-    map=True maps the files into memory instead of reading them, so that map_positions() and map_attribute()
-    give columns without a copy. Only for files that nobody changes in place: one that is cut short while it
-    is looked at, or on a disk that fails, ends the process with SIGBUS. A page is checked when it is first
-    used, and not again while the dataset is open.
+    map=True maps the files into memory instead of reading them, so that map_positions() and
+    map_attribute() give columns without a copy. Only for files that nobody changes in place: one
+    that is cut short while it is looked at, or on a disk that fails, ends the process with SIGBUS.
+    A page is checked when it is first used, and not again while the dataset is open.
 
     Files are closed by close(), at the end of a `with`, or when nobody has the dataset any more.
     """
@@ -615,9 +618,10 @@ class Dataset:
     def __repr__(self):
         if not self._owned.pointer:
             return "<bat.Dataset, closed>"
-        return f"<bat.Dataset of {len(self)} particles: positions {self.position_dtype}[3]" + "".join(
-            f", {a.name} {a.dtype}" + (f"[{a.components}]" if a.components > 1 else "")
-            for a in self.attributes.values()) + ">"
+        columns = [f"positions {self.position_dtype}[3]"] + [
+            f"{a.name} {a.dtype}" + f"[{a.components}]" * (a.components > 1)
+            for a in self.attributes.values()]
+        return f"<bat.Dataset of {len(self)} particles: {', '.join(columns)}>"
 
     def _get(self, name, ctype):
         value = ctype()
@@ -666,8 +670,8 @@ class Dataset:
 
     @property
     def attributes(self):
-        """Name -> Attribute; the range is that of the value, of integers exact and integers, or of the
-        magnitude of a vector. Without values its first end is above its second."""
+        """Name -> Attribute; the range is that of the value, for integers two integers, exactly, or
+        that of the magnitude of a vector. Without values its first end is above its second."""
         return {about.name: about for about in map(
             self._attribute, range(self._get("attribute_count", ctypes.c_int)))}
 
@@ -697,14 +701,15 @@ class Dataset:
              ranges=None, values=None, part=0, parts=1, threads=0):
         """The particles that match, as Particles.
 
-        attributes: names; None for all. box: 6 numbers, closed, or without its upper faces if half_open.
-        ranges: list of (name, lower, upper) or (name, component, lower, upper), closed; each end is any
-        real number, however large, or None for no limit, and is compared without rounding. values: dict
-        of name, or (name, component), to numbers of which the value must be one, e.g. {"id": ids}; 64-bit
-        integers exactly, best as an array. part, parts: this reader's equal share.
+        attributes: names; None for all. box: 6 numbers, closed, or without its upper faces if
+        half_open. ranges: list of (name, lower, upper) or (name, component, lower, upper), closed;
+        each end is any real number, however large, or None for no limit, and is compared without
+        rounding. values: dict of name, or (name, component), to numbers of which the value must be
+        one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. part, parts: this reader's
+        equal share.
 
-        Collective if the dataset was opened with a communicator; each rank asks its own question, and all
-        ranks name the same attributes.
+        Collective if the dataset was opened with a communicator; each rank asks its own question,
+        and all ranks name the same attributes.
         """
         lib = _lib()
         comm = self._comm
@@ -715,7 +720,8 @@ class Dataset:
                 found = [self._find(name) for name in names]
                 _fill(query, quality, after_quality, box, half_open, ranges, values, part, parts,
                       threads)
-            _call(comm, "select", self._owned.pointer, query.pointer, ctypes.byref(selection.pointer))
+            _call(comm, "select", self._owned.pointer, query.pointer,
+                  ctypes.byref(selection.pointer))
             with _agreed(comm):
                 count = ctypes.c_uint64()
                 _check(lib.bat_selection_count(selection.pointer, ctypes.byref(count)))
@@ -734,10 +740,10 @@ class Dataset:
         return particles
 
     def map_positions(self, leaf=0, quality=1.0):
-        """Positions of the coarse share `quality` of leaf file number `leaf`, below leaf_files, where
-        they lie in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing is copied;
-        pages that were not used before are checked in the call. The array keeps the files open. Not
-        collective."""
+        """Positions of the coarse share `quality` of leaf file number `leaf`, below leaf_files,
+        where they lie in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing
+        is copied; pages that were not used before are checked in the call. The array keeps the
+        files open. Not collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)
 
     def map_attribute(self, name, leaf=0, quality=1.0):

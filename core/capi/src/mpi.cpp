@@ -41,7 +41,8 @@ std::string another_mpi()
   int size = 0;
   MPI_Get_library_version(text.data(), &size);
   const std::string_view name(text.data());
-  [[maybe_unused]] const auto has = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+  [[maybe_unused]] const auto has = [&](const char* word)
+  { return name.find(word) != std::string_view::npos; };
 #if defined(OPEN_MPI)
   const bool other = has("MPICH") || has("MVAPICH") || has("Intel(R) MPI");
 #elif defined(MPICH_VERSION)
