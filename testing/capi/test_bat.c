@@ -359,7 +359,13 @@ static void numbers_are_looked_at_as_they_were_passed(void)
     BAT_INVALID_ARGUMENT, "'v': 4294967297 components");
   CHECK_FAILS(bat_particles_set_attribute_separate(particles, "v", BAT_FLOAT64, beyond, three, 0),
     BAT_INVALID_ARGUMENT, "4294967297 components");
+  CHECK_FAILS(
+    bat_write(path, particles, NULL, NULL), BAT_INVALID_ARGUMENT, "4294967297 components");
   CHECK_OK(bat_particles_set_attribute(particles, "v", BAT_FLOAT64, 3, xyz, 0));
+  CHECK_FAILS(bat_particles_set_positions_separate(particles, BAT_INT64, xyz, xyz, xyz, 24),
+    BAT_INVALID_ARGUMENT, "positions of type int64");
+  CHECK_FAILS(bat_write(path, particles, NULL, NULL), BAT_INVALID_ARGUMENT, "of type int64");
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 0));
 
   CHECK_OK(bat_options_create(&options));
   CHECK_FAILS(

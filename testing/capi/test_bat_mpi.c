@@ -184,6 +184,16 @@ static void errors_are_the_same_on_all_ranks(void)
   CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, bad ? NULL : particles, NULL, NULL),
     BAT_INVALID_ARGUMENT, "particles is NULL");
   CHECK(strncmp(bat_last_error(), place, strlen(place)) == 0);
+  if (bad)
+  {
+    CHECK_FAILS(bat_particles_set_attribute(particles, "a", 11, 1, position, 0),
+      BAT_INVALID_ARGUMENT, "11 is no type");
+  }
+  CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, path, particles, NULL, NULL),
+    BAT_INVALID_ARGUMENT, "11 is no type");
+  bat_particles_free(particles);
+  CHECK_OK(bat_particles_create(1, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, position, 0));
   CHECK_FAILS_TOGETHER(bat_mpi_write(MPI_COMM_WORLD, NULL, particles, NULL, NULL),
     BAT_INVALID_ARGUMENT, "path is NULL");
   CHECK_OK(bat_options_create(&options));

@@ -8,6 +8,7 @@
 #include "bat/query.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 struct bat_particles
 {
   bat::ParticleView view;
+  /// Why arrays cannot be that were not accepted since: by name of the attribute, "" for positions.
+  std::map<std::string, std::string> refused;
 };
 
 struct bat_options
@@ -64,6 +67,9 @@ namespace bat::capi
 [[nodiscard]] Box box_of(const double* box);
 /// Throws Error{InvalidArgument} unless all ends are finite and in order.
 void check_local_bounds(const Box& box);
+/// Throws Error{InvalidArgument} if an array was refused, so that no write leaves it out, or takes
+/// the one before.
+[[nodiscard]] const ParticleView& accepted(const bat_particles& particles);
 /// Throws Error{InvalidArgument} if the options hold something that was refused.
 void check(const bat_options& options);
 

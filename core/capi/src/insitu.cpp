@@ -74,7 +74,7 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
   {
     return;
   }
-  need(particles, "particles");
+  const ParticleView& view = accepted(need(particles, "particles"));
   const std::string name = species ? species : "";
   const auto same = [&](const insitu::Species& s) { return s.name == name; };
   auto found = std::find_if(handle.species.begin(), handle.species.end(), same);
@@ -83,7 +83,7 @@ void add(bat_insitu* insitu, const char* species, const bat_particles* particles
     handle.species.push_back({ name, {} });
     found = handle.species.end() - 1;
   }
-  found->pieces.push_back({ particles->view, std::move(ghosts) });
+  found->pieces.push_back({ view, std::move(ghosts) });
 }
 
 void add_up(bat_report& sum, const bat_report& part)

@@ -192,7 +192,7 @@ int bat_mpi_write(MPI_Comm comm, const char* path, const bat_particles* particle
     [&]
     {
       target = path_of_root(comm, path);
-      need(particles, "particles");
+      (void)accepted(need(particles, "particles"));
       if (options)
       {
         check(*options);

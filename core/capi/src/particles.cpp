@@ -53,6 +53,15 @@ void check(const bat_options& options)
   }
 }
 
+const ParticleView& accepted(const bat_particles& particles)
+{
+  if (!particles.refused.empty())
+  {
+    refuse(particles.refused.begin()->second);
+  }
+  return particles.view;
+}
+
 int threads_of(std::int64_t threads)
 {
   return static_cast<int>(need_at_most(threads, std::numeric_limits<int>::max(), "threads"));
@@ -133,6 +142,29 @@ void set_attribute(bat_particles& particles, const std::string& name, const Arra
   attributes.push_back(std::move(attribute));
 }
 
+// As guard(). What is refused of an array stays in the handle until one of this name is accepted.
+template <class F>
+int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
+{
+  const int status = guard(f);
+  if (particles && name)
+  {
+    (void)guard(
+      [&]
+      {
+        if (status == BAT_OK)
+        {
+          particles->refused.erase(name);
+        }
+        else
+        {
+          particles->refused[name] = last_error();
+        }
+      });
+  }
+  return status;
+}
+
 template <class Handle, class... Arguments>
 void create(Handle** out, Arguments&&... arguments)
 {
@@ -171,7 +203,7 @@ void bat_particles_free(bat_particles* particles)
 
 int bat_particles_set_positions(bat_particles* particles, int type, const void* xyz, size_t stride)
 {
-  return guard(
+  return guard_array(particles, "",
     [&]
     { set_positions(need(particles, "particles"), array_of(type, 3, xyz, stride, "positions")); });
 }
@@ -180,7 +212,7 @@ int bat_particles_set_positions_separate(
   bat_particles* particles, int type, const void* x, const void* y, const void* z, size_t stride)
 {
   const void* const values[] = { x, y, z };
-  return guard(
+  return guard_array(particles, "",
     [&]
     {
       set_positions(need(particles, "particles"),
@@ -191,7 +223,7 @@ int bat_particles_set_positions_separate(
 int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
   int64_t components, const void* values, size_t stride)
 {
-  return guard(
+  return guard_array(particles, name,
     [&]
     {
       const std::string text = need_text(name, "attribute name");
@@ -203,7 +235,7 @@ int bat_particles_set_attribute(bat_particles* particles, const char* name, int 
 int bat_particles_set_attribute_separate(bat_particles* particles, const char* name, int type,
   int64_t components, const void* const* values, size_t stride)
 {
-  return guard(
+  return guard_array(particles, name,
     [&]
     {
       const std::string text = need_text(name, "attribute name");
@@ -356,7 +388,7 @@ int bat_write(
         build.sorted_indexes = options->sorted_indexes;
       }
       const bat::WriteReport written =
-        bat::write_file(target, need(particles, "particles").view, build);
+        bat::write_file(target, accepted(need(particles, "particles")), build);
       if (report)
       {
         report->particles = written.particles;

@@ -88,7 +88,8 @@ extern "C"
   /* ---- Particles to write ------------------------------------------------------------------- */
 
   /* A description of particles in the caller's arrays. The arrays are borrowed: they must stay
-   * unchanged during a write and may be freed after it; the description can be used again. */
+   * unchanged during a write and may be freed after it; the description can be used again. After a
+   * refused array, writes fail until one is accepted for these positions, or this attribute. */
   typedef struct bat_particles bat_particles;
 
   BAT_API int bat_particles_create(uint64_t count, bat_particles** out);
