@@ -196,7 +196,7 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("positions: shape (2, 2); allowed: (n, 3)", positions=np.zeros((2, 2)))
     refused("positions: shape (2, 3, 1); allowed: (n, 3)", positions=np.zeros((2, 3, 1)))
     refused("is no array", attributes={"a": [[1, 2], [3]]})
-    refused("type float16", TypeError, attributes={"a": np.zeros(2, "float16")})
+    refused("type float16; .astype()", TypeError, attributes={"a": np.zeros(2, "float16")})
     refused("attributes: [1, 2] (list)", TypeError, attributes=[1, 2])
     whole = np.ma.masked_array([1, 2], [False, False])
     window = np.lib.stride_tricks.sliding_window_view(np.arange(4.0), 3)

@@ -308,8 +308,10 @@ def _plain(values, what):
     if array.dtype == np.bool_:
         array = array.view(np.uint8)
     if array.dtype.name not in _TYPES:
-        raise BatTypeError(_INVALID_ARGUMENT,
-                           f"{what}: type {array.dtype}; allowed: {', '.join(_TYPES)}")
+        # E.g. of a column of pandas that can have gaps.
+        given = getattr(values, "dtype", array.dtype)
+        raise BatTypeError(_INVALID_ARGUMENT, f"{what}: type {given}; .astype() gives it one of "
+                           f"those that are allowed: {', '.join(_TYPES)}")
     for part in values if isinstance(values, (list, tuple)) else [values]:
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             _refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
