@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace bat
 {
@@ -27,7 +28,8 @@ File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
   for (const format::SectionRecord& section : this->sections)
   {
     this->paged_.push_back((section.flags & format::kPaged) != 0
-        ? std::make_unique<format::PagedSection>(*this->source, this->header, section)
+        ? std::make_unique<format::PagedSection>(
+            *this->source, this->header, section, format::describe(section, this->schema))
         : nullptr);
   }
 }
@@ -104,14 +106,17 @@ KeyIndex File::Impl::load_key_index(std::size_t k) const
   const auto key = static_cast<std::uint32_t>(k);
   const format::KeyRecord& record = this->schema.keys[k];
   KeyIndex index;
-  index.edges = format::read_records<std::uint64_t>(
-    file, *format::find_section(this->sections, SectionKind::BinEdges, key));
-  index.treelets = format::read_records<format::TreeletKeyRecord>(
-    file, *format::find_section(this->sections, SectionKind::TreeletKeys, key));
+  const auto read = [&](auto& records, SectionKind kind)
+  {
+    using Record = typename std::decay_t<decltype(records)>::value_type;
+    const format::SectionRecord& section = *format::find_section(this->sections, kind, key);
+    records = format::read_records<Record>(file, section, format::describe(section, this->schema));
+  };
+  read(index.edges, SectionKind::BinEdges);
+  read(index.treelets, SectionKind::TreeletKeys);
   if (record.bitmap_bytes == 1 || record.bitmap_bytes == 2)
   {
-    index.dictionary = format::read_records<std::uint32_t>(
-      file, *format::find_section(this->sections, SectionKind::BitmapDictionary, key));
+    read(index.dictionary, SectionKind::BitmapDictionary);
     if (std::adjacent_find(index.dictionary.begin(), index.dictionary.end(),
           std::greater_equal<>()) != index.dictionary.end())
     {

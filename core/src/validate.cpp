@@ -94,16 +94,17 @@ void check_layout(const io::RandomAccessFile& source, const format::Header& head
 
 // Sections that nothing else reads too.
 void check_checksums(const io::RandomAccessFile& source, const format::Header& header,
-  const std::vector<format::SectionRecord>& sections)
+  const std::vector<format::SectionRecord>& sections, const format::Schema& schema)
 {
   for (const format::SectionRecord& s : sections)
   {
+    const std::string name = format::describe(s, schema);
     if ((s.flags & format::kPaged) == 0)
     {
-      (void)format::read_plain(source, s);
+      (void)format::read_plain(source, s, name);
       continue;
     }
-    const format::PagedSection paged(source, header, s);
+    const format::PagedSection paged(source, header, s, name);
     format::PageReader reader(paged);
     constexpr std::uint64_t kAtOnce = 1 << 20;
     std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
@@ -142,7 +143,7 @@ public:
     {
       this->check_expected(section);
     }
-    check_checksums(this->source_, this->impl_.header, this->impl_.sections);
+    check_checksums(this->source_, this->impl_.header, this->impl_.sections, this->impl_.schema);
     check_metadata(this->source_, this->impl_.sections);
     (void)this->impl_.spatial_index(); // counts agree before they are used
     this->find_file_positions();
@@ -654,7 +655,7 @@ void validate_top(const TopFile& top)
       corrupt(source, format::describe(s) + " should not be there");
     }
   }
-  check_checksums(source, top.header, top.sections);
+  check_checksums(source, top.header, top.sections, top.schema);
   check_metadata(source, top.sections);
   const format::LeafFiles& files = top.leaf_files();
 

@@ -46,6 +46,40 @@ TEST(Hostile, repair_gets_changed_values_past_every_checksum)
   EXPECT_EQ(value, 1234567);
 }
 
+TEST(Hostile, damage_of_an_attribute_names_it)
+{
+  const damage::Bytes sound = golden("seventeen");
+  const std::vector<bat::Attribute> attributes =
+    bat::File::from_memory(sound, "sound.bat").attributes();
+  ASSERT_GT(attributes.size(), 1U);
+  for (const auto& [kind, index, name] :
+    std::vector<std::tuple<SectionKind, std::uint32_t, std::string>>{
+      { SectionKind::Attribute, 0, "attribute '" + attributes[0].name + "'" },
+      { SectionKind::Attribute, 1, "attribute '" + attributes[1].name + "'" },
+      { SectionKind::BinEdges, 0, "BIN_EDGES of '" + attributes[0].name + "'" },
+      { SectionKind::TreeletKeys, 0, "TREELET_KEYS of '" + attributes[0].name + "'" } })
+  {
+    damage::Bytes file = sound;
+    const auto record =
+      damage::load<format::SectionRecord>(file, damage::section_record(file, kind, index));
+    damage::flip(file, 8 * record.offset);
+    const bat::File open = bat::File::from_memory(file, "damaged.bat");
+    try
+    {
+      bat::Query query;
+      query.ranges.push_back({ attributes[0].name, std::nullopt, 0.0, 1.0 });
+      const bat::Selection selection = open.select(query);
+      std::vector<std::byte> values(1 << 16);
+      open.read_attribute(index, selection, values.data());
+      ADD_FAILURE() << name << " is damaged and nothing is said";
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    }
+  }
+}
+
 // Not inlined: the compiler would warn of an optional that it takes for undefined.
 [[gnu::noinline]] bool mapped_answers_are(const damage::Answers& answers, const damage::Bytes& file)
 {

@@ -85,6 +85,27 @@ std::string describe(const SectionRecord& section)
                   : std::string(kind_name(section.kind));
 }
 
+std::string describe(const SectionRecord& section, const Schema& schema)
+{
+  const auto kind = static_cast<SectionKind>(section.kind);
+  if (kind == SectionKind::Attribute && section.index < schema.attributes.size())
+  {
+    return fmt::format("attribute '{}'", schema.attributes[section.index].name);
+  }
+  const bool is_of_key = kind == SectionKind::BinEdges || kind == SectionKind::TreeletKeys ||
+    kind == SectionKind::BitmapDictionary || kind == SectionKind::BlockBitmaps ||
+    kind == SectionKind::SortedIndex;
+  if (!is_of_key || section.index >= schema.keys.size())
+  {
+    return describe(section);
+  }
+  const KeyRecord& key = schema.keys[section.index];
+  const bat::Attribute& attribute = schema.attributes[key.attribute];
+  const bool is_component = attribute.components > 1 && key.component >= 0;
+  return fmt::format("{} of '{}{}'", kind_name(section.kind), attribute.name,
+    is_component ? fmt::format("[{}]", key.component) : std::string());
+}
+
 std::optional<FileKind> peek_kind(const io::RandomAccessFile& file)
 {
   Header header{};
@@ -260,9 +281,15 @@ const SectionRecord* find_section(
 
 std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const SectionRecord& section)
 {
+  return read_plain(file, section, describe(section));
+}
+
+std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name)
+{
   std::vector<std::byte> bytes(section.bytes);
   file.read(section.offset, bytes.data(), bytes.size());
-  check_sum(file, describe(section), section.checksum, checksum(bytes.data(), bytes.size()));
+  check_sum(file, name, section.checksum, checksum(bytes.data(), bytes.size()));
   return bytes;
 }
 

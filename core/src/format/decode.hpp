@@ -51,6 +51,9 @@ enum class FileKind
 /// Bytes of a section that is not paged, checked against its checksum.
 [[nodiscard]] std::vector<std::byte> read_plain(
   const io::RandomAccessFile& file, const SectionRecord& section);
+/// With a name for messages other than describe(section).
+[[nodiscard]] std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name);
 
 /// The same as text; empty if there is no such section.
 [[nodiscard]] std::string read_text(
@@ -59,15 +62,21 @@ enum class FileKind
 /// The same as records; the size of the section is a multiple of the record's.
 template <class Record>
 [[nodiscard]] std::vector<Record> read_records(
-  const io::RandomAccessFile& file, const SectionRecord& section)
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name)
 {
-  const std::vector<std::byte> bytes = read_plain(file, section);
+  const std::vector<std::byte> bytes = read_plain(file, section, name);
   std::vector<Record> records(bytes.size() / sizeof(Record));
   if (!records.empty())
   {
     std::memcpy(records.data(), bytes.data(), records.size() * sizeof(Record));
   }
   return records;
+}
+template <class Record>
+[[nodiscard]] std::vector<Record> read_records(
+  const io::RandomAccessFile& file, const SectionRecord& section)
+{
+  return read_records<Record>(file, section, describe(section));
 }
 
 /// Checks the nodes of SHALLOW_TREE or AGGREGATION_TREE (`what`) over `non_finite.size()` treelets
@@ -92,6 +101,9 @@ struct Schema
                                 : value_class(this->attributes[record.attribute].type);
   }
 };
+
+/// "attribute 'mass'", "BIN_EDGES of 'velocity[2]'": describe() for who knows the schema.
+[[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
 
 /// Step 8: also checks that every section that the schema implies is there and has its size.
 [[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,

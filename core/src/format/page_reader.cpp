@@ -65,7 +65,7 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
       this->file_.read(this->section_.checksums_offset, sums.data(), 4 * upper);
       if (checksum(sums.data(), 4 * upper) != this->section_.checksum)
       {
-        corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
+        corrupt(this->file_, "the page checksums of " + this->name_ + " are damaged");
       }
       this->upper_ = std::move(sums);
     });
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
   if (page_checksum(this->hash_, sums.data(), 4 * sums.size()) !=
     this->upper_[first / (kPageBytes / 4)])
   {
-    corrupt(this->file_, "the page checksums of " + describe(this->section_) + " are damaged");
+    corrupt(this->file_, "the page checksums of " + this->name_ + " are damaged");
   }
   return sums;
 }
@@ -124,8 +124,8 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
       this->sums_[page - sums_first])
     {
       corrupt(this->section_.file(),
-        fmt::format("page {} of {} (offset {}) does not match its checksum", page, describe(record),
-          record.offset + page * kPageBytes));
+        fmt::format("page {} of {} (offset {}) does not match its checksum", page,
+          this->section_.name(), record.offset + page * kPageBytes));
     }
     if (this->checked_)
     {

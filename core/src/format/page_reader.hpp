@@ -17,6 +17,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::format
@@ -47,13 +49,17 @@ private:
 class PagedSection
 {
 public:
-  PagedSection(const io::RandomAccessFile& file, const Header& header, const SectionRecord& section)
+  /// `name` is how messages call the section.
+  PagedSection(const io::RandomAccessFile& file, const Header& header, const SectionRecord& section,
+    std::string name)
     : file_(file)
     , hash_(page_hash(header))
     , section_(section)
+    , name_(std::move(name))
   {
   }
   [[nodiscard]] const SectionRecord& record() const noexcept { return this->section_; }
+  [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
   [[nodiscard]] PageHash hash() const noexcept { return this->hash_; }
 
@@ -67,6 +73,7 @@ private:
   const io::RandomAccessFile& file_;
   PageHash hash_;
   SectionRecord section_;
+  std::string name_;
   mutable std::once_flag marked_;
   mutable std::optional<CheckedPages> checked_;
   mutable std::once_flag loaded_;
