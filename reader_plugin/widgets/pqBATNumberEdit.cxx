@@ -61,10 +61,11 @@ void pqBATNumberEdit::paintEvent(QPaintEvent* event)
   this->style()->drawPrimitive(QStyle::PE_PanelLineEdit, &option, &painter, this);
   QRect place = this->style()->subElementRect(QStyle::SE_LineEditContents, &option, this);
   place.adjust(2, 0, -2, 0);
+  const bool empty = this->text().isEmpty();
   const QString shown =
-    this->fontMetrics().elidedText(bat_range::shown(this->text()), Qt::ElideMiddle, place.width());
+    this->fontMetrics().elidedText(bat_range::shown(empty ? this->placeholderText() : this->text()),
+      Qt::ElideMiddle, place.width());
   painter.setPen(this->palette().color(this->isEnabled() ? QPalette::Active : QPalette::Disabled,
-    shown.isEmpty() ? QPalette::PlaceholderText : QPalette::Text));
-  painter.drawText(
-    place, Qt::AlignVCenter | Qt::AlignRight, shown.isEmpty() ? this->placeholderText() : shown);
+    empty ? QPalette::PlaceholderText : QPalette::Text));
+  painter.drawText(place, Qt::AlignVCenter | Qt::AlignRight, shown);
 }

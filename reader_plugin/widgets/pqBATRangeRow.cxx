@@ -48,10 +48,8 @@ pqBATRangeRow::pqBATRangeRow(
   this->Name->setMinimumWidth(this->fontMetrics().horizontalAdvance("an attribute"));
   this->Minimum->setObjectName("Minimum");
   this->Minimum->setAccessibleName(tr("Minimum of %1").arg(label));
-  this->Minimum->setPlaceholderText(tr("no limit"));
   this->Maximum->setObjectName("Maximum");
   this->Maximum->setAccessibleName(tr("Maximum of %1").arg(label));
-  this->Maximum->setPlaceholderText(tr("no limit"));
   for (pqBATNumberEdit* edit : { this->Minimum, this->Maximum })
   {
     edit->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
@@ -86,9 +84,8 @@ pqBATRangeRow::pqBATRangeRow(
       Q_EMIT this->expandedChanged();
     });
   QObject::connect(this->Name, &QCheckBox::toggled, this,
-    [this](bool active)
+    [this]()
     {
-      this->Chosen = this->Chosen || active;
       this->showRange();
       Q_EMIT this->rangeChanged();
     });
@@ -148,10 +145,6 @@ void pqBATRangeRow::setData(const QString& minimum, const QString& maximum)
   this->FileMaximum = maximum;
   this->Linear = pqBATHistogram();
   this->Curved = pqBATHistogram();
-  if (!this->Chosen)
-  {
-    this->showFileRange();
-  }
   this->updateScale();
 }
 
@@ -173,7 +166,6 @@ void pqBATRangeRow::setRange(const QString& minimum, const QString& maximum)
 {
   const QSignalBlocker blocker(this);
   this->Name->setChecked(true);
-  this->Chosen = true;
   this->Minimum->showNumber(minimum);
   this->Maximum->showNumber(maximum);
   this->showRange();
@@ -191,8 +183,8 @@ void pqBATRangeRow::deactivate()
 void pqBATRangeRow::resetRange()
 {
   this->deactivate();
-  this->Chosen = false;
-  this->showFileRange();
+  this->Minimum->showNumber(QString());
+  this->Maximum->showNumber(QString());
   this->showRange();
 }
 
@@ -218,16 +210,18 @@ void pqBATRangeRow::showRange()
 }
 
 //-----------------------------------------------------------------------------
+// What there is, in grey where there is no limit.
 void pqBATRangeRow::showFileRange()
 {
   const bool values = bat_range::hasValues(this->FileMinimum, this->FileMaximum);
-  this->Minimum->showNumber(values ? this->FileMinimum : QString());
-  this->Maximum->showNumber(values ? this->FileMaximum : QString());
+  this->Minimum->setPlaceholderText(values ? this->FileMinimum : tr("no limit"));
+  this->Maximum->setPlaceholderText(values ? this->FileMaximum : tr("no limit"));
 }
 
 //-----------------------------------------------------------------------------
 void pqBATRangeRow::updateScale()
 {
+  this->showFileRange();
   const pqBATHistogram& histogram = this->Logarithmic ? this->Curved : this->Linear;
   this->Slider->setScale(
     pqBATRangeScale(this->FileMinimum, this->FileMaximum, histogram), histogram, this->Label);

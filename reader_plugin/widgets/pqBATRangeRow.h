@@ -13,7 +13,7 @@ class pqBATNumberEdit;
 class pqBATRangeSlider;
 
 /// A row that is checked is a range that the property has. Its numbers are texts all the way, so
-/// that 64-bit integers stay exact.
+/// that 64-bit integers stay exact; an empty text is no limit.
 class pqBATRangeRow : public QWidget
 {
   Q_OBJECT
@@ -34,7 +34,7 @@ public:
   QString maximum() const;
 
   /// What the file has: empty texts if it does not have the attribute, a minimum above the maximum
-  /// if no value is a number. Ends that were not chosen become those of the file.
+  /// if no value is a number. Shown where there is no limit.
   void setData(const QString& minimum, const QString& maximum);
   /// On a linear and on a logarithmic axis.
   void setHistograms(const pqBATHistogram& linear, const pqBATHistogram& logarithmic);
@@ -42,7 +42,7 @@ public:
   void setRange(const QString& minimum, const QString& maximum);
   /// Unchecks the row; its ends stay.
   void deactivate();
-  /// Unchecks the row and takes the ends of the file.
+  /// Unchecks the row and takes its limits away.
   void resetRange();
 
   /// Whether rows of components follow, and whether they are shown.
@@ -77,7 +77,6 @@ private:
   bool First;
   QString FileMinimum; ///< empty if the file does not have the attribute
   QString FileMaximum;
-  bool Chosen = false; ///< the user, or the property, has chosen the ends
   bool Logarithmic = false;
   bool AxisChosen = false; ///< by the user, not by the data
   pqBATHistogram Linear;

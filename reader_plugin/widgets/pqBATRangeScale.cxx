@@ -155,6 +155,18 @@ QString pqBATRangeScale::text(double place) const
 }
 
 //-----------------------------------------------------------------------------
+QString pqBATRangeScale::lowerLimit(const QString& text) const
+{
+  return text == this->Minimum ? QString() : text;
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATRangeScale::upperLimit(const QString& text) const
+{
+  return text == this->Maximum ? QString() : text;
+}
+
+//-----------------------------------------------------------------------------
 // Multiples of a power of ten, counted from the smallest in 64 bits.
 QString pqBATRangeScale::integer(double place, double rounding) const
 {

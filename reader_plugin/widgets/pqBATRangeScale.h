@@ -34,6 +34,10 @@ public:
   double place(const QString& text, double otherwise) const;
   /// The number at a place, or near it if that is shorter.
   QString text(double place) const;
+  /// A number of text() or stepped() as one end of a range: empty at the end of the axis, which is
+  /// no limit. Elsewhere, in another file, there may be more.
+  QString lowerLimit(const QString& text) const;
+  QString upperLimit(const QString& text) const;
   /// The number that a small step, a share of the axis, leads to from a place. Differs from the one
   /// at the place unless that is the end.
   QString stepped(double place, double step) const;

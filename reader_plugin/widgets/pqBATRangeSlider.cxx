@@ -212,7 +212,7 @@ void pqBATRangeSlider::choose(const pqBATSliderHandle* handle, const QString& te
   if (handle == this->LowerHandle)
   {
     const bool past = this->Scale.place(text, 0.0) > this->placeOf(this->UpperHandle);
-    const QString number = past ? this->Maximum : text;
+    const QString number = past ? this->Maximum : this->Scale.lowerLimit(text);
     if (number != this->Minimum)
     {
       Q_EMIT this->minimumChosen(number);
@@ -221,7 +221,7 @@ void pqBATRangeSlider::choose(const pqBATSliderHandle* handle, const QString& te
   else
   {
     const bool past = this->Scale.place(text, 1.0) < this->placeOf(this->LowerHandle);
-    const QString number = past ? this->Minimum : text;
+    const QString number = past ? this->Minimum : this->Scale.upperLimit(text);
     if (number != this->Maximum)
     {
       Q_EMIT this->maximumChosen(number);
@@ -346,6 +346,10 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
   {
     painter.drawText(
       frame.adjusted(0.0, 0.0, -2.0, 0.0), Qt::AlignRight | Qt::AlignTop, shown(1.0));
+  }
+  if (this->Histogram.StraightBelow > 0.0)
+  {
+    painter.drawText(frame, Qt::AlignHCenter | Qt::AlignTop, tr("log"));
   }
   painter.setPen(Mixed(base, text, 0.3));
   painter.drawLine(QPointF(left, bottom), QPointF(left + extent, bottom));

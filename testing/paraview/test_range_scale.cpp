@@ -184,3 +184,18 @@ TEST(RangeScale, the_largest_share_is_of_all_particles)
   EXPECT_EQ(histogram(0, 1, false).largestShare(), 2.0 / 3.0);
   EXPECT_EQ(pqBATHistogram().largestShare(), 0.0);
 }
+
+TEST(RangeScale, the_end_of_the_axis_is_no_limit)
+{
+  const pqBATRangeScale reals(
+    "0.1000000000000000055", "33.947265625", histogram(0.1, 33.947, false));
+  EXPECT_EQ(reals.upperLimit(reals.text(1.0)), "");
+  EXPECT_EQ(reals.upperLimit(reals.stepped(0.5, 2.0)), "");
+  EXPECT_EQ(reals.upperLimit(reals.text(0.5)), reals.text(0.5));
+  EXPECT_EQ(reals.lowerLimit(reals.text(0.0)), "");
+  // The lower end at the largest value is one.
+  EXPECT_EQ(reals.lowerLimit(reals.text(1.0)), "33.947265625");
+  const pqBATRangeScale kinds("1", "2", histogram(1, 2, true));
+  EXPECT_EQ(kinds.lowerLimit(kinds.text(0.3)), "");
+  EXPECT_EQ(kinds.lowerLimit(kinds.text(0.9)), "2");
+}
