@@ -32,6 +32,8 @@ void AddField(vtkFieldData* field, const char* name, const ValueT& value)
   vtkNew<ArrayT> array;
   array->SetName(name);
   array->InsertNextValue(value);
+  // Nothing to colour by; the information panel lists it all the same.
+  array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
 }
 

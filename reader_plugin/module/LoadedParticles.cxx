@@ -33,7 +33,7 @@ std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)
 }
 
 template <typename Bad>
-void LeaveOut(bat::DatasetSelection& selection, const Bad& bad)
+void WithoutLeaves(bat::DatasetSelection& selection, const Bad& bad)
 {
   auto& parts = selection.parts;
   parts.erase(std::remove_if(parts.begin(), parts.end(),
@@ -73,9 +73,22 @@ void bat_vtk::LoadedParticles::Clear()
 //------------------------------------------------------------------------------
 bool bat_vtk::LoadedParticles::CanAdd(const Request& request) const
 {
+  const auto isWanted = [&](const auto& bad)
+  {
+    const std::size_t column = bad.second.Column;
+    return column == QueryColumn || column == PositionColumn ||
+      std::count(request.Attributes.begin(), request.Attributes.end(), column) != 0;
+  };
   return this->Generation == request.Generation && this->SkipDamaged == request.SkipDamaged &&
     this->Query.part == request.Query.part && this->Query.parts == request.Query.parts &&
-    SameConditions(this->Query, request.Query) && request.Query.quality >= this->LoadedQuality;
+    SameConditions(this->Query, request.Query) && request.Query.quality >= this->LoadedQuality &&
+    std::all_of(this->Bad.begin(), this->Bad.end(), isWanted);
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::LoadedParticles::LeaveOut(const std::map<std::size_t, Damage>& damaged)
+{
+  this->Bad.insert(damaged.begin(), damaged.end());
 }
 
 //------------------------------------------------------------------------------
@@ -112,21 +125,25 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
   try
   {
     std::mutex mutex;
-    bat::QueryOptions options;
-    if (request.SkipDamaged)
+    const auto options = [&](std::size_t column)
     {
-      options.on_damage = [&](std::size_t leaf, const bat::Error& error)
+      bat::QueryOptions found;
+      if (request.SkipDamaged)
       {
-        const std::lock_guard<std::mutex> lock(mutex);
-        this->Bad.emplace(leaf, error.what());
-      };
-    }
+        found.on_damage = [&, column](std::size_t leaf, const bat::Error& error)
+        {
+          const std::lock_guard<std::mutex> lock(mutex);
+          this->Bad.emplace(leaf, Damage{ error.what(), column });
+        };
+      }
+      return found;
+    };
     const bool more = this->Columns.empty() || request.Query.quality > this->LoadedQuality;
     if (more)
     {
       bat::Query step = request.Query;
       step.after_quality = this->LoadedQuality;
-      this->Steps.push_back(request.File->select(step, options));
+      this->Steps.push_back(request.File->select(step, options(QueryColumn)));
     }
     while (true)
     {
@@ -134,7 +151,7 @@ bool bat_vtk::LoadedParticles::Load(const Request& request)
       const std::size_t known = this->Bad.size();
       for (bat::DatasetSelection& step : this->Steps)
       {
-        LeaveOut(step, this->Bad);
+        WithoutLeaves(step, this->Bad);
       }
       const std::uint64_t before = this->Rows;
       const std::uint64_t kept = CountOf(this->Steps) - (more ? this->Steps.back().count : 0);
@@ -216,7 +233,7 @@ void bat_vtk::LoadedParticles::StoreRanges() const
 
 //------------------------------------------------------------------------------
 // Fills `columns`, with what is there already and what is read.
-bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const bat::QueryOptions& options,
+bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const OptionsOfColumn& optionsOf,
   ColumnMap& columns, std::uint64_t oldRows) const
 {
   const bat::Dataset& file = *request.File;
@@ -268,6 +285,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const bat::Qu
       bits.resize(rows * bytes);
       values = reinterpret_cast<std::byte*>(bits.data());
     }
+    const bat::QueryOptions options = optionsOf(number);
     std::uint64_t row = 0;
     for (const bat::DatasetSelection& step : this->Steps)
     {

@@ -45,8 +45,9 @@ public:
   /// False if it was given up; then what was loaded before stays, if it can be part of the answer.
   /// Throws bat::Error, after which nothing is loaded.
   bool Load(const Request& request);
-  /// Whether Load() would add to what is loaded, rather than begin anew: the request is the one of the
-  /// last Load(), but for a quality that is not lower.
+  /// Whether Load() would add to what is loaded, rather than begin anew: the request is the one of
+  /// the last Load(), but for a quality that is not lower, and no leaf file was left out for an
+  /// attribute that is no longer wanted.
   [[nodiscard]] bool CanAdd(const Request& request) const;
   void Clear();
 
@@ -60,22 +61,33 @@ public:
   [[nodiscard]] std::optional<std::array<double, 6>> Bounds() const;
   /// Makes VTK know the ranges of the arrays; it forgets them when an array is modified.
   void StoreRanges() const;
-  /// A number of the load, never the same for other particles, then the rows after each of its steps.
+  /// A number of the load, never the same for other particles, then the rows after each of its
+  /// steps.
   [[nodiscard]] std::vector<double> NumberedSteps() const;
-  /// What is wrong with each leaf file that was left out.
-  [[nodiscard]] const std::map<std::size_t, std::string>& Damaged() const { return this->Bad; }
+  /// Why a leaf file was left out.
+  struct Damage
+  {
+    std::string Text;
+    std::size_t Column = QueryColumn; ///< in which it was found
+  };
+  static constexpr std::size_t PositionColumn = ~std::size_t(0);
+  static constexpr std::size_t QueryColumn = PositionColumn - 1; ///< what the query needs
+  /// By leaf file.
+  [[nodiscard]] const std::map<std::size_t, Damage>& Damaged() const { return this->Bad; }
+  /// Makes the next Load() leave out these, too.
+  void LeaveOut(const std::map<std::size_t, Damage>& damaged);
 
 private:
-  static constexpr std::size_t PositionColumn = ~std::size_t(0);
   struct Column
   {
     vtkSmartPointer<vtkDataArray> Array;
     GrowingMemory Memory; ///< of the array, if it is plain
   };
   using ColumnMap = std::map<std::size_t, Column>;
+  using OptionsOfColumn = std::function<bat::QueryOptions(std::size_t)>;
 
   void UpdateRanges(const ColumnMap& columns, std::uint64_t oldRows);
-  bool ReadColumns(const Request& request, const bat::QueryOptions& options, ColumnMap& columns,
+  bool ReadColumns(const Request& request, const OptionsOfColumn& options, ColumnMap& columns,
     std::uint64_t oldRows) const;
 
   std::uint64_t Generation = 0;
@@ -87,7 +99,7 @@ private:
   std::vector<bat::DatasetSelection> Steps; ///< one for each quality, coarse to fine
   ColumnMap Columns;
   std::map<std::size_t, ArrayRanges> Ranges; ///< of the columns
-  std::map<std::size_t, std::string> Bad;
+  std::map<std::size_t, Damage> Bad;         ///< by leaf file
 };
 }
 

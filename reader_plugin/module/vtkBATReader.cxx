@@ -9,6 +9,7 @@
 #include "bat/bat.hpp"
 
 #include "vtkCommand.h"
+#include "vtkCommunicator.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
@@ -16,18 +17,22 @@
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
+#include "vtkMultiProcessStream.h"
 #include "vtkObjectFactory.h"
 #include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
 
 #include <vtksys/SystemTools.hxx>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -45,24 +50,39 @@ constexpr double SmallRest = 0.25;
 
 constexpr double RadiusOfSpacing = 0.6;
 
-// An error that comes again within this time is the same one.
-constexpr std::chrono::seconds RepeatedErrors(1);
+constexpr std::size_t TextsOfRange = 3; // target, minimum, maximum
 
-struct RangeTexts
+// `what` is what the text is for.
+bat::Number ParseNumber(const std::string& text, const std::string& what)
 {
-  std::string Target;
-  std::string Minimum;
-  std::string Maximum;
-};
+  try
+  {
+    return bat::parse_number(text);
+  }
+  catch (const bat::Error& error)
+  {
+    throw bat::Error(error.code(), what + ": " + error.what());
+  }
+}
 
-bat::Number ParseEnd(const std::string& text, double ifEmpty)
+bat::Number ParseEnd(const std::string& text, double ifEmpty, const std::string& target)
 {
-  return text.empty() ? bat::Number(ifEmpty) : bat::parse_number(text);
+  return text.empty() ? bat::Number(ifEmpty) : ParseNumber(text, "range of '" + target + "'");
 }
 
 std::string TextOrEmpty(const char* text)
 {
   return text ? text : "";
+}
+
+std::string Quoted(const std::vector<std::string>& texts)
+{
+  std::string line;
+  for (const std::string& text : texts)
+  {
+    line += (line.empty() ? "'" : ", '") + text + "'";
+  }
+  return line;
 }
 
 bat::AttributeValues ParseIds(std::string text)
@@ -73,7 +93,7 @@ bat::AttributeValues ParseIds(std::string text)
   bat::AttributeValues ids;
   for (std::string word; words >> word;)
   {
-    ids.values.push_back(bat::parse_number(word));
+    ids.values.push_back(ParseNumber(word, "Ids"));
   }
   return ids;
 }
@@ -112,12 +132,57 @@ std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
 }
 
 //------------------------------------------------------------------------------
+struct vtkBATReader::Failure
+{
+  unsigned long Code = vtkErrorCode::NoError;
+  std::string Text;
+
+  /// What f() throws.
+  template <typename F>
+  static Failure Of(const F& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (const Failure& failure)
+    {
+      return failure;
+    }
+    catch (const bat::Error& error)
+    {
+      return { bat_vtk::ToVTKErrorCode(error.code()), error.what() };
+    }
+    catch (const std::exception& error)
+    {
+      return { vtkErrorCode::UnknownError, error.what() };
+    }
+    return {};
+  }
+  explicit operator bool() const { return this->Code != vtkErrorCode::NoError; }
+};
+
+//------------------------------------------------------------------------------
 class vtkBATReader::vtkInternals
 {
 public:
   explicit vtkInternals(vtkBATReader* reader)
     : Reader(reader)
   {
+  }
+
+  // Throws bat::Error and Failure.
+  const bat::Dataset& Open()
+  {
+    if (this->Refused)
+    {
+      throw this->Refused;
+    }
+    if (TextOrEmpty(this->Reader->FileName).empty())
+    {
+      throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
+    }
+    return this->File.Get(this->Reader->FileName);
   }
 
   bat::Query MakeQuery(const bat::Dataset& file) const
@@ -131,11 +196,19 @@ public:
       query.box = bat::Box{ { box[0], box[2], box[4] }, { box[1], box[3], box[5] } };
     }
     const std::vector<std::string> names = file.attribute_names();
-    for (const RangeTexts& texts : this->Ranges)
+    const std::vector<std::string>& texts = this->RangeTexts;
+    if (texts.size() % TextsOfRange != 0)
     {
-      bat::AttributeRange range = bat::parse_range_target(texts.Target, names);
-      range.lower = ParseEnd(texts.Minimum, -infinity);
-      range.upper = ParseEnd(texts.Maximum, infinity);
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        "AttributeRanges has " + std::to_string(texts.size()) + " texts, " + Quoted(texts) +
+          "; each range has three: a name, a minimum and a maximum, where an empty text is no "
+          "limit");
+    }
+    for (std::size_t i = 0; i != texts.size(); i += TextsOfRange)
+    {
+      bat::AttributeRange range = bat::parse_range_target(texts[i], names);
+      range.lower = ParseEnd(texts[i + 1], -infinity, texts[i]);
+      range.upper = ParseEnd(texts[i + 2], infinity, texts[i]);
       query.ranges.push_back(range);
     }
     if (this->Reader->Ids && *this->Reader->Ids)
@@ -217,10 +290,105 @@ public:
     return target;
   }
 
+  bool IsFirst() const { return !this->Controller || this->Controller->GetLocalProcessId() == 0; }
+
+  using Damage = bat_vtk::LoadedParticles::Damage;
+
+  // Makes the first failure of any process that of all, and what any has left out left out by all.
+  // False if some have to load again for that.
+  bool Agree(Failure& failure)
+  {
+    if (!this->Controller || this->Controller->GetNumberOfProcesses() < 2)
+    {
+      return true;
+    }
+    const std::map<std::size_t, Damage>& damaged = this->Loaded.Damaged();
+    const int mine = failure || !damaged.empty() ? 1 : 0;
+    int any = 0;
+    this->Controller->AllReduce(&mine, &any, 1, vtkCommunicator::MAX_OP);
+    if (any == 0)
+    {
+      return true;
+    }
+    vtkMultiProcessStream own;
+    own << static_cast<vtkTypeUInt64>(failure.Code) << failure.Text
+        << static_cast<vtkTypeUInt64>(damaged.size());
+    for (const auto& [leaf, damage] : damaged)
+    {
+      own << static_cast<vtkTypeUInt64>(leaf) << damage.Text
+          << static_cast<vtkTypeUInt64>(damage.Column);
+    }
+    std::vector<vtkMultiProcessStream> all;
+    this->Controller->AllGather(own, all);
+
+    failure = {};
+    std::map<std::size_t, Damage> together;
+    std::set<vtkTypeUInt64> counts;
+    for (vtkMultiProcessStream& stream : all)
+    {
+      vtkTypeUInt64 code = 0;
+      vtkTypeUInt64 leaves = 0;
+      std::string text;
+      stream >> code >> text >> leaves;
+      if (!failure)
+      {
+        failure = { static_cast<unsigned long>(code), text };
+      }
+      counts.insert(leaves);
+      for (; leaves != 0; --leaves)
+      {
+        vtkTypeUInt64 leaf = 0;
+        vtkTypeUInt64 column = 0;
+        stream >> leaf >> text >> column;
+        together.emplace(leaf, Damage{ text, static_cast<std::size_t>(column) });
+      }
+    }
+    this->Loaded.LeaveOut(together);
+    return failure || (counts.size() == 1 && *counts.begin() == together.size());
+  }
+
+  void WarnOfDamage()
+  {
+    if (this->WarnedGeneration != this->File.Generation())
+    {
+      this->WarnedGeneration = this->File.Generation();
+      this->Warned.clear();
+    }
+    for (const auto& [leaf, damage] : this->Loaded.Damaged())
+    {
+      if (this->Warned.insert(leaf).second && this->IsFirst())
+      {
+        vtkWarningWithObjectMacro(this->Reader, << "left out: " << damage.Text);
+      }
+    }
+  }
+
+  // What was said of the file before the last update may be said again: it is asked another
+  // question.
+  void ForgetSaid()
+  {
+    if (std::exchange(this->SettingsChanged, false))
+    {
+      auto& said = this->Said[TextOrEmpty(this->Reader->FileName)];
+      for (auto text = said.begin(); text != said.end();)
+      {
+        text = text->second < this->Updates ? said.erase(text) : std::next(text);
+      }
+    }
+  }
+
+  void ForgetShown()
+  {
+    this->Shown.Output->Initialize();
+    this->Shown.Count = 0;
+    this->Shown.Quality = 0.0;
+    this->Shown.Radius = 0.0;
+  }
+
   bat_vtk::OpenFile File;
   bat_vtk::LoadedParticles Loaded;
   std::string Version;
-  std::vector<RangeTexts> Ranges;
+  std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
   bool MoreWanted = false; ///< LoadMore was called
   bool Stepping = false;   ///< because of it this update loads more than the one before
@@ -239,8 +407,13 @@ public:
     double Radius = 0.0;
   } Shown; ///< what an update that is aborted returns to
   bool KeepWhenAborted = false;
-  std::string Reported; ///< last error, empty after a success
-  std::chrono::steady_clock::time_point ReportedTime;
+  Failure Refused; ///< by who chooses the files
+  std::string ErrorText;
+  std::map<std::string, std::map<std::string, std::uint64_t>> Said; ///< of each file, and when
+  std::uint64_t Updates = 0;
+  bool SettingsChanged = false; ///< since the last update
+  bool ChoosingFile = false;
+  vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
   std::set<std::size_t> Warned; ///< leaf files of that generation
   bool ComputeHistograms = false;
@@ -288,10 +461,11 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
     os << " " << end;
   }
   os << "\n";
-  os << indent << "AttributeRanges: " << this->Internals->Ranges.size() << "\n";
-  for (const RangeTexts& range : this->Internals->Ranges)
+  const std::vector<std::string>& texts = this->Internals->RangeTexts;
+  os << indent << "AttributeRanges: " << texts.size() / TextsOfRange << "\n";
+  for (std::size_t i = 0; i + 2 < texts.size(); i += TextsOfRange)
   {
-    os << indent.GetNextIndent() << range.Target << ": " << range.Minimum << " to " << range.Maximum
+    os << indent.GetNextIndent() << texts[i] << ": " << texts[i + 1] << " to " << texts[i + 2]
        << "\n";
   }
   os << indent << "Ids: " << (this->Ids ? this->Ids : "(any)") << "\n";
@@ -310,6 +484,8 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "SuggestedRadius: " << this->SuggestedRadius << "\n";
   os << indent << "KeepWhenAborted: " << (this->GetKeepWhenAborted() ? "on" : "off") << "\n";
   os << indent << "Aborted: " << (this->Aborted ? "yes" : "no") << "\n";
+  os << indent << "ErrorText: " << this->Internals->ErrorText << "\n";
+  os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
   os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
@@ -340,19 +516,50 @@ int vtkBATReader::CanReadFile(const char* fileName)
 }
 
 //------------------------------------------------------------------------------
+void vtkBATReader::SetFileName(const char* name)
+{
+  if (TextOrEmpty(this->FileName) == TextOrEmpty(name))
+  {
+    return;
+  }
+  delete[] this->FileName;
+  this->FileName = name ? vtksys::SystemTools::DuplicateString(name) : nullptr;
+  this->Internals->ChoosingFile = true;
+  this->Modified();
+  this->Internals->ChoosingFile = false;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::Modified()
+{
+  // A series goes from file to file and comes back: that is no reason to say again what is wrong.
+  vtkInternals& self = *this->Internals;
+  self.SettingsChanged = self.SettingsChanged || !self.ChoosingFile;
+  this->Superclass::Modified();
+}
+
+//------------------------------------------------------------------------------
 void vtkBATReader::AddAttributeRange(const char* target, const char* minimum, const char* maximum)
 {
-  this->Internals->Ranges.push_back(
-    { TextOrEmpty(target), TextOrEmpty(minimum), TextOrEmpty(maximum) });
+  for (const char* text : { target, minimum, maximum })
+  {
+    this->AddAttributeRangeText(text);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::AddAttributeRangeText(const char* text)
+{
+  this->Internals->RangeTexts.push_back(TextOrEmpty(text));
   this->Modified();
 }
 
 //------------------------------------------------------------------------------
 void vtkBATReader::ClearAttributeRanges()
 {
-  if (!this->Internals->Ranges.empty())
+  if (!this->Internals->RangeTexts.empty())
   {
-    this->Internals->Ranges.clear();
+    this->Internals->RangeTexts.clear();
     this->Modified();
   }
 }
@@ -400,7 +607,7 @@ vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
     catch (const bat::Error& error)
     {
       this->AttributeHistograms->Reset();
-      this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
+      this->Say(error.what());
     }
   }
   return this->AttributeHistograms;
@@ -464,37 +671,79 @@ void vtkBATReader::SelectionModified()
 }
 
 //------------------------------------------------------------------------------
-int vtkBATReader::Fail(unsigned long code, const std::string& text)
+const char* vtkBATReader::GetErrorText() const
 {
-  this->SetErrorCode(code);
-  // For one Apply, ParaView asks several times for what has failed.
-  vtkInternals& self = *this->Internals;
-  const auto now = std::chrono::steady_clock::now();
-  const bool again = self.Reported == text && now - self.ReportedTime < RepeatedErrors;
-  self.Reported = text;
-  self.ReportedTime = now;
-  if (again)
+  return this->Internals->ErrorText.c_str();
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::SetController(vtkMultiProcessController* controller)
+{
+  this->Internals->Controller = controller; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+vtkMultiProcessController* vtkBATReader::GetController() const
+{
+  return this->Internals->Controller;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::Refuse(unsigned long code, const char* text)
+{
+  this->Internals->Refused = {};
+  if (text && *text)
   {
-    return 0;
+    this->Internals->Refused = { code, text };
   }
-  const std::string name = TextOrEmpty(this->FileName);
-  // The core names the file where it can.
-  if (name.empty() || text.find(name) != std::string::npos)
+}
+
+//------------------------------------------------------------------------------
+// Once, however often ParaView asks for one Apply, and an animation comes back to a file.
+void vtkBATReader::Say(const std::string& text)
+{
+  vtkInternals& self = *this->Internals;
+  if (self.IsFirst() && self.Said[TextOrEmpty(this->FileName)].emplace(text, self.Updates).second)
   {
     vtkErrorMacro(<< text);
   }
-  else
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::Report(const Failure& failure)
+{
+  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  const std::string name = TextOrEmpty(this->FileName);
+  // The core names the file where it can.
+  const bool named = name.empty() || failure.Text.find(name) != std::string::npos;
+  std::string& text = this->Internals->ErrorText;
+  text = failure && !named ? name + ": " + failure.Text : failure.Text;
+  if (failure)
   {
-    vtkErrorMacro(<< name << ": " << text);
+    this->Say(text);
   }
-  return 0;
 }
 
 //------------------------------------------------------------------------------
 int vtkBATReader::RequestInformation(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
-  this->SetErrorCode(vtkErrorCode::NoError);
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  outInfo->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
+  this->DescribeNothing(outInfo);
+  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  this->Internals->FillingSelection = false;
+  if (failure)
+  {
+    this->DescribeNothing(outInfo);
+  }
+  this->Report(failure);
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
+{
   this->ParticleCount = 0;
   this->LeafFileCount = 0;
   this->FileBytes = 0;
@@ -502,89 +751,46 @@ int vtkBATReader::RequestInformation(
   this->AttributeRangesInfo->Reset();
   this->ParticleBytesInfo->Reset();
   this->Internals->Version.clear();
-  if (!this->FileName || !*this->FileName)
-  {
-    return this->Fail(vtkErrorCode::NoFileNameError, "FileName must be set");
-  }
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  try
-  {
-    const bat::Dataset& file = this->Internals->File.Get(this->FileName);
-
-    this->Internals->Version = file.format_version();
-    this->ParticleCount = static_cast<vtkIdType>(file.particle_count());
-    this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
-    this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
-    bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
-    bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
-
-    // Names that this file lacks stay: in a series of files another one may have them.
-    this->Internals->FillingSelection = true;
-    for (const std::string& name : file.attribute_names())
-    {
-      if (!this->PointDataArraySelection->ArrayExists(name.c_str()))
-      {
-        this->PointDataArraySelection->AddArray(name.c_str());
-      }
-    }
-    this->Internals->FillingSelection = false;
-
-    const std::optional<bat::Box> box = file.bounds();
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      this->Bounds[2 * axis] = box ? box->lower[axis] : 0.0;
-      this->Bounds[2 * axis + 1] = box ? box->upper[axis] : 0.0;
-    }
-    if (box)
-    {
-      outInfo->Set(vtkDataObject::BOUNDING_BOX(), this->Bounds, 6);
-    }
-    else
-    {
-      outInfo->Remove(vtkDataObject::BOUNDING_BOX());
-    }
-
-    if (const std::optional<double> time = file.time())
-    {
-      const double range[2] = { *time, *time };
-      outInfo->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), range, 1);
-      outInfo->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
-    }
-    else
-    {
-      outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
-      outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
-    }
-    outInfo->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  }
-  catch (const bat::Error& error)
-  {
-    this->Internals->FillingSelection = false;
-    return this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
-  }
-  catch (const std::exception& error)
-  {
-    this->Internals->FillingSelection = false;
-    return this->Fail(vtkErrorCode::UnknownError, error.what());
-  }
-  return 1;
+  outInfo->Remove(vtkDataObject::BOUNDING_BOX());
+  outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
+  outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
 }
 
 //------------------------------------------------------------------------------
-void vtkBATReader::WarnOfDamage()
+void vtkBATReader::DescribeFile(vtkInformation* outInfo)
 {
-  vtkInternals& self = *this->Internals;
-  if (self.WarnedGeneration != self.File.Generation())
+  const bat::Dataset& file = this->Internals->Open();
+  this->Internals->Version = file.format_version();
+  this->ParticleCount = static_cast<vtkIdType>(file.particle_count());
+  this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
+  this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
+  bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
+  bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
+
+  // Names that this file lacks stay: in a series of files another one may have them.
+  this->Internals->FillingSelection = true;
+  for (const std::string& name : file.attribute_names())
   {
-    self.WarnedGeneration = self.File.Generation();
-    self.Warned.clear();
-  }
-  for (const auto& [leaf, text] : self.Loaded.Damaged())
-  {
-    if (self.Warned.insert(leaf).second)
+    if (!this->PointDataArraySelection->ArrayExists(name.c_str()))
     {
-      vtkWarningMacro(<< "left out: " << text);
+      this->PointDataArraySelection->AddArray(name.c_str());
     }
+  }
+
+  if (const std::optional<bat::Box> box = file.bounds())
+  {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      this->Bounds[2 * axis] = box->lower[axis];
+      this->Bounds[2 * axis + 1] = box->upper[axis];
+    }
+    outInfo->Set(vtkDataObject::BOUNDING_BOX(), this->Bounds, 6);
+  }
+  if (const std::optional<double> time = file.time())
+  {
+    const double range[2] = { *time, *time };
+    outInfo->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), range, 1);
+    outInfo->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
   }
 }
 
@@ -622,24 +828,54 @@ void vtkBATReader::GiveUp(vtkPolyData* output)
 int vtkBATReader::RequestData(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
-  this->SetErrorCode(vtkErrorCode::NoError);
-  this->LoadedCount = 0;
-  // Nothing is left to refine if this fails.
-  this->LoadedQuality = 0.0;
-  this->TargetQuality = 0.0;
+  vtkInternals& self = *this->Internals;
   // The step that was given up is still to be taken.
-  this->Internals->Stepping = std::exchange(this->Internals->MoreWanted, false) && !this->Aborted;
-  this->Internals->PutOff = false;
+  self.Stepping = std::exchange(self.MoreWanted, false) && !this->Aborted;
+  self.PutOff = false;
   this->Aborted = false;
   this->SetAbortExecute(0); // it was for the update before
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  self.ForgetSaid();
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
-  output->Initialize();
-  if (!this->FileName || !*this->FileName)
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  Failure failure;
+  do
   {
-    return this->Fail(vtkErrorCode::NoFileNameError, "FileName must be set");
+    this->DeliverNothing(output);
+    failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });
+    self.Stepping = false; // taken, should it be loaded again
+  } while (!self.Agree(failure));
+  if (failure)
+  {
+    this->DeliverNothing(output); // a half-filled output looks like success downstream
+    this->Aborted = false;
+    self.Loaded.Clear();
+    self.Cells = {};
+    self.ForgetShown();
   }
+  else if (!this->Aborted)
+  {
+    self.WarnOfDamage();
+    self.Said.erase(TextOrEmpty(this->FileName));
+  }
+  this->Report(failure);
+  ++self.Updates;
+  return 1;
+}
 
+//------------------------------------------------------------------------------
+void vtkBATReader::DeliverNothing(vtkPolyData* output)
+{
+  output->Initialize();
+  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
+  this->LoadedCount = 0;
+  this->LoadedQuality = 0.0;
+  this->TargetQuality = 0.0; // nothing is left to refine
+  this->SuggestedRadius = 0.0;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
+{
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   const int pieces = outInfo->Has(Pipeline::UPDATE_NUMBER_OF_PIECES())
     ? std::max(1, outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()))
@@ -648,92 +884,64 @@ int vtkBATReader::RequestData(
     ? std::max(0, outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()))
     : 0;
 
-  bat_vtk::LoadedParticles& loaded = this->Internals->Loaded;
-  auto& shown = this->Internals->Shown;
-  const auto forget = [&]()
+  vtkInternals& self = *this->Internals;
+  bat_vtk::LoadedParticles& loaded = self.Loaded;
+  const bat::Dataset& file = self.Open();
+  self.File.Keep();
+  bat_vtk::LoadedParticles::Request request;
+  request.File = &file;
+  request.Generation = self.File.Generation();
+  request.Query = self.MakeQuery(file);
+  request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
+  request.Query.parts = static_cast<std::uint32_t>(pieces);
+  request.Attributes = self.WantedAttributes(file);
+  request.SkipDamaged = this->SkipDamaged;
+  request.Progress = [this](double share)
   {
-    shown.Output->Initialize();
-    shown.Count = 0;
-    shown.Quality = 0.0;
-    shown.Radius = 0.0;
+    this->UpdateProgress(share);
+    return !this->Internals->PutOff && !this->CheckAbort();
   };
-  try
+  const auto before = self.Refined;
+  const double target = self.ChooseQuality(request);
+  if (!loaded.CanAdd(request))
   {
-    const bat::Dataset& file = this->Internals->File.Get(this->FileName);
-    this->Internals->File.Keep();
-    bat_vtk::LoadedParticles::Request request;
-    request.File = &file;
-    request.Generation = this->Internals->File.Generation();
-    request.Query = this->Internals->MakeQuery(file);
-    request.Query.part = static_cast<std::uint32_t>(std::min(piece, pieces - 1));
-    request.Query.parts = static_cast<std::uint32_t>(pieces);
-    request.Attributes = this->Internals->WantedAttributes(file);
-    request.SkipDamaged = this->SkipDamaged;
-    request.Progress = [this](double share)
+    self.Cells = {};
+    if (!self.KeepWhenAborted)
     {
-      this->UpdateProgress(share);
-      return !this->Internals->PutOff && !this->CheckAbort();
-    };
-    const auto before = this->Internals->Refined;
-    const double target = this->Internals->ChooseQuality(request);
-    if (!loaded.CanAdd(request))
-    {
-      this->Internals->Cells = {};
-      if (!this->Internals->KeepWhenAborted)
-      {
-        forget();
-      }
+      self.ForgetShown();
     }
-    // VTK may ask for pieces beyond the last.
-    if (piece < pieces && !loaded.Load(request))
-    {
-      this->GiveUp(output);
-      if (this->Internals->PutOff)
-      {
-        this->Internals->Refined = before;
-        this->TargetQuality = target;
-        this->Aborted = false;
-      }
-      return 1;
-    }
-    this->TargetQuality = target;
-    if (piece >= pieces)
-    {
-      return 1;
-    }
-    this->WarnOfDamage();
-    this->Internals->Reported.clear();
-    this->LoadedQuality = loaded.Quality();
-    this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
-    bat_vtk::FillOutput(file, loaded, request.Attributes, output);
-    if (this->VertexCells != NO_CELLS)
-    {
-      output->SetVerts(this->Internals->Cells.Make(
-        loaded.Count(), request.MostRows, this->VertexCells == ONE_PER_PARTICLE));
-    }
-    const std::vector<double> steps = loaded.NumberedSteps();
-    loaded.Positions()->GetInformation()->Set(
-      LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));
-    bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
-    shown.Output->ShallowCopy(output);
-    shown.Count = this->LoadedCount;
-    shown.Quality = this->LoadedQuality;
-    shown.Radius = this->SuggestedRadius;
   }
-  catch (const bat::Error& error)
+  // VTK may ask for pieces beyond the last.
+  if (piece < pieces && !loaded.Load(request))
   {
-    this->TargetQuality = 0.0;
-    output->Initialize(); // a half-filled output looks like success downstream
-    loaded.Clear();
-    forget();
-    return this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
+    this->GiveUp(output);
+    if (self.PutOff)
+    {
+      self.Refined = before;
+      this->TargetQuality = target;
+      this->Aborted = false;
+    }
+    return;
   }
-  catch (const std::exception& error)
+  this->TargetQuality = target;
+  if (piece >= pieces)
   {
-    this->TargetQuality = 0.0;
-    output->Initialize();
-    forget();
-    return this->Fail(vtkErrorCode::UnknownError, error.what());
+    return;
   }
-  return 1;
+  this->LoadedQuality = loaded.Quality();
+  this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
+  bat_vtk::FillOutput(file, loaded, request.Attributes, output);
+  if (this->VertexCells != NO_CELLS)
+  {
+    output->SetVerts(
+      self.Cells.Make(loaded.Count(), request.MostRows, this->VertexCells == ONE_PER_PARTICLE));
+  }
+  const std::vector<double> steps = loaded.NumberedSteps();
+  loaded.Positions()->GetInformation()->Set(
+    LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));
+  bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
+  self.Shown.Output->ShallowCopy(output);
+  self.Shown.Count = this->LoadedCount;
+  self.Shown.Quality = this->LoadedQuality;
+  self.Shown.Radius = this->SuggestedRadius;
 }

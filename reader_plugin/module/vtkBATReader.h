@@ -15,8 +15,10 @@
  * Pieces: part k of n gets a compact region of space with its share of the particles of every
  * quality; the parts are disjoint and add up to the whole.
  *
- * Errors set the error code (vtkBATErrors.h), are reported through vtkErrorMacro with the name of
- * the file, once if they come again within a second, and leave the output empty.
+ * Errors set the error code (vtkBATErrors.h) and the error text, and leave the output empty. They
+ * are reported through vtkErrorMacro with the name of the file, and again only after a setting has
+ * changed or the file has been read. All requests succeed for the pipeline: ParaView would not ask
+ * again whoever fails one.
  */
 
 #ifndef vtkBATReader_h
@@ -32,6 +34,7 @@
 class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkInformationDoubleVectorKey;
+class vtkMultiProcessController;
 class vtkPolyData;
 class vtkStringArray;
 
@@ -44,8 +47,8 @@ public:
 
   /**
    * Key in the information of the array of positions: a number of the load, then the number of
-   * particles after each of its steps, coarse to fine. Two outputs with the same number have the same
-   * particles in the steps that both have. Whoever changes the array must take the key away.
+   * particles after each of its steps, coarse to fine. Two outputs with the same number have the
+   * same particles in the steps that both have. Whoever changes the array must take the key away.
    */
   static vtkInformationDoubleVectorKey* LOAD_STEPS();
 
@@ -53,7 +56,7 @@ public:
   /**
    * The file to read. Default: none.
    */
-  vtkSetFilePathMacro(FileName);
+  void SetFileName(VTK_FILEPATH const char* name);
   vtkGetFilePathMacro(FileName);
   ///@}
 
@@ -86,8 +89,8 @@ public:
   ///@{
   /**
    * Whether the first update of a file, box or range loads only about half a million particles, and
-   * each LoadMore() half a million more, or a tenth of what is there if that is more, until Quality or
-   * ParticleBudget is reached. Default: false, everything at once.
+   * each LoadMore() half a million more, or a tenth of what is there if that is more, until Quality
+   * or ParticleBudget is reached. Default: false, everything at once.
    */
   vtkSetMacro(RefineWhileIdle, bool);
   vtkGetMacro(RefineWhileIdle, bool);
@@ -142,6 +145,12 @@ public:
    * and a minimum above its maximum are errors when reading. Default: no ranges.
    */
   void AddAttributeRange(const char* target, const char* minimum, const char* maximum);
+
+  /**
+   * The same for a list whose texts come one by one: target, minimum, maximum, target and so on.
+   * One that ends within a range is an error when reading.
+   */
+  void AddAttributeRangeText(const char* text);
 
   /**
    * Takes away all ranges.
@@ -283,6 +292,33 @@ public:
   vtkGetMacro(Aborted, bool);
 
   /**
+   * What is wrong with the file or the question, as it was reported; empty if nothing is. Of the
+   * last update, also of one of the information.
+   */
+  const char* GetErrorText() const;
+
+  ///@{
+  /**
+   * Processes that update the pieces of one output together, one each: an error of one is an error
+   * of all then, and the first of them reports it, as well as the leaf files that any of them has
+   * left out. Default: null, every reader for itself.
+   */
+  void SetController(vtkMultiProcessController* controller);
+  vtkMultiProcessController* GetController() const;
+  ///@}
+
+  /**
+   * For a reader that chooses files for this one: updates fail with this error, until the text is
+   * empty or null. Not a change of a setting.
+   */
+  void Refuse(unsigned long code, const char* text);
+
+  /**
+   * A setting has changed, so that an error is worth saying again.
+   */
+  void Modified() override;
+
+  /**
    * Bytes read from the open file so far.
    */
   vtkIdType GetBytesRead() const;
@@ -326,12 +362,18 @@ private:
   vtkBATReader(const vtkBATReader&) = delete;
   void operator=(const vtkBATReader&) = delete;
 
-  void SelectionModified();
-  void WarnOfDamage();
-  void GiveUp(vtkPolyData* output);
-  int Fail(unsigned long code, const std::string& text);
-
   class vtkInternals;
+  struct Failure;
+
+  void SelectionModified();
+  void DescribeNothing(vtkInformation* outInfo);
+  void DescribeFile(vtkInformation* outInfo);
+  void DeliverNothing(vtkPolyData* output);
+  void LoadPiece(vtkInformation* outInfo, vtkPolyData* output);
+  void GiveUp(vtkPolyData* output);
+  void Report(const Failure& failure);
+  void Say(const std::string& text);
+
   std::unique_ptr<vtkInternals> Internals;
 };
 

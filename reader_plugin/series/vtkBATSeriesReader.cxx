@@ -2,8 +2,41 @@
 
 #include "vtkBATReader.h"
 
+#include "vtkDataObject.h"
+#include "vtkErrorCode.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
+#include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkProcessModule.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkStringArray.h"
+
+#include <nlohmann/json.hpp>
+
+#include <vtksys/FStream.hxx>
+#include <vtksys/SystemTools.hxx>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+namespace
+{
+// The name of one file of a list; sets its time if it has one.
+std::string ReadEntry(const nlohmann::json& entry, std::vector<double>& times)
+{
+  if (entry.is_string())
+  {
+    return entry.get<std::string>();
+  }
+  times.push_back(entry.at("time").get<double>());
+  return entry.at("name").get<std::string>();
+}
+}
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATSeriesReader);
@@ -15,23 +48,179 @@ void vtkBATSeriesReader::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
-int vtkBATSeriesReader::RequestInformationForInput(
-  int index, vtkInformation* request, vtkInformationVector* outputVector)
+vtkBATReader* vtkBATSeriesReader::Inner() const
 {
-  this->RequestedIndex = index;
-  return this->Superclass::RequestInformationForInput(index, request, outputVector);
+  return vtkBATReader::SafeDownCast(this->Reader);
 }
 
 //------------------------------------------------------------------------------
-int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVector** inputVector,
-  vtkInformationVector* outputVector)
+int vtkBATSeriesReader::CanReadFile(const char* filename)
+{
+  const bool isList =
+    filename && vtksys::SystemTools::StringEndsWith(std::string(filename), ".bat.series");
+  return isList ? 1 : this->Superclass::CanReadFile(filename);
+}
+
+//------------------------------------------------------------------------------
+// Succeeds in any case: the superclass would ask, and complain, at every request. A list that
+// cannot be read has no files, and the reader inside says why.
+int vtkBATSeriesReader::ReadMetaDataFile(const char* metafilename, vtkStringArray* filesToRead,
+  std::vector<double>& timeValues, int maxFilesToRead)
+{
+  this->ListError.clear();
+  if (!this->UseJsonMetaFile)
+  {
+    return this->Superclass::ReadMetaDataFile(
+      metafilename, filesToRead, timeValues, maxFilesToRead);
+  }
+  vtksys::ifstream file(metafilename);
+  if (!file)
+  {
+    this->ListError = std::string(metafilename) + ": cannot open the list of files";
+    return 1;
+  }
+  try
+  {
+    const nlohmann::json files = nlohmann::json::parse(file).at("files");
+    for (const nlohmann::json& entry : files)
+    {
+      const std::string name = ReadEntry(entry, timeValues);
+      filesToRead->InsertNextValue(this->FromRelativeToMetaFile(metafilename, name.c_str()));
+    }
+    if (files.empty())
+    {
+      throw std::runtime_error("no files");
+    }
+  }
+  catch (const std::exception& error)
+  {
+    filesToRead->Initialize();
+    timeValues.clear();
+    this->ListError = std::string(metafilename) + ": no list of files: " + error.what() +
+      R"(; allowed is {"file-series-version": "1.0", "files": [{"name": "a.bat", "time": 0}, ...]})";
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkBATSeriesReader::RequestInformation(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkBATReader* reader = this->Inner();
+  if (!reader)
+  {
+    return this->Superclass::RequestInformation(request, inputVector, outputVector);
+  }
+  // All processes come here, and to RequestData.
+  reader->SetController(vtkMultiProcessController::GetGlobalController());
+  reader->Refuse(vtkErrorCode::FileFormatError, this->ListError.c_str());
+
+  this->Times.clear();
+  this->Unreadable.clear();
+  this->Looking = Pass::Look;
+  int result = this->Superclass::RequestInformation(request, inputVector, outputVector);
+  const int files = static_cast<int>(this->GetNumberOfFileNames());
+  if (!this->Unreadable.empty() && files > 1)
+  {
+    this->PlaceUnreadable();
+    this->Looking = Pass::Place;
+    result = this->Superclass::RequestInformation(request, inputVector, outputVector);
+  }
+  this->Looking = Pass::None;
+
+  // Who asks now wants to know about the step that is shown, and not about the last one.
+  if (files > 0)
+  {
+    vtkInformation* outInfo = outputVector->GetInformationObject(0);
+    vtkNew<vtkInformationVector> ofFile;
+    ofFile->SetNumberOfInformationObjects(this->GetNumberOfOutputPorts());
+    const int shown = std::min(std::max(0, this->ChooseInput(outInfo)), files - 1);
+    this->RequestInformationForInput(shown, request, ofFile);
+    outInfo->CopyEntry(ofFile->GetInformationObject(0), vtkDataObject::BOUNDING_BOX());
+  }
+  this->ErrorCode = reader->GetErrorCode(); // not by its setter: no request may modify the reader
+  return result;
+}
+
+//------------------------------------------------------------------------------
+// Files that cannot be read have their steps all the same, or else they would pass for others: in
+// line with those of the nearest files that have a time. Where none has one, all are numbered.
+void vtkBATSeriesReader::PlaceUnreadable()
+{
+  const std::map<int, double> known = this->Times;
+  if (known.empty())
+  {
+    return;
+  }
+  for (const int index : this->Unreadable)
+  {
+    auto after = known.upper_bound(index);
+    after = after == known.begin() ? std::next(after) : after;
+    after = after == known.end() ? std::prev(after) : after;
+    const auto before = after == known.begin() ? after : std::prev(after);
+    const double step =
+      before == after ? 1.0 : (after->second - before->second) / (after->first - before->first);
+    double time = before->second + step * (index - before->first);
+    const auto isTaken = [&](const auto& other) { return other.second == time; };
+    while (std::any_of(this->Times.begin(), this->Times.end(), isTaken))
+    {
+      time = std::nextafter(time, std::numeric_limits<double>::infinity());
+    }
+    this->Times[index] = time;
+  }
+}
+
+//------------------------------------------------------------------------------
+int vtkBATSeriesReader::RequestInformationForInput(
+  int index, vtkInformation* request, vtkInformationVector* outputVector)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  this->RequestedIndex = index;
+  vtkInformation* outInfo = outputVector ? outputVector->GetInformationObject(0) : nullptr;
+  if (outInfo && this->Looking == Pass::Place)
+  {
+    outInfo->Remove(Pipeline::TIME_RANGE());
+    outInfo->Remove(Pipeline::TIME_STEPS());
+    const auto found = this->Times.find(index);
+    if (found != this->Times.end())
+    {
+      outInfo->Set(Pipeline::TIME_STEPS(), &found->second, 1);
+    }
+    return 1;
+  }
+  const int result = this->Superclass::RequestInformationForInput(index, request, outputVector);
+  vtkBATReader* reader = this->Inner();
+  if (outInfo && reader && this->Looking == Pass::Look)
+  {
+    if (outInfo->Has(Pipeline::TIME_STEPS()))
+    {
+      this->Times[index] = outInfo->Get(Pipeline::TIME_STEPS())[0];
+      return result;
+    }
+    if (reader->GetErrorCode() != vtkErrorCode::NoError)
+    {
+      this->Unreadable.push_back(index);
+    }
+    if (!this->Unreadable.empty() && this->GetNumberOfFileNames() > 1)
+    {
+      const double any = index; // so that the others are looked at
+      outInfo->Set(Pipeline::TIME_STEPS(), &any, 1);
+    }
+  }
+  return result;
+}
+
+//------------------------------------------------------------------------------
+int vtkBATSeriesReader::RequestData(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   const int result = this->Superclass::RequestData(request, inputVector, outputVector);
-  auto* reader = vtkBATReader::SafeDownCast(this->GetReader());
+  vtkBATReader* reader = this->Inner();
   if (!result || !reader)
   {
     return result;
   }
+  this->ErrorCode = reader->GetErrorCode();
   const int index = this->RequestedIndex;
   if (this->LoadedIndex >= 0 && index != this->LoadedIndex)
   {
@@ -43,7 +232,8 @@ int vtkBATSeriesReader::RequestData(vtkInformation* request, vtkInformationVecto
   }
   this->LoadedIndex = index;
 
-  if (!this->Warned && reader->GetLoadedQuality() < reader->GetQuality() &&
+  if (!this->Warned && this->ErrorCode == vtkErrorCode::NoError &&
+    reader->GetLoadedQuality() < reader->GetQuality() &&
     vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&
     vtkProcessModule::GetProcessModule()->GetPartitionId() == 0)
   {

@@ -5,8 +5,15 @@
  * From the second time step on, each update has the next file in the same direction opened and
  * brought into the system's page cache in the background (vtkBATReader::ReadAhead).
  *
- * In a batch process, where nobody sees the panel, an update that loads fewer particles than Quality
- * asks for, because of ParticleBudget, warns of it once.
+ * Before an update, the reader inside describes the file of the time that was asked for last, which
+ * at first is that of the first file.
+ *
+ * What is wrong with a file is an error of its step alone, whose output is empty. Where the times
+ * are those in the files and one cannot be read, its step is placed evenly between its neighbours.
+ * A list that cannot be read is an error of every step.
+ *
+ * In a batch process, where nobody sees the panel, an update that loads fewer particles than
+ * Quality asks for, because of ParticleBudget, warns of it once.
  */
 
 #ifndef vtkBATSeriesReader_h
@@ -15,6 +22,12 @@
 #include "vtkBATSeriesModule.h" // for export macro
 #include "vtkFileSeriesReader.h"
 
+#include <map>    // for std::map
+#include <string> // for std::string
+#include <vector> // for std::vector
+
+class vtkBATReader;
+
 class VTKBATSERIES_EXPORT vtkBATSeriesReader : public vtkFileSeriesReader
 {
 public:
@@ -22,22 +35,46 @@ public:
   vtkTypeMacro(vtkBATSeriesReader, vtkFileSeriesReader);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
+  /**
+   * As the superclass, but 1 for any list (".bat.series"): what is wrong with it is better said by
+   * an update.
+   */
+  int CanReadFile(const char* filename) override;
+
 protected:
   vtkBATSeriesReader() = default;
   ~vtkBATSeriesReader() override = default;
 
+  int RequestInformation(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
   int RequestInformationForInput(
     int index, vtkInformation* request, vtkInformationVector* outputVector) override;
   int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
     vtkInformationVector* outputVector) override;
+  int ReadMetaDataFile(const char* metafilename, vtkStringArray* filesToRead,
+    std::vector<double>& timeValues, int maxFilesToRead) override;
 
 private:
   vtkBATSeriesReader(const vtkBATSeriesReader&) = delete;
   void operator=(const vtkBATSeriesReader&) = delete;
 
+  enum class Pass
+  {
+    None,
+    Look, ///< for the times in the files
+    Place ///< those that are known by now
+  };
+
+  vtkBATReader* Inner() const;
+  void PlaceUnreadable();
+
   int RequestedIndex = -1;
   int LoadedIndex = -1;
   bool Warned = false;
+  Pass Looking = Pass::None;
+  std::map<int, double> Times; ///< in the files that were looked at
+  std::vector<int> Unreadable; ///< files
+  std::string ListError;
 };
 
 #endif

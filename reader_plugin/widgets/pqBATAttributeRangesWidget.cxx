@@ -127,7 +127,8 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()),
-      Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has set
+      Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
+                             // set
   }
 
   this->updateRows();
@@ -222,6 +223,18 @@ void pqBATAttributeRangesWidget::addAnother(const QString& target)
 }
 
 //-----------------------------------------------------------------------------
+bool pqBATAttributeRangesWidget::hasError() const
+{
+  vtkSMProperty* error = this->proxy()->GetProperty("Error");
+  if (!error)
+  {
+    return false;
+  }
+  this->proxy()->UpdatePropertyInformation(error);
+  return !QString(vtkSMPropertyHelper(error).GetAsString()).isEmpty();
+}
+
+//-----------------------------------------------------------------------------
 // Brings the rows in line with what the file has. Ends that were chosen stay.
 void pqBATAttributeRangesWidget::updateRows()
 {
@@ -232,6 +245,14 @@ void pqBATAttributeRangesWidget::updateRows()
   }
   this->proxy()->UpdatePropertyInformation(property);
   vtkSMPropertyHelper info(property);
+  // Of a file that cannot be read, as a step of a series may be, nothing is known. The rows wait for
+  // another.
+  const bool known = info.GetNumberOfElements() > 0 || !this->hasError();
+  this->Table->setEnabled(known);
+  if (!known)
+  {
+    return;
+  }
   this->Info.clear();
   for (unsigned int i = 0; i < info.GetNumberOfElements(); ++i)
   {

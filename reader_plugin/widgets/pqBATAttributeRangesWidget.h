@@ -58,6 +58,7 @@ private:
   void addAnother(const QString& target);
   void showData(pqBATRangeRow* row);
   bool isVector(const QString& target) const;
+  bool hasError() const;
 
   QList<pqBATRangeRow*> Rows; ///< from top to bottom
   QStringList Info;           ///< triples of the file

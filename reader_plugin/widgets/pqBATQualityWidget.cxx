@@ -90,6 +90,7 @@ pqBATQualityWidget::pqBATQualityWidget(
   this->Count = new QLabel(this);
   this->Count->setObjectName("QualityCount");
   this->Count->setWordWrap(true);
+  this->Count->setAlignment(Qt::AlignLeft | Qt::AlignTop);
 
   // A label of its own, so that the text below has the whole width of a narrow panel.
   this->setShowLabel(false);
@@ -111,6 +112,8 @@ pqBATQualityWidget::pqBATQualityWidget(
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()),
       Qt::QueuedConnection); // after Apply
+    this->connect(source, SIGNAL(modifiedStateChanged(pqServerManagerModelItem*)),
+      SLOT(stateChanged(pqServerManagerModelItem*)), Qt::QueuedConnection);
   }
 
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
@@ -125,9 +128,7 @@ pqBATQualityWidget::pqBATQualityWidget(
   }
   this->updateInformation();
   this->showQuality();
-  // A reader that has not been updated yet has nothing either.
-  vtkSMSourceProxy* reader = vtkSMSourceProxy::SafeDownCast(smproxy);
-  this->Loaded = reader && reader->GetDataInformation(0)->GetNumberOfPoints() > 0;
+  this->Loaded = this->isApplied();
   this->updateText();
 }
 
@@ -174,11 +175,34 @@ void pqBATQualityWidget::dataUpdated()
 }
 
 //-----------------------------------------------------------------------------
+bool pqBATQualityWidget::isApplied() const
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
+  return source && source->modifiedState() == pqProxy::UNMODIFIED;
+}
+
+//-----------------------------------------------------------------------------
+// The button Reset takes back what was edited, and nothing is loaded for that. A reader that is new
+// has not been applied. One that was stopped is to be applied again, and says so.
+void pqBATQualityWidget::stateChanged(pqServerManagerModelItem* item)
+{
+  const auto state = qobject_cast<pqProxy*>(item)->modifiedState();
+  if (state != pqProxy::MODIFIED)
+  {
+    this->Loaded = state == pqProxy::UNMODIFIED;
+    this->updateInformation();
+    this->updateText();
+  }
+}
+
+//-----------------------------------------------------------------------------
 // Never during Apply: a Python trace would take what is fetched for what the user has set.
 void pqBATQualityWidget::updateInformation()
 {
   vtkSMProxy* smproxy = this->proxy();
-  for (const char* name : { "ParticleCount", "LoadedQuality", "Aborted", "ParticleBytesInfo" })
+  for (const char* name :
+    { "ParticleCount", "LoadedQuality", "Aborted", "Error", "ParticleBytesInfo" })
   {
     if (vtkSMProperty* information = smproxy->GetProperty(name))
     {
@@ -221,7 +245,41 @@ void pqBATQualityWidget::updateText()
     this->Count->clear();
     return;
   }
-  this->Count->setText(this->Loaded ? this->textOfLoaded() : this->textOfPending());
+  const QString error =
+    QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString()).toHtmlEscaped();
+  const QString text = !error.isEmpty() ? this->textOfError() : QString();
+  this->Count->setText(!text.isEmpty() ? text
+      : this->Loaded                   ? this->textOfLoaded()
+                                       : this->textOfPending());
+  this->Count->setToolTip(text.isEmpty() ? QString() : "<p>" + error + "</p>"); // as a paragraph
+  this->updateHeight();
+}
+
+//-----------------------------------------------------------------------------
+// Empty if Apply may change it.
+QString pqBATQualityWidget::textOfError() const
+{
+  if (vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType() == 0)
+  {
+    return tr("The file cannot be read.");
+  }
+  return this->Loaded ? tr("Nothing is loaded because of an error.") : QString();
+}
+
+//-----------------------------------------------------------------------------
+// As much room as any text needs, so that what is below stays where it is.
+void pqBATQualityWidget::updateHeight()
+{
+  const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);
+  this->Count->setFixedHeight(
+    this->Count->fontMetrics().boundingRect(room, Qt::TextWordWrap, this->longestText()).height());
+}
+
+//-----------------------------------------------------------------------------
+void pqBATQualityWidget::resizeEvent(QResizeEvent* event)
+{
+  Superclass::resizeEvent(event);
+  this->updateHeight();
 }
 
 //-----------------------------------------------------------------------------
@@ -266,6 +324,18 @@ QString pqBATQualityWidget::textOfPending() const
         .arg(Grouped(static_cast<long long>(asked)), Memory(asked * bytes));
   }
   return text;
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATQualityWidget::longestText()
+{
+  // Of all steps so far: a series goes through files of different sizes, some may be damaged.
+  const long long now = vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType();
+  this->MostParticles = std::max(this->MostParticles, now);
+  const QString all = Grouped(this->MostParticles);
+  const QString memory = Memory(1000.0 * 1024.0 * 1024.0);
+  return tr("Apply loads up to %1 of %2 particles, %3.").arg(all, all, memory) + "\n" +
+    tr("Without the budget: %1, %2.").arg(all, memory);
 }
 
 //-----------------------------------------------------------------------------

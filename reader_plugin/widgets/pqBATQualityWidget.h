@@ -7,11 +7,13 @@
 class QLabel;
 class QLineEdit;
 class QSlider;
+class pqServerManagerModelItem;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
-/// properties ParticleCount, ParticleBudget, LoadedQuality, Aborted, ParticleBytesInfo,
+/// properties ParticleCount, ParticleBudget, LoadedQuality, Aborted, Error, ParticleBytesInfo,
 /// PointArrayStatus, VertexCells, UseBox and AttributeRanges. Says what is loaded and, before
-/// Apply, what would be: how many particles and how much memory.
+/// Apply, what would be: how many particles and how much memory. What it says always takes the same
+/// room.
 class pqBATQualityWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -35,6 +37,10 @@ private Q_SLOTS:
   void numberEdited();
   void dataUpdated();
   void settingEdited();
+  void stateChanged(pqServerManagerModelItem* item);
+
+protected:
+  void resizeEvent(QResizeEvent*) override;
 
 private:
   Q_DISABLE_COPY(pqBATQualityWidget)
@@ -42,12 +48,17 @@ private:
   void showQuality();
   void updateInformation();
   void updateText();
+  void updateHeight();
+  bool isApplied() const;
+  QString textOfError() const;
   QString textOfLoaded() const;
   QString textOfPending() const;
+  QString longestText();
   double bytesOfPendingParticle() const;
 
   double Quality = 1.0;
-  bool Loaded = false; ///< what is loaded is what the panel says
+  bool Loaded = false;         ///< what is loaded is what the panel says
+  long long MostParticles = 0; ///< of a file
   QSlider* Slider;
   QLineEdit* Number;
   QLabel* Count;

@@ -95,6 +95,10 @@ with Folder() as folder:
     standard.SetRepresentationType("Point Gaussian")
     expect(standard.GetXMLName(), "GeometryRepresentation", "ParaView's representation")
     shown = [own, standard]
+    offered = own.GetProperty("ColorArrayName").SMProperty.GetDomain("array_list")
+    expect({offered.GetString(i) for i in range(offered.GetNumberOfStrings())}, {"id", "value", "size", "opaque"},
+           "what to colour by: not what the field data say of the load")
+    expect({"quality", "quality_requested", "particle_count"} <= set(reader.FieldData.keys()), True, "field data")
     ResetCamera(view)
     background = look(None)
 

@@ -3,6 +3,9 @@
 
 #include "bat/error.hpp"
 
+#include "vtkFieldData.h"
+#include "vtkInformation.h"
+
 #include <fstream>
 #include <limits>
 #include <sys/stat.h>
@@ -129,6 +132,100 @@ TEST(BATErrors, questions_that_make_no_sense)
     ExpectFailure(reader, kInvalidArgument);
     reader->ClearAttributeRanges();
   }
+  reader->Update();
+  EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 100);
+}
+
+TEST(BATErrors, a_question_that_fails_leaves_nothing_and_is_said_once)
+{
+  const TempDir folder;
+  const auto cloud = Cloud(100);
+  cloud->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), 2.5);
+  Write(cloud, folder / "a.bat");
+  vtkNew<vtkBATReader> reader;
+  Messages messages(reader);
+  reader->SetFileName((folder / "a.bat").c_str());
+  reader->Update();
+  vtkPolyData* output = reader->GetOutput();
+  ASSERT_EQ(output->GetNumberOfPoints(), 100);
+  ASSERT_GT(output->GetFieldData()->GetNumberOfArrays(), 0);
+  ASSERT_TRUE(output->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()));
+  EXPECT_STREQ(reader->GetErrorText(), "");
+
+  reader->SetIdAttribute("index");
+  reader->SetIds("7, 8x");
+  reader->Update();
+  EXPECT_EQ(reader->GetErrorCode(), kInvalidArgument);
+  EXPECT_EQ(reader->GetErrorText(), folder / "a.bat" + ": Ids: '8x' is not a number");
+  EXPECT_EQ(output->GetNumberOfPoints(), 0);
+  EXPECT_EQ(output->GetNumberOfCells(), 0);
+  EXPECT_EQ(output->GetPointData()->GetNumberOfArrays(), 0);
+  EXPECT_EQ(output->GetFieldData()->GetNumberOfArrays(), 0);
+  EXPECT_FALSE(output->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP()));
+  EXPECT_EQ(reader->GetLoadedQuality(), 0.0);
+  EXPECT_EQ(reader->GetTargetQuality(), 0.0);
+  EXPECT_EQ(reader->GetSuggestedRadius(), 0.0);
+  const std::size_t first = messages.Errors.find("'8x' is not a number");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(messages.Errors.find("ERROR", first), std::string::npos) << messages.Errors;
+
+  // For the pipeline nothing has failed: ParaView would not ask again.
+  messages.Errors.clear();
+  EXPECT_EQ(reader->GetExecutive()->Update(), 1);
+  EXPECT_EQ(reader->GetErrorCode(), kInvalidArgument);
+  EXPECT_EQ(messages.Errors, "");
+
+  reader->SetIds("7, 8");
+  reader->Update();
+  EXPECT_EQ(reader->GetErrorCode(), static_cast<unsigned long>(vtkErrorCode::NoError));
+  EXPECT_STREQ(reader->GetErrorText(), "");
+  EXPECT_EQ(output->GetNumberOfPoints(), 2);
+}
+
+TEST(BATErrors, files_that_are_looked_at_in_turn_have_their_errors_said_once)
+{
+  const TempDir folder;
+  Write(Cloud(100), folder / "a.bat");
+  vtkNew<vtkBATReader> reader;
+  Messages messages(reader);
+  for (int round = 0; round < 3; ++round)
+  {
+    for (const char* name : { "a.bat", "gone.bat", "lost.bat" })
+    {
+      reader->SetFileName((folder / name).c_str());
+      reader->Update();
+      EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), name[0] == 'a' ? 100 : 0);
+      EXPECT_EQ(reader->GetErrorText()[0] == '\0', name[0] == 'a') << reader->GetErrorText();
+    }
+    EXPECT_EQ(messages.Errors.find("gone.bat") != std::string::npos, round == 0);
+    EXPECT_EQ(messages.Errors.find("lost.bat") != std::string::npos, round == 0);
+    messages.Errors.clear();
+  }
+  // Another question is answered again.
+  reader->SetQuality(0.5);
+  reader->Update();
+  EXPECT_NE(messages.Errors.find("lost.bat"), std::string::npos);
+}
+
+TEST(BATErrors, a_list_of_ranges_that_ends_within_one_is_answered_with_what_is_allowed)
+{
+  const TempDir folder;
+  Write(Cloud(100), folder / "a.bat");
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName((folder / "a.bat").c_str());
+  for (const char* text : { "index", "5" })
+  {
+    reader->AddAttributeRangeText(text);
+    ExpectFailure(reader, kInvalidArgument);
+    EXPECT_NE(std::string(reader->GetErrorText()).find("'" + std::string(text) + "'"),
+      std::string::npos)
+      << reader->GetErrorText();
+  }
+  EXPECT_NE(std::string(reader->GetErrorText()).find("a minimum and a maximum"), std::string::npos);
+  reader->AddAttributeRangeText("6");
+  reader->Update();
+  EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 2);
+  reader->ClearAttributeRanges();
   reader->Update();
   EXPECT_EQ(reader->GetOutput()->GetNumberOfPoints(), 100);
 }

@@ -3,6 +3,7 @@
 #include "vtk_support.hpp"
 
 #include "bat/dataset.hpp"
+#include "support/damage.hpp"
 #include "support/dataset_files.hpp"
 
 #include "vtkDataArraySelection.h"
@@ -466,6 +467,39 @@ TEST_F(BATReaderProgress, what_is_damaged_is_named_and_can_be_skipped)
   this->Reader->SetQuality(0.5);
   EXPECT_GT(this->Load()->GetNumberOfPoints(), 0);
   EXPECT_EQ(this->Caught.Warnings, "");
+}
+
+TEST_F(BATReaderProgress, a_damaged_attribute_that_is_not_wanted_leaves_no_particles_out)
+{
+  const clouds::Cloud cloud = clouds::uniform(kCount / 10, 5);
+  const std::string path = this->Folder / "several.bat";
+  dataset_files::write(path, dataset_files::slabs(cloud, 4));
+  const bat::Dataset file = bat::Dataset::open(path);
+  const std::uint32_t attribute = 1;
+  const std::string name = file.attributes().at(attribute).name;
+  const bat::LeafInfo leaf = file.leaves().at(2);
+  damage::Bytes bytes = read_bytes(leaf.path);
+  const auto record = damage::load<bat::format::SectionRecord>(
+    bytes, damage::section_record(bytes, bat::format::SectionKind::Attribute, attribute));
+  damage::flip(bytes, 8 * (record.offset + record.bytes / 2));
+  write_bytes(leaf.path, bytes);
+
+  this->Reader->SetFileName(path.c_str());
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("attribute '" + name + "'"), std::string::npos)
+    << this->Caught.Errors;
+  EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
+
+  this->Caught.Errors.clear();
+  this->Reader->SkipDamagedOn();
+  const auto all = static_cast<vtkIdType>(cloud.count);
+  const vtkIdType without = all - static_cast<vtkIdType>(leaf.particles);
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), without);
+  EXPECT_NE(this->Caught.Warnings.find(name), std::string::npos) << this->Caught.Warnings;
+  this->Reader->GetPointDataArraySelection()->DisableArray(name.c_str());
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), all);
+  this->Reader->GetPointDataArraySelection()->EnableArray(name.c_str());
+  EXPECT_EQ(this->Load()->GetNumberOfPoints(), without);
 }
 
 TEST_F(BATReaderProgress, giving_up_a_step_keeps_the_particles_before_it)
