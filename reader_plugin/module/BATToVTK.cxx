@@ -17,6 +17,8 @@
 #include "vtkStringArray.h"
 #include "vtkTypeInt64Array.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -148,6 +150,28 @@ void bat_vtk::FillOutput(const bat::Dataset& file, const LoadedParticles& loaded
 }
 
 //------------------------------------------------------------------------------
+bat_vtk::Sample bat_vtk::SampleOf(const bat::Dataset& file)
+{
+  const Sample all{ 1.0, static_cast<std::int64_t>(file.particle_count()) };
+  const nlohmann::json metadata = nlohmann::json::parse(file.metadata(), nullptr, false);
+  if (!metadata.is_object())
+  {
+    return all;
+  }
+  const nlohmann::json text = metadata.value("sample", nlohmann::json());
+  const nlohmann::json nothing;
+  const nlohmann::json quality = text.is_object() ? text.value("quality", nothing) : nothing;
+  const nlohmann::json count = text.is_object() ? text.value("particle_count", nothing) : nothing;
+  // What makes no sense is free text, as anything in the metadata may be.
+  if (!quality.is_number() || !count.is_number_integer())
+  {
+    return all;
+  }
+  const Sample sample{ quality.get<double>(), count.get<std::int64_t>() };
+  return sample.Quality >= 0.0 && sample.Quality <= 1.0 && sample.Count >= all.Count ? sample : all;
+}
+
+//------------------------------------------------------------------------------
 void bat_vtk::AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output)
 {
@@ -160,10 +184,10 @@ void bat_vtk::AddProvenance(
   {
     AddField<vtkTypeInt64Array>(field, "timestep", *step);
   }
-  AddField<vtkDoubleArray>(field, "quality", quality);
-  AddField<vtkDoubleArray>(field, "quality_requested", requested);
-  AddField<vtkTypeInt64Array>(
-    field, "particle_count", static_cast<vtkTypeInt64>(file.particle_count()));
+  const Sample sample = SampleOf(file);
+  AddField<vtkDoubleArray>(field, "quality", sample.Quality * quality);
+  AddField<vtkDoubleArray>(field, "quality_requested", sample.Quality * requested);
+  AddField<vtkTypeInt64Array>(field, "particle_count", sample.Count);
   AddField<vtkStringArray>(field, "format_version", file.format_version());
   const std::string metadata = file.metadata();
   if (!metadata.empty())

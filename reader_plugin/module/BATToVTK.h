@@ -6,6 +6,7 @@
 
 #include "vtkSmartPointer.h"
 
+#include <cstdint>
 #include <vector>
 
 class vtkDataArray;
@@ -33,8 +34,17 @@ void PackBits(const std::vector<unsigned char>& values, vtkDataArray* array);
 void FillOutput(const bat::Dataset& file, const LoadedParticles& loaded,
   const std::vector<std::size_t>& attributes, vtkPolyData* output);
 
-/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality
-/// and quality_requested, particle_count of the file, format_version and provenance (its metadata, JSON), as far as the file has them.
+/// What the particles of a file are: all, or a share of more, as its metadata say.
+struct Sample
+{
+  double Quality = 1.0;
+  std::int64_t Count = 0; ///< of all particles
+};
+Sample SampleOf(const bat::Dataset& file);
+
+/// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality and
+/// quality_requested and particle_count, which are those of more than the file if that has a sample,
+/// format_version and provenance (its metadata, JSON), as far as the file has them.
 void AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output);
 

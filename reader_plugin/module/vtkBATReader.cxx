@@ -478,6 +478,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "ParticleCount: " << this->ParticleCount << "\n";
   os << indent << "LeafFileCount: " << this->LeafFileCount << "\n";
   os << indent << "FileBytes: " << this->FileBytes << "\n";
+  os << indent << "SampleQuality: " << this->SampleQuality << "\n";
   os << indent << "LoadedCount: " << this->LoadedCount << "\n";
   os << indent << "LoadedQuality: " << this->LoadedQuality << "\n";
   os << indent << "TargetQuality: " << this->TargetQuality << "\n";
@@ -747,6 +748,7 @@ void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
   this->ParticleCount = 0;
   this->LeafFileCount = 0;
   this->FileBytes = 0;
+  this->SampleQuality = 1.0;
   std::fill_n(this->Bounds, 6, 0.0);
   this->AttributeRangesInfo->Reset();
   this->ParticleBytesInfo->Reset();
@@ -764,6 +766,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   this->ParticleCount = static_cast<vtkIdType>(file.particle_count());
   this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
   this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
+  this->SampleQuality = bat_vtk::SampleOf(file).Quality;
   bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
   bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
 

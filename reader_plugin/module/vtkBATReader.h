@@ -216,6 +216,12 @@ public:
   ///@}
 
   /**
+   * The share of others that the particles of the file are, after UpdateInformation: 1, unless what
+   * was written was a sample.
+   */
+  vtkGetMacro(SampleQuality, double);
+
+  /**
    * Pairs of a name and the bytes that one particle takes in memory, after UpdateInformation:
    * positions, with an empty name, then each attribute.
    */
@@ -347,6 +353,7 @@ protected:
   vtkIdType ParticleCount = 0;
   vtkIdType LeafFileCount = 0;
   vtkIdType FileBytes = 0;
+  double SampleQuality = 1.0;
   vtkIdType LoadedCount = 0;
   double LoadedQuality = 0.0;
   double TargetQuality = 0.0;

@@ -202,7 +202,7 @@ void pqBATQualityWidget::updateInformation()
 {
   vtkSMProxy* smproxy = this->proxy();
   for (const char* name :
-    { "ParticleCount", "LoadedQuality", "Aborted", "Error", "ParticleBytesInfo" })
+    { "ParticleCount", "LoadedQuality", "Aborted", "Error", "SampleQuality", "ParticleBytesInfo" })
   {
     if (vtkSMProperty* information = smproxy->GetProperty(name))
     {
@@ -298,7 +298,11 @@ QString pqBATQualityWidget::textOfLoaded() const
   {
     text = tr("%1 of %2 particles match (quality %3)");
   }
-  return text.arg(loaded, all, Short(quality));
+  text = text.arg(loaded, all, Short(quality));
+  const double sample = vtkSMPropertyHelper(source, "SampleQuality").GetAsDouble();
+  return sample < 1.0
+    ? text + "\n" + tr("The file itself is a sample, quality %1.").arg(Short(sample))
+    : text;
 }
 
 //-----------------------------------------------------------------------------

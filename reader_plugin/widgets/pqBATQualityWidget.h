@@ -10,8 +10,8 @@ class QSlider;
 class pqServerManagerModelItem;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
-/// properties ParticleCount, ParticleBudget, LoadedQuality, Aborted, Error, ParticleBytesInfo,
-/// PointArrayStatus, VertexCells, UseBox and AttributeRanges. Says what is loaded and, before
+/// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, Aborted, Error,
+/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox and AttributeRanges. Says what is loaded and, before
 /// Apply, what would be: how many particles and how much memory. What it says always takes the same
 /// room.
 class pqBATQualityWidget : public pqPropertyWidget

@@ -632,6 +632,45 @@ TEST_F(BATReaderProgress, reading_ahead_opens_the_next_file)
   EXPECT_EQ(this->Load()->GetNumberOfPoints(), 17);
 }
 
+TEST_F(BATReaderProgress, a_sample_that_is_saved_says_that_it_is_one)
+{
+  const std::string path = this->Folder / "quarter.bat";
+  this->Reader->SetQuality(0.25);
+  Write(this->Load(), path);
+  vtkNew<vtkBATReader> reader;
+  reader->SetFileName(path.c_str());
+  const auto expect = [&](const char* name, double value)
+  { EXPECT_EQ(reader->GetOutput()->GetFieldData()->GetArray(name)->GetTuple1(0), value) << name; };
+  reader->Update();
+  EXPECT_EQ(reader->GetParticleCount(), kCount / 4);
+  EXPECT_EQ(reader->GetLoadedQuality(), 1.0); // of the file
+  EXPECT_EQ(reader->GetSampleQuality(), 0.25);
+  expect("quality", 0.25);
+  expect("quality_requested", 0.25);
+  expect("particle_count", kCount);
+
+  // A sample of a sample.
+  reader->SetQuality(0.5);
+  reader->Update();
+  expect("quality", 0.125);
+  const std::string eighth = this->Folder / "eighth.bat";
+  Write(reader->GetOutput(), eighth);
+  reader->SetFileName(eighth.c_str());
+  reader->SetQuality(1.0);
+  reader->Update();
+  EXPECT_EQ(reader->GetSampleQuality(), 0.125);
+  expect("quality", 0.125);
+  expect("particle_count", kCount);
+
+  // All particles are none.
+  this->Reader->SetQuality(1.0);
+  Write(this->Load(), path);
+  reader->SetFileName(path.c_str());
+  reader->Update();
+  EXPECT_EQ(reader->GetSampleQuality(), 1.0);
+  expect("quality", 1.0);
+}
+
 TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_are_from)
 {
   this->Reader->SetQuality(0.5);

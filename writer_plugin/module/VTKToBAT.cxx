@@ -1151,23 +1151,43 @@ AttributeView ConcatenateAttribute(const std::vector<const Block*>& blocks,
   return attribute;
 }
 
-// The BAT reader says so in its field data when it loads less than it was asked for.
-std::optional<std::string> RemarkOnSample(vtkDataObject* data)
+// What the BAT reader says of its particles in its field data.
+struct Sample
+{
+  double Quality;
+  double Requested;
+  double Count; ///< of all particles
+};
+
+std::optional<Sample> SampleIn(vtkDataObject* data)
 {
   const auto number = [&](const char* name)
   {
     vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
     return array && array->GetNumberOfValues() == 1 ? array->GetTuple1(0) : -1.0;
   };
-  const double quality = number("quality");
-  const double all = number("particle_count");
-  if (quality < 0.0 || all < 0.0 || quality >= number("quality_requested"))
+  const Sample sample{ number("quality"), number("quality_requested"), number("particle_count") };
+  const bool isOne = sample.Quality >= 0.0 && sample.Quality < 1.0 && sample.Count >= 0.0;
+  return isOne ? std::optional<Sample>(sample) : std::nullopt;
+}
+
+// So that a file of a sample does not pass for one of all particles.
+std::string MetadataOf(const Sample& sample)
+{
+  return R"({"sample":{"quality":)" + bat::to_string(sample.Quality) + R"(,"particle_count":)" +
+    bat::to_string(static_cast<std::int64_t>(sample.Count)) + "}}";
+}
+
+// When less was loaded than was asked for.
+std::optional<std::string> RemarkOn(const Sample& sample)
+{
+  if (sample.Quality >= sample.Requested)
   {
     return std::nullopt;
   }
   std::ostringstream text;
-  text << "only a sample is written, quality " << quality << " of " << std::fixed
-       << std::setprecision(0) << all
+  text << "only a sample is written, quality " << sample.Quality << " of " << std::fixed
+       << std::setprecision(0) << sample.Count
        << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has "
           "refined";
   return text.str();
@@ -1269,10 +1289,14 @@ bat_vtk::ConvertedInput bat_vtk::ConvertInput(vtkDataObject* input, const InputO
   {
     particles.time = particles.time ? particles.time : TimeOf(leaf.Data);
     particles.step = particles.step ? particles.step : StepOf(leaf.Data);
-    const std::optional<std::string> remark = RemarkOnSample(leaf.Data);
-    if (remark && result.Warnings.empty())
+    if (const std::optional<Sample> sample = SampleIn(leaf.Data))
     {
-      result.Warnings.push_back({ "sample", *remark, "", 1 });
+      particles.metadata = particles.metadata.empty() ? MetadataOf(*sample) : particles.metadata;
+      const std::optional<std::string> remark = RemarkOn(*sample);
+      if (remark && result.Warnings.empty())
+      {
+        result.Warnings.push_back({ "sample", *remark, "", 1 });
+      }
     }
   }
 
