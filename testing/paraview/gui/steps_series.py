@@ -1,8 +1,37 @@
 """Of series.xml."""
-from bat_test import *
+from gui_images import *
+from vtkmodules.vtkCommonCore import vtkOutputWindow
 
 TIMES = [0.5, 0.75, 2.0, 2.25]
 seen = []
+messages = []
+whole = None
+
+
+def path_of(step):
+    return os.path.join(FOLDER, "steps_%04d.bat" % step)
+
+
+def cut(step):
+    global whole
+    set_up_view()
+    assert lit(take("step.png")) > 0.001
+    vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda window, event: messages.append(event))
+    with open(path_of(step), "r+b") as file:
+        whole = file.read()
+        file.truncate(len(whole) // 2)
+
+
+def check_empty(step):
+    expect(GetAnimationScene().TimeKeeper.Time, TIMES[step], "time")
+    expect(GetActiveSource().GetDataInformation().GetNumberOfPoints(), 0, "particles of a damaged step")
+    expect(lit(take("step.png")), 0.0, "the lit part of the picture of a damaged step")
+    expect(len(messages), 1, "messages")
+
+
+def mend(step):
+    with open(path_of(step), "wb") as file:
+        file.write(whole)
 
 
 def check(step):
