@@ -233,6 +233,49 @@ static void strided_and_separate_arrays_come_back(void)
       bat_query_free(query);
     }
 
+    /* What is in a shape and what is outside of it are all; so are a set and what is not in it. */
+    uint64_t together[4] = { 0, 0, 0, 0 };
+    for (int outside = 0; outside < 2; ++outside)
+    {
+      const double place[3] = { 0, 0, 100 };
+      const double axes[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+      const double half[3] = { 1e6, 1e6, 20.5 };
+      const int64_t one[1] = { beyond + 1 };
+      const int64_t ends[4] = { beyond + 3, beyond + 5, beyond + 4, beyond + 8 };
+      for (int form = 0; form < 4; ++form)
+      {
+        CHECK_OK(bat_query_create(&query));
+        CHECK_OK(form == 0 ? bat_query_add_sphere(query, place, 50, outside)
+            : form == 1    ? bat_query_add_slab(query, axes + 6, 90, 110, outside)
+            : form == 2
+            ? bat_query_add_oriented_box(query, place, axes, half, outside)
+            : bat_query_add_set(query, "id", BAT_WHOLE, BAT_INT64, one, 1, ends, 2, outside));
+        CHECK_OK(bat_select(dataset, query, &selection));
+        CHECK_OK(bat_selection_count(selection, &count));
+        CHECK(count > 0 && count < kCount);
+        together[form] += count;
+        bat_selection_free(selection);
+        bat_query_free(query);
+      }
+    }
+    for (int form = 0; form < 4; ++form)
+    {
+      CHECK(together[form] == kCount);
+    }
+    CHECK_OK(bat_query_create(&query));
+    CHECK_FAILS(bat_query_add_sphere(query, NULL, 1, 0), BAT_INVALID_ARGUMENT, "center");
+    CHECK_FAILS(bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "center");
+    bat_query_free(query);
+    const double nowhere[3] = { 0, 0, 0 };
+    CHECK_OK(bat_query_create(&query));
+    CHECK_FAILS(bat_query_add_slab(query, nowhere, 0, 1, 2), BAT_INVALID_ARGUMENT, "outside is 2");
+    bat_query_free(query);
+    CHECK_OK(bat_query_create(&query));
+    CHECK_OK(bat_query_add_slab(query, nowhere, 0, 1, 0));
+    CHECK_FAILS(
+      bat_select(dataset, query, &selection), BAT_INVALID_ARGUMENT, "the normal of the slab");
+    bat_query_free(query);
+
     /* Half-open boxes of a tiling have each particle once; the closed ones share a face. */
     uint64_t closed = 0;
     uint64_t half_open = 0;

@@ -12,6 +12,7 @@ program test_bat
   real(c_double), target :: halves(2) = [2.5d0, 3.25d0]
   type(c_ptr) :: particles, options, dataset, query, selection
   integer :: status, i
+  integer(c_int64_t) :: both(4) = 0
   character(4096) :: path
 
   call get_command_argument(1, path)
@@ -60,6 +61,34 @@ program test_bat
   call bat_select(dataset, query, selection, status)
   call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'component 1') > 0)
   call bat_query_free(query)
+
+  ! What is in a shape or list, and what is not, are all.
+  do i = 0, 1
+    call bat_query_create(query, status)
+    call bat_query_add_sphere(query, [0d0, 0d0, 1d0], 10d0, i == 1, status)
+    call need(status == BAT_OK)
+    both(1) = both(1) + matches(dataset, query)
+    call bat_query_free(query)
+    call bat_query_create(query, status)
+    call bat_query_add_slab(query, [1d0, 1d0, 0d0], 3d0, 7.5d0, i == 1, status)
+    both(2) = both(2) + matches(dataset, query)
+    call bat_query_free(query)
+    call bat_query_create(query, status)
+    call bat_query_add_oriented_box(query, [3d0, 3d0, 20d0], &
+      reshape([0d0, 1d0, 0d0, -1d0, 0d0, 0d0, 0d0, 0d0, 2d0], [3, 3]), [4d0, 4d0, 20d0], i == 1, status)
+    both(3) = both(3) + matches(dataset, query)
+    call bat_query_free(query)
+    call bat_query_create(query, status)
+    call bat_query_add_set(query, 'id', BAT_WHOLE, [base + 1], &
+      reshape([base + 5, base + 9], [2, 1]), i == 1, status)
+    both(4) = both(4) + matches(dataset, query)
+    if (i == 0) call need(matches(dataset, query) == 6)
+    call bat_query_add_set(query, 'id', BAT_WHOLE, [base], reshape([base, base, base], [3, 1]), &
+      .false., status)
+    call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'shape (2, n)') > 0)
+    call bat_query_free(query)
+  end do
+  call need(all(both == n))
   call bat_close(dataset)
   call every_type_comes_back(trim(path))
   call unsigned_integers_are_exact_or_refused(trim(path))

@@ -287,6 +287,56 @@ def ranges_are_those_of_real_numbers():
                     assert count(name, lower, upper) == expected, (name, lower, upper, expected)
 
 
+def shapes_and_lists_with_ranges_are_those_of_a_scan():
+    random = np.random.default_rng(5)
+    n = 3000
+    xyz = random.random((n, 3))
+    ids = random.permutation(n) + 2**60
+    heat = random.standard_normal(n)
+    heat[::50] = np.nan
+    bat.write(COMM, PATH + ".shapes", xyz, {"id": ids + RANK * n, "heat": heat, "v": xyz})
+    with bat.Dataset(PATH + ".shapes", COMM) as d:
+        def found(**question):
+            return np.sort(d.read(["id"], **question)["id"])
+
+        def expect(mask, **question):
+            every = np.sort(np.concatenate([ids[mask] + rank * n for rank in range(RANKS)]))
+            np.testing.assert_array_equal(found(**question), every)
+
+        d0 = xyz - xyz[7]
+        near = (d0[:, 0] * d0[:, 0] + d0[:, 1] * d0[:, 1]) + d0[:, 2] * d0[:, 2] <= 0.3 * 0.3
+        expect(near, shapes=[bat.Sphere(xyz[7], 0.3)])
+        expect(~near, shapes=[bat.Sphere(tuple(xyz[7]), 0.3, outside=True)])
+        along = (xyz[:, 0] * 1.0 + xyz[:, 1] * -2.0) + xyz[:, 2] * 0.5
+        slab = (along >= -0.5) & (along <= 0.25)
+        expect(slab & near, shapes=[bat.Slab((1, -2, 0.5), -0.5, 0.25), bat.Sphere(xyz[7], 0.3)])
+        axes = np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1]])
+        inside = np.ones(n, bool)
+        for axis, half in zip(axes, (0.4, 0.1, np.inf)):
+            at = (axis[0] * d0[:, 0] + axis[1] * d0[:, 1]) + axis[2] * d0[:, 2]
+            inside &= np.abs(at) <= half
+        expect(inside, shapes=[bat.OrientedBox(xyz[7], axes, (0.4, 0.1, 10))])
+
+        wanted = np.isin(ids, [2**60 + 3, 2**60 + 7]) | ((ids >= 2**60 + 5) & (ids <= 2**60 + 90))
+        if COMM is None:
+            expect(wanted, values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
+            expect(~wanted, not_values={"id": [2**60 + 3, (2**60 + 5, 2**60 + 90), 2**60 + 7]})
+        warm = (heat >= 0.5) & (heat <= 1) | (heat >= 2)
+        expect(warm, values={"heat": [(0.5, 1), (2, np.inf)]})
+        expect(~warm, not_values={"heat": [(0.5, 1), (2, np.inf)]})  # NaN is among these
+        expect((xyz[:, 1] <= 0.25) | (xyz[:, 1] == xyz[7, 1]), values={("v", 1): [(-1, 0.25), xyz[7, 1]]})
+
+        def refused(word, **question):
+            fails(lambda: d.read([], **question), ValueError, word)
+
+        refused("the radius of the sphere is -1", shapes=[bat.Sphere((0, 0, 0), -1)])
+        refused("center of a sphere: 2 numbers; 3 are needed", shapes=[bat.Sphere((0, 0), 1)])
+        refused("the normal of the slab is 0, 0, 0", shapes=[bat.Slab((0, 0, 0), 0, 1)])
+        refused("ends before it begins", values={"id": [(4, 3)]})
+        refused("a range is a pair", values={"id": [(4, 3, 2)]})
+        fails(lambda: d.read([], shapes=[3]), TypeError, "Sphere, Slab and OrientedBox")
+
+
 def dataframes_and_structured_arrays_are_columns():
     n = 5
     table = np.zeros(n, [("mass", "f4"), ("id", "i8"), ("v", "f8", 3)])
@@ -448,6 +498,7 @@ if __name__ == "__main__":
     errors_come_on_all_ranks()
     numbers_and_texts_are_looked_at_as_they_are_passed()
     ranges_are_those_of_real_numbers()
+    shapes_and_lists_with_ranges_are_those_of_a_scan()
     dataframes_and_structured_arrays_are_columns()
     errors_pickle()
     descriptors_are_given_back()

@@ -47,7 +47,8 @@ module bat
     bat_dataset_attribute_count, bat_dataset_attribute, bat_dataset_attribute_index, &
     bat_dataset_attribute_range
   public :: bat_query_create, bat_query_free, bat_query_set_quality, bat_query_set_box, &
-    bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_set_part, &
+    bat_query_set_box_half_open, bat_query_add_range, bat_query_add_values, bat_query_add_set, &
+    bat_query_add_sphere, bat_query_add_slab, bat_query_add_oriented_box, bat_query_set_part, &
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
     bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written
@@ -84,6 +85,9 @@ module bat
   interface bat_query_add_values
     module procedure add_values_int8, add_values_int16, add_values_int32, add_values_int64, &
       add_values_real32, add_values_real64
+  end interface
+  interface bat_query_add_set
+    module procedure add_set_int64, add_set_real64
   end interface
   interface bat_selection_count
     module procedure selection_count_int32, selection_count_int64
@@ -291,6 +295,27 @@ module bat
       import; type(c_ptr), value :: query, values; character(c_char), intent(in) :: name(*)
       integer(c_int), value :: number_type; integer(c_int64_t), value :: component, count
       integer(c_int) :: status
+    end function
+    function c_add_set(query, name, component, number_type, values, count, ranges, range_count, negated) &
+        bind(c, name="bat_query_add_set") result(status)
+      import; type(c_ptr), value :: query, values, ranges; character(c_char), intent(in) :: name(*)
+      integer(c_int), value :: number_type, negated
+      integer(c_int64_t), value :: component, count, range_count; integer(c_int) :: status
+    end function
+    function c_add_sphere(query, center, radius, outside) bind(c, name="bat_query_add_sphere") result(status)
+      import; type(c_ptr), value :: query; real(c_double), intent(in) :: center(3)
+      real(c_double), value :: radius; integer(c_int), value :: outside; integer(c_int) :: status
+    end function
+    function c_add_slab(query, normal, lower, upper, outside) bind(c, name="bat_query_add_slab") &
+        result(status)
+      import; type(c_ptr), value :: query; real(c_double), intent(in) :: normal(3)
+      real(c_double), value :: lower, upper; integer(c_int), value :: outside; integer(c_int) :: status
+    end function
+    function c_add_oriented_box(query, center, axes, half_extents, outside) &
+        bind(c, name="bat_query_add_oriented_box") result(status)
+      import; type(c_ptr), value :: query
+      real(c_double), intent(in) :: center(3), axes(3, 3), half_extents(3)
+      integer(c_int), value :: outside; integer(c_int) :: status
     end function
     function c_query_fail(query, text) bind(c, name="bat_query_fail") result(status)
       import; type(c_ptr), value :: query; character(c_char), intent(in) :: text(*); integer(c_int) :: status
@@ -1158,6 +1183,73 @@ contains
     if (status == 0) status = c_add_values(query, c_text(name), c_component(component), BAT_FLOAT64, &
       address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t))
   end subroutine
+
+  ! The particles whose value is one of `values` or lies in one of the closed ranges
+  ! ranges(1, i) to ranges(2, i); if `negated`, those of which neither is so.
+  subroutine add_set_int64(query, name, component, values, ranges, negated, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    integer(c_int64_t), contiguous, target, intent(in) :: values(:), ranges(:, :)
+    logical, intent(in) :: negated
+    integer, intent(out) :: status
+    status = check_ranges(query, name, component, size(ranges, 1))
+    if (status == 0) status = c_add_set(query, c_text(name), c_component(component), BAT_INT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t), &
+      address(c_loc(ranges), size(ranges, kind=c_int64_t)), size(ranges, 2, kind=c_int64_t), &
+      merge(1_c_int, 0_c_int, negated))
+  end subroutine
+
+  subroutine add_set_real64(query, name, component, values, ranges, negated, status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component
+    real(c_double), contiguous, target, intent(in) :: values(:), ranges(:, :)
+    logical, intent(in) :: negated
+    integer, intent(out) :: status
+    status = check_ranges(query, name, component, size(ranges, 1))
+    if (status == 0) status = c_add_set(query, c_text(name), c_component(component), BAT_FLOAT64, &
+      address(c_loc(values), size(values, kind=c_int64_t)), size(values, kind=c_int64_t), &
+      address(c_loc(ranges), size(ranges, kind=c_int64_t)), size(ranges, 2, kind=c_int64_t), &
+      merge(1_c_int, 0_c_int, negated))
+  end subroutine
+
+  ! What is within `radius` of `center`, or, if `outside`, what is not.
+  subroutine bat_query_add_sphere(query, center, radius, outside, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: center(3), radius
+    logical, intent(in) :: outside
+    integer, intent(out) :: status
+    status = c_add_sphere(query, center, radius, merge(1_c_int, 0_c_int, outside))
+  end subroutine
+
+  ! What lies between two planes: lower <= normal . position <= upper.
+  subroutine bat_query_add_slab(query, normal, lower, upper, outside, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: normal(3), lower, upper
+    logical, intent(in) :: outside
+    integer, intent(out) :: status
+    status = c_add_slab(query, normal, lower, upper, merge(1_c_int, 0_c_int, outside))
+  end subroutine
+
+  ! What is in the box around `center` whose sides are 2 half_extents long and point along axes(:, 1),
+  ! axes(:, 2) and axes(:, 3).
+  subroutine bat_query_add_oriented_box(query, center, axes, half_extents, outside, status)
+    type(c_ptr), intent(in) :: query
+    real(c_double), intent(in) :: center(3), axes(3, 3), half_extents(3)
+    logical, intent(in) :: outside
+    integer, intent(out) :: status
+    status = c_add_oriented_box(query, center, axes, half_extents, merge(1_c_int, 0_c_int, outside))
+  end subroutine
+
+  integer function check_ranges(query, name, component, ends) result(status)
+    type(c_ptr), intent(in) :: query
+    character(*), intent(in) :: name
+    integer, intent(in) :: component, ends
+    status = check_target(query, name, component)
+    if (status == 0 .and. ends /= 2) status = c_query_fail(query, &
+      c_text('ranges of "' // name // '" must have the shape (2, n): lower and upper ends'))
+  end function
 
   ! What is refused here makes the query fail, as what C refuses.
   integer function check_target(query, name, component) result(status)

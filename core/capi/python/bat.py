@@ -700,15 +700,17 @@ class Dataset:
         return self._attribute(index.value)
 
     def read(self, attributes=None, *, quality=1.0, after_quality=0.0, box=None, half_open=False,
-             ranges=None, values=None, part=0, parts=1, threads=0):
+             ranges=None, values=None, not_values=None, shapes=None, part=0, parts=1, threads=0):
         """The particles that match, as Particles.
 
         attributes: names; None for all. box: 6 numbers, closed, or without its upper faces if
         half_open. ranges: list of (name, lower, upper) or (name, component, lower, upper), closed;
         each end is any real number, however large, or None for no limit, and is compared without
         rounding. values: dict of name, or (name, component), to numbers of which the value must be
-        one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. part, parts: this reader's
-        equal share.
+        one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. A pair in a list is a closed
+        range: {"id": [3, (5, 90)]}. not_values: the same of what the value must not be; NaN is
+        nothing that is named. shapes: list of Sphere, Slab and OrientedBox, in all of which the
+        particles are, or outside of which. part, parts: this reader's equal share.
 
         Collective if the dataset was opened with a communicator; each rank asks its own question,
         and all ranks name the same attributes.
@@ -720,8 +722,10 @@ class Dataset:
                 names = [_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else _names(attributes, "attributes")
                 found = [self._find(name) for name in names]
-                _fill(query, quality, after_quality, box, half_open, ranges, values, part, parts,
+                _fill(query, quality, after_quality, box, half_open, ranges, shapes, part, parts,
                       threads)
+                _add_values(query, values, "values", False)
+                _add_values(query, not_values, "not_values", True)
             _call(comm, "select", self._owned.pointer, query.pointer,
                   ctypes.byref(selection.pointer))
             with _agreed(comm):
@@ -837,7 +841,90 @@ def _add_range(query, given):
             query.pointer, name, component, *_typed(ends[0]), *_typed(ends[1])))
 
 
-def _fill(query, quality, after_quality, box, half_open, ranges, values, part, parts, threads):
+def _pairs(given, name):
+    """Ends of ranges in a list of numbers and pairs, and the numbers."""
+    what = f"values of '{name}'"
+    if not isinstance(given, (list, tuple)) or not any(isinstance(one, tuple) for one in given):
+        return [], given
+    ends, single = [], []
+    for one in given:
+        if not isinstance(one, tuple):
+            single.append(one)
+            continue
+        if len(one) != 2:
+            _refuse(f"{what}: {one}; a range is a pair (lower, upper)")
+        lower, upper = _number(one[0], what), _number(one[1], what)
+        if lower > upper:
+            _refuse(f"{what}: the range {one} ends before it begins")
+        ends += [lower, upper]
+    return ends, single
+
+
+def _add_values(query, values, what, negated):
+    if values is not None and not hasattr(values, "items"):
+        _refuse_type(what, values, "a dict of names and numbers")
+    for key, given in () if values is None else values.items():
+        if not isinstance(key, str) and (not isinstance(key, tuple) or len(key) != 2):
+            _refuse_type(what, key, "names and (name, component)")
+        target = (key,) if isinstance(key, str) else key
+        name, component = _target(what, *target)
+        ends, single = _pairs(given, target[0])
+        array = _numbers(ends + list(single) if ends else single, target[0])
+        if not array.size:
+            array = array.astype(np.int64)
+        size = array.dtype.itemsize
+        _check(_lib().bat_query_add_set(
+            query.pointer, name, component, ctypes.c_int(_TYPES[array.dtype.name]),
+            ctypes.c_void_p(array.ctypes.data + len(ends) * size),
+            ctypes.c_uint64(array.size - len(ends)), ctypes.c_void_p(array.ctypes.data),
+            ctypes.c_uint64(len(ends) // 2), ctypes.c_int(negated)))
+
+
+def _reals(numbers_given, count, what):
+    array = np.ascontiguousarray(_plain(numbers_given, what), dtype=np.float64).reshape(-1)
+    if array.size != count:
+        _refuse(f"{what}: {array.size} numbers; {count} are needed")
+    return array
+
+
+class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=(False,))):
+    """What is within `radius` of `center`, (3,); or, if `outside`, what is not."""
+
+    def _add(self, query):
+        center = _reals(self.center, 3, "center of a sphere")
+        _check(_lib().bat_query_add_sphere(
+            query.pointer, ctypes.c_void_p(center.ctypes.data),
+            _real(self.radius, "radius of a sphere"), ctypes.c_int(bool(self.outside))))
+
+
+class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults=(False,))):
+    """What lies between two planes: lower <= normal . position <= upper; or, if `outside`, what does
+    not. normal: (3,), of any length but 0. The ends may be infinite."""
+
+    def _add(self, query):
+        normal = _reals(self.normal, 3, "normal of a slab")
+        _check(_lib().bat_query_add_slab(
+            query.pointer, ctypes.c_void_p(normal.ctypes.data),
+            _real(self.lower, "lower end of a slab"), _real(self.upper, "upper end of a slab"),
+            ctypes.c_int(bool(self.outside))))
+
+
+class OrientedBox(collections.namedtuple(
+        "OrientedBox", "center axes half_extents outside", defaults=(False,))):
+    """A box around `center`, (3,), whose sides are 2 half_extents, (3,), long and point along the
+    rows of axes, (3, 3), usually of length 1 and at right angles; or, if `outside`, what is not in
+    it."""
+
+    def _add(self, query):
+        center = _reals(self.center, 3, "center of an oriented box")
+        axes = _reals(self.axes, 9, "axes of an oriented box")
+        half_extents = _reals(self.half_extents, 3, "half extents of an oriented box")
+        _check(_lib().bat_query_add_oriented_box(
+            query.pointer, ctypes.c_void_p(center.ctypes.data), ctypes.c_void_p(axes.ctypes.data),
+            ctypes.c_void_p(half_extents.ctypes.data), ctypes.c_int(bool(self.outside))))
+
+
+def _fill(query, quality, after_quality, box, half_open, ranges, shapes, part, parts, threads):
     lib = _lib()
     _check(lib.bat_query_set_quality(
         query.pointer, _real(quality, "quality"), _real(after_quality, "after_quality")))
@@ -847,16 +934,9 @@ def _fill(query, quality, after_quality, box, half_open, ranges, values, part, p
         _check(call(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
     for given in () if ranges is None else _list(ranges, "ranges", _RANGES):
         _add_range(query, given)
-    if values is not None and not hasattr(values, "items"):
-        _refuse_type("values", values, "a dict of names and numbers")
-    for key, given in () if values is None else values.items():
-        if not isinstance(key, str) and (not isinstance(key, tuple) or len(key) != 2):
-            _refuse_type("values", key, "names and (name, component)")
-        target = (key,) if isinstance(key, str) else key
-        name, component = _target("values", *target)
-        array = _numbers(given, target[0])
-        _check(lib.bat_query_add_values(
-            query.pointer, name, component, ctypes.c_int(_TYPES[array.dtype.name]),
-            ctypes.c_void_p(array.ctypes.data), ctypes.c_uint64(array.size)))
+    for shape in () if shapes is None else _list(shapes, "shapes", "lists of shapes"):
+        if not isinstance(shape, (Sphere, Slab, OrientedBox)):
+            _refuse_type("shapes", shape, "Sphere, Slab and OrientedBox")
+        shape._add(query)  # pylint: disable=protected-access
     _check(lib.bat_query_set_part(query.pointer, _int(part, "part"), _int(parts, "parts")))
     _check(lib.bat_query_set_threads(query.pointer, _int(threads, "threads")))

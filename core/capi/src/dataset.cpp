@@ -230,6 +230,54 @@ std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, st
   return numbers;
 }
 
+bool flag_of(int value, const char* what)
+{
+  if (value != 0 && value != 1)
+  {
+    refuse(fmt::format("{} is {}; allowed are 0 and 1", what, value));
+  }
+  return value == 1;
+}
+
+void add_set(bat_query* query, const char* attribute, std::int64_t component, int type,
+  const void* values, std::uint64_t count, const void* ranges, std::uint64_t range_count,
+  int negated)
+{
+  bat_query& own = need(query, "query");
+  bat::AttributeValues list;
+  list.attribute = need_text(attribute, "attribute name");
+  list.component = component_of(component, list.attribute);
+  list.negated = flag_of(negated, "negated");
+  const bat::ScalarType scalar = type_of(type);
+  if (need_size(count, "the number of values") != 0)
+  {
+    need(static_cast<const std::byte*>(values), "array of values");
+  }
+  if (need_size(range_count, "the number of ranges") != 0)
+  {
+    need(static_cast<const std::byte*>(ranges), "array of ranges");
+  }
+  list.values = numbers_of(scalar, values, count);
+  const std::vector<bat::Number> ends = numbers_of(scalar, ranges, 2 * range_count);
+  for (std::uint64_t i = 0; i != range_count; ++i)
+  {
+    list.ranges.push_back({ ends[2 * i], ends[2 * i + 1] });
+  }
+  own.query.values.push_back(std::move(list));
+}
+
+std::array<double, 3> vector_of(const double* xyz, const char* what)
+{
+  need(xyz, what);
+  return { xyz[0], xyz[1], xyz[2] };
+}
+
+template <class Form>
+void add_shape(bat_query* query, Form form, int outside)
+{
+  need(query, "query").query.shapes.push_back({ form, flag_of(outside, "outside") });
+}
+
 // At one end of a range, at an address; none if that is NULL.
 bat::Number end_of(int type, const void* number, double none)
 {
@@ -625,20 +673,46 @@ int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t c
 int bat_query_add_values(bat_query* query, const char* attribute, int64_t component, int type,
   const void* values, uint64_t count)
 {
+  return guard_condition(
+    query, [&] { add_set(query, attribute, component, type, values, count, nullptr, 0, 0); });
+}
+
+int bat_query_add_set(bat_query* query, const char* attribute, int64_t component, int type,
+  const void* values, uint64_t count, const void* ranges, uint64_t range_count, int negated)
+{
+  return guard_condition(query,
+    [&]
+    { add_set(query, attribute, component, type, values, count, ranges, range_count, negated); });
+}
+
+int bat_query_add_sphere(bat_query* query, const double* center, double radius, int outside)
+{
+  return guard_condition(query,
+    [&] {
+      add_shape(query, bat::Sphere{ vector_of(center, "center"), radius }, outside);
+    });
+}
+
+int bat_query_add_slab(
+  bat_query* query, const double* normal, double lower, double upper, int outside)
+{
+  return guard_condition(query,
+    [&] {
+      add_shape(query, bat::Slab{ vector_of(normal, "normal"), lower, upper }, outside);
+    });
+}
+
+int bat_query_add_oriented_box(bat_query* query, const double* center, const double* axes,
+  const double* half_extents, int outside)
+{
   return guard_condition(query,
     [&]
     {
-      bat_query& own = need(query, "query");
-      bat::AttributeValues list{ need_text(attribute, "attribute name"), std::nullopt, {} };
-      list.component = component_of(component, list.attribute);
-      const bat::ScalarType scalar = type_of(type);
-      need_size(count, "the number of values");
-      if (count != 0)
-      {
-        need(static_cast<const std::byte*>(values), "array of values");
-      }
-      list.values = numbers_of(scalar, values, count);
-      own.query.values.push_back(std::move(list));
+      need(axes, "axes");
+      const bat::OrientedBox box{ vector_of(center, "center"),
+        { vector_of(axes, "axes"), vector_of(axes + 3, "axes"), vector_of(axes + 6, "axes") },
+        vector_of(half_extents, "half_extents") };
+      add_shape(query, box, outside);
     });
 }
 

@@ -278,6 +278,24 @@ extern "C"
    * lists. */
   BAT_API int bat_query_add_values(bat_query* query, const char* attribute, int64_t component,
     int type, const void* values, uint64_t count);
+  /* The same with ranges among the numbers: a particle matches if its value equals one of `count`
+   * numbers or lies in one of `range_count` closed ranges, whose lower and upper ends alternate in
+   * `ranges`; with `negated` 1, if it does neither, which is so of NaN. Numbers and ends are of
+   * `type` and are copied. */
+  BAT_API int bat_query_add_set(bat_query* query, const char* attribute, int64_t component,
+    int type, const void* values, uint64_t count, const void* ranges, uint64_t range_count,
+    int negated);
+  /* Only particles within `radius` of a place; with lower <= normal . position <= upper; or in a box
+   * around `center`, whose sides are 2 `half_extents` long and point along `axes`, three times x, y,
+   * z. With `outside` 1, those that are not. bat/query.hpp has the formulas, which hold to the last
+   * bit. Any number of them, which all hold, beside the box; what they may not be is an error of
+   * the query. */
+  BAT_API int bat_query_add_sphere(
+    bat_query* query, const double* center, double radius, int outside);
+  BAT_API int bat_query_add_slab(
+    bat_query* query, const double* normal, double lower, double upper, int outside);
+  BAT_API int bat_query_add_oriented_box(bat_query* query, const double* center, const double* axes,
+    const double* half_extents, int outside);
   /* For wrappers in other languages, which refuse conditions too: makes the query fail with this
    * text, and returns INVALID_ARGUMENT. */
   BAT_API int bat_query_fail(bat_query* query, const char* text);
