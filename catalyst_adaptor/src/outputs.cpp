@@ -110,7 +110,7 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   {
     try
     {
-      writers[i]->write_lists(comm, { this->last_files_[i] }, step.time);
+      writers[i]->write_lists(comm, { this->last_files_[i] }, step.number, step.time);
     }
     catch (const Error& e)
     {

@@ -1,4 +1,5 @@
-"""A simulation that dies leaves a series that is whole up to its last finished step, and is continued.
+"""A simulation that dies leaves a series that is whole up to its last finished step, and is continued
+there, or from an earlier step.
 
 Usage: test_killed_series.py BAT_VALIDATE MPIEXEC [ARGUMENT...]
 
@@ -31,9 +32,9 @@ def listed(folder):
 def run_and_kill(folder, first, after):
     process = subprocess.Popen([*COMMAND, sys.executable, WRITER, folder, str(first), "100000"],
                                start_new_session=True)
-    before = len(listed(folder))
+    before = listed(folder)
     deadline = time.monotonic() + 60
-    while len(listed(folder)) == before and time.monotonic() < deadline:
+    while listed(folder) == before and time.monotonic() < deadline:
         assert process.poll() is None, "the simulation ended by itself"
         time.sleep(0.01)
     time.sleep(after)
@@ -70,14 +71,21 @@ def main():
         folder = pathlib.Path(name)
         last = -1
         for round_ in range(ROUNDS):
-            run_and_kill(folder, last + 1, randomly.uniform(0, 0.3))
+            # Every other run has lost steps that are written, as after a restart from a checkpoint.
+            first = max(0, last + 1 - (randomly.randrange(10) if round_ % 2 else 0))
+            run_and_kill(folder, first, randomly.uniform(0, 0.3))
             last = len(listed(folder)) - 1
             check(folder, range(last + 1))
-            print(f"round {round_}: {last + 1} steps are whole", flush=True)
+            print(f"round {round_}: from {first} on, {last + 1} steps are whole", flush=True)
         # A finished run over the place where the last one died leaves nothing of it.
         subprocess.run([*COMMAND, sys.executable, WRITER, folder, str(last + 1), str(last + 2)],
                        check=True, timeout=60)
         check(folder, range(last + 3))
+        # Nor does one that comes back.
+        subprocess.run([*COMMAND, sys.executable, WRITER, folder, str(last), str(last)], check=True,
+                       timeout=60)
+        check(folder, range(last + 1))
+        assert not (folder / f"dust_{last + 1:04d}.bat").exists()
 
 
 if __name__ == "__main__":

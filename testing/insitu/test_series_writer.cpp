@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
+#include <memory>
 
 namespace
 {
@@ -82,28 +85,190 @@ TEST(SeriesWriter, EveryStepIsThereWithItsTime)
   }
 }
 
+// What rank 0 is told.
+struct Notices
+{
+  std::shared_ptr<std::vector<std::string>> lines = std::make_shared<std::vector<std::string>>();
+
+  void operator()(const std::string& line) const { this->lines->push_back(line); }
+};
+
+void write(SeriesWriter& writer, std::int64_t step, double time, std::uint64_t count = 100)
+{
+  const clouds::Cloud mine = dealt(make_cloud(count, 1));
+  (void)writer.write(MPI_COMM_WORLD, step, time, { species("", mine) });
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder)
+{
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // As after a restart from a checkpoint in the midst of the series.
-TEST(SeriesWriter, AListIsContinued)
+TEST(SeriesWriter, AListIsContinuedWithoutWhatWasWrittenAfterTheStepItComesBackTo)
 {
   const SharedDir folder;
   const FilePattern pattern((folder / "dust_{timestep}").string());
-  const clouds::Cloud mine = dealt(make_cloud(100, 1));
+  bat::mpi::WriteOptions options;
+  options.target_bytes = 1000; // several leaf files
   {
-    SeriesWriter writer(pattern, {});
-    for (const std::int64_t step : { 1, 2, 3, 4 })
+    SeriesWriter writer(pattern, options);
+    for (const std::int64_t step : { 1, 2, 3, 4, 5 })
     {
-      (void)writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { species("", mine) });
+      write(writer, step, static_cast<double>(step), 2000);
     }
   }
   if (rank() == 0)
   {
+    EXPECT_TRUE(std::filesystem::exists(folder / "dust_4.bat.leaves"));
     std::filesystem::remove(folder / "dust_1.bat");
+    std::filesystem::remove_all(folder / "dust_1.bat.leaves");
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  SeriesWriter writer(pattern, {});
-  (void)writer.write(MPI_COMM_WORLD, 3, 2.75, { species("", mine) });
+  const Notices notices;
+  SeriesWriter writer(pattern, options, notices);
+  write(writer, 3, 2.75);
+  EXPECT_EQ(
+    listed(folder / "dust.bat.series"), (Listed{ { "dust_2.bat", 2 }, { "dust_3.bat", 2.75 } }));
+  write(writer, 7, 7);
   EXPECT_EQ(listed(folder / "dust.bat.series"),
-    (Listed{ { "dust_2.bat", 2 }, { "dust_3.bat", 2.75 }, { "dust_4.bat", 4 } }));
+    (Listed{ { "dust_2.bat", 2 }, { "dust_3.bat", 2.75 }, { "dust_7.bat", 7 } }));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0)
+  {
+    EXPECT_EQ(names_in(folder / ""),
+      (std::vector<std::string>{ "dust.bat.series", "dust_2.bat", "dust_2.bat.leaves", "dust_3.bat",
+        "dust_3.bat.leaves", "dust_7.bat", "dust_7.bat.leaves" }));
+    ASSERT_EQ(notices.lines->size(), 1U);
+    EXPECT_NE(notices.lines->front().find("has come back to step 3: 2 steps from 4 to 5"),
+      std::string::npos)
+      << notices.lines->front();
+  }
+}
+
+// Steps between those of the run before, in files whose names have the time in them.
+TEST(SeriesWriter, AStepThatNoFileHasReplacesThoseAfterItToo)
+{
+  const SharedDir folder;
+  const FilePattern pattern((folder / "d_{time:.2f}_{timestep:03d}").string());
+  for (const auto& steps : { std::vector<std::int64_t>{ 0, 10, 20, 30 }, { 15, 25 } })
+  {
+    SeriesWriter writer(pattern, {}, Notices());
+    for (const std::int64_t step : steps)
+    {
+      write(writer, step, 0.25 * static_cast<double>(step));
+    }
+  }
+  EXPECT_EQ(listed(folder / "d.bat.series"),
+    (Listed{ { "d_0.00_000.bat", 0 }, { "d_2.50_010.bat", 2.5 }, { "d_3.75_015.bat", 3.75 },
+      { "d_6.25_025.bat", 6.25 } }));
+  if (rank() == 0)
+  {
+    EXPECT_FALSE(std::filesystem::exists(folder / "d_5.00_020.bat"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "d_7.50_030.bat"));
+  }
+}
+
+// LAMMPS of 2021 counts steps on after a restart, but begins its time at 0.
+TEST(SeriesWriter, AClockThatBeginsAgainIsListedAsIfItHadGoneOn)
+{
+  const SharedDir folder;
+  const FilePattern pattern((folder / "dust_{timestep:03d}").string());
+  const Notices notices;
+  const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t begin_of_clock)
+  {
+    SeriesWriter writer(pattern, {}, notices);
+    for (std::int64_t step = first; step <= last; step += 10)
+    {
+      write(writer, step, 0.125 * static_cast<double>(step - begin_of_clock));
+    }
+  };
+  run(0, 60, 0);
+  run(50, 80, 40);
+  run(80, 100, 80);
+  Listed expected;
+  for (int step = 0; step <= 100; step += 10)
+  {
+    const std::string digits = std::to_string(1000 + step).substr(1);
+    expected.emplace_back("dust_" + digits + ".bat", 0.125 * step);
+  }
+  EXPECT_EQ(listed(folder / "dust.bat.series"), expected);
+  EXPECT_EQ(bat::Dataset::open(folder / "dust_060.bat").time(), 2.5) << "the file has the clock's";
+  if (rank() == 0)
+  {
+    ASSERT_EQ(notices.lines->size(), 3U); // a step that goes, and each clock that begins again
+    EXPECT_NE(notices.lines->at(1).find("the time of step 50 is 1.25"), std::string::npos)
+      << notices.lines->at(1);
+  }
+}
+
+TEST(SeriesWriter, TimesThatStandStillAreListedAsSteps)
+{
+  const SharedDir folder;
+  SeriesWriter writer(FilePattern((folder / "d_{timestep}").string()), {}, Notices());
+  for (const std::int64_t step : { 5, 7, 8 })
+  {
+    write(writer, step, 0);
+  }
+  EXPECT_EQ(listed(folder / "d.bat.series"),
+    (Listed{ { "d_5.bat", 0 }, { "d_7.bat", 2 }, { "d_8.bat", 3 } }));
+}
+
+// As lists were before they had steps, after a restart of a clock that began again.
+TEST(SeriesWriter, AListOutOfOrderIsPutInOrder)
+{
+  const SharedDir folder;
+  const FilePattern pattern((folder / "d_{timestep:02d}").string());
+  {
+    SeriesWriter writer(pattern, {});
+    for (const std::int64_t step : { 0, 10, 20, 30 })
+    {
+      write(writer, step, static_cast<double>(step % 20));
+    }
+  }
+  if (rank() == 0)
+  {
+    std::ofstream(folder / "d.bat.series") << R"({ "file-series-version": "1.0", "files": [
+      { "name": "d_00.bat", "time": 0 }, { "name": "d_20.bat", "time": 0 },
+      { "name": "d_10.bat", "time": 10 }, { "name": "d_30.bat", "time": 10 } ] })";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  SeriesWriter writer(pattern, {}, Notices());
+  write(writer, 40, 20);
+  EXPECT_EQ(listed(folder / "d.bat.series"),
+    (Listed{ { "d_00.bat", 0 }, { "d_10.bat", 10 }, { "d_20.bat", 20 }, { "d_30.bat", 30 },
+      { "d_40.bat", 40 } }));
+}
+
+TEST(SeriesWriter, FilesThatAreNotOfThisSeriesStay)
+{
+  const SharedDir folder;
+  {
+    SeriesWriter writer(FilePattern((folder / "d_{timestep}").string()), {});
+    write(writer, 5, 5);
+  }
+  if (rank() == 0)
+  {
+    std::filesystem::copy_file(folder / "d_5.bat", folder / "kept.bat");
+    std::ofstream(folder / "notes.bat") << "no particles";
+    std::ofstream(folder / "d.bat.series") << R"({ "file-series-version": "1.0", "files": [
+      { "name": "d_5.bat", "time": 5 }, { "name": "kept.bat", "time": 6 },
+      { "name": "notes.bat", "time": 7 } ] })";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  SeriesWriter writer(FilePattern((folder / "d_{timestep}").string()), {}, Notices());
+  write(writer, 1, 1);
+  EXPECT_EQ(listed(folder / "d.bat.series"),
+    (Listed{ { "d_1.bat", 1 }, { "kept.bat", 6 }, { "notes.bat", 7 } }));
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_TRUE(std::filesystem::exists(folder / "kept.bat"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "d_5.bat"));
 }
 
 TEST(SeriesWriter, SpeciesBecomeSeriesOfTheirOwn)
@@ -207,8 +372,9 @@ TEST(SeriesWriter, TwoWritersOfOneListKeepBothFiles)
   (void)underscore.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
   (void)dash.write(MPI_COMM_WORLD, 1, 1, { species("", mine) });
   (void)underscore.write(MPI_COMM_WORLD, 2, 2, { species("", mine) });
+  // ParaView tells files apart by their times.
   EXPECT_EQ(listed(folder / "d.bat.series"),
-    (Listed{ { "d-1.bat", 1 }, { "d_1.bat", 1 }, { "d_2.bat", 2 } }));
+    (Listed{ { "d_1.bat", 1 }, { "d-1.bat", std::nextafter(1.0, 2.0) }, { "d_2.bat", 2 } }));
 }
 
 TEST(SeriesWriter, NamesThatAreNoUtf8AreRefusedBeforeAnythingIsWritten)

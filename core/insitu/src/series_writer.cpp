@@ -1,6 +1,7 @@
 #include "agreement.hpp"
 #include "bat/insitu.hpp"
 #include "comm.hpp"
+#include "dataset/dataset_folder.hpp"
 #include "series_list.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -65,6 +67,34 @@ void make_folders(const std::vector<WrittenFile>& files)
   }
 }
 
+// Whether it can be printed or not: a notice is no failure.
+void print(const std::string& notice)
+{
+  (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
+}
+
+// What cannot be removed stays.
+void remove_dataset(const std::filesystem::path& top) noexcept
+{
+  std::error_code stays;
+  if (std::filesystem::remove(top, stays))
+  {
+    remove_leftovers(top, {});
+  }
+}
+
+std::string text_of_return(
+  const std::filesystem::path& list, const SeriesEntries& dropped, std::int64_t step)
+{
+  const std::string steps = dropped.size() == 1
+    ? fmt::format("step {}", *dropped.front().step)
+    : fmt::format(
+        "{} steps from {} to {}", dropped.size(), *dropped.front().step, *dropped.back().step);
+  return fmt::format("{}: the simulation has come back to step {}: {} that it had written before "
+                     "{} removed",
+    list.string(), step, steps, dropped.size() == 1 ? "is" : "are");
+}
+
 // Pieces of all species of a name, with the step they belong to.
 std::vector<mpi::Piece> pieces_of(
   std::vector<Species>& species, const std::string& name, std::int64_t step, double time)
@@ -99,9 +129,18 @@ std::string to_json(const WrittenFile& file)
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options)
+// A list as this writer has left it.
+struct SeriesWriter::List
+{
+  SeriesEntries entries;
+  std::filesystem::file_time_type written;
+  bool has_told_of_clock = false;
+};
+
+SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice)
   : pattern_(std::move(pattern))
   , options_(std::move(options))
+  , notice_(notice ? std::move(notice) : Notice(&print))
 {
 }
 
@@ -109,7 +148,7 @@ std::vector<WrittenFile> SeriesWriter::write(
   MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species)
 {
   std::vector<WrittenFile> files = this->write_files(comm, step, time, std::move(species));
-  this->write_lists(comm, files, time);
+  this->write_lists(comm, files, step, time);
   return files;
 }
 
@@ -147,14 +186,15 @@ std::vector<WrittenFile> SeriesWriter::write_files(
   return files;
 }
 
-void SeriesWriter::write_lists(MPI_Comm comm, const std::vector<WrittenFile>& files, double time)
+void SeriesWriter::write_lists(
+  MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time)
 {
   const mpi::OwnComm own(comm);
   std::optional<mpi::Failure> failure;
   for (std::size_t i = 0; own.rank() == 0 && i != files.size(); ++i)
   {
     // One list that cannot be written does not keep the others back.
-    std::optional<mpi::Failure> here = mpi::attempt([&] { this->list(files[i], time); });
+    std::optional<mpi::Failure> here = mpi::attempt([&] { this->list(files[i], step, time); });
     if (!failure)
     {
       failure = std::move(here);
@@ -189,17 +229,44 @@ std::vector<WrittenFile> SeriesWriter::files_of(
   return files;
 }
 
-void SeriesWriter::list(const WrittenFile& file, double time)
+void SeriesWriter::list(const WrittenFile& file, std::int64_t step, double time)
 {
   const std::filesystem::path path = this->pattern_.series(file.species);
-  List& list = this->lists_[path.string()];
+  const std::filesystem::path folder = path.parent_path();
+  std::shared_ptr<List>& held = this->lists_[path.string()];
+  held = held ? held : std::make_shared<List>();
+  List& list = *held;
   std::error_code not_there;
   if (list.entries.empty() || std::filesystem::last_write_time(path, not_there) != list.written)
   {
     list.entries = read_series(path); // somebody else's, or nobody's
   }
-  add_to_series(list.entries, name_in_list(file.path, path), time);
+  // Two patterns may share a list.
+  const auto is_of_this_series = [&](const SeriesEntry& entry)
+  {
+    const OwnTime own = own_time_of(folder / entry.file);
+    const std::filesystem::path ours = this->pattern_.file(
+      own.step.value_or(*entry.step), own.time.value_or(entry.time), file.species);
+    return name_in_list(ours, path) == entry.file;
+  };
+  const SeriesChange change = add_to_series(
+    list.entries, folder, name_in_list(file.path, path), step, time, is_of_this_series);
   write_series(path, list.entries, this->options_.build.flush);
   list.written = std::filesystem::last_write_time(path);
+  for (const SeriesEntry& entry : change.dropped)
+  {
+    remove_dataset(folder / entry.file);
+  }
+  if (!change.dropped.empty())
+  {
+    this->notice_(text_of_return(path, change.dropped, step));
+  }
+  if (change.clock_is_back && !list.has_told_of_clock)
+  {
+    list.has_told_of_clock = true;
+    this->notice_(fmt::format("{}: the time of step {} is {}, which is not after that of the step "
+                              "before; it is listed as {}, and later ones accordingly",
+      path.string(), step, time, change.time));
+  }
 }
 }

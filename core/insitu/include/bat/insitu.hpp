@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace bat::insitu
@@ -60,12 +61,20 @@ struct WrittenFile
 [[nodiscard]] std::string to_json(const WrittenFile& file);
 
 /// Writes steps, each as one dataset per species, and keeps NAME.bat.series beside them: the list
-/// of the files with their times that ParaView opens as one source, complete after every step. A
-/// list that is there already is continued: it keeps the files that still exist. Not thread-safe.
+/// of the files with their times that ParaView opens as one source, complete after every step, in
+/// the order of the steps. A list that is there already is continued: it keeps the files that still
+/// exist. A simulation that comes back to a step, e.g. after a restart, replaces what was written
+/// from that step on: such files leave the list, and are removed once the list is replaced. No two
+/// times in a list are equal: INSITU.md says what becomes of a clock that goes back. Not
+/// thread-safe.
 class SeriesWriter
 {
 public:
-  SeriesWriter(FilePattern pattern, mpi::WriteOptions options);
+  /// Called on rank 0 with a line that a person should read.
+  using Notice = std::function<void(const std::string&)>;
+
+  /// Without `notice`, notices go to the standard error.
+  SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice = {});
 
   /// Collective. Writes the particles of all ranks; `step` and `time` are stored in the files.
   /// Ranks may have different species and pieces; a species that a rank lacks is empty there. The
@@ -80,21 +89,18 @@ public:
   /// should all be safe before a list can fail: the files of a step, and their places in the lists.
   std::vector<WrittenFile> write_files(
     MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species);
-  void write_lists(MPI_Comm comm, const std::vector<WrittenFile>& files, double time);
+  void write_lists(
+    MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time);
 
 private:
   [[nodiscard]] std::vector<WrittenFile> files_of(
     const std::vector<std::string>& names, std::int64_t step, double time) const;
-  void list(const WrittenFile& file, double time);
+  void list(const WrittenFile& file, std::int64_t step, double time);
 
   FilePattern pattern_;
   mpi::WriteOptions options_;
-  /// A list as this writer has left it.
-  struct List
-  {
-    std::vector<std::pair<std::string, double>> entries; ///< files and times
-    std::filesystem::file_time_type written;
-  };
-  std::map<std::string, List> lists_; ///< rank 0: by path
+  Notice notice_;
+  struct List;
+  std::map<std::string, std::shared_ptr<List>> lists_; ///< rank 0: by path
 };
 }
