@@ -1,14 +1,14 @@
 #include "adaptor.hpp"
 
 #include "bat/catalyst_bat.h"
+#include "bat/query.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <utility>
 
 namespace bat::catalyst
 {
@@ -18,51 +18,14 @@ using json = nlohmann::json;
 
 constexpr const char* kConfigVariable = "CATALYST_BAT_CONFIG";
 
-// The simulation's state, unless this rank has none.
-std::optional<Step> read_step(const Node& root)
-{
-  const auto timestep = root.find("state/timestep");
-  const auto number = timestep ? timestep : root.find("state/cycle");
-  if (!number || number->is_empty())
-  {
-    return std::nullopt;
-  }
-  const auto numbers = number->numbers();
-  const double value = numbers && numbers->count == 1 ? float64_at(*numbers, 0) : 0.5;
-  if (value != std::floor(value) || std::abs(value) > 0x1p62)
-  {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "{} is of type {}; one whole number is allowed", number->path(), number->type_name()));
-  }
-  Step step;
-  step.number =
-    is_integer(numbers->type) ? int64_at(*numbers, 0) : static_cast<std::int64_t>(value);
-  step.time = static_cast<double>(step.number);
-  if (const auto time = root.find("state/time"); time && !time->is_empty())
-  {
-    const auto seconds = time->numbers();
-    step.time = seconds && seconds->count == 1 ? float64_at(*seconds, 0)
-                                               : std::numeric_limits<double>::quiet_NaN();
-    if (!std::isfinite(step.time))
-    {
-      throw Error(ErrorCode::InvalidArgument,
-        fmt::format("{} is of type {}; one finite number is allowed", time->path(),
-          seconds && seconds->count == 1 ? fmt::format("{} with {}", time->type_name(), step.time)
-                                         : time->type_name()));
-    }
-  }
-  return step;
-}
-
 // For messages: also where the step is what is wrong.
 std::string name_of_step(const std::optional<Node>& root, std::uint64_t call)
 {
   try
   {
-    if (const auto step = root ? read_step(*root) : std::nullopt)
+    if (const auto number = root ? read_state(*root).number : std::nullopt)
     {
-      return fmt::format("step {}", step->number);
+      return fmt::format("step {}", *number);
     }
   }
   catch (const Error&)
@@ -91,11 +54,121 @@ bool asks_to_stop(const json& options)
   return options.is_object() && found != options.end() && *found == "stop";
 }
 
+// Of a field, for what is told once.
+std::string key_of(const std::string& channel, const std::string& mesh, const std::string& field)
+{
+  return fmt::format("{}\n{}\n{}", channel, mesh, field);
+}
+
+// Whether it can be printed or not: the other ranks go on.
+void print_warning(const std::string& warning)
+{
+  (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
+}
+
+// All ranks write the same fields.
+void drop_fields(std::vector<Channel>& channels, const std::vector<UnwrittenField>& fields)
+{
+  for (Channel& channel : channels)
+  {
+    for (FoundSpecies& species : channel.species)
+    {
+      const auto is_dropped = [&](const AttributeView& attribute)
+      {
+        return std::any_of(fields.begin(), fields.end(),
+          [&](const UnwrittenField& f) {
+            return f.channel == channel.name && f.mesh == species.mesh && f.field == attribute.name;
+          });
+      };
+      for (Domain& domain : species.domains)
+      {
+        auto& attributes = domain.particles.attributes;
+        attributes.erase(
+          std::remove_if(attributes.begin(), attributes.end(), is_dropped), attributes.end());
+      }
+    }
+  }
+}
+
+std::vector<mpi::Piece> pieces_of(const std::vector<Channel>& channels, const SpeciesKey& key)
+{
+  std::vector<mpi::Piece> pieces;
+  for (const Channel& channel : channels)
+  {
+    for (const FoundSpecies& found : channel.species)
+    {
+      if (channel.name != key.channel || found.mesh != key.mesh || found.topology != key.topology)
+      {
+        continue;
+      }
+      for (const Domain& domain : found.domains)
+      {
+        pieces.push_back({ domain.particles, domain.ghosts, 1 });
+      }
+    }
+  }
+  return pieces;
+}
+
+std::vector<std::string> names_in(const std::map<std::string, int>& fields)
+{
+  std::vector<std::string> names;
+  for (const auto& [name, components] : fields)
+  {
+    names.push_back(name);
+  }
+  return names;
+}
+
+// Those of fields that are there, with numbers of components.
+std::vector<std::string> indexes_of(
+  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
+{
+  const std::vector<std::string> names = names_in(fields);
+  std::vector<std::string> found;
+  for (const std::string& index : wanted)
+  {
+    try
+    {
+      const AttributeRange target = parse_range_target(index, names);
+      if (target.component.value_or(0) < fields.at(target.attribute))
+      {
+        found.push_back(index);
+      }
+    }
+    catch (const Error&)
+    {
+    }
+  }
+  return found;
+}
+
+// What went wrong, in one line.
+void throw_all(const std::vector<Failure>& failures)
+{
+  if (failures.empty())
+  {
+    return;
+  }
+  std::vector<std::string> texts;
+  for (const Failure& failure : failures)
+  {
+    texts.emplace_back(failure.what());
+  }
+  throw Failure(
+    failures.front().status(), failures.front().code(), fmt::format("{}", fmt::join(texts, "; ")));
+}
+
 std::string config_path()
 {
   const char* path = std::getenv(kConfigVariable);
   return path ? path : "";
 }
+}
+
+Adaptor::Adaptor()
+  : outputs_(&print_warning)
+{
 }
 
 void Adaptor::initialize(const conduit_node* params)
@@ -183,7 +256,7 @@ void Adaptor::share_options()
   json mine = { { "node", this->node_options_ }, { "pipelines", json::array() } };
   for (const Pipeline& pipeline : this->pipelines_)
   {
-    mine["pipelines"].push_back({ pipeline.channel, pipeline.file });
+    mine["pipelines"].push_back({ pipeline.name, pipeline.channel, pipeline.file });
   }
   std::vector<std::string> texts;
   this->together(CATALYST_BAT_BAD_OPTIONS,
@@ -291,7 +364,7 @@ void Adaptor::execute(const conduit_node* params)
   catch (...)
   {
     const Failure failure = current_failure(CATALYST_BAT_BAD_NODE);
-    this->outputs_.count_failed_step();
+    this->outputs_.count_step(false);
     const std::string what =
       fmt::format("{}: {}", name_of_step(root, this->calls_++), failure.what());
     throw Failure(failure.status(), failure.code(), what);
@@ -371,9 +444,10 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
       mine.add_warnings(this->warnings_);
       if (root)
       {
-        if (const auto step = read_step(*root))
+        mine.add(read_state(*root));
+        if (const auto pipelines = selected_pipelines(*root))
         {
-          mine.add(*step);
+          mine.add_pipelines(*pipelines);
         }
         channels = this->read_channels(*root, options, mine);
       }
@@ -381,9 +455,46 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
     });
   const Census census = Census::of(this->union_of(texts));
   this->warn(census, options);
-  const auto number = static_cast<std::int64_t>(this->calls_);
-  const Step step = census.step().value_or(Step{ number, static_cast<double>(number) });
-  this->outputs_.write(this->communicator_->get(), step, this->jobs_of(channels, census, options));
+  this->left_out_ = { census.unreadable(), census.unwritten() };
+  if (options.stop_on_error)
+  {
+    this->refuse_wrong_fields();
+  }
+  const Step step = census.step(static_cast<std::int64_t>(this->calls_));
+  drop_fields(channels, this->left_out_.fields);
+  std::vector<Job> jobs = this->jobs_of(channels, census, step, options);
+  std::vector<Failure> failures;
+  if (!jobs.empty() || this->left_out_.channels.empty())
+  {
+    try
+    {
+      this->outputs_.write(this->communicator_->get(), step, std::move(jobs));
+    }
+    catch (...)
+    {
+      failures.push_back(current_failure(CATALYST_BAT_BAD_NODE));
+    }
+  }
+  for (const auto& [channel, reason] : this->left_out_.channels)
+  {
+    failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
+      fmt::format("channel {} is not written: {}", channel, reason));
+  }
+  throw_all(failures);
+  this->outputs_.count_step(true);
+}
+
+// Whoever wants to stop on errors does not want to find out later what is missing.
+void Adaptor::refuse_wrong_fields() const
+{
+  for (const UnwrittenField& field : this->left_out_.fields)
+  {
+    if (field.is_wrong)
+    {
+      throw Error(
+        ErrorCode::InvalidArgument, this->told_.at(key_of(field.channel, field.mesh, field.field)));
+    }
+  }
 }
 
 std::vector<Channel> Adaptor::read_channels(
@@ -397,39 +508,52 @@ std::vector<Channel> Adaptor::read_channels(
     const std::string name = node.name();
     const ChannelOptions& own = options.of(name);
     census.add_channel(name);
-    if (this->is_wanted(name, options) && this->is_due(own))
+    if (!this->is_wanted(name, options) || !this->is_due(own))
     {
-      channels.push_back(read_channel(node, { own.keep_ghosts, own.fields }));
-      census.add(channels.back());
+      continue;
+    }
+    try
+    {
+      Channel channel = read_channel(node, { own.keep_ghosts, own.fields });
+      for (UnreadField& field : channel.unread)
+      {
+        // Once: thousands of ranks would say the same in every step.
+        const bool is_told = this->told_.count(key_of(name, field.mesh, field.name)) != 0;
+        field.reason =
+          is_told ? "" : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
+      }
+      census.add(channel);
+      channels.push_back(std::move(channel));
+    }
+    catch (const Error& e)
+    {
+      if (e.code() != ErrorCode::InvalidArgument)
+      {
+        throw;
+      }
+      census.add_unreadable(name, this->communicator_->prefix() + e.what());
     }
   }
   return channels;
 }
 
 std::vector<Job> Adaptor::jobs_of(
-  std::vector<Channel>& channels, const Census& census, const Options& options)
+  std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options)
 {
-  const std::vector<SpeciesKey> keys = census.species(this->names_);
-  const std::vector<std::string> names = this->names_.names(keys);
+  const std::vector<SpeciesKey> keys = census.species(this->known_);
+  const std::vector<std::string> names = names_of(keys);
   std::vector<Job> jobs;
   for (std::size_t i = 0; i != keys.size(); ++i)
   {
-    Job job{ { names[i], {} }, "", options.of(keys[i].channel) };
-    for (Channel& channel : channels)
+    const SpeciesKey& key = keys[i];
+    if (!key.topology.empty() &&
+      std::find(this->known_.begin(), this->known_.end(), key) == this->known_.end())
     {
-      for (FoundSpecies& found : channel.species)
-      {
-        if (channel.name != keys[i].channel || found.mesh != keys[i].mesh ||
-          found.topology != keys[i].topology)
-        {
-          continue;
-        }
-        for (Domain& domain : found.domains)
-        {
-          job.species.pieces.push_back({ domain.particles, domain.ghosts, 1 });
-        }
-      }
+      this->known_.push_back(key);
     }
+    Job job{ key.channel, { names[i], pieces_of(channels, key) }, census.step(key.channel, step),
+      "", options.of(key.channel) };
+    job.options.sorted_indexes = indexes_of(job.options.sorted_indexes, census.written_fields(key));
     if (options.names_output || this->pipelines_.empty())
     {
       job.pattern = job.options.output;
@@ -438,7 +562,7 @@ std::vector<Job> Adaptor::jobs_of(
     }
     for (const Pipeline& pipeline : this->pipelines_)
     {
-      if (pipeline.channel == keys[i].channel)
+      if (pipeline.channel == key.channel && census.has_pipeline(pipeline.name))
       {
         job.pattern = pipeline.file;
         jobs.push_back(job);
@@ -450,7 +574,10 @@ std::vector<Job> Adaptor::jobs_of(
 
 void Adaptor::warn(const Census& census, const Options& options)
 {
-  std::vector<std::string> warnings = census.warnings();
+  for (const std::string& warning : census.warnings())
+  {
+    this->tell(warning, warning);
+  }
   const auto& there = census.channels();
   const auto lacks = [](const std::vector<std::string>& names, const std::string& name)
   { return std::find(names.begin(), names.end(), name) == names.end(); };
@@ -458,31 +585,64 @@ void Adaptor::warn(const Census& census, const Options& options)
   {
     if (lacks(there, channel))
     {
-      warnings.push_back(fmt::format("channel {} of the options is not there; there are {}",
-        channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
+      const std::string what = fmt::format("channel {} of the options is not there; there are {}",
+        channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
+      this->tell(what, what);
     }
+  }
+  const std::vector<UnwrittenField> unwritten = census.unwritten();
+  for (const UnwrittenField& field : unwritten)
+  {
+    const std::string what = field.is_wrong
+      ? fmt::format(
+          "channel {}, field {} is not written: {}", field.channel, field.field, field.reason)
+      : fmt::format(
+          "channel {}, field {} {}: it is not written", field.channel, field.field, field.reason);
+    const bool is_error = field.is_wrong && options.stop_on_error;
+    this->tell(key_of(field.channel, field.mesh, field.field), what, !is_error);
   }
   for (const std::string& channel : there)
   {
     const std::vector<std::string> fields = census.fields(channel);
-    const auto& asked = options.of(channel).fields;
-    for (const std::string& field : asked.value_or(std::vector<std::string>()))
+    const ChannelOptions& own = options.of(channel);
+    const auto miss =
+      [&](const char* what, const std::string& name, const std::vector<std::string>& others)
     {
-      if (!fields.empty() && lacks(fields, field))
+      const bool is_told = std::any_of(unwritten.begin(), unwritten.end(),
+        [&](const UnwrittenField& u) { return u.channel == channel && u.field == name; });
+      if (!is_told && !others.empty())
       {
-        warnings.push_back(fmt::format("field {} of the options is not in channel {}; there are {}",
-          field, channel, fmt::join(fields, ", ")));
+        const std::string text = fmt::format("{} {} of the options is not in channel {}; there are "
+                                             "{}",
+          what, name, channel, fmt::join(others, ", "));
+        this->tell(text, text);
+      }
+    };
+    for (const std::string& field : own.fields.value_or(std::vector<std::string>()))
+    {
+      if (lacks(fields, field))
+      {
+        miss("field", field, fields);
+      }
+    }
+    const std::map<std::string, int> written = census.written_fields(channel);
+    for (const std::string& index : own.sorted_indexes)
+    {
+      if (indexes_of({ index }, written).empty())
+      {
+        miss("sorted index", index, names_in(written));
       }
     }
   }
   this->warnings_.clear();
-  for (const std::string& warning : warnings)
+}
+
+// Once for each key.
+void Adaptor::tell(const std::string& key, const std::string& warning, bool prints)
+{
+  if (this->told_.emplace(key, warning).second && prints && this->is_root())
   {
-    if (this->told_.insert(warning).second && this->is_root())
-    {
-      // Whether it can be printed or not: the other ranks go on.
-      (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
-    }
+    print_warning(warning);
   }
 }
 
@@ -513,6 +673,24 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
     set(node, "ghosts", file.report.skipped);
     set(node, "bytes", file.report.file_bytes);
     api.set_float64(api.fetch(node, "seconds"), file.report.seconds.total);
+  }
+  const auto leave_out = [&](const std::string& channel, const std::string& reason)
+  {
+    conduit_node* node = api.append(api.fetch(root, "left_out"));
+    api.set_string(api.fetch(node, "channel"), channel.c_str());
+    api.set_string(api.fetch(node, "reason"), reason.c_str());
+    return node;
+  };
+  for (const auto& [channel, reason] : this->left_out_.channels)
+  {
+    leave_out(channel, reason);
+  }
+  for (const UnwrittenField& field : this->left_out_.fields)
+  {
+    const auto told = this->told_.find(key_of(field.channel, field.mesh, field.field));
+    conduit_node* node =
+      leave_out(field.channel, told == this->told_.end() ? field.reason : told->second);
+    api.set_string(api.fetch(node, "field"), field.field.c_str());
   }
   const Totals& totals = this->outputs_.totals();
   set(root, "total/steps", totals.steps);

@@ -14,9 +14,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::catalyst
@@ -26,6 +27,7 @@ namespace bat::catalyst
 class Adaptor
 {
 public:
+  Adaptor();
   /// Once. What goes wrong on one rank while MPI does not run yet, execute() tells the others.
   void initialize(const conduit_node* params);
   void execute(const conduit_node* params);
@@ -52,16 +54,18 @@ private:
   [[nodiscard]] bool is_due(const Options& options) const;
   [[nodiscard]] std::vector<Channel> read_channels(
     const Node& root, const Options& options, Census& census) const;
+  void refuse_wrong_fields() const;
   [[nodiscard]] std::vector<Job> jobs_of(
-    std::vector<Channel>& channels, const Census& census, const Options& options);
+    std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options);
   void warn(const Census& census, const Options& options);
+  void tell(const std::string& key, const std::string& warning, bool prints = true);
 
   std::optional<ConduitApi> api_;
   nlohmann::json node_options_ = nlohmann::json::object();
   nlohmann::json file_options_ = nlohmann::json::object();
   std::vector<Pipeline> pipelines_;
-  std::vector<std::string> warnings_; // of initialize
-  std::set<std::string> told_;
+  std::vector<std::string> warnings_;       // of initialize
+  std::map<std::string, std::string> told_; // warnings by what they are of; the same on all ranks
   std::optional<std::int64_t> comm_handle_;
   std::optional<Failure> failure_; // of initialize, on this rank
   std::optional<Communicator> communicator_;
@@ -70,8 +74,14 @@ private:
     false; // as the options of this call say; once joined, the same on all ranks
 
   Options options_;
-  std::uint64_t calls_ = 0; // of execute, before this one
-  SpeciesNames names_;
+  std::uint64_t calls_ = 0;       // of execute, before this one
+  std::vector<SpeciesKey> known_; // species of the steps so far
   Outputs outputs_;
+  struct LeftOut
+  {
+    std::vector<std::pair<std::string, std::string>> channels; // and why
+    std::vector<UnwrittenField> fields;
+  };
+  LeftOut left_out_; // of the last step
 };
 }

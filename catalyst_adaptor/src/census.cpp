@@ -2,7 +2,7 @@
 
 #include "bat/error.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -19,6 +19,15 @@ bool contains(const List& list, const Value& value)
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+template <class List, class Value>
+void add_once(List& list, const Value& value)
+{
+  if (!contains(list, value))
+  {
+    list.push_back(value);
+  }
+}
+
 std::string text_of(const json& line)
 {
   try
@@ -32,18 +41,77 @@ std::string text_of(const json& line)
   }
 }
 
-void add_once(std::vector<std::string>& list, const std::string& value)
+// Reasons quote what was found.
+std::string as_utf8(const std::string& text)
 {
-  if (!contains(list, value))
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
+    .get<std::string>();
+}
+
+json to_json(const State& state)
+{
+  return { state.number ? json(*state.number) : json(), state.time ? json(*state.time) : json() };
+}
+
+State state_of(const json& json)
+{
+  State state;
+  if (!json.at(0).is_null())
   {
-    list.push_back(value);
+    state.number = json.at(0).get<std::int64_t>();
   }
+  if (!json.at(1).is_null())
+  {
+    state.time = json.at(1).get<double>();
+  }
+  return state;
+}
+
+// "float64 x 3"
+std::string type_of(const ArrayView& values)
+{
+  const std::string name(name_of(values.type));
+  return values.components == 1 ? name : fmt::format("{} x {}", name, values.components);
+}
+
+int components_of(const std::string& type)
+{
+  const std::size_t x = type.find(" x ");
+  return x == std::string::npos ? 1 : std::stoi(type.substr(x + 3));
+}
+
+std::map<std::string, std::string> schema_of(const Domain& domain)
+{
+  std::map<std::string, std::string> schema;
+  for (const AttributeView& attribute : domain.particles.attributes)
+  {
+    schema.emplace(attribute.name, type_of(attribute.values));
+  }
+  return schema;
+}
+
+// Of several ranks: what the first says. Throws Error{InvalidArgument} if numbers differ.
+State agreed(const std::vector<State>& states, const std::string& path)
+{
+  State found;
+  for (const State& state : states)
+  {
+    if (found.number && state.number && *found.number != *state.number)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}/timestep is {} on one rank and {} on another; all must have the same", path,
+          *found.number, *state.number));
+    }
+    found.number = found.number ? found.number : state.number;
+    found.time = found.time ? found.time : state.time;
+  }
+  return found;
 }
 }
 
-void Census::add(const Step& step)
+void Census::add(const State& state)
 {
-  this->steps_.push_back(step);
+  this->states_.push_back(state);
 }
 
 void Census::add_channel(const std::string& channel)
@@ -53,9 +121,18 @@ void Census::add_channel(const std::string& channel)
 
 void Census::add(const Channel& channel)
 {
+  if (channel.state.number || channel.state.time)
+  {
+    this->states_of_channels_[channel.name].push_back(channel.state);
+  }
   for (const FoundSpecies& species : channel.species)
   {
-    this->species_.push_back({ channel.name, species.mesh, species.topology });
+    const SpeciesKey key{ channel.name, species.mesh, species.topology };
+    this->species_.push_back(key);
+    for (const Domain& domain : species.domains)
+    {
+      add_once(this->schemas_[key], schema_of(domain));
+    }
   }
   if (channel.has_others)
   {
@@ -66,7 +143,17 @@ void Census::add(const Channel& channel)
     this->empty_.push_back(channel.name);
   }
   this->fields_[channel.name].assign(channel.fields.begin(), channel.fields.end());
+  for (const UnreadField& field : channel.unread)
+  {
+    this->unwritten_.push_back(
+      { channel.name, field.mesh, field.name, as_utf8(field.reason), field.is_wrong });
+  }
   this->add_warnings(channel.warnings);
+}
+
+void Census::add_unreadable(const std::string& channel, const std::string& reason)
+{
+  this->unreadable_.emplace_back(channel, as_utf8(reason));
 }
 
 void Census::add_warnings(const std::vector<std::string>& warnings)
@@ -75,6 +162,11 @@ void Census::add_warnings(const std::vector<std::string>& warnings)
   {
     add_once(this->warnings_, warning);
   }
+}
+
+void Census::add_pipelines(const std::vector<std::string>& names)
+{
+  this->pipelines_ = names;
 }
 
 std::vector<std::string> Census::texts() const
@@ -88,14 +180,25 @@ std::vector<std::string> Census::texts() const
       add({ kind, value });
     }
   };
-  for (const Step& step : this->steps_)
+  for (const State& state : this->states_)
   {
-    add({ "step", step.number, step.time });
+    add({ "state", to_json(state) });
   }
   add_all("channel", this->channels_);
+  for (const auto& [channel, states] : this->states_of_channels_)
+  {
+    add({ "state of a channel", channel, to_json(states.front()) });
+  }
   for (const SpeciesKey& s : this->species_)
   {
     add({ "species", s.channel, s.mesh, s.topology });
+  }
+  for (const auto& [s, schemas] : this->schemas_)
+  {
+    for (const Schema& schema : schemas)
+    {
+      add({ "schema", s.channel, s.mesh, s.topology, schema });
+    }
   }
   add_all("empty", this->empty_);
   add_all("others", this->others_);
@@ -106,7 +209,19 @@ std::vector<std::string> Census::texts() const
       add({ "field", channel, field });
     }
   }
+  for (const UnwrittenField& f : this->unwritten_)
+  {
+    add({ "unwritten", f.channel, f.mesh, f.field, f.reason, f.is_wrong });
+  }
+  for (const auto& [channel, reason] : this->unreadable_)
+  {
+    add({ "unreadable", channel, reason });
+  }
   add_all("warning", this->warnings_);
+  if (this->pipelines_)
+  {
+    add({ "pipelines", *this->pipelines_ });
+  }
   return texts;
 }
 
@@ -118,17 +233,40 @@ Census Census::of(const std::vector<std::string>& texts)
     const json line = json::parse(text);
     const auto part = [&](std::size_t i) { return line.at(i).get<std::string>(); };
     const std::string kind = part(0);
-    if (kind == "step")
+    if (kind == "state")
     {
-      census.steps_.push_back({ line.at(1).get<std::int64_t>(), line.at(2).get<double>() });
+      census.states_.push_back(state_of(line.at(1)));
+    }
+    else if (kind == "state of a channel")
+    {
+      census.states_of_channels_[part(1)].push_back(state_of(line.at(2)));
     }
     else if (kind == "species")
     {
       census.species_.push_back({ part(1), part(2), part(3) });
     }
+    else if (kind == "schema")
+    {
+      census.schemas_[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
+    }
     else if (kind == "field")
     {
       census.fields_[part(1)].push_back(part(2));
+    }
+    else if (kind == "unwritten")
+    {
+      census.unwritten_.push_back({ part(1), part(2), part(3), part(4), line.at(5).get<bool>() });
+    }
+    else if (kind == "unreadable")
+    {
+      if (census.can_be_read(part(1)))
+      {
+        census.unreadable_.emplace_back(part(1), part(2));
+      }
+    }
+    else if (kind == "pipelines")
+    {
+      census.pipelines_ = line.at(1).get<std::vector<std::string>>();
     }
     else
     {
@@ -139,26 +277,37 @@ Census Census::of(const std::vector<std::string>& texts)
       add_once(list, part(1));
     }
   }
+  census.agree_on_states_of_channels();
   return census;
 }
 
-std::optional<Step> Census::step() const
+void Census::agree_on_states_of_channels()
 {
-  if (this->steps_.empty())
+  for (auto& [channel, states] : this->states_of_channels_)
   {
-    return std::nullopt;
-  }
-  for (const Step& other : this->steps_)
-  {
-    if (other.number != this->steps_.front().number)
+    try
     {
-      throw Error(ErrorCode::InvalidArgument,
-        fmt::format("catalyst/state/timestep is {} on one rank and {} on another; all must have "
-                    "the same",
-          this->steps_.front().number, other.number));
+      states = { agreed(states, fmt::format("catalyst/channels/{}/state", channel)) };
+    }
+    catch (const Error& e)
+    {
+      this->unreadable_.emplace_back(channel, e.what());
     }
   }
-  return this->steps_.front();
+}
+
+Step Census::step(std::int64_t counted) const
+{
+  const State state = agreed(this->states_, "catalyst/state");
+  const std::int64_t number = state.number.value_or(counted);
+  return { number, state.time.value_or(static_cast<double>(number)) };
+}
+
+Step Census::step(const std::string& channel, const Step& of_all) const
+{
+  const auto found = this->states_of_channels_.find(channel);
+  const State state = found == this->states_of_channels_.end() ? State() : found->second.front();
+  return { state.number.value_or(of_all.number), state.time.value_or(of_all.time) };
 }
 
 std::vector<std::string> Census::fields(const std::string& channel) const
@@ -167,24 +316,121 @@ std::vector<std::string> Census::fields(const std::string& channel) const
   return found == this->fields_.end() ? std::vector<std::string>() : found->second;
 }
 
-std::vector<SpeciesKey> Census::species(const SpeciesNames& before) const
+std::map<std::string, int> Census::written_fields(const SpeciesKey& species) const
 {
-  std::vector<SpeciesKey> result = this->species_;
-  for (const std::string& channel : this->empty_)
+  std::map<std::string, int> fields;
+  const auto found = this->schemas_.find(species);
+  if (found == this->schemas_.end())
   {
-    const bool is_empty = !contains(this->others_, channel) &&
-      std::none_of(this->species_.begin(), this->species_.end(),
-        [&](const SpeciesKey& s) { return s.channel == channel; });
-    const std::vector<SpeciesKey> known = before.known(channel);
-    if (is_empty && known.empty())
+    return fields;
+  }
+  for (const auto& [name, type] : found->second.front())
+  {
+    fields.emplace(name, components_of(type));
+  }
+  for (const UnwrittenField& field : this->unwritten())
+  {
+    if (field.channel == species.channel && field.mesh == species.mesh)
     {
-      result.push_back({ channel, "", "" });
+      fields.erase(field.field);
     }
-    else if (is_empty)
+  }
+  return fields;
+}
+
+std::map<std::string, int> Census::written_fields(const std::string& channel) const
+{
+  std::map<std::string, int> fields;
+  for (const auto& [species, schemas] : this->schemas_)
+  {
+    if (species.channel == channel)
     {
-      result.insert(result.end(), known.begin(), known.end());
+      fields.merge(this->written_fields(species));
+    }
+  }
+  return fields;
+}
+
+std::vector<UnwrittenField> Census::unwritten() const
+{
+  std::vector<UnwrittenField> result;
+  const auto is_in = [&](const UnwrittenField& f)
+  {
+    return std::any_of(result.begin(), result.end(),
+      [&](const UnwrittenField& o)
+      { return o.channel == f.channel && o.mesh == f.mesh && o.field == f.field; });
+  };
+  const auto add = [&](UnwrittenField field)
+  {
+    if (this->can_be_read(field.channel) && !is_in(field))
+    {
+      result.push_back(std::move(field));
+    }
+  };
+  for (const UnwrittenField& field : this->unwritten_)
+  {
+    add(field);
+  }
+  for (const auto& [species, schemas] : this->schemas_)
+  {
+    for (const Schema& schema : schemas)
+    {
+      for (const auto& [name, type] : schema)
+      {
+        for (const Schema& other : schemas)
+        {
+          const auto found = other.find(name);
+          if (found != other.end() && found->second == type)
+          {
+            continue;
+          }
+          const std::string there = found == other.end()
+            ? "missing on another"
+            : fmt::format("of type {} on another", found->second);
+          add({ species.channel, species.mesh, name,
+            fmt::format("it is of type {} on one rank or domain, and {}; all must have the same",
+              type, there),
+            true });
+        }
+      }
     }
   }
   return result;
+}
+
+bool Census::can_be_read(const std::string& channel) const
+{
+  return std::none_of(this->unreadable_.begin(), this->unreadable_.end(),
+    [&](const auto& entry) { return entry.first == channel; });
+}
+
+std::vector<SpeciesKey> Census::species(const std::vector<SpeciesKey>& before) const
+{
+  std::vector<SpeciesKey> result;
+  std::copy_if(this->species_.begin(), this->species_.end(), std::back_inserter(result),
+    [&](const SpeciesKey& s) { return this->can_be_read(s.channel); });
+  for (const std::string& channel : this->empty_)
+  {
+    const auto is_of_channel = [&](const SpeciesKey& s) { return s.channel == channel; };
+    if (contains(this->others_, channel) || !this->can_be_read(channel) ||
+      std::any_of(this->species_.begin(), this->species_.end(), is_of_channel))
+    {
+      continue;
+    }
+    if (std::any_of(before.begin(), before.end(), is_of_channel))
+    {
+      std::copy_if(before.begin(), before.end(), std::back_inserter(result), is_of_channel);
+    }
+    else
+    {
+      result.push_back({ channel, "", "" });
+    }
+  }
+  return result;
+}
+
+bool Census::has_pipeline(const std::string& name) const
+{
+  return !this->pipelines_ || contains(*this->pipelines_, name);
 }
 }

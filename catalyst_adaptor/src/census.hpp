@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::catalyst
@@ -18,35 +19,76 @@ struct Step
   double time = 0;
 };
 
+/// A field that is in no file of a step, though it is wanted.
+struct UnwrittenField
+{
+  std::string channel;
+  std::string mesh;
+  std::string field;
+  std::string reason;
+  bool is_wrong = true; ///< else it is of a kind that is never written
+};
+
 class Census
 {
 public:
-  void add(const Step& step);
+  void add(const State& state);
   /// A channel that is there, whether it is read or not.
   void add_channel(const std::string& channel);
   void add(const Channel& channel);
+  /// A channel that cannot be read, and why.
+  void add_unreadable(const std::string& channel, const std::string& reason);
   void add_warnings(const std::vector<std::string>& warnings);
+  /// The only io pipelines that are asked for in this step.
+  void add_pipelines(const std::vector<std::string>& names);
 
   [[nodiscard]] std::vector<std::string> texts() const;
   /// Of several ranks, in their order.
   static Census of(const std::vector<std::string>& texts);
 
-  /// The step that ranks have, or nothing. Throws Error{InvalidArgument} if they have several.
-  [[nodiscard]] std::optional<Step> step() const;
+  /// The step that ranks have, or the one that is counted. Throws Error{InvalidArgument} if they
+  /// have several.
+  [[nodiscard]] Step step(std::int64_t counted) const;
+  /// The step of a channel, which may have a number and a time of its own.
+  [[nodiscard]] Step step(const std::string& channel, const Step& of_all) const;
   [[nodiscard]] const std::vector<std::string>& channels() const { return this->channels_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
   /// Names of the fields of particles in a channel.
   [[nodiscard]] std::vector<std::string> fields(const std::string& channel) const;
-  /// All that there are. Of a channel that is empty everywhere: what it has had before.
-  [[nodiscard]] std::vector<SpeciesKey> species(const SpeciesNames& before) const;
+  /// What all ranks that have particles of a species have: names, and numbers of components.
+  [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
+  /// Those of any species of a channel.
+  [[nodiscard]] std::map<std::string, int> written_fields(const std::string& channel) const;
+  /// Channels that a rank cannot read, with the reason of the first such rank.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& unreadable() const
+  {
+    return this->unreadable_;
+  }
+  /// Fields that a rank cannot read, or that are not the same everywhere: no rank writes them.
+  [[nodiscard]] std::vector<UnwrittenField> unwritten() const;
+  /// All that there are in channels that can be read. Of a channel that is empty everywhere: those
+  /// of `before`, which are all that there have been.
+  [[nodiscard]] std::vector<SpeciesKey> species(const std::vector<SpeciesKey>& before) const;
+  /// Whether an io pipeline is asked for.
+  [[nodiscard]] bool has_pipeline(const std::string& name) const;
 
 private:
-  std::vector<Step> steps_;
+  void agree_on_states_of_channels();
+  [[nodiscard]] bool can_be_read(const std::string& channel) const;
+
+  /// Names of fields, and their types.
+  using Schema = std::map<std::string, std::string>;
+  std::vector<State> states_;
+  std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
-  std::vector<std::string> empty_;  // channels in which there is nothing
+  std::map<SpeciesKey, std::vector<Schema>> schemas_; // those that differ
+  std::vector<std::string> empty_;                    // channels in which there is nothing
   std::vector<std::string> others_; // channels with topologies that are no particles
   std::map<std::string, std::vector<std::string>> fields_;
+  std::vector<UnwrittenField> unwritten_;
+  std::vector<std::pair<std::string, std::string>> unreadable_;
   std::vector<std::string> warnings_;
+  std::optional<std::vector<std::string>> pipelines_;
 };
 }

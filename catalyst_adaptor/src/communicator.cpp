@@ -95,9 +95,13 @@ std::string Communicator::library()
 Communicator::Communicator(std::optional<std::int64_t> fortran_handle)
   : comm_(comm_of(fortran_handle))
 {
-  int rank = 0;
-  MPI_Comm_rank(this->comm_, &rank);
-  this->is_root_ = rank == 0;
+  MPI_Comm_rank(this->comm_, &this->rank_);
+  MPI_Comm_size(this->comm_, &this->ranks_);
+}
+
+std::string Communicator::prefix() const
+{
+  return this->ranks_ == 1 ? "" : fmt::format("rank {}: ", this->rank_);
 }
 
 int Communicator::greatest(int mine) const

@@ -25,7 +25,9 @@ public:
   explicit Communicator(std::optional<std::int64_t> fortran_handle);
 
   [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
-  [[nodiscard]] bool is_root() const noexcept { return this->is_root_; }
+  [[nodiscard]] bool is_root() const noexcept { return this->rank_ == 0; }
+  /// "rank 3: ", or nothing where there is but one.
+  [[nodiscard]] std::string prefix() const;
 
   /// Collective. The greatest value of all ranks.
   [[nodiscard]] int greatest(int mine) const;
@@ -34,6 +36,7 @@ public:
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
-  bool is_root_ = true;
+  int rank_ = 0;
+  int ranks_ = 1;
 };
 }

@@ -3,7 +3,11 @@
 #include "conduit_api.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace bat::catalyst
 {
@@ -59,5 +63,22 @@ bool DeviceMemory::has(const void* address) const noexcept
 {
   return (this->cuda_query_ && is_cuda(this->cuda_query_, address)) ||
     (this->hip_query_ && is_hip(this->hip_query_, address));
+}
+
+// Of a page: mincore reads nothing of it, and says ENOMEM where there is none.
+bool is_mapped(const void* address, std::size_t bytes) noexcept
+{
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  for (const std::uintptr_t byte : { first, first + (bytes - 1) })
+  {
+    unsigned char resident = 0;
+    void* const begin = reinterpret_cast<void*>(byte / page * page);
+    if (::mincore(begin, 1, &resident) != 0 && errno == ENOMEM)
+    {
+      return false;
+    }
+  }
+  return true;
 }
 }

@@ -1,5 +1,7 @@
-// Addresses that only a GPU can read.
+// Addresses that cannot be read here: those of a GPU, and those of nothing.
 #pragma once
+
+#include <cstddef>
 
 namespace bat::catalyst
 {
@@ -17,4 +19,8 @@ private:
   void* cuda_query_ = nullptr;
   void* hip_query_ = nullptr;
 };
+
+/// False if there is no memory at the first or the last of `bytes` bytes, as where a simulation has
+/// added an offset to a null pointer.
+[[nodiscard]] bool is_mapped(const void* address, std::size_t bytes) noexcept;
 }

@@ -1,5 +1,7 @@
 #include "mesh_reader.hpp"
 
+#include "names.hpp"
+
 #include "bat/error.hpp"
 
 #include <fmt/ranges.h>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -23,6 +26,13 @@ constexpr std::int64_t kCellGhosts = 1 | 32;
 {
   throw Error(ErrorCode::InvalidArgument, what);
 }
+
+// What no field can be read without.
+class BadMesh : public Error
+{
+public:
+  using Error::Error;
+};
 
 bool contains(const std::vector<std::string>& names, const std::string& name)
 {
@@ -98,13 +108,13 @@ public:
   }
 
   void read_mesh(const Node& mesh, const std::string& name);
+  void read_meshes(const Node& meshes);
   void ignore(const std::string& what);
 
 private:
   // A topology of particles in the domain that is being read.
   struct Topology
   {
-    std::size_t species = 0;
     std::uint64_t vertices = 0;
     Order by_vertex; // positions and fields of vertices
     Order by_element;
@@ -124,17 +134,19 @@ private:
     }
   };
 
-  void read_domain(const Node& domain, const std::string& mesh);
-  void read_topology(const Node& domain, const Node& node, const std::string& mesh);
+  void read_domain(const Node& domain, const std::string& mesh, bool is_placeholder = false);
+  void read_topology(const Node& domain, const Node& node);
   [[nodiscard]] bool are_particles(const Node& topology);
   [[nodiscard]] std::size_t species(const std::string& mesh, const std::string& topology);
   [[nodiscard]] std::vector<Numbers> read_axes(const Node& domain, const Node& topology) const;
   [[nodiscard]] Order read_connectivity(const Node& topology, std::uint64_t vertices) const;
-  void read_fields(const Node& domain);
-  [[nodiscard]] std::optional<Field> read_field(const Node& node);
+  void read_fields(const Node& domain, const std::string& mesh);
+  void read_ghosts(const Node& node, Ghosts kind);
+  void read_attribute(const Node& node, const std::string& mesh);
+  [[nodiscard]] std::optional<Field> read_field(const Node& node, std::string& unsuited);
+  [[nodiscard]] bool is_of_particles(const Node& field) const;
   [[nodiscard]] Topology* topology_of(const Node& field, bool has_values);
   [[nodiscard]] bool association_of(const Node& field) const;
-  [[nodiscard]] std::optional<std::vector<Node>> values_of(const Node& field, const Node& values);
   void check_length(const Field& field, const Node& component, std::uint64_t count) const;
   [[nodiscard]] Numbers array(const Node& node) const;
   void add_attribute(const Field& field);
@@ -171,7 +183,27 @@ void Reader::read_mesh(const Node& mesh, const std::string& name)
   }
 }
 
-void Reader::read_domain(const Node& domain, const std::string& mesh)
+// Names of the meshes that simulations split up are those of pieces.
+void Reader::read_meshes(const Node& meshes)
+{
+  for (std::size_t i = 0; i != meshes.size(); ++i)
+  {
+    const Node mesh = meshes.child(i);
+    const std::string name = meshes.is_list() ? std::to_string(i) : mesh.name();
+    const std::string whole = mesh_of(name, mesh.find("state/domain_id").has_value());
+    if (name.rfind("domain_x", 0) == 0 && is_domain(mesh))
+    {
+      this->read_domain(mesh, whole, true);
+    }
+    else
+    {
+      this->read_mesh(mesh, whole);
+    }
+  }
+}
+
+// A placeholder, which WarpX has on ranks without a box, does not know the names of the species.
+void Reader::read_domain(const Node& domain, const std::string& mesh, bool is_placeholder)
 {
   this->topologies_.clear();
   this->ignored_.clear();
@@ -186,11 +218,11 @@ void Reader::read_domain(const Node& domain, const std::string& mesh)
     const Node node = topologies->child(i);
     if (node.is_empty())
     {
-      static_cast<void>(this->species(mesh, node.name()));
+      this->topologies_.emplace(node.name(), Topology());
     }
     else if (this->are_particles(node))
     {
-      this->read_topology(domain, node, mesh);
+      this->read_topology(domain, node);
     }
     else
     {
@@ -198,12 +230,17 @@ void Reader::read_domain(const Node& domain, const std::string& mesh)
       this->channel_.has_others = true;
     }
   }
-  this->read_fields(domain);
+  this->read_fields(domain, mesh);
   for (auto& [name, topology] : this->topologies_)
   {
     if (topology.domain.particles.count != 0)
     {
-      this->channel_.species[topology.species].domains.push_back(std::move(topology.domain));
+      this->channel_.species[this->species(mesh, name)].domains.push_back(
+        std::move(topology.domain));
+    }
+    else if (!is_placeholder)
+    {
+      static_cast<void>(this->species(mesh, name));
     }
   }
 }
@@ -236,10 +273,9 @@ std::size_t Reader::species(const std::string& mesh, const std::string& topology
   return all.size() - 1;
 }
 
-void Reader::read_topology(const Node& domain, const Node& node, const std::string& mesh)
+void Reader::read_topology(const Node& domain, const Node& node)
 {
   Topology topology;
-  topology.species = this->species(mesh, node.name());
   const std::vector<Numbers> axes = this->read_axes(domain, node);
   topology.vertices = axes.empty() ? 0 : axes.front().count;
   topology.by_vertex = this->read_connectivity(node, topology.vertices);
@@ -347,45 +383,105 @@ Numbers Reader::array(const Node& node) const
     refuse(fmt::format(
       "{} is of type {}; an array of numbers is allowed", node.path(), node.type_name()));
   }
-  if (numbers->count != 0 && this->device_.has(numbers->data))
+  if (numbers->count == 0)
+  {
+    return *numbers;
+  }
+  if (this->device_.has(numbers->data))
   {
     refuse(
       fmt::format("{} is in the memory of a GPU; memory of the host is allowed: copy it before "
                   "catalyst_execute, or allocate it managed",
         node.path()));
   }
+  if (!is_mapped(
+        numbers->data, (numbers->count - 1) * numbers->stride_bytes + size_of(numbers->type)))
+  {
+    refuse(fmt::format("{} has {} values at {}, where this process has no memory", node.path(),
+      numbers->count, static_cast<const void*>(numbers->data)));
+  }
   return *numbers;
 }
 
-void Reader::read_fields(const Node& domain)
+void Reader::read_fields(const Node& domain, const std::string& mesh)
 {
   const auto fields = domain.find("fields");
   for (std::size_t i = 0; fields && i != fields->size(); ++i)
   {
     const Node node = fields->child(i);
     const std::string name = node.name();
-    const bool wanted = !this->options_.fields || contains(*this->options_.fields, name);
-    const auto field = this->read_field(node);
-    if (!field)
-    {
-      continue;
-    }
-    this->channel_.fields.insert(name);
     const Ghosts ghosts = ghosts_in(domain, name);
     if (ghosts != Ghosts::None && !this->options_.keep_ghosts)
     {
-      this->add_ghosts(*field, ghosts);
+      this->read_ghosts(node, ghosts);
     }
-    else if (wanted)
+    else if (!this->options_.fields || contains(*this->options_.fields, name))
     {
-      this->add_attribute(*field);
+      this->read_attribute(node, mesh);
+    }
+    else if (this->is_of_particles(node))
+    {
+      this->channel_.fields.insert(name);
     }
   }
 }
 
-// None if it is not of particles that are here, or of a type that is not written.
-std::optional<Reader::Field> Reader::read_field(const Node& node)
+// Without them, particles of other ranks would be taken for own ones: no step is better.
+void Reader::read_ghosts(const Node& node, Ghosts kind)
 {
+  std::string unsuited;
+  if (const auto field = this->read_field(node, unsuited))
+  {
+    this->channel_.fields.insert(node.name());
+    this->add_ghosts(*field, kind);
+  }
+  else if (!unsuited.empty())
+  {
+    refuse(fmt::format("{} marks ghosts and {}", node.path(), unsuited));
+  }
+}
+
+// One field that cannot be had does not keep the particles back.
+void Reader::read_attribute(const Node& node, const std::string& mesh)
+{
+  std::string unsuited;
+  try
+  {
+    if (const auto field = this->read_field(node, unsuited))
+    {
+      this->channel_.fields.insert(node.name());
+      this->add_attribute(*field);
+    }
+    else if (!unsuited.empty())
+    {
+      this->channel_.unread.push_back({ mesh, node.name(), unsuited, false });
+    }
+  }
+  catch (const BadMesh&)
+  {
+    throw;
+  }
+  catch (const Error& e)
+  {
+    this->channel_.unread.push_back({ mesh, node.name(), e.what(), true });
+  }
+}
+
+bool Reader::is_of_particles(const Node& field) const
+{
+  const auto topology = field.find("topology");
+  return topology && this->topologies_.count(topology->string().value_or("")) != 0;
+}
+
+// None if it is not of particles that are here, or of a type that is not written: `unsuited` says
+// which.
+std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& unsuited)
+{
+  if (const auto topology = node.find("topology");
+      topology && this->ignored_.count(topology->string().value_or("")) != 0)
+  {
+    return std::nullopt;
+  }
   const auto values = node.find("values");
   const auto leaves = values ? components_of(*values) : std::nullopt;
   const bool has_values = values && !values->is_empty() &&
@@ -398,12 +494,22 @@ std::optional<Reader::Field> Reader::read_field(const Node& node)
     return std::nullopt;
   }
   field.of_elements = this->association_of(node);
-  const auto components = this->values_of(node, node.require("values"));
-  if (!components)
+  const Node all = node.require("values");
+  if (!leaves)
   {
+    unsuited = fmt::format("is of type {}, not numbers", all.type_name());
     return std::nullopt;
   }
-  for (const Node& component : *components)
+  if (leaves->empty())
+  {
+    refuse(fmt::format("{} has no components", all.path()));
+  }
+  if (leaves->size() > static_cast<std::size_t>(kMaxComponents))
+  {
+    unsuited = fmt::format("has {} components, more than {}", leaves->size(), kMaxComponents);
+    return std::nullopt;
+  }
+  for (const Node& component : *leaves)
   {
     field.components.push_back(this->array(component));
     this->check_length(field, component, field.components.back().count);
@@ -424,7 +530,7 @@ Reader::Topology* Reader::topology_of(const Node& field, bool has_values)
   {
     return &found->second;
   }
-  if (has_values && this->ignored_.count(name) == 0)
+  if (has_values)
   {
     std::vector<std::string> names(this->ignored_.begin(), this->ignored_.end());
     for (const auto& [other, topology] : this->topologies_)
@@ -448,39 +554,19 @@ bool Reader::association_of(const Node& field) const
   return association == "element";
 }
 
-std::optional<std::vector<Node>> Reader::values_of(const Node& field, const Node& values)
-{
-  const auto components = components_of(values);
-  const std::string what = fmt::format("channel {}, field {}", this->channel_.name, field.name());
-  if (!components)
-  {
-    this->ignore(
-      fmt::format("{} is of type {}, not numbers: it is not written", what, values.type_name()));
-  }
-  else if (components->empty())
-  {
-    refuse(fmt::format("{} has no components", values.path()));
-  }
-  else if (components->size() > static_cast<std::size_t>(kMaxComponents))
-  {
-    this->ignore(fmt::format("{} has {} components, more than {}: it is not written", what,
-      components->size(), kMaxComponents));
-  }
-  else
-  {
-    return components;
-  }
-  return std::nullopt;
-}
-
 void Reader::check_length(const Field& field, const Node& component, std::uint64_t count) const
 {
   const std::uint64_t needed =
     field.of_elements ? field.topology->by_element.particles : field.topology->vertices;
   if (count != needed)
   {
-    refuse(fmt::format("{} has {} values; the topology has {} {}", component.path(), count, needed,
-      field.of_elements ? "elements" : "vertices"));
+    const std::string what = fmt::format("{} has {} values; the topology has {} {}",
+      component.path(), count, needed, field.of_elements ? "elements" : "vertices");
+    if (needed == 0)
+    {
+      throw BadMesh(ErrorCode::InvalidArgument, what); // its coordinates are missing
+    }
+    refuse(what);
   }
 }
 
@@ -526,6 +612,30 @@ void Reader::add_ghosts(const Field& field, Ghosts kind)
   }
 }
 
+// Names become those of files and attributes.
+void require_utf8(const Channel& channel)
+{
+  const auto require = [](const std::string& name, const char* what)
+  {
+    if (!is_utf8(name))
+    {
+      refuse(fmt::format("the name of a {} is no UTF-8", what));
+    }
+  };
+  for (const FoundSpecies& species : channel.species)
+  {
+    require(species.mesh + species.topology, "species");
+  }
+  for (const UnreadField& field : channel.unread)
+  {
+    require(field.name, "field");
+  }
+  for (const std::string& field : channel.fields)
+  {
+    require(field, "field");
+  }
+}
+
 void check_memory_space(const Node& channel)
 {
   const auto node = channel.find("memoryspace");
@@ -539,10 +649,42 @@ void check_memory_space(const Node& channel)
 }
 }
 
+State read_state(const Node& node)
+{
+  State state;
+  const auto timestep = node.find("state/timestep");
+  const auto number = timestep ? timestep : node.find("state/cycle");
+  if (number && !number->is_empty())
+  {
+    const auto numbers = number->numbers();
+    const double value = numbers && numbers->count == 1 ? float64_at(*numbers, 0) : 0.5;
+    if (value != std::floor(value) || std::abs(value) > 0x1p62)
+    {
+      refuse(fmt::format(
+        "{} is of type {}; one whole number is allowed", number->path(), number->type_name()));
+    }
+    state.number =
+      is_integer(numbers->type) ? int64_at(*numbers, 0) : static_cast<std::int64_t>(value);
+  }
+  if (const auto time = node.find("state/time"); time && !time->is_empty())
+  {
+    const auto seconds = time->numbers();
+    const bool is_one = seconds && seconds->count == 1;
+    state.time = is_one ? float64_at(*seconds, 0) : std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(*state.time))
+    {
+      refuse(fmt::format("{} is of type {}; one finite number is allowed", time->path(),
+        is_one ? fmt::format("{} with {}", time->type_name(), *state.time) : time->type_name()));
+    }
+  }
+  return state;
+}
+
 Channel read_channel(const Node& channel, const ReadOptions& options)
 {
   Channel result;
   result.name = channel.name();
+  result.state = read_state(channel);
   const auto data = channel.find("data");
   if (!data || data->is_empty())
   {
@@ -557,11 +699,7 @@ Channel read_channel(const Node& channel, const ReadOptions& options)
   }
   else if (type == "multimesh")
   {
-    for (std::size_t i = 0; i != data->size(); ++i)
-    {
-      const Node mesh = data->child(i);
-      reader.read_mesh(mesh, data->is_list() ? std::to_string(i) : mesh.name());
-    }
+    reader.read_meshes(*data);
   }
   else
   {
@@ -569,6 +707,7 @@ Channel read_channel(const Node& channel, const ReadOptions& options)
     reader.ignore(fmt::format(
       "channel {} is of type {}, not mesh or multimesh: it is not written", result.name, type));
   }
+  require_utf8(result);
   return result;
 }
 }

@@ -7,6 +7,7 @@
 
 #include "bat/particles.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,15 @@ struct ReadOptions
   bool keep_ghosts = false;
   std::optional<std::vector<std::string>> fields; ///< none: all
 };
+
+/// What a node says of the step, as far as it does.
+struct State
+{
+  std::optional<std::int64_t> number;
+  std::optional<double> time;
+};
+/// Of `node`/state. Throws Error{InvalidArgument}: no whole number, no finite time.
+[[nodiscard]] State read_state(const Node& node);
 
 /// Particles of one topology of one domain; at least one.
 struct Domain
@@ -35,18 +45,30 @@ struct FoundSpecies
   std::vector<Domain> domains;
 };
 
+/// A field that is wanted and cannot be had.
+struct UnreadField
+{
+  std::string mesh;
+  std::string name;
+  std::string reason;
+  bool is_wrong = true; ///< else it is of a kind that is never written
+};
+
 struct Channel
 {
   std::string name;
+  State state;                       ///< of its own
   std::vector<FoundSpecies> species; ///< in order of appearance
   bool has_others = false;           ///< topologies that are no particles
   std::set<std::string> fields;      ///< names of all fields of particles, written or not
+  std::vector<UnreadField> unread;
   std::vector<std::string> warnings;
   Arrays arrays; ///< copies that `species` borrows
 };
 
 /// Reads a node like catalyst/channels/NAME. What it returns borrows the arrays of the simulation.
-/// Throws Error{InvalidArgument} naming path, found and allowed: something is missing, of another
-/// type or length, out of range, or on a GPU.
+/// Fields that are not wanted are not looked at. Throws Error{InvalidArgument} naming path, found
+/// and allowed: something that particles need is missing, of another type or length, out of range,
+/// or on a GPU; so are marks of ghosts.
 [[nodiscard]] Channel read_channel(const Node& channel, const ReadOptions& options);
 }

@@ -3,111 +3,93 @@
 #include "bat/error.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
 
 namespace bat::catalyst
 {
 namespace
 {
-// What is below each parent, in order of appearance.
-using Children = std::map<std::string, std::vector<std::string>>;
+// What simulations call the only topology of a mesh.
+constexpr std::array<std::string_view, 6> kNamesThatSayNothing = { "main", "mesh", "particles",
+  "points", "topo", "topology" };
 
-void add(Children& children, const std::string& parent, const std::string& child)
+bool starts_with(std::string_view text, std::string_view begin)
 {
-  auto& known = children[parent];
-  if (std::find(known.begin(), known.end(), child) == known.end())
-  {
-    known.push_back(child);
-  }
-}
-
-// Name of each child, by parent and child.
-std::map<std::pair<std::string, std::string>, std::string> all_names(
-  ChildNames& names, const Children& children)
-{
-  std::map<std::pair<std::string, std::string>, std::string> result;
-  for (const auto& [parent, list] : children)
-  {
-    const std::vector<std::string> found = names.names(parent, list);
-    for (std::size_t i = 0; i != list.size(); ++i)
-    {
-      result.emplace(std::pair(parent, list[i]), found[i]);
-    }
-  }
-  return result;
-}
-
-void require_different(const std::vector<std::string>& names)
-{
-  std::vector<std::string> sorted = names;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end())
-  {
-    throw Error(ErrorCode::InvalidArgument,
-      fmt::format("two species are named '{}'; names of channels, meshes and topologies must make "
-                  "different ones",
-        *twice));
-  }
+  return text.substr(0, begin.size()) == begin;
 }
 }
 
-std::vector<std::string> ChildNames::names(
-  const std::string& parent, const std::vector<std::string>& children)
+std::string name_of(const SpeciesKey& key)
 {
-  if (children.size() == 1 && children.front().empty())
-  {
-    return { parent };
-  }
-  auto& known = this->names_[parent];
-  const bool alone = known.empty() && children.size() == 1;
+  const std::string mesh =
+    key.mesh.empty() ? key.channel : fmt::format("{}_{}", key.channel, key.mesh);
+  const bool says_nothing = key.topology.empty() || key.topology == key.channel ||
+    key.topology == key.mesh ||
+    std::find(kNamesThatSayNothing.begin(), kNamesThatSayNothing.end(), key.topology) !=
+      kNamesThatSayNothing.end();
+  return says_nothing ? mesh : fmt::format("{}_{}", mesh, key.topology);
+}
+
+std::vector<std::string> names_of(const std::vector<SpeciesKey>& species)
+{
   std::vector<std::string> names;
-  for (const std::string& child : children)
+  std::transform(species.begin(), species.end(), std::back_inserter(names), &name_of);
+  for (std::size_t i = 0; i != names.size(); ++i)
   {
-    const std::string fresh = alone ? parent : fmt::format("{}_{}", parent, child);
-    names.push_back(known.emplace(child, fresh).first->second);
+    const auto same = std::find(names.begin(), names.begin() + static_cast<long>(i), names[i]);
+    if (same != names.begin() + static_cast<long>(i))
+    {
+      const SpeciesKey& other = species[static_cast<std::size_t>(same - names.begin())];
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format(
+          "two species are named '{}': topology '{}' of channel '{}' and topology '{}' of "
+          "channel '{}'; names of channels, meshes and topologies must make different "
+          "ones",
+          names[i], other.topology, other.channel, species[i].topology, species[i].channel));
+    }
   }
   return names;
 }
 
-std::vector<std::string> SpeciesNames::names(const std::vector<SpeciesKey>& species)
+std::string mesh_of(const std::string& child, bool is_domain)
 {
-  Children meshes;
-  for (const SpeciesKey& s : species)
+  if (starts_with(child, "domain_"))
   {
-    add(meshes, s.channel, s.mesh);
+    return "";
   }
-  const auto mesh_names = all_names(this->meshes_, meshes);
-  Children topologies;
-  for (const SpeciesKey& s : species)
+  if (!is_domain)
   {
-    add(topologies, mesh_names.at({ s.channel, s.mesh }), s.topology);
+    return child;
   }
-  const auto topology_names = all_names(this->topologies_, topologies);
-  std::vector<std::string> names;
-  for (const SpeciesKey& s : species)
+  const std::size_t last = child.find_last_not_of("0123456789");
+  if (last == std::string::npos)
   {
-    names.push_back(topology_names.at({ mesh_names.at({ s.channel, s.mesh }), s.topology }));
-    if (!s.topology.empty())
-    {
-      this->known_.emplace(s, names.back());
-    }
+    return "";
   }
-  require_different(names);
-  return names;
+  if (last + 1 == child.size())
+  {
+    return child;
+  }
+  const std::size_t end = child.find_last_not_of("_-. ", last);
+  const std::string word = end == std::string::npos ? "" : child.substr(0, end + 1);
+  return word == "domain" ? "" : word;
 }
 
-std::vector<SpeciesKey> SpeciesNames::known(const std::string& channel) const
+bool is_utf8(const std::string& text)
 {
-  std::vector<SpeciesKey> result;
-  for (const auto& [key, name] : this->known_)
+  try
   {
-    if (key.channel == channel)
-    {
-      result.push_back(key);
-    }
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
   }
-  return result;
+  catch (const nlohmann::json::exception&)
+  {
+    return false;
+  }
 }
 }

@@ -1,7 +1,6 @@
-// Names of species and files, the same on all ranks and in all steps.
+// Names of species: the same on all ranks, in all steps, and after a restart.
 #pragma once
 
-#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,34 +20,24 @@ struct SpeciesKey
     return std::tie(this->channel, this->mesh, this->topology) <
       std::tie(other.channel, other.mesh, other.topology);
   }
+  [[nodiscard]] bool operator==(const SpeciesKey& other) const
+  {
+    return std::tie(this->channel, this->mesh, this->topology) ==
+      std::tie(other.channel, other.mesh, other.topology);
+  }
 };
 
-/// Gives children names below their parent: the parent's own to one that was alone when it was
-/// first seen, PARENT_CHILD to all others. A child keeps its name.
-class ChildNames
-{
-public:
-  /// Names of `children` in their order. They differ; one that is alone and empty is not
-  /// remembered.
-  std::vector<std::string> names(
-    const std::string& parent, const std::vector<std::string>& children);
+/// CHANNEL, CHANNEL_TOPOLOGY, CHANNEL_MESH or CHANNEL_MESH_TOPOLOGY. A topology whose name says
+/// nothing (mesh, points, particles, ... or that of its channel or mesh) is left out. Nothing but
+/// the key counts: neither what else there is, nor when it came.
+[[nodiscard]] std::string name_of(const SpeciesKey& key);
 
-private:
-  std::map<std::string, std::map<std::string, std::string>> names_;
-};
+/// Names of `species` in their order. Throws Error{InvalidArgument} if two have the same.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<SpeciesKey>& species);
 
-/// CHANNEL, CHANNEL_TOPOLOGY, CHANNEL_MESH or CHANNEL_MESH_TOPOLOGY, as short as it can be.
-class SpeciesNames
-{
-public:
-  /// Names of `species` in their order. Throws Error{InvalidArgument} if two have the same.
-  std::vector<std::string> names(const std::vector<SpeciesKey>& species);
-  /// Those of a channel that have names.
-  [[nodiscard]] std::vector<SpeciesKey> known(const std::string& channel) const;
+/// The mesh that a child of a multimesh is, or is a piece of: "" for domain_*, which are pieces of
+/// the channel's only mesh; for others that are domains, the name without the number at its end.
+[[nodiscard]] std::string mesh_of(const std::string& child, bool is_domain);
 
-private:
-  ChildNames meshes_;
-  ChildNames topologies_;
-  std::map<SpeciesKey, std::string> known_;
-};
+[[nodiscard]] bool is_utf8(const std::string& text);
 }

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "names.hpp"
+
 #include "bat/error.hpp"
 #include "bat/insitu.hpp"
 
@@ -19,18 +21,6 @@ using json = nlohmann::json;
 [[noreturn]] void refuse(const std::string& what)
 {
   throw Error(ErrorCode::InvalidArgument, what);
-}
-
-void require_utf8(const std::string& text, const std::string& path)
-{
-  try
-  {
-    static_cast<void>(json(text).dump());
-  }
-  catch (const json::exception&)
-  {
-    refuse(fmt::format("{} is no UTF-8", path));
-  }
 }
 
 // One option: its name for messages, and its value.
@@ -116,6 +106,10 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.fields = option.texts();
   }
+  else if (key == "sorted_indexes")
+  {
+    options.sorted_indexes = option.texts();
+  }
   else if (key == "every")
   {
     options.every = option.whole_number(1, std::numeric_limits<std::int64_t>::max());
@@ -151,7 +145,7 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
 }
 
 constexpr const char* kChannelKeys =
-  "output, fields, every, target_size, mode, threads, ghosts, flush";
+  "output, fields, sorted_indexes, every, target_size, mode, threads, ghosts, flush";
 
 // Either names, or objects with the options in which a channel differs.
 void set_channels(Options& options, const Option& option)
@@ -208,7 +202,10 @@ nlohmann::json to_json(const Node& node)
   }
   if (const auto text = node.string())
   {
-    require_utf8(*text, node.path());
+    if (!is_utf8(*text))
+    {
+      refuse(fmt::format("{} is no UTF-8", node.path()));
+    }
     return *text;
   }
   const auto numbers = node.numbers();

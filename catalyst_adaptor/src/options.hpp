@@ -20,6 +20,7 @@ struct ChannelOptions
 {
   std::string output = "{name}_{timestep:06d}.bat";
   std::optional<std::vector<std::string>> fields; ///< none: all
+  std::vector<std::string> sorted_indexes;        ///< see BuildOptions; of species that have them
   std::uint64_t every = 1;
   std::uint64_t target_bytes = 0; ///< 0: chosen
   PlanMode mode = PlanMode::Adaptive;

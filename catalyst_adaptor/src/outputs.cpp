@@ -2,9 +2,8 @@
 
 #include "bat/error.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <optional>
 #include <set>
 
 namespace bat::catalyst
@@ -18,18 +17,49 @@ mpi::WriteOptions write_options(const ChannelOptions& options)
   result.target_bytes = options.target_bytes;
   result.build.threads = options.threads;
   result.build.flush = options.flush;
+  result.build.sorted_indexes = options.sorted_indexes;
   return result;
 }
 
+// What fails does not keep the rest back. All ranks have the same failures.
+class Failures
+{
+public:
+  template <class F>
+  void attempt(F&& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (const Error& e)
+    {
+      this->code_ = this->texts_.empty() ? e.code() : this->code_;
+      this->texts_.emplace_back(e.what());
+    }
+  }
+  void throw_if_any() const
+  {
+    if (!this->texts_.empty())
+    {
+      throw Error(this->code_, fmt::format("{}", fmt::join(this->texts_, "; ")));
+    }
+  }
+
+private:
+  ErrorCode code_ = ErrorCode::InvalidArgument;
+  std::vector<std::string> texts_;
+};
+
 void require_different_files(
-  const std::vector<Job>& jobs, const std::vector<insitu::FilePattern>& patterns, const Step& step)
+  const std::vector<Job>& jobs, const std::vector<insitu::FilePattern>& patterns)
 {
   std::set<std::string> files;
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
     const std::string& name = jobs[i].species.name;
     for (const std::filesystem::path& path :
-      { patterns[i].file(step.number, step.time, name), patterns[i].series(name) })
+      { patterns[i].file(jobs[i].step.number, jobs[i].step.time, name), patterns[i].series(name) })
     {
       const std::string file = path.lexically_normal().string();
       if (!files.insert(file).second)
@@ -42,28 +72,22 @@ void require_different_files(
 }
 }
 
-// A pattern without the name of the species is that of one species only.
+// A pattern without the name of the species is that of the species that has its channel's name, if
+// the pattern is that of one channel; what else comes has its name added.
 std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jobs)
 {
-  std::map<std::string, std::vector<std::string>> users;
+  std::map<std::string, std::string> users;
   for (const Job& job : jobs)
   {
-    users[job.pattern].push_back(job.species.name);
+    const auto [user, is_new] = users.emplace(job.pattern, job.channel);
+    user->second = user->second == job.channel ? job.channel : "";
   }
-  std::map<std::pair<std::string, std::string>, std::string> names;
-  for (const auto& [pattern, species] : users)
-  {
-    const std::vector<std::string> found = this->file_names_.names(pattern, species);
-    for (std::size_t i = 0; i != species.size(); ++i)
-    {
-      names.emplace(std::pair(pattern, species[i]), found[i]);
-    }
-  }
+  this->channels_.insert(users.begin(), users.end());
   std::vector<insitu::FilePattern> patterns;
   for (const Job& job : jobs)
   {
     patterns.emplace_back(job.pattern);
-    if (names.at({ job.pattern, job.species.name }) != job.pattern)
+    if (this->channels_.at(job.pattern) != job.channel || job.species.name != job.channel)
     {
       patterns.back().add_name();
     }
@@ -74,11 +98,12 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
 insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
-  const std::string settings = fmt::format("{} {} {} {}", static_cast<int>(job.options.mode),
-    job.options.target_bytes, job.options.threads, job.options.flush);
+  const std::string settings =
+    fmt::format("{} {} {} {} {}", static_cast<int>(job.options.mode), job.options.target_bytes,
+      job.options.threads, job.options.flush, fmt::join(job.options.sorted_indexes, "\n"));
   if (!output.writer || output.settings != settings)
   {
-    output.writer.emplace(pattern, write_options(job.options));
+    output.writer.emplace(pattern, write_options(job.options), this->notice_);
     output.settings = settings;
   }
   return *output.writer;
@@ -87,40 +112,37 @@ insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePatte
 void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
 {
   const std::vector<insitu::FilePattern> patterns = this->patterns_of(jobs);
-  require_different_files(jobs, patterns, step);
+  require_different_files(jobs, patterns);
   this->last_step_ = step;
   this->last_files_.clear();
-  std::vector<insitu::SeriesWriter*> writers;
+  Failures failures;
+  std::vector<std::pair<insitu::SeriesWriter*, Step>> writers; // of last_files_
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    writers.push_back(&this->writer_of(jobs[i], patterns[i]));
-    for (insitu::WrittenFile& file :
-      writers.back()->write_files(comm, step.number, step.time, { std::move(jobs[i].species) }))
-    {
-      ++this->totals_.files;
-      this->totals_.particles += file.report.particles;
-      this->totals_.bytes += file.report.file_bytes;
-      this->totals_.seconds += file.report.seconds.total;
-      this->last_files_.push_back(std::move(file));
-    }
+    insitu::SeriesWriter& writer = this->writer_of(jobs[i], patterns[i]);
+    const Step& of_job = jobs[i].step;
+    failures.attempt(
+      [&]
+      {
+        for (insitu::WrittenFile& file :
+          writer.write_files(comm, of_job.number, of_job.time, { std::move(jobs[i].species) }))
+        {
+          ++this->totals_.files;
+          this->totals_.particles += file.report.particles;
+          this->totals_.bytes += file.report.file_bytes;
+          this->totals_.seconds += file.report.seconds.total;
+          this->last_files_.push_back(std::move(file));
+          writers.emplace_back(&writer, of_job);
+        }
+      });
   }
-  // When all particles are safe; one list that cannot be written does not keep the others back.
-  std::optional<Error> failure;
+  // When all particles are safe.
   for (std::size_t i = 0; i != writers.size(); ++i)
   {
-    try
-    {
-      writers[i]->write_lists(comm, { this->last_files_[i] }, step.number, step.time);
-    }
-    catch (const Error& e)
-    {
-      failure = failure ? failure : std::optional(e);
-    }
+    const auto& [writer, of_job] = writers[i];
+    failures.attempt([&, w = writer, s = of_job]
+      { w->write_lists(comm, { this->last_files_[i] }, s.number, s.time); });
   }
-  if (failure)
-  {
-    throw *failure;
-  }
-  ++this->totals_.steps;
+  failures.throw_if_any();
 }
 }

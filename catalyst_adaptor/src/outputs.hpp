@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::catalyst
@@ -18,7 +19,9 @@ namespace bat::catalyst
 /// A species and how it is written.
 struct Job
 {
+  std::string channel;
   insitu::Species species;
+  Step step;
   std::string pattern;
   ChannelOptions options;
 };
@@ -36,10 +39,19 @@ struct Totals
 class Outputs
 {
 public:
+  using Notice = insitu::SeriesWriter::Notice;
+  explicit Outputs(Notice notice)
+    : notice_(std::move(notice))
+  {
+  }
+
   /// Collective. Species of one step; the same on all ranks but for their pieces. Throws Error on
-  /// all ranks; species before the one that failed are written.
+  /// all ranks, when those that did not fail are written.
   void write(MPI_Comm comm, const Step& step, std::vector<Job> jobs);
-  void count_failed_step() noexcept { ++this->totals_.failed_steps; }
+  void count_step(bool is_whole) noexcept
+  {
+    ++(is_whole ? this->totals_.steps : this->totals_.failed_steps);
+  }
 
   [[nodiscard]] const std::optional<Step>& last_step() const { return this->last_step_; }
   [[nodiscard]] const std::vector<insitu::WrittenFile>& last_files() const
@@ -57,8 +69,9 @@ private:
   [[nodiscard]] std::vector<insitu::FilePattern> patterns_of(const std::vector<Job>& jobs);
   [[nodiscard]] insitu::SeriesWriter& writer_of(const Job& job, const insitu::FilePattern& pattern);
 
-  ChildNames file_names_;
-  std::map<std::string, Output> outputs_; // by pattern and species
+  Notice notice_;
+  std::map<std::string, std::string> channels_; // by pattern without names: whose it is
+  std::map<std::string, Output> outputs_;       // by pattern and species
   std::optional<Step> last_step_;
   std::vector<insitu::WrittenFile> last_files_;
   Totals totals_;

@@ -30,7 +30,8 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
       warnings.push_back(fmt::format("{} is of type {}, not io: it is ignored", node.path(), type));
       continue;
     }
-    Pipeline pipeline{ node.require_string("channel"), node.require_string("filename") };
+    Pipeline pipeline{ node.name(), node.require_string("channel"),
+      node.require_string("filename") };
     if (!is_bat(pipeline.file))
     {
       warnings.push_back(
@@ -45,5 +46,25 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
     warnings.push_back(fmt::format("{} is ignored: scripts need ParaView", scripts->path()));
   }
   return result;
+}
+
+// A text names a pipeline; an object brings a script of its own, which needs ParaView. What is
+// neither, as 0, asks for none.
+std::optional<std::vector<std::string>> selected_pipelines(const Node& root)
+{
+  const auto pipelines = root.find("state/pipelines");
+  if (!pipelines || pipelines->is_empty())
+  {
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i != pipelines->size(); ++i)
+  {
+    if (const auto name = pipelines->child(i).string())
+    {
+      names.push_back(*name);
+    }
+  }
+  return names;
 }
 }

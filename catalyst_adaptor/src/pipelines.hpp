@@ -3,6 +3,7 @@
 
 #include "node.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace bat::catalyst
 {
 struct Pipeline
 {
+  std::string name;
   std::string channel;
   std::string file; ///< a pattern that ends in .bat
 };
@@ -19,4 +21,8 @@ struct Pipeline
 /// channel.
 [[nodiscard]] std::vector<Pipeline> read_pipelines(
   const Node& root, std::vector<std::string>& warnings);
+
+/// Names of those that catalyst/state/pipelines of catalyst_execute asks for; nothing where it is
+/// not there, and all are.
+[[nodiscard]] std::optional<std::vector<std::string>> selected_pipelines(const Node& root);
 }

@@ -14,6 +14,7 @@
 #define conduit_node_create catalyst_conduit_node_create
 #define conduit_node_destroy catalyst_conduit_node_destroy
 #define conduit_node_fetch catalyst_conduit_node_fetch
+#define conduit_node_add_child catalyst_conduit_node_add_child
 #define conduit_node_append catalyst_conduit_node_append
 #define conduit_node_child catalyst_conduit_node_child
 #define conduit_node_child_by_name catalyst_conduit_node_child_by_name
@@ -84,6 +85,7 @@ extern "C"
   conduit_node* conduit_node_create(void);
   void conduit_node_destroy(conduit_node* node);
   conduit_node* conduit_node_fetch(conduit_node* node, const char* path);
+  conduit_node* conduit_node_add_child(conduit_node* node, const char* name);
   conduit_node* conduit_node_append(conduit_node* node);
   conduit_node* conduit_node_child(conduit_node* node, conduit_index_t i);
   conduit_node* conduit_node_child_by_name(conduit_node* node, const char* name);

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,9 @@ static void describe(conduit_node* node, struct particle* p, int64_t n, int is_b
   conduit_node_set_path_char8_str(node, "catalyst/channels/host/type", "mesh");
   snprintf(path, sizeof(path), "%s/coordsets/c/type", mesh);
   conduit_node_set_path_char8_str(node, path, "explicit");
-  snprintf(path, sizeof(path), "%s/topologies/t/type", mesh);
+  snprintf(path, sizeof(path), "%s/topologies/mesh/type", mesh);
   conduit_node_set_path_char8_str(node, path, "points");
-  snprintf(path, sizeof(path), "%s/topologies/t/coordset", mesh);
+  snprintf(path, sizeof(path), "%s/topologies/mesh/coordset", mesh);
   conduit_node_set_path_char8_str(node, path, "c");
   for (int axis = 0; axis != 3; ++axis)
   {
@@ -119,7 +120,7 @@ static void describe(conduit_node* node, struct particle* p, int64_t n, int is_b
     snprintf(path, sizeof(path), "%s/fields/%s/association", mesh, name);
     conduit_node_set_path_char8_str(node, path, "vertex");
     snprintf(path, sizeof(path), "%s/fields/%s/topology", mesh, name);
-    conduit_node_set_path_char8_str(node, path, "t");
+    conduit_node_set_path_char8_str(node, path, "mesh");
   }
   snprintf(path, sizeof(path), "%s/fields/id/values", mesh);
   conduit_node_set_path_external_int64_ptr_detailed(node, path, (int64_t*)p, n - is_bad,

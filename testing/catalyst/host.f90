@@ -139,8 +139,8 @@ contains
     call set_float64(node, z("catalyst/state/time"), 0.25d0*step)
     call set_text(node, z("catalyst/channels/host/type"), z("mesh"))
     call set_text(node, z(mesh//"/coordsets/c/type"), z("explicit"))
-    call set_text(node, z(mesh//"/topologies/t/type"), z("points"))
-    call set_text(node, z(mesh//"/topologies/t/coordset"), z("c"))
+    call set_text(node, z(mesh//"/topologies/mesh/type"), z("points"))
+    call set_text(node, z(mesh//"/topologies/mesh/coordset"), z("c"))
     call doubles("/coordsets/c/values/x", x)
     call doubles("/coordsets/c/values/y", y)
     call doubles("/coordsets/c/values/z", zs)
@@ -164,6 +164,6 @@ contains
   subroutine field(name)
     character(len=*), intent(in) :: name
     call set_text(node, z(mesh//"/fields/"//name//"/association"), z("element"))
-    call set_text(node, z(mesh//"/fields/"//name//"/topology"), z("t"))
+    call set_text(node, z(mesh//"/fields/"//name//"/topology"), z("mesh"))
   end subroutine
 end program

@@ -47,12 +47,12 @@ def fill_step(catalyst, node, rank, step):
         node, b"catalyst/state/time", ctypes.c_double(0.25 * step))
     for path, text in {"catalyst/channels/host/type": "mesh",
                        f"{MESH}/coordsets/c/type": "explicit",
-                       f"{MESH}/topologies/t/type": "points",
-                       f"{MESH}/topologies/t/coordset": "c",
+                       f"{MESH}/topologies/mesh/type": "points",
+                       f"{MESH}/topologies/mesh/coordset": "c",
                        f"{MESH}/fields/id/association": "vertex",
-                       f"{MESH}/fields/id/topology": "t",
+                       f"{MESH}/fields/id/topology": "mesh",
                        f"{MESH}/fields/mass/association": "vertex",
-                       f"{MESH}/fields/mass/topology": "t"}.items():
+                       f"{MESH}/fields/mass/topology": "mesh"}.items():
         catalyst.text(node, path, text)
     axes = {"x": [rank + 0.001 * (i % 1009) for i in range(n)],
             "y": [0.5 * i for i in range(n)],

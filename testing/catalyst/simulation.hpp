@@ -33,6 +33,11 @@ public:
     : node_(conduit_node_create(), &conduit_node_destroy)
   {
   }
+  /// A node of another tree.
+  explicit Params(conduit_node* node)
+    : node_(node, [](conduit_node*) {})
+  {
+  }
 
   Params& set(const std::string& path, const char* text)
   {
@@ -269,10 +274,11 @@ inline void publish(Params& params, const std::string& mesh, const Cloud& cloud,
     views.push_back(attribute.values);
   }
   const std::vector<Place> places = places_of(cloud, views, layout, memory);
-  const std::string coords = mesh + "/coordsets/" + topology + "_coords";
+  const std::string root = mesh.empty() ? "" : mesh + "/";
+  const std::string coords = root + "coordsets/" + topology + "_coords";
   params.set(coords + "/type", "explicit");
-  params.set(mesh + "/topologies/" + topology + "/type", "points");
-  params.set(mesh + "/topologies/" + topology + "/coordset", topology + "_coords");
+  params.set(root + "topologies/" + topology + "/type", "points");
+  params.set(root + "topologies/" + topology + "/coordset", topology + "_coords");
   const auto put =
     [&](const std::string& path, const bat::ArrayView& values, std::size_t c, const Place& place)
   {
@@ -287,7 +293,7 @@ inline void publish(Params& params, const std::string& mesh, const Cloud& cloud,
   for (std::size_t a = 0; a != view.attributes.size(); ++a)
   {
     const bat::ArrayView& values = views[a + 1];
-    const std::string field = mesh + "/fields/" + prefix + view.attributes[a].name;
+    const std::string field = root + "fields/" + prefix + view.attributes[a].name;
     params.set(field + "/association", association);
     params.set(field + "/topology", topology);
     for (std::size_t c = 0; c != static_cast<std::size_t>(values.components); ++c)

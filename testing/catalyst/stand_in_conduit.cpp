@@ -33,6 +33,7 @@ enum Id : std::int64_t
 struct TreeNode
 {
   std::string name;
+  TreeNode* parent = nullptr;
   std::int64_t id = Empty;
   std::vector<std::unique_ptr<TreeNode>> children;
   std::vector<char> own; // unless the values are the caller's
@@ -79,18 +80,24 @@ TreeNode* add_child(TreeNode* node, std::int64_t id, const std::string& name)
 {
   if (node->id != id)
   {
-    *node = TreeNode{ node->name, id, {}, {}, nullptr, 0, 0, 0, 0 };
+    *node = TreeNode{ node->name, node->parent, id, {}, {}, nullptr, 0, 0, 0, 0 };
   }
   node->children.push_back(std::make_unique<TreeNode>());
   node->children.back()->name = name;
+  node->children.back()->parent = node;
   return node->children.back().get();
 }
 
+// As in Conduit, ".." is the parent; only conduit_node_add_child takes any name as it is.
 TreeNode* walk(TreeNode* node, const std::string& path, bool make)
 {
   const std::size_t slash = path.find('/');
   const std::string name = path.substr(0, slash);
-  TreeNode* child = find_child(node, name);
+  if (name == ".." && !node->parent)
+  {
+    end("no parent", path);
+  }
+  TreeNode* child = name == ".." ? node->parent : find_child(node, name);
   if (!child && make)
   {
     child = add_child(node, Object, name);
@@ -111,7 +118,7 @@ TreeNode* existing(TreeNode* node, const char* path)
 void set_leaf(
   TreeNode* node, std::int64_t id, const void* value, std::size_t size, std::int64_t stride)
 {
-  *node = TreeNode{ node->name, id, {}, {}, nullptr, 0, 0, 0, 0 };
+  *node = TreeNode{ node->name, node->parent, id, {}, {}, nullptr, 0, 0, 0, 0 };
   node->own.assign(static_cast<const char*>(value), static_cast<const char*>(value) + size);
   node->data = node->own.data();
   node->stride = stride;
@@ -121,7 +128,7 @@ void set_leaf(
 void set_external(TreeNode* node, std::int64_t id, void* data, std::int64_t count,
   std::int64_t offset, std::int64_t stride, std::int64_t endianness)
 {
-  *node = TreeNode{ node->name, id, {}, {}, data, count, offset, stride, endianness };
+  *node = TreeNode{ node->name, node->parent, id, {}, {}, data, count, offset, stride, endianness };
 }
 
 template <class T>
@@ -151,6 +158,11 @@ extern "C"
   conduit_node* conduit_node_fetch(conduit_node* node, const char* path)
   {
     return handle(walk(tree(node), path, true));
+  }
+  conduit_node* conduit_node_add_child(conduit_node* node, const char* name)
+  {
+    TreeNode* found = find_child(tree(node), name);
+    return handle(found ? found : add_child(tree(node), Object, name));
   }
   conduit_node* conduit_node_append(conduit_node* node)
   {

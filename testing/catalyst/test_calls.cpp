@@ -121,6 +121,48 @@ TEST(Steps, AreCyclesOrWholeNumbersOfAnyType)
   }
 }
 
+// As Kitware's examples with several channels have it.
+TEST(Steps, MayBeThoseOfAChannel)
+{
+  Session run;
+  Params params;
+  Memory memory;
+  publish_some(params.step(7), memory);
+  publish_channel(params, particles(mpi_test::rank(), 5), memory, Layout::Records, "gas");
+  publish_channel(params, particles(mpi_test::rank(), 5), memory, Layout::Records, "dust");
+  params.set("catalyst/channels/gas/state/time", 1.25);
+  params.set("catalyst/channels/gas/state/timestep", 6);
+  params.set("catalyst/channels/gas/state/multiblock", 1);
+  params.set("catalyst/channels/dust/state/time", 2.25);
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  EXPECT_EQ(run.said, "");
+  if (mpi_test::rank() == 0)
+  {
+    const auto expect = [&](const char* file, std::int64_t step, double time)
+    {
+      const bat::Dataset dataset = bat::Dataset::open(run / file);
+      EXPECT_EQ(dataset.step(), step);
+      EXPECT_EQ(dataset.time(), time);
+    };
+    expect("particles_000007.bat", 7, 3.5);
+    expect("gas_000006.bat", 6, 1.25);
+    expect("dust_000007.bat", 7, 2.25);
+  }
+}
+
+TEST(Steps, MayHaveATimeWithoutANumber)
+{
+  Session run;
+  Params params;
+  Memory memory;
+  publish_some(params.set("catalyst/state/time", 0.25), memory);
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_EQ(bat::Dataset::open(run / "particles_000000.bat").time(), 0.25);
+  }
+}
+
 TEST(Steps, AreListedForParaView)
 {
   Session run;

@@ -154,13 +154,9 @@ TEST(Species, ThatOnlySomeRanksKnowHaveTheSameNamesOnAll)
   EXPECT_EQ(run.execute(params), 0);
   const auto of = [&](int parity)
   { return of_all_ranks([&](int rank) { return particles(rank, rank % 2 == parity ? 40 : 0); }); };
-  if (mpi_test::ranks() == 1)
+  expect_file(run / "particles_even_000001.bat", of(0));
+  if (mpi_test::ranks() > 1)
   {
-    expect_file(run / "particles_000001.bat", of(0));
-  }
-  else
-  {
-    expect_file(run / "particles_even_000001.bat", of(0));
     expect_file(run / "particles_odd_000001.bat", of(1));
   }
 }
@@ -189,13 +185,65 @@ TEST(Species, KeepTheirNamesWhenOthersComeAndGo)
   if (mpi_test::rank() == 0)
   {
     EXPECT_EQ(run.files(),
-      (std::vector<std::string>{ "particles.bat.series", "particles_000000.bat",
-        "particles_000001.bat", "particles_000003.bat", "particles_b.bat.series",
+      (std::vector<std::string>{ "particles_a.bat.series", "particles_a_000000.bat",
+        "particles_a_000001.bat", "particles_a_000003.bat", "particles_b.bat.series",
         "particles_b_000001.bat", "particles_b_000002.bat", "particles_b_000003.bat" }));
   }
   expect_file(
     run / "particles_b_000002.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
   expect_file(run / "particles_b_000003.bat", {});
+}
+
+// Whatever there is in the first step of a run.
+TEST(Species, HaveTheSameNamesAfterARestart)
+{
+  const mpi_test::SharedDir folder;
+  const std::vector<std::vector<std::string>> runs = { { "electrons", "ions" }, { "ions" },
+    { "electrons" }, { "ions", "electrons" } };
+  for (const std::string output : { "sim_{timestep}.bat", "{name}_{timestep}.bat" })
+  {
+    std::int64_t step = 0;
+    for (const auto& topologies : runs)
+    {
+      Session run([&](Params& params, const std::string&)
+        { params.set("catalyst/bat/output", (folder / output).string()); });
+      Params params;
+      Memory memory;
+      params.step(++step).set(kChannel + "/type", "mesh").touch(kMesh);
+      for (const std::string& topology : topologies)
+      {
+        publish(params, kMesh, mine(), memory, Layout::Separate, topology, topology);
+      }
+      EXPECT_EQ(run.execute(params), 0) << run.said;
+    }
+  }
+  std::vector<std::string> lists;
+  for (const std::string& name : names_in(folder / ""))
+  {
+    if (name.find(".series") != std::string::npos)
+    {
+      lists.push_back(name);
+    }
+  }
+  EXPECT_EQ(lists,
+    (std::vector<std::string>{ "particles_electrons.bat.series", "particles_ions.bat.series",
+      "sim_particles_electrons.bat.series", "sim_particles_ions.bat.series" }));
+}
+
+TEST(Species, WhoseTopologyHasNoNameOfItsOwnHaveTheChannels)
+{
+  for (const std::string topology :
+    { "main", "mesh", "particles", "points", "topo", "topology", "dust" })
+  {
+    Session run;
+    Params params;
+    Memory memory;
+    params.step(1).set("catalyst/channels/dust/type", "mesh");
+    publish(params, "catalyst/channels/dust/data", mine(), memory, Layout::Separate, topology);
+    EXPECT_EQ(run.execute(params), 0) << run.said;
+    expect_file(
+      run / "dust_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
+  }
 }
 
 TEST(Species, OfTheMeshesOfAMultimesh)
@@ -211,8 +259,8 @@ TEST(Species, OfTheMeshesOfAMultimesh)
   EXPECT_EQ(run.execute(params), 0);
   expect_file(
     run / "particles_dust_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
-  expect_file(run / "particles_gas_particles_000001.bat",
-    of_all_ranks([](int rank) { return electrons(rank); }));
+  expect_file(
+    run / "particles_gas_000001.bat", of_all_ranks([](int rank) { return electrons(rank); }));
   if (mpi_test::rank() == 0)
   {
     EXPECT_TRUE(std::filesystem::exists(run / "particles_gas_tracers_000001.bat"));
@@ -248,6 +296,7 @@ TEST(Species, OfTheSameNameAreRefused)
   EXPECT_NE(run.said.find("two species are named 'a_b_c'"), std::string::npos) << run.said;
 }
 
+// Names that are no paths: ".." is the parent in a path of Conduit.
 TEST(Species, WithSlashesInTheirNamesStayInTheirFolder)
 {
   Session run;
@@ -255,14 +304,17 @@ TEST(Species, WithSlashesInTheirNamesStayInTheirFolder)
   Memory memory;
   params.step(1).set(kChannel + "/type", "multimesh");
   conduit_node* data = conduit_node_fetch(params.get(), kMesh.c_str());
-  for (const char* name : { "..", "x" })
+  for (const char* name : { "..", "a/b" })
   {
-    publish(params, kMesh + "/" + name, mine(), memory);
+    Params child(conduit_node_add_child(data, name));
+    publish(child, "", mine(), memory);
   }
   EXPECT_EQ(conduit_node_number_of_children(data), 2);
-  EXPECT_EQ(run.execute(params), 0);
-  expect_file(
-    run / "particles_.._000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  for (const char* file : { "particles_.._000001.bat", "particles_a_b_000001.bat" })
+  {
+    expect_file(run / file, of_all_ranks([](int rank) { return particles(rank, 40); }));
+  }
 }
 
 // Rank r has r domains, as patches of AMReX come and go.
@@ -295,6 +347,44 @@ TEST(Domains, AreOneSpecies)
   }
 }
 
+// As of a code with boxes: pieces are numbered, and what has a name of its own stays apart.
+TEST(Domains, OfAMultimeshArePiecesOfTheMeshesThatTheirNamesSay)
+{
+  Session run;
+  Params params;
+  Memory memory;
+  params.step(1).set(kChannel + "/type", "multimesh").touch(kMesh);
+  const std::string number = std::to_string(10 + mpi_test::rank());
+  // Name, and whether the node has an id of its domain.
+  const std::vector<std::pair<std::string, bool>> meshes = { { "domain_0000" + number, false },
+    { "domain_1000" + number, true }, { "block_" + number, true }, { "block_9" + number, true },
+    { "gas", true }, { "dust", true }, { "level1", false } };
+  for (const auto& [name, has_id] : meshes)
+  {
+    publish(params, kMesh + "/" + name, mine(), memory);
+    if (has_id)
+    {
+      params.set(kMesh + "/" + name + "/state/domain_id", mpi_test::rank());
+    }
+  }
+  EXPECT_EQ(run.execute(params), 0) << run.said;
+  for (const auto& [name, times] :
+    std::vector<std::pair<std::string, int>>{ { "particles", 2 }, { "particles_block", 2 },
+      { "particles_gas", 1 }, { "particles_dust", 1 }, { "particles_level1", 1 } })
+  {
+    std::vector<Cloud> all;
+    for (int i = 0; i != times * mpi_test::ranks(); ++i)
+    {
+      all.push_back(particles(i % mpi_test::ranks(), 40));
+    }
+    expect_file(run / (name + "_000001.bat"), all);
+  }
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_EQ(run.files().size(), 10U);
+  }
+}
+
 TEST(Domains, InAListAndOfSeveralSpecies)
 {
   Session run;
@@ -311,8 +401,8 @@ TEST(Domains, InAListAndOfSeveralSpecies)
     const auto put = [&](const char* path, const char* text)
     { conduit_node_set_path_char8_str(node, path, text); };
     put("coordsets/c/type", "explicit");
-    put("topologies/t/type", "points");
-    put("topologies/t/coordset", "c");
+    put("topologies/mesh/type", "points");
+    put("topologies/mesh/coordset", "c");
     auto* values = reinterpret_cast<double*>(room(memory, 8 * 15));
     for (int i = 0; i != 15; ++i)
     {

@@ -221,6 +221,62 @@ TEST(Fields, MayBeNone)
   expect_file(run / "dust_000001.bat", with_fields(dust(), {}));
 }
 
+std::vector<std::string> indexed(const std::filesystem::path& file)
+{
+  std::vector<std::string> names;
+  const bat::Dataset dataset = bat::Dataset::open(file);
+  for (const bat::Attribute& attribute : dataset.leaf_file(0).attributes())
+  {
+    for (const bat::Key& key : attribute.keys)
+    {
+      if (key.has_sorted_index)
+      {
+        names.push_back(attribute.name);
+      }
+    }
+  }
+  return names;
+}
+
+TEST(SortedIndexes, AreMadeWhereThereAreSuchFields)
+{
+  Session run(with(
+    [](Params& p)
+    {
+      p.set(kBat + "sorted_indexes", std::vector<std::string>{ "id", "ion", "velocity[1]" });
+      p.set(kBat + "channels/dust/fields", std::vector<std::string>{ "id", "velocity" });
+      p.set(kBat + "channels/gas/sorted_indexes", std::vector<std::string>{ "mass", "type" });
+    }));
+  for (std::int64_t step = 0; step != 2; ++step)
+  {
+    // What is not written has no index.
+    const auto spoil = [](Params& p)
+    {
+      if (mpi_test::rank() == 0)
+      {
+        p.array(
+          "catalyst/channels/gas/data/fields/type/values", ScalarType::Float64, nullptr, 30, 0, 8);
+      }
+    };
+    EXPECT_EQ(execute(run, step, spoil), 0) << run.said;
+    EXPECT_EQ(lines_in(run.said), step == 0 ? 2U : 0U) << run.said;
+    if (step == 0)
+    {
+      EXPECT_NE(run.said.find(
+                  "sorted index ion of the options is not in channel dust; there are id, velocity"),
+        std::string::npos)
+        << run.said;
+      EXPECT_NE(run.said.find("field type is not written"), std::string::npos) << run.said;
+    }
+    if (mpi_test::rank() == 0)
+    {
+      const std::string file = "_00000" + std::to_string(step) + ".bat";
+      EXPECT_EQ(indexed(run / ("dust" + file)), (std::vector<std::string>{ "id", "velocity" }));
+      EXPECT_EQ(indexed(run / ("gas" + file)), std::vector<std::string>{ "mass" });
+    }
+  }
+}
+
 TEST(Every, CountsCallsFromTheFirst)
 {
   Session run(with([](Params& p) { p.set(kBat + "every", 3); }));
@@ -452,6 +508,45 @@ TEST(Pipelines, NameTheFiles)
   expect_files(run, { "a_0012.bat", "b_012.bat" });
   expect_file(run / "a_0012.bat", gas());
   expect_file(run / "b_012.bat", gas());
+}
+
+// As ParaView has it since 6.0, and objects that bring scripts since 6.2.
+TEST(Pipelines, AreThoseThatTheStepAsksFor)
+{
+  Session run(
+    [](Params& params, const std::string& folder)
+    {
+      add_pipeline(params, "first", folder + "a_%ts.bat", "gas");
+      add_pipeline(params, "second", folder + "b_%ts.bat", "dust");
+    });
+  const std::vector<std::function<void(Params&)>> steps = { [](Params&) {},
+    [](Params& p) { p.set("catalyst/state/pipelines/0", "second"); },
+    [](Params& p) { p.set("catalyst/state/pipelines", 0); },
+    [](Params& p)
+    {
+      p.set("catalyst/state/pipelines/0", "picture");
+      p.set("catalyst/state/pipelines/1/name", "slice");
+      p.set("catalyst/state/pipelines/1/filename", "slice.py");
+      p.set("catalyst/state/pipelines/2", "first");
+    } };
+  for (std::size_t step = 0; step != steps.size(); ++step)
+  {
+    const auto ask = [&](Params& p)
+    {
+      if (mpi_test::rank() == mpi_test::ranks() - 1) // others may not know
+      {
+        steps[step](p);
+      }
+    };
+    EXPECT_EQ(execute(run, static_cast<std::int64_t>(step), ask), 0) << run.said;
+    EXPECT_EQ(run.said, "");
+  }
+  expect_files(run, { "a_0.bat", "a_3.bat", "b_0.bat", "b_1.bat" });
+  expect_file(run / "a_3.bat", gas());
+  Session other(with([](Params&) {}));
+  EXPECT_EQ(execute(other, 0, steps[1]), 0);
+  EXPECT_EQ(other.said, "");
+  expect_files(other, { "dust_000000.bat", "gas_000000.bat" });
 }
 
 TEST(Pipelines, OfOtherTypesAndScriptsAreWarnedOfOnce)

@@ -11,7 +11,8 @@ extern "C"
 
   enum catalyst_bat_status
   {
-    /** A node is missing, has another type or length, or holds an address on a GPU. */
+    /** A node that particles need is missing, has another type or length, or holds an address on a
+     * GPU. Other channels are written; a field alone is left out with a warning, and status 0. */
     CATALYST_BAT_BAD_NODE = 100,
     /** An option of catalyst/bat or of the file that CATALYST_BAT_CONFIG names. */
     CATALYST_BAT_BAD_OPTIONS = 101,

@@ -1,0 +1,216 @@
+// What simulations hand over that many people run, as layouts/*.json describe it. Leaves are those
+// of Conduit's JSON ("dtype", "value", "offset" and "stride" in bytes); "null": true puts them at a
+// null pointer.
+#include "simulation.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+using namespace sim;
+
+namespace
+{
+using json = nlohmann::json;
+
+template <class T>
+std::vector<std::byte> bytes_of(const json& leaf)
+{
+  const std::size_t offset = leaf.value("offset", std::size_t{ 0 });
+  const std::size_t stride = leaf.value("stride", sizeof(T));
+  std::vector<std::byte> bytes(offset + stride * leaf["value"].size() + 1, std::byte{ 0xa5 });
+  std::size_t place = offset;
+  for (const json& value : leaf["value"])
+  {
+    const T number = value.get<T>();
+    std::memcpy(bytes.data() + place, &number, sizeof(T));
+    place += stride;
+  }
+  return bytes;
+}
+
+std::pair<ScalarType, std::vector<std::byte>> values_of(const json& leaf)
+{
+  const std::string type = leaf["dtype"];
+  return type == "float64" ? std::pair(ScalarType::Float64, bytes_of<double>(leaf))
+    : type == "float32"    ? std::pair(ScalarType::Float32, bytes_of<float>(leaf))
+    : type == "int64"      ? std::pair(ScalarType::Int64, bytes_of<std::int64_t>(leaf))
+    : type == "uint64"     ? std::pair(ScalarType::UInt64, bytes_of<std::uint64_t>(leaf))
+                           : std::pair(ScalarType::Int32, bytes_of<std::int32_t>(leaf));
+}
+
+void put(Params& params, const std::string& path, const json& node, Memory& memory)
+{
+  if (node.is_object() && node.contains("dtype"))
+  {
+    const bool is_null = node.value("null", false);
+    const json leaf =
+      is_null ? json{ { "dtype", node["dtype"] }, { "value", json::array() } } : node;
+    auto [type, bytes] = values_of(leaf);
+    const std::size_t count =
+      is_null ? node["number_of_elements"].get<std::size_t>() : node["value"].size();
+    std::byte* data = nullptr;
+    if (!is_null)
+    {
+      data = room(memory, bytes.size());
+      std::copy(bytes.begin(), bytes.end(), data);
+    }
+    params.array(path, type, data, count, node.value("offset", std::size_t{ 0 }),
+      node.value("stride", bat::size_of(type)));
+  }
+  else if (node.is_object())
+  {
+    params.touch(path);
+    for (const auto& [name, child] : node.items())
+    {
+      put(params, path + "/" + name, child, memory);
+    }
+  }
+  else if (node.is_array())
+  {
+    conduit_node* list = conduit_node_fetch(params.get(), path.c_str());
+    for (const json& child : node)
+    {
+      conduit_node* item = conduit_node_append(list);
+      if (child.is_string())
+      {
+        conduit_node_set_char8_str(item, child.get<std::string>().c_str());
+        continue;
+      }
+      Params below(item);
+      for (const auto& [name, value] : child.items())
+      {
+        put(below, name, value, memory);
+      }
+    }
+  }
+  else
+  {
+    params.set(path, node.get<std::string>());
+  }
+}
+
+bool is_mesh(const json& piece)
+{
+  return piece.contains("topologies");
+}
+
+// Columns of a topology in one mesh, in order of their names.
+void add_to(std::map<std::string, json>& columns, const json& mesh, const json& series)
+{
+  const std::string topology = series["topology"];
+  const auto without = series.value("without", std::vector<std::string>());
+  if (!mesh["topologies"].contains(topology))
+  {
+    return;
+  }
+  const auto add = [&](const std::string& name, const json& values)
+  {
+    const json parts = values.contains("dtype") ? json{ { "", values } } : values;
+    json& column = columns[name];
+    column["dtype"] = parts.begin().value()["dtype"];
+    column["components"] = parts.size();
+    for (std::size_t i = 0; i != parts.begin().value()["value"].size(); ++i)
+    {
+      for (const json& part : parts)
+      {
+        column["value"].push_back(part["value"][i]);
+      }
+    }
+  };
+  add("", mesh["coordsets"][mesh["topologies"][topology]["coordset"].get<std::string>()]["values"]);
+  for (const auto& [name, field] : mesh["fields"].items())
+  {
+    if (field["topology"] == topology &&
+      std::find(without.begin(), without.end(), name) == without.end())
+    {
+      add(name, field["values"]);
+    }
+  }
+}
+
+Cloud expected_of(const json& fixture, const json& series)
+{
+  std::map<std::string, json> columns;
+  for (const json& piece : fixture["pieces"])
+  {
+    add_to(columns, is_mesh(piece) ? piece : piece.begin().value(), series);
+  }
+  Cloud cloud;
+  for (const auto& [name, column] : columns)
+  {
+    auto [type, bytes] = values_of(column);
+    bytes.pop_back();
+    if (name.empty())
+    {
+      cloud.position_type = type;
+      cloud.positions = bytes;
+      cloud.count = column["value"].size() / 3;
+    }
+    else
+    {
+      cloud.columns.push_back({ name, type, column["components"].get<int>(), bytes });
+    }
+  }
+  return cloud;
+}
+
+class Codes : public ::testing::TestWithParam<const char*>
+{
+};
+
+// Boxes are dealt out, so that with many ranks some have none; what is one mesh, the last rank has.
+TEST_P(Codes, WriteTheSameSeriesOnAnyNumberOfRanks)
+{
+  std::ifstream file(std::string(BAT_TEST_LAYOUTS) + "/" + GetParam() + ".json");
+  const json fixture = json::parse(file);
+  const std::string at = fixture["at"];
+  Session run;
+  for (int time = 0; time != 2; ++time)
+  {
+    Params params;
+    Memory memory;
+    put(params, "catalyst", fixture["every rank"]["catalyst"], memory);
+    bool has_piece = false;
+    int number = 0;
+    for (const json& piece : fixture["pieces"])
+    {
+      const int owner = is_mesh(piece) ? mpi_test::ranks() - 1 : number++ % mpi_test::ranks();
+      if (owner == mpi_test::rank())
+      {
+        has_piece = true;
+        put(params, at, piece, memory);
+      }
+    }
+    if (!has_piece)
+    {
+      put(params, at, fixture["elsewhere"], memory);
+    }
+    EXPECT_EQ(run.execute(params), 0) << run.said;
+    const auto warnings = fixture["warnings"].get<std::vector<std::string>>();
+    EXPECT_EQ(lines_in(run.said), time == 0 ? warnings.size() : 0U) << run.said;
+    for (std::size_t i = 0; time == 0 && i != warnings.size(); ++i)
+    {
+      EXPECT_NE(run.said.find(warnings[i]), std::string::npos)
+        << run.said << "lacks " << warnings[i];
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, series] : fixture["series"].items())
+  {
+    const std::string step = std::to_string(1000000 + fixture["step"].get<int>()).substr(1);
+    names.push_back(name + ".bat.series");
+    names.push_back(name + "_" + step + ".bat");
+    expect_file(run / names.back(), { expected_of(fixture, series) });
+  }
+  if (mpi_test::rank() == 0)
+  {
+    EXPECT_EQ(run.files(), names);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Codes, ::testing::Values("amrex", "kitware", "sph_exa", "warpx"),
+  [](const auto& info) { return std::string(info.param); });
+}
