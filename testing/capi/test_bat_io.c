@@ -82,7 +82,9 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
   CHECK(bat_io_get_num_points(file) == (uint64_t)ranks * kPerRank);
   CHECK(bat_io_get_num_attributes(file) == 3);
   const float* global = bat_io_get_global_bounds(file);
-  CHECK(global[0] == 0 && global[3] == (float)(ranks - 1) + 15.0F / 16 && global[4] == 31);
+  /* What ranks have declared. */
+  CHECK(global[0] == 0 && global[1] == 0 && global[2] == 0);
+  CHECK(global[3] == (float)ranks && global[4] == 31 && global[5] == 40);
   const BATDataType types[] = { BTD_INT_64, BTD_FLOAT_64, BTD_VEC3_FLOAT };
   const char* names[] = { "id", "mass", "velocity" };
   for (uint64_t a = 0; a < 3; ++a)
@@ -95,7 +97,7 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
     CHECK(a != 1 || range[1] == 1);
   }
 
-  /* Tiles of [0, end of data]: each particle once, also those on faces of tiles. */
+  /* Tiles of all that was declared: each particle once, also those on faces of tiles. */
   const float tile[6] = { (float)rank * global[3] / (float)ranks, global[1], global[2],
     rank + 1 == ranks ? global[3] : (float)(rank + 1) * global[3] / (float)ranks, global[4],
     global[5] };
@@ -131,6 +133,46 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
   bat_io_get_attribute(file, "nothing", &data, &size, &type);
   CHECK(data == NULL && size == 0 && type == BTD_UNKNOWN);
   bat_io_close(file);
+}
+
+/* Of the x axis. */
+static void expect_bounds(BATParticleState state, float lower, float upper)
+{
+  CHECK(bat_io_write(state, name) > 0);
+  bat_io_free(state);
+  BATParticleFile file = bat_io_open(pbat);
+  const float* global = bat_io_get_global_bounds(file);
+  CHECK(global[0] == lower && global[3] == upper);
+  const float all[6] = { global[0], global[1], global[2], global[3], global[4], global[5] };
+  bat_io_set_read_bounds(file, all);
+  CHECK(bat_io_read(file) == bat_io_get_num_points(file));
+  bat_io_close(file);
+}
+
+static void global_bounds_hold_all_particles(void)
+{
+  const float small[6] = { 0.25F, 0, 0, 0.5F, 1, 1 };
+  const float large[6] = { -8, 0, 0, 0.1F, 1, 1 };
+  const float end = (float)(ranks - 1) + 15.0F / 16;
+  BATParticleState state = bat_io_allocate(); /* nobody declares anything */
+  bat_io_set_positions(state, positions, kPerRank, BTD_VEC3_FLOAT);
+  expect_bounds(state, 0, end);
+  state = bat_io_allocate(); /* particles lie outside */
+  bat_io_set_positions(state, positions, kPerRank, BTD_VEC3_FLOAT);
+  bat_io_set_local_bounds(state, small);
+  expect_bounds(state, 0, end);
+  state = bat_io_allocate(); /* one rank declares, which has no particles if there are others */
+  bat_io_set_positions(
+    state, positions, rank + 1 == ranks && ranks > 1 ? 0 : kPerRank, BTD_VEC3_FLOAT);
+  if (rank + 1 == ranks)
+  {
+    bat_io_set_local_bounds(state, large);
+  }
+  expect_bounds(state, -8, ranks > 1 ? end - 1 : end);
+  state = bat_io_allocate(); /* nobody has any */
+  bat_io_set_positions(state, positions, 0, BTD_VEC3_FLOAT);
+  bat_io_set_local_bounds(state, large);
+  expect_bounds(state, -8, 0.1F);
 }
 
 /* The last rank is wrong; all ranks get 0, and the text. */
@@ -199,6 +241,7 @@ int main(int argc, char** argv)
   make_particles();
   write_and_read(pbat, 0, 0);
   write_and_read(name, 0, 1);
+  global_bounds_hold_all_particles();
   write_and_read(pbat, 2, 0);
   errors_return_zero_on_all_ranks();
   int all = 0;

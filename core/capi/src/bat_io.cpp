@@ -10,6 +10,7 @@
 #include "bat/mpi.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -198,6 +199,65 @@ std::array<float, 6> copy_of(const float* bounds)
   return copy;
 }
 
+// In the metadata of the dataset.
+constexpr const char* kDeclaredBounds = "declared_bounds";
+
+// Collective. Metadata with the box around those that ranks declare; nothing if none does.
+std::string metadata_of(const std::optional<Box>& mine)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::array<double, 6> ends{}; // upper ends with the other sign, so that one reduction does
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    ends[axis] = mine ? mine->lower[axis] : inf;
+    ends[axis + 3] = mine ? -mine->upper[axis] : inf;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, ends.data(), 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  if (ends[0] == inf)
+  {
+    return "";
+  }
+  nlohmann::json bounds = nlohmann::json::array();
+  for (std::size_t i = 0; i != ends.size(); ++i)
+  {
+    bounds.push_back(i < 3 ? ends[i] : -ends[i]);
+  }
+  return nlohmann::json{ { kDeclaredBounds, bounds } }.dump();
+}
+
+// Metadata may be anything.
+std::optional<Box> declared_bounds(const Dataset& dataset)
+{
+  const nlohmann::json metadata = nlohmann::json::parse(dataset.metadata(), nullptr, false);
+  const auto found =
+    metadata.is_object() ? metadata.find(kDeclaredBounds) : nlohmann::json::const_iterator();
+  if (!metadata.is_object() || found == metadata.end() || !found->is_array() ||
+    found->size() != 6 ||
+    !std::all_of(found->begin(), found->end(), [](const auto& end) { return end.is_number(); }))
+  {
+    return std::nullopt;
+  }
+  const auto ends = found->get<std::array<double, 6>>();
+  return Box{ { ends[0], ends[1], ends[2] }, { ends[3], ends[4], ends[5] } };
+}
+
+// What ranks declared, wider where particles lie outside of it: none is missed by who asks for all.
+std::optional<Box> global_bounds(const Dataset& dataset)
+{
+  const std::optional<Box> tight = dataset.bounds();
+  std::optional<Box> bounds = declared_bounds(dataset);
+  if (!bounds || !tight)
+  {
+    return bounds ? bounds : tight;
+  }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    bounds->lower[axis] = std::min(bounds->lower[axis], tight->lower[axis]);
+    bounds->upper[axis] = std::max(bounds->upper[axis], tight->upper[axis]);
+  }
+  return bounds;
+}
+
 std::array<float, 6> outwards(const std::optional<Box>& bounds)
 {
   constexpr float inf = std::numeric_limits<float>::infinity();
@@ -370,6 +430,7 @@ uint64_t bat_io_write(BATParticleState state, const char* file_name)
     });
   if (status == BAT_OK)
   {
+    particles.view.metadata = metadata_of(options.local_bounds);
     // Rank 0's number counts, as all its options do.
     std::uint32_t files = static_cast<State*>(state)->fixed_aggregators;
     MPI_Bcast(&files, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
@@ -443,7 +504,7 @@ BATParticleFile bat_io_open(const char* file_name)
       [&]
       {
         file = new File(bat::mpi::open_dataset(MPI_COMM_WORLD, name));
-        file->global_bounds = outwards(file->dataset.bounds());
+        file->global_bounds = outwards(global_bounds(file->dataset));
       });
   }
   tell(status, "bat_io_open");

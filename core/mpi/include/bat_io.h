@@ -17,7 +17,7 @@
  *   splits. A program that calls bat_io_set_find_best_axis, bat_io_set_max_split_imbalance_ratio or
  *   bat_io_set_max_overfull_aggregator_factor gets the paper's splits at rank borders, with them.
  * - Reading. bat_io_read takes each particle on a face between two ranks' boxes once: upper faces
- *   belong to the neighbour, except those at the dataset's own bounds. Without
+ *   belong to the neighbour, except those at the dataset's global bounds. Without
  *   bat_io_set_read_bounds each rank gets an equal share. Positions written as doubles come back as
  *   doubles. 2 x 2 matrices come back as vectors of 4.
  *
@@ -113,7 +113,8 @@ extern "C"
   /* `size` is the number of particles. More is accepted: that library took bytes as well. */
   BAT_API void bat_io_set_attribute(
     BATParticleState state, const char* name, void* data, const uint64_t size, BATDataType type);
-  /* Lower x, y, z, upper x, y, z; copied. An end that is NaN or infinite is an error. */
+  /* Lower x, y, z, upper x, y, z; copied. An end that is NaN or infinite is an error. The box
+   * around those of all ranks is kept with the dataset, as "declared_bounds" in its metadata. */
   BAT_API void bat_io_set_local_bounds(BATParticleState state, const float* bounds);
   /* 0 chooses it. */
   BAT_API void bat_io_set_bytes_per_subfile(BATParticleState state, const uint64_t size);
@@ -142,7 +143,9 @@ extern "C"
   BAT_API BATParticleFile bat_io_open(const char* file_name);
   BAT_API void bat_io_close(BATParticleFile file);
 
-  /* Lower x, y, z, upper x, y, z: rounded outwards. Lives as long as the file. */
+  /* Lower x, y, z, upper x, y, z: what the ranks declared, as in that library, wider where
+   * particles lie outside of it; of a file for which none did, the box of the particles. Rounded
+   * outwards. Lives as long as the file. */
   BAT_API const float* bat_io_get_global_bounds(BATParticleFile file);
   BAT_API uint64_t bat_io_get_num_attributes(BATParticleFile file);
   BAT_API uint64_t bat_io_get_num_points(BATParticleFile file);
