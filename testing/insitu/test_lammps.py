@@ -69,6 +69,77 @@ def check_partitions():
         assert np.array_equal(atoms["c_where"], atoms.positions), world
 
 
+# Energies are tallied at steps that something asks for them: here fix keep, at all steps that are
+# written or at half of them, and nothing at all for the stress. At others, LAMMPS would end.
+NOT_TALLIED = """
+units lj
+atom_style atomic
+lattice fcc 0.8
+region box block 0 4 0 4 0 4
+create_box 2 box
+create_atoms 1 box
+mass * 1.0
+region left block INF 2 INF INF INF INF
+group gone type 1
+group gone delete
+group left region left
+set group left type 2
+pair_style lj/cut 2.5
+pair_coeff * * 1.0 1.0
+velocity all create 1.0 4711
+fix 1 all nve
+compute energy all pe/atom
+compute stress all stress/atom NULL
+compute motion all ke/atom
+variable v2 atom vx*vx
+variable all atom c_energy+c_motion
+variable both atom v_all+v_v2
+fix keep all ave/atom ${ask} 1 ${ask} c_energy c_motion
+python bat_step input 1 SELF format p here \"\"\"
+import os
+import bat_lammps
+bat_step = bat_lammps.writer(os.environ["BAT_OUT"] + "/{timestep:02d}.bat",
+    "id type c_energy c_stress c_motion f_keep v_v2 v_both nonsense c_nonsense", group="left",
+    current=os.environ["CURRENT"])
+\"\"\"
+fix bat all python/invoke 10 end_of_step bat_step
+run 0
+python bat_step invoke
+run 20
+"""
+
+
+def check_what_is_not_tallied():
+    script = FOLDER / "in.not_tallied"
+    script.write_text(NOT_TALLIED)
+    for current in ("", "energy keep"):
+        out = FOLDER / f"current{len(current)}"
+        out.mkdir()
+        result = subprocess.run(
+            [*COMMAND, "-in", script, "-log", "none", "-var", "ask", "10" if current else "20"],
+            env={**os.environ, "BAT_OUT": str(out), "CURRENT": current}, timeout=100,
+            capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+        lines = [line for line in result.stderr.splitlines() if "bat_lammps" in line]
+        there = {"id", "type", "c_motion", "v_v2"}
+        missing = {"c_stress", "nonsense", "c_nonsense"}
+        (there if current else missing).update(["c_energy", "f_keep", "v_both"])
+        for name in missing:
+            assert sum(f"bat_lammps: {name} is left out: " in line for line in lines) == 1, lines
+        assert len(lines) == len(missing), lines
+        for step in (0, 10, 20):
+            with bat.Dataset(out / f"{step:02d}.bat") as dataset:
+                atoms = dataset.read()
+            assert set(atoms) == there, (step, set(atoms))
+            assert atoms.count == 160 and np.all(atoms["type"] == 2), step
+            assert np.all(atoms["c_motion"] > 0)
+            if current:
+                assert np.array_equal(atoms["f_keep"][:, 0], atoms["c_energy"]), step
+                assert np.array_equal(atoms["f_keep"][:, 1], atoms["c_motion"]), step
+                assert np.allclose(atoms["v_both"],
+                                   atoms["c_energy"] + atoms["c_motion"] + atoms["v_v2"]), step
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -80,6 +151,9 @@ def main():
     # Partitions of LAMMPS are simulations of their own, and computes may be vectors or arrays.
     if "-n" in COMMAND and COMMAND[COMMAND.index("-n") + 1] == "2":
         check_partitions()
+
+    # What LAMMPS does not have at a step does not end the run.
+    check_what_is_not_tallied()
 
     # Where nothing can be written the simulation goes on, and says so once for every step.
     (FOLDER / "file").write_text("in the way")

@@ -18,70 +18,214 @@ libbat_capi.so if it is not beside it. ParaView opens out/melt.bat.series, also 
 The arrays of LAMMPS are handed over as they are; nothing is copied but what moves to another rank.
 '''
 
+import os
+import re
 import sys
+import tempfile
 
 import bat
 import lammps
-from lammps.constants import LMP_STYLE_ATOM, LMP_TYPE_ARRAY, LMP_TYPE_VECTOR
+from lammps.constants import (
+    LMP_SIZE_COLS,
+    LMP_STYLE_ATOM,
+    LMP_TYPE_ARRAY,
+    LMP_TYPE_VECTOR,
+    LMP_VAR_ATOM,
+)
 from mpi4py import MPI
 
+# Styles of computes and fixes that only have values at steps for which LAMMPS has been told to.
+PERIODIC = re.compile(r"^(pe|stress|centroid/stress)/atom|/tally$|^ave/")
 
-def writer(files, attributes="id type v", *, every=1, on_error="warn", **options):
+
+def writer(files, attributes="id type v", *, group="all", current="", every=1, on_error="warn",
+           **options):
     """A function for fix python/invoke N end_of_step, which writes each `every`-th step that it sees.
 
     files: pattern of paths with {timestep:08d}, see bat.Series. attributes: names that LAMMPS has for
-    values of atoms (id, type, v, f, image, radius, q, ...; c_ID for a compute). on_error: "warn" prints
-    what went wrong on rank 0 and goes on; "stop" ends LAMMPS. options: those of bat.Series.
+    values of atoms: id, type, v, f, image, radius, q, ...; c_ID, f_ID, v_NAME for those of computes,
+    fixes and atom-style variables. group: whose atoms are written. current: IDs of computes and fixes
+    that have values at the steps that are written, because a fix or dump of the script asks for them
+    at these steps. on_error: "warn" prints what went wrong on rank 0 and goes on, without the attribute
+    or the step; "stop" ends LAMMPS. options: those of bat.Series.
     """
     if on_error not in ("warn", "stop"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'stop'")
-    names = attributes.split()
-    opened = []
+    step = Step(files, attributes.split(), group, current.split(), on_error == "stop",
+                {"every": every, **options})
+    return step.write
 
-    def step(pointer):
+
+class LeftOut(Exception):
+    """There are no values of atoms of a name at this step."""
+
+
+class Step:
+    """What lasts from one step to the next."""
+
+    def __init__(self, files, names, group, current, stops, options):
+        self.files, self.names, self.group, self.stops = files, names, group, stops
+        self.options = options
+        self.series = None
+        self.told = set()
+        self.current = set(current)
+        self.known = Known("")
+
+    def write(self, pointer):
         lmp = lammps.lammps(ptr=pointer)
         comm = lmp.get_mpi_comm() or MPI.COMM_WORLD  # each partition of LAMMPS has its own
         try:
-            if not opened:
-                opened.append(bat.Series(comm, files, every=every, **options))
-            write(lmp, opened[0], names)
+            if self.series is None:
+                self.series = bat.Series(comm, self.files, **self.options)
+            if not lmp.is_running:  # else LAMMPS takes no commands
+                self.known = Known(info_of(lmp, comm))
+            self.write_step(lmp, comm)
         except Exception as error:  # pylint: disable=broad-except
-            if on_error == "stop":
+            if self.stops:
                 raise
-            if comm.rank == 0:
-                print(f"bat_lammps: step {lmp.extract_global('ntimestep')} is not written: {error}",
-                      file=sys.stderr, flush=True)
+            self.say(comm, f"step {lmp.extract_global('ntimestep')} is not written: {error}")
 
-    return step
+    def write_step(self, lmp, comm):
+        """Collective. Returns a bat.Report."""
+        count = lmp.extract_setting("nlocal")
+        if not self.series.begin(lmp.extract_global("ntimestep"), time_of(lmp)):
+            return self.series.end()
+        try:
+            values = {}
+            for name in self.names:  # on all ranks, in this order: a compute may exchange atoms
+                try:
+                    values[name] = self.values_of(lmp, name, count)[:count]
+                except LeftOut as error:
+                    if self.stops:
+                        raise
+                    if name not in self.told and count:
+                        self.told.add(name)
+                        self.say(comm, f"{name} is left out: {error}")
+            self.series.add(lmp.numpy.extract_atom("x")[:count], values if count else {},
+                            ghosts=self.others(lmp, count))
+        except Exception as error:  # pylint: disable=broad-except
+            self.series.fail(error)  # end() raises it on all ranks
+        return self.series.end()
+
+    @staticmethod
+    def say(comm, what):
+        if comm.rank == 0:
+            print(f"bat_lammps: {what}", file=sys.stderr, flush=True)
+
+    def others(self, lmp, count):
+        """Marks of the atoms that are not in the group."""
+        if self.group == "all":
+            return None
+        if self.group not in self.known.groups:
+            raise KeyError(f"no group '{self.group}'; known are {', '.join(self.known.groups)}"
+                           if self.known.groups else
+                           f"group '{self.group}' is not known during a run: {INVOKE}")
+        bit = 1 << self.known.groups[self.group]
+        return (lmp.numpy.extract_atom("mask")[:count] & bit) == 0
+
+    def values_of(self, lmp, name, count):
+        kind, _, id_ = name.partition("_")
+        get = {"c": self.of_compute, "f": self.of_fix, "v": self.of_variable}.get(kind)
+        try:
+            values = get(lmp, id_) if get and id_ else lmp.numpy.extract_atom(name)
+        except LeftOut:
+            raise
+        except Exception as error:  # of a LAMMPS whose errors are exceptions
+            raise LeftOut(error) from error
+        if values is None and count:
+            raise LeftOut("LAMMPS has no values of atoms of that name")
+        return [] if values is None else values
+
+    def of_compute(self, lmp, id_):
+        self.require_current(lmp, f"c_{id_}")
+        return vector_or_array(
+            lambda kind: lmp.extract_compute(id_, LMP_STYLE_ATOM, kind),
+            lambda kind: lmp.numpy.extract_compute(id_, LMP_STYLE_ATOM, kind))
+
+    def of_fix(self, lmp, id_):
+        self.require_current(lmp, f"f_{id_}")
+        if not lmp.has_id("fix", id_):
+            return None
+        return vector_or_array(
+            lambda kind: lmp.extract_fix(id_, LMP_STYLE_ATOM, kind),
+            lambda kind: lmp.numpy.extract_fix(id_, LMP_STYLE_ATOM, kind))
+
+    def of_variable(self, lmp, name):
+        self.require_current(lmp, f"v_{name}")
+        if not lmp.is_running:  # then a variable takes only what has been computed
+            for id_ in self.known.computes_of(name):
+                self.of_compute(lmp, id_)
+        return lmp.numpy.extract_variable(name, "all", LMP_VAR_ATOM)
+
+    def require_current(self, lmp, name):
+        """Values of another step are no values; and what LAMMPS calls an error is the end of the run,
+        unless its errors are exceptions.
+        """
+        kind, _, id_ = name.partition("_")
+        if (id_ in self.current and kind != "v") or (
+                kind != "f" and (lmp.has_exceptions or self.stops)):
+            return
+        known = {"c": self.known.computes, "f": self.known.fixes, "v": self.known.variables}[kind]
+        if id_ not in known:
+            raise LeftOut(f"there is no {name}" if not lmp.is_running else
+                          f"{name} is not known during a run: {INVOKE}")
+        if kind == "v":
+            for used in self.known.used_by(id_):
+                self.require_current(lmp, used)
+        elif PERIODIC.search(known[id_]):
+            raise LeftOut(f"whether {name}, {known[id_]}, is of this step is not known: {CURRENT}")
 
 
-def write(lmp, series, names):
-    """Collective. Writes the atoms of this moment; returns a bat.Report."""
-    count = lmp.extract_setting("nlocal")
-    if not series.begin(lmp.extract_global("ntimestep"), time_of(lmp)):
-        return series.end()
+INVOKE = 'call it once before the run, by "python NAME invoke" after "run 0"'
+CURRENT = ('make LAMMPS have it at each step that is written, as a "fix keep all ave/atom N 1 N c_ID" '
+           'does that stands before this fix, and name the ID in current=')
+
+
+class Known:
+    """What the command info says of groups, computes, fixes and variables."""
+
+    def __init__(self, text):
+        self.groups = {name: int(index) for index, name in re.findall(
+            r"^Group\[ *(\d+)\]: +(\S+)", text, re.M)}
+        self.computes, self.fixes = (dict(re.findall(
+            rf"^{kind}\[ *\d+\]: +(\S+), +style = ([^,\s]+)", text, re.M)) for kind in ("Compute", "Fix"))
+        self.variables = dict(re.findall(
+            r"^Variable\[ *\d+\]: +(\S+), +style = \S+, +def = (.*)$", text, re.M))
+
+    def used_by(self, variable):
+        return re.findall(r"\b[cfv]_\w+", self.variables.get(variable, ""))
+
+    def computes_of(self, variable):
+        for used in self.used_by(variable):
+            if used.startswith("c_"):
+                yield used[2:]
+            elif used.startswith("v_"):
+                yield from self.computes_of(used[2:])
+
+
+def info_of(lmp, comm):
+    """Collective."""
+    path = None
+    if comm.rank == 0:
+        handle, path = tempfile.mkstemp(prefix="bat_lammps_")
+        os.close(handle)
+    path = comm.bcast(path)
+    lmp.command(f"info groups computes fixes variables out overwrite {path}")
+    text = None
+    if comm.rank == 0:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        os.remove(path)
+    return comm.bcast(text)
+
+
+def vector_or_array(extract, extract_numpy):
+    """None if there are no values of atoms. The pointer of the kind that is not there may be any."""
     try:
-        series.add(lmp.numpy.extract_atom("x")[:count],
-                   {name: values_of(lmp, name)[:count] for name in names})
-    except Exception as error:  # pylint: disable=broad-except
-        series.fail(error)  # end() raises it on all ranks
-    return series.end()
-
-
-def values_of(lmp, name):
-    if name.startswith("c_"):
-        values = None
-        for kind in (LMP_TYPE_VECTOR, LMP_TYPE_ARRAY):
-            try:
-                if values is None:
-                    values = lmp.numpy.extract_compute(name[2:], LMP_STYLE_ATOM, kind)
-            except ValueError:  # what LAMMPS says of the other kind
-                pass
-    else:
-        values = lmp.numpy.extract_atom(name)
-    if values is None:
-        raise KeyError(f"LAMMPS has no values of atoms of the name '{name}'")
-    return values
+        columns = extract(LMP_SIZE_COLS)
+        return extract_numpy(LMP_TYPE_ARRAY if columns else LMP_TYPE_VECTOR)
+    except ValueError:  # what the module says of a null pointer
+        return None
 
 
 def time_of(lmp):

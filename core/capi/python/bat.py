@@ -457,7 +457,9 @@ class Series:
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
     write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
-    threads, flush, sorted_indexes: as write().
+    threads, flush, sorted_indexes: as write(). A step whose number is not greater than
+    those in the list, as after a restart, replaces what was written from that number on; rank 0
+    says so on stderr.
     """
 
     def __init__(self, comm, files, *, every=1, target_bytes=0, mode="adaptive", threads=0,
