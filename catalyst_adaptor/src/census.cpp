@@ -142,6 +142,10 @@ void Census::add(const Channel& channel)
   {
     this->empty_.push_back(channel.name);
   }
+  if (channel.has_placeholder)
+  {
+    this->placeholders_.push_back(channel.name);
+  }
   this->fields_[channel.name].assign(channel.fields.begin(), channel.fields.end());
   for (const UnreadField& field : channel.unread)
   {
@@ -202,6 +206,7 @@ std::vector<std::string> Census::texts() const
   }
   add_all("empty", this->empty_);
   add_all("others", this->others_);
+  add_all("placeholder", this->placeholders_);
   for (const auto& [channel, fields] : this->fields_)
   {
     for (const std::string& field : fields)
@@ -273,6 +278,7 @@ Census Census::of(const std::vector<std::string>& texts)
       auto& list = kind == "channel" ? census.channels_
         : kind == "empty"            ? census.empty_
         : kind == "others"           ? census.others_
+        : kind == "placeholder"      ? census.placeholders_
                                      : census.warnings_;
       add_once(list, part(1));
     }
@@ -421,7 +427,7 @@ std::vector<SpeciesKey> Census::species(const std::vector<SpeciesKey>& before) c
     {
       std::copy_if(before.begin(), before.end(), std::back_inserter(result), is_of_channel);
     }
-    else
+    else if (!contains(this->placeholders_, channel))
     {
       result.push_back({ channel, "", "" });
     }

@@ -67,7 +67,8 @@ public:
   /// Fields that a rank cannot read, or that are not the same everywhere: no rank writes them.
   [[nodiscard]] std::vector<UnwrittenField> unwritten() const;
   /// All that there are in channels that can be read. Of a channel that is empty everywhere: those
-  /// of `before`, which are all that there have been.
+  /// of `before`, which are all that there have been; if there have been none, one without a
+  /// topology, unless ranks have placeholders for others.
   [[nodiscard]] std::vector<SpeciesKey> species(const std::vector<SpeciesKey>& before) const;
   /// Whether an io pipeline is asked for.
   [[nodiscard]] bool has_pipeline(const std::string& name) const;
@@ -84,7 +85,8 @@ private:
   std::vector<SpeciesKey> species_;
   std::map<SpeciesKey, std::vector<Schema>> schemas_; // those that differ
   std::vector<std::string> empty_;                    // channels in which there is nothing
-  std::vector<std::string> others_; // channels with topologies that are no particles
+  std::vector<std::string> others_;       // channels with topologies that are no particles
+  std::vector<std::string> placeholders_; // channels with species that a rank does not know
   std::map<std::string, std::vector<std::string>> fields_;
   std::vector<UnwrittenField> unwritten_;
   std::vector<std::pair<std::string, std::string>> unreadable_;

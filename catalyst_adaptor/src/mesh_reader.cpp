@@ -65,6 +65,12 @@ bool is_domain(const Node& mesh)
     names.begin(), names.end(), [&](const char* name) { return mesh.find(name).has_value(); });
 }
 
+// Of a rank without a box: what WarpX publishes there does not know the names of the species.
+bool is_placeholder(const std::string& domain)
+{
+  return domain.rfind("domain_x", 0) == 0;
+}
+
 bool has_domains(const Node& mesh)
 {
   for (std::size_t i = 0; i != mesh.size(); ++i)
@@ -174,7 +180,8 @@ void Reader::read_mesh(const Node& mesh, const std::string& name)
   {
     for (std::size_t i = 0; i != mesh.size(); ++i)
     {
-      this->read_domain(mesh.child(i), name);
+      const Node domain = mesh.child(i);
+      this->read_domain(domain, name, mesh.is_object() && is_placeholder(domain.name()));
     }
   }
   else if (!mesh.is_empty() && !mesh.is_object() && !mesh.is_list())
@@ -191,7 +198,7 @@ void Reader::read_meshes(const Node& meshes)
     const Node mesh = meshes.child(i);
     const std::string name = meshes.is_list() ? std::to_string(i) : mesh.name();
     const std::string whole = mesh_of(name, mesh.find("state/domain_id").has_value());
-    if (name.rfind("domain_x", 0) == 0 && is_domain(mesh))
+    if (is_placeholder(name) && is_domain(mesh))
     {
       this->read_domain(mesh, whole, true);
     }
@@ -202,9 +209,9 @@ void Reader::read_meshes(const Node& meshes)
   }
 }
 
-// A placeholder, which WarpX has on ranks without a box, does not know the names of the species.
 void Reader::read_domain(const Node& domain, const std::string& mesh, bool is_placeholder)
 {
+  this->channel_.has_placeholder = this->channel_.has_placeholder || is_placeholder;
   this->topologies_.clear();
   this->ignored_.clear();
   const auto topologies = domain.find("topologies");

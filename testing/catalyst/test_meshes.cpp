@@ -103,6 +103,40 @@ TEST(EmptyRanks, OnAllRanksMakeAnEmptyStepOfTheSameSpecies)
   }
 }
 
+// WarpX's, before it has made any particle; they do not know what it calls its species.
+TEST(EmptyRanks, WithPlaceholdersEverywhereWriteStepsOfSpeciesThatThereHaveBeen)
+{
+  for (const char* type : { "mesh", "multimesh" })
+  {
+    Session run;
+    Memory memory;
+    for (std::int64_t step = 0; step != 3; ++step)
+    {
+      Params params;
+      params.step(step).set(kChannel + "/type", type);
+      if (step == 1 && mpi_test::rank() == 0)
+      {
+        publish(params, kMesh + "/domain_000003", mine(), memory, Layout::Separate, "ions");
+      }
+      else
+      {
+        publish_placeholders(params, kMesh + "/domain_x000000");
+        params.set(kMesh + "/domain_x000000/state/domain_id", 0);
+      }
+      EXPECT_EQ(run.execute(params), 0) << run.said;
+      EXPECT_EQ(run.said, "");
+    }
+    expect_file(run / "particles_ions_000001.bat", { particles(0, 40) });
+    expect_file(run / "particles_ions_000002.bat", {});
+    if (mpi_test::rank() == 0)
+    {
+      EXPECT_EQ(run.files(),
+        (std::vector<std::string>{
+          "particles_ions.bat.series", "particles_ions_000001.bat", "particles_ions_000002.bat" }));
+    }
+  }
+}
+
 TEST(EmptyRanks, WithoutChannelsAnywhereNothingIsWritten)
 {
   Session run;
