@@ -133,6 +133,7 @@ std::string to_json(const WrittenFile& file)
 struct SeriesWriter::List
 {
   SeriesEntries entries;
+  SeriesEntries dropped; // not in the list any more, but still there
   std::filesystem::file_time_type written;
   bool has_told_of_clock = false;
 };
@@ -249,17 +250,25 @@ void SeriesWriter::list(const WrittenFile& file, std::int64_t step, double time)
       own.step.value_or(*entry.step), own.time.value_or(entry.time), file.species);
     return name_in_list(ours, path) == entry.file;
   };
-  const SeriesChange change = add_to_series(
-    list.entries, folder, name_in_list(file.path, path), step, time, is_of_this_series);
+  const std::string name = name_in_list(file.path, path);
+  const SeriesChange change =
+    add_to_series(list.entries, folder, name, step, time, is_of_this_series);
+  // Files go when no list names them any more; a list that cannot be written is tried again.
+  SeriesEntries& dropped = list.dropped;
+  dropped.insert(dropped.end(), change.dropped.begin(), change.dropped.end());
+  dropped.erase(std::remove_if(dropped.begin(), dropped.end(),
+                  [&](const SeriesEntry& entry) { return entry.file == name; }),
+    dropped.end());
   write_series(path, list.entries, this->options_.build.flush);
   list.written = std::filesystem::last_write_time(path);
-  for (const SeriesEntry& entry : change.dropped)
+  for (const SeriesEntry& entry : dropped)
   {
     remove_dataset(folder / entry.file);
   }
-  if (!change.dropped.empty())
+  if (!dropped.empty())
   {
-    this->notice_(text_of_return(path, change.dropped, step));
+    this->notice_(text_of_return(path, dropped, step));
+    dropped.clear();
   }
   if (change.clock_is_back && !list.has_told_of_clock)
   {
