@@ -3,6 +3,7 @@
 Usage: test_lammps.py FOLDER COMMAND...     COMMAND starts LAMMPS on some ranks
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -140,6 +141,49 @@ def check_what_is_not_tallied():
                                    atoms["c_energy"] + atoms["c_motion"] + atoms["v_v2"]), step
 
 
+RESTART = """
+units lj
+atom_style atomic
+${begin}
+pair_style lj/cut 2.5
+pair_coeff * * 1.0 1.0
+fix 1 all nve
+python bat_step input 1 SELF format p here \"\"\"
+import os
+import bat_lammps
+bat_step = bat_lammps.writer(os.environ["BAT_OUT"] + "/melt_{timestep:03d}.bat")
+\"\"\"
+fix bat all python/invoke 10 end_of_step bat_step
+restart 20 ${out}/melt.*.restart
+run ${steps}
+"""
+FIRST = """lattice fcc 0.8
+region box block 0 3 0 3 0 3
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.0 4711"""
+
+
+def check_restart():
+    """From step 20, in a LAMMPS that begins its time at 0 again."""
+    out = FOLDER / "restart"
+    out.mkdir()
+    for begin, steps in ((FIRST, 60), (f"read_restart {out}/melt.20.restart", 30)):
+        script = FOLDER / "in.restart"
+        script.write_text(RESTART.replace("${begin}", begin))
+        result = subprocess.run(
+            [*COMMAND, "-in", script, "-log", "none", "-var", "out", out, "-var", "steps", str(steps)],
+            env={**os.environ, "BAT_OUT": str(out)}, timeout=100, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, check=False)
+        assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    assert "has come back to step 30: 3 steps from 40 to 60" in result.stderr, result.stderr
+    files = json.loads((out / "melt.bat.series").read_text(encoding="utf-8"))["files"]
+    assert [f["step"] for f in files] == [10, 20, 30, 40, 50], files
+    assert np.allclose([f["time"] for f in files], [0.05, 0.1, 0.15, 0.2, 0.25]), files
+    assert sorted(p.name for p in out.glob("*.bat")) == [f["name"] for f in files]
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -151,6 +195,7 @@ def main():
     # Partitions of LAMMPS are simulations of their own, and computes may be vectors or arrays.
     if "-n" in COMMAND and COMMAND[COMMAND.index("-n") + 1] == "2":
         check_partitions()
+        check_restart()
 
     # What LAMMPS does not have at a step does not end the run.
     check_what_is_not_tallied()
