@@ -1,7 +1,6 @@
 #include "adaptor.hpp"
 
 #include "bat/catalyst_bat.h"
-#include "bat/query.hpp"
 
 #include <fmt/ranges.h>
 
@@ -54,18 +53,6 @@ bool asks_to_stop(const json& options)
   return options.is_object() && found != options.end() && *found == "stop";
 }
 
-// Of a field, for what is told once.
-std::string key_of(const std::string& channel, const std::string& mesh, const std::string& field)
-{
-  return fmt::format("{}\n{}\n{}", channel, mesh, field);
-}
-
-// Whether it can be printed or not: the other ranks go on.
-void print_warning(const std::string& warning)
-{
-  (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
-}
-
 // All ranks write the same fields.
 void drop_fields(std::vector<Channel>& channels, const std::vector<UnwrittenField>& fields)
 {
@@ -108,39 +95,6 @@ std::vector<mpi::Piece> pieces_of(const std::vector<Channel>& channels, const Sp
     }
   }
   return pieces;
-}
-
-std::vector<std::string> names_in(const std::map<std::string, int>& fields)
-{
-  std::vector<std::string> names;
-  for (const auto& [name, components] : fields)
-  {
-    names.push_back(name);
-  }
-  return names;
-}
-
-// Those of fields that are there, with numbers of components.
-std::vector<std::string> indexes_of(
-  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
-{
-  const std::vector<std::string> names = names_in(fields);
-  std::vector<std::string> found;
-  for (const std::string& index : wanted)
-  {
-    try
-    {
-      const AttributeRange target = parse_range_target(index, names);
-      if (target.component.value_or(0) < fields.at(target.attribute))
-      {
-        found.push_back(index);
-      }
-    }
-    catch (const Error&)
-    {
-    }
-  }
-  return found;
 }
 
 // What went wrong, in one line.
@@ -211,7 +165,7 @@ void Adaptor::read_params(const conduit_node* params)
   }
   this->node_options_ = options_of(*root);
   this->stops_on_error_ = asks_to_stop(this->node_options_);
-  this->pipelines_ = read_pipelines(*root, this->warnings_);
+  this->pipelines_ = read_pipelines(*root, this->early_warnings_);
 }
 
 // From here on the ranks know each other.
@@ -292,7 +246,7 @@ void Adaptor::share_options()
   this->stops_on_error_ = this->options_.stop_on_error;
   if (this->options_.names_output && !this->pipelines_.empty())
   {
-    this->warnings_.push_back(
+    this->early_warnings_.push_back(
       "catalyst/pipelines is ignored: the options say what is written where");
   }
 }
@@ -441,7 +395,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
     [&]
     {
       Census mine;
-      mine.add_warnings(this->warnings_);
+      mine.add_warnings(this->early_warnings_);
       if (root)
       {
         mine.add(read_state(*root));
@@ -454,7 +408,8 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
       texts = mine.texts();
     });
   const Census census = Census::of(this->union_of(texts));
-  this->warn(census, options);
+  this->warnings_.add(census, options, this->is_root());
+  this->early_warnings_.clear();
   this->left_out_ = { census.unreadable(), census.unwritten() };
   if (options.stop_on_error)
   {
@@ -491,8 +446,7 @@ void Adaptor::refuse_wrong_fields() const
   {
     if (field.is_wrong)
     {
-      throw Error(
-        ErrorCode::InvalidArgument, this->told_.at(key_of(field.channel, field.mesh, field.field)));
+      throw Error(ErrorCode::InvalidArgument, this->warnings_.of(field));
     }
   }
 }
@@ -518,9 +472,9 @@ std::vector<Channel> Adaptor::read_channels(
       for (UnreadField& field : channel.unread)
       {
         // Once: thousands of ranks would say the same in every step.
-        const bool is_told = this->told_.count(key_of(name, field.mesh, field.name)) != 0;
-        field.reason =
-          is_told ? "" : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
+        field.reason = this->warnings_.has(name, field.mesh, field.name)
+          ? ""
+          : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
       }
       census.add(channel);
       channels.push_back(std::move(channel));
@@ -572,80 +526,6 @@ std::vector<Job> Adaptor::jobs_of(
   return jobs;
 }
 
-void Adaptor::warn(const Census& census, const Options& options)
-{
-  for (const std::string& warning : census.warnings())
-  {
-    this->tell(warning, warning);
-  }
-  const auto& there = census.channels();
-  const auto lacks = [](const std::vector<std::string>& names, const std::string& name)
-  { return std::find(names.begin(), names.end(), name) == names.end(); };
-  for (const std::string& channel : options.channels.value_or(std::vector<std::string>()))
-  {
-    if (lacks(there, channel))
-    {
-      const std::string what = fmt::format("channel {} of the options is not there; there are {}",
-        channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
-      this->tell(what, what);
-    }
-  }
-  const std::vector<UnwrittenField> unwritten = census.unwritten();
-  for (const UnwrittenField& field : unwritten)
-  {
-    const std::string what = field.is_wrong
-      ? fmt::format(
-          "channel {}, field {} is not written: {}", field.channel, field.field, field.reason)
-      : fmt::format(
-          "channel {}, field {} {}: it is not written", field.channel, field.field, field.reason);
-    const bool is_error = field.is_wrong && options.stop_on_error;
-    this->tell(key_of(field.channel, field.mesh, field.field), what, !is_error);
-  }
-  for (const std::string& channel : there)
-  {
-    const std::vector<std::string> fields = census.fields(channel);
-    const ChannelOptions& own = options.of(channel);
-    const auto miss =
-      [&](const char* what, const std::string& name, const std::vector<std::string>& others)
-    {
-      const bool is_told = std::any_of(unwritten.begin(), unwritten.end(),
-        [&](const UnwrittenField& u) { return u.channel == channel && u.field == name; });
-      if (!is_told && !others.empty())
-      {
-        const std::string text = fmt::format("{} {} of the options is not in channel {}; there are "
-                                             "{}",
-          what, name, channel, fmt::join(others, ", "));
-        this->tell(text, text);
-      }
-    };
-    for (const std::string& field : own.fields.value_or(std::vector<std::string>()))
-    {
-      if (lacks(fields, field))
-      {
-        miss("field", field, fields);
-      }
-    }
-    const std::map<std::string, int> written = census.written_fields(channel);
-    for (const std::string& index : own.sorted_indexes)
-    {
-      if (indexes_of({ index }, written).empty())
-      {
-        miss("sorted index", index, names_in(written));
-      }
-    }
-  }
-  this->warnings_.clear();
-}
-
-// Once for each key.
-void Adaptor::tell(const std::string& key, const std::string& warning, bool prints)
-{
-  if (this->told_.emplace(key, warning).second && prints && this->is_root())
-  {
-    print_warning(warning);
-  }
-}
-
 void Adaptor::report(conduit_node* params, int status, const std::string& message) const
 {
   const ConduitApi api = this->api_ ? *this->api_ : find_conduit();
@@ -687,9 +567,7 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
   }
   for (const UnwrittenField& field : this->left_out_.fields)
   {
-    const auto told = this->told_.find(key_of(field.channel, field.mesh, field.field));
-    conduit_node* node =
-      leave_out(field.channel, told == this->told_.end() ? field.reason : told->second);
+    conduit_node* node = leave_out(field.channel, this->warnings_.of(field));
     api.set_string(api.fetch(node, "field"), field.field.c_str());
   }
   const Totals& totals = this->outputs_.totals();

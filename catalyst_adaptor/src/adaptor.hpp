@@ -9,12 +9,12 @@
 #include "options.hpp"
 #include "outputs.hpp"
 #include "pipelines.hpp"
+#include "warnings.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,15 +57,13 @@ private:
   void refuse_wrong_fields() const;
   [[nodiscard]] std::vector<Job> jobs_of(
     std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options);
-  void warn(const Census& census, const Options& options);
-  void tell(const std::string& key, const std::string& warning, bool prints = true);
 
   std::optional<ConduitApi> api_;
   nlohmann::json node_options_ = nlohmann::json::object();
   nlohmann::json file_options_ = nlohmann::json::object();
   std::vector<Pipeline> pipelines_;
-  std::vector<std::string> warnings_;       // of initialize
-  std::map<std::string, std::string> told_; // warnings by what they are of; the same on all ranks
+  std::vector<std::string> early_warnings_; // of initialize
+  Warnings warnings_;
   std::optional<std::int64_t> comm_handle_;
   std::optional<Failure> failure_; // of initialize, on this rank
   std::optional<Communicator> communicator_;

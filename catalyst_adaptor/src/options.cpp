@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/insitu.hpp"
+#include "bat/query.hpp"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -186,6 +187,33 @@ bool Options::has(const std::string& channel) const
 {
   return !this->channels ||
     std::find(this->channels->begin(), this->channels->end(), channel) != this->channels->end();
+}
+
+std::vector<std::string> indexes_of(
+  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
+{
+  std::vector<std::string> names;
+  for (const auto& [name, components] : fields)
+  {
+    names.push_back(name);
+  }
+  std::vector<std::string> found;
+  for (const std::string& index : wanted)
+  {
+    try
+    {
+      const AttributeRange target = parse_range_target(index, names);
+      if (target.component.value_or(0) < fields.at(target.attribute))
+      {
+        found.push_back(index);
+      }
+    }
+    catch (const Error&)
+    {
+      continue; // of a field that is not there
+    }
+  }
+  return found;
 }
 
 nlohmann::json to_json(const Node& node)

@@ -42,6 +42,10 @@ struct Options
   [[nodiscard]] bool has(const std::string& channel) const;
 };
 
+/// Those of `wanted` that can be made of fields, given by their numbers of components.
+[[nodiscard]] std::vector<std::string> indexes_of(
+  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields);
+
 /// An object, list, text or number as JSON. Throws Error{InvalidArgument}: anything else.
 [[nodiscard]] nlohmann::json to_json(const Node& node);
 /// Throws Error{InvalidArgument}: cannot be read, or is no JSON; names the line.

@@ -1,0 +1,135 @@
+#include "warnings.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace bat::catalyst
+{
+namespace
+{
+std::string key_of(const std::string& channel, const std::string& mesh, const std::string& field)
+{
+  return fmt::format("{}\n{}\n{}", channel, mesh, field);
+}
+
+std::string text_of(const UnwrittenField& field)
+{
+  return field.is_wrong ? fmt::format("channel {}, field {} is not written: {}", field.channel,
+                            field.field, field.reason)
+                        : fmt::format("channel {}, field {} {}: it is not written", field.channel,
+                            field.field, field.reason);
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name)
+{
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> names_in(const std::map<std::string, int>& fields)
+{
+  std::vector<std::string> names;
+  for (const auto& [name, components] : fields)
+  {
+    names.push_back(name);
+  }
+  return names;
+}
+}
+
+// Whether it can be printed or not: the other ranks go on.
+void print_warning(const std::string& warning)
+{
+  (void)std::fprintf(stderr, "catalyst-bat: warning: %s\n", warning.c_str());
+}
+
+void Warnings::add(const Census& census, const Options& options, bool prints)
+{
+  for (const std::string& warning : census.warnings())
+  {
+    this->add(warning, warning, prints);
+  }
+  const std::vector<std::string>& there = census.channels();
+  for (const std::string& channel : options.channels.value_or(std::vector<std::string>()))
+  {
+    if (!contains(there, channel))
+    {
+      const std::string what = fmt::format("channel {} of the options is not there; there are {}",
+        channel, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", ")));
+      this->add(what, what, prints);
+    }
+  }
+  const std::vector<UnwrittenField> unwritten = census.unwritten();
+  this->add_fields(options, unwritten, prints);
+  for (const std::string& channel : there)
+  {
+    this->add_channel(channel, census, options.of(channel), unwritten, prints);
+  }
+}
+
+void Warnings::add_fields(
+  const Options& options, const std::vector<UnwrittenField>& fields, bool prints)
+{
+  for (const UnwrittenField& field : fields)
+  {
+    const bool is_error = field.is_wrong && options.stop_on_error;
+    this->add(key_of(field.channel, field.mesh, field.field), text_of(field), prints && !is_error);
+  }
+}
+
+// Names that the options have, and nobody else.
+void Warnings::add_channel(const std::string& channel, const Census& census,
+  const ChannelOptions& options, const std::vector<UnwrittenField>& unwritten, bool prints)
+{
+  const auto miss =
+    [&](const char* what, const std::string& name, const std::vector<std::string>& others)
+  {
+    const bool is_told = std::any_of(unwritten.begin(), unwritten.end(),
+      [&](const UnwrittenField& u) { return u.channel == channel && u.field == name; });
+    if (!is_told && !others.empty())
+    {
+      const std::string text =
+        fmt::format("{} {} of the options is not in channel {}; there are {}", what, name, channel,
+          fmt::join(others, ", "));
+      this->add(text, text, prints);
+    }
+  };
+  const std::vector<std::string> fields = census.fields(channel);
+  for (const std::string& field : options.fields.value_or(std::vector<std::string>()))
+  {
+    if (!contains(fields, field))
+    {
+      miss("field", field, fields);
+    }
+  }
+  const std::map<std::string, int> written = census.written_fields(channel);
+  for (const std::string& index : options.sorted_indexes)
+  {
+    if (indexes_of({ index }, written).empty())
+    {
+      miss("sorted index", index, names_in(written));
+    }
+  }
+}
+
+bool Warnings::has(
+  const std::string& channel, const std::string& mesh, const std::string& field) const
+{
+  return this->told_.count(key_of(channel, mesh, field)) != 0;
+}
+
+std::string Warnings::of(const UnwrittenField& field) const
+{
+  const auto found = this->told_.find(key_of(field.channel, field.mesh, field.field));
+  return found == this->told_.end() ? text_of(field) : found->second;
+}
+
+void Warnings::add(const std::string& key, const std::string& text, bool prints)
+{
+  if (this->told_.emplace(key, text).second && prints)
+  {
+    print_warning(text);
+  }
+}
+}

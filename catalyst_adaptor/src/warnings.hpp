@@ -1,0 +1,37 @@
+// What a person should read once.
+#pragma once
+
+#include "census.hpp"
+#include "options.hpp"
+
+#include <map>
+#include <string>
+
+namespace bat::catalyst
+{
+/// One line on the standard error.
+void print_warning(const std::string& warning);
+
+/// The warnings of a run: all ranks have the same, and one of them prints.
+class Warnings
+{
+public:
+  /// About what ranks have found and what was asked for; in `prints` prints what is new. Fields
+  /// that are errors, because the options stop on them, are kept and not printed.
+  void add(const Census& census, const Options& options, bool prints);
+
+  /// Whether a field that is not written has been told of.
+  [[nodiscard]] bool has(
+    const std::string& channel, const std::string& mesh, const std::string& field) const;
+  /// What has been told of a field that is not written.
+  [[nodiscard]] std::string of(const UnwrittenField& field) const;
+
+private:
+  void add(const std::string& key, const std::string& text, bool prints);
+  void add_fields(const Options& options, const std::vector<UnwrittenField>& fields, bool prints);
+  void add_channel(const std::string& channel, const Census& census, const ChannelOptions& options,
+    const std::vector<UnwrittenField>& unwritten, bool prints);
+
+  std::map<std::string, std::string> told_; // by what they are of
+};
+}
