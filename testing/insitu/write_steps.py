@@ -1,7 +1,7 @@
 """Writes steps FIRST to LAST of a series of 1,000 particles: FOLDER/dust.bat.series. Step n is at time
-1 + n / 4. On one rank or on several.
+1 + n / 4, or where the clock begins at step CLOCK, 1 + (n - CLOCK) / 4. On one rank or on several.
 
-Usage: write_steps.py FOLDER FIRST LAST
+Usage: write_steps.py FOLDER FIRST LAST [CLOCK]
 """
 
 import sys
@@ -14,13 +14,14 @@ COUNT = 1000
 
 
 def main():
-    folder, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    folder = sys.argv[1]
+    first, last, clock = (int(text) for text in (sys.argv[2:] + ["0"])[:3])
     comm = MPI.COMM_WORLD
     ids = np.arange(COUNT)[comm.rank::comm.size]
     positions = np.random.default_rng(1).random((COUNT, 3))[comm.rank::comm.size]
     with bat.Series(comm, folder + "/dust_{timestep:04d}.bat", target_bytes=10000) as series:
         for step in range(first, last + 1):
-            series.write(step, 1 + step / 4, positions + step,
+            series.write(step, 1 + (step - clock) / 4, positions + step,
                          {"id": ids, "step": np.full(len(ids), step)})
 
 

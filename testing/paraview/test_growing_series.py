@@ -14,8 +14,8 @@ def run(*arguments):
     subprocess.run([PYTHON, *arguments], check=True, timeout=300)
 
 
-def simulate(folder, first, last):
-    run(WRITE_STEPS, folder(""), str(first), str(last))
+def simulate(folder, first, last, clock=0):
+    run(WRITE_STEPS, folder(""), *map(str, (first, last, clock)))
 
 
 def times(reader):
@@ -58,6 +58,15 @@ with Folder() as folder:
     # The same files without the list: their own times.
     reader = OpenDataFile([folder(f"dust_{step:04d}.bat") for step in range(6)])
     expect(times(reader), [1.0, 1.25, 1.5, 1.75, 2.0, 2.25], "times of the files")
+    Delete(reader)
+
+    # After a restart from a checkpoint, with a clock that begins again: one time for each file.
+    simulate(folder, 3, 4, clock=3)
+    reader = OpenDataFile(folder("dust.bat.series"))
+    expect(times(reader), [1.0, 1.25, 1.5, 1.75, 2.0], "times after a restart")
+    for step in range(5):
+        expect(step_at(reader, 1 + step / 4), step, f"step {step} after a restart")
+    expect(os.path.exists(folder("dust_0005.bat")), False, "a step of the run before is there")
     Delete(reader)
 
 with Folder() as folder:
