@@ -95,12 +95,15 @@ compute motion all ke/atom
 variable v2 atom vx*vx
 variable all atom c_energy+c_motion
 variable both atom v_all+v_v2
+compute total all reduce sum c_energy
+variable share atom c_motion/c_total
+variable rest atom c_motion-pe
 fix keep all ave/atom ${ask} 1 ${ask} c_energy c_motion
 python bat_step input 1 SELF format p here \"\"\"
 import os
 import bat_lammps
 bat_step = bat_lammps.writer(os.environ["BAT_OUT"] + "/{timestep:02d}.bat",
-    "id type c_energy c_stress c_motion f_keep v_v2 v_both nonsense c_nonsense", group="left",
+    "id type c_energy c_stress c_motion f_keep v_v2 v_both v_share v_rest nonsense c_nonsense", group="left",
     current=os.environ["CURRENT"])
 \"\"\"
 fix bat all python/invoke 10 end_of_step bat_step
@@ -123,7 +126,7 @@ def check_what_is_not_tallied():
         assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
         lines = [line for line in result.stderr.splitlines() if "bat_lammps" in line]
         there = {"id", "type", "c_motion", "v_v2"}
-        missing = {"c_stress", "nonsense", "c_nonsense"}
+        missing = {"c_stress", "v_share", "v_rest", "nonsense", "c_nonsense"}
         (there if current else missing).update(["c_energy", "f_keep", "v_both"])
         for name in missing:
             assert sum(f"bat_lammps: {name} is left out: " in line for line in lines) == 1, lines

@@ -34,8 +34,12 @@ from lammps.constants import (
 )
 from mpi4py import MPI
 
-# Styles of computes and fixes that only have values at steps for which LAMMPS has been told to.
-PERIODIC = re.compile(r"^(pe|stress|centroid/stress)/atom|/tally$|^ave/")
+# Styles of computes and fixes that only have values at steps for which LAMMPS has been told to, or that
+# may ask such ones; and words of thermodynamic output that do.
+PERIODIC = re.compile(r"^(ave|pe|pressure|stress|centroid/stress|heat/flux|reduce|global/atom"
+                      r"|chunk/spread/atom)(/|$)|/tally$")
+THERMO = re.compile(r"\b(pe|etotal|enthalpy|evdwl|ecoul|epair|ebond|eangle|edihed|eimp|emol|elong|etail"
+                    r"|press|p[xyz]{2})\b")
 
 
 def writer(files, attributes="id type v", *, group="all", current="", every=1, on_error="warn",
@@ -94,11 +98,11 @@ class Step:
             values = {}
             for name in self.names:  # on all ranks, in this order: a compute may exchange atoms
                 try:
-                    values[name] = self.values_of(lmp, name, count)[:count]
+                    values[name] = self.values_of(lmp, name)[:count]
                 except LeftOut as error:
                     if self.stops:
                         raise
-                    if name not in self.told and count:
+                    if name not in self.told:
                         self.told.add(name)
                         self.say(comm, f"{name} is left out: {error}")
             self.series.add(lmp.numpy.extract_atom("x")[:count], values if count else {},
@@ -117,13 +121,13 @@ class Step:
         if self.group == "all":
             return None
         if self.group not in self.known.groups:
-            raise KeyError(f"no group '{self.group}'; known are {', '.join(self.known.groups)}"
-                           if self.known.groups else
-                           f"group '{self.group}' is not known during a run: {INVOKE}")
+            raise ValueError(f"no group '{self.group}'; there are {', '.join(self.known.groups)}"
+                             if self.known.groups else
+                             f"group '{self.group}' is not known during a run: {INVOKE}")
         bit = 1 << self.known.groups[self.group]
         return (lmp.numpy.extract_atom("mask")[:count] & bit) == 0
 
-    def values_of(self, lmp, name, count):
+    def values_of(self, lmp, name):
         kind, _, id_ = name.partition("_")
         get = {"c": self.of_compute, "f": self.of_fix, "v": self.of_variable}.get(kind)
         try:
@@ -132,9 +136,9 @@ class Step:
             raise
         except Exception as error:  # of a LAMMPS whose errors are exceptions
             raise LeftOut(error) from error
-        if values is None and count:
+        if values is None:
             raise LeftOut("LAMMPS has no values of atoms of that name")
-        return [] if values is None else values
+        return values
 
     def of_compute(self, lmp, id_):
         self.require_current(lmp, f"c_{id_}")
@@ -172,6 +176,8 @@ class Step:
         if kind == "v":
             for used in self.known.used_by(id_):
                 self.require_current(lmp, used)
+            if THERMO.search(known[id_]):
+                raise LeftOut(f"whether what {name} is made of, {known[id_]}, is of this step is not known")
         elif PERIODIC.search(known[id_]):
             raise LeftOut(f"whether {name}, {known[id_]}, is of this step is not known: {CURRENT}")
 

@@ -144,8 +144,8 @@ extern "C"
   BAT_API void bat_io_close(BATParticleFile file);
 
   /* Lower x, y, z, upper x, y, z: what the ranks declared, as in that library, wider where
-   * particles lie outside of it; of a file for which none did, the box of the particles. Rounded
-   * outwards. Lives as long as the file. */
+   * particles lie outside of it. The box of the particles where none did, and of the files of that
+   * library itself. Rounded outwards. Lives as long as the file. */
   BAT_API const float* bat_io_get_global_bounds(BATParticleFile file);
   BAT_API uint64_t bat_io_get_num_attributes(BATParticleFile file);
   BAT_API uint64_t bat_io_get_num_points(BATParticleFile file);
