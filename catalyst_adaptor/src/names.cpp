@@ -18,6 +18,16 @@ namespace
 constexpr std::array<std::string_view, 6> kNamesThatSayNothing = { "main", "mesh", "particles",
   "points", "topo", "topology" };
 
+// What they call its pieces, before a number.
+constexpr std::array<std::string_view, 12> kPiecesThatSayNothing = { "block", "box", "chunk",
+  "domain", "part", "partition", "patch", "piece", "proc", "rank", "subdomain", "tile" };
+
+template <class Names>
+bool contains(const Names& names, std::string_view name)
+{
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 bool starts_with(std::string_view text, std::string_view begin)
 {
   return text.substr(0, begin.size()) == begin;
@@ -29,9 +39,7 @@ std::string name_of(const SpeciesKey& key)
   const std::string mesh =
     key.mesh.empty() ? key.channel : fmt::format("{}_{}", key.channel, key.mesh);
   const bool says_nothing = key.topology.empty() || key.topology == key.channel ||
-    key.topology == key.mesh ||
-    std::find(kNamesThatSayNothing.begin(), kNamesThatSayNothing.end(), key.topology) !=
-      kNamesThatSayNothing.end();
+    key.topology == key.mesh || contains(kNamesThatSayNothing, key.topology);
   return says_nothing ? mesh : fmt::format("{}_{}", mesh, key.topology);
 }
 
@@ -77,7 +85,7 @@ std::string mesh_of(const std::string& child, bool is_domain)
   }
   const std::size_t end = child.find_last_not_of("_-. ", last);
   const std::string word = end == std::string::npos ? "" : child.substr(0, end + 1);
-  return word == "domain" ? "" : word;
+  return contains(kPiecesThatSayNothing, word) ? "" : word;
 }
 
 bool is_utf8(const std::string& text)

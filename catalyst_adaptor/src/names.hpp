@@ -36,7 +36,8 @@ struct SpeciesKey
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<SpeciesKey>& species);
 
 /// The mesh that a child of a multimesh is, or is a piece of: "" for domain_*, which are pieces of
-/// the channel's only mesh; for others that are domains, the name without the number at its end.
+/// the channel's only mesh; for others that are domains, the name without the number at its end, or
+/// "" where that says nothing (block, box, patch, rank, ...).
 [[nodiscard]] std::string mesh_of(const std::string& child, bool is_domain);
 
 [[nodiscard]] bool is_utf8(const std::string& text);
