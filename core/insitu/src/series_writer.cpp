@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace bat::insitu
@@ -74,12 +75,13 @@ void print(const std::string& notice)
 }
 
 // What cannot be removed stays.
-void remove_dataset(const std::filesystem::path& top) noexcept
+void remove_dataset(const std::filesystem::path& top)
 {
+  const std::set<std::string> leaf_files = leaf_files_of(top);
   std::error_code stays;
   if (std::filesystem::remove(top, stays))
   {
-    remove_leftovers(top, {});
+    remove_leftovers(top, {}, leaf_files);
   }
 }
 
