@@ -1,6 +1,7 @@
 """How the reader's Point Gaussian draws: as ParaView's own does, step by step, and what is picked."""
 
 from bat_test import *
+from paraview.modules.vtkRemotingServerManager import vtkSMOrderedPropertyIterator
 from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
 
 # The first picture shows half a million of them.
@@ -45,6 +46,16 @@ def difference(a, b):
 def expect_same(what, most=0.02):
     found = difference(look(own), look(standard))
     expect(found < most, True, f"{what}: pictures differ by {found:.4f}")
+
+
+def in_panel(display):
+    """Names of properties as a panel goes through them."""
+    each = vtkSMOrderedPropertyIterator()
+    each.SetProxy(display.SMProxy)
+    each.Begin()
+    while not each.IsAtEnd():
+        yield each.GetKey()
+        each.Next()
 
 
 def both(**values):
@@ -95,6 +106,7 @@ with Folder() as folder:
     standard.SetRepresentationType("Point Gaussian")
     expect(standard.GetXMLName(), "GeometryRepresentation", "ParaView's representation")
     shown = [own, standard]
+    expect(list(in_panel(own)), list(in_panel(standard)), "what a panel shows")
     offered = own.GetProperty("ColorArrayName").SMProperty.GetDomain("array_list")
     expect({offered.GetString(i) for i in range(offered.GetNumberOfStrings())}, {"id", "value", "size", "opaque"},
            "what to colour by: not what the field data say of the load")
@@ -123,6 +135,10 @@ with Folder() as folder:
     both(Emissive=0, ShaderPreset="Sphere", GaussianRadius=0.12, ScaleByArray=1, SetScaleArray=["POINTS", "size"],
          UseScaleFunction=0)
     expect_same("a radius for each")
+    both(UseScaleFunction=1)
+    for display in shown:
+        display.ScaleTransferFunction.Points = [0, 0.2, 0.5, 0, 1, 1, 0.5, 0, 2, 0.5, 0.5, 0]
+    expect_same("a radius of a function for each")
     both(ScaleByArray=0, GaussianRadius=0.06, ShaderPreset="Plain circle", OpacityByArray=1,
          OpacityArray=["POINTS", "opaque"])
     for display in shown:
