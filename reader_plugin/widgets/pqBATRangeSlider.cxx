@@ -349,7 +349,11 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
   }
   if (this->Histogram.StraightBelow > 0.0)
   {
-    painter.drawText(frame, Qt::AlignHCenter | Qt::AlignTop, tr("log"));
+    const QString mark = tr("log");
+    const int flags = Qt::AlignHCenter | Qt::AlignTop;
+    const QRectF place = painter.boundingRect(frame, flags, mark).adjusted(-3.0, 0.0, 3.0, 0.0);
+    painter.fillRect(place, base); // bars are behind it
+    painter.drawText(place, flags, mark);
   }
   painter.setPen(Mixed(base, text, 0.3));
   painter.drawLine(QPointF(left, bottom), QPointF(left + extent, bottom));
