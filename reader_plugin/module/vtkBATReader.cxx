@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -294,6 +295,21 @@ public:
 
   using Damage = bat_vtk::LoadedParticles::Damage;
 
+  // Tells the open file from others, in any process. Positive.
+  int NumberOfFile() const
+  {
+    const bat::Dataset* file = this->File.Current();
+    std::string text = TextOrEmpty(this->Reader->FileName);
+    if (file)
+    {
+      text +=
+        " " + std::to_string(file->particle_count()) + " " + std::to_string(file->file_bytes());
+    }
+    const std::size_t hash = std::hash<std::string>()(text);
+    return static_cast<int>(hash % static_cast<std::size_t>(std::numeric_limits<int>::max() - 1)) +
+      1;
+  }
+
   // Makes the first failure of any process that of all, and what any has left out left out by all.
   // False if some have to load again for that.
   bool Agree(Failure& failure)
@@ -303,12 +319,21 @@ public:
       return true;
     }
     const std::map<std::size_t, Damage>& damaged = this->Loaded.Damaged();
-    const int mine = failure || !damaged.empty() ? 1 : 0;
-    int any = 0;
-    this->Controller->AllReduce(&mine, &any, 1, vtkCommunicator::MAX_OP);
-    if (any == 0)
+    const int file = failure ? 0 : this->NumberOfFile();
+    const int smallest = failure ? std::numeric_limits<int>::max() : file;
+    const int mine[3] = { failure || !damaged.empty() ? 1 : 0, file, -smallest };
+    int any[3] = { 0, 0, 0 };
+    this->Controller->AllReduce(mine, any, 3, vtkCommunicator::MAX_OP);
+    const bool differ = any[1] > -any[2];
+    if (any[0] == 0 && !differ)
     {
       return true;
+    }
+    if (differ && !failure)
+    {
+      failure = { vtkErrorCode::CannotOpenFileError,
+        TextOrEmpty(this->Reader->FileName) +
+          ": other processes have another file open, or another version of it" };
     }
     vtkMultiProcessStream own;
     own << static_cast<vtkTypeUInt64>(failure.Code) << failure.Text
