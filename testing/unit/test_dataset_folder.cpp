@@ -188,4 +188,19 @@ TEST_F(DatasetFolder, keeps_leaf_files_while_a_top_file_beside_it_cannot_be_read
   bat::remove_leftovers(this->top, {}, {});
   EXPECT_EQ(names_in(this->folder.path()), Names{});
 }
+
+TEST_F(DatasetFolder, goes_with_its_dataset_when_that_is_removed)
+{
+  const clouds::Cloud cloud = clouds::uniform(500, 1);
+  dataset_files::write(this->top, dataset_files::slabs(cloud, 3));
+  fs::create_symlink(this->top, this->folder / "link.bat");
+  EXPECT_TRUE(bat::remove_dataset(this->folder / "link.bat"));
+  EXPECT_NO_THROW(bat::validate(this->top));
+  fs::copy_file(this->top, this->folder / "other.bat");
+  EXPECT_TRUE(bat::remove_dataset(this->folder / "other.bat"));
+  EXPECT_NO_THROW(bat::validate(this->top));
+  EXPECT_TRUE(bat::remove_dataset(this->top));
+  EXPECT_FALSE(bat::remove_dataset(this->top));
+  EXPECT_EQ(names_in(this->folder.path()), Names{});
+}
 }

@@ -75,7 +75,12 @@ struct WriteReport
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,
   const BuildOptions& options = {});
 
-/// The same bytes in memory. Throws Error{InvalidArgument, Cancelled}.
+/// Removes the file or dataset at `path` with its leaf files, of which others that top files in the
+/// folder refer to stay; a link at `path` is removed, not what it leads to. What cannot be removed
+/// stays. False if there was nothing.
+bool remove_dataset(const std::filesystem::path& path);
+
+/// The bytes of write_file in memory. Throws Error{InvalidArgument, Cancelled}.
 Bytes encode(
   const ParticleView& particles, const BuildOptions& options = {}, WriteReport* report = nullptr);
 }

@@ -1,7 +1,6 @@
 #include "agreement.hpp"
 #include "bat/insitu.hpp"
 #include "comm.hpp"
-#include "dataset/dataset_folder.hpp"
 #include "series_list.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include <cstdio>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <system_error>
 
 namespace bat::insitu
@@ -72,17 +70,6 @@ void make_folders(const std::vector<WrittenFile>& files)
 void print(const std::string& notice)
 {
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
-}
-
-// What cannot be removed stays.
-void remove_dataset(const std::filesystem::path& top)
-{
-  const std::set<std::string> leaf_files = leaf_files_of(top);
-  std::error_code stays;
-  if (std::filesystem::remove(top, stays))
-  {
-    remove_leftovers(top, {}, leaf_files);
-  }
 }
 
 std::string text_of_return(

@@ -1,6 +1,7 @@
 #include "dataset/dataset_folder.hpp"
 
 #include "bat/error.hpp"
+#include "bat/writer.hpp"
 #include "dataset/top_file.hpp"
 #include "io/atomic_file.hpp"
 
@@ -201,5 +202,18 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
   {
     return; // out of memory or an unreadable folder: the leftovers stay for the next write
   }
+}
+
+bool remove_dataset(const std::filesystem::path& path)
+{
+  const bool is_link = std::filesystem::is_symlink(path);
+  const std::set<std::string> leaf_files = is_link ? std::set<std::string>() : leaf_files_of(path);
+  std::error_code stays;
+  const bool removed = std::filesystem::remove(path, stays);
+  if (removed && !is_link)
+  {
+    remove_leftovers(path, {}, leaf_files);
+  }
+  return removed;
 }
 }
