@@ -1,6 +1,7 @@
 #include "pqBATReaderAutoStart.h"
 
 #include "pqBATAbortBehavior.h"
+#include "pqBATNewReaderBehavior.h"
 #include "pqBATRadiusBehavior.h"
 #include "pqBATRefineBehavior.h"
 
@@ -14,6 +15,7 @@ pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
 void pqBATReaderAutoStart::startup()
 {
   auto* loads = new pqBATAbortBehavior(this);
+  new pqBATNewReaderBehavior(this);
   new pqBATRadiusBehavior(this);
   new pqBATRefineBehavior(loads, this);
 }

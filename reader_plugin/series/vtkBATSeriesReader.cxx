@@ -134,12 +134,43 @@ int vtkBATSeriesReader::RequestInformation(
     vtkInformation* outInfo = outputVector->GetInformationObject(0);
     vtkNew<vtkInformationVector> ofFile;
     ofFile->SetNumberOfInformationObjects(this->GetNumberOfOutputPorts());
-    const int shown = std::min(std::max(0, this->ChooseInput(outInfo)), files - 1);
-    this->RequestInformationForInput(shown, request, ofFile);
+    this->RequestInformationForInput(this->ChooseShown(outInfo), request, ofFile);
     outInfo->CopyEntry(ofFile->GetInformationObject(0), vtkDataObject::BOUNDING_BOX());
   }
   this->ErrorCode = reader->GetErrorCode(); // not by its setter: no request may modify the reader
   return result;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATSeriesReader::DescribeTime(double time)
+{
+  this->DescribedTime = time;
+  vtkNew<vtkInformation> nothingWanted;
+  if (this->Reader && this->GetNumberOfFileNames() > 0)
+  {
+    // As in a request, the name of another file is no change of this reader.
+    this->BeforeFileNameMTime = this->GetMTime();
+    this->RequestInformationForInput(this->ChooseShown(nothingWanted), nullptr, nullptr);
+    this->FileNameMTime = this->Reader->GetMTime();
+  }
+}
+
+//------------------------------------------------------------------------------
+// The file of the time that was asked for, or is shown otherwise.
+int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  vtkNew<vtkInformation> wanted;
+  if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
+  {
+    wanted->Set(Pipeline::UPDATE_TIME_STEP(), outInfo->Get(Pipeline::UPDATE_TIME_STEP()));
+  }
+  else if (this->DescribedTime)
+  {
+    wanted->Set(Pipeline::UPDATE_TIME_STEP(), *this->DescribedTime);
+  }
+  const int last = static_cast<int>(this->GetNumberOfFileNames()) - 1;
+  return std::min(std::max(0, this->ChooseInput(wanted)), last);
 }
 
 //------------------------------------------------------------------------------

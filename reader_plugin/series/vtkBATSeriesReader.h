@@ -5,8 +5,8 @@
  * From the second time step on, each update has the next file in the same direction opened and
  * brought into the system's page cache in the background (vtkBATReader::ReadAhead).
  *
- * Before an update, the reader inside describes the file of the time that was asked for last, which
- * at first is that of the first file.
+ * Before the first update, the reader inside describes the first file, or that of DescribeTime();
+ * then the file of the time that was asked for last.
  *
  * What is wrong with a file is an error of its step alone, whose output is empty. Where the times
  * are those in the files and one cannot be read, its step is placed evenly between its neighbours.
@@ -22,9 +22,10 @@
 #include "vtkBATSeriesModule.h" // for export macro
 #include "vtkFileSeriesReader.h"
 
-#include <map>    // for std::map
-#include <string> // for std::string
-#include <vector> // for std::vector
+#include <map>      // for std::map
+#include <optional> // for std::optional
+#include <string>   // for std::string
+#include <vector>   // for std::vector
 
 class vtkBATReader;
 
@@ -40,6 +41,12 @@ public:
    * an update.
    */
   int CanReadFile(const char* filename) override;
+
+  /**
+   * Makes the reader inside describe the file of a time. For who has not asked for an update yet;
+   * the information has to be up to date.
+   */
+  void DescribeTime(double time);
 
 protected:
   vtkBATSeriesReader() = default;
@@ -67,6 +74,7 @@ private:
 
   vtkBATReader* Inner() const;
   void PlaceUnreadable();
+  int ChooseShown(vtkInformation* outInfo);
 
   int RequestedIndex = -1;
   int LoadedIndex = -1;
@@ -75,6 +83,7 @@ private:
   std::map<int, double> Times; ///< in the files that were looked at
   std::vector<int> Unreadable; ///< files
   std::string ListError;
+  std::optional<double> DescribedTime;
 };
 
 #endif

@@ -45,6 +45,11 @@ def check(step):
            np.sort(arrays(1000 + step, step)["mass"]), "mass")
 
 
+def check_box(step):
+    ends = np.array(GetActiveSource().Box)
+    expect(ends[1::2], points(1000 + step, step).max(0).astype("f8"), "largest ends of the box")
+
+
 def watch():
     keeper = GetTimeKeeper()
     keeper.SMProxy.GetProperty("Time").AddObserver("ModifiedEvent", lambda *_: seen.append(keeper.Time))

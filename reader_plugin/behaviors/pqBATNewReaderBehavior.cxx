@@ -1,0 +1,51 @@
+#include "pqBATNewReaderBehavior.h"
+
+#include "pqApplicationCore.h"
+#include "pqPipelineSource.h"
+#include "pqServer.h"
+#include "pqServerManagerModel.h"
+#include "pqTimeKeeper.h"
+
+#include "vtkClientServerStream.h"
+#include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+#include "vtkSMSession.h"
+
+#include <vector>
+
+//-----------------------------------------------------------------------------
+pqBATNewReaderBehavior::pqBATNewReaderBehavior(QObject* parentObject)
+  : QObject(parentObject)
+{
+  // Before there is a panel.
+  QObject::connect(pqApplicationCore::instance()->getServerManagerModel(),
+    &pqServerManagerModel::preSourceAdded, this, &pqBATNewReaderBehavior::describeTimeShown);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATNewReaderBehavior::describeTimeShown(pqPipelineSource* source)
+{
+  vtkSMProxy* reader = source->getProxy();
+  vtkSMProperty* times = reader->GetProperty("TimestepValues");
+  pqTimeKeeper* keeper = source->getServer()->getTimeKeeper();
+  if (!reader->GetProperty("AttributeRangesInfo") || !times || !keeper ||
+    vtkSMPropertyHelper(times).GetNumberOfElements() < 2 ||
+    pqApplicationCore::instance()->isLoadingState())
+  {
+    return;
+  }
+  vtkClientServerStream stream;
+  stream << vtkClientServerStream::Invoke << VTKOBJECT(reader) << "DescribeTime"
+         << keeper->getTime() << vtkClientServerStream::End;
+  reader->GetSession()->ExecuteStream(reader->GetLocation(), stream, false);
+  reader->UpdatePropertyInformation();
+  // The box begins as that of the file.
+  const std::vector<double> bounds = vtkSMPropertyHelper(reader, "Bounds").GetDoubleArray();
+  vtkSMPropertyHelper box(reader, "Box");
+  if (box.GetDoubleArray() != bounds)
+  {
+    box.Set(bounds.data(), static_cast<unsigned int>(bounds.size()));
+    reader->UpdateVTKObjects();
+  }
+}
