@@ -12,9 +12,11 @@
 #include "vtkFieldData.h"
 #include "vtkMath.h"
 #include "vtkObjectFactory.h"
+#include "vtkOpenGLActor.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
+#include "vtkProperty.h"
 #include "vtkRenderWindow.h"
 #include "vtkRenderer.h"
 #include "vtkShaderProperty.h"
@@ -23,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 namespace
@@ -47,11 +50,67 @@ bool HaveSameArrays(vtkPolyData* a, vtkPolyData* b)
   return true;
 }
 
-double RadiusScaleOf(vtkPolyData* block)
+// Of the field data.
+double NumberOf(vtkPolyData* block, const char* name)
 {
-  vtkDataArray* scale = block->GetFieldData()->GetArray(bat_vtk::ParticleBlocks::RadiusScaleName);
-  return scale && scale->GetNumberOfTuples() > 0 ? scale->GetTuple1(0) : 1.0;
+  vtkDataArray* number = block->GetFieldData()->GetArray(name);
+  return number && number->GetNumberOfTuples() > 0 ? number->GetTuple1(0) : 1.0;
 }
+
+// Each particle is 1, spread over area; what the view shows of it is multiplied by its weight. The
+// last line is what comes out instead of lit colours.
+const char* const GlowShader =
+  "//VTK::Color::Impl\n"
+  "  float dist2 = dot(offsetVCVSOutput.xy, offsetVCVSOutput.xy);\n"
+  "  if (dist2 > 9.0) { discard; }\n"
+  "  vec2 perPixel = dFdx(offsetVCVSOutput.xy);\n"
+  "  float pixel = 2.0 * (pixelHalf.x + pixelHalf.y / gl_FragCoord.w);\n"
+  "  float weight = glowWeight * opacity * dot(perPixel, perPixel) / (6.2831853 * pixel * pixel) "
+  "*\n"
+  "    exp(-0.5 * dist2);\n"
+  "#define BAT_COLOR vec4((ambientColor + diffuseColor) * weight, weight)\n";
+constexpr double GlowReach = 3.0;
+// Standard deviation: neighbours at twice the radius blend, and what is fine is not blurred.
+constexpr double GlowOfRadius = 0.5;
+// Standard deviation in pixels of the smallest splats: less would fall between them.
+constexpr double LeastGlow = 0.6;
+
+// Draws a glow when everything else is there. Has no class name of its own, as the mapper.
+class ParticleActor : public vtkOpenGLActor
+{
+public:
+  static ParticleActor* New();
+
+  int RenderOpaqueGeometry(vtkViewport* viewport) override
+  {
+    return IsGlow(viewport) ? 0 : this->vtkOpenGLActor::RenderOpaqueGeometry(viewport);
+  }
+  int RenderTranslucentPolygonalGeometry(vtkViewport* viewport) override
+  {
+    return IsGlow(viewport) ? 0
+                            : this->vtkOpenGLActor::RenderTranslucentPolygonalGeometry(viewport);
+  }
+  int RenderOverlay(vtkViewport* viewport) override
+  {
+    if (!IsGlow(viewport))
+    {
+      return 0;
+    }
+    static_cast<bat_vtk::BlockPointGaussianMapper*>(this->GetMapper())
+      ->DrawGlow(vtkRenderer::SafeDownCast(viewport), this);
+    return 1;
+  }
+
+private:
+  // What is picked is drawn as balls.
+  bool IsGlow(vtkViewport* viewport)
+  {
+    auto* mapper = static_cast<bat_vtk::BlockPointGaussianMapper*>(this->GetMapper());
+    auto* renderer = vtkRenderer::SafeDownCast(viewport);
+    return mapper && mapper->IsGlow() && renderer && !renderer->GetSelector();
+  }
+};
+vtkStandardNewMacro(ParticleActor);
 
 // Between two blocks. Whoever listens may have used the graphics card for something else.
 bool IsStopped(vtkRenderer* renderer)
@@ -77,7 +136,7 @@ struct bat_vtk::BlockPointGaussianMapper::Part
 {
   explicit Part(vtkPolyData* block)
     : Block(block)
-    , RadiusScale(RadiusScaleOf(block))
+    , RadiusScale(NumberOf(block, ParticleBlocks::RadiusScaleName))
   {
     this->Mapper->SetInputDataObject(block);
   }
@@ -88,6 +147,20 @@ struct bat_vtk::BlockPointGaussianMapper::Part
   vtkSmartPointer<vtkPolyData> Block;
   vtkSmartPointer<vtkPointGaussianMapper> Mapper = vtkSmartPointer<vtkPointGaussianMapper>::New();
   double RadiusScale;
+  double Quality = 1.0; ///< changes from step to step
+};
+
+// How parts are drawn now.
+struct bat_vtk::BlockPointGaussianMapper::Drawing
+{
+  int Kind;
+  double Radius; ///< of those with a size of 1; 0 stands for points
+  const char* Sizes;
+  int SizesComponent;
+  vtkPiecewiseFunction* SizeFunction;
+  const char* Shader;
+  double Reach;
+  bool Emissive;
 };
 
 vtkStandardNewMacro(bat_vtk::BlockPointGaussianMapper);
@@ -97,10 +170,11 @@ bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper() = default;
 bat_vtk::BlockPointGaussianMapper::~BlockPointGaussianMapper() = default;
 
 //------------------------------------------------------------------------------
-// The radius is a number of the shader here: VTK's own way prepares all points again for another one. A
-// particle that is less than a pixel would be drawn as a dark speck or not at all.
-void bat_vtk::BlockPointGaussianMapper::PrepareActor(vtkActor* actor)
+// The radius is a number of the shader here: VTK's own way prepares all points again for another
+// one. A particle that is less than a pixel would be drawn as a dark speck or not at all.
+vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
 {
+  auto actor = vtkSmartPointer<ParticleActor>::New();
   vtkShaderProperty* shader = actor->GetShaderProperty();
   const auto replace = [shader](const std::string& what, bool first, const std::string& by)
   { shader->AddVertexShaderReplacement(what, first, by, false); };
@@ -123,15 +197,61 @@ void bat_vtk::BlockPointGaussianMapper::PrepareActor(vtkActor* actor)
     "  float pixels = inversesqrt(max(dot(perPixel, perPixel), 1e-12));\n"
     "  float scale = mix(0.5, 1.0 - dist, smoothstep(0.75, 1.5, pixels));\n",
     false);
+  shader->AddFragmentShaderReplacement("//VTK::Light::Impl", false,
+    "//VTK::Light::Impl\n"
+    "#ifdef BAT_COLOR\n"
+    "  gl_FragData[0] = BAT_COLOR;\n"
+    "  gl_FragData[1] = vec4(gl_FragCoord.z * BAT_COLOR.a);\n"
+    "#endif\n",
+    false);
+  return actor;
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::BlockPointGaussianMapper::Drawing bat_vtk::BlockPointGaussianMapper::MakeDrawing(
+  int kind) const
+{
+  Drawing drawing{ kind, this->ScaleFactor, this->ScaleArray, this->ScaleArrayComponent,
+    this->ScaleFunction, this->SplatShaderCode, 0.0, this->Emissive != 0 };
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
+  drawing.Reach = this->BoundScale;
+#else
+  drawing.Reach = this->TriangleScale;
+#endif
+  if (kind == Look::Settings)
+  {
+    return drawing;
+  }
+  drawing.Emissive = false;
+  drawing.Sizes = nullptr;
+  drawing.SizeFunction = nullptr;
+  if (kind == Look::Points)
+  {
+    drawing.Radius = 0.0;
+  }
+  else if (kind == Look::TrueSize)
+  {
+    drawing.Radius = this->CurrentLook.RadiusOfSize;
+    drawing.Sizes = this->CurrentLook.Sizes.c_str();
+    drawing.SizesComponent = 0;
+    drawing.Shader = this->CurrentLook.BallShader.c_str();
+    drawing.Reach = this->CurrentLook.BallReach;
+  }
+  else
+  {
+    // Zero would stand for points. Those have the smallest splats.
+    drawing.Radius = std::max(GlowOfRadius * drawing.Radius, 1e-30);
+    drawing.Shader = GlowShader;
+    drawing.Reach = GlowReach;
+  }
+  return drawing;
 }
 
 //------------------------------------------------------------------------------
 // What the shader needs to know for each picture.
-void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(vtkRenderer* renderer, vtkActor* actor) const
+void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
+  vtkRenderer* renderer, vtkActor* actor, const Drawing& drawing) const
 {
-  vtkUniforms* uniforms = actor->GetShaderProperty()->GetVertexCustomUniforms();
-  uniforms->SetUniformf("particleRadius", static_cast<float>(this->ScaleFactor));
-
   const double pixels = std::max(1, renderer->GetSize()[1]);
   vtkCamera* camera = renderer->GetActiveCamera();
   double pixel[2] = { 0.0, 0.0 }; // half its size in the view, and for each unit of depth
@@ -143,8 +263,34 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(vtkRenderer* renderer, vt
   {
     pixel[1] = std::tan(vtkMath::RadiansFromDegrees(camera->GetViewAngle()) / 2.0) / pixels;
   }
+  double least = 1.0;
+  if (drawing.Kind == Look::Glow)
+  {
+    least = 2.0 * LeastGlow;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+    least *= drawing.Reach; // which is part of the radius there
+#endif
+  }
   const float values[2] = { static_cast<float>(pixel[0]), static_cast<float>(pixel[1]) };
-  uniforms->SetUniform2f("pixelRadius", values);
+  const float smallest[2] = { static_cast<float>(least * pixel[0]),
+    static_cast<float>(least * pixel[1]) };
+  vtkShaderProperty* shader = actor->GetShaderProperty();
+  shader->GetVertexCustomUniforms()->SetUniform2f("pixelRadius", smallest);
+  shader->GetFragmentCustomUniforms()->SetUniform2f("pixelHalf", values);
+}
+
+//------------------------------------------------------------------------------
+// And for each part. A sample takes as much room as all particles do.
+void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
+  vtkActor* actor, const Drawing& drawing, const Part& part) const
+{
+  const double larger = drawing.Kind == Look::TrueSize ? 1.0 / std::cbrt(part.Quality) : 1.0;
+  const double stands = std::pow(part.RadiusScale, 3.0); // for so many
+  const double weight = stands / std::max(1.0, this->CurrentLook.Columns.Count);
+  vtkShaderProperty* shader = actor->GetShaderProperty();
+  shader->GetVertexCustomUniforms()->SetUniformf(
+    "particleRadius", static_cast<float>(drawing.Radius * larger));
+  shader->GetFragmentCustomUniforms()->SetUniformf("glowWeight", static_cast<float>(weight));
 }
 
 //------------------------------------------------------------------------------
@@ -154,7 +300,7 @@ void bat_vtk::BlockPointGaussianMapper::SetBlocks(
   this->SetInputDataObject(all);
   PartList parts = this->PartsOf(all);
   PartList sampled = this->PartsOf(sample);
-  if (parts != this->All)
+  if (parts != this->All || (this->Whole && this->Whole->Quality != parts.front()->Quality))
   {
     this->Whole.reset();
   }
@@ -210,30 +356,31 @@ bat_vtk::BlockPointGaussianMapper::PartList bat_vtk::BlockPointGaussianMapper::P
       }
     }
     parts.push_back(found ? found : std::make_shared<Part>(block));
+    parts.back()->Quality = NumberOf(block, ParticleBlocks::QualityName);
   }
   return parts;
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::BlockPointGaussianMapper::CopySettings(const Part& part)
+void bat_vtk::BlockPointGaussianMapper::CopySettings(const Part& part, const Drawing& drawing)
 {
   vtkPointGaussianMapper* to = part.Mapper;
   // Zero stands for points without a radius, which VTK draws in another way.
-  to->SetScaleFactor(this->ScaleFactor == 0.0 ? 0.0 : part.RadiusScale);
-  to->SetScaleFunction(this->GetScaleFunction());
+  to->SetScaleFactor(drawing.Radius == 0.0 ? 0.0 : part.RadiusScale);
+  to->SetScaleFunction(drawing.SizeFunction);
   to->SetScaleTableSize(this->GetScaleTableSize());
-  to->SetScaleArray(this->GetScaleArray());
-  to->SetScaleArrayComponent(this->GetScaleArrayComponent());
+  to->SetScaleArray(drawing.Sizes);
+  to->SetScaleArrayComponent(drawing.SizesComponent);
   to->SetScalarOpacityFunction(this->GetScalarOpacityFunction());
   to->SetOpacityTableSize(this->GetOpacityTableSize());
   to->SetOpacityArray(this->GetOpacityArray());
   to->SetOpacityArrayComponent(this->GetOpacityArrayComponent());
-  to->SetEmissive(this->GetEmissive());
-  to->SetSplatShaderCode(this->GetSplatShaderCode());
+  to->SetEmissive(drawing.Emissive);
+  to->SetSplatShaderCode(drawing.Shader);
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
-  to->SetBoundScale(this->GetBoundScale());
+  to->SetBoundScale(drawing.Reach);
 #else
-  to->SetTriangleScale(this->GetTriangleScale());
+  to->SetTriangleScale(static_cast<float>(drawing.Reach));
 #endif
   to->SetLookupTable(this->LookupTable);
   to->SetScalarVisibility(this->GetScalarVisibility());
@@ -247,11 +394,18 @@ void bat_vtk::BlockPointGaussianMapper::CopySettings(const Part& part)
 //------------------------------------------------------------------------------
 void bat_vtk::BlockPointGaussianMapper::UpdateWhole()
 {
+  const auto has = [this](const char* name)
+  {
+    return !name || !this->All.front()->Block->GetPointData()->HasArray(name) ||
+      this->Whole->Block->GetPointData()->HasArray(name);
+  };
+  const char* const needed[] = { this->GetScaleArray(), this->GetOpacityArray(),
+    this->CurrentLook.Sizes.c_str() };
   if (this->All.size() == 1)
   {
     this->Whole = this->All.front();
   }
-  if (this->Whole || this->All.empty())
+  if (this->All.empty() || (this->Whole && std::all_of(std::begin(needed), std::end(needed), has)))
   {
     return;
   }
@@ -260,7 +414,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateWhole()
   auto points = vtkSmartPointer<vtkPoints>::New();
   points->SetDataType(first->GetPoints()->GetDataType());
   std::vector<const char*> names;
-  for (const char* name : { this->GetScaleArray(), this->GetOpacityArray() })
+  for (const char* name : needed)
   {
     vtkDataArray* array = name ? first->GetPointData()->GetArray(name) : nullptr;
     if (array && !whole->GetPointData()->GetArray(name))
@@ -282,26 +436,74 @@ void bat_vtk::BlockPointGaussianMapper::UpdateWhole()
   }
   whole->SetPoints(points);
   this->Whole = std::make_shared<Part>(whole);
+  this->Whole->Quality = this->All.front()->Quality;
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* actor)
+void bat_vtk::BlockPointGaussianMapper::DrawParts(
+  vtkRenderer* renderer, vtkActor* actor, const PartList& parts, int kind)
 {
-  this->UpdateUniforms(renderer, actor);
-  PartList parts = this->DrawSample ? this->Sample : this->All;
-  if (renderer->GetSelector())
-  {
-    this->UpdateWhole();
-    parts.assign(this->Whole ? 1 : 0, this->Whole);
-  }
+  const Drawing drawing = this->MakeDrawing(kind);
+  this->UpdateUniforms(renderer, actor, drawing);
   for (const std::shared_ptr<Part>& part : parts)
   {
-    this->CopySettings(*part);
+    this->UpdateUniforms(actor, drawing, *part);
+    this->CopySettings(*part, drawing);
     part->Mapper->Render(renderer, actor);
     if (!this->DrawSample && part != parts.back() && IsStopped(renderer))
     {
       return;
     }
+  }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* actor)
+{
+  int kind = this->CurrentLook.Kind;
+  PartList parts = this->DrawSample ? this->Sample : this->All;
+  if (renderer->GetSelector())
+  {
+    this->UpdateWhole();
+    parts.assign(this->Whole ? 1 : 0, this->Whole);
+    kind = kind == Look::Glow ? static_cast<int>(Look::Settings) : kind;
+  }
+  this->DrawParts(renderer, actor, parts, kind);
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::BlockPointGaussianMapper::DrawGlow(vtkRenderer* renderer, vtkActor* actor)
+{
+  // Several processes share no sample.
+  const bool isShared = this->CurrentLook.Share != Look::Whole;
+  const PartList& parts = this->DrawSample && !isShared ? this->Sample : this->All;
+  if (parts.empty() || this->CurrentLook.Share == Look::Nothing)
+  {
+    return;
+  }
+  GlowBuffer::Tone tone;
+  tone.Dark = this->CurrentLook.Columns.Dark;
+  tone.Bright = this->CurrentLook.Columns.Bright;
+  tone.OneColor = !this->GetScalarVisibility();
+  tone.HasDepth = this->CurrentLook.Share == Look::ByDepth;
+  // As vtkActor does.
+  actor->GetProperty()->Render(actor, renderer);
+  this->Buffer.Draw(renderer, tone, [&] { this->DrawParts(renderer, actor, parts, Look::Glow); });
+  actor->GetProperty()->PostRender(actor, renderer);
+}
+
+//------------------------------------------------------------------------------
+// VTK takes what is emissive for opaque.
+bool bat_vtk::BlockPointGaussianMapper::HasTranslucentPolygonalGeometry()
+{
+  switch (this->CurrentLook.Kind)
+  {
+    case Look::Settings:
+      return this->vtkOpenGLPointGaussianMapper::HasTranslucentPolygonalGeometry();
+    case Look::Glow:
+      return false;
+    default:
+      return this->vtkPointGaussianMapper::HasTranslucentPolygonalGeometry();
   }
 }
 
@@ -319,6 +521,7 @@ void bat_vtk::BlockPointGaussianMapper::ReleaseGraphicsResources(vtkWindow* wind
   {
     this->Whole->Mapper->ReleaseGraphicsResources(window);
   }
+  this->Buffer.ReleaseGraphicsResources(window);
   this->Superclass::ReleaseGraphicsResources(window);
 }
 

@@ -2,10 +2,14 @@
 #ifndef BlockPointGaussianMapper_h
 #define BlockPointGaussianMapper_h
 
+#include "ColumnDensity.h"
+#include "GlowBuffer.h"
+
 #include "vtkOpenGLPointGaussianMapper.h"
 #include "vtkSmartPointer.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 class vtkPolyData;
@@ -13,8 +17,8 @@ class vtkPolyData;
 namespace bat_vtk
 {
 /// Each block has a mapper of its own, which is kept while the arrays of its block are; a change of
-/// ScaleFactor prepares nothing anew. No particle is drawn smaller than a pixel. Has no class name of its own: ray tracers go by that of the
-/// class it is derived from.
+/// ScaleFactor prepares nothing anew. No particle is drawn smaller than a pixel. Has no class name
+/// of its own: ray tracers go by that of the class it is derived from.
 class BlockPointGaussianMapper : public vtkOpenGLPointGaussianMapper
 {
 public:
@@ -24,13 +28,44 @@ public:
   /// them. Blocks may be in both.
   void SetBlocks(vtkDataObject* all, vtkDataObject* sample, bool drawSample);
 
-  /// Must be called once for the actor that is drawn with this mapper.
-  static void PrepareActor(vtkActor* actor);
+  struct Look
+  {
+    enum Kinds
+    {
+      Settings, ///< what those of the mapper say
+      TrueSize, ///< balls with the radii that the particles have, larger in samples
+      Points,
+      Glow ///< what DrawGlow() draws
+    };
+    int Kind = Settings;
+    std::string Sizes;              ///< attribute with the radii or diameters of TrueSize
+    double RadiusOfSize = 1.0;      ///< in units of the attribute
+    std::string BallShader;         ///< splat shader of TrueSize
+    double BallReach = 1.0;         ///< triangle scale of BallShader
+    ColumnDensity::Range Columns{}; ///< of Glow, of all particles
+    /// Of Glow, if several processes draw it: which of their pictures is seen.
+    enum Shares
+    {
+      Whole,   ///< this one
+      ByDepth, ///< that of the process with something behind the glow: pixels have its depth
+      Nothing  ///< that of another process
+    };
+    int Share = Whole;
+  };
+  void SetLook(const Look& look) { this->CurrentLook = look; }
+  [[nodiscard]] bool IsGlow() const { return this->CurrentLook.Kind == Look::Glow; }
+
+  /// The actor for a mapper of this class. It draws a glow after all that is opaque or translucent.
+  static vtkSmartPointer<vtkActor> NewActor();
+
+  /// Splats whose sum has the colours of how many particles are behind one another.
+  void DrawGlow(vtkRenderer* renderer, vtkActor* actor);
 
   void Render(vtkRenderer* renderer, vtkActor* actor) override;
   void ReleaseGraphicsResources(vtkWindow* window) override;
-  void ProcessSelectorPixelBuffers(vtkHardwareSelector* selector,
-    std::vector<unsigned int>& pixelOffsets, vtkProp* prop) override;
+  bool HasTranslucentPolygonalGeometry() override;
+  void ProcessSelectorPixelBuffers(
+    vtkHardwareSelector* selector, std::vector<unsigned int>& pixelOffsets, vtkProp* prop) override;
 
 protected:
   BlockPointGaussianMapper();
@@ -40,16 +75,22 @@ protected:
 
 private:
   struct Part;
+  struct Drawing;
   using PartList = std::vector<std::shared_ptr<Part>>;
 
   PartList PartsOf(vtkDataObject* blocks) const;
-  void UpdateUniforms(vtkRenderer* renderer, vtkActor* actor) const;
+  [[nodiscard]] Drawing MakeDrawing(int kind) const;
+  void DrawParts(vtkRenderer* renderer, vtkActor* actor, const PartList& parts, int kind);
+  void UpdateUniforms(vtkRenderer* renderer, vtkActor* actor, const Drawing& drawing) const;
+  void UpdateUniforms(vtkActor* actor, const Drawing& drawing, const Part& part) const;
   void UpdateWhole();
-  void CopySettings(const Part& to);
+  void CopySettings(const Part& to, const Drawing& drawing);
 
   PartList All;
   PartList Sample;
   bool DrawSample = false;
+  Look CurrentLook;
+  GlowBuffer Buffer;
   std::shared_ptr<Part> Whole; ///< for what is picked: ids count through all blocks
 };
 }

@@ -94,6 +94,14 @@ vtkSmartPointer<vtkPolyData> MakeBlock(
   return block;
 }
 
+void AddNumber(vtkPolyData* block, const char* name, double number)
+{
+  vtkNew<vtkDoubleArray> array;
+  array->SetName(name);
+  array->InsertNextValue(number);
+  block->GetFieldData()->AddArray(array);
+}
+
 // The block with the attributes that the particles have now: itself, if these are its own.
 vtkSmartPointer<vtkPolyData> WithAttributes(
   vtkPolyData* block, vtkPolyData* particles, vtkIdType first)
@@ -119,15 +127,25 @@ vtkSmartPointer<vtkPolyData> WithAttributes(
     }
     changed->GetPointData()->AddArray(Rows(array, first, block->GetNumberOfPoints(), 1));
   }
-  const bool same = kept == there->GetNumberOfArrays() &&
-    kept == changed->GetPointData()->GetNumberOfArrays();
+  const bool same =
+    kept == there->GetNumberOfArrays() && kept == changed->GetPointData()->GetNumberOfArrays();
   return same ? vtkSmartPointer<vtkPolyData>(block) : changed;
 }
 }
 
 //------------------------------------------------------------------------------
+// Filters may have made particles of anything: what is no sample of a file is whole.
+void bat_vtk::ParticleBlocks::SetQuality(vtkPolyData* particles)
+{
+  vtkDataArray* array = particles->GetFieldData()->GetArray(QualityName);
+  const double quality = array && array->GetNumberOfTuples() > 0 ? array->GetComponent(0, 0) : 1.0;
+  this->Quality = quality > 0.0 && quality < 1.0 ? quality : 1.0;
+}
+
+//------------------------------------------------------------------------------
 vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyData* particles)
 {
+  this->SetQuality(particles);
   const vtkIdType count = particles->GetNumberOfPoints();
   double load = 0.0;
   std::vector<double> steps; // rows after each
@@ -167,13 +185,14 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyDat
   this->Load = load;
   this->Ends = std::move(ends);
   this->Blocks = std::move(blocks);
-  return this->Sample(count);
+  return this->EveryNth(1);
 }
 
 //------------------------------------------------------------------------------
 vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::UpdateWithCells(
   vtkPolyData* particles)
 {
+  this->SetQuality(particles);
   auto block = vtkSmartPointer<vtkPolyData>::New();
   block->SetPoints(particles->GetPoints());
   block->GetPointData()->ShallowCopy(particles->GetPointData());
@@ -181,7 +200,7 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::UpdateWithCells(
   this->Load = 0.0;
   this->Ends.assign(1, block->GetNumberOfPoints());
   this->Blocks.assign(1, block);
-  return this->Sample(block->GetNumberOfPoints());
+  return this->EveryNth(1);
 }
 
 //------------------------------------------------------------------------------
@@ -193,11 +212,18 @@ vtkIdType bat_vtk::ParticleBlocks::Count() const
 //------------------------------------------------------------------------------
 vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Sample(vtkIdType most) const
 {
-  const vtkIdType stride = (this->Count() + most - 1) / std::max<vtkIdType>(most, 1);
+  return this->EveryNth((this->Count() + most - 1) / std::max<vtkIdType>(most, 1));
+}
+
+//------------------------------------------------------------------------------
+vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::EveryNth(vtkIdType stride) const
+{
   auto result = vtkSmartPointer<vtkMultiBlockDataSet>::New();
   for (std::size_t i = 0; i < this->Blocks.size(); ++i)
   {
-    vtkSmartPointer<vtkPolyData> block = this->Blocks[i];
+    // Field data would make the block itself another one.
+    auto block = vtkSmartPointer<vtkPolyData>::New();
+    block->ShallowCopy(this->Blocks[i]);
     if (stride > 1)
     {
       const vtkIdType rows = block->GetNumberOfPoints();
@@ -207,11 +233,9 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Sample(vtkIdType 
       {
         AddVertices(block);
       }
-      vtkNew<vtkDoubleArray> scale;
-      scale->SetName(RadiusScaleName);
-      scale->InsertNextValue(std::cbrt(static_cast<double>(stride)));
-      block->GetFieldData()->AddArray(scale);
+      AddNumber(block, RadiusScaleName, std::cbrt(static_cast<double>(stride)));
     }
+    AddNumber(block, QualityName, this->Quality);
     result->SetBlock(static_cast<unsigned int>(i), block);
   }
   return result;

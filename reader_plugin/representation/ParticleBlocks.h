@@ -26,13 +26,21 @@ public:
 
   [[nodiscard]] vtkIdType Count() const;
 
-  /// A block with every n-th particle, not more than `most`; all blocks if they have no more. Its
-  /// field data has the array RadiusScaleName: how much larger its particles are to be drawn.
+  /// Blocks with every n-th particle each; all particles if `stride` is 1. Then the field data have
+  /// the array RadiusScaleName: how much larger particles are to be drawn. They always have
+  /// QualityName: of how many particles of the file they are a sample.
+  [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> EveryNth(vtkIdType stride) const;
+
+  /// So that there are not more than `most`.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType most) const;
 
   static constexpr const char* RadiusScaleName = "radius_scale";
+  static constexpr const char* QualityName = "quality";
 
 private:
+  void SetQuality(vtkPolyData* particles);
+
+  double Quality = 1.0;
   double Load = 0.0; ///< number of the load that the blocks are from
   std::vector<vtkIdType> Ends;
   std::vector<vtkSmartPointer<vtkPolyData>> Blocks;

@@ -4,23 +4,91 @@
 #include "ParticleBlocks.h"
 
 #include "vtkActor.h"
+#include "vtkBoundingBox.h"
+#include "vtkCommunicator.h"
+#include "vtkCompositeDataIterator.h"
+#include "vtkCompositeDataSet.h"
+#include "vtkDataArray.h"
 #include "vtkInformation.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
 #include "vtkPVRenderView.h"
+#include "vtkPointData.h"
+#include "vtkPointGaussianMapper.h"
+#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkScalarsToColors.h"
+#include "vtkWeakPointer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
 
 namespace
 {
 // A tenth of a second and less to draw half of them, also without a graphics card.
 constexpr double MostSampled = 500000.0;
 
+// Of a glow that several ranks draw. Each has them all.
+constexpr vtkIdType MostShared = 2000000;
+
+// Of those that say how bright a glow is to be.
+constexpr vtkIdType MostCounted = 200000;
+
 bool IsParallel()
 {
   vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
   return controller && controller->GetNumberOfProcesses() > 1;
+}
+
+std::vector<vtkPolyData*> BlocksOf(vtkDataObject* data)
+{
+  std::vector<vtkPolyData*> blocks;
+  if (auto* composite = vtkCompositeDataSet::SafeDownCast(data))
+  {
+    auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(composite->NewIterator());
+    for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem())
+    {
+      auto* block = vtkPolyData::SafeDownCast(leaves->GetCurrentDataObject());
+      if (block && block->GetNumberOfPoints() > 0)
+      {
+        blocks.push_back(block);
+      }
+    }
+  }
+  return blocks;
+}
+
+bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
+{
+  const std::vector<vtkPolyData*> blocks = BlocksOf(data);
+  vtkIdType count = 0;
+  vtkBoundingBox box;
+  for (vtkPolyData* block : blocks)
+  {
+    count += block->GetNumberOfPoints();
+    box.AddBounds(block->GetPoints()->GetBounds());
+  }
+  double bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+  if (box.IsValid())
+  {
+    box.GetBounds(bounds);
+  }
+  bat_vtk::ColumnDensity columns(bounds);
+  for (vtkPolyData* block : blocks)
+  {
+    columns.Add(block->GetPoints()->GetData(), static_cast<int>(1 + count / MostCounted));
+  }
+  return columns.Find();
+}
+
+std::string InSmallLetters(const char* name)
+{
+  std::string small = name ? name : "";
+  std::transform(small.begin(), small.end(), small.begin(),
+    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
 }
 }
 
@@ -30,6 +98,10 @@ public:
   bat_vtk::ParticleBlocks Blocks;
   vtkSmartPointer<bat_vtk::BlockPointGaussianMapper> Mapper =
     vtkSmartPointer<bat_vtk::BlockPointGaussianMapper>::New();
+
+  bat_vtk::ColumnDensity::Range Columns{};
+  vtkWeakPointer<vtkDataObject> Counted; ///< which Columns are of
+  bool MissesSizes = false;              ///< which has been said
 };
 
 vtkStandardNewMacro(vtkBATPointGaussianRepresentation);
@@ -39,8 +111,8 @@ vtkBATPointGaussianRepresentation::vtkBATPointGaussianRepresentation()
   : Internals(std::make_unique<vtkInternals>())
 {
   this->Mapper = this->Internals->Mapper;
+  this->Actor = bat_vtk::BlockPointGaussianMapper::NewActor();
   this->Actor->SetMapper(this->Mapper);
-  bat_vtk::BlockPointGaussianMapper::PrepareActor(this->Actor);
 }
 
 vtkBATPointGaussianRepresentation::~vtkBATPointGaussianRepresentation() = default;
@@ -71,10 +143,15 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   {
     return 0;
   }
-  if (request == vtkPVView::REQUEST_UPDATE() && this->IsOpaque())
+  if (request == vtkPVView::REQUEST_UPDATE())
   {
-    // Images of opaque particles are put together by depth: no particle goes to another rank.
-    outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING());
+    if (this->IsOpaque())
+    {
+      // Images of opaque particles are put together by depth: no particle goes to another rank.
+      outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING());
+    }
+    this->CheckSizes();
+    this->ShareParticles(inInfo);
   }
   if (request == vtkPVView::REQUEST_UPDATE_LOD())
   {
@@ -86,6 +163,7 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   }
   else if (request == vtkPVView::REQUEST_RENDER())
   {
+    this->UpdateLook(inInfo);
     this->Internals->Mapper->SetBlocks(vtkPVView::GetDeliveredPiece(inInfo, this),
       vtkPVView::GetDeliveredPieceLOD(inInfo, this), inInfo->Has(vtkPVRenderView::USE_LOD()) != 0);
   }
@@ -95,14 +173,169 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
 //------------------------------------------------------------------------------
 bool vtkBATPointGaussianRepresentation::IsOpaque()
 {
-  const bool blends = this->SelectedPreset == GAUSSIAN_BLUR || this->SelectedPreset == CUSTOM;
-  return !blends && !this->OpacityByArray && !this->Mapper->GetEmissive() &&
-    this->Mapper->GetLookupTable()->IsOpaque() && !this->Actor->HasTranslucentPolygonalGeometry();
+  if (this->Look == DENSITY_GLOW)
+  {
+    return true; // each rank has a picture of all particles
+  }
+  const bool blends = this->Look == SPHERES &&
+    (this->SelectedPreset == GAUSSIAN_BLUR || this->SelectedPreset == CUSTOM ||
+      this->Mapper->GetEmissive());
+  return !blends && !this->OpacityByArray && this->Mapper->GetLookupTable()->IsOpaque() &&
+    !this->Actor->HasTranslucentPolygonalGeometry();
+}
+
+//------------------------------------------------------------------------------
+void vtkBATPointGaussianRepresentation::SetLook(int look)
+{
+  look = std::max<int>(SPHERES, std::min<int>(look, DENSITY_GLOW));
+  if (this->Look != look)
+  {
+    this->Look = look;
+    this->Internals->MissesSizes = false;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATPointGaussianRepresentation::SetSizeAttribute(const char* name)
+{
+  const std::string attribute = name ? name : "";
+  if (this->SizeAttribute != attribute)
+  {
+    this->SizeAttribute = attribute;
+    this->Internals->MissesSizes = false;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATPointGaussianRepresentation::IsSizeName(const char* name)
+{
+  const std::string small = InSmallLetters(name);
+  return small == "radius" || small == "diameter" || small == "particle_radius" ||
+    small == "particle_diameter";
+}
+
+//------------------------------------------------------------------------------
+// Null if there is none.
+const char* vtkBATPointGaussianRepresentation::FindSizes(vtkDataObject* data) const
+{
+  for (vtkPolyData* block : BlocksOf(data))
+  {
+    vtkPointData* attributes = block->GetPointData();
+    for (int i = 0; i < attributes->GetNumberOfArrays(); ++i)
+    {
+      vtkDataArray* array = attributes->GetArray(i);
+      const char* name = array ? array->GetName() : nullptr;
+      const bool wanted = name && array->GetNumberOfComponents() == 1 &&
+        (this->SizeAttribute.empty() ? IsSizeName(name) : this->SizeAttribute == name);
+      if (wanted)
+      {
+        return name;
+      }
+    }
+  }
+  return nullptr;
+}
+
+//------------------------------------------------------------------------------
+// One process speaks for all.
+void vtkBATPointGaussianRepresentation::CheckSizes()
+{
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  const std::vector<vtkPolyData*> blocks = BlocksOf(this->ProcessedData);
+  if (this->Look != TRUE_SIZE || blocks.empty() ||
+    (controller && controller->GetLocalProcessId() > 0))
+  {
+    return;
+  }
+  const bool misses = !this->FindSizes(this->ProcessedData);
+  if (misses && !this->Internals->MissesSizes)
+  {
+    std::string there;
+    vtkPointData* attributes = blocks.front()->GetPointData();
+    for (int i = 0; i < attributes->GetNumberOfArrays(); ++i)
+    {
+      if (vtkDataArray* array = attributes->GetArray(i))
+      {
+        there +=
+          (there.empty() ? "" : ", ") + std::string(array->GetName() ? array->GetName() : "");
+      }
+    }
+    const std::string wanted = this->SizeAttribute.empty()
+      ? "'radius' or 'diameter'"
+      : "'" + this->SizeAttribute + "' with one component";
+    vtkErrorMacro("no attribute " << wanted
+                                  << " is loaded, which the look True size needs; there are: "
+                                  << there << ". Spheres are drawn instead");
+  }
+  this->Internals->MissesSizes = misses;
+}
+
+//------------------------------------------------------------------------------
+// All processes come here, also those whose reader has failed.
+void vtkBATPointGaussianRepresentation::ShareParticles(vtkInformation* inInfo)
+{
+  const bool shares = this->Look == DENSITY_GLOW;
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  if (shares && IsParallel())
+  {
+    const auto own = static_cast<double>(this->Internals->Blocks.Count());
+    double all = 0.0;
+    controller->AllReduce(&own, &all, 1, vtkCommunicator::SUM_OP);
+    const auto stride = static_cast<vtkIdType>(1.0 + all / MostShared);
+    vtkPVView::SetPiece(inInfo, this, this->Internals->Blocks.EveryNth(stride));
+    vtkPVRenderView::SetOrderedCompositingConfiguration(inInfo, this, 0);
+  }
+  vtkPVRenderView::SetDeliverToAllProcesses(inInfo, this, shares);
+}
+
+//------------------------------------------------------------------------------
+void vtkBATPointGaussianRepresentation::UpdateLook(vtkInformation* inInfo)
+{
+  vtkDataObject* drawn = vtkPVView::GetDeliveredPiece(inInfo, this);
+  using MapperLook = bat_vtk::BlockPointGaussianMapper::Look;
+  MapperLook look;
+  if (this->Look == POINTS)
+  {
+    look.Kind = MapperLook::Points;
+  }
+  else if (const char* sizes = this->Look == TRUE_SIZE ? this->FindSizes(drawn) : nullptr)
+  {
+    look.Kind = MapperLook::TrueSize;
+    look.Sizes = sizes;
+    look.RadiusOfSize = InSmallLetters(sizes).find("diameter") == std::string::npos ? 1.0 : 0.5;
+    look.BallShader = this->PresetShaderStrings[SPHERE];
+    look.BallReach = this->PresetShaderScales[SPHERE];
+  }
+  else if (this->Look == DENSITY_GLOW)
+  {
+    look.Kind = MapperLook::Glow;
+    if (this->Internals->Counted != drawn)
+    {
+      this->Internals->Columns = CountColumns(drawn);
+      this->Internals->Counted = drawn;
+    }
+    if (IsParallel())
+    {
+      auto* view = vtkPVRenderView::SafeDownCast(inInfo->Get(vtkPVView::VIEW()));
+      const bool blends = view && view->GetUseOrderedCompositing();
+      const bool isFirst =
+        vtkMultiProcessController::GetGlobalController()->GetLocalProcessId() == 0;
+      look.Share = !blends ? MapperLook::ByDepth
+        : isFirst          ? MapperLook::Whole
+                           : MapperLook::Nothing;
+    }
+    look.Columns = this->Internals->Columns;
+  }
+  this->Internals->Mapper->SetLook(look);
 }
 
 //------------------------------------------------------------------------------
 void vtkBATPointGaussianRepresentation::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
+  os << indent << "Look: " << this->Look << '\n';
+  os << indent << "SizeAttribute: " << this->SizeAttribute << '\n';
   os << indent << "Particles: " << this->Internals->Blocks.Count() << '\n';
 }

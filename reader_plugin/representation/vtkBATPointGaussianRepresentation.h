@@ -7,7 +7,8 @@
  * for drawing, and another radius prepares nothing; while the user turns the scene and ParaView
  * asks for a lower level of detail, it draws an even sample of at most half a million particles
  * times ParaView's LOD resolution in each process, with larger radii; where particles are opaque,
- * those of several ranks are drawn where they are and not dealt out anew.
+ * those of several ranks are drawn where they are and not dealt out anew. Its Look may be one that
+ * vtkPointGaussianRepresentation does not have.
  */
 
 #ifndef vtkBATPointGaussianRepresentation_h
@@ -18,6 +19,9 @@
 #include "vtkPointGaussianRepresentation.h"
 
 #include <memory> // for std::unique_ptr
+#include <string> // for std::string
+
+class vtkDataObject;
 
 class VTKBATREPRESENTATION_EXPORT vtkBATPointGaussianRepresentation
   : public vtkPointGaussianRepresentation
@@ -34,8 +38,47 @@ public:
    */
   static constexpr unsigned long BlockDrawnEvent = vtkCommand::UserEvent + 0xba7;
 
-  int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* inInfo,
-    vtkInformation* outInfo) override;
+  enum Looks
+  {
+    SPHERES,     // what ShaderPreset, Emissive, ScaleByArray and SplatSize say
+    TRUE_SIZE,   // balls with the radii that the particles have
+    POINTS,      // of PointSize pixels
+    DENSITY_GLOW // the number of particles behind one another
+  };
+
+  ///@{
+  /**
+   * How particles look, SPHERES by default.
+   *
+   * TRUE_SIZE takes the radius of each from SizeAttribute. Of a sample of quality q, radii are
+   * q^(-1/3) times as large, so that it has the volume that all particles have.
+   *
+   * DENSITY_GLOW adds up splats with half of SplatSize as standard deviation, and shows the
+   * logarithm of the sum.
+   * Several ranks draw all the same sample of at most two million particles, since what they would
+   * draw of their own could not be added up.
+   */
+  void SetLook(int look);
+  vtkGetMacro(Look, int);
+  ///@}
+
+  ///@{
+  /**
+   * The attribute for TRUE_SIZE: diameters if "diameter" is part of its name, in small letters or
+   * capitals, otherwise radii. Empty, the default: the first that IsSizeName().
+   */
+  void SetSizeAttribute(const char* name);
+  const char* GetSizeAttribute() const { return this->SizeAttribute.c_str(); }
+  ///@}
+
+  /**
+   * Whether an attribute of this name has radii or diameters: radius, diameter, particle_radius,
+   * particle_diameter, in small letters or capitals.
+   */
+  static bool IsSizeName(const char* name);
+
+  int ProcessViewRequest(
+    vtkInformationRequestKey* request, vtkInformation* inInfo, vtkInformation* outInfo) override;
 
 protected:
   vtkBATPointGaussianRepresentation();
@@ -48,6 +91,13 @@ private:
   void operator=(const vtkBATPointGaussianRepresentation&) = delete;
 
   bool IsOpaque();
+  const char* FindSizes(vtkDataObject* blocks) const;
+  void CheckSizes();
+  void ShareParticles(vtkInformation* inInfo);
+  void UpdateLook(vtkInformation* inInfo);
+
+  int Look = SPHERES;
+  std::string SizeAttribute;
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

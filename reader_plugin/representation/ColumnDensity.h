@@ -1,0 +1,39 @@
+// How many particles lie behind one another, which says how bright their glow is to be.
+#ifndef ColumnDensity_h
+#define ColumnDensity_h
+
+#include <vector>
+
+class vtkDataArray;
+
+namespace bat_vtk
+{
+/// Counts particles in columns along x, y and z.
+class ColumnDensity
+{
+public:
+  /// Of particles in these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
+  explicit ColumnDensity(const double bounds[6]);
+
+  /// Positions of particles. Looks at every `stride`-th.
+  void Add(vtkDataArray* positions, int stride);
+
+  /// Shares of all particles for each unit of area of the view.
+  struct Range
+  {
+    double Dark;   ///< where a glow begins to be seen
+    double Bright; ///< where it is as bright as can be
+    double Count;  ///< all particles
+  };
+  /// Follows from the particles alone, neither from how many of an even sample are there nor from
+  /// the view: a glow keeps its brightness while particles are loaded and the camera moves.
+  [[nodiscard]] Range Find() const;
+
+private:
+  double Origin[3];
+  double Extent[3];
+  std::vector<double> Numbers; ///< of the columns along x, y and z, then of all particles
+};
+}
+
+#endif

@@ -1,0 +1,47 @@
+// Where the light of particles that glow is added up, before it is shown.
+#ifndef GlowBuffer_h
+#define GlowBuffer_h
+
+#include <functional>
+#include <memory>
+
+class vtkRenderer;
+class vtkWindow;
+
+namespace bat_vtk
+{
+/// A picture of floating-point numbers, since the 256 steps of a screen are too few for a sum of
+/// thousands: red, green and blue times weight, and weight. What is opaque hides what is behind.
+class GlowBuffer
+{
+public:
+  GlowBuffer();
+  ~GlowBuffer();
+  GlowBuffer(const GlowBuffer&) = delete;
+  GlowBuffer& operator=(const GlowBuffer&) = delete;
+
+  struct Tone
+  {
+    double Dark = 1.0;     ///< a weight that can just be seen
+    double Bright = 10.0;  ///< one that is as bright as can be
+    bool OneColor = false; ///< then it says how bright, too: it runs to white
+    /// Whether pixels get the mean depth of what glows there, and are a little nearer if there is
+    /// something opaque behind: ParaView puts pictures of several processes together by depth.
+    bool HasDepth = false;
+  };
+  /// Adds up what `draw` draws, with its colours multiplied by its weights, and shows the sum, in
+  /// logarithmic steps, over what is in the view.
+  void Draw(vtkRenderer* renderer, const Tone& tone, const std::function<void()>& draw);
+
+  void ReleaseGraphicsResources(vtkWindow* window);
+
+private:
+  struct Resources;
+  void Begin(vtkRenderer* renderer);
+  void Show(vtkRenderer* renderer, const Tone& tone);
+
+  std::unique_ptr<Resources> Kept;
+};
+}
+
+#endif
