@@ -9,7 +9,6 @@
 #include "vtkCompositeDataIterator.h"
 #include "vtkCompositeDataSet.h"
 #include "vtkDataArray.h"
-#include "vtkFieldData.h"
 #include "vtkMath.h"
 #include "vtkObjectFactory.h"
 #include "vtkOpenGLActor.h"
@@ -48,13 +47,6 @@ bool HaveSameArrays(vtkPolyData* a, vtkPolyData* b)
     }
   }
   return true;
-}
-
-// Of the field data.
-double NumberOf(vtkPolyData* block, const char* name)
-{
-  vtkDataArray* number = block->GetFieldData()->GetArray(name);
-  return number && number->GetNumberOfTuples() > 0 ? number->GetTuple1(0) : 1.0;
 }
 
 // Each particle is 1, spread over area; what the view shows of it is multiplied by its weight. The
@@ -136,7 +128,7 @@ struct bat_vtk::BlockPointGaussianMapper::Part
 {
   explicit Part(vtkPolyData* block)
     : Block(block)
-    , RadiusScale(NumberOf(block, ParticleBlocks::RadiusScaleName))
+    , RadiusScale(ParticleBlocks::NumberOf(block, ParticleBlocks::RadiusScaleName))
   {
     this->Mapper->SetInputDataObject(block);
   }
@@ -356,7 +348,7 @@ bat_vtk::BlockPointGaussianMapper::PartList bat_vtk::BlockPointGaussianMapper::P
       }
     }
     parts.push_back(found ? found : std::make_shared<Part>(block));
-    parts.back()->Quality = NumberOf(block, ParticleBlocks::QualityName);
+    parts.back()->Quality = ParticleBlocks::NumberOf(block, ParticleBlocks::QualityName);
   }
   return parts;
 }

@@ -6,8 +6,8 @@
 
 #include "vtkCellArray.h"
 #include "vtkDataArray.h"
-#include "vtkDoubleArray.h"
 #include "vtkFieldData.h"
+#include "vtkFloatArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationDoubleVectorKey.h"
 #include "vtkMultiBlockDataSet.h"
@@ -94,12 +94,16 @@ vtkSmartPointer<vtkPolyData> MakeBlock(
   return block;
 }
 
+// Of what ParaView moves between processes, field data are lost: each particle has the number then.
 void AddNumber(vtkPolyData* block, const char* name, double number)
 {
-  vtkNew<vtkDoubleArray> array;
+  const bool moves = block->GetNumberOfVerts() > 0;
+  vtkNew<vtkFloatArray> array;
   array->SetName(name);
-  array->InsertNextValue(number);
-  block->GetFieldData()->AddArray(array);
+  array->SetNumberOfValues(moves ? block->GetNumberOfPoints() : 1);
+  array->FillValue(static_cast<float>(number));
+  vtkFieldData* to = moves ? block->GetPointData() : block->GetFieldData();
+  to->AddArray(array);
 }
 
 // The block with the attributes that the particles have now: itself, if these are its own.
@@ -235,8 +239,26 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::EveryNth(vtkIdTyp
       }
       AddNumber(block, RadiusScaleName, std::cbrt(static_cast<double>(stride)));
     }
-    AddNumber(block, QualityName, this->Quality);
+    if (this->ShowsQuality && this->Quality < 1.0)
+    {
+      AddNumber(block, QualityName, this->Quality);
+    }
     result->SetBlock(static_cast<unsigned int>(i), block);
   }
   return result;
+}
+
+//------------------------------------------------------------------------------
+double bat_vtk::ParticleBlocks::NumberOf(vtkPolyData* block, const char* name)
+{
+  for (vtkFieldData* from :
+    { block->GetFieldData(), static_cast<vtkFieldData*>(block->GetPointData()) })
+  {
+    vtkDataArray* number = from->GetArray(name);
+    if (number && number->GetNumberOfTuples() > 0)
+    {
+      return number->GetTuple1(0);
+    }
+  }
+  return 1.0;
 }

@@ -26,13 +26,19 @@ public:
 
   [[nodiscard]] vtkIdType Count() const;
 
-  /// Blocks with every n-th particle each; all particles if `stride` is 1. Then the field data have
-  /// the array RadiusScaleName: how much larger particles are to be drawn. They always have
-  /// QualityName: of how many particles of the file they are a sample.
+  /// Blocks with every n-th particle each; all particles if `stride` is 1. Otherwise they have the
+  /// number RadiusScaleName: how much larger particles are to be drawn.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> EveryNth(vtkIdType stride) const;
+
+  /// Whether blocks have the number QualityName: the share of the particles of the file that they
+  /// are.
+  void SetShowsQuality(bool shows) { this->ShowsQuality = shows; }
 
   /// So that there are not more than `most`.
   [[nodiscard]] vtkSmartPointer<vtkMultiBlockDataSet> Sample(vtkIdType most) const;
+
+  /// A number that a block has; 1 if it has none.
+  static double NumberOf(vtkPolyData* block, const char* name);
 
   static constexpr const char* RadiusScaleName = "radius_scale";
   static constexpr const char* QualityName = "quality";
@@ -40,6 +46,7 @@ public:
 private:
   void SetQuality(vtkPolyData* particles);
 
+  bool ShowsQuality = false;
   double Quality = 1.0;
   double Load = 0.0; ///< number of the load that the blocks are from
   std::vector<vtkIdType> Ends;

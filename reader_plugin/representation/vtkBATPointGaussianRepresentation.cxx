@@ -122,6 +122,7 @@ int vtkBATPointGaussianRepresentation::RequestData(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   vtkPolyData* particles = vtkPolyData::GetData(inputVector[0], 0);
+  this->Internals->Blocks.SetShowsQuality(this->Look == TRUE_SIZE);
   if (!particles)
   {
     // Of the same type in all processes, also where there is no input.
