@@ -12,7 +12,7 @@ constexpr int Cells = 96; ///< along an axis
 constexpr int Columns = Cells * Cells;
 
 // Of all particles, that are in columns with more than the darkest and less than the brightest.
-constexpr double DarkShare = 0.5;
+constexpr double DarkShare = 0.25;
 constexpr double BrightShare = 0.98;
 // Pixels see finer than the columns do.
 constexpr double BelowDark = 0.3;

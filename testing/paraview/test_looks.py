@@ -1,0 +1,194 @@
+"""The looks of the reader's particles: what each draws, beside opaque things, in samples, picked, and from a state file."""
+
+from bat_test import *
+from vtkmodules.vtkCommonCore import vtkOutputWindow
+from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
+
+WIDTH, HEIGHT = 400, 300
+# Balls of Gaussian density, each with four times as many particles as the one on its left.
+CLUMPS = (2000, 8000, 32000)
+COUNT = sum(CLUMPS)
+
+
+def particles():
+    rng = np.random.default_rng(1)
+    data = vtkPolyData()
+    places = 0.05 * rng.normal(size=(COUNT, 3))
+    places[:, 0] += np.repeat([-1.0, 0.0, 1.0], CLUMPS)
+    points = vtkPoints()
+    points.SetData(numpy_to_vtk(places.astype("f4"), deep=True))
+    data.SetPoints(points)
+    sizes = 0.01 + 0.02 * rng.random(COUNT)
+    add_arrays(data.GetPointData(), {
+        "id": np.arange(COUNT), "Radius": sizes, "Outer_Diameter": (4 * sizes).astype("f4"),
+        "velocity": rng.normal(size=(COUNT, 3))})
+    return data
+
+
+def look(*displays):
+    """The picture with only these, as values of 0 to 255 by row, column and channel."""
+    for display in shown:
+        display.Visibility = 1 if display in displays else 0
+    Render(view)
+    return grab()
+
+
+def grab():
+    window = vtkWindowToImageFilter()
+    window.SetInput(view.GetRenderWindow())
+    window.ReadFrontBufferOff()
+    window.ShouldRerenderOff()
+    window.Update()
+    return vtk_to_numpy(window.GetOutput().GetPointData().GetScalars()).reshape(HEIGHT, WIDTH, 3).astype(int)
+
+
+def difference(a, b):
+    """Share of the light that differs."""
+    return np.abs(a - b).sum() / max(1, a.sum(), b.sum())
+
+
+def expect_same(a, b, what, most=0.02):
+    found = difference(a, b)
+    expect(found <= most, True, f"{what}: pictures differ by {found:.4f}")
+    expect(a.sum() > 0, True, f"{what}: something is drawn")
+
+
+def set_quality(quality):
+    """What is loaded of all."""
+    for source in readers:
+        source.Quality = quality
+        source.UpdatePipeline()
+        source.UpdatePropertyInformation()
+    return reader.LoadedQuality
+
+
+def brightness(picture):
+    """Of the middles of the clumps. The blue of a blue glow is how bright it is, from 0 to 1."""
+    columns = [WIDTH // 2 + round(place * HEIGHT / (2 * view.CameraParallelScale)) for place in (-1, 0, 1)]
+    return np.array([picture[HEIGHT // 2 - 2:HEIGHT // 2 + 3, c - 2:c + 3, 2].mean() for c in columns]) / 255
+
+
+with Folder() as folder:
+    path = folder("clumps.bat")
+    SaveData(path, proxy=producer(particles()))
+    view = CreateRenderView()
+    view.ViewSize = [WIDTH, HEIGHT]
+    view.OrientationAxesVisibility = 0
+    view.UseFXAA = 0
+    view.UseColorPaletteForBackground = 0
+    view.Background = [0, 0, 0]
+    view.CameraParallelProjection = 1
+    reader, other = readers = [OpenDataFile(path), OpenDataFile(path)]
+    own = Show(reader, view)
+    standard = Show(other, view, "GeometryRepresentation")
+    wall = Show(Plane(Origin=[-0.4, -1, 0.5], Point1=[0.4, -1, 0.5], Point2=[-0.4, 1, 0.5]), view)
+    shown = [own, standard, wall]
+    for display in (own, standard):
+        display.SetRepresentationType("Point Gaussian")
+        display.ColorArrayName = [None, ""]
+        display.GaussianRadius = 0.02
+    Render(view)  # the first moves the camera
+    view.CameraPosition, view.CameraFocalPoint, view.CameraParallelScale = [0, 0, 5], [0, 0, 0], 1
+    expect(own.Look, "Spheres", "the first look")
+    spheres = look(own)
+    expect_same(spheres, look(standard), "spheres")
+
+    # As large as an attribute says; what has no radius of one component is an error, and spheres.
+    own.Look = "True size"
+    standard.ScaleByArray, standard.UseScaleFunction = 1, 0
+    standard.SetScaleArray, standard.GaussianRadius = ["POINTS", "Radius"], 1.0
+    true = look(own)
+    expect_same(true, look(standard), "true size")
+    expect(difference(true, spheres) > 0.1, True, "true sizes are others than that of spheres")
+    own.SizeAttribute = "Outer_Diameter"
+    standard.GaussianRadius = 2.0
+    expect_same(look(own), look(standard), "diameters")
+    said = []
+    vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda *_: said.append("error"))
+    own.SizeAttribute = "velocity"
+    expect_same(look(own), spheres, "a vector is no size", 0)
+    expect(len(said), 1, "errors")
+    vtkOutputWindow.GetInstance().RemoveAllObservers()
+    own.SizeAttribute = ""
+    expect_same(look(own), true, "the radius again", 0)
+    quality = set_quality(0.2)
+    standard.GaussianRadius = quality ** (-1 / 3)
+    sample = look(own)
+    expect_same(sample, look(standard), "a sample is larger")
+    covered = (sample.max(2) > 0).sum() / (true.max(2) > 0).sum()
+    expect(0.8 < covered < 1.25, True, f"a sample covers {covered:.2f} of what all particles do")
+    set_quality(1)
+
+    own.Look = "Points"
+    standard.ScaleByArray, standard.GaussianRadius = 0, 0.0
+    expect_same(look(own), look(standard), "points")
+
+    # Four times as many are brighter by about the same amount each time, not by four times as much.
+    own.Look = "Density glow"
+    own.DiffuseColor = own.AmbientColor = [0, 0, 1]
+    glow = look(own)
+    bright = brightness(glow)
+    steps = np.diff(bright)
+    expect(steps.min() > 0.1 and steps.max() < 2.5 * steps.min(), True, f"steps of brightness {steps}")
+    own.GaussianRadius = 0.03
+    expect(difference(look(own), glow) > 0.02, True, "splats are larger")
+    own.GaussianRadius = 0.02
+    set_quality(0.3)
+    change = np.abs(brightness(look(own)) - bright).max()
+    expect(change < 0.06, True, f"brightness changes by {change:.3f} with quality")
+    set_quality(1)
+    view.CameraParallelScale = 2
+    change = np.abs(brightness(look(own)) - bright).max()
+    expect(change < 0.1, True, f"brightness changes by {change:.3f} with zoom")
+    view.CameraParallelScale = 1
+    view.CameraParallelProjection = 0
+    view.CameraViewAngle = 2 * np.degrees(np.arctan(1 / 5))
+    expect_same(look(own), glow, "in perspective", 0.1)
+    view.CameraParallelProjection = 1
+
+    # It is hidden by what is opaque in front of it, and no other way round.
+    both, alone = look(own, wall), look(wall)
+    expect_same(both[:, 150:250], alone[:, 150:250], "a wall in front", 0)
+    expect_same(both[:, 300:], glow[:, 300:], "beside the wall", 0)
+    view.CameraPosition = [0, 0, -5]
+    expect(difference(look(own, wall)[:, 150:250], look(wall)[:, 150:250]) > 0.01, True, "it shines over a wall behind")
+    view.CameraPosition = [0, 0, 5]
+
+    own.ColorArrayName = ["POINTS", "id"]
+    ColorBy(own, ("POINTS", "id"))
+    own.SetScalarBarVisibility(view, False)
+    colored = look(own)
+    left, right = colored[:, :WIDTH // 3], colored[:, -WIDTH // 3:]
+    expect(left[..., 2].sum() > left[..., 0].sum() and right[..., 0].sum() > right[..., 2].sum(), True, "its colours")
+    own.ColorArrayName = [None, ""]
+
+    # While the scene turns, a sample has the same brightness.
+    settings = GetSettingsProxy("RenderViewSettings")
+    settings.LODThreshold, settings.LODResolution = 0.1, 0.01
+    whole = look(own)
+    view.SMProxy.InteractiveRender()
+    coarse = grab()
+    expect(difference(coarse, whole) > 0, True, "a sample is drawn")
+    change = np.abs(brightness(coarse) - brightness(whole)).max()
+    expect(change < 0.1, True, f"brightness changes by {change:.3f} while the scene turns")
+
+    # Particles can be picked.
+    look(own)
+    SelectSurfacePoints(Rectangle=[0, 0, WIDTH // 4, HEIGHT - 1], View=view)
+    picked = fetch(ExtractSelection(Input=reader)).GetPointData().GetArray("id")
+    expect(picked and vtk_to_numpy(picked).max() < CLUMPS[0], True, "picked in the first clump")
+    ClearSelection(reader)
+    expect_same(look(own), glow, "the glow again", 0)
+
+    own.DiffuseColor = own.AmbientColor = [1, 1, 1]
+    own.Look = "Spheres"
+    expect_same(look(own), spheres, "spheres again", 0)
+
+    own.Look, own.SizeAttribute = "True size", "Outer_Diameter"
+    state = folder("looks.pvsm")
+    SaveState(state)
+    ResetSession()
+    LoadState(state)
+    found = [display for display in GetRepresentations().values() if display.GetXMLName() == "BATRepresentation"]
+    expect([(d.Look, d.SizeAttribute) for d in found], [("True size", "Outer_Diameter")], "from a state file")
+print("ok")
