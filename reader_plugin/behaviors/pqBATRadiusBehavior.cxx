@@ -2,9 +2,14 @@
 
 #include "pqApplicationCore.h"
 #include "pqDataRepresentation.h"
+#include "pqOutputPort.h"
 #include "pqPipelineSource.h"
 #include "pqServerManagerModel.h"
 
+#include "vtkBATPointGaussianRepresentation.h"
+#include "vtkPVArrayInformation.h"
+#include "vtkPVDataInformation.h"
+#include "vtkPVDataSetAttributesInformation.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
@@ -15,30 +20,58 @@
 
 namespace
 {
+// Of the change of a radius while time plays. Nobody sees less as growing particles, and many small
+// ones as trembling.
+constexpr double LeastChange = 0.1;
+// Of the change of the quality that a budget makes where the number of particles changes.
+constexpr double LeastChangeOfQuality = 0.05;
+
 // 0 if the source is none of ours or does not know.
-double SuggestedRadius(pqPipelineSource* source)
+double Information(pqPipelineSource* source, const char* name)
 {
-  vtkSMProperty* suggested = source->getProxy()->GetProperty("SuggestedRadius");
-  if (!suggested)
+  vtkSMProperty* property = source->getProxy()->GetProperty(name);
+  if (!property)
   {
     return 0.0;
   }
-  source->getProxy()->UpdatePropertyInformation(suggested);
-  return vtkSMPropertyHelper(suggested).GetAsDouble();
+  source->getProxy()->UpdatePropertyInformation(property);
+  return vtkSMPropertyHelper(property).GetAsDouble();
+}
+
+// Of the user's settings.
+std::string SettingOf(vtkSMProxy* representation, const char* name)
+{
+  return std::string(".") + representation->GetXMLGroup() + "." + representation->GetXMLName() +
+    "." + name;
 }
 
 // A radius in the user's settings. 0 if there is none.
 double SavedRadius(vtkSMProxy* representation)
 {
-  const std::string name = std::string(".") + representation->GetXMLGroup() + "." +
-    representation->GetXMLName() + ".GaussianRadius";
+  const std::string name = SettingOf(representation, "GaussianRadius");
   vtkSMSettings* settings = vtkSMSettings::GetInstance();
   return settings->HasSetting(name.c_str()) ? settings->GetSettingAsDouble(name.c_str(), 0.0) : 0.0;
 }
 
-bool IsClose(double a, double b)
+bool HasSizes(pqPipelineSource* source)
 {
-  return std::abs(a - b) <= 1e-9 * std::abs(b);
+  vtkPVDataSetAttributesInformation* attributes =
+    source->getOutputPort(0)->getDataInformation()->GetPointDataInformation();
+  for (int i = 0; i < attributes->GetNumberOfArrays(); ++i)
+  {
+    vtkPVArrayInformation* array = attributes->GetArrayInformation(i);
+    if (array->GetNumberOfComponents() == 1 &&
+      vtkBATPointGaussianRepresentation::IsSizeName(array->GetName()))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsNear(double a, double b, double share)
+{
+  return std::abs(a - b) <= share * std::abs(b);
 }
 }
 
@@ -74,8 +107,15 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
   {
     return; // it has its own radii
   }
-  const double radius = SuggestedRadius(source);
+  const double radius = Information(source, "SuggestedRadius");
   vtkSMProxy* proxy = representation->getProxy();
+  const bool hasSavedLook =
+    vtkSMSettings::GetInstance()->HasSetting(SettingOf(proxy, "Look").c_str());
+  if (proxy->GetProperty("Look") && !hasSavedLook && HasSizes(source))
+  {
+    vtkSMPropertyHelper(proxy, "Look").Set(vtkBATPointGaussianRepresentation::TRUE_SIZE);
+    proxy->UpdateVTKObjects();
+  }
   if (radius <= 0.0 || !proxy->GetProperty("GaussianRadius"))
   {
     return;
@@ -89,29 +129,30 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
   }
   else
   {
-    this->setRadius(representation, radius);
+    this->setRadius(representation, { radius, Information(source, "LoadedQuality") });
   }
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRadiusBehavior::setRadius(pqDataRepresentation* representation, double radius)
+void pqBATRadiusBehavior::setRadius(pqDataRepresentation* representation, const Shown& shown)
 {
   vtkSMProxy* proxy = representation->getProxy();
-  vtkSMPropertyHelper(proxy, "GaussianRadius").Set(radius);
+  vtkSMPropertyHelper(proxy, "GaussianRadius").Set(shown.Radius);
   proxy->UpdateVTKObjects();
   if (!this->Radii.contains(representation))
   {
     QObject::connect(representation, &QObject::destroyed, this,
       [this](QObject* gone) { this->Radii.remove(gone); });
   }
-  this->Radii.insert(representation, radius);
+  this->Radii.insert(representation, shown);
 }
 
 //-----------------------------------------------------------------------------
 void pqBATRadiusBehavior::follow(pqPipelineSource* source)
 {
-  const double radius = SuggestedRadius(source);
-  if (radius <= 0.0)
+  const Shown wanted{ Information(source, "SuggestedRadius"),
+    Information(source, "LoadedQuality") };
+  if (wanted.Radius <= 0.0)
   {
     return;
   }
@@ -123,10 +164,15 @@ void pqBATRadiusBehavior::follow(pqPipelineSource* source)
       continue;
     }
     // One from a state file follows if it has what would have been suggested.
-    const double shown = vtkSMPropertyHelper(proxy, "GaussianRadius").GetAsDouble();
-    if (IsClose(shown, this->Radii.value(representation, radius)))
+    const Shown last = this->Radii.value(representation, wanted);
+    const double radius = vtkSMPropertyHelper(proxy, "GaussianRadius").GetAsDouble();
+    const bool isOurs = IsNear(radius, last.Radius, 1e-9);
+    const bool isSteady = this->Radii.contains(representation) &&
+      IsNear(wanted.Radius, last.Radius, LeastChange) &&
+      IsNear(wanted.Quality, last.Quality, LeastChangeOfQuality);
+    if (isOurs && !isSteady)
     {
-      this->setRadius(representation, radius);
+      this->setRadius(representation, wanted);
     }
   }
 }

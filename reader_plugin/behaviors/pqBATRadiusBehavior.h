@@ -1,4 +1,4 @@
-// Point Gaussian with radii that suit how many particles are loaded.
+// Point Gaussian with a look that suits the particles, and radii that suit how many are loaded.
 #ifndef pqBATRadiusBehavior_h
 #define pqBATRadiusBehavior_h
 
@@ -10,7 +10,9 @@ class pqPipelineSource;
 
 /// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and
 /// after each update, so that shapes look closed at every quality. A radius that the user has set
-/// stays, also one in the settings of ParaView.
+/// stays, also one in the settings of ParaView. While time plays, a change of less than a tenth is
+/// left out, so that particles do not tremble. Particles that have a size as an attribute first
+/// have the look True size.
 class pqBATRadiusBehavior : public QObject
 {
   Q_OBJECT
@@ -26,9 +28,14 @@ private Q_SLOTS:
 private:
   Q_DISABLE_COPY(pqBATRadiusBehavior)
 
-  void setRadius(pqDataRepresentation* representation, double radius);
+  struct Shown
+  {
+    double Radius = 0.0;
+    double Quality = 0.0; ///< for which the radius was suggested
+  };
+  void setRadius(pqDataRepresentation* representation, const Shown& shown);
 
-  QHash<QObject*, double> Radii; ///< of representations, as last set here
+  QHash<QObject*, Shown> Radii; ///< of representations, as last set here
 };
 
 #endif

@@ -1,5 +1,5 @@
 """The picture that several ranks draw together is the picture that one rank draws, whether particles are opaque,
-translucent, or opaque beside something translucent. Run by mpirun pvbatch. Arguments: the number of ranks, a folder that
+translucent, opaque beside something translucent, as large as an attribute says, or glow around something opaque. Run by mpirun pvbatch. Arguments: the number of ranks, a folder that
 one rank puts particles and pictures into, with which several compare theirs."""
 from bat_test import *
 from paraview.modules.vtkRemotingCore import vtkProcessModule
@@ -24,7 +24,8 @@ def write_particles(path):
     places[:, 0] += 0.4 * (np.arange(COUNT) % 3)
     points.SetData(numpy_to_vtk(places.astype("f4"), deep=True))
     data.SetPoints(points)
-    add_arrays(data.GetPointData(), {"id": np.arange(COUNT), "depth": places[:, 2].copy()})
+    add_arrays(data.GetPointData(), {"id": np.arange(COUNT), "depth": places[:, 2].copy(),
+                                     "radius": 0.01 + 0.02 * rng.random(COUNT)})
     SaveData(path, producer(data), LeafFileSize=0.2)
 
 
@@ -82,6 +83,7 @@ view.ViewSize = [300, 300]
 view.OrientationAxesVisibility = 0
 view.UseColorPaletteForBackground = 0
 view.Background = [0, 0, 0]
+view.UseFXAA = 0
 background = picture("empty")
 
 particles = OpenDataFile(path)
@@ -92,6 +94,20 @@ ColorBy(display, ("POINTS", "depth"))
 view.CameraPosition = [0.4, 0.2, 8]
 view.CameraFocalPoint = [0.4, 0, 1]
 expect_same("opaque", 0)
+display.Look = "True size"
+expect_same("true_size", 0.005)
+particles.Quality = 0.5
+expect_same("true_size_of_a_sample", 0.05)  # ranks round their shares
+particles.Quality = 1
+display.Look = "Density glow"
+expect_same("glow", 0.005)
+balls = [Sphere(Center=[0.3 * z, -0.2, z], Radius=0.2, ThetaResolution=30) for z in (-1, 1, 4)]
+for ball in balls:
+    Show(ball, view)
+expect_same("glow_around_balls", 0.02)
+for ball in balls:
+    Delete(ball)
+display.Look = "Spheres"
 
 if ranks == 1 or can_be_sent():
     pane = Plane(Origin=[-1, -1, 1.5], Point1=[2, -1, 1.5], Point2=[-1, 1, 1.5])
