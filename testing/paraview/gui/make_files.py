@@ -12,6 +12,9 @@ SaveData(at("large.bat"), producer(cloud(700000)))
 SaveData(at("sample.bat"), producer(cloud(20000)))
 SaveData(at("leaves.bat"), producer(cloud(20000)), LeafFileSize=0.1)
 assert len(os.listdir(at("leaves.bat.leaves"))) > 2
+grains = cloud(2000)
+add_arrays(grains.GetPointData(), {"Radius": np.full(2000, 0.02)})
+SaveData(at("grains.bat"), producer(grains))
 shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))
 
 # A series of four steps, and the temporary of a fifth.

@@ -11,3 +11,7 @@ def put_radius_into_settings():
 
 def check_radius():
     expect(GetDisplayProperties().GaussianRadius, RADIUS, "radius")
+
+
+def check_look(look):
+    expect(GetDisplayProperties().Look, look, "look")

@@ -4,6 +4,8 @@ from vtkmodules.vtkCommonCore import vtkOutputWindow
 
 TIMES = [0.5, 0.75, 2.0, 2.25]
 seen = []
+radii = []
+suggested = []
 messages = []
 whole = None
 
@@ -43,6 +45,11 @@ def check(step):
     expect(reader.GetDataInformation().GetNumberOfPoints(), 1000 + step, "particles")
     expect(np.sort(vtk_to_numpy(servermanager.Fetch(reader).GetPointData().GetArray("mass"))),
            np.sort(arrays(1000 + step, step)["mass"]), "mass")
+    # Particles neither grow nor shrink while those of each step are a little closer to each other, or farther.
+    reader.UpdatePropertyInformation()
+    suggested.append(reader.SuggestedRadius)
+    radii.append(GetDisplayProperties(reader).GaussianRadius)
+    expect(radii[-1], radii[0], "radius")
 
 
 def check_box(step):
@@ -56,4 +63,5 @@ def watch():
 
 
 def check_played():
+    expect(len(set(suggested)) > 1, True, "suggested radii %r" % suggested)
     expect(seen[-3:], TIMES[1:], "times that were played")
