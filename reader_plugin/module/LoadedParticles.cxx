@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace
 {
@@ -32,6 +34,57 @@ std::uint64_t CountOf(const std::vector<bat::DatasetSelection>& steps)
   return count;
 }
 
+bool IsSame(const bat::NumberRange& a, const bat::NumberRange& b)
+{
+  return a.lower == b.lower && a.upper == b.upper;
+}
+
+bool IsSame(const bat::Sphere& a, const bat::Sphere& b)
+{
+  return a.center == b.center && a.radius == b.radius;
+}
+
+bool IsSame(const bat::Slab& a, const bat::Slab& b)
+{
+  return a.normal == b.normal && a.lower == b.lower && a.upper == b.upper;
+}
+
+bool IsSame(const bat::OrientedBox& a, const bat::OrientedBox& b)
+{
+  return a.center == b.center && a.axes == b.axes && a.half_extents == b.half_extents;
+}
+
+bool IsSame(const bat::Shape& a, const bat::Shape& b)
+{
+  const auto sameForm = [&b](const auto& form)
+  {
+    const auto* other = std::get_if<std::decay_t<decltype(form)>>(&b.form);
+    return other && IsSame(form, *other);
+  };
+  return a.negated == b.negated && std::visit(sameForm, a.form);
+}
+
+bool IsSame(const bat::AttributeRange& a, const bat::AttributeRange& b)
+{
+  return a.attribute == b.attribute && a.component == b.component && a.lower == b.lower &&
+    a.upper == b.upper;
+}
+
+bool IsSame(const bat::AttributeValues& a, const bat::AttributeValues& b);
+
+template <typename T>
+bool AreSame(const std::vector<T>& a, const std::vector<T>& b)
+{
+  return std::equal(
+    a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return IsSame(x, y); });
+}
+
+bool IsSame(const bat::AttributeValues& a, const bat::AttributeValues& b)
+{
+  return a.attribute == b.attribute && a.component == b.component && a.values == b.values &&
+    AreSame(a.ranges, b.ranges) && a.negated == b.negated;
+}
+
 template <typename Bad>
 void WithoutLeaves(bat::DatasetSelection& selection, const Bad& bad)
 {
@@ -50,18 +103,10 @@ void WithoutLeaves(bat::DatasetSelection& selection, const Bad& bad)
 //------------------------------------------------------------------------------
 bool bat_vtk::SameConditions(const bat::Query& a, const bat::Query& b)
 {
-  const auto sameRange = [](const bat::AttributeRange& x, const bat::AttributeRange& y)
-  {
-    return x.attribute == y.attribute && x.component == y.component && x.lower == y.lower &&
-      x.upper == y.upper;
-  };
-  const auto sameValues = [](const bat::AttributeValues& x, const bat::AttributeValues& y)
-  { return x.attribute == y.attribute && x.component == y.component && x.values == y.values; };
   const bool sameBox = a.box.has_value() == b.box.has_value() &&
     (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
-  return sameBox &&
-    std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(), sameRange) &&
-    std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), sameValues);
+  return sameBox && a.half_open == b.half_open && AreSame(a.shapes, b.shapes) &&
+    AreSame(a.ranges, b.ranges) && AreSame(a.values, b.values);
 }
 
 //------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "vtkBATReader.h"
 
 #include "BATToVTK.h"
+#include "Conditions.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
 #include "VertexCells.h"
@@ -36,7 +37,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,52 +51,9 @@ constexpr double SmallRest = 0.25;
 
 constexpr double RadiusOfSpacing = 0.6;
 
-constexpr std::size_t TextsOfRange = 3; // target, minimum, maximum
-
-// `what` is what the text is for.
-bat::Number ParseNumber(const std::string& text, const std::string& what)
-{
-  try
-  {
-    return bat::parse_number(text);
-  }
-  catch (const bat::Error& error)
-  {
-    throw bat::Error(error.code(), what + ": " + error.what());
-  }
-}
-
-bat::Number ParseEnd(const std::string& text, double ifEmpty, const std::string& target)
-{
-  return text.empty() ? bat::Number(ifEmpty) : ParseNumber(text, "range of '" + target + "'");
-}
-
 std::string TextOrEmpty(const char* text)
 {
   return text ? text : "";
-}
-
-std::string Quoted(const std::vector<std::string>& texts)
-{
-  std::string line;
-  for (const std::string& text : texts)
-  {
-    line += (line.empty() ? "'" : ", '") + text + "'";
-  }
-  return line;
-}
-
-bat::AttributeValues ParseIds(std::string text)
-{
-  std::replace_if(
-    text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
-  std::istringstream words(text);
-  bat::AttributeValues ids;
-  for (std::string word; words >> word;)
-  {
-    ids.values.push_back(ParseNumber(word, "Ids"));
-  }
-  return ids;
 }
 
 std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
@@ -188,7 +145,6 @@ public:
 
   bat::Query MakeQuery(const bat::Dataset& file) const
   {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     bat::Query query;
     query.quality = this->Reader->Quality;
     if (this->Reader->UseBox)
@@ -196,27 +152,17 @@ public:
       const double* box = this->Reader->Box;
       query.box = bat::Box{ { box[0], box[2], box[4] }, { box[1], box[3], box[5] } };
     }
-    const std::vector<std::string> names = file.attribute_names();
-    const std::vector<std::string>& texts = this->RangeTexts;
-    if (texts.size() % TextsOfRange != 0)
+    if (const std::optional<bat::Shape> region = bat_vtk::RegionOf(this->Reader))
     {
-      throw bat::Error(bat::ErrorCode::InvalidArgument,
-        "AttributeRanges has " + std::to_string(texts.size()) + " texts, " + Quoted(texts) +
-          "; each range has three: a name, a minimum and a maximum, where an empty text is no "
-          "limit");
+      query.shapes.push_back(*region);
     }
-    for (std::size_t i = 0; i != texts.size(); i += TextsOfRange)
-    {
-      bat::AttributeRange range = bat::parse_range_target(texts[i], names);
-      range.lower = ParseEnd(texts[i + 1], -infinity, texts[i]);
-      range.upper = ParseEnd(texts[i + 2], infinity, texts[i]);
-      query.ranges.push_back(range);
-    }
+    bat_vtk::AddRanges(file, this->RangeTexts, query);
     if (this->Reader->Ids && *this->Reader->Ids)
     {
-      bat::AttributeValues ids = ParseIds(this->Reader->Ids);
-      if (!ids.values.empty()) // blanks alone are no list
+      bat::AttributeValues ids = bat_vtk::ParseIds(this->Reader->Ids);
+      if (!ids.values.empty() || !ids.ranges.empty()) // blanks alone are no list
       {
+        ids.negated = this->Reader->IdsMode == ALL_BUT_THESE;
         ids.attribute = FindIdAttribute(file, TextOrEmpty(this->Reader->IdAttribute));
         query.values.push_back(std::move(ids));
       }
@@ -486,14 +432,30 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
     os << " " << end;
   }
   os << "\n";
+  const auto print = [&](const char* name, const double* numbers, int count)
+  {
+    os << indent << name << ":";
+    std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
+    os << "\n";
+  };
+  os << indent << "Region: " << this->Region << "\n";
+  os << indent << "RegionOutside: " << (this->RegionOutside ? "on" : "off") << "\n";
+  print("RegionCenter", this->RegionCenter, 3);
+  os << indent << "RegionRadius: " << this->RegionRadius << "\n";
+  print("RegionNormal", this->RegionNormal, 3);
+  print("RegionLimits", this->RegionLimits, 2);
+  print("RegionHalfExtents", this->RegionHalfExtents, 3);
+  print("RegionRotation", this->RegionRotation, 3);
   const std::vector<std::string>& texts = this->Internals->RangeTexts;
-  os << indent << "AttributeRanges: " << texts.size() / TextsOfRange << "\n";
-  for (std::size_t i = 0; i + 2 < texts.size(); i += TextsOfRange)
+  os << indent << "AttributeRanges: " << texts.size() / bat_vtk::TextsOfRange << "\n";
+  for (std::size_t i = 0; i + 2 < texts.size(); i += bat_vtk::TextsOfRange)
   {
     os << indent.GetNextIndent() << texts[i] << ": " << texts[i + 1] << " to " << texts[i + 2]
        << "\n";
   }
   os << indent << "Ids: " << (this->Ids ? this->Ids : "(any)") << "\n";
+  os << indent << "IdsMode: " << (this->IdsMode == ONLY_THESE ? "only these" : "all but these")
+     << "\n";
   os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
      << "\n";
   os << indent << "VertexCells: " << this->VertexCells << "\n";
@@ -775,12 +737,26 @@ void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
   this->FileBytes = 0;
   this->SampleQuality = 1.0;
   std::fill_n(this->Bounds, 6, 0.0);
+  this->DescribeBounds();
   this->AttributeRangesInfo->Reset();
   this->ParticleBytesInfo->Reset();
   this->Internals->Version.clear();
   outInfo->Remove(vtkDataObject::BOUNDING_BOX());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::DescribeBounds()
+{
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const double* ends = this->Bounds + 2 * axis;
+    this->BoundsHalfExtents[axis] = 0.5 * (ends[1] - ends[0]);
+    this->BoundsCenter[axis] = ends[0] + this->BoundsHalfExtents[axis];
+  }
+  this->BoundsRadius = *std::max_element(this->BoundsHalfExtents, this->BoundsHalfExtents + 3);
+  std::copy_n(this->Bounds + 4, 2, this->BoundsLimits);
 }
 
 //------------------------------------------------------------------------------
@@ -812,6 +788,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
       this->Bounds[2 * axis] = box->lower[axis];
       this->Bounds[2 * axis + 1] = box->upper[axis];
     }
+    this->DescribeBounds();
     outInfo->Set(vtkDataObject::BOUNDING_BOX(), this->Bounds, 6);
   }
   if (const std::optional<double> time = file.time())

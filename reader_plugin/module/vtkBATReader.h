@@ -3,10 +3,11 @@
  * @brief   reads particle files (.bat) by quality, box and attribute ranges
  *
  * The output is a vtkPolyData with the particles as points and the attributes as point data. What
- * is read from disk is what matches: a share of the particles (Quality), those in a box (Box),
- * those whose attributes are in ranges (AddAttributeRange), and of the attributes those that are
- * selected (GetPointDataArraySelection). Types, names, components and roles (active scalars, global
- * ids and so on) come back as they were written, every value bit for bit.
+ * is read from disk is what matches: a share of the particles (Quality), those in a box (Box) and
+ * a region (Region), those whose attributes are in ranges (AddAttributeRange), those with given ids
+ * or all but them (Ids), and of the attributes those that are selected
+ * (GetPointDataArraySelection). Types, names, components and roles (active scalars, global ids and
+ * so on) come back as they were written, every value bit for bit.
  *
  * RequestInformation reads a few KiB, whatever the size of the file. The file stays open until
  * another one is named or it changes on disk. An update that asks for a finer quality, or for more
@@ -138,11 +139,60 @@ public:
   ///@}
 
   /**
-   * Reads only particles whose attribute is in the closed range. Several ranges must all hold.
-   * `target` is the name of an attribute: its value, or its magnitude if it is a vector; "name[2]"
-   * is a component, counted from 0. The ends are decimal texts, so that 64-bit integers stay exact;
-   * an empty text is no limit on that side. An unknown attribute, a text that is not a number, NaN
-   * and a minimum above its maximum are errors when reading. Default: no ranges.
+   * A further piece of space to read; it and Box have to hold together.
+   */
+  enum RegionType
+  {
+    NO_REGION = 0,
+    SPHERE = 1,
+    SLAB = 2,
+    ORIENTED_BOX = 3
+  };
+
+  ///@{
+  /**
+   * Which piece of space to read: what is within RegionRadius of RegionCenter; what has n . x
+   * within RegionLimits, n being RegionNormal, of any length, so that limits are distances from the
+   * origin if its length is 1; or what is in a box around RegionCenter with RegionHalfExtents along
+   * its axes, which are turned by RegionRotation: degrees about x, y and z, applied y first, then
+   * x, then z, as in vtkProp3D. Surfaces are inside. What makes no region (a negative radius, a
+   * normal of 0, limits the wrong way round, NaN) is an error when reading. Default: NO_REGION, and
+   * around the origin, radius 1, normal 0 0 1, limits 0 1, half extents 1 1 1, no rotation.
+   */
+  vtkSetClampMacro(Region, int, NO_REGION, ORIENTED_BOX);
+  vtkGetMacro(Region, int);
+  vtkSetVector3Macro(RegionCenter, double);
+  vtkGetVector3Macro(RegionCenter, double);
+  vtkSetMacro(RegionRadius, double);
+  vtkGetMacro(RegionRadius, double);
+  vtkSetVector3Macro(RegionNormal, double);
+  vtkGetVector3Macro(RegionNormal, double);
+  vtkSetVector2Macro(RegionLimits, double);
+  vtkGetVector2Macro(RegionLimits, double);
+  vtkSetVector3Macro(RegionHalfExtents, double);
+  vtkGetVector3Macro(RegionHalfExtents, double);
+  vtkSetVector3Macro(RegionRotation, double);
+  vtkGetVector3Macro(RegionRotation, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to read what is outside of the region instead. Default: false.
+   */
+  vtkSetMacro(RegionOutside, bool);
+  vtkGetMacro(RegionOutside, bool);
+  vtkBooleanMacro(RegionOutside, bool);
+  ///@}
+
+  /**
+   * Reads only particles whose attribute is in the closed range. Several ranges on one target are
+   * alternatives; those on different targets must all hold. `target` is the name of an attribute:
+   * its value, or its magnitude if it is a vector; "name[2]" is a component, counted from 0. A "!"
+   * before it, unless an attribute has that very name, turns the condition round: what is in none
+   * of the ranges with that target, NaN included. The ends are decimal texts, so that 64-bit
+   * integers stay exact; an empty text is no limit on that side. An unknown attribute, a text that
+   * is not a number, NaN and a minimum above its maximum are errors when reading. Default: no
+   * ranges.
    */
   void AddAttributeRange(const char* target, const char* minimum, const char* maximum);
 
@@ -159,12 +209,32 @@ public:
 
   ///@{
   /**
-   * Reads only the particles with these ids: numbers as a text, separated by spaces or commas,
-   * exact also beyond 2^53. Ids that no particle has are no error; a text that is not a number is
-   * one, when reading. Null or empty: any id. Default: null.
+   * Reads only the particles with these ids: a text of numbers and closed ranges, separated by
+   * blanks, commas or semicolons, exact also beyond 2^53. "5-90" and "5..90" are ranges, without
+   * blanks in them; the minus sign of a number is part of it ("-3--1" is "-3..-1"); "100.." and
+   * "..5" have no limit on one side. Ids that no particle has are no error; anything else, and a
+   * range that ends before it begins, is one, when reading. Null or empty: any id. Default: null.
    */
   vtkSetStringMacro(Ids);
   vtkGetStringMacro(Ids);
+  ///@}
+
+  /**
+   * What Ids is for.
+   */
+  enum IdsModeType
+  {
+    ONLY_THESE = 0,
+    ALL_BUT_THESE = 1
+  };
+
+  ///@{
+  /**
+   * Whether to read only the particles with Ids, or all but them; without Ids all in either case.
+   * Default: ONLY_THESE.
+   */
+  vtkSetClampMacro(IdsMode, int, ONLY_THESE, ALL_BUT_THESE);
+  vtkGetMacro(IdsMode, int);
   ///@}
 
   ///@{
@@ -213,6 +283,17 @@ public:
   vtkGetMacro(LeafFileCount, vtkIdType);
   vtkGetMacro(FileBytes, vtkIdType);
   const char* GetFileVersion() const;
+  ///@}
+
+  ///@{
+  /**
+   * What regions begin with, after UpdateInformation: middle and half extents of Bounds, the
+   * largest of them, and the ends on z.
+   */
+  vtkGetVector3Macro(BoundsCenter, double);
+  vtkGetVector3Macro(BoundsHalfExtents, double);
+  vtkGetMacro(BoundsRadius, double);
+  vtkGetVector2Macro(BoundsLimits, double);
   ///@}
 
   /**
@@ -345,7 +426,16 @@ protected:
   bool SkipDamaged = false;
   bool UseBox = false;
   double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  int Region = NO_REGION;
+  bool RegionOutside = false;
+  double RegionCenter[3] = { 0.0, 0.0, 0.0 };
+  double RegionRadius = 1.0;
+  double RegionNormal[3] = { 0.0, 0.0, 1.0 };
+  double RegionLimits[2] = { 0.0, 1.0 };
+  double RegionHalfExtents[3] = { 1.0, 1.0, 1.0 };
+  double RegionRotation[3] = { 0.0, 0.0, 0.0 };
   char* Ids = nullptr;
+  int IdsMode = ONLY_THESE;
   char* IdAttribute = nullptr;
   int VertexCells = ONE_PER_PARTICLE;
   vtkNew<vtkDataArraySelection> PointDataArraySelection;
@@ -360,6 +450,10 @@ protected:
   double SuggestedRadius = 0.0;
   bool Aborted = false;
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+  double BoundsCenter[3] = { 0.0, 0.0, 0.0 };
+  double BoundsHalfExtents[3] = { 0.0, 0.0, 0.0 };
+  double BoundsRadius = 0.0;
+  double BoundsLimits[2] = { 0.0, 0.0 };
   vtkNew<vtkStringArray> AttributeRangesInfo;
   vtkNew<vtkStringArray> ParticleBytesInfo;
   vtkNew<vtkDoubleArray> AttributeHistograms; // kept while ComputeHistograms is off
@@ -374,6 +468,7 @@ private:
 
   void SelectionModified();
   void DescribeNothing(vtkInformation* outInfo);
+  void DescribeBounds();
   void DescribeFile(vtkInformation* outInfo);
   void DeliverNothing(vtkPolyData* output);
   void LoadPiece(vtkInformation* outInfo, vtkPolyData* output);

@@ -56,10 +56,11 @@ QString Memory(double bytes)
   return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(bytes), 1);
 }
 
-// Whether a box or ranges hold particles back, as the panel has them now.
+// Whether a box, a region or filters hold particles back, as the panel has them now.
 bool HasConditions(vtkSMProxy* reader)
 {
   return vtkSMUncheckedPropertyHelper(reader, "UseBox").GetAsInt() != 0 ||
+    vtkSMUncheckedPropertyHelper(reader, "Region").GetAsInt() != 0 ||
     vtkSMUncheckedPropertyHelper(reader, "AttributeRanges").GetNumberOfElements() > 0 ||
     QString(vtkSMUncheckedPropertyHelper(reader, "Ids").GetAsString()).size() > 0;
 }
@@ -117,8 +118,10 @@ pqBATQualityWidget::pqBATQualityWidget(
   }
 
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
-  for (const char* name : { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box",
-         "AttributeRanges", "Ids", "RefineWhileIdle" })
+  for (const char* name :
+    { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box", "Region",
+      "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits", "RegionHalfExtents",
+      "RegionRotation", "RegionOutside", "AttributeRanges", "Ids", "IdsMode", "RefineWhileIdle" })
   {
     if (vtkSMProperty* setting = smproxy->GetProperty(name))
     {

@@ -88,6 +88,71 @@ def check_spread(reader, n, ranks, what):
     reader.Quality = 1
 
 
+def turn(rotation):
+    """The matrix of a rotation by degrees about y, then x, then z."""
+    sx, sy, sz = np.sin(np.radians(rotation))
+    cx, cy, cz = np.cos(np.radians(rotation))
+    return (np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+        @ np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+        @ np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]]))
+
+
+def check_conditions(reader, n, what):
+    """Alternatives, negation, ranges of ids and regions on cloud(n), against a scan of all."""
+    P, A = points(n).astype("f8"), arrays(n)
+    ID, mass = A["id"], A["mass"]
+    speed = np.sqrt((A["velocity"] ** 2).sum(1))
+
+    def check(wanted, text):
+        assert 0 < wanted.sum() < n, text
+        expect(ids(reader), np.sort(ID[wanted]), what + ": " + text)
+
+    low, high = "%r" % float(np.quantile(speed, 0.2)), "%r" % float(np.quantile(speed, 0.9))
+    ends = (speed <= float(low)) | (speed >= float(high))
+    reader.AttributeRanges = ["velocity", "", low, "mass", "0.25", "", "velocity", high, ""]
+    check(ends & (mass >= 0.25), "alternatives")
+    reader.AttributeRanges = ["!velocity", "", low, "!velocity", high, "", "mass", "0.25", ""]
+    check(~ends & (mass >= 0.25), "none of two")
+    reader.AttributeRanges = ["!id", str(BIG_ID), str(BIG_ID), "mass", "0.25", "", "!mass", "0.5", "0.75"]
+    check((ID != BIG_ID) & (mass >= 0.25) & ~((mass >= 0.5) & (mass <= 0.75)), "a part, and a hole in it")
+    reader.AttributeRanges = []
+
+    reader.Ids = f"{BIG_ID + 1}, {BIG_ID + 3}-{BIG_ID + 7} {BIG_ID + n - 5}.."
+    some = (ID == BIG_ID + 1) | ((ID >= BIG_ID + 3) & (ID <= BIG_ID + 7)) | (ID >= BIG_ID + n - 5)
+    check(some, "ids")
+    reader.IdsMode = "All But These"
+    check(~some, "all but ids")
+    reader.IdsMode = "Only These"
+    reader.Ids = ""
+
+    reader.Region = "Sphere"
+    reader.RegionCenter = [0.25, 0.5, 0.75]
+    reader.RegionRadius = 0.375
+    sphere = ((P - [0.25, 0.5, 0.75]) ** 2).sum(1) <= 0.375 ** 2
+    check(sphere, "sphere")
+    reader.RegionOutside = 1
+    reader.AttributeRanges = ["mass", "0.25", ""]
+    check(~sphere & (mass >= 0.25), "outside of a sphere, and a filter")
+    reader.AttributeRanges = []
+    reader.RegionOutside = 0
+    reader.Region = "Slab"
+    reader.RegionNormal = [1, -2, 0.5]
+    reader.RegionLimits = [-0.5, 0.25]
+    along = P @ [1, -2, 0.5]
+    check((along >= -0.5) & (along <= 0.25), "slab")
+    reader.Region = "Oriented Box"
+    reader.RegionHalfExtents = [0.5, 0.25, 0.375]
+    reader.RegionRotation = [20, 30, -50]
+    box = (np.abs((P - [0.25, 0.5, 0.75]) @ turn([20, 30, -50])) <= [0.5, 0.25, 0.375]).all(1)
+    check(box, "oriented box")
+    reader.UseBox = 1
+    reader.Box = [0, 0.25, 0, 1, 0, 1]
+    check(box & (P[:, 0] <= 0.25), "oriented box in a box")
+    reader.UseBox = 0
+    reader.Region = "None"
+    expect(len(ids(reader)), n, what + ": no condition")
+
+
 def step_of(bat_info, path):
     """The number of the time step that a file says it is."""
     told = subprocess.run([bat_info, "--json", path], capture_output=True, text=True, check=True, env=outside_mpi())

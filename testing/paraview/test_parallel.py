@@ -21,6 +21,7 @@ def leaves_of(name):
 
 sample = OpenDataFile(path)
 check(sample, "one leaf file")
+check_conditions(sample, N, "one leaf file")
 
 # The default: one leaf file per rank, but none below 4 MiB.
 one = os.path.join(folder, "parallel_one.bat")

@@ -70,6 +70,13 @@ with Folder() as folder:
     reader.AttributeRanges = []
     expect(len(ids(reader)), N, "no ranges")
 
+    # Regions start as what is there.
+    expect(list(reader.RegionCenter), list(bounds[0::2] + 0.5 * (bounds[1::2] - bounds[0::2])), "center")
+    expect(list(reader.RegionHalfExtents), list(0.5 * (bounds[1::2] - bounds[0::2])), "half extents")
+    expect(reader.RegionRadius, max(reader.RegionHalfExtents), "radius")
+    expect(list(reader.RegionLimits), list(bounds[4:]), "limits")
+    check_conditions(reader, N, "one file")
+
     # Arrays.
     expect(list(reader.PointArrayStatus.Available), ["id", "mass", "velocity"], "arrays in the file")
     reader.PointArrayStatus = ["mass"]
@@ -86,7 +93,14 @@ with Folder() as folder:
     reader.Quality = 0.5
     reader.UseBox = 1
     reader.Box = [0, 0.75, 0, 1, 0, 1]
-    reader.AttributeRanges = ["id", str(BIG_ID + 1), str(BIG_ID + 10000), "mass", "0.125", ""]
+    reader.AttributeRanges = ["id", str(BIG_ID + 1), str(BIG_ID + 10000), "mass", "0.125", "",
+                              "id", str(BIG_ID + 11000), "", "!mass", "0.5", "0.625"]
+    reader.Ids = f"{BIG_ID + 100}-{BIG_ID + 5000}"
+    reader.IdsMode = "All But These"
+    reader.Region = "Oriented Box"
+    reader.RegionRotation = [10, 20, 30]
+    reader.RegionOutside = 1
+    reader.RegionHalfExtents = [0.25, 0.25, 0.25]
     reader.PointArrayStatus = ["id"]
     before = ids(reader)
     assert 0 < len(before) < N
@@ -102,6 +116,7 @@ with Folder() as folder:
         reader = [s for s in GetSources().values() if s.GetXMLName() == "BATReader"][0]
         expect(reader.Quality, 0.5, state + ": Quality")
         expect(list(reader.AttributeRanges), texts, state + ": AttributeRanges")
+        expect((reader.IdsMode, reader.Region), ("All But These", "Oriented Box"), state + ": choices")
         expect(ids(reader), before, state + ": ids")
         expect(reader.PointData.keys(), ["id"], state + ": arrays")
 
@@ -113,6 +128,12 @@ with Folder() as folder:
     reader.UseBox = 1
     reader.Box = [0, 0.75, 0, 1, 0, 1]
     reader.AttributeRanges = texts + ["mass", "", "0.875"]
+    reader.Ids = f"{BIG_ID + 100}..{BIG_ID + 5000}"
+    reader.IdsMode = "All But These"
+    reader.Region = "Slab"
+    reader.RegionNormal = [1, 1, 0]
+    reader.RegionLimits = [0.5, 1]
+    reader.RegionOutside = 1
     applied.finalize()
     trace = smtrace.stop_trace()
     assert "Histograms" not in trace, trace

@@ -11,6 +11,7 @@ with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port:
     Connect("127.0.0.1", port)
     reader = OpenDataFile(path)
     check_spread(reader, N, ranks, "opened by a client")
+    check_conditions(reader, N, "by a client")
     reader.ComputeHistograms = 1
     reader.UpdatePropertyInformation()
     numbers = np.array(reader.AttributeHistograms).reshape(-1, 2, 68)

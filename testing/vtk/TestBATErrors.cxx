@@ -156,7 +156,10 @@ TEST(BATErrors, a_question_that_fails_leaves_nothing_and_is_said_once)
   reader->SetIds("7, 8x");
   reader->Update();
   EXPECT_EQ(reader->GetErrorCode(), kInvalidArgument);
-  EXPECT_EQ(reader->GetErrorText(), folder / "a.bat" + ": Ids: '8x' is not a number");
+  EXPECT_EQ(reader->GetErrorText(),
+    folder / "a.bat" +
+      ": Ids: '8x' is not a number; allowed are numbers and ranges such as 5-90, -3..7 or 100.., "
+      "with blanks or commas between them");
   EXPECT_EQ(output->GetNumberOfPoints(), 0);
   EXPECT_EQ(output->GetNumberOfCells(), 0);
   EXPECT_EQ(output->GetPointData()->GetNumberOfArrays(), 0);
@@ -217,8 +220,8 @@ TEST(BATErrors, a_list_of_ranges_that_ends_within_one_is_answered_with_what_is_a
   {
     reader->AddAttributeRangeText(text);
     ExpectFailure(reader, kInvalidArgument);
-    EXPECT_NE(std::string(reader->GetErrorText()).find("'" + std::string(text) + "'"),
-      std::string::npos)
+    EXPECT_NE(
+      std::string(reader->GetErrorText()).find("'" + std::string(text) + "'"), std::string::npos)
       << reader->GetErrorText();
   }
   EXPECT_NE(std::string(reader->GetErrorText()).find("a minimum and a maximum"), std::string::npos);

@@ -10,10 +10,13 @@
 #include "vtkInformation.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
+#include "vtkTransform.h"
 
+#include <array>
 #include <cmath>
 #include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 using namespace vtk_support;
@@ -272,6 +275,250 @@ TEST_F(BATReader, ids_are_found_exactly)
   EXPECT_NE(said.Errors.find("index"), std::string::npos) << said.Errors;
 }
 
+TEST_F(BATReader, ranges_on_one_target_are_alternatives)
+{
+  this->Reader->AddAttributeRange("mass", "", "0.1");
+  this->Reader->AddAttributeRange("index", "0", "999");
+  this->Reader->AddAttributeRange("mass[0]", "0.90625", ""); // the same target as "mass"
+  this->Reader->AddAttributeRange("velocity", "0", "4");
+  this->Reader->AddAttributeRange("velocity", "28", "inf");
+  const auto light = [](vtkIdType i) { return static_cast<float>(i % 100) / 100.0f <= 0.1; };
+  const auto heavy = [](vtkIdType i) { return static_cast<float>(i % 100) / 100.0f >= 0.90625; };
+  const auto wanted = this->Expected(
+    [&](vtkIdType i) { return (light(i) || heavy(i)) && i < 1000 && (i % 7 == 0 || i % 7 == 6); });
+  EXPECT_EQ(this->Load(), wanted);
+
+  // Another range alone is another question.
+  this->Reader->AddAttributeRange("velocity", "15", "15");
+  EXPECT_EQ(this->Load(),
+    this->Expected([&](vtkIdType i)
+      { return (light(i) || heavy(i)) && i < 1000 && (i % 7 == 0 || i % 7 == 3 || i % 7 == 6); }));
+
+  // Alternatives are exact.
+  this->Reader->ClearAttributeRanges();
+  this->Reader->AddAttributeRange("id", "9007199254740993", "9007199254740993");
+  this->Reader->AddAttributeRange("id", "9007199254740995", "9007199254740996");
+  EXPECT_EQ(this->Load(), std::set<std::int64_t>({ 10, 12, 13 }));
+
+  this->Reader->AddAttributeRange("id", "2", "1");
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("'id'"), std::string::npos) << this->Caught.Errors;
+}
+
+TEST_F(BATReader, negated_ranges_leave_out_what_is_in_any_of_them)
+{
+  this->Reader->AddAttributeRange("!velocity[0]", "3", "6");
+  this->Reader->AddAttributeRange("!velocity[0]", "18", "");
+  EXPECT_EQ(this->Load(),
+    this->Expected([](vtkIdType i) { return i % 7 == 0 || (i % 7 >= 3 && i % 7 <= 5); }));
+  this->Reader->AddAttributeRange("velocity[0]", "", "9");
+  EXPECT_EQ(this->Load(), this->Expected([](vtkIdType i) { return i % 7 == 0 || i % 7 == 3; }));
+  this->Reader->ClearAttributeRanges();
+  this->Reader->AddAttributeRange("velocity[0]", "3", "6");
+  EXPECT_EQ(this->Load(), this->Expected([](vtkIdType i) { return i % 7 == 1 || i % 7 == 2; }));
+  this->Reader->ClearAttributeRanges();
+  this->Reader->AddAttributeRange("!velocity[0]", "3", "6"); // nothing else has changed
+  EXPECT_EQ(this->Load(), this->Expected([](vtkIdType i) { return i % 7 != 1 && i % 7 != 2; }));
+
+  this->Reader->AddAttributeRange("!speed", "3", "6");
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("'speed'"), std::string::npos) << this->Caught.Errors;
+}
+
+TEST_F(BATReader, negation_takes_nan_in_and_gives_way_to_names)
+{
+  const auto cloud = Cloud(100);
+  vtkNew<vtkFloatArray> shock;
+  vtkNew<vtkFloatArray> plain;
+  for (int i = 0; i < 100; ++i)
+  {
+    shock->InsertNextValue(static_cast<float>(i));
+    plain->InsertNextValue(i < 10 ? std::nanf("") : static_cast<float>(-i));
+  }
+  AddArray(cloud->GetPointData(), shock, "!mark");
+  AddArray(cloud->GetPointData(), plain, "mark");
+  Write(cloud, this->Path);
+  const auto load = [this](const char* target, const char* minimum, const char* maximum)
+  {
+    this->Reader->ClearAttributeRanges();
+    this->Reader->AddAttributeRange(target, minimum, maximum);
+    return this->Load();
+  };
+  const auto below = [](std::int64_t end, std::int64_t first = 0)
+  {
+    std::set<std::int64_t> indices;
+    for (std::int64_t i = first; i < end; ++i)
+    {
+      indices.insert(i);
+    }
+    return indices;
+  };
+  EXPECT_EQ(load("!mark", "", "19"), below(20));
+  EXPECT_EQ(load("!!mark", "20", ""), below(20));
+  EXPECT_EQ(load("mark", "-19", ""), below(20, 10));
+
+  cloud->GetPointData()->RemoveArray("!mark");
+  Write(cloud, this->Path);
+  this->Reader->Modified();
+  EXPECT_EQ(load("!mark", "", "-20"), below(20));
+  EXPECT_EQ(load("!mark", "", ""), below(10));
+}
+
+TEST_F(BATReader, ids_come_in_ranges_and_can_be_hidden)
+{
+  this->Reader->SetIdAttribute("index");
+  const auto load = [this](const char* ids)
+  {
+    this->Reader->SetIds(ids);
+    return this->Load();
+  };
+  const auto within = [this](vtkIdType lower, vtkIdType upper)
+  { return this->Expected([=](vtkIdType i) { return i >= lower && i <= upper; }); };
+  EXPECT_EQ(load("3, 5-90;100..200"),
+    this->Expected(
+      [](vtkIdType i) { return i == 3 || (i >= 5 && i <= 90) || (i >= 100 && i <= 200); }));
+  EXPECT_EQ(load("5-91"), within(5, 91));
+  EXPECT_EQ(load("..5"), within(0, 5));
+  EXPECT_EQ(load("19990.."), within(19990, kCount));
+  EXPECT_EQ(load("-3-2"), within(0, 2));
+  EXPECT_EQ(load("-3..2"), within(0, 2));
+  EXPECT_EQ(load("-5--1"), within(1, 0));
+  EXPECT_EQ(load("1e1-2e1"), within(10, 20));
+  EXPECT_EQ(load("1e-1 5"), within(5, 5));
+  EXPECT_EQ(load("0-inf"), within(0, kCount));
+  this->Reader->SetIdAttribute("id");
+  EXPECT_EQ(load("9007199254740993-9007199254740995, 9007199254740997"),
+    std::set<std::int64_t>({ 10, 11, 12, 14 }));
+
+  this->Reader->SetIdsMode(vtkBATReader::ALL_BUT_THESE);
+  EXPECT_EQ(
+    this->Load(), this->Expected([](vtkIdType i) { return !(i >= 10 && i <= 12) && i != 14; }));
+  EXPECT_EQ(load("9007199254740993"), this->Expected([](vtkIdType i) { return i != 10; }));
+  EXPECT_EQ(load("1-2"), within(0, kCount));
+  EXPECT_EQ(load(" "), within(0, kCount));
+
+  for (const auto& [text, found] : std::vector<std::pair<const char*, const char*>>{
+         { "5-9x", "in '5-9x': '9x' is not a number; allowed are" }, { "..", "in '..': ''" },
+         { "5-", "in '5-': ''" }, { "5 - 9", "'-' is not" }, { "2020-01-05", "'01-05'" },
+         { "..7x", "'7x'" }, { "90-5", "90" }, { "nan", "NaN" } })
+  {
+    SCOPED_TRACE(text);
+    this->Caught.Errors.clear();
+    this->Reader->SetIds(text);
+    this->Reader->Update();
+    EXPECT_NE(this->Caught.Errors.find(found), std::string::npos) << this->Caught.Errors;
+    EXPECT_EQ(this->Reader->GetOutput()->GetNumberOfPoints(), 0);
+  }
+}
+
+TEST_F(BATReader, regions_are_spheres_slabs_and_oriented_boxes)
+{
+  const auto place = [this](vtkIdType i)
+  {
+    std::array<double, 3> p;
+    this->Input->GetPoint(i, p.data());
+    return p;
+  };
+  const auto inSphere = [&](vtkIdType i)
+  {
+    const auto p = place(i);
+    const double dx = p[0] - 0.25;
+    const double dy = p[1] - 0.5;
+    const double dz = p[2] - 0.75;
+    return (dx * dx + dy * dy) + dz * dz <= 0.3 * 0.3;
+  };
+  EXPECT_EQ(this->Load().size(), static_cast<std::size_t>(kCount));
+  this->Reader->SetRegion(vtkBATReader::SPHERE);
+  this->Reader->SetRegionCenter(0.25, 0.5, 0.75);
+  this->Reader->SetRegionRadius(0.3);
+  EXPECT_EQ(this->Load(), this->Expected(inSphere));
+  this->Reader->RegionOutsideOn();
+  EXPECT_EQ(this->Load(), this->Expected([&](vtkIdType i) { return !inSphere(i); }));
+  this->Reader->UseBoxOn();
+  this->Reader->SetBox(0.0, 0.5, 0.0, 1.0, 0.0, 1.0);
+  this->Reader->AddAttributeRange("mass", "0.5", "");
+  EXPECT_EQ(this->Load(),
+    this->Expected(
+      [&](vtkIdType i) { return !inSphere(i) && place(i)[0] <= 0.5 && i % 100 >= 50; }));
+  this->Reader->UseBoxOff();
+  this->Reader->ClearAttributeRanges();
+  this->Reader->RegionOutsideOff();
+
+  this->Reader->SetRegion(vtkBATReader::SLAB);
+  this->Reader->SetRegionNormal(2.0, 0.0, -1.0);
+  this->Reader->SetRegionLimits(0.25, 0.75);
+  EXPECT_EQ(this->Load(),
+    this->Expected(
+      [&](vtkIdType i)
+      {
+        const double along = 2.0 * place(i)[0] - place(i)[2];
+        return along >= 0.25 && along <= 0.75;
+      }));
+
+  // Turned about y, then x, then z; a quarter turn is exact.
+  this->Reader->SetRegion(vtkBATReader::ORIENTED_BOX);
+  this->Reader->SetRegionCenter(0.5, 0.5, 0.5);
+  this->Reader->SetRegionHalfExtents(0.5, 0.125, 0.25);
+  this->Reader->SetRegionRotation(0.0, 0.0, 90.0);
+  EXPECT_EQ(this->Load(),
+    this->Expected(
+      [&](vtkIdType i)
+      {
+        const auto p = place(i);
+        return std::abs(p[0] - 0.5) <= 0.125 && std::abs(p[1] - 0.5) <= 0.5 &&
+          std::abs(p[2] - 0.5) <= 0.25;
+      }));
+  this->Reader->SetRegionRotation(30.0, -40.0, 75.0);
+  vtkNew<vtkTransform> back;
+  back->RotateZ(75.0);
+  back->RotateX(30.0);
+  back->RotateY(-40.0);
+  back->Inverse();
+  EXPECT_EQ(this->Load(),
+    this->Expected(
+      [&](vtkIdType i)
+      {
+        const auto p = place(i);
+        const double d[3] = { p[0] - 0.5, p[1] - 0.5, p[2] - 0.5 };
+        double turned[3];
+        back->TransformPoint(d, turned);
+        return std::abs(turned[0]) <= 0.5 && std::abs(turned[1]) <= 0.125 &&
+          std::abs(turned[2]) <= 0.25;
+      }));
+
+  this->Reader->SetRegion(vtkBATReader::SLAB);
+  this->Reader->SetRegionNormal(0.0, 0.0, 0.0);
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("no direction"), std::string::npos) << this->Caught.Errors;
+  this->Caught.Errors.clear();
+  this->Reader->SetRegion(vtkBATReader::SPHERE);
+  this->Reader->SetRegionRadius(-1.0);
+  this->Reader->Update();
+  EXPECT_NE(this->Caught.Errors.find("radius"), std::string::npos) << this->Caught.Errors;
+}
+
+TEST_F(BATReader, a_region_and_negation_leave_room_in_the_budget)
+{
+  this->Reader->SetParticleBudget(1000);
+  this->Load();
+  const double alone = this->Reader->GetLoadedQuality();
+  EXPECT_EQ(alone, 0.05);
+  const double radius = this->Reader->GetSuggestedRadius();
+  this->Reader->SetRegion(vtkBATReader::SLAB);
+  this->Reader->SetRegionLimits(0.5, 0.625);
+  const auto slab = this->Load();
+  EXPECT_LE(slab.size(), 1000u);
+  EXPECT_GT(this->Reader->GetLoadedQuality(), 1.5 * alone);
+  EXPECT_LT(this->Reader->GetSuggestedRadius(), radius);
+  this->Reader->SetRegion(vtkBATReader::NO_REGION);
+  this->Reader->SetIdAttribute("index");
+  this->Reader->SetIds("2000..");
+  this->Reader->SetIdsMode(vtkBATReader::ALL_BUT_THESE);
+  const auto others = this->Load();
+  EXPECT_LE(others.size(), 1000u);
+  EXPECT_GT(this->Reader->GetLoadedQuality(), 4.0 * alone);
+}
+
 TEST_F(BATReader, pieces_are_disjoint_and_add_up_at_every_quality)
 {
   for (double quality : { 0.1, 1.0 })
@@ -371,10 +618,10 @@ TEST_F(BATReader, print_self_shows_everything)
   this->Reader->Update();
   std::ostringstream text;
   this->Reader->Print(text);
-  for (const char* word :
-    { "FileName: /", "Quality: 1", "UseBox: off", "Box: 1 2 3 4 5 6", "mass: 0.5 to 0.75",
-      "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.2", "ParticleCount: 20000",
-      "LoadedCount: ", "BytesRead: ", "Bounds: ", "AttributeRangesInfo" })
+  for (const char* word : { "FileName: /", "Quality: 1", "UseBox: off", "Box: 1 2 3 4 5 6",
+         "mass: 0.5 to 0.75", "Region: 0", "RegionNormal: 0 0 1", "IdsMode: only these",
+         "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.2", "ParticleCount: 20000",
+         "LoadedCount: ", "BytesRead: ", "Bounds: ", "AttributeRangesInfo" })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word;
   }

@@ -1,0 +1,251 @@
+#include "Conditions.h"
+
+#include "vtkBATReader.h"
+
+#include "bat/bat.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+namespace
+{
+using Vector = std::array<double, 3>;
+
+// `what` is what the text is for.
+bat::Number ParseNumber(const std::string& text, const std::string& what)
+{
+  try
+  {
+    return bat::parse_number(text);
+  }
+  catch (const bat::Error& error)
+  {
+    throw bat::Error(error.code(), what + ": " + error.what());
+  }
+}
+
+bat::Number ParseEnd(const std::string& text, double ifEmpty, const std::string& target)
+{
+  return text.empty() ? bat::Number(ifEmpty) : ParseNumber(text, "range of '" + target + "'");
+}
+
+std::string Quoted(const std::vector<std::string>& texts)
+{
+  std::string line;
+  for (const std::string& text : texts)
+  {
+    line += (line.empty() ? "'" : ", '") + text + "'";
+  }
+  return line;
+}
+
+bool IsTarget(const std::string& text, const std::vector<std::string>& names)
+{
+  try
+  {
+    static_cast<void>(bat::parse_range_target(text, names));
+    return true;
+  }
+  catch (const bat::Error&)
+  {
+    return false;
+  }
+}
+
+// Of "!name" and "name"; without ranges.
+bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& text)
+{
+  const std::vector<std::string> names = file.attribute_names();
+  const bool negated = !text.empty() && text.front() == '!' && !IsTarget(text, names);
+  const bat::AttributeRange named = bat::parse_range_target(negated ? text.substr(1) : text, names);
+  bat::AttributeValues target;
+  target.attribute = named.attribute;
+  target.component = named.component;
+  target.negated = negated;
+  // "mass[0]" is "mass".
+  if (target.component == 0 &&
+    file.attributes()[file.attribute_index(target.attribute)].components == 1)
+  {
+    target.component.reset();
+  }
+  return target;
+}
+
+// The two ends of "5-90", "-3--1" or "100..", of which those of ".." may be empty. Neither the sign
+// of a number nor that of its exponent parts anything.
+std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& word)
+{
+  const std::size_t dots = word.find("..");
+  if (dots != std::string::npos)
+  {
+    return std::pair{ word.substr(0, dots), word.substr(dots + 2) };
+  }
+  for (std::size_t i = 1; i < word.size(); ++i)
+  {
+    if (word[i] == '-' && word[i - 1] != 'e' && word[i - 1] != 'E')
+    {
+      return std::pair{ word.substr(0, i), word.substr(i + 1) };
+    }
+  }
+  return std::nullopt;
+}
+
+bat::NumberRange ParseIdRange(
+  const std::string& word, const std::pair<std::string, std::string>& ends)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool open = word.find("..") != std::string::npos && word != "..";
+  const auto parse = [&](const std::string& text, double ifEmpty)
+  { return open && text.empty() ? bat::Number(ifEmpty) : ParseNumber(text, "in '" + word + "'"); };
+  return { parse(ends.first, -infinity), parse(ends.second, infinity) };
+}
+
+// Exact where the matrix has zeros and ones, so that what lies on a face stays on it.
+std::pair<double, double> SineAndCosine(double degrees)
+{
+  const double rest = std::remainder(degrees, 360.0);
+  if (rest == 0.0)
+  {
+    return { 0.0, 1.0 };
+  }
+  if (std::abs(rest) == 90.0)
+  {
+    return { rest / 90.0, 0.0 };
+  }
+  if (std::abs(rest) == 180.0)
+  {
+    return { 0.0, -1.0 };
+  }
+  const double radians = rest * std::acos(-1.0) / 180.0;
+  return { std::sin(radians), std::cos(radians) };
+}
+
+// Turns a vector about x, y or z, anticlockwise seen from its end.
+Vector Turned(Vector v, std::size_t axis, double degrees)
+{
+  const auto [sine, cosine] = SineAndCosine(degrees);
+  double& a = v[(axis + 1) % 3];
+  double& b = v[(axis + 2) % 3];
+  const double first = cosine * a - sine * b;
+  b = sine * a + cosine * b;
+  a = first;
+  return v;
+}
+
+Vector ToVector(const double* numbers)
+{
+  return { numbers[0], numbers[1], numbers[2] };
+}
+
+bat::OrientedBox ToOrientedBox(const Vector& center, const Vector& halfExtents, const Vector& turn)
+{
+  bat::OrientedBox box;
+  box.center = center;
+  box.half_extents = halfExtents;
+  for (Vector& axis : box.axes)
+  {
+    axis = Turned(Turned(Turned(axis, 1, turn[1]), 0, turn[0]), 2, turn[2]);
+  }
+  return box;
+}
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::AddRanges(
+  const bat::Dataset& file, const std::vector<std::string>& texts, bat::Query& query)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (texts.size() % TextsOfRange != 0)
+  {
+    throw bat::Error(bat::ErrorCode::InvalidArgument,
+      "AttributeRanges has " + std::to_string(texts.size()) + " texts, " + Quoted(texts) +
+        "; each range has three: a name, a minimum and a maximum, where an empty text is no "
+        "limit");
+  }
+  std::vector<bat::AttributeValues> targets;
+  for (std::size_t i = 0; i != texts.size(); i += TextsOfRange)
+  {
+    bat::AttributeValues target = ParseTarget(file, texts[i]);
+    const auto same = std::find_if(targets.begin(), targets.end(),
+      [&target](const bat::AttributeValues& other)
+      {
+        return other.attribute == target.attribute && other.component == target.component &&
+          other.negated == target.negated;
+      });
+    std::vector<bat::NumberRange>& ranges =
+      same != targets.end() ? same->ranges : targets.emplace_back(std::move(target)).ranges;
+    ranges.push_back(
+      { ParseEnd(texts[i + 1], -infinity, texts[i]), ParseEnd(texts[i + 2], infinity, texts[i]) });
+  }
+  for (bat::AttributeValues& target : targets)
+  {
+    if (!target.negated && target.ranges.size() == 1)
+    {
+      const bat::NumberRange& range = target.ranges.front();
+      query.ranges.push_back({ target.attribute, target.component, range.lower, range.upper });
+    }
+    else
+    {
+      query.values.push_back(std::move(target));
+    }
+  }
+}
+
+//------------------------------------------------------------------------------
+bat::AttributeValues bat_vtk::ParseIds(std::string text)
+{
+  std::replace_if(
+    text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
+  std::istringstream words(text);
+  bat::AttributeValues ids;
+  for (std::string word; words >> word;)
+  {
+    try
+    {
+      if (const auto ends = SplitIds(word))
+      {
+        ids.ranges.push_back(ParseIdRange(word, *ends));
+      }
+      else
+      {
+        ids.values.push_back(bat::parse_number(word));
+      }
+    }
+    catch (const bat::Error& error)
+    {
+      throw bat::Error(error.code(),
+        std::string("Ids: ") + error.what() +
+          "; allowed are numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas "
+          "between them");
+    }
+  }
+  return ids;
+}
+
+//------------------------------------------------------------------------------
+std::optional<bat::Shape> bat_vtk::RegionOf(vtkBATReader* reader)
+{
+  const Vector center = ToVector(reader->GetRegionCenter());
+  bat::Shape shape;
+  shape.negated = reader->GetRegionOutside();
+  switch (reader->GetRegion())
+  {
+    case vtkBATReader::SPHERE:
+      shape.form = bat::Sphere{ center, reader->GetRegionRadius() };
+      return shape;
+    case vtkBATReader::SLAB:
+      shape.form = bat::Slab{ ToVector(reader->GetRegionNormal()), reader->GetRegionLimits()[0],
+        reader->GetRegionLimits()[1] };
+      return shape;
+    case vtkBATReader::ORIENTED_BOX:
+      shape.form = ToOrientedBox(
+        center, ToVector(reader->GetRegionHalfExtents()), ToVector(reader->GetRegionRotation()));
+      return shape;
+    default:
+      return std::nullopt;
+  }
+}
