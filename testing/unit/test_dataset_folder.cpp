@@ -203,4 +203,43 @@ TEST_F(DatasetFolder, goes_with_its_dataset_when_that_is_removed)
   EXPECT_FALSE(bat::remove_dataset(this->top));
   EXPECT_EQ(names_in(this->folder.path()), Names{});
 }
+
+TEST_F(DatasetFolder, keeps_the_leaf_files_of_copies_links_and_folders_of_other_names)
+{
+  const clouds::Cloud cloud = clouds::uniform(500, 1);
+  const auto write = [&](const char* name, std::uint64_t seed) {
+    dataset_files::write(this->folder / name, dataset_files::slabs(clouds::uniform(500, seed), 3));
+  };
+  write("out.bat", 1);
+  fs::copy_file(this->top, this->folder / "copy.bat");
+  fs::create_hard_link(this->top, this->folder / "hard.bat");
+  fs::remove(this->top);
+  bat::write_file(this->top, cloud.view());
+  EXPECT_NO_THROW(bat::validate(this->folder / "copy.bat"));
+  EXPECT_NO_THROW(bat::validate(this->folder / "hard.bat"));
+  // Two names of one folder.
+  fs::create_directory_symlink("out.bat.leaves", this->folder / "other.bat.leaves");
+  write("other.bat", 2);
+  bat::write_file(this->top, cloud.view());
+  EXPECT_NO_THROW(bat::validate(this->folder / "other.bat"));
+  EXPECT_NO_THROW(bat::validate(this->folder / "copy.bat"));
+}
+
+TEST_F(DatasetFolder, keeps_leaf_files_while_a_file_beside_it_cannot_be_judged)
+{
+  dataset_files::write(this->top, dataset_files::slabs(clouds::uniform(500, 1), 3));
+  const std::vector<std::byte> bytes = read_bytes(this->top);
+  fs::remove(this->top);
+  std::vector<std::byte> no_features = bytes;
+  no_features[24] = std::byte{ 0 };
+  const std::vector<std::byte> begin(bytes.begin(), bytes.begin() + 4);
+  for (const std::vector<std::byte>& damaged : { no_features, begin, std::vector<std::byte>{} })
+  {
+    write_bytes(this->folder / "damaged.bat", damaged);
+    bat::remove_leftovers(this->top, {}, {});
+    EXPECT_EQ(this->leaves().size(), 3U);
+  }
+  write_bytes(this->folder / "damaged.bat", bytes);
+  EXPECT_NO_THROW(bat::validate(this->folder / "damaged.bat"));
+}
 }

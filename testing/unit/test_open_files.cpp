@@ -192,6 +192,63 @@ TEST_F(ClosedFile, that_was_cut_short_is_truncated)
   this->expect_error(bat::ErrorCode::Truncated, "the file ends at");
 }
 
+TEST_F(ClosedFile, that_was_replaced_by_a_shorter_one_is_not_read)
+{
+  const std::vector<std::byte> bytes = read_bytes(this->leaf());
+  fs::remove(this->leaf());
+  write_bytes(this->leaf(), { bytes.begin(), bytes.end() - 8 });
+  this->expect_error(bat::ErrorCode::Truncated, "when it was opened");
+}
+
+TEST_F(OpenFiles, that_are_mapped_stay_whole_when_a_shorter_file_takes_their_name)
+{
+  dataset_files::write_pairs(this->path, 40);
+  const DescriptorLimit limit(32);
+  bat::OpenOptions options;
+  options.map = true;
+  const bat::Dataset dataset = bat::Dataset::open(this->path, options);
+  const bat::DatasetSelection all = dataset.select({});
+  (void)sorted_ids(dataset, all);
+  const fs::path leaf = dataset.leaves()[0].path;
+  fs::remove(leaf);
+  write_bytes(leaf, { std::byte{ 1 } });
+  EXPECT_EQ(sorted_ids(dataset, all).size(), 80U);
+}
+
+TEST_F(OpenFiles, more_threads_than_descriptors_wait_for_each_other)
+{
+  dataset_files::write_pairs(this->path, 40);
+  const bat::Dataset dataset = bat::Dataset::open(this->path);
+  (void)sorted_ids(dataset, dataset.select({}));
+  const DescriptorLimit limit(24);
+  std::atomic<int> failed{ 0 };
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t != 48; ++t)
+  {
+    threads.emplace_back(
+      [&, t]
+      {
+        for (std::size_t i = 0; i != 40; ++i)
+        {
+          std::int64_t ids[2];
+          try
+          {
+            dataset.leaf_file((t + i) % 40).read_attribute(0, { { { 0, 2 } }, 2, 0 }, ids);
+          }
+          catch (const bat::Error&)
+          {
+            ++failed;
+          }
+        }
+      });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(failed, 0);
+}
+
 TEST_F(ClosedFile, that_is_there_is_read)
 {
   std::int64_t ids[2];

@@ -309,6 +309,25 @@ TEST(Query, wrong_shapes_and_lists_are_refused_in_words)
   expect_refused(file, query, "NaN");
 }
 
+TEST(Query, conditions_that_share_a_bit_lose_nothing)
+{
+  bat::BuildOptions options;
+  options.treelet_particles = 512;
+  options.block_particles = 32;
+  const bat::File file = encode_and_open(clouds::uniform(20000, 7), options);
+  const bat::Query one = range("temperature", 450, 550);
+  const std::uint64_t expected = file.select(one).count;
+  ASSERT_GT(expected, 0U);
+  for (const std::size_t count : { 62U, 63U, 64U, 70U })
+  {
+    bat::Query query;
+    query.ranges.resize(count, { "noise", {}, -100.0, 100.0 }); // of all
+    query.ranges.insert(query.ranges.begin() + 62, one.ranges[0]);
+    EXPECT_EQ(file.select(query).count, expected) << count;
+    EXPECT_GE(file.upper_bound(query), expected);
+  }
+}
+
 TEST(Query, what_is_not_wanted_is_the_rest)
 {
   const bat::File file = encode_and_open(clouds::with_nan(20000, 6));

@@ -420,6 +420,9 @@ TEST(Writer, texts_of_errors_are_cut_to_a_page)
     EXPECT_NE(text.find("bytes left out"), std::string::npos);
     EXPECT_NE(text.find("found 50000000 bytes"), std::string::npos);
   }
+  const std::string zeros =
+    bat::Error(bat::ErrorCode::Corrupt, std::string(3'000'000, '\0')).what();
+  EXPECT_EQ(zeros.rfind("\\0\\0", 0), 0U); // and not after minutes
   std::string umlauts;
   for (int i = 0; i != 3000; ++i)
   {

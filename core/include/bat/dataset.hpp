@@ -121,14 +121,15 @@ public:
   [[nodiscard]] std::uint64_t upper_bound(
     const Query& query, const QueryOptions& options = {}) const;
   /// A fine quality up to query.quality at which select(query) returns at most `budget` particles,
-  /// query.part and parts not looked at. Without conditions, or with values, it is the finest; with
-  /// a box it comes from the indices; with ranges it is the finest if a sample of about 100,000
+  /// query.part and parts not looked at. Without conditions, or with lists of values that have no
+  /// ranges among them and are not negated, it is the finest; with a box or shapes it comes from the
+  /// indices; with other conditions it is the finest if a sample of about 100,000
   /// particles exceeds the budget, else estimated from the sample and tried. Unless values are
   /// asked for, more than 1,024 leaf files are not opened for it: then all particles of those that
   /// the query touches count. The same on every rank. Throws as select().
   [[nodiscard]] double quality_within(
     const Query& query, std::uint64_t budget, const QueryOptions& options = {}) const;
-  /// The distance between neighbours among the particles of query.quality in query.box, as half of
+  /// The distance between neighbours among the particles of query.quality in query.box and shapes, as half of
   /// them have it or less: of particles on a surface or a line, along these. From the sizes and
   /// counts of treelets in at most 64 leaf files; reads no particle. 0 if there are no particles, or
   /// if they are all at one place.

@@ -38,7 +38,7 @@ public:
 private:
   /// Without zero bytes, where what() would end, and cut: a name of megabytes would bury what is
   /// wrong with it.
-  static std::string readable(std::string text);
+  static std::string readable(const std::string& text);
 
   ErrorCode code_;
 };

@@ -266,7 +266,8 @@ private:
     MPI_Bcast(&permissions, 1, MPI_UINT32_T, 0, this->comm_.get());
     if (permissions != kNone)
     {
-      this->permissions_ = static_cast<std::filesystem::perms>(permissions);
+      this->permissions_ =
+        static_cast<std::filesystem::perms>(permissions) & std::filesystem::perms::all;
     }
   }
 
@@ -488,14 +489,15 @@ private:
   void make_folder(const std::filesystem::path& folder)
   {
     std::error_code error;
-    if (std::filesystem::is_symlink(folder) && !std::filesystem::exists(folder))
+    if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
     {
       throw Error(ErrorCode::CannotOpen,
         fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
           folder.string(), std::filesystem::read_symlink(folder).string()));
     }
     this->made_folder_ = std::filesystem::create_directory(folder, error);
-    if (error || !std::filesystem::is_directory(folder))
+    std::error_code unknown;
+    if (error || !std::filesystem::is_directory(folder, unknown))
     {
       throw Error(
         error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,

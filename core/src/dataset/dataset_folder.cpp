@@ -3,13 +3,17 @@
 #include "bat/error.hpp"
 #include "bat/writer.hpp"
 #include "dataset/top_file.hpp"
+#include "format/checksum.hpp"
 #include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,8 +43,9 @@ bool is_leaf_file_name(const std::string& name)
   return variant.empty() || (variant[0] == '-' && consists_of(variant.substr(1), kDigits));
 }
 
+// Throws Error if the folder cannot be listed.
 template <class IsOurs>
-std::vector<std::string> names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
+std::vector<std::string> all_names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
 {
   std::vector<std::string> names;
   std::error_code error;
@@ -53,78 +58,127 @@ std::vector<std::string> names_in(const std::filesystem::path& folder, const IsO
       names.push_back(std::move(name));
     }
   }
+  if (error)
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
+  }
   return names;
 }
 
-// Leaf files in the folder of `top` that the top file `other` beside it refers to. Throws Error if
-// it is one and cannot be read.
+// None if the folder cannot be listed.
+template <class IsOurs>
+std::vector<std::string> names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
+{
+  try
+  {
+    return all_names_in(folder, is_ours);
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
+// Whether a file is a top file. Throws Error if that cannot be said because it is damaged.
+bool is_top(const io::RandomAccessFile& file)
+{
+  format::Header header{};
+  const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof(header)));
+  file.read(0, &header, have);
+  const std::size_t magic = std::min(have, sizeof(format::kMagic));
+  if (std::memcmp(header.magic, format::kMagic, magic) != 0 ||
+    (have == 0 && std::filesystem::path(file.name()).extension() != ".bat"))
+  {
+    return false;
+  }
+  if (have < sizeof(header) ||
+    header.header_checksum != format::checksum(&header, offsetof(format::Header, header_checksum)))
+  {
+    throw Error(ErrorCode::Corrupt, file.name() + ": the header is damaged");
+  }
+  return (header.required_features & format::kSeveralLeafFiles) != 0;
+}
+
+// Leaf files in the folder of `top` that the top file `other` refers to, by whatever name of that
+// folder. Throws Error if it is one and cannot be read.
 std::set<std::string> leaf_files_named_by(
   const std::filesystem::path& other, const std::filesystem::path& top)
 {
   auto source = std::make_unique<io::RandomAccessFile>(other);
-  if (format::peek_kind(*source) != format::FileKind::Top)
+  if (!is_top(*source))
   {
     return {};
   }
-  const std::string prefix = leaves_folder(top).filename().string() + "/";
   const TopFile file(std::move(source));
+  const std::filesystem::path wanted = leaves_folder(top);
+  std::map<std::string, bool> is_wanted; // folders, as they are named
   std::set<std::string> names;
   for (const std::string& name : file.leaf_files().names)
   {
-    if (name.compare(0, prefix.size(), prefix) == 0)
+    const std::filesystem::path path = other.parent_path() / name;
+    const auto [folder, is_new] = is_wanted.emplace(path.parent_path().string(), false);
+    if (is_new)
     {
-      names.insert(name.substr(prefix.size()));
+      std::error_code gone; // then no leaf file is there
+      folder->second = std::filesystem::equivalent(path.parent_path(), wanted, gone);
+    }
+    if (folder->second)
+    {
+      names.insert(path.filename().string());
     }
   }
   return names;
 }
 
-// Leaf files that top files beside `top` refer to; empty if one of them cannot be read, which might
-// refer to any.
+// Leaf files that top files beside `top` refer to; empty if one of them cannot be read, or is being
+// moved, which might refer to any.
 std::optional<std::set<std::string>> leaf_files_of_others(
   const std::filesystem::path& beside, const std::filesystem::path& top)
 {
-  std::set<std::string> names;
-  for (const std::string& other : names_in(beside, [&](const std::string&) { return true; }))
+  try
   {
-    const std::filesystem::path path = beside / other;
-    std::error_code gone;
-    if (other == top.filename() ||
-      std::filesystem::symlink_status(path, gone).type() != std::filesystem::file_type::regular)
+    std::set<std::string> names;
+    for (const std::string& other : all_names_in(beside, [](const std::string&) { return true; }))
     {
-      continue;
-    }
-    try
-    {
-      names.merge(leaf_files_named_by(path, top));
-    }
-    catch (const Error& error)
-    {
-      if (error.code() != ErrorCode::NotFound)
+      const std::filesystem::path path = beside / other;
+      std::error_code error;
+      const std::filesystem::file_type type = std::filesystem::symlink_status(path, error).type();
+      if (type == std::filesystem::file_type::none || type == std::filesystem::file_type::not_found)
       {
         return std::nullopt;
       }
+      if (other != top.filename() && type == std::filesystem::file_type::regular &&
+        !io::is_temporary(other))
+      {
+        names.merge(leaf_files_named_by(path, top));
+      }
     }
+    return names;
   }
-  return names;
+  catch (const Error&)
+  {
+    return std::nullopt;
+  }
 }
 
-// Those of the unwanted leaf files that no other dataset can need.
+// Those of the unwanted leaf files that no other dataset can need. In a folder that is a link,
+// which others may share, only what the dataset had.
 std::vector<std::string> removable(const std::filesystem::path& beside,
   const std::filesystem::path& top, const std::set<std::string>& unwanted,
   const std::set<std::string>& replaced)
 {
   std::vector<std::string> names;
-  std::set_intersection(
-    unwanted.begin(), unwanted.end(), replaced.begin(), replaced.end(), std::back_inserter(names));
-  if (names.size() != unwanted.size() && !std::filesystem::is_symlink(leaves_folder(top)))
+  if (unwanted.empty())
   {
-    if (const auto needed = leaf_files_of_others(beside, top))
-    {
-      names.clear();
-      std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
-        [&](const std::string& name) { return needed->count(name) == 0; });
-    }
+    return names;
+  }
+  if (const auto needed = leaf_files_of_others(beside, top))
+  {
+    const bool is_link = std::filesystem::is_symlink(leaves_folder(top));
+    std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
+      [&](const std::string& name)
+      { return needed->count(name) == 0 && (!is_link || replaced.count(name) != 0); });
   }
   return names;
 }

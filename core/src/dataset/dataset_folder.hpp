@@ -25,11 +25,11 @@ namespace bat
 [[nodiscard]] std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top);
 
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
-/// `keep`, temporaries, and the folder when nothing is left in it. Of the leaf files, those in
-/// `replaced`, which belonged to the dataset that was there before, go without a question; others
-/// stay if a top file beside this one refers to them, which may be this dataset's former self under
-/// a new name, or if the folder is a link, which others may share. A link stays. Files with other
-/// names stay. Never throws; what cannot be removed stays.
+/// `keep`, temporaries, and the folder when nothing is left in it. A leaf file stays if a top file
+/// beside this one refers to it, which may be this dataset's former self under a new name, or if a
+/// file beside it cannot be judged. In a folder that is a link, which others may share, only those
+/// in `replaced` go, which belonged to the dataset that was there before, and the link stays. Files
+/// with other names stay. Never throws; what cannot be removed stays.
 void remove_leftovers(const std::filesystem::path& top, const std::set<std::string>& keep,
   const std::set<std::string>& replaced) noexcept;
 }

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <mutex>
+#include <pthread.h>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -42,7 +45,14 @@ public:
   /// Never destroyed: files may be closed after it would be.
   static OpenFiles& get()
   {
-    static OpenFiles& files = *new OpenFiles;
+    static OpenFiles& files = []() -> OpenFiles&
+    {
+      OpenFiles& made = *new OpenFiles;
+      // A child that another thread starts must not inherit a lock that nobody gives back.
+      ::pthread_atfork(
+        [] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
+      return made;
+    }();
     return files;
   }
 
@@ -82,46 +92,65 @@ public:
     {
     };
     const bool known = ::fstat(descriptor, &now) == 0 && S_ISREG(now.st_mode);
-    // What is shorter is known by what is missing. Numbers of files are no help: network file
-    // systems give new ones to the same file, and local ones the same to a new file.
-    if (!known ||
-      (now.st_size >= file.status_.st_size &&
-        (now.st_size != file.status_.st_size || !same_time(now.st_mtim, file.status_.st_mtim))))
+    if (known && now.st_size < file.status_.st_size)
     {
-      ::close(descriptor);
+      this->close_new(descriptor);
+      throw Error(ErrorCode::Truncated,
+        fmt::format("{}: the file ends at {}; it had {} bytes when it was opened", file.path_,
+          now.st_size, file.status_.st_size));
+    }
+    // Numbers of files are no help: network file systems give new ones to the same file, and local
+    // ones the same to a new file.
+    if (!known || now.st_size != file.status_.st_size ||
+      !same_time(now.st_mtim, file.status_.st_mtim))
+    {
+      this->close_new(descriptor);
       throw Error(ErrorCode::CannotOpen,
         fmt::format("{}: has been replaced or changed since it was opened", file.path_));
     }
     const std::lock_guard<std::mutex> lock(this->mutex_);
     if ((file.state_.fetch_add(1, std::memory_order_acquire) & kClosed) == 0)
     {
-      ::close(descriptor); // another thread was faster
+      --this->new_; // another thread was faster
+      ::close(descriptor);
       return;
     }
     this->insert(file, descriptor);
     file.state_.fetch_and(~kClosed, std::memory_order_release);
   }
 
-  // Opens, if need be with a descriptor of a file that is not in use. Throws Error.
+  // Opens, if need be with a descriptor of a file that is not in use, or when one is given back by
+  // another thread. The descriptor is new until it is inserted or closed. Throws Error.
   int open_path(const std::string& name, const std::string& path)
   {
-    for (;;)
+    constexpr int kMostTries = 10000; // of a millisecond
+    for (int tries = 0;; ++tries)
     {
-      // O_NONBLOCK: opening a named pipe must not wait for a writer.
-      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+      const int descriptor = this->try_to_open(path);
+      const int error = errno;
       if (descriptor >= 0)
       {
         return descriptor;
       }
-      const int error = errno;
-      const std::lock_guard<std::mutex> lock(this->mutex_);
-      if ((error != EMFILE && error != ENFILE) || !this->close_one())
+      if ((error != EMFILE && error != ENFILE) || tries == kMostTries)
       {
         throw Error(
           error == ENOENT || error == ENOTDIR ? ErrorCode::NotFound : ErrorCode::CannotOpen,
           fmt::format("{}: cannot open: {}", name, std::strerror(error)));
       }
+      if (!this->has_others())
+      {
+        tries = kMostTries - 1; // nobody will give one back
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+  }
+
+  void close_new(int descriptor)
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    --this->new_;
+    ::close(descriptor);
   }
 
   [[nodiscard]] std::uint64_t now() const noexcept
@@ -141,6 +170,39 @@ private:
     return true;
   }
 
+  // -1 and errno if the system refuses.
+  int try_to_open(const std::string& path)
+  {
+    {
+      const std::lock_guard<std::mutex> lock(this->mutex_);
+      ++this->new_;
+      this->open_.reserve(this->open_.size() + this->new_); // inserting must not fail
+    }
+    for (;;)
+    {
+      // O_NONBLOCK: opening a named pipe must not wait for a writer.
+      const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+      if (descriptor >= 0)
+      {
+        return descriptor;
+      }
+      const int error = errno;
+      const std::lock_guard<std::mutex> lock(this->mutex_);
+      if ((error != EMFILE && error != ENFILE) || !this->close_one())
+      {
+        --this->new_;
+        errno = error;
+        return -1;
+      }
+    }
+  }
+
+  bool has_others()
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    return this->new_ != 0 || !this->open_.empty();
+  }
+
   void insert(const OpenFile& file, int descriptor)
   {
     const std::size_t most = most_descriptors();
@@ -151,6 +213,7 @@ private:
     file.descriptor_ = descriptor;
     file.last_use_.store(this->now(), std::memory_order_relaxed);
     this->open_.push_back(&file);
+    --this->new_;
   }
 
   // Of those that are not in use, the one that was used least recently. False if there is none.
@@ -186,6 +249,7 @@ private:
 
   std::mutex mutex_;
   std::vector<const OpenFile*> open_;
+  std::size_t new_ = 0;                  ///< descriptors that are on their way into open_
   std::atomic<std::uint64_t> time_{ 0 }; ///< files opened so far: ages are compared in these
 };
 
@@ -205,7 +269,7 @@ OpenFile::OpenFile(std::string path)
   if (::fstat(descriptor, &this->status_) != 0 || !S_ISREG(this->status_.st_mode))
   {
     const bool folder = S_ISDIR(this->status_.st_mode);
-    ::close(descriptor);
+    files.close_new(descriptor);
     throw Error(ErrorCode::CannotOpen,
       fmt::format(
         "{}: is {}; a regular file is needed", this->path_, folder ? "a directory" : "no file"));
@@ -232,6 +296,23 @@ OpenFile::Use OpenFile::use() const
     this->last_use_.store(now, std::memory_order_relaxed);
   }
   return Use(*this);
+}
+
+std::optional<std::uint64_t> OpenFile::length_now() const
+{
+  struct stat now
+  {
+  };
+  const bool is_open = (this->state_.fetch_add(1, std::memory_order_acquire) & kClosed) == 0;
+  const bool known = is_open && ::fstat(this->descriptor_, &now) == 0;
+  this->state_.fetch_sub(1, std::memory_order_release);
+  if (known)
+  {
+    return static_cast<std::uint64_t>(now.st_size);
+  }
+  const bool same = ::stat(this->absolute_.c_str(), &now) == 0 &&
+    now.st_dev == this->status_.st_dev && now.st_ino == this->status_.st_ino;
+  return same ? std::optional(static_cast<std::uint64_t>(now.st_size)) : std::nullopt;
 }
 
 std::size_t open_descriptors()

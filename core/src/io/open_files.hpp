@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <utility>
@@ -52,9 +53,12 @@ public:
   };
 
   /// Opens the file again if it was closed. Throws Error: NotFound if it is not there any more,
-  /// CannotOpen if it cannot be opened, or has been replaced or changed since it was opened first.
-  /// One that is shorter is opened: reading beyond its end is the error.
+  /// Truncated if it is shorter than when it was opened first, CannotOpen if it cannot be opened,
+  /// or has been replaced or changed since.
   [[nodiscard]] Use use() const;
+
+  /// Of the file that was opened first, if it is open or still has its name.
+  [[nodiscard]] std::optional<std::uint64_t> length_now() const;
 
 private:
   friend class OpenFiles;

@@ -71,19 +71,10 @@ void RandomAccessFile::check_length() const
   {
     return;
   }
-  struct stat now;
-  try
+  if (const std::optional<std::uint64_t> length = this->file_->length_now())
   {
-    if (::fstat(this->file_->use().descriptor(), &now) != 0)
-    {
-      return;
-    }
+    this->check_range(0, this->size_, *length);
   }
-  catch (const Error&)
-  {
-    return; // nobody can cut it short by its name, which is gone or another file's
-  }
-  this->check_range(0, this->size_, static_cast<std::uint64_t>(now.st_size));
 }
 
 void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) const

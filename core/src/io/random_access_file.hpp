@@ -41,7 +41,8 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
-  /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be read.
+  /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
+  /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;
 
   [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }

@@ -61,7 +61,10 @@ public:
   }
   [[nodiscard]] Relation block(std::uint32_t bitmap, const TreeletBits& bits) const
   {
-    return reversed(relation_of(bitmap, bits), this->condition_.negated);
+    // All of a treelet that is inside is, for which no bits were made.
+    const Relation relation =
+      bits.relation == Relation::Inside ? Relation::Inside : relation_of(bitmap, bits);
+    return reversed(relation, this->condition_.negated);
   }
 
   /// Of the condition without its negation.

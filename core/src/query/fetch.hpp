@@ -19,6 +19,6 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
   const QueryOptions& options);
 
 /// Asks for the pages of the selected particles' positions and attributes, and does not wait.
-void prefetch(const File::Impl& file, const Selection& selection,
-  const std::vector<std::size_t>& attributes);
+void prefetch(
+  const File::Impl& file, const Selection& selection, const std::vector<std::size_t>& attributes);
 }

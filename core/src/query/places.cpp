@@ -174,7 +174,7 @@ Relation relate_ball(const double* lower, const double* upper, const ShapeCondit
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
     const double c = ball.center[axis];
-    nearest[axis] = std::clamp(c, lower[axis], upper[axis]);
+    nearest[axis] = std::min(std::max(c, lower[axis]), upper[axis]); // whatever a file claims
     farthest[axis] =
       std::abs(lower[axis] - c) > std::abs(upper[axis] - c) ? lower[axis] : upper[axis];
   }

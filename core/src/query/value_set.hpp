@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace bat::query
@@ -131,7 +132,7 @@ public:
     auto joined = std::make_shared<std::vector<ClassRange<V>>>();
     for (const ClassRange<V>& range : ranges)
     {
-      if (!joined->empty() && !(joined->back().upper < range.lower))
+      if (!joined->empty() && !is_gap(joined->back().upper, range.lower))
       {
         joined->back().upper = std::max(joined->back().upper, range.upper);
         continue;
@@ -166,6 +167,19 @@ public:
   }
 
 private:
+  // Whether there may be numbers between the end of one range and the beginning of another.
+  [[nodiscard]] static bool is_gap(V end, V begin) noexcept
+  {
+    if constexpr (std::is_integral_v<V>)
+    {
+      return end < begin && end != begin - 1;
+    }
+    else
+    {
+      return end < begin;
+    }
+  }
+
   std::shared_ptr<const std::vector<ClassRange<V>>> ranges_;
 };
 
