@@ -263,7 +263,9 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
     least *= drawing.Reach; // which is part of the radius there
 #endif
   }
-  const float values[2] = { static_cast<float>(pixel[0]), static_cast<float>(pixel[1]) };
+  const double length = drawing.Kind == Look::Glow ? this->CurrentLook.Columns.Length : 1.0;
+  const float values[2] = { static_cast<float>(pixel[0] / length),
+    static_cast<float>(pixel[1] / length) };
   const float smallest[2] = { static_cast<float>(least * pixel[0]),
     static_cast<float>(least * pixel[1]) };
   vtkShaderProperty* shader = actor->GetShaderProperty();

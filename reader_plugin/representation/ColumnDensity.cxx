@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
 
 namespace
 {
@@ -37,7 +37,7 @@ bat_vtk::ColumnDensity::ColumnDensity(const double bounds[6])
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::ColumnDensity::Add(vtkDataArray* positions, int stride)
+void bat_vtk::ColumnDensity::Add(vtkDataArray* positions, int stride, double each)
 {
   const vtkIdType count = positions->GetNumberOfTuples();
   for (vtkIdType row = 0; row < count; row += stride)
@@ -51,7 +51,7 @@ void bat_vtk::ColumnDensity::Add(vtkDataArray* positions, int stride)
       cell[axis] = at > 0.0 ? static_cast<int>(std::min(at, Cells - 1.0)) : 0;
     }
     // The last columns have the particles of those that were left out.
-    const double stands = static_cast<double>(std::min<vtkIdType>(stride, count - row));
+    const double stands = each * static_cast<double>(std::min<vtkIdType>(stride, count - row));
     this->Numbers[cell[1] * Cells + cell[2]] += stands;
     this->Numbers[Columns + cell[2] * Cells + cell[0]] += stands;
     this->Numbers[2 * Columns + cell[0] * Cells + cell[1]] += stands;
@@ -62,7 +62,8 @@ void bat_vtk::ColumnDensity::Add(vtkDataArray* positions, int stride)
 //------------------------------------------------------------------------------
 bat_vtk::ColumnDensity::Range bat_vtk::ColumnDensity::Find() const
 {
-  Range range{ 1.0, 10.0, this->Numbers.back() };
+  const double length = *std::max_element(std::begin(this->Extent), std::end(this->Extent));
+  Range range{ length, 1.0, 10.0, this->Numbers.back() };
   if (!(range.Count > 0.0))
   {
     return range;
@@ -84,7 +85,8 @@ bat_vtk::ColumnDensity::Range bat_vtk::ColumnDensity::Find() const
       }
       return counts[at] / range.Count;
     };
-    const double area = this->Extent[(axis + 1) % 3] * this->Extent[(axis + 2) % 3] / Columns;
+    const double area =
+      (this->Extent[(axis + 1) % 3] / length) * (this->Extent[(axis + 2) % 3] / length) / Columns;
     dark += std::log(share(DarkShare) / area);
     bright += std::log(share(BrightShare) / area);
   }

@@ -15,12 +15,14 @@ public:
   /// Of particles in these bounds (xmin, xmax, ymin, ymax, zmin, zmax).
   explicit ColumnDensity(const double bounds[6]);
 
-  /// Positions of particles. Looks at every `stride`-th.
-  void Add(vtkDataArray* positions, int stride);
+  /// Positions of particles, each of which stands for so many. Looks at every `stride`-th.
+  void Add(vtkDataArray* positions, int stride, double each);
 
-  /// Shares of all particles for each unit of area of the view.
+  /// Shares of all particles for each square of Length.
   struct Range
   {
+    double
+      Length; ///< largest extent of the particles: floats know no squares of light years in metres
     double Dark;   ///< where a glow begins to be seen
     double Bright; ///< where it is as bright as can be
     double Count;  ///< all particles

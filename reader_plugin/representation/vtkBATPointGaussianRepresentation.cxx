@@ -78,7 +78,10 @@ bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
   bat_vtk::ColumnDensity columns(bounds);
   for (vtkPolyData* block : blocks)
   {
-    columns.Add(block->GetPoints()->GetData(), static_cast<int>(1 + count / MostCounted));
+    using bat_vtk::ParticleBlocks;
+    const double larger = ParticleBlocks::NumberOf(block, ParticleBlocks::RadiusScaleName);
+    columns.Add(block->GetPoints()->GetData(), static_cast<int>(1 + count / MostCounted),
+      larger * larger * larger);
   }
   return columns.Find();
 }

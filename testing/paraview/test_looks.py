@@ -10,13 +10,13 @@ CLUMPS = (2000, 8000, 32000)
 COUNT = sum(CLUMPS)
 
 
-def particles():
+def particles(scale=1.0):
     rng = np.random.default_rng(1)
     data = vtkPolyData()
     places = 0.05 * rng.normal(size=(COUNT, 3))
     places[:, 0] += np.repeat([-1.0, 0.0, 1.0], CLUMPS)
     points = vtkPoints()
-    points.SetData(numpy_to_vtk(places.astype("f4"), deep=True))
+    points.SetData(numpy_to_vtk((scale * places).astype("f4"), deep=True))
     data.SetPoints(points)
     sizes = 0.01 + 0.02 * rng.random(COUNT)
     add_arrays(data.GetPointData(), {
@@ -179,6 +179,21 @@ with Folder() as folder:
     expect(picked and vtk_to_numpy(picked).max() < CLUMPS[0], True, "picked in the first clump")
     ClearSelection(reader)
     expect_same(look(own), glow, "the glow again", 0)
+
+    # Neither metres nor light years are too much for the floating-point numbers of a graphics card.
+    for scale in (1e25, 1e-12):
+        SaveData(folder("scaled.bat"), proxy=producer(particles(scale)))
+        scaled = OpenDataFile(folder("scaled.bat"))
+        other_size = Show(scaled, view)
+        other_size.Look, other_size.GaussianRadius = "Density glow", 0.02 * scale
+        other_size.ColorArrayName = [None, ""]
+        other_size.DiffuseColor = other_size.AmbientColor = [0, 0, 1]
+        view.CameraPosition, view.CameraParallelScale = [0, 0, 5 * scale], scale
+        own.Visibility = 0
+        Render(view)
+        expect_same(grab(), glow, f"particles of {scale}", 0.05)
+        Delete(scaled)
+    view.CameraPosition, view.CameraParallelScale = [0, 0, 5], 1
 
     own.DiffuseColor = own.AmbientColor = [1, 1, 1]
     own.Look = "Spheres"
