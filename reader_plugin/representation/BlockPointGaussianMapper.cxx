@@ -56,7 +56,8 @@ const char* const GlowShader =
   "  float dist2 = dot(offsetVCVSOutput.xy, offsetVCVSOutput.xy);\n"
   "  if (dist2 > 9.0) { discard; }\n"
   "  vec2 perPixel = dFdx(offsetVCVSOutput.xy);\n"
-  "  float pixel = 2.0 * (pixelHalf.x + pixelHalf.y / gl_FragCoord.w);\n"
+  "  float depth = farOverNear / (farOverNear - gl_FragCoord.z * (farOverNear - 1.0));\n"
+  "  float pixel = 2.0 * (pixelHalf.x + pixelHalf.y * depth);\n"
   "  float weight = glowWeight * opacity * dot(perPixel, perPixel) / (6.2831853 * pixel * pixel) "
   "*\n"
   "    exp(-0.5 * dist2);\n"
@@ -263,14 +264,19 @@ void bat_vtk::BlockPointGaussianMapper::UpdateUniforms(
     least *= drawing.Reach; // which is part of the radius there
 #endif
   }
+  // In the fragments, depth is in units of the nearest: not all versions of VTK have it in
+  // gl_FragCoord.w.
+  const double* clipping = camera->GetClippingRange();
+  const double range = camera->GetParallelProjection() ? 1.0 : clipping[1] / clipping[0];
   const double length = drawing.Kind == Look::Glow ? this->CurrentLook.Columns.Length : 1.0;
   const float values[2] = { static_cast<float>(pixel[0] / length),
-    static_cast<float>(pixel[1] / length) };
+    static_cast<float>(pixel[1] * clipping[0] / length) };
   const float smallest[2] = { static_cast<float>(least * pixel[0]),
     static_cast<float>(least * pixel[1]) };
   vtkShaderProperty* shader = actor->GetShaderProperty();
   shader->GetVertexCustomUniforms()->SetUniform2f("pixelRadius", smallest);
   shader->GetFragmentCustomUniforms()->SetUniform2f("pixelHalf", values);
+  shader->GetFragmentCustomUniforms()->SetUniformf("farOverNear", static_cast<float>(range));
 }
 
 //------------------------------------------------------------------------------
