@@ -464,6 +464,14 @@ void bat_vtk::BlockPointGaussianMapper::Render(vtkRenderer* renderer, vtkActor* 
   PartList parts = this->DrawSample ? this->Sample : this->All;
   if (renderer->GetSelector())
   {
+    // The numbers of particles that processes share say nothing about their own.
+    const auto isSample = [](const std::shared_ptr<Part>& part)
+    { return part->RadiusScale != 1.0; };
+    if (this->CurrentLook.Share != Look::Whole ||
+      std::any_of(this->All.begin(), this->All.end(), isSample))
+    {
+      return;
+    }
     this->UpdateWhole();
     parts.assign(this->Whole ? 1 : 0, this->Whole);
     kind = kind == Look::Glow ? static_cast<int>(Look::Settings) : kind;

@@ -101,6 +101,14 @@ expect_same("true_size_of_a_sample", 0.05)  # ranks round their shares
 particles.Quality = 1
 display.Look = "Density glow"
 expect_same("glow", 0.005)
+# Nothing rather than other particles: those that ranks share are numbered in another way.
+SelectSurfacePoints(Rectangle=[100, 100, 200, 200], View=view)
+selected = ExtractSelection(Input=particles)
+selected.UpdatePipeline()
+count = selected.GetDataInformation().GetNumberOfPoints()
+expect(count > 0, ranks == 1, f"picked {count} of a glow")
+Delete(selected)
+ClearSelection(particles)
 balls = [Sphere(Center=[0.3 * z, -0.2, z], Radius=0.2, ThetaResolution=30) for z in (-1, 1, 4)]
 for ball in balls:
     Show(ball, view)
