@@ -10,6 +10,7 @@
 #include <limits>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 namespace
 {
@@ -94,14 +95,45 @@ std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& w
   return std::nullopt;
 }
 
+// Without rounding: its mantissa has 64 bits.
+bool IsBelow(const bat::Number& a, const bat::Number& b)
+{
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  const auto exact = [](auto value) { return static_cast<long double>(value); };
+  return std::visit(exact, a) < std::visit(exact, b);
+}
+
+bat::Number ParseId(const std::string& text)
+{
+  const bat::Number number = bat::parse_number(text);
+  if (std::isnan(bat::to_double(number)))
+  {
+    throw bat::Error(bat::ErrorCode::InvalidArgument, "'" + text + "' is not a number");
+  }
+  return number;
+}
+
 bat::NumberRange ParseIdRange(
   const std::string& word, const std::pair<std::string, std::string>& ends)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const bool open = word.find("..") != std::string::npos && word != "..";
-  const auto parse = [&](const std::string& text, double ifEmpty)
-  { return open && text.empty() ? bat::Number(ifEmpty) : ParseNumber(text, "in '" + word + "'"); };
-  return { parse(ends.first, -infinity), parse(ends.second, infinity) };
+  const auto parse = [open](const std::string& text, double ifEmpty)
+  { return open && text.empty() ? bat::Number(ifEmpty) : ParseId(text); };
+  try
+  {
+    const bat::NumberRange range{ parse(ends.first, -infinity), parse(ends.second, infinity) };
+    if (!IsBelow(range.upper, range.lower))
+    {
+      return range;
+    }
+  }
+  catch (const bat::Error& error)
+  {
+    throw bat::Error(error.code(), "in '" + word + "': " + error.what());
+  }
+  throw bat::Error(
+    bat::ErrorCode::InvalidArgument, "the range '" + word + "' ends before it begins");
 }
 
 // Exact where the matrix has zeros and ones, so that what lies on a face stays on it.
@@ -212,7 +244,7 @@ bat::AttributeValues bat_vtk::ParseIds(std::string text)
       }
       else
       {
-        ids.values.push_back(bat::parse_number(word));
+        ids.values.push_back(ParseId(word));
       }
     }
     catch (const bat::Error& error)

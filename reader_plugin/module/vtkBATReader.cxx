@@ -553,6 +553,12 @@ void vtkBATReader::ClearAttributeRanges()
 }
 
 //------------------------------------------------------------------------------
+std::string vtkBATReader::GetErrorOfIds(const char* text)
+{
+  return Failure::Of([text]() { bat_vtk::ParseIds(TextOrEmpty(text)); }).Text;
+}
+
+//------------------------------------------------------------------------------
 vtkDataArraySelection* vtkBATReader::GetPointDataArraySelection()
 {
   return this->PointDataArraySelection;

@@ -220,6 +220,11 @@ public:
   ///@}
 
   /**
+   * What is wrong with a text as Ids; empty if nothing is.
+   */
+  static std::string GetErrorOfIds(const char* text);
+
+  /**
    * What Ids is for.
    */
   enum IdsModeType

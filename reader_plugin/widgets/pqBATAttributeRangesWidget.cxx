@@ -132,6 +132,8 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   }
 
   this->updateRows();
+  QObject::connect(this, &pqBATAttributeRangesWidget::rangesChanged, this,
+    &pqBATAttributeRangesWidget::markAlternatives);
   this->addPropertyLink(this, "ranges", SIGNAL(rangesChanged()), smproperty);
 }
 
@@ -150,6 +152,34 @@ QList<pqBATRangeRow*> pqBATAttributeRangesWidget::rowsOf(const QString& target) 
     }
   }
   return found;
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATAttributeRangesWidget::isTarget(const QString& text) const
+{
+  for (int i = 0; i + 2 < this->Info.size(); i += 3)
+  {
+    if (this->Info[i] == text)
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+//-----------------------------------------------------------------------------
+// Of the rows of one attribute that take in, those below one that is checked say "or".
+void pqBATAttributeRangesWidget::markAlternatives()
+{
+  QStringList seen;
+  for (pqBATRangeRow* row : this->Rows)
+  {
+    row->setAlternative(!row->isFirst() && !row->isNegated() && seen.contains(row->target()));
+    if (row->isActive() && !row->isNegated())
+    {
+      seen.append(row->target());
+    }
+  }
 }
 
 //-----------------------------------------------------------------------------
@@ -211,15 +241,13 @@ void pqBATAttributeRangesWidget::removeRow(pqBATRangeRow* row)
 }
 
 //-----------------------------------------------------------------------------
-// A second row begins as the whole range, checked: it was asked for.
+// It holds once a range is chosen: as an alternative, the whole one would undo those above.
 void pqBATAttributeRangesWidget::addAnother(const QString& target)
 {
   pqBATRangeRow* row = this->addRow(target);
   this->showData(row);
-  row->setRange(row->minimum(), row->maximum());
   row->show();
   this->arrangeRows();
-  Q_EMIT this->rangesChanged();
 }
 
 //-----------------------------------------------------------------------------
@@ -245,8 +273,8 @@ void pqBATAttributeRangesWidget::updateRows()
   }
   this->proxy()->UpdatePropertyInformation(property);
   vtkSMPropertyHelper info(property);
-  // Of a file that cannot be read, as a step of a series may be, nothing is known. The rows wait for
-  // another.
+  // Of a file that cannot be read, as a step of a series may be, nothing is known. The rows wait
+  // for another.
   const bool known = info.GetNumberOfElements() > 0 || !this->hasError();
   this->Table->setEnabled(known);
   if (!known)
@@ -343,7 +371,8 @@ QList<QVariant> pqBATAttributeRangesWidget::ranges() const
   {
     if (row->isActive())
     {
-      values << row->target() << row->minimum() << row->maximum();
+      values << (row->isNegated() ? "!" + row->target() : row->target()) << row->minimum()
+             << row->maximum();
     }
   }
   return values;
@@ -367,7 +396,9 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
   }
   for (int i = 0; i + 2 < values.size(); i += 3)
   {
-    const QString target = values[i].toString();
+    QString target = values[i].toString();
+    const bool negated = target.startsWith('!') && !this->isTarget(target);
+    target.remove(0, negated ? 1 : 0);
     const QList<pqBATRangeRow*> there = this->rowsOf(target);
     const auto free =
       std::find_if(there.begin(), there.end(), [](pqBATRangeRow* row) { return !row->isActive(); });
@@ -376,6 +407,7 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
     pqBATRangeRow* row = free != there.end() ? *free : this->addRow(target);
     this->showData(row);
     row->setRange(values[i + 1].toString(), values[i + 2].toString());
+    row->setNegated(negated);
     for (pqBATRangeRow* above : this->rowsOf(ParentTarget(target)))
     {
       above->setExpanded(true);
@@ -405,6 +437,7 @@ void pqBATAttributeRangesWidget::resetRows()
 // too.
 void pqBATAttributeRangesWidget::arrangeRows()
 {
+  this->markAlternatives();
   const QString search = this->Search->text();
   QString open;
   int attributes = 0;

@@ -58,6 +58,8 @@ private:
   void addAnother(const QString& target);
   void showData(pqBATRangeRow* row);
   bool isVector(const QString& target) const;
+  bool isTarget(const QString& text) const;
+  void markAlternatives();
   bool hasError() const;
 
   QList<pqBATRangeRow*> Rows; ///< from top to bottom

@@ -29,6 +29,7 @@ pqBATRangeRow::pqBATRangeRow(
   , First(isFirst)
   , Expander(new QToolButton(this))
   , Name(new QCheckBox(this))
+  , Not(new QCheckBox(tr("not"), this))
   , Minimum(new pqBATNumberEdit(true, this))
   , Maximum(new pqBATNumberEdit(true, this))
   , Button(new QToolButton(this))
@@ -46,6 +47,9 @@ pqBATRangeRow::pqBATRangeRow(
   this->Name->setAccessibleName(tr("Filter by %1").arg(label));
   this->Name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   this->Name->setMinimumWidth(this->fontMetrics().horizontalAdvance("an attribute"));
+  this->Not->setObjectName("Not");
+  this->Not->setAccessibleName(tr("Leave out this range of %1").arg(label));
+  this->Not->setToolTip(tr("Leave out what is in this range"));
   this->Minimum->setObjectName("Minimum");
   this->Minimum->setAccessibleName(tr("Minimum of %1").arg(label));
   this->Maximum->setObjectName("Maximum");
@@ -55,7 +59,8 @@ pqBATRangeRow::pqBATRangeRow(
     edit->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   }
 
-  const QString what = isFirst ? tr("Another filter on %1") : tr("Remove this filter on %1");
+  const QString what =
+    isFirst ? tr("Another range of %1, as an alternative") : tr("Remove this filter on %1");
   this->Button->setObjectName(isFirst ? "Another" : "Remove");
   this->Button->setAutoRaise(true);
   this->Button->setText(isFirst ? "+" : QString(QChar(0x2212)));
@@ -74,7 +79,11 @@ pqBATRangeRow::pqBATRangeRow(
   layout->setContentsMargins(2, 3, 2, 3);
   layout->setSpacing(1);
   layout->addLayout(line);
-  layout->addWidget(this->Slider);
+  auto* below = new QHBoxLayout;
+  below->setSpacing(2);
+  below->addWidget(this->Not);
+  below->addWidget(this->Slider, 1);
+  layout->addLayout(below);
   this->setExpandable(false);
 
   QObject::connect(this->Expander, &QToolButton::toggled, this,
@@ -89,6 +98,7 @@ pqBATRangeRow::pqBATRangeRow(
       this->showRange();
       Q_EMIT this->rangeChanged();
     });
+  QObject::connect(this->Not, &QCheckBox::toggled, this, [this]() { Q_EMIT this->rangeChanged(); });
   // Who enters a number wants it to hold.
   QObject::connect(this->Minimum, &pqLineEdit::textChangedAndEditingFinished, this,
     [this]() { this->chooseMinimum(this->Minimum->text()); });
@@ -98,6 +108,12 @@ pqBATRangeRow::pqBATRangeRow(
     this->Slider, &pqBATRangeSlider::minimumChosen, this, &pqBATRangeRow::chooseMinimum);
   QObject::connect(
     this->Slider, &pqBATRangeSlider::maximumChosen, this, &pqBATRangeRow::chooseMaximum);
+  QObject::connect(this->Slider, &pqBATRangeSlider::rangeChosen, this,
+    [this](const QString& minimum, const QString& maximum)
+    {
+      this->setRange(minimum, maximum);
+      Q_EMIT this->rangeChanged();
+    });
   QObject::connect(this->Button, &QToolButton::clicked, this,
     [this]()
     {
@@ -120,6 +136,30 @@ pqBATRangeRow::~pqBATRangeRow() = default;
 bool pqBATRangeRow::isActive() const
 {
   return this->Name->isChecked();
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATRangeRow::isNegated() const
+{
+  return this->Not->isChecked();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setNegated(bool negated)
+{
+  const QSignalBlocker blocker(this);
+  this->Not->setChecked(negated);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeRow::setAlternative(bool alternative)
+{
+  if (this->Alternative != alternative)
+  {
+    this->Alternative = alternative;
+    this->updateScale();
+    this->elideName();
+  }
 }
 
 //-----------------------------------------------------------------------------
@@ -183,6 +223,7 @@ void pqBATRangeRow::deactivate()
 void pqBATRangeRow::resetRange()
 {
   this->deactivate();
+  this->setNegated(false);
   this->Minimum->showNumber(QString());
   this->Maximum->showNumber(QString());
   this->showRange();
@@ -206,6 +247,7 @@ void pqBATRangeRow::chooseMaximum(const QString& text)
 void pqBATRangeRow::showRange()
 {
   this->Slider->setActive(this->isActive());
+  this->Not->setVisible(this->isActive()); // of what does not hold, it would say nothing
   this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
 }
 
@@ -231,7 +273,9 @@ void pqBATRangeRow::updateScale()
     : bat_range::hasValues(this->FileMinimum, this->FileMaximum)
     ? tr("In the file: %1 to %2").arg(this->FileMinimum, this->FileMaximum)
     : tr("In the file: no values");
-  this->Name->setToolTip(this->Label + "\n" + data);
+  this->Name->setToolTip(
+    (this->Alternative ? tr("%1: this range or that above").arg(this->Label) : this->Label) + "\n" +
+    data);
   this->Slider->setToolTip(this->Logarithmic
       ? data + "\n" + tr("Logarithmic axis; heights are square roots")
       : data + "\n" + tr("Heights are square roots"));
@@ -267,8 +311,9 @@ void pqBATRangeRow::elideName()
 {
   const int box = this->style()->pixelMetric(QStyle::PM_IndicatorWidth, nullptr, this->Name) +
     this->style()->pixelMetric(QStyle::PM_CheckBoxLabelSpacing, nullptr, this->Name) + 2;
+  const QString name = this->Alternative ? tr("or %1").arg(this->Label) : this->Label;
   QString text =
-    this->Name->fontMetrics().elidedText(this->Label, Qt::ElideRight, this->Name->width() - box);
+    this->Name->fontMetrics().elidedText(name, Qt::ElideRight, this->Name->width() - box);
   this->Name->setText(text.replace('&', "&&"));
 }
 
@@ -291,7 +336,7 @@ void pqBATRangeRow::contextMenuEvent(QContextMenuEvent* event)
       this->resetRange();
       Q_EMIT this->rangeChanged();
     });
-  QAction* another = menu.addAction(tr("Another filter on %1").arg(this->Label));
+  QAction* another = menu.addAction(tr("Another range of %1, as an alternative").arg(this->Label));
   QObject::connect(another, &QAction::triggered, this, [this]() { Q_EMIT this->anotherWanted(); });
   if (!this->First)
   {

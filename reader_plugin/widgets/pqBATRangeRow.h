@@ -30,6 +30,11 @@ public:
   const QString& target() const { return this->Target; }
   bool isFirst() const { return this->First; }
   bool isActive() const;
+  /// Leaves out what is in the range, rather than all else.
+  bool isNegated() const;
+  void setNegated(bool negated);
+  /// Whether another row of the same attribute will do as well, which the row says.
+  void setAlternative(bool alternative);
   QString minimum() const;
   QString maximum() const;
 
@@ -75,6 +80,7 @@ private:
   QString Target;
   QString Label;
   bool First;
+  bool Alternative = false;
   QString FileMinimum; ///< empty if the file does not have the attribute
   QString FileMaximum;
   bool Logarithmic = false;
@@ -83,6 +89,7 @@ private:
   pqBATHistogram Curved;
   QToolButton* Expander;
   QCheckBox* Name;
+  QCheckBox* Not;
   pqBATNumberEdit* Minimum;
   pqBATNumberEdit* Maximum;
   QToolButton* Button;

@@ -1,10 +1,13 @@
 #include "pqBATRangeSlider.h"
 
 #include <QEvent>
+#include <QHelpEvent>
 #include <QKeyEvent>
+#include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +125,7 @@ pqBATRangeSlider::pqBATRangeSlider(QWidget* parentWidget)
   this->LowerHandle->setObjectName("LowerHandle");
   this->UpperHandle->setObjectName("UpperHandle");
   this->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  this->setMouseTracking(true);
 }
 
 //-----------------------------------------------------------------------------
@@ -133,6 +137,7 @@ void pqBATRangeSlider::setScale(
 {
   this->Scale = scale;
   this->Histogram = histogram;
+  this->showBin(-1);
   this->setAccessibleName(tr("Range of %1").arg(name));
   this->LowerHandle->setAccessibleName(tr("Minimum of %1").arg(name));
   this->UpperHandle->setAccessibleName(tr("Maximum of %1").arg(name));
@@ -230,23 +235,154 @@ void pqBATRangeSlider::choose(const pqBATSliderHandle* handle, const QString& te
 }
 
 //-----------------------------------------------------------------------------
-void pqBATRangeSlider::drag(const pqBATSliderHandle* handle, int x)
+double pqBATRangeSlider::toPlace(int x) const
 {
   const int extent = std::max(1, this->width() - HandleWidth);
   const double place = static_cast<double>(x - HandleWidth / 2) / extent;
-  this->choose(handle, this->Scale.text(std::min(1.0, std::max(0.0, place))));
+  return std::min(1.0, std::max(0.0, place));
 }
 
 //-----------------------------------------------------------------------------
-// Beside the handles: the nearer one comes.
+void pqBATRangeSlider::drag(const pqBATSliderHandle* handle, int x)
+{
+  this->choose(handle, this->Scale.text(this->toPlace(x)));
+}
+
+//-----------------------------------------------------------------------------
+// Where a press takes hold of the whole range: there is one, and this is between its ends.
+bool pqBATRangeSlider::isBetween(int x) const
+{
+  const bool limited = !this->Minimum.isEmpty() || !this->Maximum.isEmpty();
+  return limited && x > this->toX(this->placeOf(this->LowerHandle)) &&
+    x < this->toX(this->placeOf(this->UpperHandle));
+}
+
+//-----------------------------------------------------------------------------
+// Both ends by the same distance on the axis, as far as both can go.
+void pqBATRangeSlider::dragBoth(int x)
+{
+  const int extent = std::max(1, this->width() - HandleWidth);
+  const double wanted = static_cast<double>(x - this->Both.X) / extent;
+  const double shift = std::min(1.0 - this->Both.Upper, std::max(-this->Both.Lower, wanted));
+  const QString minimum = this->Scale.lowerLimit(this->Scale.text(this->Both.Lower + shift));
+  const QString maximum = this->Scale.upperLimit(this->Scale.text(this->Both.Upper + shift));
+  if (minimum != this->Minimum || maximum != this->Maximum)
+  {
+    Q_EMIT this->rangeChosen(minimum, maximum);
+  }
+}
+
+//-----------------------------------------------------------------------------
+int pqBATRangeSlider::binAt(int x) const
+{
+  const int bins = this->Histogram.Counts.size();
+  const bool on = x >= HandleWidth / 2 && x <= this->width() - HandleWidth / 2;
+  return on && bins > 0 && this->Scale.isUsable()
+    ? std::min(bins - 1, static_cast<int>(this->toPlace(x) * bins))
+    : -1;
+}
+
+//-----------------------------------------------------------------------------
+QString pqBATRangeSlider::textOfBin(int bin) const
+{
+  const double bins = this->Histogram.Counts.size();
+  const QString lower = bat_range::shown(this->Scale.text(bin / bins));
+  const QString upper = bat_range::shown(this->Scale.text((bin + 1) / bins));
+  const QString count =
+    QLocale(QLocale::English)
+      .toString(static_cast<qlonglong>(std::llround(this->Histogram.Counts[bin])));
+  return lower == upper ? tr("%1: about %2 particles").arg(lower, count)
+                        : tr("%1 to %2: about %3 particles").arg(lower, upper, count);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeSlider::showBin(int bin)
+{
+  if (this->Bin != bin)
+  {
+    this->Bin = bin;
+    this->setAccessibleDescription(bin < 0 ? QString() : this->textOfBin(bin));
+    this->update();
+  }
+}
+
+//-----------------------------------------------------------------------------
+// Beside the handles: the nearer one comes. Between them: both are dragged.
 void pqBATRangeSlider::mousePressEvent(QMouseEvent* event)
 {
+  const int x = event->pos().x();
   if (event->button() != Qt::LeftButton || !this->Scale.isUsable())
   {
     Superclass::mousePressEvent(event);
+  }
+  else if (this->isBetween(x))
+  {
+    this->Both = { true, false, x, this->placeOf(this->LowerHandle),
+      this->placeOf(this->UpperHandle) };
+  }
+  else
+  {
+    this->takeNearer(x);
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeSlider::mouseMoveEvent(QMouseEvent* event)
+{
+  const int x = event->pos().x();
+  if (event->buttons() & Qt::LeftButton)
+  {
+    // A hand that trembles clicks.
+    constexpr int still = 2;
+    this->Both.Moved = this->Both.Moved || std::abs(x - this->Both.X) > still;
+    if (this->Both.Pressed && this->Both.Moved)
+    {
+      this->dragBoth(x);
+    }
     return;
   }
-  const int x = event->pos().x();
+  this->setCursor(this->isBetween(x) ? Qt::OpenHandCursor : Qt::ArrowCursor);
+  this->showBin(this->binAt(x));
+  if (this->Bin >= 0)
+  {
+    QToolTip::showText(this->mapToGlobal(event->pos()), this->textOfBin(this->Bin), this);
+  }
+}
+
+//-----------------------------------------------------------------------------
+// What a mouse that rests is told, too.
+bool pqBATRangeSlider::event(QEvent* event)
+{
+  if (event->type() == QEvent::ToolTip && this->Bin >= 0)
+  {
+    const QPoint at = static_cast<QHelpEvent*>(event)->globalPos();
+    QToolTip::showText(at, this->textOfBin(this->Bin) + "\n" + this->toolTip(), this);
+    return true;
+  }
+  return Superclass::event(event);
+}
+
+//-----------------------------------------------------------------------------
+// A click between the handles brings the nearer one.
+void pqBATRangeSlider::mouseReleaseEvent(QMouseEvent* event)
+{
+  if (this->Both.Pressed && !this->Both.Moved)
+  {
+    this->takeNearer(event->pos().x());
+  }
+  this->Both.Pressed = false;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeSlider::leaveEvent(QEvent* event)
+{
+  Superclass::leaveEvent(event);
+  this->showBin(-1);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRangeSlider::takeNearer(int x)
+{
   const auto distance = [this, x](const pqBATSliderHandle* handle)
   { return std::abs(x - this->toX(this->placeOf(handle))); };
   pqBATSliderHandle* nearer = distance(this->LowerHandle) < distance(this->UpperHandle)
@@ -328,6 +464,15 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
   painter.setClipRect(QRectF(first, 0.0, last - first + 1.0, bottom));
   painter.fillPath(bars, inside);
   painter.restore();
+  if (this->Bin >= 0)
+  {
+    painter.fillRect(
+      QRectF(left + this->Bin * width, 0.0, std::max(1.0, width), bottom), Mixed(base, text, 0.12));
+    painter.save();
+    painter.setClipRect(QRectF(left + this->Bin * width, 0.0, std::max(1.0, width), bottom));
+    painter.fillPath(bars, text);
+    painter.restore();
+  }
   // The ends of the data, where the range does not reach them.
   QFont small = this->font();
   small.setPointSizeF(0.8 * small.pointSizeF());

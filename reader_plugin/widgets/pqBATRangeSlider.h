@@ -10,7 +10,8 @@ class pqBATSliderHandle;
 
 /// Chooses a minimum and a maximum on a pqBATRangeScale. Shows numbers that it is told and asks for
 /// others; what it asks for are texts of the scale. Each handle is a widget that takes the focus:
-/// arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends.
+/// arrows move it by 1 %, Page Up and Page Down by 10 %, Home and End to the ends. What is between
+/// the handles moves both. Tells which values are under the mouse, and how many have them.
 class pqBATRangeSlider : public QWidget
 {
   Q_OBJECT
@@ -33,11 +34,16 @@ public:
 Q_SIGNALS:
   void minimumChosen(const QString& text);
   void maximumChosen(const QString& text);
+  void rangeChosen(const QString& minimum, const QString& maximum);
 
 protected:
+  bool event(QEvent*) override;
   void paintEvent(QPaintEvent*) override;
   void resizeEvent(QResizeEvent*) override;
   void mousePressEvent(QMouseEvent*) override;
+  void mouseMoveEvent(QMouseEvent*) override;
+  void mouseReleaseEvent(QMouseEvent*) override;
+  void leaveEvent(QEvent*) override;
   void changeEvent(QEvent*) override;
 
 private:
@@ -46,6 +52,13 @@ private:
 
   void choose(const pqBATSliderHandle* handle, const QString& text);
   void drag(const pqBATSliderHandle* handle, int x);
+  void dragBoth(int x);
+  void takeNearer(int x);
+  bool isBetween(int x) const;
+  double toPlace(int x) const;
+  int binAt(int x) const;
+  QString textOfBin(int bin) const;
+  void showBin(int bin);
   double placeOf(const pqBATSliderHandle* handle) const;
   int toX(double place) const;
   void placeHandles();
@@ -55,6 +68,15 @@ private:
   QString Minimum;
   QString Maximum;
   bool Active = false;
+  int Bin = -1; ///< under the mouse; -1 if none
+  struct
+  {
+    bool Pressed = false;
+    bool Moved = false;
+    int X = 0;
+    double Lower = 0.0;
+    double Upper = 1.0;
+  } Both; ///< where a drag of both handles has begun
   pqBATSliderHandle* LowerHandle;
   pqBATSliderHandle* UpperHandle;
 };

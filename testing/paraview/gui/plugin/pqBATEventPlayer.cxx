@@ -84,6 +84,37 @@ bool Mouse(QWidget* widget, const QString& position, bool down)
   return true;
 }
 
+void SendMouse(QWidget* widget, QEvent::Type type, const QPoint& local, Qt::MouseButtons held)
+{
+  const Qt::MouseButton button = type == QEvent::MouseMove ? Qt::NoButton : Qt::LeftButton;
+  QMouseEvent event(type, local, widget->mapToGlobal(local), button, held, Qt::NoModifier);
+  QCoreApplication::sendEvent(widget, &event);
+}
+
+bool Drag(QWidget* widget, const QString& positions)
+{
+  const QPoint from = PlaceIn(widget, positions.section(' ', 0, 0));
+  const QPoint to = PlaceIn(widget, positions.section(' ', 1, 1));
+  if (from.isNull() || to.isNull())
+  {
+    return false;
+  }
+  SendMouse(widget, QEvent::MouseButtonPress, from, Qt::LeftButton);
+  SendMouse(widget, QEvent::MouseMove, to, Qt::LeftButton);
+  SendMouse(widget, QEvent::MouseButtonRelease, to, Qt::NoButton);
+  return true;
+}
+
+bool Hover(QWidget* widget, const QString& position)
+{
+  const QPoint local = PlaceIn(widget, position);
+  if (!local.isNull())
+  {
+    SendMouse(widget, QEvent::MouseMove, local, Qt::NoButton);
+  }
+  return !local.isNull();
+}
+
 void PostMouse(QWidget* widget, const QPoint& local, bool down)
 {
   QWidget* top = widget->window();
@@ -189,6 +220,14 @@ bool pqBATEventPlayer::playEvent(
   else if (command == "bat_press" || command == "bat_release")
   {
     error = !Mouse(qobject_cast<QWidget*>(object), arguments, command == "bat_press");
+  }
+  else if (command == "bat_drag")
+  {
+    error = !Drag(qobject_cast<QWidget*>(object), arguments);
+  }
+  else if (command == "bat_hover")
+  {
+    error = !Hover(qobject_cast<QWidget*>(object), arguments);
   }
   else if (command == "bat_interrupt")
   {

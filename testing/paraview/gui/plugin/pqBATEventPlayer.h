@@ -4,6 +4,8 @@
 //   bat_wait MILLISECONDS        whatever happens meanwhile
 //   bat_press X,Y                holds the left mouse button down for all of Qt; ParaView's own
 //   bat_release X,Y              mousePress is seen by the widget alone. In shares of the widget
+//   bat_drag X,Y X,Y             from one place in the widget to another, or beyond it
+//   bat_hover X,Y                moves the mouse there, with no button down
 //   bat_interrupt X,Y            clicks there while a picture is drawn, until one is given up
 //   bat_stop button|Escape       during the next load, presses the abort button or the key
 //   bat_python CODE              in ParaView's own Python; an exception ends the test
