@@ -359,6 +359,7 @@ public:
   bat_vtk::OpenFile File;
   bat_vtk::LoadedParticles Loaded;
   std::string Version;
+  std::string FoundIdAttribute; ///< empty if there is none
   std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
   bool MoreWanted = false; ///< LoadMore was called
@@ -458,6 +459,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
      << "\n";
   os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
      << "\n";
+  os << indent << "FoundIdAttribute: " << this->GetFoundIdAttribute() << "\n";
   os << indent << "VertexCells: " << this->VertexCells << "\n";
   os << indent << "PointDataArraySelection:\n";
   this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());
@@ -550,6 +552,12 @@ void vtkBATReader::ClearAttributeRanges()
     this->Internals->RangeTexts.clear();
     this->Modified();
   }
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBATReader::GetFoundIdAttribute() const
+{
+  return this->Internals->FoundIdAttribute.c_str();
 }
 
 //------------------------------------------------------------------------------
@@ -747,6 +755,7 @@ void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
   this->AttributeRangesInfo->Reset();
   this->ParticleBytesInfo->Reset();
   this->Internals->Version.clear();
+  this->Internals->FoundIdAttribute.clear();
   outInfo->Remove(vtkDataObject::BOUNDING_BOX());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
@@ -774,6 +783,12 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
   this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
   this->SampleQuality = bat_vtk::SampleOf(file).Quality;
+  // That there is none is an error only for who asks for ids.
+  static_cast<void>(Failure::Of(
+    [&]()
+    {
+      this->Internals->FoundIdAttribute = FindIdAttribute(file, TextOrEmpty(this->IdAttribute));
+    }));
   bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);
   bat_vtk::DescribeBytes(file, this->ParticleBytesInfo);
 

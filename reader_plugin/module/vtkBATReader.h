@@ -302,6 +302,11 @@ public:
   ///@}
 
   /**
+   * The attribute that Ids means, after UpdateInformation; empty if there is none.
+   */
+  const char* GetFoundIdAttribute() const;
+
+  /**
    * The share of others that the particles of the file are, after UpdateInformation: 1, unless what
    * was written was a sample.
    */

@@ -1,10 +1,27 @@
 #include "pqBATIdsWidget.h"
 
+#include "SelectedIds.h"
+
+#include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
+#include "pqOutputPort.h"
+#include "pqPVApplicationCore.h"
+#include "pqPipelineSource.h"
+#include "pqSelectionManager.h"
+#include "pqServerManagerModel.h"
 
 #include "vtkBATReader.h"
+#include "vtkCommand.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMSourceProxy.h"
+#include "vtkSMUncheckedPropertyHelper.h"
 
+#include <QGridLayout>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
 
 #include <string>
 
@@ -13,17 +30,40 @@ pqBATIdsWidget::pqBATIdsWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
   : Superclass(smproxy, parentWidget)
   , Ids(new pqLineEdit(this))
+  , Only(new QPushButton(tr("Only the Selected"), this))
+  , Hide(new QPushButton(tr("Hide the Selected"), this))
 {
   this->Ids->setObjectName("Ids");
   this->Ids->setAccessibleName(tr("Ids"));
   this->Ids->setPlaceholderText(tr("any, or such as 3, 5-90"));
-  auto* layout = new QHBoxLayout(this);
+  this->Only->setObjectName("OnlySelected");
+  this->Only->setToolTip(tr("Only the ids of the particles that are selected"));
+  this->Hide->setObjectName("HideSelected");
+  this->Hide->setToolTip(tr("All but the ids of the particles that are selected"));
+
+  this->setShowLabel(false); // the buttons take the whole width of a narrow panel
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch(1);
+  buttons->addWidget(this->Only);
+  buttons->addWidget(this->Hide);
+  auto* layout = new QGridLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(this->Ids);
+  layout->addWidget(new QLabel(tr("Ids"), this), 0, 0);
+  layout->addWidget(this->Ids, 0, 1);
+  layout->addLayout(buttons, 1, 0, 1, 2);
+  layout->setColumnStretch(1, 1);
 
   this->setChangeAvailableAsChangeFinished(true);
   this->connect(this->Ids, SIGNAL(textChanged(const QString&)), SLOT(check(const QString&)));
+  QObject::connect(
+    this->Only, &QPushButton::clicked, this, [this]() { this->takeSelection(false); });
+  QObject::connect(
+    this->Hide, &QPushButton::clicked, this, [this]() { this->takeSelection(true); });
+  // Also what a script selects, of which ParaView's selection manager knows nothing.
+  pqCoreUtilities::connect(
+    smproxy, vtkCommand::SelectionChangedEvent, this, SLOT(selectionChanged()));
   this->check(QString());
+  this->selectionChanged();
   this->addPropertyLink(this->Ids, "text2", SIGNAL(textChanged(const QString&)), smproperty);
 }
 
@@ -39,4 +79,53 @@ void pqBATIdsWidget::check(const QString& text)
   this->Ids->setToolTip(error.empty()
       ? tr("Numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas between them")
       : QString::fromStdString(error));
+}
+
+//-----------------------------------------------------------------------------
+pqOutputPort* pqBATIdsWidget::selectedPort() const
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
+  pqOutputPort* port = source ? source->getOutputPort(0) : nullptr;
+  return port && port->getSelectionInput() ? port : nullptr;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATIdsWidget::selectionChanged()
+{
+  const bool selected = this->selectedPort() != nullptr;
+  this->Only->setEnabled(selected);
+  this->Hide->setEnabled(selected);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATIdsWidget::takeSelection(bool hide)
+{
+  pqOutputPort* port = this->selectedPort();
+  if (!port)
+  {
+    return;
+  }
+  vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
+  vtkSMProperty* attribute = source->GetProperty("IdAttributeInfo");
+  source->UpdatePropertyInformation(attribute);
+  const bat_selection::Ids ids = bat_selection::idsOf(source, port->getSelectionInput(),
+    port->getSelectionInputPort(), QString::fromUtf8(vtkSMPropertyHelper(attribute).GetAsString()));
+  if (!ids.Error.isEmpty())
+  {
+    QMessageBox::warning(this, tr("Ids of the selection"), ids.Error);
+    return;
+  }
+  vtkSMUncheckedPropertyHelper mode(source, "IdsMode");
+  const QString before = this->Ids->text().trimmed();
+  const bool more = hide && mode.GetAsInt() == vtkBATReader::ALL_BUT_THESE && !before.isEmpty();
+  mode.Set(hide ? vtkBATReader::ALL_BUT_THESE : vtkBATReader::ONLY_THESE);
+  this->Ids->setTextAndResetCursor(more ? before + ", " + ids.Text : ids.Text);
+  // It says which points of the present output are selected; others will be in their places.
+  pqPVApplicationCore* core = pqPVApplicationCore::instance();
+  if (core && core->selectionManager())
+  {
+    core->selectionManager()->clearSelection(port);
+  }
+  source->CleanSelectionInputs(0);
 }

@@ -4,9 +4,12 @@
 
 #include "pqPropertyWidget.h"
 
+class QPushButton;
 class pqLineEdit;
+class pqOutputPort;
 
-/// A field for numbers and ranges, which is red and says why while the reader would refuse them.
+/// A field for numbers and ranges, which is red and says why while the reader would refuse them,
+/// and buttons that make the ids of what is selected the only ones, or hide them.
 class pqBATIdsWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -18,11 +21,17 @@ public:
 
 private Q_SLOTS:
   void check(const QString& text);
+  void selectionChanged();
 
 private:
   Q_DISABLE_COPY(pqBATIdsWidget)
 
+  void takeSelection(bool hide);
+  pqOutputPort* selectedPort() const;
+
   pqLineEdit* Ids;
+  QPushButton* Only;
+  QPushButton* Hide;
 };
 
 #endif

@@ -149,6 +149,7 @@ void pqBATRangeRow::setNegated(bool negated)
 {
   const QSignalBlocker blocker(this);
   this->Not->setChecked(negated);
+  this->showRange();
 }
 
 //-----------------------------------------------------------------------------
@@ -247,6 +248,7 @@ void pqBATRangeRow::chooseMaximum(const QString& text)
 void pqBATRangeRow::showRange()
 {
   this->Slider->setActive(this->isActive());
+  this->Slider->setNegated(this->isNegated());
   this->Not->setVisible(this->isActive()); // of what does not hold, it would say nothing
   this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
 }

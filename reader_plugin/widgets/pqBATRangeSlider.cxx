@@ -176,6 +176,16 @@ void pqBATRangeSlider::setActive(bool active)
 }
 
 //-----------------------------------------------------------------------------
+void pqBATRangeSlider::setNegated(bool negated)
+{
+  if (this->Negated != negated)
+  {
+    this->Negated = negated;
+    this->update();
+  }
+}
+
+//-----------------------------------------------------------------------------
 QSize pqBATRangeSlider::sizeHint() const
 {
   return QSize(180, this->fontMetrics().height() + 14);
@@ -420,9 +430,11 @@ void pqBATRangeSlider::paintEvent(QPaintEvent*)
 {
   const QColor base = this->palette().color(QPalette::Base);
   const QColor text = this->palette().color(QPalette::Text);
-  const QColor inside = this->Active ? Mixed(base, this->palette().color(QPalette::Highlight), 0.75)
-                                     : Mixed(base, text, 0.45);
-  const QColor outside = Mixed(base, text, 0.18);
+  const QColor held = this->Active ? Mixed(base, this->palette().color(QPalette::Highlight), 0.75)
+                                   : Mixed(base, text, 0.45);
+  const QColor dropped = Mixed(base, text, 0.18);
+  const QColor& inside = this->Negated ? dropped : held;
+  const QColor& outside = this->Negated ? held : dropped;
 
   QPainter painter(this);
   const double left = HandleWidth / 2;

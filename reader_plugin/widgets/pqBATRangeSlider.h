@@ -27,6 +27,8 @@ public:
   void setRange(const QString& minimum, const QString& maximum);
   /// Whether the range holds, or is only shown.
   void setActive(bool active);
+  /// Whether what is outside of the range is meant.
+  void setNegated(bool negated);
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -68,6 +70,7 @@ private:
   QString Minimum;
   QString Maximum;
   bool Active = false;
+  bool Negated = false;
   int Bin = -1; ///< under the mouse; -1 if none
   struct
   {

@@ -366,7 +366,11 @@ TEST_F(BATReader, negation_takes_nan_in_and_gives_way_to_names)
 
 TEST_F(BATReader, ids_come_in_ranges_and_can_be_hidden)
 {
+  this->Reader->UpdateInformation();
+  EXPECT_STREQ(this->Reader->GetFoundIdAttribute(), "id");
   this->Reader->SetIdAttribute("index");
+  this->Reader->UpdateInformation();
+  EXPECT_STREQ(this->Reader->GetFoundIdAttribute(), "index");
   const auto load = [this](const char* ids)
   {
     this->Reader->SetIds(ids);

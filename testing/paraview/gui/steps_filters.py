@@ -1,8 +1,42 @@
 """Of filters.xml."""
 from bat_test import *
+from paraview.selection import *
 
 A = arrays(20000)
+kept = []
 
 
 def check():
     expect(ids(GetActiveSource()), A["id"][A["mass"] <= 0.25], "ids of what was dragged and typed")
+
+
+def select_query(text):
+    QuerySelect(QueryString=text, FieldType="POINT")
+
+
+def check_light_hidden():
+    reader = GetActiveSource()
+    expect(reader.IdsMode, "All But These", "IdsMode")
+    expect(ids(reader), A["id"][A["mass"] >= 0.01], "without what is light")
+
+
+def check_heavy_hidden():
+    expect(ids(GetActiveSource()), A["id"][(A["mass"] >= 0.01) & (A["mass"] <= 0.99)], "without light and heavy")
+
+
+def select_frustum():
+    view = GetActiveView()
+    view.ResetCamera()
+    width, height = view.ViewSize
+    SelectPointsThrough(Rectangle=[0, 0, width // 3, height // 2], View=view)
+    reader = GetActiveSource()
+    selected = servermanager.Fetch(ExtractSelection(Input=reader, Selection=reader.GetSelectionInput(0)))
+    kept.append(np.sort(vtk_to_numpy(selected.GetPointData().GetArray("id"))))
+    SetActiveSource(reader)
+    assert 10 < len(kept[0]) < 19000, len(kept[0])
+
+
+def check_frustum():
+    reader = GetActiveSource()
+    expect(reader.IdsMode, "Only These", "IdsMode")
+    expect(ids(reader), kept[0], "what was in the frustum")
