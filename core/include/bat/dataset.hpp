@@ -55,17 +55,17 @@ enum class HistogramAxis
 /// An estimate of how the values of a key are spread. A value.
 struct Histogram
 {
-  Number lower = 0.0; ///< where the first bin begins: the smallest finite value
-  Number upper = 0.0; ///< where the last bin ends: the largest finite value
+  Number lower = 0.0;          ///< where the first bin begins: the smallest finite value
+  Number upper = 0.0;          ///< where the last bin ends: the largest finite value
   double straight_below = 0.0; ///< where a logarithmic axis turns into a straight one; 0 if linear
   std::vector<double> counts;  ///< particles per bin; empty if no value is finite
 };
 
 /// An open dataset (FORMAT.md sections 3 and 15), or one of the files that the paper's library
 /// writes. Opening reads a few KiB of the named file and no leaf file; leaf files are opened when a
-/// query first needs them. The process keeps about a quarter of the descriptors that it may have for
-/// files of all datasets, 1024 at most: of more leaf files, those that were used least recently are
-/// closed and opened again when they are needed; one that has been removed, replaced or changed
+/// query first needs them. The process keeps about a quarter of the descriptors that it may have
+/// for files of all datasets, 1024 at most: of more leaf files, those that were used least recently
+/// are closed and opened again when they are needed; one that has been removed, replaced or changed
 /// since is an error then. Everything that File promises holds: damage is an error, never a wrong
 /// particle; a leaf file that is missing, or is not the one that the top file names,
 /// is an error that names both. All const functions may be called concurrently. Movable.
@@ -122,17 +122,17 @@ public:
     const Query& query, const QueryOptions& options = {}) const;
   /// A fine quality up to query.quality at which select(query) returns at most `budget` particles,
   /// query.part and parts not looked at. Without conditions, or with lists of values that have no
-  /// ranges among them and are not negated, it is the finest; with a box or shapes it comes from the
-  /// indices; with other conditions it is the finest if a sample of about 100,000
-  /// particles exceeds the budget, else estimated from the sample and tried. Unless values are
-  /// asked for, more than 1,024 leaf files are not opened for it: then all particles of those that
-  /// the query touches count. The same on every rank. Throws as select().
+  /// ranges among them and are not negated, it is the finest; with a box or shapes it comes from
+  /// the indices; with other conditions it is the finest if a sample of about 100,000 particles
+  /// exceeds the budget, else estimated from the sample and tried. Unless values are asked for,
+  /// more than 1,024 leaf files are not opened for it: then all particles of those that the query
+  /// touches count. The same on every rank. Throws as select().
   [[nodiscard]] double quality_within(
     const Query& query, std::uint64_t budget, const QueryOptions& options = {}) const;
-  /// The distance between neighbours among the particles of query.quality in query.box and shapes, as half of
-  /// them have it or less: of particles on a surface or a line, along these. From the sizes and
-  /// counts of treelets in at most 64 leaf files; reads no particle. 0 if there are no particles, or
-  /// if they are all at one place.
+  /// The distance between neighbours among the particles of query.quality in query.box and shapes,
+  /// as half of them have it or less: of particles on a surface or a line, along these. From the
+  /// sizes and counts of treelets in at most 64 leaf files; reads no particle. 0 if there are no
+  /// particles, or if they are all at one place.
   [[nodiscard]] double spacing(const Query& query, const QueryOptions& options = {}) const;
   /// Finds the particles that match, exactly. As File::select.
   [[nodiscard]] DatasetSelection select(const Query& query, const QueryOptions& options = {}) const;
@@ -145,15 +145,16 @@ public:
 
   /// Asks the system to bring the selected particles' positions and the attributes with these
   /// numbers into its page cache, and does not wait for it.
-  void prefetch(const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const;
-  /// Estimates how the values of a key are spread: attribute number, component (-1 for the magnitude;
-  /// 0 for a scalar). Does not look through the particles: what the quantiles in the index do not
-  /// tell, the coarsest few thousand particles do. The share of the particles below any value is
-  /// right to within about 1 %. Of a dataset of more than 64 leaf files, 64 spread evenly over all
-  /// stand for the others, so that opening many files is not the price of a picture. NaN and infinite
-  /// values are not counted; if there are infinite ones, the ends are those of the values that were
-  /// looked at. Throws Error: InvalidArgument (attribute, component, no bins), Corrupt, Truncated,
-  /// NotFound.
+  void prefetch(
+    const DatasetSelection& selection, const std::vector<std::size_t>& attributes) const;
+  /// Estimates how the values of a key are spread: attribute number, component (-1 for the
+  /// magnitude; 0 for a scalar). Does not look through the particles: what the quantiles in the
+  /// index do not tell, the coarsest few thousand particles do. The share of the particles below
+  /// any value is right to within about 1 %. Of a dataset of more than 64 leaf files, 64 spread
+  /// evenly over all stand for the others, so that opening many files is not the price of a
+  /// picture. NaN and infinite values are not counted; if there are infinite ones, the ends are
+  /// those of the values that were looked at. Throws Error: InvalidArgument (attribute, component,
+  /// no bins), Corrupt, Truncated, NotFound.
   [[nodiscard]] Histogram histogram(std::size_t attribute, int component, std::size_t bins,
     HistogramAxis axis = HistogramAxis::Linear) const;
 
