@@ -1,5 +1,6 @@
 """Of server.xml."""
 from bat_test import *
+from paraview.selection import QuerySelect
 
 N = 700000
 
@@ -28,3 +29,13 @@ def check_one():
     reader.AttributeRanges = []
     Render()
     check(arrays(N)["mass"][arrays(N)["id"] == BIG_ID + 7])
+
+
+def select_lightest():
+    QuerySelect(QueryString="mass < 0.0001", FieldType="POINT")
+
+
+def check_lightest_hidden():
+    mass = arrays(N)["mass"]
+    assert 20 < (mass < 0.0001).sum() < 200
+    check(mass[mass >= 0.0001])
