@@ -359,7 +359,7 @@ public:
   bat_vtk::OpenFile File;
   bat_vtk::LoadedParticles Loaded;
   std::string Version;
-  std::string FoundIdAttribute; ///< empty if there is none
+  std::string FoundIdAttribute;        ///< empty if there is none
   std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
   bool MoreWanted = false; ///< LoadMore was called
@@ -785,8 +785,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   this->SampleQuality = bat_vtk::SampleOf(file).Quality;
   // That there is none is an error only for who asks for ids.
   static_cast<void>(Failure::Of(
-    [&]()
-    {
+    [&]() {
       this->Internals->FoundIdAttribute = FindIdAttribute(file, TextOrEmpty(this->IdAttribute));
     }));
   bat_vtk::DescribeRanges(file, this->AttributeRangesInfo);

@@ -98,7 +98,12 @@ pqBATRangeRow::pqBATRangeRow(
       this->showRange();
       Q_EMIT this->rangeChanged();
     });
-  QObject::connect(this->Not, &QCheckBox::toggled, this, [this]() { Q_EMIT this->rangeChanged(); });
+  QObject::connect(this->Not, &QCheckBox::toggled, this,
+    [this]()
+    {
+      this->showRange();
+      Q_EMIT this->rangeChanged();
+    });
   // Who enters a number wants it to hold.
   QObject::connect(this->Minimum, &pqLineEdit::textChangedAndEditingFinished, this,
     [this]() { this->chooseMinimum(this->Minimum->text()); });
