@@ -4,7 +4,7 @@ from vtkmodules.vtkCommonCore import vtkOutputWindow
 
 TIMES = [0.5, 0.75, 2.0, 2.25]
 seen = []
-radii = []
+radii = {}
 suggested = []
 messages = []
 whole = None
@@ -48,8 +48,8 @@ def check(step):
     # Particles neither grow nor shrink while those of each step are a little closer to each other, or farther.
     reader.UpdatePropertyInformation()
     suggested.append(reader.SuggestedRadius)
-    radii.append(GetDisplayProperties(reader).GaussianRadius)
-    expect(radii[-1], radii[0], "radius")
+    radius = GetDisplayProperties(reader).GaussianRadius
+    expect(radius, radii.setdefault(reader.SMProxy.GetGlobalID(), radius), "radius")
 
 
 def check_box(step):
