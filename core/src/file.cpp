@@ -29,7 +29,7 @@ File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
   {
     this->paged_.push_back((section.flags & format::kPaged) != 0
         ? std::make_unique<format::PagedSection>(
-            *this->source, this->header, section, format::describe(section, this->schema))
+            *this->source, section, format::describe(section, this->schema))
         : nullptr);
   }
 }
@@ -42,9 +42,8 @@ const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t in
 
 bool File::Impl::has_sorted_index(std::size_t key) const
 {
-  const format::SectionRecord* record =
-    format::find_section(this->sections, SectionKind::SortedIndex, static_cast<std::uint32_t>(key));
-  return record && format::is_sorted_index(this->header, *record);
+  return format::find_section(
+           this->sections, SectionKind::SortedIndex, static_cast<std::uint32_t>(key)) != nullptr;
 }
 
 const SpatialIndex& File::Impl::spatial_index() const

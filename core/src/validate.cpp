@@ -93,7 +93,7 @@ void check_layout(const io::RandomAccessFile& source, const format::Header& head
 }
 
 // Sections that nothing else reads too.
-void check_checksums(const io::RandomAccessFile& source, const format::Header& header,
+void check_checksums(const io::RandomAccessFile& source,
   const std::vector<format::SectionRecord>& sections, const format::Schema& schema)
 {
   for (const format::SectionRecord& s : sections)
@@ -104,7 +104,7 @@ void check_checksums(const io::RandomAccessFile& source, const format::Header& h
       (void)format::read_plain(source, s, name);
       continue;
     }
-    const format::PagedSection paged(source, header, s, name);
+    const format::PagedSection paged(source, s, name);
     format::PageReader reader(paged);
     constexpr std::uint64_t kAtOnce = 1 << 20;
     std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
@@ -113,6 +113,31 @@ void check_checksums(const io::RandomAccessFile& source, const format::Header& h
       const Span span{ begin, std::min(kAtOnce, s.bytes - begin) };
       reader.gather(&span, 1, 1, bytes.data());
     }
+  }
+}
+
+// Unless its kind belongs in a file of this kind, and its number is one that the schema has.
+void check_place(const io::RandomAccessFile& source, const format::SectionRecord& s,
+  const format::Schema& schema, format::FileKind kind)
+{
+  const format::SectionKindRow* row = format::find_section_kind(s.kind);
+  if (!row || row->kind == SectionKind::ChunkTable)
+  {
+    return; // of a later version
+  }
+  if (!format::belongs_in(*row, kind))
+  {
+    corrupt(source,
+      fmt::format("{} is in a {}, where it does not belong", format::describe(s),
+        kind == format::FileKind::Top ? "top file" : "leaf file"));
+  }
+  const std::uint64_t numbers = row->numbered == format::Numbered::ByKey ? schema.keys.size()
+    : row->numbered == format::Numbered::ByAttribute                     ? schema.attributes.size()
+                                                                         : 1;
+  if (s.index >= numbers)
+  {
+    corrupt(source,
+      fmt::format("{} has number {}; numbers below {} are allowed", row->name, s.index, numbers));
   }
 }
 
@@ -143,7 +168,7 @@ public:
     {
       this->check_expected(section);
     }
-    check_checksums(this->source_, this->impl_.header, this->impl_.sections, this->impl_.schema);
+    check_checksums(this->source_, this->impl_.sections, this->impl_.schema);
     check_metadata(this->source_, this->impl_.sections);
     (void)this->impl_.spatial_index(); // counts agree before they are used
     this->find_file_positions();
@@ -158,30 +183,17 @@ private:
   void check_expected(const format::SectionRecord& s) const
   {
     const format::Schema& schema = this->impl_.schema;
-    bool expected = true;
-    switch (static_cast<SectionKind>(s.kind))
+    check_place(this->source_, s, schema, format::FileKind::Leaf);
+    const auto kind = static_cast<SectionKind>(s.kind);
+    const bool has_no_bitmaps =
+      kind == SectionKind::BlockBitmaps && schema.keys[s.index].bitmap_bytes == 0;
+    const bool has_no_dictionary = kind == SectionKind::BitmapDictionary &&
+      schema.keys[s.index].bitmap_bytes != 1 && schema.keys[s.index].bitmap_bytes != 2;
+    if (has_no_bitmaps || has_no_dictionary)
     {
-      case SectionKind::BinEdges:
-      case SectionKind::TreeletKeys:
-        expected = s.index < schema.keys.size();
-        break;
-      case SectionKind::BitmapDictionary:
-        expected = s.index < schema.keys.size() &&
-          (schema.keys[s.index].bitmap_bytes == 1 || schema.keys[s.index].bitmap_bytes == 2);
-        break;
-      case SectionKind::BlockBitmaps:
-        expected = s.index < schema.keys.size() && schema.keys[s.index].bitmap_bytes != 0;
-        break;
-      case SectionKind::Attribute:
-        expected = s.index < schema.attributes.size();
-        break;
-      default: // a SORTED_INDEX was checked when the file was opened
-        expected = s.kind > 12 || s.index == 0;
-        break;
-    }
-    if (!expected)
-    {
-      corrupt(this->source_, format::describe(s) + " should not be there");
+      corrupt(this->source_,
+        fmt::format("{} should not be there: bitmaps of the key have {} bytes",
+          format::describe(s, schema), schema.keys[s.index].bitmap_bytes));
     }
   }
 
@@ -649,13 +661,9 @@ void validate_top(const TopFile& top)
   check_layout(source, top.header, top.sections);
   for (const format::SectionRecord& s : top.sections)
   {
-    const bool expected = s.kind == 1 || s.kind == 2 || s.kind > 12;
-    if (!expected || (s.kind <= 14 && s.index != 0))
-    {
-      corrupt(source, format::describe(s) + " should not be there");
-    }
+    check_place(source, s, top.schema, format::FileKind::Top);
   }
-  check_checksums(source, top.header, top.sections, top.schema);
+  check_checksums(source, top.sections, top.schema);
   check_metadata(source, top.sections);
   const format::LeafFiles& files = top.leaf_files();
 

@@ -1,7 +1,7 @@
 // The tables of core/FORMAT.md against the structs of layout.hpp: same fields, offsets and sizes.
 
 #include "bat/types.hpp"
-#include "format/layout.hpp"
+#include "format/section_kinds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -280,17 +280,8 @@ TEST(Layout, scalar_types_have_the_codes_of_the_text)
   EXPECT_EQ(codes, 10U);
 }
 
-TEST(Layout, section_kinds_have_the_numbers_of_the_text)
+TEST(Layout, section_kinds_are_those_of_the_text)
 {
-  using K = format::SectionKind;
-  const std::map<std::string, K> kinds{ { "SCHEMA", K::Schema }, { "METADATA", K::Metadata },
-    { "LEVELS", K::Levels }, { "SHALLOW_TREE", K::ShallowTree }, { "TREELETS", K::Treelets },
-    { "BLOCK_BOXES", K::BlockBoxes }, { "BIN_EDGES", K::BinEdges },
-    { "TREELET_KEYS", K::TreeletKeys }, { "BITMAP_DICTIONARY", K::BitmapDictionary },
-    { "BLOCK_BITMAPS", K::BlockBitmaps }, { "POSITIONS", K::Positions },
-    { "ATTRIBUTE", K::Attribute }, { "AGGREGATION_TREE", K::AggregationTree },
-    { "LEAF_FILES", K::LeafFiles }, { "CHUNK_TABLE", K::ChunkTable },
-    { "SORTED_INDEX", K::SortedIndex } };
   std::size_t rows = 0;
   for (const Table& table : tables())
   {
@@ -298,13 +289,24 @@ TEST(Layout, section_kinds_have_the_numbers_of_the_text)
     {
       continue;
     }
-    for (const Row& row : table.rows)
+    for (const Row& text : table.rows)
     {
-      EXPECT_EQ(static_cast<int>(kinds.at(row.at(1))), std::stoi(row.at(0))) << row.at(1);
+      const auto* row = format::find_section_kind(static_cast<unsigned>(std::stoi(text.at(0))));
+      ASSERT_NE(row, nullptr) << text.at(1);
+      EXPECT_EQ(row->name, text.at(1));
+      const std::string files = row->in_leaf_files ? row->in_top_files ? "both" : "leaf"
+        : row->in_top_files                        ? "top"
+                                                   : "none";
+      EXPECT_EQ(files, text.at(2)) << row->name;
+      const std::map<format::Numbered, std::string> numbers{ { format::Numbered::No, "0" },
+        { format::Numbered::ByAttribute, "attribute" }, { format::Numbered::ByKey, "key" },
+        { format::Numbered::ByColumn, "column" } };
+      EXPECT_EQ(numbers.at(row->numbered), text.at(3)) << row->name;
+      EXPECT_EQ(row->paged, text.at(4) == "yes") << row->name;
       ++rows;
     }
   }
-  EXPECT_EQ(rows, kinds.size());
+  EXPECT_EQ(rows, std::size(format::kSectionKinds));
 }
 
 /// True if the text has `words` on one line of section `section`.
@@ -365,8 +367,7 @@ TEST(Layout, magic_is_that_of_the_text)
 
 TEST(Layout, required_features_are_those_of_the_text)
 {
-  EXPECT_TRUE(says(14, "| 0 | dataset of several leaf files"));
+  EXPECT_TRUE(says(14, "| 0 | top file of a dataset of several leaf files"));
   EXPECT_TRUE(says(14, "| 1 | compressed chunks"));
-  EXPECT_TRUE(says(14, "| 2 | pages are hashed with XXH3"));
 }
 }

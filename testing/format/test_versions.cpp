@@ -109,33 +109,11 @@ TEST_F(Version, required_features_are_refused_by_name)
   this->in_header<std::uint64_t>(24, 2);
   this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
   this->file = before;
-  this->in_header<std::uint64_t>(24, 2 | format::kXxh3Pages);
-  this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
-  this->file = before;
-  this->in_header<std::uint64_t>(24, 8 | format::kXxh3Pages);
-  this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x8,");
+  this->in_header<std::uint64_t>(24, 4);
+  this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x4,");
   this->file = before;
   this->in_header<std::uint64_t>(24, std::uint64_t{ 1 } << 40);
   this->expect_refused(ErrorCode::UnsupportedVersion, "0x10000000000");
-}
-
-TEST_F(Version, pages_are_hashed_as_the_header_says)
-{
-  for (const char* name : { "small.bat", "written_3000_e.bat" })
-  {
-    this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/" + name);
-    this->expect_sound();
-    const auto features = damage::load<format::Header>(this->file, 0).required_features;
-    damage::store<std::uint64_t>(
-      this->file, offsetof(format::Header, required_features), features ^ format::kXxh3Pages);
-    damage::repair_table(this->file); // and not the pages
-    const bat::File other = bat::File::from_memory(this->file, "later.bat");
-    EXPECT_THROW(bat::validate(other), bat::Error) << name;
-    std::vector<std::byte> positions(other.particle_count() * 24);
-    EXPECT_THROW(other.read_positions(other.select({}), positions.data()), bat::Error) << name;
-    damage::repair_checksums(this->file);
-    this->expect_sound();
-  }
 }
 
 TEST_F(Version, optional_features_are_ignored)
@@ -173,26 +151,29 @@ TEST_F(Version, a_reserved_section_that_must_be_understood_is_refused)
 
 TEST_F(Version, a_reserved_section_without_its_feature_is_ignored)
 {
-  this->add_section(static_cast<std::uint32_t>(format::SectionKind::SortedIndex), 0);
+  this->add_section(static_cast<std::uint32_t>(format::SectionKind::ChunkTable), 0);
   this->expect_sound();
 }
 
 TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)
 {
   this->add_section(static_cast<std::uint32_t>(format::SectionKind::SortedIndex), 0);
-  this->in_header<std::uint64_t>(32, format::kSortedIndexes);
   this->expect_refused(ErrorCode::Corrupt, "SORTED_INDEX 0 must be paged");
 }
 
-TEST_F(Version, sorted_indexes_without_their_feature_are_ignored)
+TEST_F(Version, a_section_of_the_other_kind_of_file_is_found_by_the_validator)
 {
-  this->file = read_bytes(std::string(BAT_GOLDEN_FOLDER) + "/written_index_e.bat");
-  EXPECT_TRUE(
-    bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
-  this->in_header<std::uint64_t>(32, 0);
-  EXPECT_FALSE(
-    bat::File::from_memory(this->file, "later.bat").attributes()[1].keys[0].has_sorted_index);
-  this->expect_sound();
+  this->add_section(static_cast<std::uint32_t>(format::SectionKind::LeafFiles), 0);
+  const bat::File open = bat::File::from_memory(this->file, "later.bat");
+  try
+  {
+    bat::validate(open);
+    FAIL() << "is valid";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_STREQ(error.what(), "later.bat: LEAF_FILES is in a leaf file, where it does not belong");
+  }
 }
 
 TEST_F(Version, an_unknown_section_is_still_checked_by_the_validator)

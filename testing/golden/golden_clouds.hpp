@@ -77,7 +77,7 @@ std::vector<T> bells(std::uint64_t count, clouds::Random& random)
 
 inline Case none()
 {
-  Case c{ "written_0_e", {}, {}, {} };
+  Case c{ "written_0", {}, {}, {} };
   c.cloud.set_positions(std::vector<float>{});
   c.cloud.add("mass", bat::ScalarType::Float64, std::vector<double>{});
   c.cloud.add("id", bat::ScalarType::UInt64, std::vector<std::uint64_t>{});
@@ -89,7 +89,7 @@ inline Case none()
 
 inline Case seven()
 {
-  Case c{ "written_7_e", {}, {}, {} };
+  Case c{ "written_7", {}, {}, {} };
   c.cloud.set_positions(std::vector<double>{
     0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0.5, 0.5, 0.5, -1e300, 1e-300, -0.0 });
   std::vector<std::int64_t> id;
@@ -115,7 +115,7 @@ inline Case mixed()
 {
   constexpr std::uint64_t n = 200;
   clouds::Random random(200);
-  Case c{ "written_200_e", {}, {}, {} };
+  Case c{ "written_200", {}, {}, {} };
   std::vector<float> p = clumps<float>(n, random);
   p[3 * 17] = std::numeric_limits<float>::quiet_NaN();
   p[3 * 90 + 1] = std::numeric_limits<float>::infinity();
@@ -148,7 +148,7 @@ inline Case many()
 {
   constexpr std::uint64_t n = 3000;
   clouds::Random random(3000);
-  Case c{ "written_3000_e", {}, {}, {} };
+  Case c{ "written_3000", {}, {}, {} };
   const std::vector<float> p = clumps<float>(n, random);
   c.cloud.set_positions(p);
   std::vector<double> field(n);
@@ -183,7 +183,7 @@ inline Case indexed()
 {
   constexpr std::uint64_t n = 1500;
   clouds::Random random(1500);
-  Case c{ "written_index_e", {}, {}, {} };
+  Case c{ "written_index", {}, {}, {} };
   c.cloud.set_positions(clumps<float>(n, random));
   std::vector<float> noise = bells<float>(n, random);
   for (std::uint64_t i = 0; i != n; ++i)
@@ -223,7 +223,7 @@ struct DatasetCase
 inline DatasetCase four_leaf_files()
 {
   DatasetCase c;
-  c.name = "written_dataset_e";
+  c.name = "written_dataset";
   clouds::Random random(4);
   std::int64_t id = (std::int64_t{ 1 } << 53) + 1;
   for (const std::uint64_t n : { 70, 40, 11, 3 })

@@ -39,7 +39,7 @@ SORTED_INDEX = 16
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
-SEVERAL_LEAF_FILES, XXH3_PAGES = 1, 4                                                                # 14, required_features
+SEVERAL_LEAF_FILES = 1                                                                               # 14, required_features
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
@@ -77,15 +77,10 @@ def pages(data):
     return [data[i:i + PAGE] for i in range(0, len(data), PAGE)]
 
 
-def page_hash(required_features):
-    """Returns the function that the pages of a file are hashed with (section 6)."""
-    return xxh3 if required_features & XXH3_PAGES else xxh64
-
-
-def page_checksums(data, hashed):
-    """Returns the bytes of a section's checksum arrays, L2 then L1, and the length of L2 (section 6); `hashed` hashes a page."""
-    l1 = b"".join(struct.pack("<I", hashed(page) & 0xFFFFFFFF) for page in pages(data))
-    l2 = b"".join(struct.pack("<I", hashed(page) & 0xFFFFFFFF) for page in pages(l1))
+def page_checksums(data):
+    """Returns the bytes of a section's checksum arrays, L2 then L1, and the length of L2 (section 6)."""
+    l1 = b"".join(struct.pack("<I", xxh3(page) & 0xFFFFFFFF) for page in pages(data))
+    l2 = b"".join(struct.pack("<I", xxh3(page) & 0xFFFFFFFF) for page in pages(l1))
     return l2 + l1, len(l2)
 
 
@@ -170,8 +165,8 @@ class BatFile:
     def _is_known(self, kind):
         """Returns whether sections of a kind have a meaning in this file (section 6)."""
         if self.TOP:
-            return SCHEMA <= kind <= ATTRIBUTE or kind in (AGGREGATION_TREE, LEAF_FILES)
-        return SCHEMA <= kind <= ATTRIBUTE or kind == SORTED_INDEX and self.optional_features & 1 == 1
+            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES)
+        return SCHEMA <= kind <= ATTRIBUTE or kind == SORTED_INDEX
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -194,10 +189,9 @@ class BatFile:
          section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
         found = xxh64(data[:120])
         need(found == checksum, "header_checksum", "%016x" % checksum, "%016x" % found)
-        allowed = (SEVERAL_LEAF_FILES,) if self.TOP else (0, XXH3_PAGES)
-        need(required in allowed, "required_features", "%#x" % required, "one of %s: others are not implemented, or not for such a file"
-             % (allowed,), "unsupported_version")
-        self._page_hash = page_hash(required)
+        allowed = SEVERAL_LEAF_FILES if self.TOP else 0
+        need(required == allowed, "required_features", "%#x" % required, "%d: others are not implemented, or not for such a file"
+             % allowed, "unsupported_version")
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
         need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
         need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
@@ -253,7 +247,7 @@ class BatFile:
             if s.flags & 1:
                 l2_bytes, l1_bytes = checksum_bytes(s.bytes)
                 stored = bytes(self.data[s.checksums_offset:s.checksums_offset + l2_bytes + l1_bytes])
-                found, _ = page_checksums(raw, self._page_hash)
+                found, _ = page_checksums(raw)
                 bad = next((i for i in range(0, len(found), 4) if found[i:i + 4] != stored[i:i + 4]), None)
                 self._need(bad is None, name + ": a page checksum", "stored wrong", "that of the page")
                 checksum = xxh64(stored[:l2_bytes])

@@ -111,20 +111,14 @@ def bitmap(bins, first_bin, last_bin):
 
 
 def build(positions, attributes=(), level_ends=None, treelet_particles=64, block_particles=8, bins=16, bitmap_bytes=1, time=None,
-          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=(), xxh3_pages=False):
+          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=()):
     """Returns the bytes of a file and its content as bat_spec.exact_content.
 
     positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
     rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
-    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index;
-    xxh3_pages says what pages are hashed with.
+    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index.
     """
     n = len(positions)
-    if sorted_keys:
-        version_minor, optional_features = max(version_minor, 1), optional_features | 1                        # 14
-    required_features = 0
-    if xxh3_pages:
-        version_minor, required_features = max(version_minor, 2), spec.XXH3_PAGES                              # 14
     with np.errstate(invalid="ignore"):
         xyz = positions.astype("f8")
     finite = np.isfinite(xyz).all(axis=1)
@@ -191,7 +185,7 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
     sections[spec.POSITIONS, 0] = positions[to_file].tobytes()
     sections.update({(kind, index): data for kind, index, data in extra_sections})
     sections = {place: data for place, data in sections.items() if data is not None}
-    data = assemble(n, sections, time, step, version_minor, optional_features, required_features)
+    data = assemble(n, sections, time, step, version_minor, optional_features, 0)
     described = [spec.Attribute(name, values.dtype.name, 1 if values.ndim == 1 else values.shape[1], role, host_type, 0)
                  for name, values, role, host_type in attributes]
     columns = [values[to_file] for _, values, _, _ in attributes]
@@ -282,7 +276,7 @@ def assemble(n, sections, time, step, version_minor, optional_features, required
         places[place] = append(sections[place], 4096 if place in columns and len(sections[place]) >= 65536 else 8)
     for place in sorted(sections):
         if place[0] in spec.PAGED:
-            stored, l2_bytes = spec.page_checksums(sections[place], spec.page_hash(required_features))
+            stored, l2_bytes = spec.page_checksums(sections[place])
             arrays[place] = append(stored), spec.xxh64(stored[:l2_bytes])
     for place in sorted(sections):
         if place[0] in late:
@@ -396,10 +390,10 @@ def examples():
     yield ("sorted_index_small",) + build(cloud(23), [column("value", value), column("id", 7 - np.arange(23, dtype="i2"))],
                                           treelet_particles=9, sorted_keys=(0, 1))
     xyz = cloud(1300)
-    yield ("xxh3_pages",) + build(xyz, [wave(xyz), column("kind", (xyz[:, 1] > 0).astype("u1")), column("id", random.permutation(
-        1300).astype("i2"))], treelet_particles=400, bitmap_bytes=(1, 4), sorted_keys=(2,), xxh3_pages=True)
-    yield ("xxh3_pages_few",) + build(cloud(2), [column("kind", np.array([3, 1], "u1")), column("pair", random_values(
-        random, "int16", (2, 2))), column("triple", random_values(random, "float64", (2, 3)))], xxh3_pages=True)
+    yield ("several_pages",) + build(xyz, [wave(xyz), column("kind", (xyz[:, 1] > 0).astype("u1")), column("id", random.permutation(
+        1300).astype("i2"))], treelet_particles=400, bitmap_bytes=(1, 4), sorted_keys=(2,))
+    yield ("two_particles",) + build(cloud(2), [column("kind", np.array([3, 1], "u1")), column("pair", random_values(
+        random, "int16", (2, 2))), column("triple", random_values(random, "float64", (2, 3)))])
 
 
 def dataset_examples():

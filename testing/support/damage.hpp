@@ -147,8 +147,7 @@ inline void repair_checksums(Bytes& file)
     {
       continue;
     }
-    const auto sums = format::page_checksums(
-      format::page_hash(load<format::Header>(file, 0)), file.data() + record.offset, record.bytes);
+    const auto sums = format::page_checksums(file.data() + record.offset, record.bytes);
     std::copy_n(reinterpret_cast<const std::byte*>(sums.data()), sums_bytes,
       file.begin() + static_cast<std::ptrdiff_t>(record.checksums_offset));
     const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));
@@ -240,9 +239,7 @@ inline Region random_region(const Bytes& file, Random& random)
   const std::vector<std::uint64_t> records = section_records(file);
   const bool is_top =
     (load<format::Header>(file, 0).required_features & format::kSeveralLeafFiles) != 0;
-  const bool has_index =
-    !is_top && (load<format::Header>(file, 0).optional_features & format::kSortedIndexes) != 0;
-  const std::uint64_t pick = random() % (is_top ? 16 : has_index ? 15 : 14);
+  const std::uint64_t pick = random() % (is_top ? 16 : 15);
   if (records.empty() || pick == 0)
   {
     return { 0, std::min<std::uint64_t>(file.size(), sizeof(format::Header)) };
@@ -255,7 +252,7 @@ inline Region random_region(const Bytes& file, Random& random)
   for (const std::uint64_t at : records)
   {
     const auto record = load<format::SectionRecord>(file, at);
-    const std::uint64_t kind = has_index && pick == 14
+    const std::uint64_t kind = !is_top && pick == 14
       ? static_cast<std::uint32_t>(format::SectionKind::SortedIndex)
       : pick - 1;
     if (record.kind == kind && record.bytes != 0 &&

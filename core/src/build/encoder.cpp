@@ -263,7 +263,7 @@ private:
   void add_page_checksums(const std::byte* data, std::uint64_t bytes)
   {
     this->page_checksums_.emplace_back(
-      this->sections_.size() - 1, format::page_checksums(format::PageHash::Xxh3, data, bytes));
+      this->sections_.size() - 1, format::page_checksums(data, bytes));
   }
 
   // Begins the section of a column and returns its memory, all of it.
@@ -641,8 +641,7 @@ private:
   {
     const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
     const format::Header header = format::finish_header(this->sections_,
-      this->reserve(table_bytes, 8), this->particles_.count(), format::kXxh3Pages,
-      this->particles_.schema().time, this->particles_.schema().step);
+      this->reserve(table_bytes, 8), this->particles_.count(), 0, this->particles_.schema().time, this->particles_.schema().step);
     this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
     this->output_.write(0, &header, sizeof(header));
   }

@@ -29,29 +29,30 @@ std::uint64_t checksum(const void* data, std::size_t bytes) noexcept
   return XXH64(data, bytes, 0);
 }
 
-std::uint32_t page_checksum(PageHash hash, const void* data, std::size_t bytes) noexcept
+std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept
 {
-  return static_cast<std::uint32_t>(
-    hash == PageHash::Xxh3 ? XXH3_64bits(data, bytes) : checksum(data, bytes));
+  return static_cast<std::uint32_t>(XXH3_64bits(data, bytes));
 }
 
-std::vector<std::uint32_t> page_checksums(PageHash hash, const std::byte* data, std::uint64_t bytes)
+std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes)
 {
   const std::uint64_t pages = page_count(bytes);
   const std::uint64_t upper = page_count(4 * pages);
   std::vector<std::uint32_t> sums(upper + pages);
   std::uint32_t* lower_sums = sums.data() + upper;
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, pages, 64), [&](const auto& range) {
-    for (std::uint64_t i = range.begin(); i != range.end(); ++i)
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, pages, 64),
+    [&](const auto& range)
     {
-      const std::uint64_t begin = i * kPageBytes;
-      lower_sums[i] = page_checksum(hash, data + begin, std::min(kPageBytes, bytes - begin));
-    }
-  });
+      for (std::uint64_t i = range.begin(); i != range.end(); ++i)
+      {
+        const std::uint64_t begin = i * kPageBytes;
+        lower_sums[i] = page_checksum(data + begin, std::min(kPageBytes, bytes - begin));
+      }
+    });
   for (std::uint64_t i = 0; i != upper; ++i)
   {
     const std::uint64_t begin = i * kPageBytes;
-    sums[i] = page_checksum(hash, reinterpret_cast<const std::byte*>(lower_sums) + begin,
+    sums[i] = page_checksum(reinterpret_cast<const std::byte*>(lower_sums) + begin,
       std::min(kPageBytes, 4 * pages - begin));
   }
   return sums;

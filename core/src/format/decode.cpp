@@ -18,15 +18,6 @@ namespace bat::format
 {
 namespace
 {
-const char* kind_name(std::uint32_t kind)
-{
-  static constexpr const char* kNames[] = { "section 0", "SCHEMA", "METADATA", "LEVELS",
-    "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS", "BITMAP_DICTIONARY",
-    "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES", "CHUNK_TABLE",
-    "SORTED_INDEX" };
-  return kind < std::size(kNames) ? kNames[kind] : "unknown section";
-}
-
 bool is_zero(const std::uint8_t* bytes, std::size_t count)
 {
   return std::all_of(bytes, bytes + count, [](std::uint8_t b) { return b == 0; });
@@ -53,21 +44,6 @@ void check_sum(const io::RandomAccessFile& file, const std::string& what, std::u
       fmt::format("the checksum of {} is {:016x}; its bytes give {:016x}", what, stored, computed));
   }
 }
-
-bool is_paged_kind(std::uint32_t kind)
-{
-  switch (static_cast<SectionKind>(kind))
-  {
-    case SectionKind::BlockBoxes:
-    case SectionKind::BlockBitmaps:
-    case SectionKind::Positions:
-    case SectionKind::Attribute:
-    case SectionKind::SortedIndex:
-      return true;
-    default:
-      return false;
-  }
-}
 }
 
 void corrupt(const io::RandomAccessFile& file, const std::string& what)
@@ -77,32 +53,30 @@ void corrupt(const io::RandomAccessFile& file, const std::string& what)
 
 std::string describe(const SectionRecord& section)
 {
-  const auto kind = static_cast<SectionKind>(section.kind);
-  const bool numbered = kind == SectionKind::BinEdges || kind == SectionKind::TreeletKeys ||
-    kind == SectionKind::BitmapDictionary || kind == SectionKind::BlockBitmaps ||
-    kind == SectionKind::Attribute || section.kind > 14;
-  return numbered ? fmt::format("{} {}", kind_name(section.kind), section.index)
-                  : std::string(kind_name(section.kind));
+  const SectionKindRow* row = find_section_kind(section.kind);
+  if (!row)
+  {
+    return fmt::format("section {} of unknown kind {}", section.index, section.kind);
+  }
+  return row->numbered == Numbered::No ? std::string(row->name)
+                                       : fmt::format("{} {}", row->name, section.index);
 }
 
 std::string describe(const SectionRecord& section, const Schema& schema)
 {
-  const auto kind = static_cast<SectionKind>(section.kind);
-  if (kind == SectionKind::Attribute && section.index < schema.attributes.size())
+  const SectionKindRow* row = find_section_kind(section.kind);
+  if (row && row->numbered == Numbered::ByAttribute && section.index < schema.attributes.size())
   {
     return fmt::format("attribute '{}'", schema.attributes[section.index].name);
   }
-  const bool is_of_key = kind == SectionKind::BinEdges || kind == SectionKind::TreeletKeys ||
-    kind == SectionKind::BitmapDictionary || kind == SectionKind::BlockBitmaps ||
-    kind == SectionKind::SortedIndex;
-  if (!is_of_key || section.index >= schema.keys.size())
+  if (!row || row->numbered != Numbered::ByKey || section.index >= schema.keys.size())
   {
     return describe(section);
   }
   const KeyRecord& key = schema.keys[section.index];
   const bat::Attribute& attribute = schema.attributes[key.attribute];
   const bool is_component = attribute.components > 1 && key.component >= 0;
-  return fmt::format("{} of '{}{}'", kind_name(section.kind), attribute.name,
+  return fmt::format("{} of '{}{}'", row->name, attribute.name,
     is_component ? fmt::format("[{}]", key.component) : std::string());
 }
 
@@ -152,17 +126,14 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
       file.name() +
         ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
-  const std::uint64_t known = kind == FileKind::Leaf ? kXxh3Pages : kSeveralLeafFiles;
+  const std::uint64_t known = kind == FileKind::Leaf ? 0 : std::uint64_t{ kSeveralLeafFiles };
   const std::uint64_t unknown = needed & ~known;
   if (unknown != 0)
   {
-    const std::string what = unknown == kCompressedChunks
-      ? std::string("compressed chunks (feature 1)")
-      : fmt::format("features {:#x}", unknown);
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: needs {}, which {}", file.name(), what,
-        (unknown & ~kXxh3Pages) == 0 ? "only leaf files have, and this is a top file"
-                                     : "this library does not read"));
+      fmt::format("{}: needs {}, which this library does not read", file.name(),
+        unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
+                                     : fmt::format("features {:#x}", unknown)));
   }
   if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
     (header.flags & ~(kHasTime | kHasStep)) != 0)
@@ -193,12 +164,6 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   return header;
 }
 
-bool is_sorted_index(const Header& header, const SectionRecord& section, FileKind kind)
-{
-  return kind == FileKind::Leaf && (header.optional_features & kSortedIndexes) != 0 &&
-    section.kind == static_cast<std::uint32_t>(SectionKind::SortedIndex);
-}
-
 std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
@@ -223,9 +188,9 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + " is not in ascending order in the section table");
     }
-    // Other kinds belong to features that the file does not have or this library does not read.
-    const bool known = (s.kind >= 1 && s.kind <= 12) ||
-      (kind == FileKind::Top && (s.kind == 13 || s.kind == 14)) || is_sorted_index(header, s, kind);
+    // Other kinds are of later versions, or of no use in a file of this kind.
+    const SectionKindRow* row = find_section_kind(s.kind);
+    const bool known = row && belongs_in(*row, kind);
     if (!known && (s.flags & kMustUnderstand) != 0)
     {
       throw Error(ErrorCode::UnsupportedVersion,
@@ -253,7 +218,7 @@ std::vector<SectionRecord> read_sections(
       corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
     }
     const bool paged = (s.flags & kPaged) != 0;
-    if (known && paged != is_paged_kind(s.kind))
+    if (known && paged != row->paged)
     {
       corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
     }
@@ -481,7 +446,7 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
   }
   for (const SectionRecord& section : sections)
   {
-    if (!is_sorted_index(header, section, FileKind::Leaf))
+    if (section.kind != static_cast<std::uint32_t>(SectionKind::SortedIndex))
     {
       continue;
     }

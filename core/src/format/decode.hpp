@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "bat/file.hpp"
 #include "format/layout.hpp"
+#include "format/section_kinds.hpp"
 #include "io/random_access_file.hpp"
 #include "levels.hpp"
 #include "numbers.hpp"
@@ -23,13 +24,6 @@ namespace bat::format
 /// "BIN_EDGES 3": how messages call a section.
 [[nodiscard]] std::string describe(const SectionRecord& section);
 
-/// What a file is read as.
-enum class FileKind
-{
-  Leaf, ///< particles
-  Top   ///< of a dataset of several leaf files
-};
-
 /// By the magic and the features of the header; nothing if it has another magic or none. Checks no
 /// more.
 [[nodiscard]] std::optional<FileKind> peek_kind(const io::RandomAccessFile& file);
@@ -40,10 +34,6 @@ enum class FileKind
 /// Step 7: the checked section table, ordered by kind and index.
 [[nodiscard]] std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind = FileKind::Leaf);
-
-/// A SORTED_INDEX that is to be used: of a leaf file that has the feature.
-[[nodiscard]] bool is_sorted_index(
-  const Header& header, const SectionRecord& section, FileKind kind = FileKind::Leaf);
 
 [[nodiscard]] const SectionRecord* find_section(
   const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index = 0);

@@ -87,14 +87,10 @@ Header finish_header(std::vector<SectionRecord>& sections, std::uint64_t section
   const std::uint64_t table_bytes = sizeof(SectionRecord) * sections.size();
   Header header{};
   std::copy(std::begin(kMagic), std::end(kMagic), header.magic);
-  const bool indexed = std::any_of(sections.begin(), sections.end(),
-    [](const SectionRecord& s)
-    { return s.kind == static_cast<std::uint32_t>(SectionKind::SortedIndex); });
   header.version_major = kVersionMajor;
-  header.version_minor = (required_features & kXxh3Pages) != 0 ? kXxh3PagesMinor : 0;
+  header.version_minor = kVersionMinor;
   header.header_bytes = sizeof(header);
   header.required_features = required_features;
-  header.optional_features = indexed ? kSortedIndexes : 0;
   header.particle_count = particles;
   header.section_table_offset = section_table_offset;
   header.section_count = static_cast<std::uint32_t>(sections.size());

@@ -11,6 +11,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are read in pl
 
 inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'A', 'T', 0x0D, 0x0A, 0x1A, 0x0A };
 inline constexpr std::uint16_t kVersionMajor = 1;
+inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::uint64_t kPageBytes = 4096;              // section 2
 inline constexpr std::uint64_t kMaxParticles = 0xFFFFFFFFu;    // section 3: of a leaf file
 inline constexpr std::uint32_t kMaxLeafFiles = 1u << 24;       // section 15
@@ -50,15 +51,8 @@ static_assert(offsetof(Header, time) == 64 && offsetof(Header, header_checksum) 
 enum Feature : std::uint64_t
 {
   kSeveralLeafFiles = 1,
-  kCompressedChunks = 2,
-  kXxh3Pages = 4
+  kCompressedChunks = 2
 };
-
-/// Section 14, `optional_features`.
-inline constexpr std::uint64_t kSortedIndexes = 1;
-
-/// Section 14: the minor version of files with kXxh3Pages.
-inline constexpr std::uint16_t kXxh3PagesMinor = 2;
 
 enum HeaderFlag : std::uint32_t
 {

@@ -72,8 +72,7 @@ std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) con
   std::vector<std::uint32_t> sums(std::min<std::uint64_t>(kPageBytes / 4, pages - first));
   this->file_.read(
     this->section_.checksums_offset + 4 * (upper + first), sums.data(), 4 * sums.size());
-  if (page_checksum(this->hash_, sums.data(), 4 * sums.size()) !=
-    this->upper_[first / (kPageBytes / 4)])
+  if (page_checksum(sums.data(), 4 * sums.size()) != this->upper_[first / (kPageBytes / 4)])
   {
     corrupt(this->file_, "the page checksums of " + this->name_ + " are damaged");
   }
@@ -120,7 +119,7 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
       this->sums_ = this->section_.page_checksums(sums_first);
       this->sums_first_ = sums_first;
     }
-    if (page_checksum(this->section_.hash(), pages + begin, std::min(kPageBytes, bytes - begin)) !=
+    if (page_checksum(pages + begin, std::min(kPageBytes, bytes - begin)) !=
       this->sums_[page - sums_first])
     {
       corrupt(this->section_.file(),

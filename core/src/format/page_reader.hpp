@@ -1,5 +1,5 @@
 // Pages of a section, each checked against its checksum before anything in it is used (FORMAT.md
-// section 15).
+// section 6).
 #pragma once
 
 #include "bat/bytes.hpp"
@@ -50,10 +50,8 @@ class PagedSection
 {
 public:
   /// `name` is how messages call the section.
-  PagedSection(const io::RandomAccessFile& file, const Header& header, const SectionRecord& section,
-    std::string name)
+  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section, std::string name)
     : file_(file)
-    , hash_(page_hash(header))
     , section_(section)
     , name_(std::move(name))
   {
@@ -61,7 +59,6 @@ public:
   [[nodiscard]] const SectionRecord& record() const noexcept { return this->section_; }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
-  [[nodiscard]] PageHash hash() const noexcept { return this->hash_; }
 
   /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
   [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
@@ -71,7 +68,6 @@ public:
 
 private:
   const io::RandomAccessFile& file_;
-  PageHash hash_;
   SectionRecord section_;
   std::string name_;
   mutable std::once_flag marked_;
