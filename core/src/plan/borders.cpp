@@ -113,7 +113,8 @@ std::optional<Border> NodeRanks::find_border(
 std::pair<NodeRanks, NodeRanks> NodeRanks::divide(std::size_t axis, double split) const
 {
   std::pair<NodeRanks, NodeRanks> sides;
-  auto& [left, right] = sides;
+  NodeRanks& left = sides.first; // a lambda of C++17 captures no structured binding
+  NodeRanks& right = sides.second;
   left.ranks_ = right.ranks_ = this->ranks_;
   const auto add_larger_part = [&](RankBounds rank)
   {
