@@ -3,6 +3,7 @@
 #include "names.hpp"
 
 #include "bat/error.hpp"
+#include "bat/text.hpp"
 
 #include <fmt/ranges.h>
 

@@ -3,7 +3,6 @@
 #include "bat/error.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -86,18 +85,5 @@ std::string mesh_of(const std::string& child, bool is_domain)
   const std::size_t end = child.find_last_not_of("_-. ", last);
   const std::string word = end == std::string::npos ? "" : child.substr(0, end + 1);
   return contains(kPiecesThatSayNothing, word) ? "" : word;
-}
-
-bool is_utf8(const std::string& text)
-{
-  try
-  {
-    static_cast<void>(nlohmann::json(text).dump());
-    return true;
-  }
-  catch (const nlohmann::json::exception&)
-  {
-    return false;
-  }
 }
 }

@@ -39,6 +39,4 @@ struct SpeciesKey
 /// the channel's only mesh; for others that are domains, the name without the number at its end, or
 /// "" where that says nothing (block, box, patch, rank, ...).
 [[nodiscard]] std::string mesh_of(const std::string& child, bool is_domain);
-
-[[nodiscard]] bool is_utf8(const std::string& text);
 }

@@ -1,10 +1,9 @@
 #include "options.hpp"
 
-#include "names.hpp"
-
 #include "bat/error.hpp"
 #include "bat/insitu.hpp"
 #include "bat/query.hpp"
+#include "bat/text.hpp"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,8 @@
 // Texts that files hold: UTF-8 and JSON.
 #pragma once
 
+#include "bat/text.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,8 +10,6 @@
 
 namespace bat
 {
-[[nodiscard]] bool is_utf8(const std::string& text);
-
 /// What is to be known of the text of a JSON object without a look at its values.
 struct JsonObject
 {

@@ -1,5 +1,6 @@
 #include "agreement.hpp"
 #include "bat/insitu.hpp"
+#include "bat/text.hpp"
 #include "comm.hpp"
 #include "series_list.hpp"
 
@@ -29,11 +30,7 @@ void check_time(double time)
 // Names stand in lists and reports, which are JSON.
 void check_utf8(const std::string& text, const char* what)
 {
-  try
-  {
-    (void)nlohmann::json(text).dump();
-  }
-  catch (const nlohmann::json::exception&)
+  if (!is_utf8(text))
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} is no UTF-8: {}", what,
