@@ -3,15 +3,17 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir lib/cmake/ParaBAT)
+set_target_properties(bat_common PROPERTIES EXPORT_NAME common)
 set_target_properties(bat_core PROPERTIES EXPORT_NAME core)
 set_target_properties(bat_settings PROPERTIES EXPORT_NAME settings)
 set_target_properties(bat_capi PROPERTIES EXPORT_NAME capi)
-set(cxx_targets bat_core bat_settings)
+set(cxx_targets bat_common bat_core bat_settings)
 set(c_targets bat_capi)
 if (TARGET bat_mpi)
+  set_target_properties(bat_parallel PROPERTIES EXPORT_NAME parallel)
   set_target_properties(bat_mpi PROPERTIES EXPORT_NAME mpi)
   set_target_properties(bat_insitu PROPERTIES EXPORT_NAME insitu)
-  list(APPEND cxx_targets bat_mpi bat_insitu)
+  list(APPEND cxx_targets bat_parallel bat_mpi bat_insitu)
 endif ()
 if (TARGET bat_fortran)
   set_target_properties(bat_fortran PROPERTIES EXPORT_NAME fortran)
@@ -29,13 +31,16 @@ foreach (language IN ITEMS c cxx)
 endforeach ()
 install(TARGETS bat_info bat_validate RUNTIME DESTINATION bin COMPONENT library)
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/include/" "${PROJECT_BINARY_DIR}/core/include/"
-  DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+set(rooms common bat capi)
 if (TARGET bat_mpi)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/mpi/include/"
-    "${PROJECT_SOURCE_DIR}/core/insitu/include/"
-    DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+  list(APPEND rooms parallel bat/parallel insitu)
 endif ()
+foreach (room IN LISTS rooms)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${room}/include/"
+    DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+endforeach ()
+install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/"
+  DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.hpp")
 install(FILES "${PROJECT_SOURCE_DIR}/core/capi/python/bat.py"
   DESTINATION share/parabat/python COMPONENT library)
 

@@ -142,7 +142,7 @@ def forget_pages(names):
         os.close(descriptor)
 
 
-# --- core/mpi without ParaView, through bat.py
+# --- core/bat/parallel without ParaView, through bat.py
 
 _direct = None
 

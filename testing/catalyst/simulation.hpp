@@ -4,7 +4,7 @@
 #include "catalyst_host.h"
 
 #include "bat/catalyst_bat.h"
-#include "mpi/mpi_support.hpp"
+#include "bat/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // BuildOptions::flush, counted: this program's fsync stands before the system's.
 #include "bat/insitu.hpp"
-#include "mpi/mpi_support.hpp"
+#include "bat/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
-// Memory that a step takes beside the simulation's own: core/INSITU.md, "Memory".
+// Memory that a step takes beside the simulation's own: core/insitu/INSITU.md, "Memory".
 #include "bat/insitu.hpp"
-#include "mpi/mpi_support.hpp"
+#include "bat/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 

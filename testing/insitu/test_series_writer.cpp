@@ -1,6 +1,6 @@
 // Steps, species and the lists that ParaView opens.
 #include "bat/insitu.hpp"
-#include "mpi/mpi_support.hpp"
+#include "bat/parallel/mpi_support.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

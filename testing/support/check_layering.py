@@ -1,8 +1,12 @@
-"""Fails if a file includes what its layer must not know, or if a public header does not compile alone.
+"""Fails if an include goes up or sideways in the house, if a file includes what its folder must not
+know, or if a public header does not compile alone.
 
 Usage: check_layering.py SOURCE_DIR CXX GENERATED_INCLUDE_DIR
+       check_layering.py --draw SOURCE_DIR      prints the floors with the includes that there are
 """
 
+import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -10,88 +14,212 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 
-# Folder, and what no file below it may include.
-RULES = [
-    ("core/include", r"^(vtk|pq|Q[A-Z]|mpi\.h|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
-    ("core/src", r"^(vtk|pq|Q[A-Z]|mpi\.h)"),
-    ("core/tools", r"^(vtk|pq|Q[A-Z]|mpi\.h|format/|build/|query/|io/|plan/|file_impl)"),
-    # MPI is called in core/mpi, core/insitu and core/capi, and named in their headers.
-    ("core/mpi", r"^(vtk|pq|Q[A-Z])"),
-    ("core/mpi/include", r"^(tbb/|nlohmann|fmt/|xxhash|CLI/)"),
-    ("core/insitu", r"^(vtk|pq|Q[A-Z]|tbb/|format/|build/|query/|plan/|dataset/|file_impl)"),
-    ("core/insitu/include", r"^(nlohmann|fmt/)"),
-    # The C API is made of what everybody may call.
-    ("core/capi", r"^(vtk|pq|Q[A-Z]|tbb/|nlohmann|xxhash|CLI/|format/|build/|query/|io/|plan/|dataset/"
-                  r"|file_impl|levels\.hpp|bins\.hpp|numbers\.hpp|agreement|comm\.hpp|exchange|schema)"),
-    # The adaptor is made of what everybody may call, and calls MPI in one file.
-    ("catalyst_adaptor", r"^(vtk|pq|Q[A-Z]|mpi\.h|tbb/|xxhash|CLI/|format/|build/|query/|io/|plan/|dataset/"
-                         r"|file_impl|agreement|comm\.hpp|exchange|schema)"),
-    # Examples know what is installed.
-    ("core/examples", r"^(vtk|tbb/|nlohmann|fmt/|xxhash|CLI/)"),
-    ("reader_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
-    ("writer_plugin", r"^(mpi\.h|format/|build/|query/|io/|file_impl|levels\.hpp|bins\.hpp)"),
-    # Bytes of a file are decoded in one place: queries see records, never offsets.
-    ("core/src/build", r"^(query/|file_impl)"),
-    ("core/src/format", r"^(query/|build/|file_impl)"),
-    # A plan is a pure function of a summary.
-    ("core/src/plan", r"^(query/|build/|format/|io/|file_impl)"),
-    ("core/src/io", r"^(query/|build/|format/|file_impl)"),
+MPI = r"^mpi\.h$"
+VTK = r"^(vtk|pq|Q[A-Z])"
+LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/)"
+OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|insitu)/"
+
+# Folder, and what no file below it may include, whatever the floors.
+FORBIDDEN = [
+    ("core", VTK),
+    ("core/common", MPI),
+    ("core/bat/[^p]", MPI),
+    ("core/bat/plan", MPI),
+    ("core/tools", MPI + "|" + OWN_PRIVATE),
+    ("core/(common|parallel|bat|bat/parallel|insitu|capi)/include", LIBRARIES),
+    ("core/examples", LIBRARIES),
+    # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
+    ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),
+    ("catalyst_adaptor", VTK + "|" + MPI + r"|^(tbb/|xxhash|CLI/)|" + OWN_PRIVATE),
+    ("(reader|writer)_plugin", MPI + "|" + OWN_PRIVATE),
+    # Series are JSON and steps: what they know of particles, everybody may.
+    ("core/insitu", r"^(tbb/|bat/(format|tree|query|write|plan|libbat|dataset)/)"),
 ]
 
 # A file that may include what its folder may not.
 ALLOWED = {("catalyst_adaptor/src/communicator.cpp", "mpi.h"),
            # Bounds that ranks declare are in the metadata, which is JSON.
-           ("core/capi/src/bat_io.cpp", "nlohmann/json.hpp")}
+           ("core/capi/bat_io.cpp", "nlohmann/json.hpp")}
 
 
-def check_includes(source):
-    checked = 0
-    for folder, forbidden in RULES:
-        pattern = re.compile(forbidden)
+def read_floors(source):
+    """Returns {folder: (floor, what it knows)} and the arrows {(from, to)} that are allowed beside those that go down."""
+    floors, arrows = {}, set()
+    for line in (source / "testing/support/floors.txt").read_text().splitlines():
+        words = line.split("#")[0].split(None, 2)
+        if not words:
+            continue
+        if words[1] == "->":
+            arrows.add((words[0], words[2].strip()))
+        else:
+            floors[words[1]] = (float(words[0]), words[2] if len(words) > 2 else "")
+    return floors, arrows
+
+
+def folder_of(path, floors):
+    """Returns the deepest folder of the table that the path lies in."""
+    parts = path.split("/")
+    return next((folder for folder in ("/".join(parts[:i]) for i in range(len(parts) - 1, 0, -1)) if folder in floors), None)
+
+
+def files_below(source, folders):
+    for folder in sorted({folder.split("/")[0] for folder in folders}):
         for path in sorted((source / folder).rglob("*")):
-            if path.suffix not in (".hpp", ".cpp", ".h", ".cxx"):
+            if path.suffix in SOURCES:
+                yield path.relative_to(source).as_posix()
+
+
+def resolver(source, files):
+    """Returns a function that says which of our files an include of a file is, or None."""
+    roots = ["core"] + sorted({f.split("/include/")[0] + "/include" for f in files if "/include/" in f})
+    by_name = collections.defaultdict(list)
+    for f in files:
+        by_name[os.path.basename(f)].append(f)
+    known = set(files)
+
+    def resolve(file, name):
+        for root in [os.path.dirname(file)] + roots:
+            candidate = os.path.normpath(os.path.join(root, name))
+            if candidate in known:
+                return candidate
+        # CMake gives modules of the plugins each other's folders.
+        same_tree = [f for f in by_name.get(name, []) if f.split("/")[0] == file.split("/")[0]]
+        anywhere = same_tree or ([] if file.startswith("core/") else by_name.get(name, []))
+        return anywhere[0] if len(anywhere) == 1 else None
+    return resolve
+
+
+def arrows_between(source, floors):
+    """Yields (from folder, to folder, file, include) of each include that leaves its folder."""
+    files = list(files_below(source, floors))
+    resolve = resolver(source, files)
+    for file in files:
+        here = folder_of(file, floors)
+        for name in INCLUDE.findall((source / file).read_text()):
+            target = resolve(file, name)
+            there = target and folder_of(target, floors)
+            if here and there and here != there:
+                yield here, there, file, name
+
+
+def check_floors(source):
+    floors, allowed = read_floors(source)
+    files = list(files_below(source, floors))
+    for file in files:
+        if folder_of(file, floors) is None:
+            yield f"{file} is in no folder of testing/support/floors.txt"
+    for folder in floors:
+        if not any(folder_of(file, floors) == folder for file in files):
+            yield f"testing/support/floors.txt has {folder}, where there is no file"
+    used = set()
+    for here, there, file, name in arrows_between(source, floors):
+        if (here, there) in allowed:
+            used.add((here, there))
+        elif floors[there][0] >= floors[here][0]:
+            yield f"{file} includes {name}: from {here} (floor {floors[here][0]:g}) to {there} (floor {floors[there][0]:g})"
+    for here, there in sorted(allowed - used):
+        yield f"testing/support/floors.txt allows {here} -> {there}, which nothing uses"
+
+
+def check_circles(source):
+    """A header and its source are one unit; units include each other one way only."""
+    files = list(files_below(source, read_floors(source)[0]))
+    resolve = resolver(source, files)
+    unit = lambda file: os.path.splitext(file.replace("/include/bat/", "/"))[0]
+    below = collections.defaultdict(set)
+    for file in files:
+        for name in INCLUDE.findall((source / file).read_text()):
+            target = resolve(file, name)
+            if target and unit(target) != unit(file):
+                below[unit(file)].add(unit(target))
+
+    def path_to(start):
+        """Returns the shortest way from a unit back to itself, or None."""
+        ways = collections.deque([[start]])
+        seen = set()
+        while ways:
+            way = ways.popleft()
+            for there in sorted(below[way[-1]]):
+                if there == start:
+                    return way
+                if there not in seen:
+                    seen.add(there)
+                    ways.append(way + [there])
+        return None
+
+    told = set()
+    for start in sorted(below):
+        way = path_to(start)
+        if way and not told & set(way):
+            told |= set(way)
+            yield "a circle: " + " -> ".join(way + [start])
+
+
+def check_forbidden(source):
+    for folder, forbidden in FORBIDDEN:
+        inside, pattern, checked = re.compile(folder), re.compile(forbidden), 0
+        for file in files_below(source, ["core", "catalyst_adaptor", "reader_plugin", "writer_plugin"]):
+            if not inside.match(file):
                 continue
             checked += 1
-            relative = path.relative_to(source)
-            for name in INCLUDE.findall(path.read_text()):
-                if pattern.match(name) and (str(relative), name) not in ALLOWED:
-                    yield f"{relative} includes {name}"
-    if checked == 0:
-        yield "no file was checked"
+            for name in INCLUDE.findall((source / file).read_text()):
+                if pattern.match(name) and (file, name) not in ALLOWED:
+                    yield f"{file} includes {name}"
+        if checked == 0:
+            yield f"no file was checked in {folder}"
 
 
 def check_headers_alone(source, cxx, generated):
-    include = source / "core/include"
+    includes = [source / "catalyst_adaptor/include", *sorted(source.glob("core/**/include"))]
     with tempfile.TemporaryDirectory() as folder:
         def problem_of(header, compiler, flags, suffix):
             unit = pathlib.Path(folder) / f"alone{suffix}"
             unit.write_text(f'#include "{header}"\n')
             command = [*compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *flags,
-                       f"-I{include}", f"-I{generated}", str(unit)]
+                       *(f"-I{include}" for include in includes), f"-I{generated}", str(unit)]
             result = subprocess.run(command, capture_output=True, text=True)
             if result.returncode != 0:
                 return f"{header} does not compile alone as {suffix}:\n{result.stderr}"
             return None
 
         def problems():
-            for header in sorted(include.rglob("*.hpp")):
-                yield problem_of(header.relative_to(include), [cxx], ["-std=c++17"], ".cpp")
-            headers = [h.relative_to(include) for h in sorted(include.rglob("*.h"))]
-            # Without mpi.h: the compatibility header names no MPI type.
-            mpi_include = source / "core/mpi/include"
-            headers.append(mpi_include / "bat_io.h")
-            headers.append(source / "catalyst_adaptor/include/bat/catalyst_bat.h")
-            for header in headers:
-                yield problem_of(header, [cxx, "-x", "c"], ["-std=c99", "-Wpedantic"], ".c")
+            for path in (path for include in includes for path in sorted(include.rglob("*.h*"))):
+                header = path.relative_to(next(i for i in includes if i in path.parents))
+                # Headers that name MPI's types need more than this compiler.
+                if path.suffix == ".in" or needs_mpi(path):
+                    continue
+                if path.suffix == ".h":
+                    yield problem_of(header, [cxx, "-x", "c"], ["-std=c99", "-Wpedantic"], ".c")
                 yield problem_of(header, [cxx], ["-std=c++17", "-Wpedantic"], ".cpp")
+
+        def needs_mpi(path):
+            names = INCLUDE.findall(path.read_text())
+            found = [i / name for name in names for i in includes if (i / name).exists()]
+            return "mpi.h" in names or any(needs_mpi(f) for f in found)
 
         yield from filter(None, problems())
 
 
+def draw(source):
+    floors, allowed = read_floors(source)
+    found = collections.defaultdict(collections.Counter)
+    for here, there, _, _ in arrows_between(source, floors):
+        found[here][there] += 1
+    for folder, (floor, knows) in sorted(floors.items(), key=lambda f: (-f[1][0], f[0])):
+        print(f"{floor:4g}  {folder:30} {knows}")
+        for there in sorted(found[folder], key=lambda f: (-floors[f][0], f)):
+            mark = "  (allowed)" if (folder, there) in allowed else ""
+            print(f"      {'':4}-> {there} {found[folder][there]}{mark}")
+
+
 def main():
+    if sys.argv[1] == "--draw":
+        draw(pathlib.Path(sys.argv[2]))
+        return 0
     source, compiler, generated = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    problems = list(check_includes(source)) + list(check_headers_alone(source, compiler, generated))
+    problems = [*check_floors(source), *check_circles(source), *check_forbidden(source), *check_headers_alone(source, compiler, generated)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

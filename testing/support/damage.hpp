@@ -2,11 +2,11 @@
 #pragma once
 
 #include "bat/bat.hpp"
-#include "dataset/top_file.hpp"
-#include "file_impl.hpp"
-#include "format/checksum.hpp"
-#include "format/layout.hpp"
-#include "query/index_lookup.hpp"
+#include "bat/dataset/top_file.hpp"
+#include "bat/format/checksum.hpp"
+#include "bat/format/layout.hpp"
+#include "bat/query/index_lookup.hpp"
+#include "bat/tree/file_impl.hpp"
 #include "support/brute_force.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bat/bat.hpp"
-#include "dataset/dataset_folder.hpp"
-#include "dataset/top_writer.hpp"
+#include "bat/dataset/dataset_folder.hpp"
+#include "bat/dataset/top_writer.hpp"
 #include "support/clouds.hpp"
 #include "support/temp_dir.hpp"
 

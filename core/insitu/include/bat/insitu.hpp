@@ -1,4 +1,4 @@
-// Steps of a running simulation as series of .bat files (core/INSITU.md).
+// Steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
 #pragma once
 
 #include "bat/mpi.hpp"

@@ -1,0 +1,273 @@
+#include "bat/dataset/dataset_folder.hpp"
+
+#include "bat/dataset/top_file.hpp"
+#include "bat/error.hpp"
+#include "bat/format/checksum.hpp"
+#include "bat/writer.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace bat
+{
+namespace
+{
+constexpr char kDigits[] = "0123456789";
+
+bool consists_of(const std::string& text, const char* characters)
+{
+  return !text.empty() && text.find_first_not_of(characters) == std::string::npos;
+}
+
+bool is_leaf_file_name(const std::string& name)
+{
+  const std::size_t dash = name.find('-');
+  if (dash < 5 || dash == std::string::npos || name.size() < dash + 1 + 16 + 4 ||
+    !consists_of(name.substr(0, dash), kDigits) ||
+    !consists_of(name.substr(dash + 1, 16), "0123456789abcdef") ||
+    name.compare(name.size() - 4, 4, ".bat") != 0)
+  {
+    return false;
+  }
+  const std::string variant = name.substr(dash + 17, name.size() - 4 - (dash + 17));
+  return variant.empty() || (variant[0] == '-' && consists_of(variant.substr(1), kDigits));
+}
+
+// Throws Error if the folder cannot be listed.
+template <class IsOurs>
+std::vector<std::string> all_names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
+{
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+  {
+    std::string name = entry->path().filename().string();
+    if (is_ours(name))
+    {
+      names.push_back(std::move(name));
+    }
+  }
+  if (error)
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
+  }
+  return names;
+}
+
+// None if the folder cannot be listed.
+template <class IsOurs>
+std::vector<std::string> names_in(const std::filesystem::path& folder, const IsOurs& is_ours)
+{
+  try
+  {
+    return all_names_in(folder, is_ours);
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
+// Whether a file is a top file. Throws Error if that cannot be said because it is damaged.
+bool is_top(const io::RandomAccessFile& file)
+{
+  format::Header header{};
+  const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof(header)));
+  file.read(0, &header, have);
+  const std::size_t magic = std::min(have, sizeof(format::kMagic));
+  if (std::memcmp(header.magic, format::kMagic, magic) != 0 ||
+    (have == 0 && std::filesystem::path(file.name()).extension() != ".bat"))
+  {
+    return false;
+  }
+  if (have < sizeof(header) ||
+    header.header_checksum != format::checksum(&header, offsetof(format::Header, header_checksum)))
+  {
+    throw Error(ErrorCode::Corrupt, file.name() + ": the header is damaged");
+  }
+  return (header.required_features & format::kSeveralLeafFiles) != 0;
+}
+
+// Leaf files in the folder of `top` that the top file `other` refers to, by whatever name of that
+// folder. Throws Error if it is one and cannot be read.
+std::set<std::string> leaf_files_named_by(
+  const std::filesystem::path& other, const std::filesystem::path& top)
+{
+  auto source = std::make_unique<io::RandomAccessFile>(other);
+  if (!is_top(*source))
+  {
+    return {};
+  }
+  const TopFile file(std::move(source));
+  const std::filesystem::path wanted = leaves_folder(top);
+  std::map<std::string, bool> is_wanted; // folders, as they are named
+  std::set<std::string> names;
+  for (const std::string& name : file.leaf_files().names)
+  {
+    const std::filesystem::path path = other.parent_path() / name;
+    const auto [folder, is_new] = is_wanted.emplace(path.parent_path().string(), false);
+    if (is_new)
+    {
+      std::error_code gone; // then no leaf file is there
+      folder->second = std::filesystem::equivalent(path.parent_path(), wanted, gone);
+    }
+    if (folder->second)
+    {
+      names.insert(path.filename().string());
+    }
+  }
+  return names;
+}
+
+// Leaf files that top files beside `top` refer to; empty if one of them cannot be read, or is being
+// moved, which might refer to any.
+std::optional<std::set<std::string>> leaf_files_of_others(
+  const std::filesystem::path& beside, const std::filesystem::path& top)
+{
+  try
+  {
+    std::set<std::string> names;
+    for (const std::string& other : all_names_in(beside, [](const std::string&) { return true; }))
+    {
+      const std::filesystem::path path = beside / other;
+      std::error_code error;
+      const std::filesystem::file_type type = std::filesystem::symlink_status(path, error).type();
+      if (type == std::filesystem::file_type::none || type == std::filesystem::file_type::not_found)
+      {
+        return std::nullopt;
+      }
+      if (other != top.filename() && type == std::filesystem::file_type::regular &&
+        !io::is_temporary(other))
+      {
+        names.merge(leaf_files_named_by(path, top));
+      }
+    }
+    return names;
+  }
+  catch (const Error&)
+  {
+    return std::nullopt;
+  }
+}
+
+// Those of the unwanted leaf files that no other dataset can need. In a folder that is a link,
+// which others may share, only what the dataset had.
+std::vector<std::string> removable(const std::filesystem::path& beside,
+  const std::filesystem::path& top, const std::set<std::string>& unwanted,
+  const std::set<std::string>& replaced)
+{
+  std::vector<std::string> names;
+  if (unwanted.empty())
+  {
+    return names;
+  }
+  if (const auto needed = leaf_files_of_others(beside, top))
+  {
+    const bool is_link = std::filesystem::is_symlink(leaves_folder(top));
+    std::copy_if(unwanted.begin(), unwanted.end(), std::back_inserter(names),
+      [&](const std::string& name)
+      { return needed->count(name) == 0 && (!is_link || replaced.count(name) != 0); });
+  }
+  return names;
+}
+}
+
+std::filesystem::path leaves_folder(const std::filesystem::path& top)
+{
+  return top.parent_path() / (top.filename().string() + ".leaves");
+}
+
+std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant)
+{
+  return variant == 0 ? fmt::format("{:05}-{:016x}.bat", leaf, header_checksum)
+                      : fmt::format("{:05}-{:016x}-{}.bat", leaf, header_checksum, variant);
+}
+
+std::set<std::string> leaf_files_of(const std::filesystem::path& top)
+{
+  try
+  {
+    const std::filesystem::path file = io::follow_links(top);
+    return leaf_files_named_by(file, file);
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
+std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top)
+{
+  const std::vector<std::string> names = names_in(leaves_folder(top), is_leaf_file_name);
+  return { names.begin(), names.end() };
+}
+
+void remove_leftovers(const std::filesystem::path& path, const std::set<std::string>& keep,
+  const std::set<std::string>& replaced) noexcept
+{
+  try
+  {
+    const std::filesystem::path top = io::follow_links(path);
+    const std::filesystem::path beside =
+      top.has_parent_path() ? top.parent_path() : std::filesystem::path(".");
+    const std::string name = top.filename().string();
+    for (const std::string& temporary :
+      names_in(beside, [&](const std::string& n) { return io::is_temporary_of(n, name); }))
+    {
+      io::remove_if_abandoned(beside / temporary);
+    }
+    const std::filesystem::path folder = leaves_folder(top);
+    std::error_code none;
+    if (!std::filesystem::is_directory(folder, none))
+    {
+      return;
+    }
+    std::set<std::string> unwanted = leaf_files_in_folder(top);
+    for (const std::string& kept : keep)
+    {
+      unwanted.erase(kept);
+    }
+    for (const std::string& leaf : removable(beside, top, unwanted, replaced))
+    {
+      std::filesystem::remove(folder / leaf, none);
+    }
+    for (const std::string& temporary : names_in(folder, io::is_temporary))
+    {
+      io::remove_if_abandoned(folder / temporary);
+    }
+    if (!std::filesystem::is_symlink(folder, none))
+    {
+      std::filesystem::remove(folder, none); // only works on an empty one
+    }
+  }
+  catch (const std::exception&)
+  {
+    return; // out of memory or an unreadable folder: the leftovers stay for the next write
+  }
+}
+
+bool remove_dataset(const std::filesystem::path& path)
+{
+  const bool is_link = std::filesystem::is_symlink(path);
+  const std::set<std::string> leaf_files = is_link ? std::set<std::string>() : leaf_files_of(path);
+  std::error_code stays;
+  const bool removed = std::filesystem::remove(path, stays);
+  if (removed && !is_link)
+  {
+    remove_leftovers(path, {}, leaf_files);
+  }
+  return removed;
+}
+}

@@ -1,0 +1,240 @@
+// What the indices say of a query before it is asked.
+
+#include "bat/dataset.hpp"
+#include "bat/dataset/dataset_impl.hpp"
+#include "bat/format/levels.hpp"
+#include "bat/query/conditions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace bat
+{
+namespace
+{
+constexpr std::size_t kMostLeaves = 64;           ///< that are opened to estimate a spacing
+constexpr std::size_t kMostLeavesOfBudget = 1024; ///< or a quality, but for lists of values
+constexpr std::uint64_t kSampleParticles = 100000;
+
+// The highest quality up to `highest` whose count is at most `budget`. count(q) must not fall.
+double highest_within(
+  double highest, std::uint64_t budget, const std::function<std::uint64_t(double)>& count)
+{
+  if (count(highest) <= budget)
+  {
+    return highest;
+  }
+  double fits = 0;
+  double exceeds = highest;
+  for (int i = 0; i != 100 && std::nextafter(fits, exceeds) < exceeds; ++i)
+  {
+    const double middle = fits + (exceeds - fits) / 2;
+    (count(middle) <= budget ? fits : exceeds) = middle;
+  }
+  return fits;
+}
+
+// How many particles of a selection are of a quality, without looking at all of its spans.
+class CountsByQuality
+{
+public:
+  CountsByQuality(const DatasetSelection& selection, const std::vector<LeafInfo>& leaves)
+  {
+    for (const DatasetSelection::Part& part : selection.parts)
+    {
+      this->parts_.push_back({ part.selection.spans, leaves[part.leaf].particles, {} });
+      this->parts_.back().before.reserve(part.selection.spans.size());
+      std::uint64_t before = 0;
+      for (const Span& span : part.selection.spans)
+      {
+        this->parts_.back().before.push_back(before);
+        before += span.count;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t operator()(double quality) const
+  {
+    std::uint64_t sum = 0;
+    for (const Part& part : this->parts_)
+    {
+      const std::uint64_t end = count_at(quality, part.particles);
+      const auto after = std::partition_point(
+        part.spans.begin(), part.spans.end(), [end](const Span& span) { return span.first < end; });
+      if (after != part.spans.begin())
+      {
+        const auto last = static_cast<std::size_t>(after - part.spans.begin()) - 1;
+        sum += part.before[last] + std::min(part.spans[last].count, end - part.spans[last].first);
+      }
+    }
+    return sum;
+  }
+
+private:
+  struct Part
+  {
+    const std::vector<Span>& spans;
+    std::uint64_t particles;
+    std::vector<std::uint64_t> before; ///< particles in the spans before each
+  };
+  std::vector<Part> parts_;
+};
+
+// Distance between neighbours of `n` particles that are spread evenly in a box of these extents.
+double spacing_in(std::array<double, 3> extent, double n)
+{
+  std::sort(extent.begin(), extent.end(), std::greater<>());
+  const auto [a, b, c] = extent;
+  if (n < 1)
+  {
+    // A particle stands for several such boxes, which continue the way this one is flat or long.
+    const double dimensions = c > a / 4 ? 3 : b > a / 4 ? 2 : 1;
+    return spacing_in(extent, 1) * std::pow(n, -1 / dimensions);
+  }
+  const double in_space = std::cbrt(a * b * c / n);
+  if (c > 0 && in_space <= c)
+  {
+    return in_space;
+  }
+  const double in_plane = std::sqrt(a * b / n);
+  return b > 0 && in_plane <= b ? in_plane : a / n;
+}
+}
+
+double Dataset::quality_within(
+  const Query& query, std::uint64_t budget, const QueryOptions& options) const
+{
+  Query whole = query;
+  whole.part = 0;
+  whole.parts = 1;
+  whole.after_quality = 0;
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(this->impl_->conditions(whole));
+  const bool of_attributes = !query.ranges.empty() || !query.values.empty();
+  const bool of_list = std::any_of(query.values.begin(), query.values.end(),
+    [](const AttributeValues& list) { return !list.negated && list.ranges.empty(); });
+  // particles_at() rounds up in each leaf file.
+  const auto particles_of_leaves = [&](double q)
+  {
+    return std::accumulate(tasks.begin(), tasks.end(), std::uint64_t{ 0 },
+      [q](std::uint64_t sum, const Impl::Task& task)
+      { return sum + count_at(q, task.ranks.end - task.ranks.begin); });
+  };
+  const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
+  if (of_leaves == query.quality || (!query.box && query.shapes.empty() && !of_attributes) ||
+    (tasks.size() > kMostLeavesOfBudget && !of_list))
+  {
+    return of_leaves;
+  }
+  const auto bound_at = [&](double q)
+  {
+    whole.quality = q;
+    return this->upper_bound(whole, options);
+  };
+  // Qualities are even samples of space, so that the bound is nearly proportional.
+  const double all = static_cast<double>(std::max<std::uint64_t>(1, bound_at(query.quality)));
+  const auto limit = static_cast<double>(budget);
+  double found = limit >= all ? query.quality : query.quality * limit / all;
+  for (int i = 0; found > of_leaves; ++i)
+  {
+    const auto bound = static_cast<double>(bound_at(found));
+    if (bound <= limit)
+    {
+      break;
+    }
+    found = i == 8 ? of_leaves : found * std::min(limit / bound, 0.999);
+  }
+  found = std::max(found, of_leaves);
+  if (!of_attributes || found == query.quality)
+  {
+    return found;
+  }
+  whole.quality = std::min(query.quality, query.quality * kSampleParticles / all);
+  DatasetSelection sample = this->select(whole, options);
+  const auto matches = static_cast<double>(sample.count);
+  const double least = (matches - 3 * std::sqrt(matches)) * query.quality / whole.quality;
+  // It may be that everything fits. A few ids must not get lost in a sample.
+  const bool in_full = of_list || least <= limit;
+  // Above what the sample tells by three standard deviations. Between two levels space is not
+  // covered evenly, so that it has to be tried.
+  const double estimate = in_full
+    ? query.quality
+    : std::min(query.quality, whole.quality * limit / (matches + 3 * std::sqrt(matches) + 9));
+  if (sample.count <= budget && estimate > whole.quality)
+  {
+    whole.quality = estimate;
+    sample = this->select(whole, options);
+  }
+  if (sample.count <= budget)
+  {
+    return std::max(found, whole.quality);
+  }
+  return std::max(
+    found, highest_within(whole.quality, budget, CountsByQuality(sample, this->leaves())));
+}
+
+double Dataset::spacing(const Query& query, const QueryOptions& options) const
+{
+  Query whole = query;
+  whole.part = 0;
+  whole.parts = 1;
+  whole.after_quality = 0;
+  whole.ranges.clear();
+  whole.values.clear();
+  const query::Conditions conditions = this->impl_->conditions(whole);
+  const std::vector<Impl::Task> tasks = this->impl_->tasks(conditions);
+  struct Weighted
+  {
+    double spacing;
+    double particles;
+  };
+  std::vector<Weighted> found;
+  const std::size_t step = (tasks.size() + kMostLeaves - 1) / kMostLeaves;
+  for (std::size_t t = 0; t < tasks.size(); t += step)
+  {
+    std::vector<Region> regions;
+    Impl::reading(
+      tasks[t].leaf, options, [&] { regions = this->impl_->leaf(tasks[t].leaf).regions(); });
+    for (const Region& region : regions)
+    {
+      const Box& bounds = region.bounds;
+      if (query::relate(bounds.lower.data(), bounds.upper.data(), conditions.places) ==
+        query::Relation::Outside)
+      {
+        continue;
+      }
+      const auto particles = static_cast<double>(region.particles);
+      std::array<double, 3> extent{};
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        extent[axis] = region.bounds.upper[axis] - region.bounds.lower[axis];
+      }
+      if (particles * query.quality > 0)
+      {
+        found.push_back({ spacing_in(extent, particles * query.quality), particles });
+      }
+    }
+  }
+  if (found.empty())
+  {
+    return 0;
+  }
+  std::sort(found.begin(), found.end(),
+    [](const Weighted& a, const Weighted& b) { return a.spacing < b.spacing; });
+  const double half = std::accumulate(found.begin(), found.end(), 0.0,
+                        [](double sum, const Weighted& w) { return sum + w.particles; }) /
+    2;
+  double below = 0;
+  for (const Weighted& w : found)
+  {
+    below += w.particles;
+    if (below >= half)
+    {
+      return w.spacing;
+    }
+  }
+  return found.back().spacing;
+}
+}

@@ -1,0 +1,166 @@
+#include "bat/dataset/top_writer.hpp"
+
+#include "bat/format/encode.hpp"
+#include "bat/tree/bounds.hpp"
+#include "bat/tree/file_impl.hpp"
+#include "bat/write/shallow_tree.hpp"
+#include "common/numbers.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace bat
+{
+namespace
+{
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Box box_of(const format::LeafRecord& leaf)
+{
+  Box box;
+  const bool everything = (leaf.flags & format::kNonFinite) != 0;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = everything ? -kInfinity : leaf.lower[axis];
+    box.upper[axis] = everything ? kInfinity : leaf.upper[axis];
+  }
+  return box;
+}
+
+// Key records of the dataset: extremes over the leaf files.
+std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
+{
+  std::vector<format::KeyRecord> keys;
+  for (std::size_t a = 0; a != contents.attributes.size(); ++a)
+  {
+    const Attribute& attribute = contents.attributes[a];
+    const auto count = static_cast<int>(format::key_count(attribute.components));
+    for (int c = 0; c != count; ++c)
+    {
+      format::KeyRecord record{};
+      record.attribute = static_cast<std::uint32_t>(a);
+      record.component = static_cast<std::int16_t>(c == attribute.components ? -1 : c);
+      record.bin_count = 1;
+      const std::size_t k = keys.size();
+      const ValueClass type =
+        record.component < 0 ? ValueClass::Float : value_class(attribute.type);
+      dispatch(type,
+        [&](auto value)
+        {
+          using V = decltype(value);
+          auto minimum = from_bits<V>(contents.leaves[0].keys[k].minimum);
+          auto maximum = from_bits<V>(contents.leaves[0].keys[k].maximum);
+          for (const LeafEntry& leaf : contents.leaves)
+          {
+            minimum = std::min(minimum, from_bits<V>(leaf.keys[k].minimum));
+            maximum = std::max(maximum, from_bits<V>(leaf.keys[k].maximum));
+            record.flags |= static_cast<std::uint8_t>(leaf.keys[k].flags);
+          }
+          record.minimum = to_bits(minimum);
+          record.maximum = to_bits(maximum);
+        });
+      keys.push_back(record);
+    }
+  }
+  return keys;
+}
+}
+
+LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
+{
+  const File file = File::open(path);
+  const File::Impl& impl = file.impl();
+  LeafEntry entry;
+  entry.name = std::move(name);
+  entry.record.particles = file.particle_count();
+  entry.record.file_bytes = file.file_bytes();
+  entry.record.header_checksum = impl.header.header_checksum;
+  std::copy_n(impl.schema.head.lower, 3, entry.record.lower);
+  std::copy_n(impl.schema.head.upper, 3, entry.record.upper);
+  entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+  for (const format::TreeletRecord& treelet : impl.spatial_index().treelets)
+  {
+    entry.record.flags |= treelet.flags & format::kNonFinite;
+  }
+  for (const format::KeyRecord& key : impl.schema.keys)
+  {
+    entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
+  }
+  return entry;
+}
+
+std::vector<std::byte> encode_top(const TopContents& contents)
+{
+  std::vector<std::byte> bytes(sizeof(format::Header));
+  std::vector<format::SectionRecord> sections;
+  const auto align = [&] { bytes.resize((bytes.size() + 7) / 8 * 8); };
+  const auto append = [&](const void* data, std::size_t size)
+  {
+    const auto* from = static_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  };
+  const auto add = [&](format::SectionKind kind, const void* data, std::size_t size)
+  {
+    align();
+    sections.push_back(format::plain_section(kind, 0, bytes.size(), data, size));
+    append(data, size);
+  };
+
+  Box bounds = empty_box();
+  std::vector<Box> boxes;
+  std::uint64_t particles = 0;
+  for (const LeafEntry& leaf : contents.leaves)
+  {
+    particles += leaf.record.particles;
+    boxes.push_back(box_of(leaf.record));
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      bounds.lower[axis] = std::min(bounds.lower[axis], leaf.record.lower[axis]);
+      bounds.upper[axis] = std::max(bounds.upper[axis], leaf.record.upper[axis]);
+    }
+  }
+
+  format::SchemaHead head{};
+  head.position_type = static_cast<std::uint8_t>(contents.position_type);
+  std::copy(bounds.lower.begin(), bounds.lower.end(), head.lower);
+  std::copy(bounds.upper.begin(), bounds.upper.end(), head.upper);
+  const std::vector<std::byte> schema =
+    format::schema_bytes(head, contents.attributes, merge_keys(contents));
+  add(format::SectionKind::Schema, schema.data(), schema.size());
+  const std::string metadata = format::metadata_text(contents.metadata);
+  add(format::SectionKind::Metadata, metadata.data(), metadata.size());
+  const std::vector<format::NodeRecord> nodes = write::shallow_tree(boxes, bounds);
+  add(
+    format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
+
+  std::vector<std::byte> leaf_files;
+  const auto append_leaf = [&](const void* data, std::size_t size)
+  {
+    const auto* from = static_cast<const std::byte*>(data);
+    leaf_files.insert(leaf_files.end(), from, from + size);
+  };
+  const format::LeafFilesHead leaf_head{ static_cast<std::uint32_t>(contents.leaves.size()), 0 };
+  append_leaf(&leaf_head, sizeof(leaf_head));
+  for (const LeafEntry& leaf : contents.leaves)
+  {
+    append_leaf(&leaf.record, sizeof(leaf.record));
+  }
+  for (const LeafEntry& leaf : contents.leaves)
+  {
+    append_leaf(leaf.keys.data(), leaf.keys.size() * sizeof(format::LeafKeyRecord));
+  }
+  for (const LeafEntry& leaf : contents.leaves)
+  {
+    append_leaf(leaf.name.data(), leaf.name.size());
+  }
+  add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
+
+  align();
+  const format::Header header = format::finish_header(
+    sections, bytes.size(), particles, format::kSeveralLeafFiles, contents.time, contents.step);
+  append(sections.data(), sections.size() * sizeof(format::SectionRecord));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+}

@@ -1,0 +1,39 @@
+// Makes the top file of a dataset out of its finished leaf files.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/format/layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// What the top file says of one leaf file.
+struct LeafEntry
+{
+  format::LeafRecord record{};
+  std::vector<format::LeafKeyRecord> keys;
+  std::string name; ///< relative to the folder of the top file
+};
+
+/// Reads the entry from a finished leaf file. Throws as File::open does.
+[[nodiscard]] LeafEntry describe_leaf(const std::filesystem::path& file, std::string name);
+
+struct TopContents
+{
+  ScalarType position_type = ScalarType::Float32;
+  std::vector<Attribute> attributes; ///< keys are not looked at
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+  std::string metadata;          ///< JSON object, or empty
+  std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
+};
+
+/// The bytes of the top file (FORMAT.md section 15).
+[[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);
+}

@@ -1,0 +1,711 @@
+#include "bat/format/decode.hpp"
+
+#include "bat/format/checksum.hpp"
+#include "bat/format/index_layout.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <unordered_set>
+
+namespace bat::format
+{
+namespace
+{
+bool is_zero(const std::uint8_t* bytes, std::size_t count)
+{
+  return std::all_of(bytes, bytes + count, [](std::uint8_t b) { return b == 0; });
+}
+
+// Two comparisons: offset + bytes can wrap around in a hostile file.
+bool inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size)
+{
+  return offset <= size && bytes <= size - offset;
+}
+
+std::string hex(const unsigned char* bytes, std::size_t count)
+{
+  return fmt::format("{:02X}", fmt::join(bytes, bytes + count, " "));
+}
+
+// Refuses the file unless its checksum of `what` is that of the bytes.
+void check_sum(const io::RandomAccessFile& file, const std::string& what, std::uint64_t stored,
+  std::uint64_t computed)
+{
+  if (stored != computed)
+  {
+    corrupt(file,
+      fmt::format("the checksum of {} is {:016x}; its bytes give {:016x}", what, stored, computed));
+  }
+}
+}
+
+void corrupt(const io::RandomAccessFile& file, const std::string& what)
+{
+  throw Error(ErrorCode::Corrupt, file.name() + ": " + what);
+}
+
+std::string describe(const SectionRecord& section)
+{
+  const SectionKindRow* row = find_section_kind(section.kind);
+  if (!row)
+  {
+    return fmt::format("section {} of unknown kind {}", section.index, section.kind);
+  }
+  return row->numbered == Numbered::No ? std::string(row->name)
+                                       : fmt::format("{} {}", row->name, section.index);
+}
+
+std::string describe(const SectionRecord& section, const Schema& schema)
+{
+  const SectionKindRow* row = find_section_kind(section.kind);
+  if (row && row->numbered == Numbered::ByAttribute && section.index < schema.attributes.size())
+  {
+    return fmt::format("attribute '{}'", schema.attributes[section.index].name);
+  }
+  if (!row || row->numbered != Numbered::ByKey || section.index >= schema.keys.size())
+  {
+    return describe(section);
+  }
+  const KeyRecord& key = schema.keys[section.index];
+  const bat::Attribute& attribute = schema.attributes[key.attribute];
+  const bool is_component = attribute.components > 1 && key.component >= 0;
+  return fmt::format("{} of '{}{}'", row->name, attribute.name,
+    is_component ? fmt::format("[{}]", key.component) : std::string());
+}
+
+std::optional<FileKind> peek_kind(const io::RandomAccessFile& file)
+{
+  Header header{};
+  file.read(0, &header, std::min<std::uint64_t>(file.size(), sizeof(header)));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0)
+  {
+    return std::nullopt;
+  }
+  return (header.required_features & kSeveralLeafFiles) != 0 ? FileKind::Top : FileKind::Leaf;
+}
+
+Header read_header(const io::RandomAccessFile& file, FileKind kind)
+{
+  Header header{};
+  const std::uint64_t size = file.size();
+  const auto have = static_cast<std::size_t>(std::min<std::uint64_t>(size, sizeof(header)));
+  file.read(0, &header, have);
+  const std::size_t magic = std::min(have, sizeof(kMagic));
+  if (std::memcmp(header.magic, kMagic, magic) != 0)
+  {
+    throw Error(ErrorCode::NotABatFile,
+      fmt::format("{}: not a BAT file, its first bytes are {} and not {}", file.name(),
+        hex(header.magic, magic), hex(kMagic, sizeof(kMagic))));
+  }
+  if (have >= 10 && header.version_major != kVersionMajor)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: format version {}.{}; this library reads version {}", file.name(),
+        header.version_major, header.version_minor, kVersionMajor));
+  }
+  if (have < sizeof(header))
+  {
+    throw Error(ErrorCode::Truncated,
+      size == 0 ? file.name() + ": the file is empty"
+                : fmt::format("{}: the header has {} bytes, the file only {}", file.name(),
+                    sizeof(header), size));
+  }
+  check_sum(file, "the header", header.header_checksum,
+    checksum(&header, offsetof(Header, header_checksum)));
+  const std::uint64_t needed = header.required_features;
+  if (kind == FileKind::Leaf && needed == kSeveralLeafFiles)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      file.name() +
+        ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
+  }
+  const std::uint64_t known = kind == FileKind::Leaf ? 0 : std::uint64_t{ kSeveralLeafFiles };
+  const std::uint64_t unknown = needed & ~known;
+  if (unknown != 0)
+  {
+    throw Error(ErrorCode::UnsupportedVersion,
+      fmt::format("{}: needs {}, which this library does not read", file.name(),
+        unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
+                                     : fmt::format("features {:#x}", unknown)));
+  }
+  if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
+    (header.flags & ~(kHasTime | kHasStep)) != 0)
+  {
+    corrupt(file, "the header has reserved bits set or another size than 128");
+  }
+  if ((!(header.flags & kHasTime) && to_bits(header.time) != 0) ||
+    (!(header.flags & kHasStep) && header.step != 0))
+  {
+    corrupt(file, "the header has a time or step that is not marked as valid");
+  }
+  if (header.file_bytes > size)
+  {
+    throw Error(ErrorCode::Truncated,
+      fmt::format(
+        "{}: the file has {} bytes; its header promises {}", file.name(), size, header.file_bytes));
+  }
+  if (header.file_bytes < size)
+  {
+    corrupt(
+      file, fmt::format("the file has {} bytes; its header promises {}", size, header.file_bytes));
+  }
+  const std::uint64_t most = kind == FileKind::Leaf ? kMaxParticles : kMaxParticles * kMaxLeafFiles;
+  if (header.particle_count > most)
+  {
+    corrupt(file, fmt::format("{} particles; at most {} are allowed", header.particle_count, most));
+  }
+  return header;
+}
+
+std::vector<SectionRecord> read_sections(
+  const io::RandomAccessFile& file, const Header& header, FileKind kind)
+{
+  const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
+  if (header.section_table_offset % 8 != 0 || header.section_table_offset < sizeof(Header) ||
+    !inside(header.section_table_offset, bytes, file.size()))
+  {
+    corrupt(file,
+      fmt::format("the section table, {} records at offset {}, is outside a file of {} bytes",
+        header.section_count, header.section_table_offset, file.size()));
+  }
+  std::vector<SectionRecord> sections(header.section_count);
+  file.read(header.section_table_offset, sections.data(), bytes);
+  check_sum(
+    file, "the section table", header.section_table_checksum, checksum(sections.data(), bytes));
+  for (std::size_t i = 0; i != sections.size(); ++i)
+  {
+    const SectionRecord& s = sections[i];
+    const std::string name = describe(s);
+    if (i != 0 &&
+      std::tie(sections[i - 1].kind, sections[i - 1].index) >= std::tie(s.kind, s.index))
+    {
+      corrupt(file, name + " is not in ascending order in the section table");
+    }
+    // Other kinds are of later versions, or of no use in a file of this kind.
+    const SectionKindRow* row = find_section_kind(s.kind);
+    const bool known = row && belongs_in(*row, kind);
+    if (!known && (s.flags & kMustUnderstand) != 0)
+    {
+      throw Error(ErrorCode::UnsupportedVersion,
+        fmt::format(
+          "{}: has {} (kind {}), which must be understood and is not", file.name(), name, s.kind));
+    }
+    if ((s.flags & ~(kPaged | kMustUnderstand)) != 0 || s.reserved != 0)
+    {
+      corrupt(file, name + " has reserved bits set");
+    }
+    if (known && s.encoding != 0)
+    {
+      throw Error(ErrorCode::UnsupportedVersion,
+        fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(),
+          name, s.encoding));
+    }
+    if (s.offset % 8 != 0 || s.offset < sizeof(Header) || !inside(s.offset, s.bytes, file.size()))
+    {
+      corrupt(file,
+        fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
+          s.offset, file.size()));
+    }
+    if (known && s.raw_bytes != s.bytes)
+    {
+      corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
+    }
+    const bool paged = (s.flags & kPaged) != 0;
+    if (known && paged != row->paged)
+    {
+      corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
+    }
+    if (paged ? s.checksums_offset % 8 != 0 || s.checksums_offset < sizeof(Header) ||
+          !inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size())
+              : s.checksums_offset != 0)
+    {
+      corrupt(file,
+        fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
+          s.checksums_offset, file.size()));
+    }
+  }
+  return sections;
+}
+
+const SectionRecord* find_section(
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index)
+{
+  const auto wanted = std::make_tuple(static_cast<std::uint32_t>(kind), index);
+  const auto found = std::lower_bound(sections.begin(), sections.end(), wanted,
+    [](const SectionRecord& s, const auto& key) { return std::tie(s.kind, s.index) < key; });
+  return found != sections.end() && std::tie(found->kind, found->index) == wanted ? &*found
+                                                                                  : nullptr;
+}
+
+std::vector<std::byte> read_plain(const io::RandomAccessFile& file, const SectionRecord& section)
+{
+  return read_plain(file, section, describe(section));
+}
+
+std::vector<std::byte> read_plain(
+  const io::RandomAccessFile& file, const SectionRecord& section, const std::string& name)
+{
+  std::vector<std::byte> bytes(section.bytes);
+  file.read(section.offset, bytes.data(), bytes.size());
+  check_sum(file, name, section.checksum, checksum(bytes.data(), bytes.size()));
+  return bytes;
+}
+
+std::string read_text(
+  const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, SectionKind kind)
+{
+  const SectionRecord* section = find_section(sections, kind);
+  if (!section)
+  {
+    return {};
+  }
+  const std::vector<std::byte> bytes = read_plain(file, *section);
+  return { reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+}
+
+namespace
+{
+// Reads a section front to back.
+class SectionReader
+{
+public:
+  SectionReader(const io::RandomAccessFile& file, const char* name, std::vector<std::byte> bytes)
+    : file_(file)
+    , name_(name)
+    , bytes_(std::move(bytes))
+  {
+  }
+
+  [[nodiscard]] std::uint64_t left() const { return this->bytes_.size() - this->at_; }
+
+  template <class Record>
+  Record next(const char* what)
+  {
+    Record record;
+    this->take(sizeof(record), what);
+    std::memcpy(&record, this->bytes_.data() + this->at_ - sizeof(record), sizeof(record));
+    return record;
+  }
+
+  std::string next_text(std::uint32_t bytes)
+  {
+    this->take(bytes, "a name");
+    return { reinterpret_cast<const char*>(this->bytes_.data()) + this->at_ - bytes, bytes };
+  }
+
+private:
+  void take(std::uint64_t bytes, const char* what)
+  {
+    if (bytes > this->left())
+    {
+      corrupt(this->file_, fmt::format("{} ends inside {}", this->name_, what));
+    }
+    this->at_ += bytes;
+  }
+
+  const io::RandomAccessFile& file_;
+  const char* name_;
+  std::vector<std::byte> bytes_;
+  std::uint64_t at_ = 0;
+};
+
+const SectionRecord& require(const io::RandomAccessFile& file,
+  const std::vector<SectionRecord>& sections, SectionKind kind, std::uint32_t index,
+  std::uint64_t bytes)
+{
+  const SectionRecord* section = find_section(sections, kind, index);
+  if (!section)
+  {
+    SectionRecord missing{};
+    missing.kind = static_cast<std::uint32_t>(kind);
+    missing.index = index;
+    corrupt(file, describe(missing) + " is missing");
+  }
+  if (section->bytes != bytes)
+  {
+    corrupt(file,
+      fmt::format("{} has {} bytes; {} are needed", describe(*section), section->bytes, bytes));
+  }
+  return *section;
+}
+
+// What stands for the box of no particle at all.
+bool is_no_box(const double (&lower)[3], const double (&upper)[3])
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  return std::all_of(lower, lower + 3, [](double x) { return x == inf; }) &&
+    std::all_of(upper, upper + 3, [](double x) { return x == -inf; });
+}
+
+bool is_finite_box(const double (&lower)[3], const double (&upper)[3])
+{
+  bool good = true;
+  for (int axis = 0; axis != 3; ++axis)
+  {
+    good = good && std::isfinite(lower[axis]) && std::isfinite(upper[axis]) &&
+      lower[axis] <= upper[axis];
+  }
+  return good;
+}
+
+void check_head(
+  const io::RandomAccessFile& file, const Header& header, const SchemaHead& head, FileKind kind)
+{
+  const auto check = [&](bool good, const std::string& what)
+  {
+    if (!good)
+    {
+      corrupt(file, "SCHEMA: " + what);
+    }
+  };
+  check(head.attribute_count <= kMaxAttributes,
+    fmt::format("{} attributes; at most {} are allowed", head.attribute_count, kMaxAttributes));
+  if (kind == FileKind::Top)
+  {
+    check(head.level_count == 0 && head.treelet_count == 0 && head.block_count == 0 &&
+        head.block_particles == 0,
+      "a top file has levels, treelets or blocks");
+  }
+  check(kind == FileKind::Top || (head.level_count >= 1 && head.level_count <= kMaxLevels),
+    fmt::format("{} levels; 1 to {} are allowed", head.level_count, kMaxLevels));
+  check(kind == FileKind::Top ||
+      (head.treelet_count <= header.particle_count &&
+        (head.treelet_count == 0) == (header.particle_count == 0)),
+    fmt::format("{} treelets for {} particles", head.treelet_count, header.particle_count));
+  check(kind == FileKind::Top ||
+      (head.block_particles >= 1 && head.block_particles <= kMaxBlockParticles),
+    fmt::format(
+      "{} particles per block; 1 to {} are allowed", head.block_particles, kMaxBlockParticles));
+  check(head.block_count <= header.particle_count && head.block_count >= head.treelet_count,
+    fmt::format("{} blocks for {} treelets and {} particles", head.block_count, head.treelet_count,
+      header.particle_count));
+  check(head.position_type == 9 || head.position_type == 10,
+    fmt::format("position type {}; 9 and 10 are allowed", head.position_type));
+  check(is_zero(head.reserved, sizeof(head.reserved)), "reserved bytes are not zero");
+  check(is_no_box(head.lower, head.upper) || is_finite_box(head.lower, head.upper),
+    "the bounds are not a box");
+}
+
+template <class V>
+bool is_value(std::uint64_t bits)
+{
+  if constexpr (std::is_same_v<V, double>)
+  {
+    return !std::isnan(from_bits<double>(bits));
+  }
+  else
+  {
+    (void)bits;
+    return true;
+  }
+}
+
+// LEVELS, and that every section that the schema implies is there and has its size.
+void read_levels(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, Schema& schema)
+{
+  const std::uint64_t n = header.particle_count;
+  const std::uint64_t treelets = schema.head.treelet_count;
+  const std::uint64_t blocks = schema.head.block_count;
+  const SectionRecord& levels = require(
+    file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
+  schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
+  require(file, sections, SectionKind::ShallowTree, 0,
+    treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
+  require(file, sections, SectionKind::Treelets, 0, treelets * sizeof(TreeletRecord));
+  require(file, sections, SectionKind::BlockBoxes, 0, blocks * sizeof(BlockBoxRecord));
+  require(file, sections, SectionKind::Positions, 0,
+    n * 3 * size_of(static_cast<ScalarType>(schema.head.position_type)));
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    const bat::Attribute& a = schema.attributes[k];
+    require(file, sections, SectionKind::Attribute, k,
+      n * size_of(a.type) * static_cast<std::uint64_t>(a.components));
+  }
+  for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
+  {
+    const KeyRecord& key = schema.keys[k];
+    require(file, sections, SectionKind::BinEdges, k, 8 * (key.bin_count - std::uint64_t{ 1 }));
+    require(file, sections, SectionKind::TreeletKeys, k, treelets * sizeof(TreeletKeyRecord));
+    if (key.bitmap_bytes != 0)
+    {
+      require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
+    }
+    if (key.bitmap_bytes == 1 || key.bitmap_bytes == 2)
+    {
+      require(file, sections, SectionKind::BitmapDictionary, k,
+        std::uint64_t{ key.dictionary_count } * 4);
+    }
+  }
+  for (const SectionRecord& section : sections)
+  {
+    if (section.kind != static_cast<std::uint32_t>(SectionKind::SortedIndex))
+    {
+      continue;
+    }
+    if (section.index >= schema.keys.size())
+    {
+      corrupt(file, fmt::format("{}: there are {} keys", describe(section), schema.keys.size()));
+    }
+    require(file, sections, SectionKind::SortedIndex, section.index, index_bytes(n));
+    const std::uint32_t attribute = schema.keys[section.index].attribute;
+    schema.attributes[attribute]
+      .keys[section.index - schema.first_keys[attribute]]
+      .has_sorted_index = true;
+  }
+}
+}
+
+Schema read_schema(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, FileKind kind)
+{
+  const SectionRecord* section = find_section(sections, SectionKind::Schema);
+  if (!section)
+  {
+    corrupt(file, "SCHEMA is missing");
+  }
+  SectionReader reader(file, "SCHEMA", read_plain(file, *section));
+  Schema schema;
+  schema.head = reader.next<SchemaHead>("its head");
+  check_head(file, header, schema.head, kind);
+
+  std::vector<std::uint32_t> name_bytes;
+  std::uint64_t keys = 0;
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    const auto record = reader.next<AttributeRecord>("an attribute");
+    if (record.type < 1 || record.type > 10 || record.components < 1 ||
+      record.components > kMaxComponents || record.reserved != 0 || record.name_bytes < 1 ||
+      record.name_bytes > 65535 || record.first_key != keys)
+    {
+      corrupt(file, fmt::format("SCHEMA: the record of attribute {} breaks a rule", k));
+    }
+    bat::Attribute attribute;
+    attribute.type = static_cast<ScalarType>(record.type);
+    attribute.components = record.components;
+    attribute.role = record.role;
+    attribute.host_type = record.host_type;
+    schema.attributes.push_back(std::move(attribute));
+    schema.first_keys.push_back(record.first_key);
+    name_bytes.push_back(record.name_bytes);
+    keys += record.components == 1 ? 1u : record.components + 1u;
+  }
+  if (schema.head.key_count != keys)
+  {
+    corrupt(
+      file, fmt::format("SCHEMA: {} keys; the attributes have {}", schema.head.key_count, keys));
+  }
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    bat::Attribute& attribute = schema.attributes[k];
+    const int count = attribute.components == 1 ? 1 : attribute.components + 1;
+    for (int c = 0; c != count; ++c)
+    {
+      const auto record = reader.next<KeyRecord>("a key");
+      const int component = c == attribute.components ? -1 : c;
+      const bool numbered = record.bitmap_bytes == 1 || record.bitmap_bytes == 2;
+      const ValueClass type = component < 0 ? ValueClass::Float : value_class(attribute.type);
+      if (record.attribute != k || record.component != component ||
+        !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
+        (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
+        record.dictionary_count > (record.bitmap_bytes == 1 ? 256u
+                                      : numbered            ? 65536u
+                                                            : 0u) ||
+        (kind == FileKind::Top && (record.bitmap_bytes != 0 || record.bin_count != 1)) ||
+        record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
+        (type == ValueClass::Float && !is_value<double>(record.maximum)))
+      {
+        corrupt(
+          file, fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
+      }
+      attribute.keys.push_back({ component, number_from_bits(record.minimum, type),
+        number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0, false });
+      schema.keys.push_back(record);
+    }
+  }
+  std::unordered_set<std::string> names;
+  for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
+  {
+    std::string name = reader.next_text(name_bytes[k]);
+    if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
+    {
+      corrupt(file,
+        fmt::format(
+          "SCHEMA: the name of attribute {} occurs twice, has a zero byte, or is not UTF-8", k));
+    }
+    schema.attributes[k].name = std::move(name);
+  }
+  if (reader.left() != 0)
+  {
+    corrupt(file, fmt::format("SCHEMA has {} bytes too many", reader.left()));
+  }
+
+  if (kind == FileKind::Leaf)
+  {
+    read_levels(file, header, sections, schema);
+  }
+  return schema;
+}
+
+namespace
+{
+// Inside the folder of the top file: a name in a hostile file must not reach elsewhere. And in one
+// spelling only, so that names can be compared.
+bool is_leaf_name(const std::string& name)
+{
+  if (name.find('\0') != std::string::npos)
+  {
+    return false;
+  }
+  for (std::size_t begin = 0; begin <= name.size();)
+  {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..")
+    {
+      return false;
+    }
+    begin = end + 1;
+  }
+  return true;
+}
+}
+
+LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, const Schema& schema)
+{
+  const SectionRecord* section = find_section(sections, SectionKind::LeafFiles);
+  if (!section)
+  {
+    corrupt(file, "LEAF_FILES is missing");
+  }
+  SectionReader reader(file, "LEAF_FILES", read_plain(file, *section));
+  const auto head = reader.next<LeafFilesHead>("its head");
+  const std::uint64_t keys = schema.keys.size();
+  if (head.leaf_count < 1 || head.leaf_count > kMaxLeafFiles || head.reserved != 0 ||
+    head.leaf_count > reader.left() / (sizeof(LeafRecord) + keys * sizeof(LeafKeyRecord)))
+  {
+    corrupt(file,
+      fmt::format("LEAF_FILES: {} leaf files of {} keys do not fit in {} bytes", head.leaf_count,
+        keys, section->bytes));
+  }
+  LeafFiles files;
+  std::uint64_t particles = 0;
+  std::vector<bool> non_finite;
+  for (std::uint32_t i = 0; i != head.leaf_count; ++i)
+  {
+    const auto leaf = reader.next<LeafRecord>("a leaf file");
+    const bool empty = (leaf.flags & kNonFinite) != 0 && is_no_box(leaf.lower, leaf.upper);
+    if (leaf.particles < 1 || leaf.particles > kMaxParticles || (leaf.flags & ~kNonFinite) != 0 ||
+      leaf.name_bytes < 1 || !(empty || is_finite_box(leaf.lower, leaf.upper)))
+    {
+      corrupt(file, fmt::format("LEAF_FILES: the record of leaf file {} breaks a rule", i));
+    }
+    particles += leaf.particles;
+    non_finite.push_back((leaf.flags & kNonFinite) != 0);
+    files.leaves.push_back(leaf);
+  }
+  if (particles != header.particle_count)
+  {
+    corrupt(file,
+      fmt::format("LEAF_FILES add up to {} particles; the header promises {}", particles,
+        header.particle_count));
+  }
+  for (std::uint64_t i = 0; i != head.leaf_count * keys; ++i)
+  {
+    const auto key = reader.next<LeafKeyRecord>("a key");
+    const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
+    if ((key.flags & ~kHasNaN) != 0 || key.reserved != 0 ||
+      (is_float && (!is_value<double>(key.minimum) || !is_value<double>(key.maximum))))
+    {
+      corrupt(file,
+        fmt::format(
+          "LEAF_FILES: the record of key {} of leaf file {} breaks a rule", i % keys, i / keys));
+    }
+    files.keys.push_back(key);
+  }
+  std::unordered_set<std::string> names;
+  for (std::uint32_t i = 0; i != head.leaf_count; ++i)
+  {
+    files.names.push_back(reader.next_text(files.leaves[i].name_bytes));
+    if (!is_leaf_name(files.names.back()) || !names.insert(files.names.back()).second)
+    {
+      corrupt(file,
+        fmt::format(
+          "LEAF_FILES: the name of leaf file {} is not one inside the folder, or occurs twice", i));
+    }
+  }
+  if (reader.left() != 0)
+  {
+    corrupt(file, fmt::format("LEAF_FILES has {} bytes too many", reader.left()));
+  }
+  const SectionRecord& tree = require(file, sections, SectionKind::AggregationTree, 0,
+    (2 * std::uint64_t{ head.leaf_count } - 1) * sizeof(NodeRecord));
+  files.nodes = read_records<NodeRecord>(file, tree);
+  (void)check_tree(file, "AGGREGATION_TREE", files.nodes, non_finite);
+  return files;
+}
+
+std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file, const char* what,
+  const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite)
+{
+  std::vector<std::uint32_t> leaf_nodes;
+  for (std::size_t i = 0; i != nodes.size(); ++i)
+  {
+    const NodeRecord& node = nodes[i];
+    const auto bad = [&](const char* problem)
+    { corrupt(file, fmt::format("{}: node {} {}", what, i, problem)); };
+    if (node.first_treelet != leaf_nodes.size())
+    {
+      bad("begins with the wrong treelet");
+    }
+    if (i == 0 ? node.skip != nodes.size() : (node.skip <= i || node.skip > nodes.size()))
+    {
+      bad("has a subtree that ends outside of the tree");
+    }
+    bool finite = true;
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      if (!(node.lower[axis] <= node.upper[axis]))
+      {
+        bad("has no box");
+      }
+      finite = finite && std::isfinite(node.lower[axis]) && std::isfinite(node.upper[axis]);
+    }
+    if (node.skip == i + 1)
+    {
+      if (leaf_nodes.size() == non_finite.size())
+      {
+        bad("is a leaf too many");
+      }
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      if (non_finite[leaf_nodes.size()]
+          ? !std::all_of(node.lower, node.lower + 3, [](double x) { return x == -inf; }) ||
+            !std::all_of(node.upper, node.upper + 3, [](double x) { return x == inf; })
+          : !finite)
+      {
+        bad("has a box that does not fit the flags of its leaf");
+      }
+      leaf_nodes.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const std::uint32_t right = nodes[i + 1].skip; // i + 1 exists: skip > i + 1
+    if (right >= node.skip || nodes[right].skip != node.skip)
+    {
+      bad("has children that do not fill its subtree");
+    }
+  }
+  if (leaf_nodes.size() != non_finite.size())
+  {
+    corrupt(file, fmt::format("{} has too few leaves", what));
+  }
+  return leaf_nodes;
+}
+}

@@ -1,0 +1,162 @@
+// One open .bat file: what it holds, and queries on it.
+#pragma once
+
+#include "bat/bytes.hpp"
+#include "bat/error.hpp"
+#include "bat/query.hpp"
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat
+{
+/// A number per particle that ranges can be asked of (FORMAT.md section 11).
+struct Key
+{
+  int component = 0;    ///< -1 for the magnitude
+  Number minimum = 0.0; ///< of all values that are not NaN; minimum > maximum if there are none
+  Number maximum = 0.0;
+  bool has_nan = false;
+  bool has_sorted_index = false; ///< of one leaf file; a dataset of several does not say
+};
+
+struct Attribute
+{
+  std::string name;
+  ScalarType type = ScalarType::Float64;
+  int components = 1;
+  std::uint8_t role = 0;       ///< hint, see AttributeView
+  std::uint32_t host_type = 0; ///< hint, see AttributeView
+  std::vector<Key> keys;       ///< one for a scalar; components, then the magnitude, for a vector
+};
+
+struct OpenOptions
+{
+  /// Told of every read from the file (offset, bytes), possibly from several threads at once.
+  std::function<void(std::uint64_t, std::uint64_t)> on_read;
+  /// Maps files into memory instead of reading them: queries copy straight out of the page cache,
+  /// and File::map_positions() and map_attribute() give whole columns without a copy (of a Dataset:
+  /// those of its leaf_file()s). Only for files that nobody changes in place: a file that is found
+  /// cut short gives Error{Truncated} as ever, but one that is cut short while it is being looked
+  /// at, or on a disk that fails, ends the process with SIGBUS. A page is checked when it is first
+  /// used and not again as long as the file is open; pages that are read are checked each time.
+  /// Files of the paper's library are read all the same. Writers of this library replace files and
+  /// never change them.
+  bool map = false;
+};
+
+struct QueryOptions
+{
+  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the answer.
+  int threads = 0;
+  /// Asks a Dataset to go on without leaf files that are missing or damaged: called with the number
+  /// of each and what is wrong with it, possibly from several threads at once. select() and
+  /// estimates leave its particles out; read_*() leaves its rows as they are, and what they hold
+  /// means nothing. Without it the error is thrown, and so are in any case errors that are not the
+  /// file's: UnsupportedVersion, InvalidArgument, OutOfMemory. File does not look at it.
+  std::function<void(std::size_t, const Error&)> on_damage = nullptr;
+};
+
+/// An open file. Opening reads a few KiB, whatever the number of particles; the index is read when
+/// a query first needs it. Every byte is checked against its checksum before it is used (of a
+/// mapped file: when its page is first used), so a damaged file gives Error{Corrupt} and never a
+/// wrong particle. Unless OpenOptions::map asks for it, data is read, not mapped: a file that
+/// shrinks while open gives Error{Truncated}. All const functions may be called concurrently.
+/// Movable.
+class File
+{
+public:
+  /// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
+  static File open(const std::filesystem::path& path, const OpenOptions& options = {});
+  /// The same for bytes in memory; `name` stands for the path in messages.
+  static File from_memory(Bytes bytes, std::string name);
+  static File from_memory(std::vector<std::byte> bytes, std::string name);
+  /// True if the file begins as a .bat file of any version. Never throws.
+  static bool has_magic(const std::filesystem::path& path) noexcept;
+
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  ~File();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept;
+  [[nodiscard]] std::string format_version() const; ///< "1.2"
+  [[nodiscard]] std::uint64_t particle_count() const noexcept;
+  [[nodiscard]] ScalarType position_type() const noexcept;
+  /// Box of the particles whose coordinates are all finite; empty if there are none.
+  [[nodiscard]] std::optional<Box> bounds() const noexcept;
+  [[nodiscard]] std::optional<double> time() const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> step() const noexcept;
+  [[nodiscard]] std::string metadata() const; ///< JSON object, or empty
+  [[nodiscard]] const std::vector<Attribute>& attributes() const noexcept;
+  [[nodiscard]] std::vector<std::string> attribute_names() const;
+  /// Throws Error{InvalidArgument} naming the attributes there are.
+  [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
+
+  [[nodiscard]] std::uint64_t treelet_count() const noexcept;
+  [[nodiscard]] std::uint64_t block_count() const noexcept;
+  [[nodiscard]] std::uint32_t block_particles() const noexcept;
+  /// Particles up to and including each level, coarse to fine; the last is particle_count().
+  [[nodiscard]] const std::vector<std::uint64_t>& level_ends() const noexcept;
+  /// Bytes of positions and attributes, without index and checksums.
+  [[nodiscard]] std::uint64_t data_bytes() const noexcept;
+
+  /// Particles of a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument} outside [0,
+  /// 1].
+  [[nodiscard]] std::uint64_t particles_at(double quality) const;
+
+  /// Largest number of particles that select(query) can return, from the index alone.
+  [[nodiscard]] std::uint64_t upper_bound(const Query& query) const;
+
+  /// Finds the particles that match, exactly. Reads the index, and positions or attributes only of
+  /// blocks that the index cannot decide. Deterministic. Throws Error: InvalidArgument (attribute,
+  /// NaN, minimum above maximum, quality, part), Corrupt, Truncated.
+  [[nodiscard]] Selection select(const Query& query, const QueryOptions& options = {}) const;
+
+  /// Copies x, y, z of the selected particles to `out`: shape (selection.count, 3),
+  /// position_type(). `out` belongs to the caller and needs no alignment. Throws Error: Corrupt,
+  /// Truncated, InvalidArgument if the selection reaches beyond the file.
+  void read_positions(
+    const Selection& selection, void* out, const QueryOptions& options = {}) const;
+  /// The same for attribute `index`: shape (selection.count, components) in its own type.
+  void read_attribute(std::size_t index, const Selection& selection, void* out,
+    const QueryOptions& options = {}) const;
+
+  /// x, y, z of the first `count` particles in file order, where they lie in the mapped file: shape
+  /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
+  /// Nothing is copied; pages that were not used before are checked against their checksums during
+  /// the call. The memory is the file's, is not to be written to, and is there as long as the file
+  /// is open. Throws Error: InvalidArgument if the file is not mapped or has fewer particles;
+  /// Corrupt, Truncated.
+  [[nodiscard]] const void* map_positions(
+    std::uint64_t count, const QueryOptions& options = {}) const;
+  /// The same for attribute `index`: shape (count, components) in its own type.
+  [[nodiscard]] const void* map_attribute(
+    std::size_t index, std::uint64_t count, const QueryOptions& options = {}) const;
+
+  /// Bytes read from the file since it was opened.
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+
+  /// Calls visit(file position, position as doubles) for each match, in file order, on this thread.
+  void for_each(const Query& query,
+    const std::function<void(std::uint64_t, const std::array<double, 3>&)>& visit) const;
+
+  class Impl;
+  /// For the library's own sources.
+  [[nodiscard]] const Impl& impl() const noexcept { return *this->impl_; }
+
+private:
+  friend class Dataset;
+  explicit File(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+}

@@ -1,0 +1,33 @@
+// Leaf files (NAME<rank>.bat) of the library that the paper describes. Their format is not ours.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/query/leaf_source.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace bat::libbat
+{
+/// Where Attribute::keys come from.
+enum class KeyRanges
+{
+  /// The ranges in the header, widened by their rounding to float32. Opening then reads no
+  /// particle, but that library leaves the particle that came last into each file out of its
+  /// ranges, and nothing tells which it is: one particle per file may lie outside. No query relies
+  /// on them. `has_nan` stays false. Attributes whose range is not in the header are read once.
+  Header,
+  /// Exact; reads all attributes once.
+  Exact
+};
+
+/// True if the file begins as a leaf file of that library. Never throws.
+[[nodiscard]] bool is_leaf(const std::filesystem::path& path) noexcept;
+
+/// Throws Error: NotFound, CannotOpen, NotABatFile, UnsupportedVersion, Truncated, Corrupt.
+/// The trees are read, and checked, when they are first needed: any call may then throw
+/// Error{Corrupt} or Error{Truncated}. These files have no checksums, so that a changed value is
+/// not noticed.
+[[nodiscard]] std::unique_ptr<LeafSource> open_leaf(const std::filesystem::path& path,
+  const OpenOptions& options = {}, KeyRanges ranges = KeyRanges::Header);
+}

@@ -1,0 +1,831 @@
+// The two phases of the paper, with an agreement after each step: core/bat/parallel/MPI.md.
+
+#include "bat/mpi.hpp"
+
+#include "bat/dataset/dataset_folder.hpp"
+#include "bat/dataset/top_writer.hpp"
+#include "bat/parallel/exchange.hpp"
+#include "bat/parallel/rank_particles.hpp"
+#include "bat/parallel/schema.hpp"
+#include "bat/plan/pieces.hpp"
+#include "bat/plan/summarise.hpp"
+#include "bat/tree/bounds.hpp"
+#include "bat/write/builder.hpp"
+#include "bat/write/gather.hpp"
+#include "bat/write/leaf_writer.hpp"
+#include "common/arena.hpp"
+#include "common/io/atomic_file.hpp"
+#include "common/numbers.hpp"
+#include "parallel/agreement.hpp"
+#include "parallel/comm.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <system_error>
+
+namespace bat::mpi
+{
+namespace
+{
+/// Files of an unfinished dataset; gone if it is not finished.
+class Unfinished
+{
+public:
+  Unfinished() = default;
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() { this->remove_all(); }
+  void remove_all() noexcept
+  {
+    for (const std::filesystem::path& file : this->files_)
+    {
+      std::error_code ignored;
+      std::filesystem::remove(file, ignored);
+    }
+    this->files_.clear();
+  }
+  void add(const std::filesystem::path& file) { this->files_.push_back(file); }
+  void forget(const std::filesystem::path& file)
+  {
+    this->files_.erase(
+      std::remove(this->files_.begin(), this->files_.end(), file), this->files_.end());
+  }
+  void keep_all() { this->files_.clear(); }
+
+private:
+  std::vector<std::filesystem::path> files_;
+};
+
+/// What rank 0 decides for all, as bytes of a message.
+struct SharedOptions
+{
+  std::uint64_t target_bytes;
+  double max_split_imbalance_ratio;
+  double max_overfull_factor;
+  double index_budget;
+  std::uint32_t treelet_particles;
+  std::uint32_t block_particles;
+  std::int32_t threads;
+  std::uint8_t mode;
+  std::uint8_t find_best_axis;
+  std::uint8_t flush;
+};
+
+void share_options(const OwnComm& comm, WriteOptions& options)
+{
+  SharedOptions shared{};
+  shared.target_bytes = options.target_bytes;
+  shared.max_split_imbalance_ratio = options.max_split_imbalance_ratio;
+  shared.max_overfull_factor = options.max_overfull_factor;
+  shared.index_budget = options.build.index_budget;
+  shared.treelet_particles = options.build.treelet_particles;
+  shared.block_particles = options.build.block_particles;
+  shared.threads = options.build.threads;
+  shared.mode = static_cast<std::uint8_t>(options.mode);
+  shared.find_best_axis = options.find_best_axis ? 1 : 0;
+  shared.flush = options.build.flush ? 1 : 0;
+  MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, comm.get());
+  options.target_bytes = shared.target_bytes;
+  options.max_split_imbalance_ratio = shared.max_split_imbalance_ratio;
+  options.max_overfull_factor = shared.max_overfull_factor;
+  options.build.index_budget = shared.index_budget;
+  options.build.treelet_particles = shared.treelet_particles;
+  options.build.block_particles = shared.block_particles;
+  options.build.threads = shared.threads;
+  options.mode = static_cast<PlanMode>(shared.mode);
+  options.find_best_axis = shared.find_best_axis != 0;
+  options.build.flush = shared.flush != 0;
+  broadcast_names(comm, options.build.sorted_indexes);
+}
+
+/// A leaf file whose usual name another dataset has.
+struct LeafVariant
+{
+  std::uint32_t leaf;
+  std::uint32_t variant;
+};
+
+class DatasetWriter
+{
+public:
+  DatasetWriter(const OwnComm& comm, std::filesystem::path path, const std::vector<Piece>& pieces,
+    const WriteOptions& options)
+    : comm_(comm)
+    , path_(std::move(path))
+    , particles_(pieces)
+    , options_(options)
+    , start_(MPI_Wtime())
+  {
+    if (comm.rank() != 0)
+    {
+      this->options_.build.progress = nullptr;
+    }
+  }
+
+  /// Collective. All ranks return, or all throw the same.
+  DatasetReport run()
+  {
+    try
+    {
+      return this->run_phases();
+    }
+    catch (const Error&)
+    {
+      this->clean_up();
+      throw;
+    }
+  }
+
+private:
+  DatasetReport run_phases()
+  {
+    this->check();
+    const int threads = this->options_.build.threads > 0 ? this->options_.build.threads
+                                                         : threads_per_rank(this->comm_.get());
+    this->options_.build.threads = threads;
+    in_arena(threads,
+      [this]
+      {
+        this->plan();
+        this->move();
+      });
+    this->write();
+    this->commit();
+    return this->report();
+  }
+
+  // After a failure, which is one of all ranks.
+  void clean_up()
+  {
+    this->single_.reset();
+    this->unfinished_.remove_all();
+    MPI_Barrier(this->comm_.get());
+    if (this->made_folder_)
+    {
+      std::error_code not_empty;
+      std::filesystem::remove(leaves_folder(this->path_), not_empty);
+    }
+  }
+
+  // Ends a phase: its time is the slowest rank's.
+  void finish(double& seconds)
+  {
+    const double now = MPI_Wtime();
+    seconds = now - this->phase_start_;
+    this->phase_start_ = now;
+  }
+
+  // Collective. What rank 0 alone does; all fail together.
+  template <class F>
+  void on_root(F&& f)
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->comm_.rank() == 0)
+        {
+          f();
+        }
+      });
+  }
+
+  void enter(Phase phase, double fraction)
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->options_.on_phase)
+        {
+          this->options_.on_phase(phase);
+        }
+        this->progress(fraction);
+      });
+  }
+
+  void progress(double fraction) const
+  {
+    const auto& call = this->options_.build.progress;
+    if (call && !call(fraction))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+  }
+
+  void check()
+  {
+    this->phase_start_ = this->start_;
+    this->enter(Phase::Check, 0);
+    share_options(this->comm_, this->options_);
+    std::string path = this->path_.string();
+    broadcast_text(this->comm_, path);
+    together(this->comm_.get(),
+      [&]
+      {
+        this->path_ = io::follow_links(path);
+        BuildOptions build = this->options_.build;
+        build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
+        write::check_input(this->particles_.schema(), build);
+        if (this->comm_.rank() == 0)
+        {
+          const io::AtomicFile probe(this->path_); // that the target can be replaced
+        }
+      });
+    this->share_permissions();
+    this->total_ = agree_on_schema(this->comm_, this->particles_);
+    if (this->total_ == 0)
+    {
+      this->options_.build.sorted_indexes.clear(); // nor need all
+    }
+    together(this->comm_.get(),
+      [&] { (void)write::indexed_keys(this->particles_.schema(), this->options_.build); });
+    this->row_bytes_ = this->particles_.row_bytes();
+    this->finish(this->seconds_.check);
+  }
+
+  // Leaf files get those of the file that is replaced: they hold what it held, or described.
+  void share_permissions()
+  {
+    constexpr std::uint32_t kNone = ~0u;
+    std::uint32_t permissions = kNone;
+    if (this->comm_.rank() == 0)
+    {
+      const auto present = io::permissions_of(this->path_);
+      permissions = present ? static_cast<std::uint32_t>(*present) : kNone;
+    }
+    MPI_Bcast(&permissions, 1, MPI_UINT32_T, 0, this->comm_.get());
+    if (permissions != kNone)
+    {
+      this->permissions_ =
+        static_cast<std::filesystem::perms>(permissions) & std::filesystem::perms::all;
+    }
+  }
+
+  void plan()
+  {
+    this->enter(Phase::Plan, 0.01);
+    std::vector<WeightedCell> cells;
+    PlanOptions plan_options;
+    together(this->comm_.get(),
+      [&]
+      {
+        plan_options.mode = this->options_.mode;
+        plan_options.bytes_per_particle = this->row_bytes_;
+        plan_options.ranks = static_cast<std::uint32_t>(this->comm_.size());
+        plan_options.find_best_axis = this->options_.find_best_axis;
+        plan_options.max_split_imbalance_ratio = this->options_.max_split_imbalance_ratio;
+        plan_options.max_overfull_factor = this->options_.max_overfull_factor;
+        plan_options.threads = this->options_.build.threads;
+        plan_options.target_bytes = this->options_.target_bytes != 0
+          ? this->options_.target_bytes
+          : auto_target_bytes(this->total_, this->row_bytes_, plan_options.ranks);
+        cells = this->summarise(plan_options);
+      });
+    const std::vector<WeightedCell> all = gather_records(this->comm_, cells);
+    const std::vector<RankBounds> bounds = this->gather_bounds(plan_options);
+    this->on_root([&] { this->plan_ = make_plan(all, plan_options, bounds); });
+    this->broadcast_plan();
+    this->finish(this->seconds_.plan);
+  }
+
+  [[nodiscard]] std::vector<WeightedCell> summarise(const PlanOptions& plan_options) const
+  {
+    const std::uint64_t count = this->particles_.count();
+    const auto rank = static_cast<std::uint32_t>(this->comm_.rank());
+    if (plan_options.mode != PlanMode::Adaptive)
+    {
+      return this->rank_box(rank);
+    }
+    const std::uint64_t data = this->total_ * this->row_bytes_;
+    const std::uint64_t leaves = (data + plan_options.target_bytes - 1) / plan_options.target_bytes;
+    const std::uint32_t cells =
+      cells_of_rank(count, std::max<std::uint64_t>(1, this->total_), plan_options.ranks,
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(leaves, 1, 1u << 24)));
+    return plan::summarise(
+      this->particles_.schema().positions.type,
+      [this](std::uint64_t i) { return this->particles_.position(i); }, count, rank, cells);
+  }
+
+  // Of ranks that have particles, on rank 0; nothing where no plan looks at them.
+  std::vector<RankBounds> gather_bounds(const PlanOptions& plan_options)
+  {
+    std::vector<RankBounds> own;
+    together(this->comm_.get(),
+      [&]
+      {
+        const std::uint64_t count = this->particles_.count();
+        if (plan_options.mode != PlanMode::Adaptive || plan_options.ranks == 1 || count == 0)
+        {
+          return;
+        }
+        RankBounds bounds;
+        bounds.particles = static_cast<double>(count);
+        bounds.rank = static_cast<std::uint32_t>(this->comm_.rank());
+        const auto [box, finite] = this->finite_bounds();
+        if (box.lower[0] <= box.upper[0])
+        {
+          bounds.box = box;
+        }
+        if (finite == count)
+        {
+          this->bounds_ = box;
+        }
+        own.push_back(bounds);
+      });
+    return gather_records(this->comm_, own);
+  }
+
+  // One cell: the declared box, or that of the particles.
+  [[nodiscard]] std::vector<WeightedCell> rank_box(std::uint32_t rank) const
+  {
+    if (this->options_.local_bounds)
+    {
+      check_box(*this->options_.local_bounds);
+    }
+    if (this->particles_.count() == 0)
+    {
+      return {};
+    }
+    const Box box =
+      this->options_.local_bounds ? *this->options_.local_bounds : this->finite_bounds().box;
+    WeightedCell cell;
+    for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
+    {
+      cell.lower[axis] = plan::to_float(box.lower[axis]);
+      cell.upper[axis] = plan::to_float(box.upper[axis]);
+    }
+    cell.particles = static_cast<double>(this->particles_.count());
+    cell.rank = rank;
+    return { cell };
+  }
+
+  // Of all particles.
+  [[nodiscard]] write::FiniteBounds finite_bounds() const
+  {
+    return this->particles_.schema().positions.type == ScalarType::Float32
+      ? this->finite_bounds_as<float>()
+      : this->finite_bounds_as<double>();
+  }
+
+  template <class T>
+  [[nodiscard]] write::FiniteBounds finite_bounds_as() const
+  {
+    constexpr std::uint64_t kGrain = 1 << 16;
+    using Range = tbb::blocked_range<std::uint64_t>;
+    const auto join = [](write::FiniteBounds a, const write::FiniteBounds& b)
+    {
+      extend(a, b);
+      return a;
+    };
+    const auto add = [&](const Range& range, const write::FiniteBounds& bounds)
+    { return join(bounds, this->particles_.finite_bounds<T>(range.begin(), range.end())); };
+    return tbb::parallel_reduce(
+      Range(0, this->particles_.count(), kGrain), write::FiniteBounds{}, add, join);
+  }
+
+  static void check_box(const Box& box)
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      if (!std::isfinite(box.lower[axis]) || !std::isfinite(box.upper[axis]) ||
+        box.lower[axis] > box.upper[axis])
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("the local bounds on the {} axis are {} to {}; allowed are finite numbers in "
+                      "ascending order",
+            "xyz"[axis], box.lower[axis], box.upper[axis]));
+      }
+    }
+  }
+
+  void broadcast_plan()
+  {
+    std::array<std::uint64_t, 3> head{ this->plan_.leaf_count, this->plan_.target_bytes,
+      static_cast<std::uint64_t>(this->plan_.mode) };
+    MPI_Bcast(head.data(), 3, MPI_UINT64_T, 0, this->comm_.get());
+    this->plan_.leaf_count = static_cast<std::uint32_t>(head[0]);
+    this->plan_.target_bytes = head[1];
+    this->plan_.mode = static_cast<PlanMode>(head[2]);
+    broadcast_records(this->comm_, this->plan_.nodes);
+    broadcast_records(this->comm_, this->plan_.aggregators);
+    broadcast_records(this->comm_, this->plan_.leaf_of_rank);
+  }
+
+  void move()
+  {
+    this->enter(Phase::Exchange, 0.05);
+    LeafAssignment assignment;
+    together(this->comm_.get(),
+      [&] {
+        assignment =
+          assign_leaves(this->particles_, this->bounds_, this->plan_, this->comm_.rank());
+      });
+    this->moved_ = exchange(
+      this->comm_, this->particles_, assignment, this->plan_.leaf_count, this->plan_.aggregators);
+    this->finish(this->seconds_.exchange);
+  }
+
+  // Leaf files of this rank that have particles.
+  void drop_empty_leaves()
+  {
+    std::vector<AggregatedLeaf>& leaves = this->moved_.leaves;
+    leaves.erase(std::remove_if(leaves.begin(), leaves.end(),
+                   [](const AggregatedLeaf& leaf) { return leaf.particles.count() == 0; }),
+      leaves.end());
+    std::uint64_t mine = leaves.size();
+    MPI_Allreduce(&mine, &this->leaf_files_, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+  }
+
+  void write()
+  {
+    this->drop_empty_leaves();
+    this->enter(Phase::Write, 0.2);
+    if (this->leaf_files_ <= 1)
+    {
+      this->write_single();
+      return;
+    }
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    std::uint64_t id = 0;
+    this->on_root(
+      [&]
+      {
+        this->make_folder(folder);
+        std::random_device random;
+        id = (std::uint64_t{ random() } << 32) | random();
+      });
+    MPI_Bcast(&id, 1, MPI_UINT64_T, 0, this->comm_.get());
+    together(this->comm_.get(),
+      [&]
+      {
+        const std::size_t count = this->moved_.leaves.size();
+        for (std::size_t i = 0; i != count; ++i)
+        {
+          AggregatedLeaf& leaf = this->moved_.leaves[i];
+          const std::filesystem::path path = folder / leaf_file_name(leaf.leaf, id);
+          io::AtomicFile file(path, this->permissions_);
+          this->unfinished_.add(path);
+          this->write_one(file, leaf,
+            0.2 + 0.7 * static_cast<double>(i) / static_cast<double>(count),
+            0.7 / static_cast<double>(count));
+          file.commit(this->options_.build.flush);
+          this->written_.push_back(path);
+          leaf.columns.clear();
+        }
+      });
+    this->finish(this->seconds_.write);
+  }
+
+  void make_folder(const std::filesystem::path& folder)
+  {
+    std::error_code error;
+    if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
+    {
+      throw Error(ErrorCode::CannotOpen,
+        fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
+          folder.string(), std::filesystem::read_symlink(folder).string()));
+    }
+    this->made_folder_ = std::filesystem::create_directory(folder, error);
+    std::error_code unknown;
+    if (error || !std::filesystem::is_directory(folder, unknown))
+    {
+      throw Error(
+        error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
+        fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
+          error ? error.message() : "there is something else of this name"));
+    }
+  }
+
+  // Without the commit.
+  void write_one(io::AtomicFile& file, const AggregatedLeaf& leaf, double begin, double share)
+  {
+    BuildOptions build = this->options_.build;
+    if (build.progress)
+    {
+      build.progress = [this, begin, share](double fraction)
+      { return this->options_.build.progress(begin + share * fraction); };
+    }
+    const WriteReport report = write_leaf(file, leaf.particles, build);
+    this->seconds_.build += report.seconds_build + report.seconds_encode;
+    this->file_bytes_ += report.file_bytes;
+    this->largest_ = std::max(this->largest_, report.data_bytes);
+  }
+
+  // One leaf file is the dataset: its own rename will be the commit.
+  void write_single()
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->leaf_files_ == 0 && this->comm_.rank() == 0)
+        {
+          AggregatedLeaf nothing;
+          nothing.particles = write::ParticleParts(this->particles_.schema());
+          this->moved_.leaves.push_back(std::move(nothing));
+        }
+        if (!this->moved_.leaves.empty())
+        {
+          this->single_.emplace(this->path_);
+          this->write_one(*this->single_, this->moved_.leaves[0], 0.2, 0.75);
+        }
+      });
+    this->finish(this->seconds_.write);
+  }
+
+  void commit()
+  {
+    this->enter(Phase::Commit, 0.95);
+    if (this->leaf_files_ <= 1)
+    {
+      this->on_root([&] { this->replaced_ = leaf_files_of(this->path_); });
+      together(this->comm_.get(),
+        [&]
+        {
+          if (this->single_)
+          {
+            this->single_->commit(this->options_.build.flush);
+          }
+        });
+    }
+    else
+    {
+      this->commit_leaves();
+      this->unfinished_.keep_all();
+    }
+    if (this->comm_.rank() == 0)
+    {
+      remove_leftovers(this->path_, this->names_, this->replaced_);
+    }
+    this->finish(this->seconds_.commit);
+  }
+
+  void commit_leaves()
+  {
+    std::vector<char> mine;
+    std::vector<std::uint64_t> checksums;
+    together(this->comm_.get(), [&] { mine = this->describe_leaves(checksums); });
+    const std::vector<char> all = gather_records(this->comm_, mine);
+    TopContents top;
+    std::vector<LeafVariant> variants;
+    this->on_root(
+      [&]
+      {
+        top = this->describe_top(all);
+        variants = this->name_leaves(top);
+      });
+    broadcast_records(this->comm_, variants);
+    together(this->comm_.get(), [&] { this->rename_leaves(checksums, variants); });
+    this->on_root([&] { this->write_top(top); });
+  }
+
+  // What rank 0 needs to know of the leaf files of this rank.
+  std::vector<char> describe_leaves(std::vector<std::uint64_t>& checksums) const
+  {
+    std::vector<char> bytes;
+    const auto append = [&](const void* data, std::size_t size)
+    {
+      const auto* from = static_cast<const char*>(data);
+      bytes.insert(bytes.end(), from, from + size);
+    };
+    for (std::size_t i = 0; i != this->written_.size(); ++i)
+    {
+      const LeafEntry entry = describe_leaf(this->written_[i], {});
+      checksums.push_back(entry.record.header_checksum);
+      append(&this->moved_.leaves[i].leaf, sizeof(this->moved_.leaves[i].leaf));
+      append(&entry.record, sizeof(entry.record));
+      append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+    }
+    return bytes;
+  }
+
+  // On rank 0. Leaf files have no names yet; `leaves_` are their numbers.
+  TopContents describe_top(const std::vector<char>& bytes)
+  {
+    TopContents top;
+    const ParticleView& schema = this->particles_.schema();
+    top.position_type = schema.positions.type;
+    std::size_t keys = 0;
+    for (const AttributeView& a : schema.attributes)
+    {
+      top.attributes.push_back(
+        { a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
+      keys += format::key_count(a.values.components);
+    }
+    top.time = schema.time;
+    top.step = schema.step;
+    top.metadata = schema.metadata;
+    const char* at = bytes.data();
+    const auto take = [&](void* to, std::size_t size)
+    {
+      std::memcpy(to, at, size);
+      at += size;
+    };
+    while (at != bytes.data() + bytes.size())
+    {
+      std::uint32_t leaf = 0;
+      LeafEntry entry;
+      take(&leaf, sizeof(leaf));
+      take(&entry.record, sizeof(entry.record));
+      entry.keys.resize(keys);
+      if (keys != 0)
+      {
+        take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
+      }
+      this->leaves_.push_back(leaf);
+      top.leaves.push_back(std::move(entry));
+    }
+    return top;
+  }
+
+  // On rank 0. A file of the dataset in place that has the same name holds the same bytes; one of
+  // another dataset, which was here under this name, is not shared, so that it can be removed with
+  // its own dataset and not before.
+  std::vector<LeafVariant> name_leaves(TopContents& top)
+  {
+    this->replaced_ = leaf_files_of(this->path_);
+    std::set<std::string> others = leaf_files_in_folder(this->path_);
+    for (const std::string& name : this->replaced_)
+    {
+      others.erase(name);
+    }
+    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
+    std::vector<LeafVariant> variants;
+    for (std::size_t i = 0; i != top.leaves.size(); ++i)
+    {
+      LeafEntry& entry = top.leaves[i];
+      std::uint32_t variant = 0;
+      std::string name = leaf_file_name(this->leaves_[i], entry.record.header_checksum);
+      while (others.count(name) != 0)
+      {
+        name = leaf_file_name(this->leaves_[i], entry.record.header_checksum, ++variant);
+      }
+      if (variant != 0)
+      {
+        variants.push_back({ this->leaves_[i], variant });
+      }
+      entry.name = folder + name;
+      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+      this->names_.insert(std::move(name));
+    }
+    return variants;
+  }
+
+  void rename_leaves(
+    const std::vector<std::uint64_t>& checksums, const std::vector<LeafVariant>& variants)
+  {
+    std::map<std::uint32_t, std::uint32_t> variant_of;
+    for (const LeafVariant& variant : variants)
+    {
+      variant_of.emplace(variant.leaf, variant.variant);
+    }
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    for (std::size_t i = 0; i != this->written_.size(); ++i)
+    {
+      const std::uint32_t leaf = this->moved_.leaves[i].leaf;
+      const auto variant = variant_of.find(leaf);
+      const std::filesystem::path file = folder /
+        leaf_file_name(leaf, checksums[i], variant == variant_of.end() ? 0 : variant->second);
+      const bool is_new = !std::filesystem::exists(file);
+      std::filesystem::rename(this->written_[i], file);
+      this->unfinished_.forget(this->written_[i]);
+      if (is_new)
+      {
+        this->unfinished_.add(file);
+      }
+    }
+    if (!this->written_.empty() && this->options_.build.flush)
+    {
+      io::flush_folder(folder); // names are on disk before the top file refers to them
+    }
+  }
+
+  // On rank 0.
+  void write_top(const TopContents& top)
+  {
+    const std::vector<std::byte> contents = encode_top(top);
+    io::AtomicFile file(this->path_);
+    file.write(0, contents.data(), contents.size());
+    file.commit(this->options_.build.flush);
+    this->file_bytes_ += contents.size();
+  }
+
+  DatasetReport report()
+  {
+    DatasetReport report;
+    report.particles = this->total_;
+    report.leaf_files = std::max<std::uint64_t>(1, this->leaf_files_);
+    report.target_bytes = this->plan_.target_bytes;
+    report.data_bytes = this->total_ * this->row_bytes_;
+    report.ranks = this->comm_.size();
+    const std::array<std::uint64_t, 3> mine{ this->file_bytes_, this->moved_.sent_bytes,
+      this->particles_.skipped() };
+    std::array<std::uint64_t, 3> all{};
+    MPI_Allreduce(mine.data(), all.data(), 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    report.file_bytes = all[0];
+    report.moved_bytes = all[1];
+    report.skipped = all[2];
+    MPI_Allreduce(
+      &this->largest_, &report.largest_leaf_bytes, 1, MPI_UINT64_T, MPI_MAX, this->comm_.get());
+    PhaseSeconds& s = this->seconds_;
+    s.write = std::max(0.0, s.write - s.build);
+    s.total = MPI_Wtime() - this->start_;
+    const std::array<double, 7> seconds{ s.check, s.plan, s.exchange, s.build, s.write, s.commit,
+      s.total };
+    std::array<double, 7> slowest{};
+    MPI_Allreduce(seconds.data(), slowest.data(), 7, MPI_DOUBLE, MPI_MAX, this->comm_.get());
+    report.seconds = { slowest[0], slowest[1], slowest[2], slowest[3], slowest[4], slowest[5],
+      slowest[6] };
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->options_.build.progress)
+        {
+          this->options_.build.progress(1.0); // too late to cancel
+        }
+      });
+    return report;
+  }
+
+  const OwnComm& comm_;
+  std::filesystem::path path_;
+  RankParticles particles_;
+  WriteOptions options_;
+  std::uint64_t total_ = 0;
+  std::uint64_t row_bytes_ = 0;
+  std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
+  Plan plan_;
+  ExchangeResult moved_;
+  std::uint64_t leaf_files_ = 0;               ///< of all ranks
+  std::vector<std::filesystem::path> written_; ///< per leaf in moved_
+  std::vector<std::uint32_t> leaves_;          ///< rank 0: numbers of all leaf files
+  std::set<std::string> names_;                ///< rank 0: leaf files of the new dataset
+  std::set<std::string> replaced_;             ///< rank 0: those of the dataset that was there
+  Unfinished unfinished_;
+  std::optional<std::filesystem::perms> permissions_; ///< of the file that is replaced
+  std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
+  bool made_folder_ = false;             ///< rank 0: the one for leaf files was not there before
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t largest_ = 0;
+  PhaseSeconds seconds_;
+  double start_ = 0;
+  double phase_start_ = 0;
+};
+}
+
+const char* name_of(Phase phase) noexcept
+{
+  switch (phase)
+  {
+    case Phase::Check:
+      return "check";
+    case Phase::Plan:
+      return "plan";
+    case Phase::Exchange:
+      return "exchange";
+    case Phase::Write:
+      return "write";
+    case Phase::Commit:
+      break;
+  }
+  return "commit";
+}
+
+std::string to_json(const DatasetReport& report)
+{
+  const PhaseSeconds& s = report.seconds;
+  const nlohmann::json json{ { "particles", report.particles }, { "skipped", report.skipped },
+    { "leaf_files", report.leaf_files }, { "target_bytes", report.target_bytes },
+    { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes },
+    { "largest_leaf_bytes", report.largest_leaf_bytes }, { "moved_bytes", report.moved_bytes },
+    { "ranks", report.ranks },
+    { "seconds",
+      { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
+        { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
+  return json.dump();
+}
+
+DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
+  const ParticleView& particles, const WriteOptions& options)
+{
+  return write_pieces(comm, path, std::vector<Piece>{ { particles, {} } }, options);
+}
+
+DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
+  const std::vector<Piece>& pieces, const WriteOptions& options)
+{
+  const OwnComm own(comm);
+  std::optional<DatasetWriter> writer;
+  together(own.get(), [&] { writer.emplace(own, path, pieces, options); });
+  return writer->run();
+}
+}

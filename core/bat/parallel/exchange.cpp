@@ -1,0 +1,476 @@
+#include "bat/parallel/exchange.hpp"
+
+#include "bat/write/gather.hpp"
+#include "parallel/agreement.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <optional>
+#include <tuple>
+
+namespace bat::mpi
+{
+namespace
+{
+constexpr int kCountsTag = 1;
+constexpr int kParticlesTag = 2;
+constexpr std::size_t kMessagesInFlight = 4;
+constexpr std::uint64_t kGrain = 1 << 16;
+// Own particles of a leaf stay where they are if at least one in so many of what lies between them
+// is of the leaf: all of it goes through the caches with each column.
+constexpr std::uint64_t kMostPassed = 4;
+
+/// So many of a rank's particles go to a leaf.
+struct LeafCount
+{
+  std::uint64_t leaf;
+  std::uint64_t count;
+};
+
+/// Rows of a leaf that come from one rank.
+struct Incoming
+{
+  int source = 0;
+  std::size_t leaf = 0; ///< place among this rank's leaves
+  std::uint64_t count = 0;
+  std::uint64_t first_row = 0; ///< in the leaf's columns
+  bool stays = false;          ///< own particles that are not copied there
+};
+
+/// Another rank, and those of its leaves that get particles of this one, ascending.
+struct Target
+{
+  int rank = 0;
+  std::vector<std::size_t> leaves;
+};
+
+// Of the particles at [first, first + count) in order of leaf.
+void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint64_t count,
+  const RankParticles& particles, std::size_t array, std::byte* out)
+{
+  if (sorted.order.empty())
+  {
+    particles.copy(first, count, array, out);
+    return;
+  }
+  const std::uint64_t bytes = write::tuple_bytes(particles.array(array));
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kGrain),
+    [&](const auto& rows)
+    {
+      particles.gather(
+        &sorted.order[first + rows.begin()], rows.size(), array, out + rows.begin() * bytes);
+    });
+}
+
+class Exchanger
+{
+public:
+  Exchanger(const OwnComm& comm, const RankParticles& particles, const LeafAssignment& assignment,
+    std::uint32_t leaf_count, const std::vector<std::uint32_t>& aggregators,
+    std::size_t message_bytes)
+    : comm_(comm)
+    , particles_(particles)
+    , aggregators_(aggregators)
+    , row_bytes_(particles.row_bytes())
+  {
+    together(comm.get(),
+      [&]
+      {
+        this->sorted_ = sort_by_leaf(assignment, particles.count(), leaf_count);
+        for (std::uint32_t leaf = 0; leaf != leaf_count; ++leaf)
+        {
+          if (aggregators[leaf] == static_cast<std::uint32_t>(comm.rank()))
+          {
+            this->own_.push_back(leaf);
+          }
+        }
+      });
+    // What MPI counts in an int.
+    const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
+    this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
+  }
+
+  ExchangeResult run()
+  {
+    this->exchange_counts();
+    together(this->comm_.get(), [&] { this->make_room(); });
+    // From here on others count on this rank's messages: nothing may throw until all are there.
+    this->post_receives();
+    this->keep_failure(attempt([&] { this->copy_own(); }));
+    this->send();
+    MPI_Waitall(
+      static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
+    agree(this->comm_.get(), this->failure_);
+    this->result_.rows = std::move(this->sorted_.order);
+    return std::move(this->result_);
+  }
+
+private:
+  [[nodiscard]] int aggregator(std::size_t leaf) const
+  {
+    return static_cast<int>(this->aggregators_[leaf]);
+  }
+
+  void find_targets()
+  {
+    std::vector<std::size_t> leaves;
+    for (std::size_t leaf = 0; leaf != this->aggregators_.size(); ++leaf)
+    {
+      if (this->aggregator(leaf) != this->comm_.rank() && this->sorted_.count(leaf) != 0)
+      {
+        leaves.push_back(leaf);
+      }
+    }
+    // Everyone begins behind itself, so that not all send to the same rank at once.
+    const auto distance = [&](std::size_t leaf)
+    {
+      const int behind = this->aggregator(leaf) - this->comm_.rank();
+      return behind > 0 ? behind : behind + this->comm_.size();
+    };
+    std::stable_sort(leaves.begin(), leaves.end(),
+      [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    for (const std::size_t leaf : leaves)
+    {
+      if (this->targets_.empty() || this->targets_.back().rank != this->aggregator(leaf))
+      {
+        this->targets_.push_back({ this->aggregator(leaf), {} });
+      }
+      this->targets_.back().leaves.push_back(leaf);
+    }
+  }
+
+  void keep_failure(std::optional<Failure> failure)
+  {
+    if (!this->failure_)
+    {
+      this->failure_ = std::move(failure);
+    }
+  }
+
+  // Every aggregator learns what comes from where.
+  void exchange_counts()
+  {
+    struct Message
+    {
+      int target;
+      std::vector<LeafCount> counts;
+    };
+    std::vector<Message> messages;
+    std::vector<MPI_Request> requests;
+    std::vector<int> sends;
+    together(this->comm_.get(),
+      [&]
+      {
+        this->find_targets();
+        sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
+        for (const Target& target : this->targets_)
+        {
+          sends[static_cast<std::size_t>(target.rank)] = 1;
+          messages.push_back({ target.rank, {} });
+          for (const std::size_t leaf : target.leaves)
+          {
+            messages.back().counts.push_back({ leaf, this->sorted_.count(leaf) });
+          }
+        }
+        requests.resize(messages.size(), MPI_REQUEST_NULL);
+      });
+    int expected = 0;
+    MPI_Reduce_scatter_block(sends.data(), &expected, 1, MPI_INT, MPI_SUM, this->comm_.get());
+    const RecordType type(sizeof(LeafCount));
+    for (std::size_t i = 0; i != messages.size(); ++i)
+    {
+      const std::vector<LeafCount>& counts = messages[i].counts;
+      MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), messages[i].target,
+        kCountsTag, this->comm_.get(), &requests[i]);
+    }
+    for (int i = 0; i != expected; ++i)
+    {
+      this->receive_counts(type);
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    together(this->comm_.get(),
+      [&]
+      {
+        for (std::size_t i = 0; i != this->own_.size(); ++i)
+        {
+          if (this->sorted_.count(this->own_[i]) != 0)
+          {
+            this->incoming_.push_back(
+              { this->comm_.rank(), i, this->sorted_.count(this->own_[i]) });
+          }
+        }
+        std::sort(this->incoming_.begin(), this->incoming_.end(),
+          [](const Incoming& a, const Incoming& b)
+          { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
+      });
+  }
+
+  // From whichever rank's message comes next.
+  void receive_counts(const RecordType& type)
+  {
+    MPI_Message message;
+    MPI_Status status;
+    int count = 0;
+    MPI_Mprobe(MPI_ANY_SOURCE, kCountsTag, this->comm_.get(), &message, &status);
+    MPI_Get_count(&status, type.get(), &count);
+    std::vector<LeafCount> counts(static_cast<std::size_t>(count));
+    MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
+    for (const LeafCount& c : counts)
+    {
+      this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
+    }
+  }
+
+  [[nodiscard]] std::size_t own_index(std::uint64_t leaf) const
+  {
+    return static_cast<std::size_t>(
+      std::lower_bound(this->own_.begin(), this->own_.end(), leaf) - this->own_.begin());
+  }
+
+  void make_room()
+  {
+    std::vector<std::uint64_t> rows(this->own_.size(), 0); // in columns
+    std::vector<const Incoming*> staying(this->own_.size(), nullptr);
+    for (Incoming& in : this->incoming_)
+    {
+      in.first_row = rows[in.leaf];
+      in.stays = in.source == this->comm_.rank() && this->may_stay(this->own_[in.leaf]);
+      rows[in.leaf] += in.stays ? 0 : in.count;
+      staying[in.leaf] = in.stays ? &in : staying[in.leaf];
+    }
+    for (std::size_t i = 0; i != this->own_.size(); ++i)
+    {
+      AggregatedLeaf leaf;
+      leaf.leaf = this->own_[i];
+      leaf.particles = write::ParticleParts(this->particles_.schema());
+      const ParticleView columns = this->allocate(rows[i], leaf.columns);
+      const std::uint64_t before = staying[i] ? staying[i]->first_row : rows[i];
+      leaf.particles.add(columns, nullptr, before);
+      if (staying[i])
+      {
+        this->add_own(leaf);
+        leaf.particles.add(
+          write::slice(columns, before, rows[i] - before), nullptr, rows[i] - before);
+      }
+      this->result_.leaves.push_back(std::move(leaf));
+    }
+    this->make_room_for_messages();
+  }
+
+  // Whether this rank's particles of a leaf need not be copied.
+  [[nodiscard]] bool may_stay(std::uint32_t leaf) const
+  {
+    const std::uint64_t count = this->sorted_.count(leaf);
+    if (this->sorted_.order.empty() || count == 0)
+    {
+      return true;
+    }
+    const std::uint32_t* numbers = &this->sorted_.order[this->sorted_.first[leaf]];
+    return count * kMostPassed > numbers[count - 1] - numbers[0];
+  }
+
+  // This rank's particles, in its own arrays. Turns their numbers into rows of these.
+  void add_own(AggregatedLeaf& leaf)
+  {
+    if (this->sorted_.order.empty())
+    {
+      for (const write::ParticleParts::Part& part : this->particles_.parts())
+      {
+        leaf.particles.add(part.view, part.rows, part.count);
+      }
+      return;
+    }
+    std::uint32_t* at = &this->sorted_.order[this->sorted_.first[leaf.leaf]];
+    std::uint32_t* const end = at + this->sorted_.count(leaf.leaf);
+    for (const write::ParticleParts::Part& part : this->particles_.parts())
+    {
+      std::uint32_t* const stop = std::lower_bound(at, end, part.first + part.count);
+      if (part.rows || part.first != 0)
+      {
+        std::transform(at, stop, at,
+          [&](std::uint32_t number) { return static_cast<std::uint32_t>(part.row(number)); });
+      }
+      leaf.particles.add(part.view, at, static_cast<std::uint64_t>(stop - at));
+      at = stop;
+    }
+  }
+
+  // All that post_receives() and send() need.
+  void make_room_for_messages()
+  {
+    const auto messages = [this](std::uint64_t rows)
+    { return (rows + this->rows_per_message_ - 1) / this->rows_per_message_; };
+    std::uint64_t receives = 0;
+    for (const Incoming& in : this->incoming_)
+    {
+      receives += in.source == this->comm_.rank() ? 0 : messages(in.count);
+    }
+    this->receives_.reserve(static_cast<std::size_t>(checked_count(receives)));
+    this->lengths_.resize(this->particles_.array_count());
+    this->places_.resize(this->particles_.array_count());
+    std::uint64_t sends = 0;
+    std::uint64_t most_rows = 0;
+    for (const Target& target : this->targets_)
+    {
+      for (const std::size_t leaf : target.leaves)
+      {
+        const std::uint64_t rows = this->sorted_.count(leaf);
+        sends += messages(rows);
+        most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
+      }
+    }
+    const std::size_t slots =
+      static_cast<std::size_t>(std::min<std::uint64_t>(sends, kMessagesInFlight));
+    this->sends_.assign(slots, MPI_REQUEST_NULL);
+    for (std::size_t slot = 0; slot != slots; ++slot)
+    {
+      this->packed_.emplace_back(most_rows * this->row_bytes_);
+    }
+  }
+
+  // Columns for so many particles, and a view of them.
+  [[nodiscard]] ParticleView allocate(
+    std::uint64_t rows, std::vector<LargeArray<std::byte>>& columns) const
+  {
+    ParticleView result = this->particles_.schema();
+    result.count = rows;
+    for (std::size_t a = 0; rows != 0 && a != this->particles_.array_count(); ++a)
+    {
+      const ArrayView& array = this->particles_.array(a);
+      columns.emplace_back(rows * write::tuple_bytes(array));
+      ArrayView& view = a == 0 ? result.positions : result.attributes[a - 1].values;
+      view = ArrayView::packed(array.type, array.components, columns.back().data());
+    }
+    return result;
+  }
+
+  void post_receives()
+  {
+    // Per source in the order in which it sends: ascending leaves, then rows.
+    for (const Incoming& in : this->incoming_)
+    {
+      if (in.source == this->comm_.rank())
+      {
+        continue;
+      }
+      for (std::uint64_t row = 0; row < in.count; row += this->rows_per_message_)
+      {
+        this->receive(in, row, std::min(this->rows_per_message_, in.count - row));
+      }
+    }
+  }
+
+  // Straight into the columns: the message is what send() packs, column by column.
+  void receive(const Incoming& in, std::uint64_t row, std::uint64_t count)
+  {
+    AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+    {
+      const std::uint64_t bytes = write::tuple_bytes(this->particles_.array(a));
+      MPI_Get_address(leaf.columns[a].data() + (in.first_row + row) * bytes, &this->places_[a]);
+      this->lengths_[a] = static_cast<int>(count * bytes);
+    }
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_hindexed(static_cast<int>(this->lengths_.size()), this->lengths_.data(),
+      this->places_.data(), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    this->receives_.emplace_back();
+    MPI_Irecv(
+      MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
+    MPI_Type_free(&type); // lives on until the message is there
+  }
+
+  void copy_own()
+  {
+    for (const Incoming& in : this->incoming_)
+    {
+      AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+      if (in.source != this->comm_.rank() || in.stays)
+      {
+        continue;
+      }
+      for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+      {
+        gather_in_parallel(this->sorted_, this->sorted_.first[leaf.leaf], in.count,
+          this->particles_, a,
+          leaf.columns[a].data() + in.first_row * write::tuple_bytes(this->particles_.array(a)));
+      }
+    }
+  }
+
+  void send()
+  {
+    for (const Target& target : this->targets_)
+    {
+      for (const std::size_t leaf : target.leaves)
+      {
+        const std::uint64_t total = this->sorted_.count(leaf);
+        for (std::uint64_t row = 0; row < total; row += this->rows_per_message_)
+        {
+          this->send_rows(target.rank, this->sorted_.first[leaf] + row,
+            std::min(this->rows_per_message_, total - row));
+        }
+      }
+    }
+    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void send_rows(int target, std::uint64_t first, std::uint64_t count)
+  {
+    std::size_t slot = this->started_++;
+    if (slot >= this->sends_.size())
+    {
+      int done = 0;
+      MPI_Waitany(
+        static_cast<int>(this->sends_.size()), this->sends_.data(), &done, MPI_STATUS_IGNORE);
+      slot = static_cast<std::size_t>(done);
+    }
+    std::byte* const packed = this->packed_[slot].data();
+    // Rows that could not be packed are sent all the same, because their receiver waits for them.
+    this->keep_failure(attempt(
+      [&]
+      {
+        std::byte* at = packed;
+        for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+        {
+          gather_in_parallel(this->sorted_, first, count, this->particles_, a, at);
+          at += count * write::tuple_bytes(this->particles_.array(a));
+        }
+      }));
+    const std::uint64_t bytes = count * this->row_bytes_;
+    MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
+      &this->sends_[slot]);
+    this->result_.sent_bytes += bytes;
+  }
+
+  const OwnComm& comm_;
+  const RankParticles& particles_;
+  const std::vector<std::uint32_t>& aggregators_;
+  LeafOrder sorted_;
+  std::vector<std::uint32_t> own_; ///< leaves of this rank
+  std::uint64_t row_bytes_ = 0;
+  std::uint64_t rows_per_message_ = 1;
+  std::vector<Incoming> incoming_;
+  std::vector<Target> targets_; ///< in the order of sending
+  std::vector<MPI_Request> receives_;
+  std::vector<int> lengths_; ///< per array of the message that is being described
+  std::vector<MPI_Aint> places_;
+  std::vector<MPI_Request> sends_;            ///< in flight
+  std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
+  std::size_t started_ = 0;                   ///< sends
+  std::optional<Failure> failure_;            ///< while messages were under way
+  ExchangeResult result_;
+};
+}
+
+ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
+  const LeafAssignment& assignment, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
+{
+  return Exchanger(comm, particles, assignment, leaf_count, aggregators, message_bytes).run();
+}
+}

@@ -1,0 +1,39 @@
+// Moves particles to the ranks that aggregate them.
+#pragma once
+
+#include "bat/parallel/assignment.hpp"
+#include "bat/parallel/rank_particles.hpp"
+#include "bat/particles.hpp"
+#include "common/large_array.hpp"
+#include "parallel/comm.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::mpi
+{
+/// The particles of a leaf file, on its aggregator.
+struct AggregatedLeaf
+{
+  std::uint32_t leaf = 0;
+  write::ParticleParts particles;             ///< in `columns`, and in this rank's own arrays
+  std::vector<LargeArray<std::byte>> columns; ///< positions, then attributes
+};
+
+struct ExchangeResult
+{
+  std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
+  Numbers rows;                       ///< of own arrays that leaves refer to
+  std::uint64_t sent_bytes = 0;       ///< to other ranks
+};
+
+/// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
+/// them; own ones stay where they are, unless few of what lies between them is of the leaf.
+/// `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
+/// (and fewer than 2^31), or one particle.
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
+  const LeafAssignment& assignment, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators,
+  std::size_t message_bytes = std::size_t{ 1 } << 21);
+}

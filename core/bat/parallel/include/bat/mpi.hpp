@@ -1,0 +1,147 @@
+// Writing and reading datasets on many ranks (core/bat/parallel/MPI.md).
+//
+// "Collective" calls are made by all ranks of the communicator. Whatever fails on one rank is
+// thrown on all of them: the same Error, whose text names the rank, at the end of the phase in
+// which it happened.
+#pragma once
+
+#include "bat/dataset.hpp"
+#include "bat/error.hpp"
+#include "bat/particles.hpp"
+#include "bat/plan.hpp"
+#include "bat/query.hpp"
+#include "bat/ranks.hpp"
+#include "bat/writer.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::mpi
+{
+/// Phases of a write, in order; every one ends with an agreement of all ranks.
+enum class Phase
+{
+  Check,    ///< arrays, options and attributes are looked at and compared
+  Plan,     ///< summaries to rank 0, tree to all
+  Exchange, ///< particles to their aggregators
+  Write,    ///< aggregators build and write leaf files; nothing is visible yet
+  Commit    ///< leaf files get their names, then the top file appears
+};
+[[nodiscard]] const char* name_of(Phase phase) noexcept;
+
+struct WriteOptions
+{
+  /// Of each leaf file. `threads` 0: the processors that this rank has to itself among the ranks of
+  /// its node, at least one. `progress` is called on rank 0 only; the call with 1.0 comes after the
+  /// commit, when cancelling is too late.
+  BuildOptions build;
+  PlanMode mode = PlanMode::Adaptive;
+  std::uint64_t target_bytes = 0;         ///< see PlanOptions
+  bool find_best_axis = true;             ///< see PlanOptions
+  double max_split_imbalance_ratio = 4.0; ///< see PlanOptions
+  double max_overfull_factor = 1.5;       ///< see PlanOptions
+  /// RankBorder and Aug: box that this rank declares as its own; where it is empty, the box of its
+  /// particles.
+  std::optional<Box> local_bounds;
+  /// Called on every rank when it enters a phase; what it throws is an error of that phase.
+  std::function<void(Phase)> on_phase;
+};
+
+/// Wall time of the slowest rank, in seconds.
+struct PhaseSeconds
+{
+  double check = 0;
+  double plan = 0;
+  double exchange = 0;
+  double build = 0; ///< tree, columns and index of leaf files
+  double write = 0; ///< bytes to the file system, flushed
+  double commit = 0;
+  double total = 0;
+};
+
+/// The same on all ranks. Sizes in bytes.
+struct DatasetReport
+{
+  std::uint64_t particles = 0;
+  std::uint64_t skipped = 0; ///< particles that Piece::skip left out
+  std::uint64_t leaf_files = 0;
+  std::uint64_t target_bytes = 0;
+  std::uint64_t file_bytes = 0;         ///< all files
+  std::uint64_t data_bytes = 0;         ///< positions and attributes
+  std::uint64_t largest_leaf_bytes = 0; ///< positions and attributes of the largest leaf file
+  std::uint64_t moved_bytes = 0;        ///< sent from one rank to another
+  int ranks = 0;
+  PhaseSeconds seconds;
+};
+/// One line of JSON.
+[[nodiscard]] std::string to_json(const DatasetReport& report);
+
+/// Particles of a rank that lie together in memory. A rank may have several such pieces, e.g. one
+/// per domain; all have the same attributes.
+struct Piece
+{
+  ParticleView particles;
+  /// One value of an integer type per particle: those with one of `skip_bits` set in it, e.g.
+  /// ghosts, are left out.
+  std::optional<ArrayView> skip;
+  std::uint64_t skip_bits = ~std::uint64_t{ 0 };
+};
+
+/// Collective. Writes the particles of all ranks as one dataset, replacing what is at `path` when
+/// all is on disk: readers see the old dataset or the new one, never a mixture, also if a process
+/// is killed. Path, options, time, step and metadata are those of rank 0 (time, step and metadata:
+/// of the first rank that has particles). Ranks may be empty, and then need not know the
+/// attributes; the others have the same attributes, in any order. One leaf file is written as
+/// `path` itself; several stand in the folder `path`.leaves. Makes no use of MPI outside of `comm`,
+/// nor from other threads than the calling one. Memory beyond the caller's arrays: the particles
+/// that others send to this rank, own ones of leaf files that lie scattered among those of others
+/// (MPI.md, Exchange), 8 bytes per own particle, 128 MiB. Throws Error on all ranks.
+DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,
+  const ParticleView& particles, const WriteOptions& options = {});
+
+/// Collective. As write_dataset, with particles that lie in several places: nothing is copied but
+/// what moves to an aggregator, positions, and what write_dataset copies. Particles of a rank
+/// follow each other piece by piece; time, step and metadata are those of its first piece. Memory
+/// beyond that: 4 bytes per particle of a piece from whose midst particles are skipped.
+DatasetReport write_pieces(MPI_Comm comm, const std::filesystem::path& path,
+  const std::vector<Piece>& pieces, const WriteOptions& options = {});
+
+/// Collective. Opens the same dataset on all ranks, or fails on all; Error{CannotOpen} if it is
+/// being replaced at this moment.
+[[nodiscard]] Dataset open_dataset(
+  MPI_Comm comm, const std::filesystem::path& path, const OpenOptions& options = {});
+
+/// Values of some particles in this process's memory, packed.
+struct Particles
+{
+  struct Column
+  {
+    std::string name;
+    ScalarType type = ScalarType::Float64;
+    int components = 1;
+    std::vector<std::byte> values; ///< shape (count, components)
+  };
+  std::uint64_t count = 0;
+  ScalarType position_type = ScalarType::Float32;
+  std::vector<std::byte> positions; ///< shape (count, 3)
+  std::vector<Column> columns;
+
+  /// Borrows the arrays.
+  [[nodiscard]] ParticleView view() const;
+};
+
+/// Collective; each rank asks its own query, and its answer comes from its own reads, without
+/// messages. `attributes` are the same on all ranks, in whatever order; none stand for all of them.
+/// To restart with any number of ranks: give every rank its box of a tiling of space, as
+/// Query::half_open, or `part` = rank and `parts` = ranks for equal shares; each particle then
+/// comes once. Throws Error on all ranks if one fails.
+[[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
+  const std::vector<std::string>& attributes = {});
+}

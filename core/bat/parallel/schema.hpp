@@ -1,0 +1,16 @@
+// The attributes that all ranks must have alike.
+#pragma once
+
+#include "bat/parallel/rank_particles.hpp"
+#include "parallel/comm.hpp"
+
+#include <string>
+
+namespace bat::mpi
+{
+/// Collective. Makes `particles` of every rank fit those of the first rank that has any (rank 0 if
+/// none has): attributes in its order with its hints, its time, step and metadata; on empty ranks,
+/// its attributes without values. Gives the number of particles of all ranks. Throws
+/// Error{InvalidArgument} on all ranks if types, components or names differ.
+std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles);
+}

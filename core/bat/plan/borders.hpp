@@ -1,0 +1,53 @@
+// Planes that part ranks without parting the particles of any, or of few.
+#pragma once
+
+#include "bat/plan.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bat::plan
+{
+/// All particles of some ranks have coordinates < split, those of the others do not.
+struct Border
+{
+  std::size_t axis = 0;
+  double split = 0;
+  double left = 0; ///< particles
+  double right = 0;
+  std::uint32_t left_leaves = 0; ///< leaf files to cut them into
+};
+
+/// Ranks all of whose particles are in one node of the tree, and larger parts of others.
+class NodeRanks
+{
+public:
+  NodeRanks() = default;
+  /// `ranks` must outlive this; those without particles are left out.
+  explicit NodeRanks(const std::vector<RankBounds>& ranks);
+
+  /// Particles that a plane takes away from the larger part of their rank. What is in a rank's box
+  /// counts as evenly spread.
+  [[nodiscard]] double parted_by(std::size_t axis, double split) const noexcept;
+
+  /// Of the borders that part the ranks into leaf files near `mean` particles the one that comes
+  /// nearest to halves, along the first of `axes` if several do. None if other ranks have particles
+  /// in the node, too.
+  [[nodiscard]] std::optional<Border> find_border(
+    const std::array<std::size_t, 3>& axes, std::uint32_t leaves, double mean) const;
+
+  /// Those left of a plane, and those right. The larger part of a rank is what stays of it.
+  [[nodiscard]] std::pair<NodeRanks, NodeRanks> divide(std::size_t axis, double split) const;
+
+private:
+  const std::vector<RankBounds>* ranks_ = nullptr;
+  /// Of whole ones, per axis: places in ranks_, in order of the lower ends of boxes.
+  std::array<std::vector<std::uint32_t>, 3> by_lower_;
+  std::vector<RankBounds> parted_; ///< larger parts
+  bool are_all_whole_ = true;      ///< no other rank has particles in the node
+};
+}

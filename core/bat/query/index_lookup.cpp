@@ -1,0 +1,276 @@
+#include "bat/query/index_lookup.hpp"
+
+#include "bat/format/index_layout.hpp"
+#include "bat/tree/file_impl.hpp"
+#include "common/radix_sort.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace bat::query
+{
+namespace
+{
+// What a page of the index and a particle found in it cost, in particles that are tested meanwhile.
+constexpr std::uint64_t kPageCost = 256;
+constexpr std::uint64_t kRowCost = 8;
+
+/// Values from `lower` to `upper` and the pages of a level in which they are, if they are anywhere.
+template <class V>
+struct Probe
+{
+  V lower;
+  V upper;
+  std::uint64_t first_page = 0;
+  std::uint64_t last_page = 0;
+};
+
+template <class V>
+std::vector<Probe<V>> probes_of(const ClassRange<V>& range)
+{
+  return { { range.lower, range.upper } };
+}
+
+template <class V>
+std::vector<Probe<V>> probes_of(const ValueSet<V>& set)
+{
+  std::vector<Probe<V>> probes;
+  probes.reserve(set.values().size());
+  for (const V value : set.values())
+  {
+    probes.push_back({ value, value });
+  }
+  return probes;
+}
+
+template <class V>
+std::vector<Probe<V>> probes_of(const IntervalSet<V>& set)
+{
+  std::vector<Probe<V>> probes;
+  probes.reserve(set.ranges().size());
+  for (const ClassRange<V>& range : set.ranges())
+  {
+    probes.push_back({ range.lower, range.upper });
+  }
+  return probes;
+}
+
+/// One page of the index at a time.
+template <class V>
+class IndexPage
+{
+public:
+  IndexPage(const File::Impl& file, std::size_t key)
+    : reader_(file.paged(format::SectionKind::SortedIndex, static_cast<std::uint32_t>(key)))
+  {
+  }
+
+  /// Reads the first `bytes` bytes of a page, unless it is there already.
+  void load(std::uint64_t page, std::uint64_t bytes)
+  {
+    if (page != this->page_)
+    {
+      this->page_ = kNone;
+      const Span span{ page * format::kPageBytes, bytes };
+      this->reader_.gather(&span, 1, 1, this->bytes_.data());
+      this->page_ = page;
+    }
+  }
+
+  [[nodiscard]] V fence(std::uint64_t i) const { return this->at<V>(i * sizeof(V)); }
+  [[nodiscard]] V value(std::uint64_t i) const
+  {
+    return this->at<V>(i * sizeof(format::IndexEntry));
+  }
+  [[nodiscard]] std::uint32_t position(std::uint64_t i) const
+  {
+    return this->at<std::uint32_t>(
+      i * sizeof(format::IndexEntry) + offsetof(format::IndexEntry, position));
+  }
+
+private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{ 0 };
+
+  template <class T>
+  [[nodiscard]] T at(std::uint64_t offset) const
+  {
+    T value;
+    std::memcpy(&value, this->bytes_.data() + offset, sizeof(value));
+    return value;
+  }
+
+  format::PageReader reader_;
+  std::uint64_t page_ = kNone;
+  std::array<std::byte, format::kPageBytes> bytes_{};
+};
+
+// First number from `begin` to `end` of which `before` is false, in a row in which it does not
+// become true again. Comparisons with NaN, which stands last, are false.
+template <class Before>
+std::uint64_t first_not(std::uint64_t begin, std::uint64_t end, const Before& before)
+{
+  while (begin != end)
+  {
+    const std::uint64_t middle = begin + (end - begin) / 2;
+    if (before(middle))
+    {
+      begin = middle + 1;
+    }
+    else
+    {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+template <class V>
+class Lookup
+{
+public:
+  Lookup(const File::Impl& file, std::size_t key, std::vector<Probe<V>> probes)
+    : file_(file)
+    , key_(key)
+    , probes_(std::move(probes))
+    , levels_(format::index_levels(file.header.particle_count))
+    , page_(file, key)
+  {
+  }
+
+  [[nodiscard]] bool costs_more_than(std::uint64_t tested)
+  {
+    const std::uint64_t most = tested / 2; // pages are read here and there, columns in a row
+    const std::uint64_t pages = this->levels_.back().pages;
+    if (std::min<std::uint64_t>(this->probes_.size(), pages) * kPageCost > most)
+    {
+      return true;
+    }
+    this->find_pages();
+    std::uint64_t cost = 0;
+    for (std::size_t i = 0; i != this->probes_.size(); ++i)
+    {
+      const Probe<V>& probe = this->probes_[i];
+      const std::uint64_t first =
+        probe.first_page + (i != 0 && this->probes_[i - 1].last_page == probe.first_page);
+      const std::uint64_t count = probe.last_page + 1 - std::min(first, probe.last_page + 1);
+      cost += count * kPageCost;
+      cost += count > 2 ? (count - 2) * format::kIndexEntries * kRowCost : 0;
+    }
+    return cost > most;
+  }
+
+  /// In the order of the index.
+  [[nodiscard]] std::vector<std::uint32_t> positions()
+  {
+    const std::uint64_t particles = this->file_.header.particle_count;
+    std::vector<std::uint32_t> found;
+    std::uint64_t page = 0; // where the last probe has ended, and where in it
+    std::uint64_t i = 0;
+    for (const Probe<V>& probe : this->probes_)
+    {
+      if (probe.first_page > page)
+      {
+        page = probe.first_page;
+        i = 0;
+      }
+      for (; page <= probe.last_page; ++page, i = 0)
+      {
+        const std::uint64_t count = format::entries_of_page(particles, page);
+        this->page_.load(
+          this->levels_.back().first_page + page, count * sizeof(format::IndexEntry));
+        i =
+          first_not(i, count, [&](std::uint64_t k) { return this->page_.value(k) < probe.lower; });
+        for (; i != count && this->page_.value(i) <= probe.upper; ++i)
+        {
+          found.push_back(this->position(i));
+        }
+        if (i != count)
+        {
+          break;
+        }
+      }
+    }
+    return found;
+  }
+
+private:
+  // Level by level, so that pages are read in ascending order.
+  void find_pages()
+  {
+    for (std::size_t level = 0; level + 1 != this->levels_.size(); ++level)
+    {
+      for (Probe<V>& probe : this->probes_)
+      {
+        probe.first_page =
+          this->page_below(level, probe.first_page, [&](V fence) { return fence < probe.lower; });
+        probe.last_page =
+          this->page_below(level, probe.last_page, [&](V fence) { return fence <= probe.upper; });
+      }
+    }
+  }
+
+  // The last page below a page whose fence is `before`, else the first.
+  template <class Before>
+  std::uint64_t page_below(std::size_t level, std::uint64_t page, const Before& before)
+  {
+    const std::uint64_t first = page * format::kIndexFences;
+    const std::uint64_t count =
+      std::min(format::kIndexFences, this->levels_[level + 1].pages - first);
+    this->page_.load(this->levels_[level].first_page + page, count * sizeof(V));
+    const std::uint64_t end =
+      first_not(0, count, [&](std::uint64_t k) { return before(this->page_.fence(k)); });
+    return first + std::max<std::uint64_t>(end, 1) - 1;
+  }
+
+  [[nodiscard]] std::uint32_t position(std::uint64_t i) const
+  {
+    const std::uint32_t position = this->page_.position(i);
+    if (position >= this->file_.header.particle_count)
+    {
+      format::corrupt(*this->file_.source,
+        fmt::format("SORTED_INDEX {}: file position {} of {} particles", this->key_, position,
+          this->file_.header.particle_count));
+    }
+    return position;
+  }
+
+  const File::Impl& file_;
+  std::size_t key_;
+  std::vector<Probe<V>> probes_; ///< ascending, disjoint
+  std::vector<format::IndexLevel> levels_;
+  IndexPage<V> page_;
+};
+}
+
+std::optional<std::vector<std::uint32_t>> look_up(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
+{
+  if (!file.has_sorted_index(condition.key) || tested == 0 || condition.negated)
+  {
+    return std::nullopt;
+  }
+  return std::visit(
+    [&](const auto& wanted) -> std::optional<std::vector<std::uint32_t>>
+    {
+      using V = typename std::decay_t<decltype(wanted)>::Value;
+      Lookup<V> lookup(file, condition.key, probes_of(wanted));
+      if (lookup.costs_more_than(tested))
+      {
+        return std::nullopt;
+      }
+      std::vector<std::uint32_t> positions = lookup.positions();
+      radix_sort(positions);
+      const auto twice = std::adjacent_find(positions.begin(), positions.end());
+      if (twice != positions.end())
+      {
+        format::corrupt(*file.source,
+          fmt::format("SORTED_INDEX {}: file position {} is there twice", condition.key, *twice));
+      }
+      return positions;
+    },
+    condition.wanted);
+}
+}

@@ -1,0 +1,18 @@
+// Finds particles through a sorted index (FORMAT.md section 11).
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/query/conditions.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat::query
+{
+/// Ascending file positions of all particles that meet the condition, whatever step and part.
+/// Nothing if its key has no sorted index, if the condition is negated, or if testing `tested`
+/// particles one by one is about as fast.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> look_up(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
+}

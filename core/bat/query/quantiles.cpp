@@ -1,0 +1,37 @@
+#include "bat/query/quantiles.hpp"
+
+#include "bat/tree/bin_edges.hpp"
+#include "bat/tree/file_impl.hpp"
+#include "common/numbers.hpp"
+
+#include <cmath>
+
+namespace bat::query
+{
+namespace
+{
+// Fewer bins are coarser than what a sample tells.
+constexpr std::uint32_t kFewestQuantiles = 128;
+}
+
+std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size_t key)
+{
+  const File::Impl& impl = file.impl();
+  const Key& range = file.attributes()[attribute].keys[key];
+  const std::size_t k = impl.schema.first_keys[attribute] + key;
+  const std::uint32_t bins = impl.schema.keys[k].bin_count;
+  if (range.has_nan || bins < kFewestQuantiles || bins != bins_for(file.particle_count()) ||
+    !std::isfinite(to_double(range.minimum)) || !std::isfinite(to_double(range.maximum)))
+  {
+    return {};
+  }
+  const ValueClass type = impl.schema.key_class(k);
+  std::vector<Number> values;
+  for (const std::uint64_t edge : impl.key_index(k).edges)
+  {
+    values.push_back(number_from_bits(edge, type));
+  }
+  // As many edges as there are distinct values end with the largest of them.
+  return compare(values.back(), range.maximum) < 0 ? values : std::vector<Number>();
+}
+}

@@ -1,0 +1,41 @@
+// What a text like "velocity[1]" names.
+
+#include "bat/error.hpp"
+#include "bat/query.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace bat
+{
+AttributeRange parse_range_target(std::string_view text, const std::vector<std::string>& names)
+{
+  const auto known = [&](std::string_view name)
+  { return std::find(names.begin(), names.end(), name) != names.end(); };
+  AttributeRange range;
+  range.attribute = std::string(text);
+  if (known(text))
+  {
+    return range;
+  }
+  const std::size_t open = text.rfind('[');
+  if (open != std::string_view::npos && text.back() == ']' && known(text.substr(0, open)))
+  {
+    int component = 0;
+    const char* end = text.data() + text.size() - 1;
+    const auto result = std::from_chars(text.data() + open + 1, end, component);
+    if (result.ec == std::errc() && result.ptr == end && component >= 0)
+    {
+      range.attribute = std::string(text.substr(0, open));
+      range.component = component;
+      return range;
+    }
+  }
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("no attribute '{}'; there are: {}", text,
+      names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))));
+}
+}

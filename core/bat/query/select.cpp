@@ -1,0 +1,470 @@
+// Index first, then the particles that it cannot decide.
+
+#include "bat/query/select.hpp"
+
+#include "bat/bytes.hpp"
+#include "bat/format/layout.hpp"
+#include "bat/query/classify.hpp"
+#include "bat/query/index_lookup.hpp"
+#include "bat/query/match.hpp"
+#include "bat/tree/file_impl.hpp"
+#include "common/arena.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace bat::query
+{
+namespace
+{
+constexpr std::size_t kIntervalsPerTask = 1024;
+constexpr std::uint64_t kTestedPerTask = 1 << 16;
+constexpr std::uint64_t kClose = 16; // particles
+
+/// Consecutive file positions with what is still undecided about them.
+struct Piece
+{
+  Span span;
+  std::uint64_t undecided = 0;
+};
+
+std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
+{
+  std::uint64_t count = 0;
+  for (const Piece& piece : pieces)
+  {
+    count += piece.undecided == 0 ? 0 : piece.span.count;
+  }
+  return count;
+}
+
+// Calls f(level, piece) for what intervals [begin, end) have in each level of the progressive step.
+template <class F>
+void for_each_piece(const LevelTable& levels, const std::vector<Interval>& intervals,
+  const Conditions& conditions, std::size_t begin, std::size_t end, const F& f)
+{
+  for (std::size_t i = begin; i != end; ++i)
+  {
+    const Interval& interval = intervals[i];
+    for_each_run(levels, interval.begin, interval.end,
+      [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count)
+      {
+        const std::uint64_t first = std::max(position, conditions.first_position);
+        const std::uint64_t last = std::min(position + count, conditions.end_position);
+        if (first < last)
+        {
+          f(level, Piece{ { first, last - first }, interval.undecided });
+        }
+      });
+  }
+}
+
+// File positions of intervals of ranks, in file order, cut to the progressive step. Counted first:
+// there are many, and memory that grows would take longer.
+std::vector<Piece> to_pieces(
+  const LevelTable& levels, const std::vector<Interval>& intervals, const Conditions& conditions)
+{
+  if (intervals.size() == 1 && intervals[0].begin == 0 && intervals[0].end == levels.end.back())
+  {
+    const std::uint64_t first = conditions.first_position;
+    return { { { first, conditions.end_position - first }, intervals[0].undecided } };
+  }
+  const std::size_t tasks = (intervals.size() + kIntervalsPerTask - 1) / kIntervalsPerTask;
+  const auto for_each_task = [&](const auto& f)
+  {
+    tbb::parallel_for(std::size_t{ 0 }, tasks,
+      [&](std::size_t task)
+      {
+        for_each_piece(levels, intervals, conditions, task * kIntervalsPerTask,
+          std::min(intervals.size(), (task + 1) * kIntervalsPerTask),
+          [&](std::size_t level, const Piece& piece) { f(task, level, piece); });
+      });
+  };
+  // Per task and level: first the number of pieces, then the place of the next one.
+  std::vector<std::array<std::size_t, format::kMaxLevels>> next(tasks);
+  for_each_task([&](std::size_t task, std::size_t level, const Piece&) { ++next[task][level]; });
+  std::size_t total = 0;
+  for (std::size_t level = 0; level != levels.size(); ++level)
+  {
+    for (auto& of_task : next)
+    {
+      total += std::exchange(of_task[level], total);
+    }
+  }
+  std::vector<Piece> pieces(total);
+  for_each_task([&](std::size_t task, std::size_t level, const Piece& piece)
+    { pieces[next[task][level]++] = piece; });
+  return pieces;
+}
+
+/// Consecutive pieces that one task tests.
+struct Job
+{
+  std::size_t first_piece = 0;
+  std::size_t piece_count = 0;
+};
+
+// What two undecided pieces exclude between them, if they lie so close together that they are
+// tested as one.
+std::optional<std::uint64_t> gap_between(const Piece& piece, const Piece& next)
+{
+  const std::uint64_t gap = next.span.first - (piece.span.first + piece.span.count);
+  const bool joined = piece.undecided != 0 && next.undecided != 0 && gap <= kClose;
+  return joined ? std::optional<std::uint64_t>(gap) : std::nullopt;
+}
+
+bool is_long(const Piece& piece)
+{
+  return piece.undecided != 0 && piece.span.count > kTestedPerTask;
+}
+
+// No undecided piece, whose particles are `tested`, has more than kTestedPerTask afterwards.
+void cut_long(std::vector<Piece>& pieces, std::uint64_t tested)
+{
+  if (std::none_of(pieces.begin(), pieces.end(), is_long))
+  {
+    return;
+  }
+  std::vector<Piece> cut;
+  cut.reserve(pieces.size() + tested / kTestedPerTask);
+  for (const Piece& piece : pieces)
+  {
+    Span rest = piece.span;
+    while (is_long({ rest, piece.undecided }))
+    {
+      cut.push_back({ { rest.first, kTestedPerTask }, piece.undecided });
+      rest.first += kTestedPerTask;
+      rest.count -= kTestedPerTask;
+    }
+    cut.push_back({ rest, piece.undecided });
+  }
+  pieces = std::move(cut);
+}
+
+// Jobs that test kTestedPerTask particles and what is left of their last piece.
+std::vector<Job> make_jobs(const std::vector<Piece>& pieces)
+{
+  std::vector<Job> jobs;
+  std::uint64_t tested = kTestedPerTask;
+  for (std::size_t i = 0; i != pieces.size(); ++i)
+  {
+    if (tested >= kTestedPerTask)
+    {
+      jobs.push_back({ i, 0 });
+      tested = 0;
+    }
+    ++jobs.back().piece_count;
+    tested += pieces[i].undecided == 0 ? 0 : pieces[i].span.count;
+    tested += i == 0 ? 0 : gap_between(pieces[i - 1], pieces[i]).value_or(0);
+  }
+  return jobs;
+}
+
+/// Tests the particles of one job; one per task.
+class Tester
+{
+public:
+  Tester(const File::Impl& file, const Conditions& conditions)
+    : file_(file)
+    , conditions_(conditions)
+  {
+  }
+
+  void run(const Piece* pieces, std::size_t count, std::vector<Span>& out)
+  {
+    const std::uint64_t undecided = this->divide(pieces, count);
+    if ((undecided & 1) != 0)
+    {
+      this->test_places();
+    }
+    for (std::size_t r = 0; r != this->conditions_.keys.size(); ++r)
+    {
+      if ((undecided & key_bit(r)) != 0)
+      {
+        this->test_key(this->conditions_.keys[r]);
+      }
+    }
+    out.reserve(this->spans_.size() + this->decided_.size());
+    this->matches_.rewind();
+    auto decided = this->decided_.begin();
+    for (const Span& span : this->spans_)
+    {
+      for (; decided != this->decided_.end() && decided->first < span.first; ++decided)
+      {
+        append(out, *decided);
+      }
+      append_matches(span, this->matches_, out);
+    }
+    for (; decided != this->decided_.end(); ++decided)
+    {
+      append(out, *decided);
+    }
+  }
+
+private:
+  // Undecided pieces that lie close together are tested as one span, which takes less time; what
+  // lies between them is excluded. Returns the conditions that are undecided.
+  std::uint64_t divide(const Piece* pieces, std::size_t count)
+  {
+    this->spans_.clear();
+    this->gaps_.clear();
+    this->decided_.clear();
+    std::uint64_t undecided = 0;
+    std::uint64_t tested = 0;
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      const Span& next = pieces[i].span;
+      if (pieces[i].undecided == 0)
+      {
+        append(this->decided_, next);
+        continue;
+      }
+      undecided |= pieces[i].undecided;
+      const auto gap = i != 0 ? gap_between(pieces[i - 1], pieces[i]) : std::nullopt;
+      if (gap)
+      {
+        if (*gap != 0)
+        {
+          this->gaps_.push_back({ tested, *gap });
+        }
+        this->spans_.back().count += *gap + next.count;
+        tested += *gap;
+      }
+      else
+      {
+        this->spans_.push_back(next);
+      }
+      tested += next.count;
+    }
+    this->matches_.reset(tested);
+    std::uint64_t at = 0;
+    for (const Span& gap : this->gaps_)
+    {
+      this->matches_.skip(gap.first - at);
+      this->matches_.keep(gap.count, 0); // at most kClose
+      at = gap.first + gap.count;
+    }
+    return undecided;
+  }
+
+  // Calls match(parts, count) for the elements of a column that are to be tested, some at a time.
+  template <class F>
+  void test(format::SectionKind kind, std::size_t index, std::size_t tuple_bytes, const F& match)
+  {
+    this->matches_.rewind();
+    format::PageReader(this->file_.paged(kind, static_cast<std::uint32_t>(index)))
+      .visit(this->spans_.data(), this->spans_.size(), tuple_bytes, match);
+  }
+
+  void test_places()
+  {
+    const auto type = static_cast<ScalarType>(this->file_.schema.head.position_type);
+    this->test(format::SectionKind::Positions, 0, 3 * size_of(type),
+      [&](const Elements* parts, std::size_t count)
+      { match_places(type, parts, count, this->conditions_.places, this->matches_); });
+  }
+
+  void test_key(const KeyCondition& condition)
+  {
+    const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
+    this->test(format::SectionKind::Attribute, condition.attribute,
+      static_cast<std::size_t>(attribute.components) * size_of(attribute.type),
+      [&](const Elements* parts, std::size_t count)
+      { match_key(attribute, parts, count, condition, this->matches_); });
+  }
+
+  const File::Impl& file_;
+  const Conditions& conditions_;
+  std::vector<Span> spans_;   ///< to test
+  std::vector<Span> gaps_;    ///< among the particles to test
+  std::vector<Span> decided_; ///< that match
+  Matches matches_;           ///< of the particles to test
+};
+
+// One after the other. Only the last span of one and the first of the next may touch.
+std::vector<Span> joined(std::vector<std::vector<Span>> lists)
+{
+  if (lists.size() == 1)
+  {
+    return std::move(lists.front());
+  }
+  std::size_t most = 0;
+  for (const std::vector<Span>& list : lists)
+  {
+    most += list.size();
+  }
+  std::vector<Span> all;
+  all.reserve(most);
+  for (const std::vector<Span>& list : lists)
+  {
+    if (!list.empty())
+    {
+      append(all, list.front());
+      all.insert(all.end(), list.begin() + 1, list.end());
+    }
+  }
+  return all;
+}
+
+Selection select_pieces(
+  const File::Impl& file, const Conditions& conditions, std::vector<Piece> pieces)
+{
+  Selection selection;
+  selection.tested = undecided_particles(pieces);
+  if (selection.tested == 0)
+  {
+    selection.spans.reserve(pieces.size());
+    for (const Piece& piece : pieces)
+    {
+      append(selection.spans, piece.span);
+    }
+  }
+  else
+  {
+    cut_long(pieces, selection.tested);
+    const std::vector<Job> jobs = make_jobs(pieces);
+    std::vector<std::vector<Span>> found(jobs.size());
+    tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
+      [&](std::size_t j) {
+        Tester(file, conditions).run(&pieces[jobs[j].first_piece], jobs[j].piece_count, found[j]);
+      });
+    selection.spans = joined(std::move(found));
+  }
+  for (const Span& span : selection.spans)
+  {
+    selection.count += span.count;
+  }
+  return selection;
+}
+
+void append_piece(std::vector<Piece>& pieces, const Piece& next)
+{
+  if (!pieces.empty() && pieces.back().undecided == next.undecided &&
+    pieces.back().span.first + pieces.back().span.count == next.span.first)
+  {
+    pieces.back().span.count += next.span.count;
+    return;
+  }
+  pieces.push_back(next);
+}
+
+// What is left of `pieces` if of all particles those at `positions` meet the condition with this
+// bit.
+std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
+  const std::vector<std::uint32_t>& positions, std::uint64_t condition)
+{
+  std::vector<Piece> cut;
+  cut.reserve(positions.size());
+  auto piece = pieces.begin();
+  for (const std::uint64_t position : positions)
+  {
+    while (piece != pieces.end() && piece->span.first + piece->span.count <= position)
+    {
+      ++piece;
+    }
+    if (piece == pieces.end())
+    {
+      break;
+    }
+    if (piece->span.first <= position)
+    {
+      append_piece(cut, { { position, 1 }, piece->undecided & ~condition });
+    }
+  }
+  return cut;
+}
+
+// Leaves to a sorted index what it answers faster than a test of the particles of `pieces` that are
+// undecided.
+bool use_sorted_index(
+  const File::Impl& file, const Conditions& conditions, std::vector<Piece>& pieces)
+{
+  constexpr std::size_t kOwnBits = 62; // further conditions share one
+  for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
+  {
+    const KeyCondition& condition = conditions.keys[r];
+    if (!file.has_sorted_index(condition.key))
+    {
+      continue;
+    }
+    if (const auto positions = look_up(file, condition, undecided_particles(pieces)))
+    {
+      pieces = cut_to(pieces, *positions, key_bit(r));
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditions)
+{
+  if (conditions.nothing())
+  {
+    return {};
+  }
+  if (conditions.none())
+  {
+    return to_pieces(
+      file.schema.levels, { { conditions.first_rank, conditions.end_rank, 0 } }, conditions);
+  }
+  // A look at treelets and blocks takes longer than an index of a few ids.
+  const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
+    file.has_sorted_index(conditions.keys[0].key);
+  std::vector<Piece> pieces;
+  if (is_alone)
+  {
+    pieces = to_pieces(file.schema.levels,
+      { { conditions.first_rank, conditions.end_rank, key_bit(0) } }, conditions);
+    if (use_sorted_index(file, conditions, pieces))
+    {
+      return pieces;
+    }
+  }
+  pieces = to_pieces(file.schema.levels, classify(file, conditions), conditions);
+  if (!is_alone)
+  {
+    (void)use_sorted_index(file, conditions, pieces);
+  }
+  return pieces;
+}
+}
+
+Selection select(const File::Impl& file, const Conditions& conditions, const QueryOptions& options)
+{
+  Selection selection;
+  in_arena(options.threads,
+    [&] { selection = select_pieces(file, conditions, find_pieces(file, conditions)); });
+  return selection;
+}
+
+std::uint64_t upper_bound(const File::Impl& file, const Conditions& conditions)
+{
+  std::uint64_t count = 0;
+  for (const Piece& piece : find_pieces(file, conditions))
+  {
+    count += piece.span.count;
+  }
+  return count;
+}
+
+std::vector<Region> regions(const File::Impl& file)
+{
+  const SpatialIndex& index = file.spatial_index();
+  std::vector<Region> found;
+  for (std::size_t t = 0; t != index.treelets.size(); ++t)
+  {
+    const format::NodeRecord& node = index.nodes[index.leaf_nodes[t]];
+    if ((index.treelets[t].flags & format::kNonFinite) == 0)
+    {
+      found.push_back({ { { node.lower[0], node.lower[1], node.lower[2] },
+                          { node.upper[0], node.upper[1], node.upper[2] } },
+        index.treelets[t].count });
+    }
+  }
+  return found;
+}
+}

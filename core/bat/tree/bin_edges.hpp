@@ -1,0 +1,16 @@
+// Chooses the bin edges of a key.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace bat
+{
+/// Bins that are worth their bytes in a file of n particles.
+[[nodiscard]] std::uint32_t bins_for(std::uint64_t n);
+
+/// Strictly ascending quantiles of `sample` (without NaN; reordered), at most `bins` - 1 of them.
+/// Values that fill more than a bin get one edge only.
+template <class V>
+[[nodiscard]] std::vector<V> choose_edges(std::vector<V>& sample, std::uint32_t bins);
+}

@@ -1,0 +1,52 @@
+// Bounding boxes while building.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bat
+{
+[[nodiscard]] inline Box empty_box() noexcept
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  return { { inf, inf, inf }, { -inf, -inf, -inf } };
+}
+
+template <class Point>
+void extend(Box& box, const Point& p) noexcept
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = std::min(box.lower[axis], static_cast<double>(p[axis]));
+    box.upper[axis] = std::max(box.upper[axis], static_cast<double>(p[axis]));
+  }
+}
+
+inline void extend(Box& box, const Box& other) noexcept
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = std::min(box.lower[axis], other.lower[axis]);
+    box.upper[axis] = std::max(box.upper[axis], other.upper[axis]);
+  }
+}
+
+/// Longest axis. Halves are compared so that the extent of huge boxes does not overflow.
+[[nodiscard]] inline std::size_t longest_axis(const Box& box) noexcept
+{
+  std::size_t longest = 0;
+  double most = -1;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const double half = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
+    if (half > most)
+    {
+      most = half;
+      longest = axis;
+    }
+  }
+  return longest;
+}
+}

@@ -1,0 +1,146 @@
+#include "bat/tree/file_impl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <type_traits>
+
+namespace bat
+{
+using format::SectionKind;
+
+File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
+  : source(std::move(opened))
+  , header(format::read_header(*this->source))
+  , sections(format::read_sections(*this->source, this->header))
+  , schema(format::read_schema(*this->source, this->header, this->sections))
+  , keys_(std::make_unique<LazyKey[]>(this->schema.keys.size()))
+{
+  for (const format::SectionRecord& section : this->sections)
+  {
+    this->paged_.push_back((section.flags & format::kPaged) != 0
+        ? std::make_unique<format::PagedSection>(
+            *this->source, section, format::describe(section, this->schema))
+        : nullptr);
+  }
+}
+
+const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t index) const
+{
+  const format::SectionRecord* record = format::find_section(this->sections, kind, index);
+  return *this->paged_[static_cast<std::size_t>(record - this->sections.data())];
+}
+
+bool File::Impl::has_sorted_index(std::size_t key) const
+{
+  return format::find_section(
+           this->sections, SectionKind::SortedIndex, static_cast<std::uint32_t>(key)) != nullptr;
+}
+
+const SpatialIndex& File::Impl::spatial_index() const
+{
+  std::call_once(this->spatial_loaded_, [this] { this->load_spatial_index(); });
+  return this->spatial_;
+}
+
+void File::Impl::load_spatial_index() const
+{
+  const io::RandomAccessFile& file = *this->source;
+  SpatialIndex index;
+  index.nodes = format::read_records<format::NodeRecord>(
+    file, *format::find_section(this->sections, SectionKind::ShallowTree));
+  index.treelets = format::read_records<format::TreeletRecord>(
+    file, *format::find_section(this->sections, SectionKind::Treelets));
+  std::uint64_t rank = 0;
+  std::uint64_t block = 0;
+  for (std::size_t t = 0; t != index.treelets.size(); ++t)
+  {
+    const format::TreeletRecord& treelet = index.treelets[t];
+    if (treelet.count == 0 || (treelet.flags & ~format::kNonFinite) != 0)
+    {
+      format::corrupt(file, fmt::format("TREELETS: treelet {} is empty or has unknown flags", t));
+    }
+    index.first_rank.push_back(rank);
+    index.first_block.push_back(block);
+    rank += treelet.count;
+    block += (treelet.count + std::uint64_t{ this->schema.head.block_particles } - 1) /
+      this->schema.head.block_particles;
+  }
+  index.first_rank.push_back(rank);
+  index.first_block.push_back(block);
+  if (rank != this->header.particle_count || block != this->schema.head.block_count)
+  {
+    format::corrupt(file,
+      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank,
+        block, this->header.particle_count, this->schema.head.block_count));
+  }
+  std::vector<bool> non_finite;
+  for (const format::TreeletRecord& treelet : index.treelets)
+  {
+    non_finite.push_back((treelet.flags & format::kNonFinite) != 0);
+  }
+  index.leaf_nodes = format::check_tree(file, "SHALLOW_TREE", index.nodes, non_finite);
+  this->spatial_ = std::move(index);
+}
+
+const KeyIndex& File::Impl::key_index(std::size_t key) const
+{
+  LazyKey& lazy = this->keys_[key];
+  std::call_once(lazy.loaded, [&] { lazy.index = this->load_key_index(key); });
+  return lazy.index;
+}
+
+KeyIndex File::Impl::load_key_index(std::size_t k) const
+{
+  const io::RandomAccessFile& file = *this->source;
+  const auto key = static_cast<std::uint32_t>(k);
+  const format::KeyRecord& record = this->schema.keys[k];
+  KeyIndex index;
+  const auto read = [&](auto& records, SectionKind kind)
+  {
+    using Record = typename std::decay_t<decltype(records)>::value_type;
+    const format::SectionRecord& section = *format::find_section(this->sections, kind, key);
+    records = format::read_records<Record>(file, section, format::describe(section, this->schema));
+  };
+  read(index.edges, SectionKind::BinEdges);
+  read(index.treelets, SectionKind::TreeletKeys);
+  if (record.bitmap_bytes == 1 || record.bitmap_bytes == 2)
+  {
+    read(index.dictionary, SectionKind::BitmapDictionary);
+    if (std::adjacent_find(index.dictionary.begin(), index.dictionary.end(),
+          std::greater_equal<>()) != index.dictionary.end())
+    {
+      format::corrupt(file, fmt::format("BITMAP_DICTIONARY {} is not in ascending order", k));
+    }
+  }
+  dispatch(this->schema.key_class(k),
+    [&](auto value)
+    {
+      using V = decltype(value);
+      for (std::size_t i = 0; i != index.edges.size(); ++i)
+      {
+        const V edge = from_bits<V>(index.edges[i]);
+        // False for NaN as well.
+        if (!(edge == edge) || (i != 0 && !(from_bits<V>(index.edges[i - 1]) < edge)))
+        {
+          format::corrupt(file, fmt::format("BIN_EDGES {}: edge {} is not ascending", k, i));
+        }
+      }
+      for (std::size_t t = 0; t != index.treelets.size(); ++t)
+      {
+        const format::TreeletKeyRecord& treelet = index.treelets[t];
+        const V minimum = from_bits<V>(treelet.minimum);
+        const V maximum = from_bits<V>(treelet.maximum);
+        if (!(minimum == minimum) || !(maximum == maximum) ||
+          treelet.first_bin > treelet.last_bin || treelet.last_bin >= record.bin_count ||
+          (treelet.flags & ~format::kHasNaN) != 0 || treelet.reserved != 0)
+        {
+          format::corrupt(
+            file, fmt::format("TREELET_KEYS {}: the record of treelet {} breaks a rule", k, t));
+        }
+      }
+    });
+  return index;
+}
+}

@@ -1,0 +1,461 @@
+#include "bat/write/builder.hpp"
+
+#include "bat/error.hpp"
+#include "bat/query.hpp"
+#include "bat/tree/bin_edges.hpp"
+#include "bat/write/gather.hpp"
+#include "bat/write/point_bounds.hpp"
+#include "bat/write/shallow_tree.hpp"
+#include "bat/write/treelet.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+
+namespace bat::write
+{
+namespace
+{
+constexpr std::uint32_t kBlockSizes[] = { 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096 };
+
+// Number of particles that tell the quantiles of `n`: of few a larger share, so that a quantile is
+// seldom 2 % of them in error; of many at least 32 for each bin.
+std::uint64_t sampled(std::uint64_t n)
+{
+  const std::uint64_t of_few = std::clamp<std::uint64_t>(n / 16, 4096, 8192);
+  const std::uint64_t of_many = std::min<std::uint64_t>(n / 64, 65536);
+  return std::min(n, std::max(of_few, of_many));
+}
+
+[[noreturn]] void refuse(const std::string& text)
+{
+  throw Error(ErrorCode::InvalidArgument, text);
+}
+
+void check_array(const ParticleParts& particles, std::size_t array, const std::string& what)
+{
+  const ArrayView& view = particles.array(array);
+  const auto code = static_cast<int>(view.type);
+  if (code < 1 || code > 10)
+  {
+    refuse(fmt::format("{}: scalar type {} is unknown; allowed are 1 to 10", what, code));
+  }
+  if (view.components < 1 || view.components > kMaxComponents)
+  {
+    refuse(
+      fmt::format("{}: {} components; allowed are 1 to {}", what, view.components, kMaxComponents));
+  }
+  for (const ParticleParts::Part& part : particles.parts())
+  {
+    const std::size_t stride = particles.array(part, array).stride_bytes;
+    if (part.count > 1 && stride < size_of(view.type))
+    {
+      refuse(fmt::format("{}: values are {} bytes apart, which is less than their {} bytes", what,
+        stride, size_of(view.type)));
+    }
+    for (int c = 0; c != view.components; ++c)
+    {
+      if (!particles.array(part, array).component[static_cast<std::size_t>(c)])
+      {
+        refuse(fmt::format("{}: component {} has no data for {} particles", what, c, part.count));
+      }
+    }
+  }
+}
+
+void check_metadata(const std::string& metadata)
+{
+  if (metadata.find('\0') != std::string::npos)
+  {
+    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
+  }
+  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
+  const std::optional<JsonObject> object = scan_json_object(metadata);
+  if (!object)
+  {
+    refuse("metadata must be a JSON object in UTF-8");
+  }
+  if (object->depth > kMostDepth)
+  {
+    refuse(fmt::format(
+      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
+  }
+}
+
+// Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
+// 6 to 11.
+double index_bytes(const ParticleParts& particles, std::uint32_t block, std::uint32_t treelet)
+{
+  const auto bytes = static_cast<double>(particles.row_bytes());
+  double keys = 0;
+  for (const AttributeView& attribute : particles.schema().attributes)
+  {
+    keys += format::key_count(attribute.values.components);
+  }
+  const auto n = static_cast<double>(particles.count());
+  const auto columns = static_cast<double>(particles.array_count());
+  const double checksums = bytes / 1024;
+  const double blocks = (6.0 + 2.0 * keys) / block;
+  const double treelets = (2.0 * 56 + 8 + 32 * keys) / (0.7 * treelet);
+  const double edges = keys * 8 * bins_for(particles.count()) / n;
+  const double padding = columns * 2048 / n;
+  return checksums + blocks + treelets + edges + padding;
+}
+
+std::uint32_t choose_block(const ParticleParts& particles, const BuildOptions& options)
+{
+  if (options.block_particles != 0)
+  {
+    return options.block_particles;
+  }
+  const auto bytes = static_cast<double>(particles.row_bytes());
+  for (const std::uint32_t block : kBlockSizes)
+  {
+    if (index_bytes(particles, block, options.treelet_particles) <= options.index_budget * bytes)
+    {
+      return block;
+    }
+  }
+  // Small files exceed any budget by their fixed parts; coarse blocks would only make them slow.
+  return 256;
+}
+
+template <class T>
+class OrderBuilder
+{
+public:
+  OrderBuilder(const ParticleParts& particles, const BuildOptions& options)
+    : particles_(particles)
+    , options_(options)
+  {
+  }
+
+  SpatialOrder run()
+  {
+    const std::uint64_t n = this->particles_.count();
+    LargeArray<std::byte> copied; // the order looks at positions all over them
+    const ArrayView positions = this->positions(copied);
+    MortonOrder morton = morton_order(positions, n, this->options_.treelet_particles);
+    if (this->options_.progress && !this->options_.progress(0.2))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+    SpatialOrder& out = this->out_;
+    out.bounds = morton.bounds;
+    out.levels = choose_levels(n);
+    out.block_particles = choose_block(this->particles_, this->options_);
+    this->inverse_block_ =
+      ((std::uint64_t{ 1 } << 32) + out.block_particles - 1) / out.block_particles;
+    std::uint32_t blocks = 0;
+    for (const TreeletRange& range : morton.treelets)
+    {
+      out.treelets.push_back({ range.begin, range.count, blocks, range.finite });
+      blocks += (range.count + out.block_particles - 1) / out.block_particles;
+    }
+    out.block_count = blocks;
+    out.block_boxes.resize(blocks);
+    out.sample.resize(sampled(n));
+    this->source_ = std::move(morton.source);
+    this->assign_slots(positions);
+    copied.reset(0);
+
+    out.local_slot.reset(n);
+    out.local_block.reset(n);
+    std::vector<Box> boxes(out.treelets.size());
+    tbb::enumerable_thread_specific<Scratch> scratch;
+    tbb::parallel_for(std::size_t{ 0 }, out.treelets.size(),
+      [&](std::size_t t) { boxes[t] = this->build_treelet(out.treelets[t], scratch.local()); });
+    out.nodes = shallow_tree(boxes, out.bounds);
+    return std::move(this->out_);
+  }
+
+private:
+  struct Scratch
+  {
+    std::vector<TreeletKey> keys;
+    std::vector<TreeletKey> room;
+    std::vector<std::uint16_t> ranks; ///< of the particles down to a level
+    std::vector<std::uint16_t> kept;  ///< those that go on to coarser levels
+  };
+
+  // In one array.
+  ArrayView positions(LargeArray<std::byte>& copied) const
+  {
+    const ArrayView* const single = this->particles_.single(0);
+    if (single || this->particles_.count() == 0)
+    {
+      return single ? *single : this->particles_.array(0);
+    }
+    const ArrayView& array = this->particles_.array(0);
+    copied.reset(this->particles_.count() * tuple_bytes(array));
+    this->particles_.copy(0, this->particles_.count(), 0, copied.data());
+    return ArrayView::packed(array.type, array.components, copied.data());
+  }
+
+  void assign_slots(const ArrayView& positions)
+  {
+    const std::size_t n = this->source_.size();
+    this->out_.slot.reset(n);
+    scatter_numbers(this->source_.data(), n, { 0, static_cast<std::uint32_t>(n) },
+      reinterpret_cast<std::byte*>(this->out_.slot.data()));
+    this->out_.positions.reset(n * 3 * sizeof(T));
+    scatter(
+      this->out_.slot.data(), { nullptr, 0, n }, positions, nullptr, this->out_.positions.data());
+  }
+
+  // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
+  Box build_treelet(const Treelet& treelet, Scratch& scratch)
+  {
+    if (!treelet.finite)
+    {
+      this->order_as_they_come(treelet, scratch);
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      return { { -inf, -inf, -inf }, { inf, inf, inf } };
+    }
+    const auto* positions =
+      reinterpret_cast<const T*>(this->out_.positions.data()) + std::size_t{ 3 } * treelet.first;
+    const Box box = tight_box(positions, treelet.count);
+    const TreeletGrid grid(box);
+    std::vector<TreeletKey>& keys = scratch.keys;
+    keys.resize(treelet.count);
+    grid.fill_keys(positions, treelet.count, keys.data());
+    const std::uint32_t size = this->out_.block_particles;
+    scratch.room.resize(treelet.count + kPartitionRoom);
+    order_treelet(grid, keys.data(), treelet.count, size, scratch.room.data());
+    for (std::uint32_t begin = 0, block = treelet.first_block; begin < treelet.count;
+         begin += size, ++block)
+    {
+      const std::uint32_t count = std::min(size, treelet.count - begin);
+      this->out_.block_boxes[block] = grid.quantise(tight_cells(&keys[begin], count));
+    }
+    this->sort_by_level(treelet, scratch);
+    return box;
+  }
+
+  void order_as_they_come(const Treelet& treelet, Scratch& scratch)
+  {
+    scratch.keys.resize(treelet.count);
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      scratch.keys[i] = key_of_number(static_cast<std::uint16_t>(i));
+    }
+    const std::uint32_t size = this->out_.block_particles;
+    const auto first = this->out_.block_boxes.begin() + treelet.first_block;
+    std::fill(first, first + (treelet.count + size - 1) / size,
+      format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } });
+    this->sort_by_level(treelet, scratch);
+  }
+
+  // Writes the treelet's part of local_slot and local_block: level by level, from fine to coarse,
+  // the ranks that are not kept for the next coarser level (FORMAT.md section 8).
+  void sort_by_level(const Treelet& treelet, Scratch& scratch)
+  {
+    const LevelTable& levels = this->out_.levels;
+    scratch.ranks.resize(treelet.count + kCopiedTogether);
+    scratch.kept.resize(treelet.count + kCopiedTogether);
+    std::iota(scratch.ranks.begin(), scratch.ranks.end(), std::uint16_t{ 0 });
+    std::uint64_t first = treelet.first; // x of the treelet's first rank
+    std::uint32_t count = treelet.count;
+    for (std::size_t level = levels.size() - 1; level != 0; --level)
+    {
+      const std::uint64_t first_kept = levels.coarser(level - 1, first);
+      const auto kept =
+        static_cast<std::uint32_t>(levels.coarser(level - 1, first + count) - first_kept);
+      this->sort_out(treelet, scratch, { level, first, count, kept });
+      this->sample(levels.begin(level) + (first - first_kept), treelet, kept, count - kept);
+      scratch.ranks.swap(scratch.kept);
+      first = first_kept;
+      count = kept;
+    }
+    for (std::uint32_t i = 0; i != count; ++i)
+    {
+      this->place(treelet, i, scratch.ranks[i], scratch.keys);
+    }
+    this->sample(first, treelet, 0, count);
+  }
+
+  // The part of a level and all coarser ones in a treelet.
+  struct Part
+  {
+    std::size_t level;
+    std::uint64_t first; ///< x of the first of `ranks`
+    std::uint32_t count; ///< of them
+    std::uint32_t kept;
+  };
+
+  // Places the ranks that stay in a level behind the room of those that are kept, which it copies
+  // to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay are at
+  // floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
+  void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
+  {
+    const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];
+    const std::uint64_t step = (std::uint64_t{ 1 } << 32) / c;
+    const std::uint64_t step_rest = (std::uint64_t{ 1 } << 32) % c;
+    const std::uint64_t m = (part.first - this->out_.levels.coarser(part.level - 1, part.first));
+    std::uint64_t next = (m << 32) / c - part.first;
+    std::uint64_t rest = (m << 32) % c;
+    std::uint16_t* kept = scratch.kept.data();
+    std::uint64_t from = 0;
+    for (std::uint32_t place = part.kept; place != part.count; ++place)
+    {
+      for (std::uint64_t i = 0; i < next - from; i += kCopiedTogether)
+      {
+        std::memcpy(kept + i, &scratch.ranks[from + i], kCopiedTogether * sizeof(*kept));
+      }
+      kept += next - from;
+      this->place(treelet, place, scratch.ranks[next], scratch.keys);
+      from = next + 1;
+      rest += step_rest;
+      next += step + (rest >= c);
+      rest -= rest >= c ? c : 0;
+    }
+    std::copy(&scratch.ranks[from], &scratch.ranks[part.count], kept);
+  }
+
+  void place(const Treelet& treelet, std::uint32_t place, std::uint16_t rank,
+    const std::vector<TreeletKey>& keys)
+  {
+    this->out_.local_slot[treelet.first + place] = number_of(keys[rank]);
+    this->out_.local_block[treelet.first + place] =
+      static_cast<std::uint16_t>(rank * this->inverse_block_ >> 32);
+  }
+
+  void sample(
+    std::uint64_t file_position, const Treelet& treelet, std::uint32_t begin, std::uint32_t count)
+  {
+    for (std::uint32_t i = 0; i != count && file_position + i < this->out_.sample.size(); ++i)
+    {
+      this->out_.sample[file_position + i] =
+        this->source_[treelet.first + this->out_.local_slot[treelet.first + begin + i]];
+    }
+  }
+
+  static constexpr std::size_t kCopiedTogether = 8;
+
+  const ParticleParts& particles_;
+  const BuildOptions& options_;
+  SpatialOrder out_;
+  LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
+  std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
+};
+}
+
+void check_input(const ParticleView& particles, const BuildOptions& options)
+{
+  check_input(ParticleParts::of_view(particles), options);
+}
+
+void check_input(const ParticleParts& particles, const BuildOptions& options)
+{
+  if (particles.count() > format::kMaxParticles)
+  {
+    refuse(fmt::format("{} particles in one leaf file; at most {} are allowed", particles.count(),
+      format::kMaxParticles));
+  }
+  const ParticleView& schema = particles.schema();
+  const ArrayView& positions = schema.positions;
+  check_array(particles, 0, "positions");
+  if (positions.components != 3 ||
+    (positions.type != ScalarType::Float32 && positions.type != ScalarType::Float64))
+  {
+    refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
+      positions.components, name_of(positions.type)));
+  }
+  if (schema.attributes.size() > format::kMaxAttributes)
+  {
+    refuse(fmt::format(
+      "{} attributes; at most {} are allowed", schema.attributes.size(), format::kMaxAttributes));
+  }
+  std::unordered_set<std::string> names;
+  for (std::size_t k = 0; k != schema.attributes.size(); ++k)
+  {
+    const AttributeView& attribute = schema.attributes[k];
+    const std::string what = "attribute '" + attribute.name + "'";
+    if (attribute.name.empty() || attribute.name.size() > 65535 ||
+      attribute.name.find('\0') != std::string::npos || !is_utf8(attribute.name))
+    {
+      refuse(fmt::format(
+        "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+        attribute.name.size()));
+    }
+    if (!names.insert(attribute.name).second)
+    {
+      refuse(what + " occurs twice; names must differ");
+    }
+    check_array(particles, k + 1, what);
+  }
+  if (!schema.metadata.empty())
+  {
+    check_metadata(schema.metadata);
+  }
+  if (options.treelet_particles < 256 || options.treelet_particles > 65536)
+  {
+    refuse(
+      fmt::format("treelet_particles is {}; allowed are 256 to 65536", options.treelet_particles));
+  }
+  if (options.block_particles != 0 &&
+    (options.block_particles < 16 || options.block_particles > format::kMaxBlockParticles))
+  {
+    refuse(fmt::format("block_particles is {}; allowed are 0 (automatic) and 16 to {}",
+      options.block_particles, format::kMaxBlockParticles));
+  }
+  if (!(options.index_budget > 0 && options.index_budget <= 1))
+  {
+    refuse(fmt::format("index_budget is {}; allowed is above 0 to 1", options.index_budget));
+  }
+  (void)indexed_keys(schema, options);
+}
+
+std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
+{
+  std::vector<std::string> names;
+  std::vector<std::size_t> first_keys{ 0 };
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    names.push_back(attribute.name);
+    first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
+  }
+  std::vector<std::size_t> keys;
+  for (const std::string& wanted : options.sorted_indexes)
+  {
+    AttributeRange target;
+    try
+    {
+      target = parse_range_target(wanted, names);
+    }
+    catch (const Error& error)
+    {
+      refuse(fmt::format("sorted index: {}", error.what()));
+    }
+    const std::optional<int>& component = target.component;
+    const auto attribute = static_cast<std::size_t>(
+      std::find(names.begin(), names.end(), target.attribute) - names.begin());
+    const int components = particles.attributes[attribute].values.components;
+    if (component.value_or(0) >= components)
+    {
+      refuse(
+        fmt::format("sorted index of '{}': there are components 0 to {}", wanted, components - 1));
+    }
+    keys.push_back(first_keys[attribute] +
+      static_cast<std::size_t>(component.value_or(components == 1 ? 0 : components)));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options)
+{
+  return particles.array(0).type == ScalarType::Float32
+    ? OrderBuilder<float>(particles, options).run()
+    : OrderBuilder<double>(particles, options).run();
+}
+}

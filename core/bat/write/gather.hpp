@@ -1,0 +1,50 @@
+// Moves values of particles out of a caller's arrays.
+#pragma once
+
+#include "bat/particles.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::write
+{
+[[nodiscard]] inline std::uint64_t tuple_bytes(const ArrayView& view)
+{
+  return size_of(view.type) * static_cast<std::uint64_t>(view.components);
+}
+
+/// Values of the caller's particles `source`, packed: shape (count, components).
+void gather(const std::uint32_t* source, std::size_t count, const ArrayView& view, std::byte* out);
+
+/// The same for tuples of `bytes` bytes that are packed already.
+void gather(const std::uint16_t* source, std::size_t count, const std::byte* tuples,
+  std::size_t bytes, std::byte* out);
+
+/// Rows of a view that are read one after another.
+struct Rows
+{
+  const std::uint32_t* numbers = nullptr; ///< null: 0, 1, 2 ...
+  std::uint64_t first = 0;                ///< of `numbers`
+  std::uint64_t count = 0;
+};
+
+/// Their values, packed.
+void copy(const Rows& rows, const ArrayView& view, std::byte* out);
+
+/// Slots [begin, end), to be filled from anywhere.
+struct SlotRange
+{
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+/// Puts the values of the i-th row into slot[i] of `out` if that is in `range`, which `out` holds
+/// packed; a null range holds all slots. In parallel. Reads what it moves in order, and so is
+/// faster than gather() wherever the caller's order is not that of the slots.
+void scatter(const std::uint32_t* slot, const Rows& rows, const ArrayView& view,
+  const SlotRange* range, std::byte* out);
+
+/// The same for the numbers 0 to count - 1, which are std::uint32_t.
+void scatter_numbers(
+  const std::uint32_t* slot, std::size_t count, const SlotRange& range, std::byte* out);
+}

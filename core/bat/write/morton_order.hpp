@@ -1,0 +1,34 @@
+// Cuts the particles into treelets along a Morton curve that adapts to where they are.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "common/large_array.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bat::write
+{
+/// Consecutive entries of MortonOrder::source.
+struct TreeletRange
+{
+  std::uint32_t begin = 0;
+  std::uint32_t count = 0;
+  bool finite = true;
+};
+
+struct MortonOrder
+{
+  LargeArray<std::uint32_t> source;   ///< particle numbers of the caller, treelet by treelet
+  std::vector<TreeletRange> treelets; ///< in Morton order; those with non-finite particles last
+  Box bounds;                         ///< of the particles with finite coordinates
+  std::uint64_t finite_count = 0;
+};
+
+/// No treelet has more than `most` particles and any two neighbours have more than `most` together,
+/// so that the largest is less than twice the mean, whatever the clustering: a cell of the grid
+/// that holds too many gets a grid of its own, as often as it takes (paper, section III-C1, has one
+/// fixed grid).
+[[nodiscard]] MortonOrder morton_order(
+  const ArrayView& positions, std::uint64_t count, std::uint32_t most);
+}

@@ -1,0 +1,38 @@
+#include "bat/particles.hpp"
+
+#include <algorithm>
+
+namespace bat
+{
+ArrayView ArrayView::packed(ScalarType type, int components, const void* data)
+{
+  ArrayView view;
+  view.type = type;
+  view.components = components;
+  view.stride_bytes = size_of(type) * static_cast<std::size_t>(std::max(components, 0));
+  for (int c = 0; c < std::min(components, kMaxComponents); ++c)
+  {
+    view.component[static_cast<std::size_t>(c)] = data
+      ? static_cast<const std::byte*>(data) + size_of(type) * static_cast<std::size_t>(c)
+      : nullptr;
+  }
+  return view;
+}
+
+ArrayView ArrayView::separate(ScalarType type, std::initializer_list<const void*> components)
+{
+  ArrayView view;
+  view.type = type;
+  view.components = static_cast<int>(components.size());
+  view.stride_bytes = size_of(type);
+  std::size_t c = 0;
+  for (const void* data : components)
+  {
+    if (c < view.component.size())
+    {
+      view.component[c++] = static_cast<const std::byte*>(data);
+    }
+  }
+  return view;
+}
+}

@@ -1,0 +1,829 @@
+// Open datasets, queries, selections.
+
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace bat::capi
+{
+namespace
+{
+const bat::Dataset& opened(const bat_dataset* dataset)
+{
+  return need(dataset, "dataset").dataset;
+}
+
+const bat::Attribute& attribute_at(const bat_dataset* dataset, std::int64_t index)
+{
+  const auto& attributes = opened(dataset).attributes();
+  if (index < 0 || static_cast<std::uint64_t>(index) >= attributes.size())
+  {
+    refuse(fmt::format(
+      "{}: attribute number {}; there are {}", opened(dataset).name(), index, attributes.size()));
+  }
+  return attributes[static_cast<std::size_t>(index)];
+}
+
+// The one of a component, or of the value or magnitude.
+const bat::Key& key_of(const bat::Attribute& attribute, std::int64_t component)
+{
+  if (component == BAT_WHOLE && attribute.components == 1)
+  {
+    component = 0;
+  }
+  for (const bat::Key& key : attribute.keys)
+  {
+    if (key.component == component)
+    {
+      return key;
+    }
+  }
+  refuse(fmt::format("component {} of attribute '{}', which has {}", component, attribute.name,
+    attribute.components));
+}
+
+// Whether an integer is the same number as an Other, which has as many bits, or more.
+template <class Other, class Integer>
+bool fits(Integer value)
+{
+  static_assert(sizeof(Other) >= sizeof(Integer));
+  if constexpr (std::is_signed_v<Integer> && std::is_unsigned_v<Other>)
+  {
+    return value >= 0;
+  }
+  else if constexpr (sizeof(Other) == sizeof(Integer) && std::is_unsigned_v<Integer> &&
+    std::is_signed_v<Other>)
+  {
+    return value <= static_cast<Integer>(std::numeric_limits<Other>::max());
+  }
+  else
+  {
+    return true;
+  }
+}
+
+template <class Integer>
+Integer exact(const bat::Number& number, const std::string& name)
+{
+  return std::visit(
+    [&](auto value) -> Integer
+    {
+      if constexpr (std::is_integral_v<decltype(value)>)
+      {
+        if (fits<Integer>(value))
+        {
+          return static_cast<Integer>(value);
+        }
+      }
+      refuse(fmt::format("an end {} of the range of '{}' is no {}int64", to_string(number), name,
+        std::is_signed_v<Integer> ? "" : "u"));
+    },
+    number);
+}
+
+template <class Integer>
+int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t component,
+  Integer* minimum, Integer* maximum)
+{
+  return guard(
+    [&]
+    {
+      const bat::Attribute& attribute = attribute_at(dataset, index);
+      const bat::Key& key = key_of(attribute, component);
+      need(minimum, "result pointer") = 0;
+      need(maximum, "result pointer") = 0;
+      if (!std::holds_alternative<double>(key.minimum) && key.minimum > key.maximum)
+      {
+        *minimum = std::numeric_limits<Integer>::max(); // no values, of whatever type
+        *maximum = std::numeric_limits<Integer>::min();
+        return;
+      }
+      const auto lower = exact<Integer>(key.minimum, attribute.name);
+      *maximum = exact<Integer>(key.maximum, attribute.name);
+      *minimum = lower;
+    });
+}
+
+void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
+{
+  need(out, "result pointer");
+  *out = nullptr;
+  *out = new bat_dataset(bat::Dataset::open(need_text(path, "path"), options));
+}
+
+// Of a leaf file, map(file, count, options) gives the values of as many particles as a quality has.
+template <class Map>
+void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, const void** values,
+  std::uint64_t* count, const Map& map)
+{
+  need(values, "result pointer");
+  need(count, "result pointer");
+  *values = nullptr;
+  *count = 0;
+  const bat::File& file = opened(dataset).leaf_file(need_size(leaf, "the number of the leaf file"));
+  const std::uint64_t particles = file.particles_at(quality);
+  *values = map(file, particles, dataset->map_options);
+  *count = particles;
+}
+
+// Where values go, checked.
+void* room(const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes,
+  std::size_t tuple_bytes, const std::string& what)
+{
+  const bat_selection& own = need(selection, "selection");
+  if (own.dataset != &need(dataset, "dataset"))
+  {
+    refuse(fmt::format("{}: the selection was made from another dataset", opened(dataset).name()));
+  }
+  const std::uint64_t wanted = own.selection.count * tuple_bytes;
+  need_size(bytes, "the size of the array for " + what);
+  if (bytes < wanted)
+  {
+    refuse(fmt::format("{}: {} of {} particles take {} bytes; the array has {}",
+      opened(dataset).name(), what, own.selection.count, wanted, bytes));
+  }
+  if (wanted != 0)
+  {
+    need(static_cast<std::byte*>(out), "array for values");
+  }
+  return out;
+}
+
+std::optional<int> component_of(std::int64_t component, const std::string& attribute)
+{
+  if (component == BAT_WHOLE)
+  {
+    return std::nullopt;
+  }
+  return static_cast<int>(need_at_most(component, bat::kMaxComponents - 1,
+    fmt::format("the component of '{}' (-1 is all of it)", attribute)));
+}
+
+void add_range(bat_query* query, const char* attribute, std::int64_t component, bat::Number lower,
+  bat::Number upper)
+{
+  bat_query& own = need(query, "query");
+  bat::AttributeRange range;
+  range.attribute = need_text(attribute, "attribute name");
+  range.component = component_of(component, range.attribute);
+  range.lower = lower;
+  range.upper = upper;
+  own.query.ranges.push_back(std::move(range));
+}
+
+// Calls f with a value of the C++ type that `type` names.
+template <class F>
+decltype(auto) with_type(bat::ScalarType type, F&& f)
+{
+  switch (type)
+  {
+    case bat::ScalarType::Int8:
+      return f(std::int8_t{});
+    case bat::ScalarType::UInt8:
+      return f(std::uint8_t{});
+    case bat::ScalarType::Int16:
+      return f(std::int16_t{});
+    case bat::ScalarType::UInt16:
+      return f(std::uint16_t{});
+    case bat::ScalarType::Int32:
+      return f(std::int32_t{});
+    case bat::ScalarType::UInt32:
+      return f(std::uint32_t{});
+    case bat::ScalarType::Int64:
+      return f(std::int64_t{});
+    case bat::ScalarType::UInt64:
+      return f(std::uint64_t{});
+    case bat::ScalarType::Float32:
+      return f(float{});
+    case bat::ScalarType::Float64:
+      break;
+  }
+  return f(double{});
+}
+
+std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, std::size_t count)
+{
+  std::vector<bat::Number> numbers;
+  numbers.reserve(count);
+  with_type(type,
+    [&](auto example)
+    {
+      using T = decltype(example);
+      // The alternative of bat::Number that holds every T.
+      using V = std::conditional_t<std::is_floating_point_v<T>, double,
+        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+      const T* const begin = static_cast<const T*>(values);
+      std::transform(begin, begin + count, std::back_inserter(numbers),
+        [](T value) { return bat::Number(static_cast<V>(value)); });
+    });
+  return numbers;
+}
+
+bool flag_of(int value, const char* what)
+{
+  if (value != 0 && value != 1)
+  {
+    refuse(fmt::format("{} is {}; allowed are 0 and 1", what, value));
+  }
+  return value == 1;
+}
+
+void add_set(bat_query* query, const char* attribute, std::int64_t component, int type,
+  const void* values, std::uint64_t count, const void* ranges, std::uint64_t range_count,
+  int negated)
+{
+  bat_query& own = need(query, "query");
+  bat::AttributeValues list;
+  list.attribute = need_text(attribute, "attribute name");
+  list.component = component_of(component, list.attribute);
+  list.negated = flag_of(negated, "negated");
+  const bat::ScalarType scalar = type_of(type);
+  if (need_size(count, "the number of values") != 0)
+  {
+    need(static_cast<const std::byte*>(values), "array of values");
+  }
+  if (need_size(range_count, "the number of ranges") != 0)
+  {
+    need(static_cast<const std::byte*>(ranges), "array of ranges");
+  }
+  list.values = numbers_of(scalar, values, count);
+  const std::vector<bat::Number> ends = numbers_of(scalar, ranges, 2 * range_count);
+  for (std::uint64_t i = 0; i != range_count; ++i)
+  {
+    list.ranges.push_back({ ends[2 * i], ends[2 * i + 1] });
+  }
+  own.query.values.push_back(std::move(list));
+}
+
+std::array<double, 3> vector_of(const double* xyz, const char* what)
+{
+  need(xyz, what);
+  return { xyz[0], xyz[1], xyz[2] };
+}
+
+template <class Form>
+void add_shape(bat_query* query, Form form, int outside)
+{
+  need(query, "query").query.shapes.push_back({ form, flag_of(outside, "outside") });
+}
+
+// At one end of a range, at an address; none if that is NULL.
+bat::Number end_of(int type, const void* number, double none)
+{
+  return number ? numbers_of(type_of(type), number, 1).front() : bat::Number(none);
+}
+
+// As guard(). A query never answers without a condition that was refused.
+template <class F>
+int guard_condition(bat_query* query, F&& f) noexcept
+{
+  const int status = guard(f);
+  if (status != BAT_OK && query && query->refused_condition.empty())
+  {
+    (void)guard([&] { query->refused_condition = last_error(); });
+  }
+  return status;
+}
+
+// Kept before it is looked at, so that a query after a refused box fails, on all ranks.
+void set_box(bat_query& query, const bat::Box& box, bool half_open)
+{
+  query.query.box = box;
+  query.query.half_open = half_open;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis]))
+    {
+      refuse(fmt::format("an end of the box along {} is NaN", "xyz"[axis]));
+    }
+  }
+}
+}
+
+bat_selection* select(const bat_dataset* dataset, const bat_query* query, int default_threads)
+{
+  if (query && !(query->refused_part + query->refused_condition).empty())
+  {
+    refuse(query->refused_part.empty() ? query->refused_condition : query->refused_part);
+  }
+  auto selection = std::make_unique<bat_selection>();
+  selection->dataset = &need(dataset, "dataset");
+  selection->options.threads =
+    query && query->options.threads > 0 ? query->options.threads : default_threads;
+  selection->selection =
+    dataset->dataset.select(query ? query->query : bat::Query{}, selection->options);
+  return selection.release();
+}
+
+void read_positions(
+  const bat_dataset* dataset, const bat_selection* selection, void* out, std::size_t bytes)
+{
+  const std::size_t tuple = 3 * size_of(opened(dataset).position_type());
+  void* const values = room(dataset, selection, out, bytes, tuple, "positions");
+  opened(dataset).read_positions(selection->selection, values, selection->options);
+}
+
+void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
+  void* out, std::size_t bytes)
+{
+  const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
+  const bat::Attribute& attribute = opened(dataset).attributes()[index];
+  const std::size_t tuple =
+    size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
+  void* const values =
+    room(dataset, selection, out, bytes, tuple, fmt::format("values of '{}'", attribute.name));
+  opened(dataset).read_attribute(index, selection->selection, values, selection->options);
+}
+
+std::vector<std::string> names_of(std::uint64_t count, const char* const* names)
+{
+  if (need_size(count, "the number of attributes") != 0)
+  {
+    need(names, "list of names");
+  }
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    texts.push_back(need_text(names[i], "attribute name"));
+  }
+  return texts;
+}
+
+void read_attributes(const bat_dataset* dataset, const std::vector<std::string>& names,
+  const bat_selection* selection, void* const* out, const std::size_t* bytes)
+{
+  if (!names.empty())
+  {
+    need(out, "list of arrays");
+    need(bytes, "list of sizes");
+  }
+  for (std::size_t i = 0; i != names.size(); ++i)
+  {
+    read_attribute(dataset, names[i].c_str(), selection, out[i], bytes[i]);
+  }
+}
+
+namespace
+{
+// Whether an array of W may take values of the type S: W has all of them, or is the signed integer
+// of the same width as an unsigned one, and then each value is looked at.
+template <class W, class S>
+constexpr bool is_wider()
+{
+  return std::is_floating_point_v<W> == std::is_floating_point_v<S> &&
+    (sizeof(W) > sizeof(S) || (sizeof(W) == sizeof(S) && std::is_signed_v<W>)) &&
+    (std::is_signed_v<W> || std::is_unsigned_v<S>);
+}
+
+// The values at `from` may lie at the end of the memory at `to`: none is written where another is
+// still to be read.
+template <class W, class S>
+void widen(const std::byte* from, std::byte* to, std::uint64_t count, const std::string& what)
+{
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    S value;
+    std::memcpy(&value, from + i * sizeof(S), sizeof(S));
+    const auto wide = static_cast<W>(value);
+    if constexpr (std::is_integral_v<S>)
+    {
+      if (!fits<W>(value))
+      {
+        std::memset(to, 0, count * sizeof(W));
+        refuse(fmt::format(
+          "{} has the value {}, which an int{} cannot hold", what, value, 8 * sizeof(W)));
+      }
+    }
+    std::memcpy(to + i * sizeof(W), &wide, sizeof(W));
+  }
+}
+
+void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
+  const bat_selection* selection, void* out, std::size_t bytes)
+{
+  const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
+  const bat::Attribute& attribute = opened(dataset).attributes()[index];
+  const bat::ScalarType wanted = type_of(type);
+  if (wanted == attribute.type)
+  {
+    read_attribute(dataset, name, selection, out, bytes);
+    return;
+  }
+  const std::string what =
+    fmt::format("{}: attribute '{}'", opened(dataset).name(), attribute.name);
+  const auto components = static_cast<std::size_t>(attribute.components);
+  with_type(attribute.type,
+    [&](auto stored)
+    {
+      with_type(wanted,
+        [&](auto wide)
+        {
+          using S = decltype(stored);
+          using W = decltype(wide);
+          if constexpr (!is_wider<W, S>())
+          {
+            refuse(fmt::format("{} is {}, which cannot be read as {}", what,
+              name_of(attribute.type), name_of(wanted)));
+          }
+          else
+          {
+            auto* const values = static_cast<std::byte*>(room(dataset, selection, out, bytes,
+              sizeof(W) * components, fmt::format("values of '{}'", attribute.name)));
+            const std::uint64_t count = selection->selection.count * components;
+            std::byte* const raw = values + count * (sizeof(W) - sizeof(S));
+            opened(dataset).read_attribute(index, selection->selection, raw, selection->options);
+            widen<W, S>(raw, values, count, what);
+          }
+        });
+    });
+}
+}
+}
+
+using namespace bat::capi;
+
+int bat_open(const char* path, bat_dataset** out)
+{
+  return guard([&] { open(path, {}, out); });
+}
+
+int bat_open_mapped(const char* path, bat_dataset** out)
+{
+  bat::OpenOptions options;
+  options.map = true;
+  return guard([&] { open(path, options, out); });
+}
+
+void bat_close(bat_dataset* dataset)
+{
+  delete dataset;
+}
+
+int bat_dataset_count(const bat_dataset* dataset, uint64_t* particles)
+{
+  return guard([&] { need(particles, "result pointer") = opened(dataset).particle_count(); });
+}
+
+int bat_dataset_position_type(const bat_dataset* dataset, int* type)
+{
+  return guard(
+    [&] { need(type, "result pointer") = static_cast<int>(opened(dataset).position_type()); });
+}
+
+int bat_dataset_bounds(const bat_dataset* dataset, double* box)
+{
+  return guard(
+    [&]
+    {
+      need(box, "box");
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      const bat::Box bounds =
+        opened(dataset).bounds().value_or(bat::Box{ { inf, inf, inf }, { -inf, -inf, -inf } });
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        box[axis] = bounds.lower[axis];
+        box[axis + 3] = bounds.upper[axis];
+      }
+    });
+}
+
+int bat_dataset_time(const bat_dataset* dataset, int* has, double* time)
+{
+  return guard(
+    [&]
+    {
+      const std::optional<double> value = opened(dataset).time();
+      need(has, "result pointer") = value ? 1 : 0;
+      need(time, "result pointer") = value.value_or(0);
+    });
+}
+
+int bat_dataset_step(const bat_dataset* dataset, int* has, int64_t* step)
+{
+  return guard(
+    [&]
+    {
+      const std::optional<std::int64_t> value = opened(dataset).step();
+      need(has, "result pointer") = value ? 1 : 0;
+      need(step, "result pointer") = value.value_or(0);
+    });
+}
+
+int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
+{
+  return guard([&] { need(json, "result pointer") = need(dataset, "dataset").metadata.c_str(); });
+}
+
+int bat_dataset_leaf_files(const bat_dataset* dataset, uint64_t* files)
+{
+  return guard([&] { need(files, "result pointer") = opened(dataset).leaves().size(); });
+}
+
+int bat_dataset_file_bytes(const bat_dataset* dataset, uint64_t* bytes)
+{
+  return guard([&] { need(bytes, "result pointer") = opened(dataset).file_bytes(); });
+}
+
+int bat_dataset_attribute_count(const bat_dataset* dataset, int* attributes)
+{
+  return guard(
+    [&] {
+      need(attributes, "result pointer") = static_cast<int>(opened(dataset).attributes().size());
+    });
+}
+
+int bat_dataset_attribute(
+  const bat_dataset* dataset, int64_t index, const char** name, int* type, int* components)
+{
+  return guard(
+    [&]
+    {
+      const bat::Attribute& attribute = attribute_at(dataset, index);
+      if (name)
+      {
+        *name = attribute.name.c_str();
+      }
+      if (type)
+      {
+        *type = static_cast<int>(attribute.type);
+      }
+      if (components)
+      {
+        *components = attribute.components;
+      }
+    });
+}
+
+int bat_dataset_attribute_index(const bat_dataset* dataset, const char* name, int* index)
+{
+  return guard(
+    [&]
+    {
+      need(index, "result pointer") = -1;
+      *index = static_cast<int>(opened(dataset).attribute_index(need_text(name, "attribute name")));
+    });
+}
+
+int bat_dataset_attribute_range(
+  const bat_dataset* dataset, int64_t index, int64_t component, double* minimum, double* maximum)
+{
+  return guard(
+    [&]
+    {
+      const bat::Key& key = key_of(attribute_at(dataset, index), component);
+      need(minimum, "result pointer") = bat::to_double(key.minimum);
+      need(maximum, "result pointer") = bat::to_double(key.maximum);
+    });
+}
+
+int bat_dataset_attribute_range_int64(
+  const bat_dataset* dataset, int64_t index, int64_t component, int64_t* minimum, int64_t* maximum)
+{
+  return exact_range(dataset, index, component, minimum, maximum);
+}
+
+int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index, int64_t component,
+  uint64_t* minimum, uint64_t* maximum)
+{
+  return exact_range(dataset, index, component, minimum, maximum);
+}
+
+int bat_query_create(bat_query** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "result pointer") = nullptr;
+      *out = new bat_query;
+    });
+}
+
+void bat_query_free(bat_query* query)
+{
+  delete query;
+}
+
+int bat_query_set_quality(bat_query* query, double quality, double after_quality)
+{
+  return guard(
+    [&]
+    {
+      bat_query& own = need(query, "query");
+      own.query.quality = quality;
+      own.query.after_quality = after_quality;
+      if (!(quality >= 0 && quality <= 1 && after_quality >= 0 && after_quality <= quality))
+      {
+        refuse(fmt::format("quality {} after {}; 0 <= after_quality <= quality <= 1 is allowed",
+          quality, after_quality));
+      }
+    });
+}
+
+int bat_query_set_box(bat_query* query, const double* box)
+{
+  return guard([&] { set_box(need(query, "query"), box_of(box), false); });
+}
+
+int bat_query_set_box_half_open(bat_query* query, const double* box)
+{
+  return guard([&] { set_box(need(query, "query"), box_of(box), true); });
+}
+
+int bat_query_add_range(
+  bat_query* query, const char* attribute, int64_t component, double lower, double upper)
+{
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
+}
+
+int bat_query_add_range_int64(
+  bat_query* query, const char* attribute, int64_t component, int64_t lower, int64_t upper)
+{
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
+}
+
+int bat_query_add_range_uint64(
+  bat_query* query, const char* attribute, int64_t component, uint64_t lower, uint64_t upper)
+{
+  return guard_condition(query, [&] { add_range(query, attribute, component, lower, upper); });
+}
+
+int bat_query_add_range_mixed(bat_query* query, const char* attribute, int64_t component,
+  int lower_type, const void* lower, int upper_type, const void* upper)
+{
+  return guard_condition(query,
+    [&]
+    {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      add_range(query, attribute, component, end_of(lower_type, lower, -inf),
+        end_of(upper_type, upper, inf));
+    });
+}
+
+int bat_query_add_values(bat_query* query, const char* attribute, int64_t component, int type,
+  const void* values, uint64_t count)
+{
+  return guard_condition(
+    query, [&] { add_set(query, attribute, component, type, values, count, nullptr, 0, 0); });
+}
+
+int bat_query_add_set(bat_query* query, const char* attribute, int64_t component, int type,
+  const void* values, uint64_t count, const void* ranges, uint64_t range_count, int negated)
+{
+  return guard_condition(query,
+    [&]
+    { add_set(query, attribute, component, type, values, count, ranges, range_count, negated); });
+}
+
+int bat_query_add_sphere(bat_query* query, const double* center, double radius, int outside)
+{
+  return guard_condition(query,
+    [&] {
+      add_shape(query, bat::Sphere{ vector_of(center, "center"), radius }, outside);
+    });
+}
+
+int bat_query_add_slab(
+  bat_query* query, const double* normal, double lower, double upper, int outside)
+{
+  return guard_condition(query,
+    [&] {
+      add_shape(query, bat::Slab{ vector_of(normal, "normal"), lower, upper }, outside);
+    });
+}
+
+int bat_query_add_oriented_box(bat_query* query, const double* center, const double* axes,
+  const double* half_extents, int outside)
+{
+  return guard_condition(query,
+    [&]
+    {
+      need(axes, "axes");
+      const bat::OrientedBox box{ vector_of(center, "center"),
+        { vector_of(axes, "axes"), vector_of(axes + 3, "axes"), vector_of(axes + 6, "axes") },
+        vector_of(half_extents, "half_extents") };
+      add_shape(query, box, outside);
+    });
+}
+
+int bat_query_fail(bat_query* query, const char* text)
+{
+  return guard_condition(query,
+    [&]
+    {
+      need(query, "query");
+      refuse(need_text(text, "text"));
+    });
+}
+
+int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
+{
+  return guard(
+    [&]
+    {
+      bat_query& own = need(query, "query");
+      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+      if (parts < 1 || parts > most || part < 0 || part >= parts)
+      {
+        // Kept, so that a query after it fails, on all ranks.
+        own.refused_part = fmt::format(
+          "part {} of {}; 1 to {} parts are allowed, which are numbered from 0", part, parts, most);
+        refuse(own.refused_part);
+      }
+      own.refused_part.clear();
+      own.query.part = static_cast<std::uint32_t>(part);
+      own.query.parts = static_cast<std::uint32_t>(parts);
+    });
+}
+
+int bat_query_set_threads(bat_query* query, int64_t threads)
+{
+  return guard([&] { need(query, "query").options.threads = threads_of(threads); });
+}
+
+int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "result pointer") = nullptr;
+      *out = select(dataset, query, 0);
+    });
+}
+
+void bat_selection_free(bat_selection* selection)
+{
+  delete selection;
+}
+
+int bat_selection_count(const bat_selection* selection, uint64_t* particles)
+{
+  return guard(
+    [&]
+    {
+      need(particles, "result pointer") = 0;
+      *particles = need(selection, "selection").selection.count;
+    });
+}
+
+int bat_read_positions(
+  const bat_dataset* dataset, const bat_selection* selection, void* out, size_t bytes)
+{
+  return guard([&] { read_positions(dataset, selection, out, bytes); });
+}
+
+int bat_read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
+  void* out, size_t bytes)
+{
+  return guard([&] { read_attribute(dataset, name, selection, out, bytes); });
+}
+
+int bat_read_attributes(const bat_dataset* dataset, uint64_t count, const char* const* names,
+  const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  return guard([&] { read_attributes(dataset, names_of(count, names), selection, out, bytes); });
+}
+
+int bat_read_attribute_as(const bat_dataset* dataset, const char* name, int type,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return guard([&] { read_attribute_as(dataset, name, type, selection, out, bytes); });
+}
+
+int bat_map_positions(
+  const bat_dataset* dataset, uint64_t leaf, double quality, const void** values, uint64_t* count)
+{
+  return guard(
+    [&]
+    {
+      map_column(dataset, leaf, quality, values, count,
+        [](const bat::File& file, std::uint64_t particles, const bat::QueryOptions& options)
+        { return file.map_positions(particles, options); });
+    });
+}
+
+int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf, double quality,
+  const void** values, uint64_t* count)
+{
+  return guard(
+    [&]
+    {
+      map_column(dataset, leaf, quality, values, count,
+        [&](const bat::File& file, std::uint64_t particles, const bat::QueryOptions& options)
+        {
+          const std::size_t index =
+            opened(dataset).attribute_index(need_text(name, "attribute name"));
+          return file.map_attribute(index, particles, options);
+        });
+    });
+}

@@ -1,0 +1,322 @@
+// The calls of bat/bat_insitu.h.
+
+#include "bat/bat_insitu.h"
+
+#include "capi/handles.hpp"
+#include "capi/mpi_calls.hpp"
+#include "capi/status.hpp"
+#include "capi/together.hpp"
+
+#include "bat/insitu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct bat_insitu
+{
+  bat_insitu(MPI_Comm c, bat::insitu::FilePattern p, bat::mpi::WriteOptions o)
+    : comm(c)
+    , pattern(std::move(p))
+    , options(std::move(o))
+    , writer(this->pattern, this->options)
+  {
+  }
+
+  MPI_Comm comm;
+  bat::insitu::FilePattern pattern;
+  bat::mpi::WriteOptions options;
+  bat::insitu::SeriesWriter writer;
+
+  std::int64_t every = 1;
+  std::int64_t begun = 0; ///< steps
+  // The step between begin and end.
+  bool open = false;
+  bool wanted = false;
+  std::int64_t step = 0;
+  double time = 0;
+  std::vector<bat::insitu::Species> species;
+  std::optional<std::pair<int, std::string>> refused; ///< the first error of adding
+
+  std::vector<std::string> known; ///< names of the species of the steps before
+  std::string written = "[]";
+};
+
+namespace bat::capi
+{
+namespace
+{
+// Keeps what went wrong for the end of the step, so that no rank writes less than it should.
+template <class F>
+int guard_step(bat_insitu* insitu, F&& f) noexcept
+{
+  const int status = guard(f);
+  if (status != BAT_OK && insitu && !insitu->refused)
+  {
+    (void)guard([&] { insitu->refused.emplace(status, last_error()); });
+  }
+  return status;
+}
+
+void add(bat_insitu* insitu, const char* species, const bat_particles* particles,
+  std::optional<ArrayView> ghosts)
+{
+  bat_insitu& handle = need(insitu, "handle");
+  if (!handle.open)
+  {
+    refuse("no step was begun");
+  }
+  if (!handle.wanted)
+  {
+    return;
+  }
+  const ParticleView& view = accepted(need(particles, "particles"));
+  const std::string name = species ? species : "";
+  const auto same = [&](const insitu::Species& s) { return s.name == name; };
+  auto found = std::find_if(handle.species.begin(), handle.species.end(), same);
+  if (found == handle.species.end())
+  {
+    handle.species.push_back({ name, {} });
+    found = handle.species.end() - 1;
+  }
+  found->pieces.push_back({ view, std::move(ghosts) });
+}
+
+void add_up(bat_report& sum, const bat_report& part)
+{
+  sum.particles += part.particles;
+  sum.skipped += part.skipped;
+  sum.leaf_files += part.leaf_files;
+  sum.target_bytes = std::max(sum.target_bytes, part.target_bytes);
+  sum.file_bytes += part.file_bytes;
+  sum.data_bytes += part.data_bytes;
+  sum.largest_leaf_bytes = std::max(sum.largest_leaf_bytes, part.largest_leaf_bytes);
+  sum.moved_bytes += part.moved_bytes;
+  sum.ranks = part.ranks;
+  sum.seconds_check += part.seconds_check;
+  sum.seconds_plan += part.seconds_plan;
+  sum.seconds_exchange += part.seconds_exchange;
+  sum.seconds_build += part.seconds_build;
+  sum.seconds_write += part.seconds_write;
+  sum.seconds_commit += part.seconds_commit;
+  sum.seconds_total += part.seconds_total;
+}
+
+// Collective. `names` are those of this rank's species.
+std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std::string> names)
+{
+  names = mpi::union_of_names(handle.comm, names);
+  const bool named =
+    std::any_of(names.begin(), names.end(), [](const std::string& n) { return !n.empty(); });
+  if (named && !handle.pattern.has_name())
+  {
+    handle.pattern.add_name();
+    handle.writer = insitu::SeriesWriter(handle.pattern, handle.options);
+  }
+  // A step without particles is a step, of all species that there have been.
+  if (names.empty())
+  {
+    names = handle.known.empty() ? std::vector<std::string>{ "" } : handle.known;
+    for (const std::string& name : names)
+    {
+      handle.species.push_back({ name, {} });
+    }
+  }
+  for (const std::string& name : names)
+  {
+    if (std::find(handle.known.begin(), handle.known.end(), name) == handle.known.end())
+    {
+      handle.known.push_back(name);
+    }
+  }
+  return handle.writer.write(handle.comm, handle.step, handle.time, std::move(handle.species));
+}
+
+void keep_report(bat_insitu& handle, const std::vector<insitu::WrittenFile>& files, bat_report& sum)
+{
+  std::string json = "[";
+  for (const insitu::WrittenFile& file : files)
+  {
+    json += (json.size() == 1 ? "" : ",") + to_json(file);
+    add_up(sum, c_report(file.report));
+  }
+  handle.written = json + "]";
+}
+}
+}
+
+using namespace bat::capi;
+
+int bat_insitu_open(MPI_Comm comm, const char* files, const bat_options* options, bat_insitu** out)
+{
+  if (out)
+  {
+    *out = nullptr;
+  }
+  bat_insitu* opened = nullptr;
+  std::string pattern;
+  int status = together(comm,
+    [&]
+    {
+      need(out, "result pointer");
+      pattern = path_of_root(comm, files);
+      if (options)
+      {
+        check(*options);
+      }
+    });
+  if (status != BAT_OK)
+  {
+    return status;
+  }
+  status = guard(
+    [&]
+    {
+      const std::vector<std::string> patterns = bat::mpi::union_of_names(comm, { pattern });
+      opened =
+        new bat_insitu(comm, bat::insitu::FilePattern(patterns.front()), write_options(options));
+    });
+  status = agree(comm, status);
+  if (status != BAT_OK)
+  {
+    delete opened;
+    return status;
+  }
+  *out = opened;
+  return BAT_OK;
+}
+
+int bat_insitu_open_f(
+  MPI_Fint comm, const char* files, const bat_options* options, bat_insitu** out)
+{
+  return bat_insitu_open(from_fortran(comm), files, options, out);
+}
+
+void bat_insitu_close(bat_insitu* insitu)
+{
+  delete insitu;
+}
+
+int bat_insitu_set_every(bat_insitu* insitu, int64_t every)
+{
+  return guard(
+    [&]
+    {
+      need(insitu, "handle");
+      if (every < 1)
+      {
+        refuse(fmt::format("every {} steps; at least 1 is allowed", every));
+      }
+      insitu->every = every;
+    });
+}
+
+int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted)
+{
+  return guard(
+    [&]
+    {
+      bat_insitu& handle = need(insitu, "handle");
+      handle.open = true;
+      handle.wanted = handle.begun++ % handle.every == 0;
+      handle.step = step;
+      handle.time = time;
+      handle.species.clear();
+      handle.refused.reset();
+      if (wanted)
+      {
+        *wanted = handle.wanted ? 1 : 0;
+      }
+    });
+}
+
+int bat_insitu_add(bat_insitu* insitu, const char* species, const bat_particles* particles)
+{
+  return guard_step(insitu, [&] { add(insitu, species, particles, {}); });
+}
+
+int bat_insitu_add_without_ghosts(bat_insitu* insitu, const char* species,
+  const bat_particles* particles, int type, const void* ghosts, size_t stride)
+{
+  return guard_step(insitu,
+    [&]
+    {
+      bat::ArrayView marks = bat::ArrayView::packed(type_of(type), 1, ghosts);
+      marks.stride_bytes = stride_of(stride, marks.stride_bytes, "ghosts");
+      add(insitu, species, particles, marks);
+    });
+}
+
+int bat_insitu_fail(bat_insitu* insitu, int status, const char* text)
+{
+  return guard_step(insitu,
+    [&]
+    {
+      need(insitu, "handle");
+      if (status <= BAT_OK || status > BAT_CANCELLED)
+      {
+        refuse(fmt::format("{} is not the status of a failure; 1 to {} are", status,
+          static_cast<int>(BAT_CANCELLED)));
+      }
+      throw bat::Error(code_of(status), need_text(text, "text"));
+    });
+}
+
+int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
+{
+  bat_report sum{};
+  if (report)
+  {
+    *report = sum;
+  }
+  if (const int status = guard([&] { need(insitu, "handle"); }))
+  {
+    return status;
+  }
+  bat_insitu& handle = *insitu;
+  std::vector<std::string> names;
+  int status = together(handle.comm,
+    [&]
+    {
+      for (const bat::insitu::Species& s : handle.species)
+      {
+        names.push_back(s.name);
+      }
+      if (!handle.open)
+      {
+        refuse("no step was begun");
+      }
+      if (handle.refused)
+      {
+        throw bat::Error(code_of(handle.refused->first), handle.refused->second);
+      }
+    });
+  if (status == BAT_OK)
+  {
+    status = guard(
+      [&]
+      {
+        bat::mpi::require_same(handle.comm, handle.wanted ? 1 : 0, "whether the step is wanted");
+        if (handle.wanted)
+        {
+          keep_report(handle, write_step(handle, std::move(names)), sum);
+        }
+      });
+  }
+  handle.open = false;
+  handle.species.clear();
+  if (status == BAT_OK && report)
+  {
+    *report = sum;
+  }
+  return status;
+}
+
+int bat_insitu_written(const bat_insitu* insitu, const char** json)
+{
+  return guard([&] { need(json, "result pointer") = need(insitu, "handle").written.c_str(); });
+}

@@ -1,0 +1,376 @@
+// The collective calls of bat/bat_mpi.h.
+
+#include "bat/bat_mpi.h"
+
+#include "capi/handles.hpp"
+#include "capi/mpi_calls.hpp"
+#include "capi/status.hpp"
+#include "capi/together.hpp"
+
+#include "bat/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <climits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat::capi
+{
+namespace
+{
+#if defined(OPEN_MPI)
+const std::string kBuiltWith =
+  fmt::format("Open MPI {}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+#elif defined(I_MPI_VERSION)
+const std::string kBuiltWith = "Intel MPI " I_MPI_VERSION;
+#elif defined(MPICH_VERSION)
+const std::string kBuiltWith = "MPICH " MPICH_VERSION;
+#else
+const std::string kBuiltWith =
+  fmt::format("an implementation of MPI {}.{}", MPI_VERSION, MPI_SUBVERSION);
+#endif
+
+// The name of an MPI of another family, if its functions came first in this process and are what is
+// called here: the handles, which mpi.h has compiled in, mean nothing to it. Else "".
+std::string another_mpi()
+{
+  std::array<char, 16384> text{}; // more than the most of any MPI
+  int size = 0;
+  MPI_Get_library_version(text.data(), &size);
+  const std::string_view name(text.data());
+  [[maybe_unused]] const auto has = [&](const char* word)
+  { return name.find(word) != std::string_view::npos; };
+#if defined(OPEN_MPI)
+  const bool other = has("MPICH") || has("MVAPICH") || has("Intel(R) MPI");
+#elif defined(MPICH_VERSION)
+  const bool other = has("Open MPI");
+#else
+  const bool other = false;
+#endif
+  return other ? std::string(name.substr(0, name.find_first_of(",\n"))) : std::string();
+}
+
+bool runs()
+{
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized && !finalized;
+}
+}
+
+void check_comm(MPI_Comm comm)
+{
+  static const std::string other = another_mpi();
+  if (!other.empty())
+  {
+    refuse(
+      fmt::format("this library was built with {}, and the program runs with {}; build one with "
+                  "the MPI of the other",
+        kBuiltWith, other));
+  }
+  if (!runs())
+  {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    refuse(finalized
+        ? std::string("MPI is finalized")
+        : fmt::format("MPI is not initialized (that of this library, {})", kBuiltWith));
+  }
+  if (comm == MPI_COMM_NULL)
+  {
+    refuse("the communicator is MPI_COMM_NULL");
+  }
+}
+
+int agree(MPI_Comm comm, int status) noexcept
+{
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const int here = status != BAT_OK ? rank : INT_MAX;
+  int first = INT_MAX;
+  MPI_Allreduce(&here, &first, 1, MPI_INT, MPI_MIN, comm);
+  if (first == INT_MAX)
+  {
+    return BAT_OK;
+  }
+  // A fixed size: no rank may fail to make room for what another has to say.
+  struct Message
+  {
+    int status;
+    char text[2044];
+  } message{};
+  if (rank == first)
+  {
+    message.status = status;
+    const int rank_to_name = ranks == 1 ? -1 : rank;
+    std::size_t size = 0;
+    if (rank_to_name >= 0)
+    {
+      size = static_cast<std::size_t>(
+        fmt::format_to_n(message.text, sizeof(message.text) - 1, "rank {}: ", rank).size);
+    }
+    const std::string_view text = last_error();
+    text.copy(message.text + size, sizeof(message.text) - 1 - size);
+  }
+  MPI_Bcast(&message, sizeof(message), MPI_BYTE, first, comm);
+  return fail(message.status, message.text);
+}
+
+bat::mpi::WriteOptions write_options(const bat_options* options)
+{
+  bat::mpi::WriteOptions result;
+  if (options)
+  {
+    result.build.threads = options->threads;
+    result.build.flush = options->flush;
+    result.build.sorted_indexes = options->sorted_indexes;
+    result.mode = options->mode;
+    result.target_bytes = options->target_bytes;
+    result.find_best_axis = options->find_best_axis;
+    result.max_split_imbalance_ratio = options->max_split_imbalance_ratio;
+    result.max_overfull_factor = options->max_overfull_factor;
+    result.local_bounds = options->local_bounds;
+  }
+  return result;
+}
+
+bat_report c_report(const bat::mpi::DatasetReport& report)
+{
+  bat_report result{};
+  result.particles = report.particles;
+  result.leaf_files = report.leaf_files;
+  result.target_bytes = report.target_bytes;
+  result.file_bytes = report.file_bytes;
+  result.data_bytes = report.data_bytes;
+  result.largest_leaf_bytes = report.largest_leaf_bytes;
+  result.moved_bytes = report.moved_bytes;
+  result.ranks = report.ranks;
+  result.skipped = report.skipped;
+  result.seconds_check = report.seconds.check;
+  result.seconds_plan = report.seconds.plan;
+  result.seconds_exchange = report.seconds.exchange;
+  result.seconds_build = report.seconds.build;
+  result.seconds_write = report.seconds.write;
+  result.seconds_commit = report.seconds.commit;
+  result.seconds_total = report.seconds.total;
+  return result;
+}
+
+std::string path_of_root(MPI_Comm comm, const char* path)
+{
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank == 0 ? need_text(path, "path") : std::string();
+}
+
+MPI_Comm from_fortran(MPI_Fint comm)
+{
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return initialized ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+}
+}
+
+using namespace bat::capi;
+
+int bat_mpi_write(MPI_Comm comm, const char* path, const bat_particles* particles,
+  const bat_options* options, bat_report* report)
+{
+  if (report)
+  {
+    *report = {};
+  }
+  std::string target;
+  const int status = together(comm,
+    [&]
+    {
+      target = path_of_root(comm, path);
+      (void)accepted(need(particles, "particles"));
+      if (options)
+      {
+        check(*options);
+      }
+    });
+  if (status != BAT_OK)
+  {
+    return status;
+  }
+  return guard(
+    [&]
+    {
+      const bat::mpi::DatasetReport written =
+        bat::mpi::write_dataset(comm, target, particles->view, write_options(options));
+      if (report)
+      {
+        *report = c_report(written);
+      }
+    });
+}
+
+namespace
+{
+int open(MPI_Comm comm, const char* path, const bat::OpenOptions& options, bat_dataset** out)
+{
+  std::string source;
+  const int status = together(comm,
+    [&]
+    {
+      need(out, "result pointer") = nullptr;
+      source = path_of_root(comm, path);
+    });
+  if (status != BAT_OK)
+  {
+    return status;
+  }
+  return guard(
+    [&]
+    {
+      const int threads = options.map ? bat::mpi::threads_per_rank(comm) : 0;
+      *out = new bat_dataset(bat::mpi::open_dataset(comm, source, options));
+      (*out)->map_options.threads = threads;
+    });
+}
+}
+
+int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out)
+{
+  return open(comm, path, {}, out);
+}
+
+int bat_mpi_open_mapped(MPI_Comm comm, const char* path, bat_dataset** out)
+{
+  bat::OpenOptions options;
+  options.map = true;
+  return open(comm, path, options, out);
+}
+
+int bat_mpi_select(
+  MPI_Comm comm, const bat_dataset* dataset, const bat_query* query, bat_selection** out)
+{
+  if (out)
+  {
+    *out = nullptr;
+  }
+  int threads = 0;
+  int status = guard(
+    [&]
+    {
+      check_comm(comm);
+      threads = bat::mpi::threads_per_rank(comm);
+    });
+  if (status != BAT_OK)
+  {
+    return status;
+  }
+  bat_selection* mine = nullptr;
+  status = together(comm,
+    [&]
+    {
+      need(out, "result pointer");
+      mine = select(dataset, query, threads);
+    });
+  if (status != BAT_OK)
+  {
+    bat_selection_free(mine);
+    return status;
+  }
+  *out = mine;
+  return BAT_OK;
+}
+
+int bat_mpi_read_positions(MPI_Comm comm, const bat_dataset* dataset,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return together(comm, [&] { read_positions(dataset, selection, out, bytes); });
+}
+
+int bat_mpi_read_attribute(MPI_Comm comm, const bat_dataset* dataset, const char* name,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return bat_mpi_read_attributes(comm, dataset, 1, &name, selection, &out, &bytes);
+}
+
+int bat_mpi_read_attributes(MPI_Comm comm, const bat_dataset* dataset, uint64_t count,
+  const char* const* names, const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  std::vector<std::string> wanted;
+  int status = together(comm, [&] { wanted = names_of(count, names); });
+  if (status == BAT_OK)
+  {
+    status = guard([&] { bat::mpi::require_same(comm, wanted, "the attributes to read"); });
+  }
+  return status != BAT_OK
+    ? status
+    : together(comm, [&] { read_attributes(dataset, wanted, selection, out, bytes); });
+}
+
+int bat_mpi_agree(MPI_Comm comm, int status)
+{
+  if (const int alone = guard([&] { check_comm(comm); }))
+  {
+    return alone;
+  }
+  return agree(comm, status);
+}
+
+int bat_mpi_write_f(MPI_Fint comm, const char* path, const bat_particles* particles,
+  const bat_options* options, bat_report* report)
+{
+  return bat_mpi_write(from_fortran(comm), path, particles, options, report);
+}
+
+int bat_mpi_open_f(MPI_Fint comm, const char* path, bat_dataset** out)
+{
+  return bat_mpi_open(from_fortran(comm), path, out);
+}
+
+int bat_mpi_open_mapped_f(MPI_Fint comm, const char* path, bat_dataset** out)
+{
+  return bat_mpi_open_mapped(from_fortran(comm), path, out);
+}
+
+int bat_mpi_select_f(
+  MPI_Fint comm, const bat_dataset* dataset, const bat_query* query, bat_selection** out)
+{
+  return bat_mpi_select(from_fortran(comm), dataset, query, out);
+}
+
+int bat_mpi_read_positions_f(MPI_Fint comm, const bat_dataset* dataset,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return bat_mpi_read_positions(from_fortran(comm), dataset, selection, out, bytes);
+}
+
+int bat_mpi_read_attribute_f(MPI_Fint comm, const bat_dataset* dataset, const char* name,
+  const bat_selection* selection, void* out, size_t bytes)
+{
+  return bat_mpi_read_attribute(from_fortran(comm), dataset, name, selection, out, bytes);
+}
+
+int bat_mpi_read_attributes_f(MPI_Fint comm, const bat_dataset* dataset, uint64_t count,
+  const char* const* names, const bat_selection* selection, void* const* out, const size_t* bytes)
+{
+  return bat_mpi_read_attributes(from_fortran(comm), dataset, count, names, selection, out, bytes);
+}
+
+int bat_mpi_library(const char** text, int* runs)
+{
+  return guard(
+    [&]
+    {
+      need(text, "result pointer") = kBuiltWith.c_str();
+      need(runs, "result pointer") = bat::capi::runs() ? 1 : 0;
+    });
+}
+
+int bat_mpi_agree_f(MPI_Fint comm, int status)
+{
+  return bat_mpi_agree(from_fortran(comm), status);
+}

@@ -1,0 +1,405 @@
+// Descriptions of particles, options, and the write of one file.
+
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+
+#include "bat/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+namespace bat::capi
+{
+ScalarType type_of(int number)
+{
+  if (number < BAT_INT8 || number > BAT_FLOAT64)
+  {
+    refuse(fmt::format("{} is no type of values; there are 1 (int8) to 10 (float64)", number));
+  }
+  return static_cast<ScalarType>(number);
+}
+
+Box box_of(const double* box)
+{
+  need(box, "box");
+  return { { box[0], box[1], box[2] }, { box[3], box[4], box[5] } };
+}
+
+void check_local_bounds(const Box& box)
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const double lower = box.lower[axis];
+    const double upper = box.upper[axis];
+    if (!std::isfinite(lower) || !std::isfinite(upper) || lower > upper)
+    {
+      refuse(fmt::format("local bounds along {} are [{}, {}]; both ends must be finite and the "
+                         "lower one not above the upper",
+        "xyz"[axis], lower, upper));
+    }
+  }
+}
+
+void check(const bat_options& options)
+{
+  if (options.local_bounds)
+  {
+    check_local_bounds(*options.local_bounds);
+  }
+}
+
+const ParticleView& accepted(const bat_particles& particles)
+{
+  if (!particles.refused.empty())
+  {
+    refuse(particles.refused.begin()->second);
+  }
+  return particles.view;
+}
+
+int threads_of(std::int64_t threads)
+{
+  return static_cast<int>(need_at_most(threads, std::numeric_limits<int>::max(), "threads"));
+}
+
+std::size_t stride_of(std::size_t stride, std::size_t bytes, const std::string& what)
+{
+  need_size(stride, what + ": the stride");
+  if (stride != 0 && stride < bytes)
+  {
+    refuse(fmt::format("{}: the stride is {} bytes; allowed are {}, which one particle takes, and "
+                       "more, or 0 for packed values",
+      what, stride, bytes));
+  }
+  return stride != 0 ? stride : bytes;
+}
+
+namespace
+{
+std::string attribute_text(const std::string& name)
+{
+  return fmt::format("attribute '{}'", name);
+}
+
+ArrayView array_of(int type, std::int64_t components, const void* values, std::size_t stride,
+  const std::string& what)
+{
+  if (components < 1 || components > kMaxComponents)
+  {
+    refuse(fmt::format("{}: {} components; 1 to {} are allowed", what, components, kMaxComponents));
+  }
+  ArrayView view = ArrayView::packed(type_of(type), static_cast<int>(components), values);
+  view.stride_bytes = stride_of(stride, view.stride_bytes, what);
+  return view;
+}
+
+ArrayView separate_array_of(int type, std::int64_t components, const void* const* values,
+  std::size_t stride, const std::string& what)
+{
+  need(values, "list of components");
+  ArrayView view = array_of(type, components, nullptr, 0, what);
+  view.stride_bytes = stride_of(stride, size_of(view.type), what);
+  for (std::size_t c = 0; c != static_cast<std::size_t>(components); ++c)
+  {
+    view.component[c] = static_cast<const std::byte*>(values[c]);
+  }
+  return view;
+}
+
+void set_positions(bat_particles& particles, const ArrayView& values)
+{
+  if (values.type != ScalarType::Float32 && values.type != ScalarType::Float64)
+  {
+    refuse(
+      fmt::format("positions of type {}; float32 and float64 are allowed", name_of(values.type)));
+  }
+  particles.view.positions = values;
+}
+
+void set_attribute(bat_particles& particles, const std::string& name, const ArrayView& values)
+{
+  if (name.empty())
+  {
+    refuse("the name of an attribute is empty");
+  }
+  auto& attributes = particles.view.attributes;
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+    [&](const AttributeView& attribute) { return attribute.name == name; });
+  if (found != attributes.end())
+  {
+    found->values = values;
+    return;
+  }
+  AttributeView attribute;
+  attribute.name = name;
+  attribute.values = values;
+  attributes.push_back(std::move(attribute));
+}
+
+// As guard(). What is refused of an array stays in the handle until one of this name is accepted.
+template <class F>
+int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
+{
+  const int status = guard(f);
+  if (particles && name)
+  {
+    (void)guard(
+      [&]
+      {
+        if (status == BAT_OK)
+        {
+          particles->refused.erase(name);
+        }
+        else
+        {
+          particles->refused[name] = last_error();
+        }
+      });
+  }
+  return status;
+}
+
+template <class Handle, class... Arguments>
+void create(Handle** out, Arguments&&... arguments)
+{
+  need(out, "result pointer");
+  *out = nullptr;
+  *out = new Handle{ std::forward<Arguments>(arguments)... };
+}
+}
+}
+
+using namespace bat::capi;
+
+size_t bat_type_size(int type)
+{
+  return type < BAT_INT8 || type > BAT_FLOAT64 ? 0
+                                               : bat::size_of(static_cast<bat::ScalarType>(type));
+}
+
+int bat_particles_create(uint64_t count, bat_particles** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "result pointer") = nullptr;
+      need_size(count, "the number of particles");
+      create(out);
+      (*out)->view.count = count;
+      (*out)->view.positions = bat::ArrayView::packed(bat::ScalarType::Float64, 3, nullptr);
+    });
+}
+
+void bat_particles_free(bat_particles* particles)
+{
+  delete particles;
+}
+
+int bat_particles_set_positions(bat_particles* particles, int type, const void* xyz, size_t stride)
+{
+  return guard_array(particles, "",
+    [&]
+    { set_positions(need(particles, "particles"), array_of(type, 3, xyz, stride, "positions")); });
+}
+
+int bat_particles_set_positions_separate(
+  bat_particles* particles, int type, const void* x, const void* y, const void* z, size_t stride)
+{
+  const void* const values[] = { x, y, z };
+  return guard_array(particles, "",
+    [&]
+    {
+      set_positions(
+        need(particles, "particles"), separate_array_of(type, 3, values, stride, "positions"));
+    });
+}
+
+int bat_particles_set_attribute(bat_particles* particles, const char* name, int type,
+  int64_t components, const void* values, size_t stride)
+{
+  return guard_array(particles, name,
+    [&]
+    {
+      const std::string text = need_text(name, "attribute name");
+      set_attribute(need(particles, "particles"), text,
+        array_of(type, components, values, stride, attribute_text(text)));
+    });
+}
+
+int bat_particles_set_attribute_separate(bat_particles* particles, const char* name, int type,
+  int64_t components, const void* const* values, size_t stride)
+{
+  return guard_array(particles, name,
+    [&]
+    {
+      const std::string text = need_text(name, "attribute name");
+      set_attribute(need(particles, "particles"), text,
+        separate_array_of(type, components, values, stride, attribute_text(text)));
+    });
+}
+
+int bat_particles_set_time(bat_particles* particles, double time)
+{
+  return guard([&] { need(particles, "particles").view.time = time; });
+}
+
+int bat_particles_set_step(bat_particles* particles, int64_t step)
+{
+  return guard([&] { need(particles, "particles").view.step = step; });
+}
+
+int bat_particles_set_metadata(bat_particles* particles, const char* json)
+{
+  return guard([&] { need(particles, "particles").view.metadata = need_text(json, "metadata"); });
+}
+
+int bat_options_create(bat_options** out)
+{
+  return guard([&] { create(out); });
+}
+
+void bat_options_free(bat_options* options)
+{
+  delete options;
+}
+
+int bat_options_set_target_bytes(bat_options* options, uint64_t bytes)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      own.target_bytes = need_size(bytes, "target_bytes");
+    });
+}
+
+int bat_options_set_mode(bat_options* options, int mode)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      if (mode < BAT_MODE_ADAPTIVE || mode > BAT_MODE_AUG)
+      {
+        refuse(fmt::format("mode {}; 0 (adaptive), 1 (rank border) and 2 (AUG) are allowed", mode));
+      }
+      own.mode = static_cast<bat::PlanMode>(mode);
+    });
+}
+
+int bat_options_set_threads(bat_options* options, int64_t threads)
+{
+  return guard([&] { need(options, "options").threads = threads_of(threads); });
+}
+
+int bat_options_set_flush(bat_options* options, int flush)
+{
+  return guard([&] { need(options, "options").flush = flush != 0; });
+}
+
+int bat_options_add_sorted_index(bat_options* options, const char* attribute)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      own.sorted_indexes.push_back(need_text(attribute, "attribute name"));
+    });
+}
+
+int bat_options_set_local_bounds(bat_options* options, const double* box)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      // Kept before it is checked, so that all ranks learn of it from the write.
+      own.local_bounds = box_of(box);
+      check(own);
+    });
+}
+
+int bat_options_set_find_best_axis(bat_options* options, int find)
+{
+  return guard([&] { need(options, "options").find_best_axis = find != 0; });
+}
+
+int bat_options_set_split_limits(bat_options* options, double ratio, double factor)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      if (!(ratio >= 1) || !(factor >= 1))
+      {
+        refuse(fmt::format("split limits {} and {}; both must be at least 1", ratio, factor));
+      }
+      own.max_split_imbalance_ratio = ratio;
+      own.max_overfull_factor = factor;
+    });
+}
+
+int bat_report_json(const bat_report* report, char* text, size_t size)
+{
+  return guard(
+    [&]
+    {
+      const bat_report& r = need(report, "report");
+      need(text, "text");
+      const std::string json = fmt::format(
+        "{{\"particles\":{},\"skipped\":{},\"leaf_files\":{},\"target_bytes\":{},\"file_bytes\":{},"
+        "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},"
+        "\"seconds\":{{\"check\":{},\"plan\":{},\"exchange\":{},\"build\":{},\"write\":{},"
+        "\"commit\":{},\"total\":{}}}}}",
+        r.particles, r.skipped, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes,
+        r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.seconds_check, r.seconds_plan,
+        r.seconds_exchange, r.seconds_build, r.seconds_write, r.seconds_commit, r.seconds_total);
+      if (json.size() + 1 > size)
+      {
+        refuse(fmt::format("the report takes {} bytes; there are {}", json.size() + 1, size));
+      }
+      std::memcpy(text, json.c_str(), json.size() + 1);
+    });
+}
+
+int bat_write(
+  const char* path, const bat_particles* particles, const bat_options* options, bat_report* report)
+{
+  if (report)
+  {
+    *report = {};
+  }
+  return guard(
+    [&]
+    {
+      const std::string target = need_text(path, "path");
+      bat::BuildOptions build;
+      if (options)
+      {
+        check(*options);
+        build.threads = options->threads;
+        build.flush = options->flush;
+        build.sorted_indexes = options->sorted_indexes;
+      }
+      const bat::WriteReport written =
+        bat::write_file(target, accepted(need(particles, "particles")), build);
+      if (report)
+      {
+        report->particles = written.particles;
+        report->leaf_files = 1;
+        report->target_bytes = written.data_bytes;
+        report->file_bytes = written.file_bytes;
+        report->data_bytes = written.data_bytes;
+        report->largest_leaf_bytes = written.data_bytes;
+        report->ranks = 1;
+        report->seconds_build = written.seconds_build + written.seconds_encode;
+        report->seconds_write = written.seconds_write;
+        report->seconds_total = report->seconds_build + report->seconds_write;
+      }
+    });
+}

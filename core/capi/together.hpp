@@ -1,0 +1,26 @@
+// Calls that all ranks make, ending with the same status and text on all.
+#pragma once
+
+#include "capi/status.hpp"
+
+#include <mpi.h>
+
+namespace bat::capi
+{
+/// Throws Error{InvalidArgument} if MPI does not run or `comm` is null.
+void check_comm(MPI_Comm comm);
+
+/// Collective. The lowest rank's status and text if one failed; BAT_OK if none did.
+int agree(MPI_Comm comm, int status) noexcept;
+
+/// Collective. Calls f on this rank, then agrees. A rank without MPI fails alone.
+template <class F>
+int together(MPI_Comm comm, F&& f) noexcept
+{
+  if (const int status = guard([&] { check_comm(comm); }))
+  {
+    return status;
+  }
+  return agree(comm, guard(f));
+}
+}

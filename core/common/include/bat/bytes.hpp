@@ -1,0 +1,55 @@
+// Bytes of a file in memory.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace bat
+{
+/// Undefined memory for `count` values of `size` bytes each, on large pages where the system has
+/// them and there are many: the first touch of a small page costs as much as building several
+/// particles, and what is gathered through a permutation waits for address translation. Throws
+/// std::bad_alloc.
+[[nodiscard]] void* allocate_large(std::size_t count, std::size_t size);
+/// Of allocate_large(count, size).
+void free_large(void* memory, std::size_t count, std::size_t size) noexcept;
+
+/// An allocator whose values start undefined. Zeros that are only written over cost a thread,
+/// alone, a good part of the time that all of them take to build a file.
+template <class T>
+struct UndefinedAllocator
+{
+  using value_type = T;
+
+  UndefinedAllocator() = default;
+  template <class U>
+  UndefinedAllocator(const UndefinedAllocator<U>&) noexcept
+  {
+  }
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_large(count, sizeof(T))); }
+  void deallocate(T* memory, std::size_t count) noexcept { free_large(memory, count, sizeof(T)); }
+  template <class U>
+  void construct(U* at)
+  {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args)
+  {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const UndefinedAllocator&, const UndefinedAllocator&) noexcept
+  {
+    return true;
+  }
+  friend bool operator!=(const UndefinedAllocator&, const UndefinedAllocator&) noexcept
+  {
+    return false;
+  }
+};
+
+/// A std::vector but for this: resize() leaves new bytes undefined.
+using Bytes = std::vector<std::byte, UndefinedAllocator<std::byte>>;
+}

@@ -1,0 +1,53 @@
+// Scalar types, exact numbers, boxes: the small vocabulary that everything else uses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace bat
+{
+/// Types of stored values; the numbers are those of FORMAT.md section 2 and never change.
+enum class ScalarType : std::uint8_t
+{
+  Int8 = 1,
+  UInt8 = 2,
+  Int16 = 3,
+  UInt16 = 4,
+  Int32 = 5,
+  UInt32 = 6,
+  Int64 = 7,
+  UInt64 = 8,
+  Float32 = 9,
+  Float64 = 10
+};
+
+/// Bytes of one value.
+[[nodiscard]] std::size_t size_of(ScalarType type) noexcept;
+/// "int8" ... "float64".
+[[nodiscard]] std::string_view name_of(ScalarType type) noexcept;
+
+/// Most components that an attribute may have.
+inline constexpr int kMaxComponents = 9;
+
+/// A number without loss: ids beyond 2^53 do not fit in a double.
+using Number = std::variant<double, std::int64_t, std::uint64_t>;
+
+/// Decimal integers become int64 or uint64, everything else that reads as a number (including
+/// "inf") a double. Throws Error{InvalidArgument} for other text.
+[[nodiscard]] Number parse_number(std::string_view text);
+/// Shortest text that reads back as the same number.
+[[nodiscard]] std::string to_string(const Number& number);
+/// Nearest double.
+[[nodiscard]] double to_double(const Number& number) noexcept;
+
+/// Closed axis-aligned box: particles on its faces are inside. Ends may be infinite.
+struct Box
+{
+  std::array<double, 3> lower{};
+  std::array<double, 3> upper{};
+};
+}

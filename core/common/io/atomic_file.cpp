@@ -1,0 +1,251 @@
+#include "common/io/atomic_file.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+namespace bat::io
+{
+namespace
+{
+[[noreturn]] void fail(ErrorCode code, const std::filesystem::path& target, const std::string& what)
+{
+  throw Error(code, fmt::format("{}: {}", target.string(), what));
+}
+
+[[noreturn]] void fail_write(
+  const std::filesystem::path& target, const std::string& what, int error)
+{
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  fail(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, target,
+    fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
+}
+
+// Long names would exceed the limit of the file system with a suffix.
+std::string temporary_prefix(const std::string& target)
+{
+  return "." + target.substr(0, 200) + ".";
+}
+
+constexpr std::size_t kRandomDigits = 8;
+constexpr char kTemporarySuffix[] = ".tmp";
+}
+
+void check_path(const std::filesystem::path& path)
+{
+  if (path.native().find('\0') != std::string::npos)
+  {
+    fail(ErrorCode::InvalidArgument, path, "has a zero byte, which no name of a file has");
+  }
+}
+
+std::filesystem::path follow_links(std::filesystem::path path)
+{
+  check_path(path);
+  constexpr int kMostLinks = 40; // what stat() follows
+  for (int i = 0; i != kMostLinks; ++i)
+  {
+    std::error_code none; // it is no link
+    const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+    if (none)
+    {
+      break;
+    }
+    path = path.parent_path() / next; // `next` alone if it is absolute
+  }
+  return path;
+}
+
+std::optional<std::filesystem::perms> permissions_of(const std::filesystem::path& path) noexcept
+{
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) ? std::optional(status.permissions()) : std::nullopt;
+}
+
+bool is_temporary_of(const std::string& name, const std::string& target)
+{
+  const std::string prefix = temporary_prefix(target);
+  if (prefix.size() != target.size() + 2)
+  {
+    return false; // cut, and so perhaps of another file
+  }
+  return is_temporary(name) && name.size() == prefix.size() + kRandomDigits + 4 &&
+    name.compare(0, prefix.size(), prefix) == 0;
+}
+
+void remove_if_abandoned(const std::filesystem::path& temporary) noexcept
+{
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0)
+  {
+    return;
+  }
+  // A killed writer holds no lock. Where a file system has no locks, the temporary stays.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+  {
+    ::unlink(temporary.c_str());
+  }
+  ::close(descriptor);
+}
+
+bool is_temporary(const std::string& name)
+{
+  constexpr std::size_t tail = kRandomDigits + 4;
+  return name.size() > tail + 2 && name[0] == '.' && name[name.size() - tail - 1] == '.' &&
+    name.find_first_not_of("0123456789abcdef", name.size() - tail) == name.size() - 4 &&
+    name.compare(name.size() - 4, 4, kTemporarySuffix) == 0;
+}
+
+AtomicFile::AtomicFile(
+  const std::filesystem::path& target, std::optional<std::filesystem::perms> permissions)
+  : target_(follow_links(target))
+{
+  if (this->target_.filename().empty())
+  {
+    throw Error(ErrorCode::CannotOpen,
+      target.empty() ? std::string("the path of the file to write is empty")
+                     : fmt::format("{}: is not the name of a file", target.string()));
+  }
+  struct stat status;
+  if (::stat(this->target_.c_str(), &status) == 0)
+  {
+    if (!S_ISREG(status.st_mode))
+    {
+      fail(ErrorCode::CannotOpen, target, "is not a regular file and cannot be replaced");
+    }
+    // Renaming over it would succeed: the protection of the file has to be asked for.
+    if ((status.st_mode & 0222) == 0 || ::access(this->target_.c_str(), W_OK) != 0)
+    {
+      fail(ErrorCode::CannotOpen, target, "is read-only and is not replaced");
+    }
+    permissions = static_cast<std::filesystem::perms>(status.st_mode & 07777);
+  }
+  else if (errno != ENOENT && errno != ENOTDIR) // both are for the folder's message below
+  {
+    fail(ErrorCode::CannotOpen, target, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  std::random_device random;
+  for (int attempt = 0; attempt != 16 && this->descriptor_ < 0; ++attempt)
+  {
+    std::filesystem::path name = this->target_;
+    name.replace_filename(fmt::format("{}{:08x}{}",
+      temporary_prefix(this->target_.filename().string()), random(), kTemporarySuffix));
+    this->temporary_ = name.string();
+    this->descriptor_ =
+      ::open(this->temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (this->descriptor_ < 0 && errno != EEXIST)
+    {
+      break;
+    }
+    if (this->descriptor_ >= 0 && !this->hold())
+    {
+      ::close(this->descriptor_);
+      this->descriptor_ = -1;
+      errno = EEXIST;
+    }
+  }
+  if (this->descriptor_ < 0)
+  {
+    const int error = errno;
+    fail(error == ENOSPC || error == EDQUOT ? ErrorCode::NoSpace : ErrorCode::CannotOpen, target,
+      fmt::format("cannot create a file in '{}': {}",
+        this->target_.has_parent_path() ? this->target_.parent_path().string() : ".",
+        std::strerror(error)));
+  }
+  if (permissions)
+  {
+    (void)::fchmod(this->descriptor_, static_cast<mode_t>(*permissions));
+  }
+}
+
+AtomicFile::~AtomicFile()
+{
+  if (this->descriptor_ >= 0)
+  {
+    ::close(this->descriptor_);
+    ::unlink(this->temporary_.c_str());
+  }
+}
+
+// Marks the temporary as one whose writer lives. False if remove_if_abandoned() came first.
+bool AtomicFile::hold()
+{
+  struct stat status;
+  return (::flock(this->descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+    ::fstat(this->descriptor_, &status) == 0 && status.st_nlink != 0;
+}
+
+void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
+{
+  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
+  const char* from = static_cast<const char*>(data);
+  while (bytes != 0)
+  {
+    const ssize_t done =
+      ::pwrite(this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    if (done < 0)
+    {
+      if (errno == EINTR)
+      {
+        continue;
+      }
+      fail_write(
+        this->target_, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
+    }
+    from += done;
+    offset += static_cast<std::uint64_t>(done);
+    bytes -= static_cast<std::size_t>(done);
+  }
+}
+
+void AtomicFile::begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+  (void)::sync_file_range(this->descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes),
+    SYNC_FILE_RANGE_WRITE);
+#else
+  (void)offset;
+  (void)bytes;
+#endif
+}
+
+void AtomicFile::commit(bool flush)
+{
+  if (flush && ::fsync(this->descriptor_) != 0)
+  {
+    fail_write(this->target_, "cannot flush to disk", errno);
+  }
+  if (::rename(this->temporary_.c_str(), this->target_.c_str()) != 0)
+  {
+    fail_write(this->target_, "cannot rename the finished file into place", errno);
+  }
+  ::close(this->descriptor_);
+  this->descriptor_ = -1;
+  if (flush)
+  {
+    flush_folder(this->target_.parent_path());
+  }
+}
+
+void flush_folder(const std::filesystem::path& folder) noexcept
+{
+  const int directory =
+    ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0)
+  {
+    (void)::fsync(directory);
+    ::close(directory);
+  }
+}
+}

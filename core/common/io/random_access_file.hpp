@@ -1,0 +1,75 @@
+// Reads ranges of bytes of a file or of memory.
+#pragma once
+
+#include "common/io/open_files.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace bat::io
+{
+enum class Access
+{
+  Read, ///< a file that is cut short while open gives an error
+  Map   ///< the same if that is noticed before its bytes are used, else a signal
+};
+
+/// const functions may be called concurrently.
+class RandomAccessFile
+{
+public:
+  /// Throws Error: NotFound, CannotOpen.
+  explicit RandomAccessFile(const std::filesystem::path& path, Access access = Access::Read);
+  /// Takes a vector of bytes.
+  template <class Vector>
+  RandomAccessFile(Vector&& bytes, std::string name)
+    : name_(std::move(name))
+    , size_(bytes.size())
+  {
+    const auto owner = std::make_shared<const std::decay_t<Vector>>(std::forward<Vector>(bytes));
+    this->memory_ = { owner, owner->data() };
+  }
+  RandomAccessFile(const RandomAccessFile&) = delete;
+  RandomAccessFile& operator=(const RandomAccessFile&) = delete;
+
+  [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
+  /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
+  /// read.
+  void read(std::uint64_t offset, void* to, std::size_t bytes) const;
+
+  [[nodiscard]] bool is_mapped() const noexcept { return this->memory_ && this->file_; }
+  /// Bytes of a mapped file, which count as read. Throws as read().
+  [[nodiscard]] const std::byte* view(std::uint64_t offset, std::size_t bytes) const;
+  /// Throws Error{Truncated} if the mapped file has become shorter.
+  void check_length() const;
+
+  /// Tells the system that these bytes are needed soon; a hint, which never fails.
+  void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return this->bytes_read_; }
+  void set_observer(std::function<void(std::uint64_t, std::uint64_t)> observer)
+  {
+    this->observer_ = std::move(observer);
+  }
+
+private:
+  void map();
+  void check_range(std::uint64_t offset, std::size_t bytes, std::uint64_t end) const;
+  void note_read(std::uint64_t offset, std::size_t bytes) const;
+
+  std::string name_;
+  std::unique_ptr<OpenFile> file_; ///< null for bytes in memory
+  std::uint64_t size_ = 0;
+  std::shared_ptr<const std::byte> memory_;
+  std::function<void(std::uint64_t, std::uint64_t)> observer_;
+  mutable std::atomic<std::uint64_t> bytes_read_{ 0 };
+};
+}

@@ -1,0 +1,228 @@
+#include "parallel/comm.hpp"
+
+#include "bat/error.hpp"
+#include "bat/ranks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace bat::mpi
+{
+OwnComm::OwnComm(MPI_Comm comm)
+{
+  int running = 0;
+  int finished = 0;
+  MPI_Initialized(&running);
+  MPI_Finalized(&finished);
+  if (!running || finished)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      running ? "MPI was finalized before this call" : "MPI is not initialized");
+  }
+  if (comm == MPI_COMM_NULL)
+  {
+    throw Error(ErrorCode::InvalidArgument, "the communicator is MPI_COMM_NULL");
+  }
+  int between_groups = 0;
+  MPI_Comm_test_inter(comm, &between_groups);
+  if (between_groups != 0)
+  {
+    throw Error(ErrorCode::InvalidArgument, "the communicator is an inter-communicator");
+  }
+  MPI_Comm_dup(comm, &this->comm_);
+  // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
+  // message must end the job, not become particles.
+  MPI_Comm_set_errhandler(this->comm_, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_rank(this->comm_, &this->rank_);
+  MPI_Comm_size(this->comm_, &this->size_);
+}
+
+OwnComm::~OwnComm()
+{
+  MPI_Comm_free(&this->comm_);
+}
+
+RecordType::RecordType(std::size_t bytes)
+{
+  MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &this->type_);
+  MPI_Type_commit(&this->type_);
+}
+
+RecordType::~RecordType()
+{
+  MPI_Type_free(&this->type_);
+}
+
+int checked_count(std::uint64_t count)
+{
+  if (count > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+  {
+    throw Error(
+      ErrorCode::InvalidArgument, fmt::format("{} records do not fit in a message", count));
+  }
+  return static_cast<int>(count);
+}
+
+void broadcast_text(const OwnComm& comm, std::string& text, int root)
+{
+  std::vector<char> bytes(text.begin(), text.end());
+  broadcast_records(comm, bytes, root);
+  text.assign(bytes.begin(), bytes.end());
+}
+
+namespace
+{
+// Records of characters, each name with its length before it: names may hold any byte.
+void append(std::vector<char>& bytes, const std::string& name)
+{
+  const std::uint64_t size = name.size();
+  const auto* begin = reinterpret_cast<const char*>(&size);
+  bytes.insert(bytes.end(), begin, begin + sizeof(size));
+  bytes.insert(bytes.end(), name.begin(), name.end());
+}
+
+std::vector<char> joined(const std::vector<std::string>& names)
+{
+  std::vector<char> bytes;
+  for (const std::string& name : names)
+  {
+    append(bytes, name);
+  }
+  return bytes;
+}
+
+std::vector<std::string> split(const std::vector<char>& bytes)
+{
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at != bytes.size();)
+  {
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + at, sizeof(size));
+    at += sizeof(size);
+    result.emplace_back(bytes.data() + at, size);
+    at += size;
+  }
+  return result;
+}
+
+std::string listed(const std::vector<std::string>& names)
+{
+  return names.empty() ? std::string("none") : fmt::format("'{}'", fmt::join(names, "', '"));
+}
+}
+
+void broadcast_names(const OwnComm& comm, std::vector<std::string>& names)
+{
+  std::vector<char> bytes;
+  together(comm.get(), [&] { bytes = joined(names); });
+  broadcast_records(comm, bytes);
+  together(comm.get(), [&] { names = split(bytes); });
+}
+
+std::vector<std::string> union_of_names(MPI_Comm comm, const std::vector<std::string>& names)
+{
+  return union_of_names(OwnComm(comm), names);
+}
+
+std::vector<std::string> union_of_names(const OwnComm& comm, const std::vector<std::string>& names)
+{
+  std::vector<char> mine;
+  together(comm.get(), [&] { mine = joined(names); });
+  std::vector<char> bytes = gather_records(comm, mine);
+  together(comm.get(),
+    [&]
+    {
+      std::vector<char> once;
+      std::set<std::string> seen;
+      for (const std::string& name : split(bytes))
+      {
+        if (seen.insert(name).second)
+        {
+          append(once, name);
+        }
+      }
+      bytes = std::move(once);
+    });
+  broadcast_records(comm, bytes);
+  std::vector<std::string> all;
+  together(comm.get(), [&] { all = split(bytes); });
+  return all;
+}
+
+void require_same(MPI_Comm comm, std::int64_t value, const std::string& what)
+{
+  require_same(OwnComm(comm), value, what);
+}
+
+void require_same(const OwnComm& comm, std::int64_t value, const std::string& what)
+{
+  std::int64_t first = value;
+  MPI_Bcast(&first, 1, MPI_INT64_T, 0, comm.get());
+  together(comm.get(),
+    [&]
+    {
+      if (value != first)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format(
+            "{} is {} here and {} on rank 0; all ranks must have the same", what, value, first));
+      }
+    });
+}
+
+void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what)
+{
+  require_same(OwnComm(comm), std::move(names), what);
+}
+
+void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what)
+{
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<std::string> first = names;
+  broadcast_names(comm, first);
+  together(comm.get(),
+    [&]
+    {
+      if (names != first)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("{} are {} here and {} on rank 0; all ranks must have the same", what,
+            listed(names), listed(first)));
+      }
+    });
+}
+
+int threads_per_rank(MPI_Comm comm)
+{
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int ranks = 1;
+  MPI_Comm_size(node, &ranks);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  (void)::sched_getaffinity(0, sizeof(mine), &mine);
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
+  MPI_Comm_free(&node);
+  // A processor that several ranks may use counts for its share.
+  double share = 0;
+  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
+  {
+    if (CPU_ISSET(cpu, &mine))
+    {
+      share += 1.0 /
+        static_cast<double>(std::count_if(all.begin(), all.end(),
+          [cpu](const cpu_set_t& set) { return CPU_ISSET(cpu, &set) != 0; }));
+    }
+  }
+  return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
+}
+}

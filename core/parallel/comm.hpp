@@ -1,0 +1,115 @@
+// Small things that MPI leaves to its users.
+#pragma once
+
+#include "parallel/agreement.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::mpi
+{
+/// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
+class OwnComm
+{
+public:
+  /// Collective. Throws Error{InvalidArgument} if MPI does not run or `comm` is null.
+  explicit OwnComm(MPI_Comm comm);
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  /// Collective.
+  ~OwnComm();
+
+  [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
+  [[nodiscard]] int rank() const noexcept { return this->rank_; }
+  [[nodiscard]] int size() const noexcept { return this->size_; }
+
+private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// Type of a record of `bytes` bytes, so that counts are of records and stay below 2^31.
+class RecordType
+{
+public:
+  explicit RecordType(std::size_t bytes);
+  RecordType(const RecordType&) = delete;
+  RecordType& operator=(const RecordType&) = delete;
+  ~RecordType();
+  [[nodiscard]] MPI_Datatype get() const noexcept { return this->type_; }
+
+private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// Throws Error{InvalidArgument} if MPI's counts cannot hold `count`.
+[[nodiscard]] int checked_count(std::uint64_t count);
+
+/// Collective. The records of all ranks, in order of rank, on rank 0; nothing elsewhere. Throws on
+/// all ranks if there is no room for them, or if there are 2^31 or more.
+template <class Record>
+std::vector<Record> gather_records(const OwnComm& comm, const std::vector<Record>& mine)
+{
+  const std::uint64_t count = mine.size();
+  std::vector<std::uint64_t> counts;
+  std::vector<int> sizes;
+  std::vector<int> first;
+  std::vector<Record> all;
+  const bool root = comm.rank() == 0;
+  together(comm.get(),
+    [&]
+    {
+      (void)checked_count(count);
+      counts.resize(root ? static_cast<std::size_t>(comm.size()) : 0);
+    });
+  MPI_Gather(&count, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, 0, comm.get());
+  together(comm.get(),
+    [&]
+    {
+      std::uint64_t total = 0;
+      for (const std::uint64_t c : counts)
+      {
+        first.push_back(checked_count(total));
+        sizes.push_back(checked_count(c));
+        total += c;
+      }
+      all.resize(total);
+    });
+  const RecordType type(sizeof(Record));
+  MPI_Gatherv(mine.data(), static_cast<int>(count), type.get(), all.data(), sizes.data(),
+    first.data(), type.get(), 0, comm.get());
+  return all;
+}
+
+/// Collective. Rank `root`'s records on all ranks. Throws as gather_records.
+template <class Record>
+void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int root = 0)
+{
+  std::uint64_t count = records.size();
+  MPI_Bcast(&count, 1, MPI_UINT64_T, root, comm.get());
+  together(comm.get(),
+    [&]
+    {
+      (void)checked_count(count);
+      records.resize(count);
+    });
+  const RecordType type(sizeof(Record));
+  MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
+}
+
+/// As those of bat/mpi.hpp, without a communicator of their own.
+[[nodiscard]] std::vector<std::string> union_of_names(
+  const OwnComm& comm, const std::vector<std::string>& names);
+void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
+void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);
+
+/// Collective. Rank `root`'s text on all ranks.
+void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);
+/// Collective. Rank 0's names on all ranks.
+void broadcast_names(const OwnComm& comm, std::vector<std::string>& names);
+}

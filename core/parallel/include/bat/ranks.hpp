@@ -1,0 +1,31 @@
+// What the ranks of a communicator agree on before and around a collective call.
+#pragma once
+
+#include "bat/error.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::mpi
+{
+/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one:
+/// for what each rank does before a collective call. `mine` may be null.
+void agree(MPI_Comm comm, const Error* mine);
+
+/// Collective. The names of all ranks, each once, in order of the first rank that has it.
+[[nodiscard]] std::vector<std::string> union_of_names(
+  MPI_Comm comm, const std::vector<std::string>& names);
+
+/// Collective. Throws Error{InvalidArgument} on all ranks, naming `what` and both values, unless
+/// all ranks have the same `value`.
+void require_same(MPI_Comm comm, std::int64_t value, const std::string& what);
+/// The same of names, in whatever order.
+void require_same(MPI_Comm comm, std::vector<std::string> names, const std::string& what);
+
+/// Collective over `comm`. Processors that this rank may use without taking them from ranks on the
+/// same node, at least 1.
+[[nodiscard]] int threads_per_rank(MPI_Comm comm);
+}

@@ -1,0 +1,591 @@
+// Datasets written and read by many ranks. Every test runs on all ranks; the oracle is the whole
+// cloud, which every rank makes for itself.
+#include "bat/parallel/mpi_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace
+{
+using mpi_test::rank;
+using mpi_test::ranks;
+using mpi_test::rows;
+using mpi_test::SharedDir;
+
+constexpr std::uint64_t kParticles = 30000;
+constexpr std::uint64_t kTarget = 200000; // bytes: about 6 leaf files
+
+// Clustered, with a sheet of equal coordinates, exact ids, a vector and a few NaN values.
+clouds::Cloud make_cloud(std::uint64_t count = kParticles)
+{
+  clouds::Random random(7);
+  std::vector<float> positions;
+  std::vector<std::int64_t> ids;
+  std::vector<double> heat;
+  std::vector<float> velocity;
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    const double spread = i % 3 == 0 ? 1.0 : 0.01;
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      const double x = 0.5 + spread * clouds::normal(random);
+      positions.push_back(i % 50 == 0 && axis == 2 ? 0.5f : static_cast<float>(x));
+      velocity.push_back(static_cast<float>(clouds::normal(random)));
+    }
+    ids.push_back((std::int64_t{ 1 } << 60) + static_cast<std::int64_t>(i));
+    heat.push_back(i % 997 == 0 ? std::numeric_limits<double>::quiet_NaN() : clouds::unit(random));
+  }
+  clouds::Cloud cloud;
+  cloud.set_positions(positions);
+  cloud.add("id", bat::ScalarType::Int64, ids);
+  cloud.add("heat", bat::ScalarType::Float64, heat);
+  cloud.add("velocity", bat::ScalarType::Float32, velocity, 3);
+  return cloud;
+}
+
+// Rows of a file dealt out: every rank's box is the whole domain.
+clouds::Cloud dealt(const clouds::Cloud& all)
+{
+  return mpi_test::subset(all,
+    [](std::uint64_t i)
+    { return static_cast<int>(i % static_cast<std::uint64_t>(ranks())) == rank(); });
+}
+
+bat::mpi::WriteOptions with_target(std::uint64_t target)
+{
+  bat::mpi::WriteOptions options;
+  options.target_bytes = target;
+  return options;
+}
+
+std::map<std::string, std::vector<std::byte>> files_of(const std::filesystem::path& path)
+{
+  std::map<std::string, std::vector<std::byte>> files{ { "top", read_bytes(path) } };
+  const std::filesystem::path folder = path.string() + ".leaves";
+  if (std::filesystem::exists(folder))
+  {
+    for (const std::string& name : names_in(folder))
+    {
+      files[name] = read_bytes(folder / name);
+    }
+  }
+  return files;
+}
+
+bool overlap(const bat::Box& a, const bat::Box& b)
+{
+  bool inside = true;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    inside = inside && a.lower[axis] <= b.upper[axis] && b.lower[axis] <= a.upper[axis];
+  }
+  return inside;
+}
+
+TEST(Dataset, HoldsWhatAllRanksGave)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const clouds::Cloud mine = dealt(all);
+  const auto path = folder / "out.bat";
+  const bat::mpi::DatasetReport report =
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), with_target(kTarget));
+  EXPECT_EQ(report.particles, all.count);
+  EXPECT_EQ(report.data_bytes, all.count * 40);
+  EXPECT_GE(report.leaf_files, 5u);
+  EXPECT_LE(static_cast<double>(report.largest_leaf_bytes),
+    1.15 * static_cast<double>(report.data_bytes) / static_cast<double>(report.leaf_files));
+  if (rank() == 0)
+  {
+    const bat::Dataset dataset = bat::Dataset::open(path);
+    EXPECT_EQ(dataset.leaves().size(), report.leaf_files);
+    EXPECT_EQ(dataset.file_bytes(), report.file_bytes);
+    EXPECT_NO_THROW(bat::validate(path));
+    EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+    for (std::size_t i = 0; i != dataset.leaves().size(); ++i)
+    {
+      for (std::size_t j = 0; j != i; ++j)
+      {
+        EXPECT_FALSE(overlap(*dataset.leaves()[i].bounds, *dataset.leaves()[j].bounds));
+      }
+    }
+  }
+}
+
+// Ranks that own slabs of space, the last one with `surplus` times the particles of the others.
+clouds::Cloud slabs(int first, int end, double surplus, bool with_nan)
+{
+  std::vector<double> positions;
+  std::vector<std::int64_t> ids;
+  for (int slab = first; slab != end; ++slab)
+  {
+    clouds::Random random(static_cast<std::uint64_t>(slab) + 1);
+    const auto count = static_cast<int>(1000 * (slab == ranks() - 1 ? surplus : 1.0));
+    for (int i = 0; i != count; ++i)
+    {
+      positions.insert(positions.end(),
+        { slab + 0.999 * clouds::unit(random), clouds::unit(random), clouds::unit(random) });
+      ids.push_back(1000000 * slab + i);
+    }
+    if (with_nan)
+    {
+      positions[positions.size() - 2] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  clouds::Cloud cloud;
+  cloud.set_positions(positions);
+  cloud.add("id", bat::ScalarType::Int64, ids);
+  return cloud;
+}
+
+TEST(Dataset, RanksOfEqualNumbersMoveNothing)
+{
+  const auto number = static_cast<std::uint64_t>(ranks());
+  for (const double surplus : { 1.05, 2.0 })
+  {
+    for (const bool with_nan : { false, true })
+    {
+      const SharedDir folder;
+      const auto path = folder / "out.bat";
+      const clouds::Cloud all = slabs(0, ranks(), surplus, with_nan);
+      const clouds::Cloud mine = slabs(rank(), rank() + 1, surplus, with_nan);
+      const bat::mpi::DatasetReport report = bat::mpi::write_dataset(
+        MPI_COMM_WORLD, path, mine.view(), with_target(all.count * 32 / number));
+      EXPECT_EQ(report.leaf_files, number);
+      EXPECT_EQ(report.particles, all.count);
+      if (surplus < 1.08 && !with_nan)
+      {
+        EXPECT_EQ(report.moved_bytes, 0u);
+      }
+      else if (surplus > 1.08 && ranks() > 1)
+      {
+        EXPECT_GT(report.moved_bytes, 0u);
+      }
+      EXPECT_LE(static_cast<double>(report.largest_leaf_bytes),
+        1.15 * static_cast<double>(report.data_bytes) / static_cast<double>(number));
+      if (rank() == 0)
+      {
+        EXPECT_NO_THROW(bat::validate(path));
+        EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+      }
+    }
+  }
+}
+
+TEST(Dataset, SameRanksSameBytes)
+{
+  const SharedDir folder;
+  const clouds::Cloud mine = dealt(make_cloud());
+  bat::mpi::WriteOptions options = with_target(kTarget);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "a", mine.view(), options);
+  options.build.threads = 2;
+  bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "b", mine.view(), options);
+  if (rank() == 0)
+  {
+    auto a = files_of(folder / "a");
+    auto b = files_of(folder / "b");
+    a.erase("top"); // names its own folder
+    b.erase("top");
+    EXPECT_TRUE(a == b);
+    EXPECT_GE(a.size(), 5u);
+  }
+}
+
+TEST(Dataset, RestartsOnPartsAndOnBoxes)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(kTarget));
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  // As if by 1 to 11 ranks.
+  for (std::uint32_t parts : { 1u, 2u, 3u, 5u, 11u })
+  {
+    std::vector<std::string> together;
+    for (std::uint32_t part = 0; part != parts; ++part)
+    {
+      bat::Query query;
+      query.part = part;
+      query.parts = parts;
+      const bat::mpi::Particles particles =
+        bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query);
+      EXPECT_NEAR(
+        static_cast<double>(particles.count), static_cast<double>(all.count) / parts, 1.0);
+      const auto r = rows(particles.view());
+      together.insert(together.end(), r.begin(), r.end());
+    }
+    std::sort(together.begin(), together.end());
+    EXPECT_TRUE(together == rows(all.view())) << parts << " parts";
+  }
+  // A tiling of space; 0.5 holds many particles exactly.
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> cuts{ -inf, 0.49, 0.5, 0.51, inf };
+  std::vector<std::string> together;
+  for (std::size_t z = 0; z + 1 != cuts.size(); ++z)
+  {
+    bat::Query query;
+    query.box = bat::Box{ { -inf, -inf, cuts[z] }, { inf, inf, cuts[z + 1] } };
+    query.half_open = true;
+    const auto r = rows(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query).view());
+    together.insert(together.end(), r.begin(), r.end());
+  }
+  std::sort(together.begin(), together.end());
+  EXPECT_TRUE(together == rows(all.view()));
+}
+
+TEST(Dataset, QueriesEqualAScan)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(kTarget));
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  clouds::Random random(static_cast<std::uint64_t>(rank()) + 1);
+  const auto* p = reinterpret_cast<const float*>(all.positions.data());
+  const auto* heat = reinterpret_cast<const double*>(all.columns[1].bytes.data());
+  for (int q = 0; q != 40; ++q)
+  {
+    bat::Query query;
+    bat::Box box;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const double a = 0.5 + 0.05 * clouds::normal(random);
+      box.lower[axis] = a;
+      box.upper[axis] = a + 0.1 * clouds::unit(random);
+    }
+    query.box = box;
+    const double low = clouds::unit(random);
+    query.ranges.push_back({ "heat", {}, low, low + 0.5 });
+    const auto expected = rows(mpi_test::subset(all,
+      [&](std::uint64_t i)
+      {
+        bool match = heat[i] >= low && heat[i] <= low + 0.5;
+        for (std::size_t axis = 0; axis != 3; ++axis)
+        {
+          const auto x = static_cast<double>(p[3 * i + axis]);
+          match = match && x >= box.lower[axis] && x <= box.upper[axis];
+        }
+        return match;
+      }).view());
+    const bat::DatasetSelection selection = dataset.select(query);
+    ASSERT_EQ(selection.count, expected.size());
+    ASSERT_GE(dataset.upper_bound(query), selection.count);
+    ASSERT_TRUE(rows(mpi_test::read_alone(path, query).view()) == expected);
+  }
+  // Progressive steps: every particle once; a quality to within one particle per leaf file.
+  std::uint64_t sum = 0;
+  double before = 0;
+  for (const double quality : { 0.001, 0.01, 0.1, 0.35, 0.9, 1.0 })
+  {
+    bat::Query query;
+    query.after_quality = before;
+    query.quality = quality;
+    sum += dataset.select(query).count;
+    EXPECT_EQ(sum, dataset.particles_at(quality));
+    EXPECT_NEAR(static_cast<double>(sum), quality * static_cast<double>(all.count),
+      static_cast<double>(dataset.leaves().size()));
+    before = quality;
+  }
+}
+
+TEST(Dataset, EmptyRanks)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud(3000);
+  const auto path = folder / "out.bat";
+  for (int owner : { 0, ranks() - 1 })
+  {
+    // The others know nothing of the attributes.
+    const bat::ParticleView mine = rank() == owner ? all.view() : bat::ParticleView{};
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, with_target(30000));
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(path));
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, SortedIndexes)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  bat::mpi::WriteOptions options = with_target(kTarget);
+  // Rank 0 decides, and the others know nothing of the attributes.
+  options.build.sorted_indexes = { rank() == 0 ? "id" : "nothing" };
+  const bat::ParticleView mine = rank() == 0 ? all.view() : bat::ParticleView{};
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  for (const bat::LeafInfo& leaf : dataset.leaves())
+  {
+    const bat::File file = bat::File::open(leaf.path);
+    EXPECT_TRUE(file.attributes()[file.attribute_index("id")].keys[0].has_sorted_index);
+    EXPECT_FALSE(file.attributes()[file.attribute_index("heat")].keys[0].has_sorted_index);
+    bat::validate(file);
+  }
+  std::vector<std::int64_t> ids(all.count);
+  std::memcpy(ids.data(), all.columns[0].bytes.data(), 8 * all.count);
+  bat::Query query;
+  query.values = { { "id", {}, { ids[7], ids[all.count - 1], ids[7], std::int64_t{ -1 } } } };
+  const bat::mpi::Particles found = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query);
+  EXPECT_EQ(found.count, 2u);
+  EXPECT_EQ(dataset.select(query).tested, 0u);
+
+  options.build.sorted_indexes = { rank() == 0 ? "nothing" : "id" };
+  try
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options);
+    ADD_FAILURE() << "a sorted index of an attribute that is not there";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("'nothing'"), std::string::npos) << error.what();
+  }
+  options.build.sorted_indexes = { std::string("id\0heat", 7) };
+  EXPECT_NE(
+    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine, options); }), "");
+  options.build.sorted_indexes = { "nothing" };
+  // Without particles there is nothing to look up, and nobody who knows the attributes.
+  EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
+}
+
+TEST(Dataset, RanksThatReadDifferentAttributesAllHearOfIt)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1000)).view());
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  const bool last = rank() == ranks() - 1;
+  const auto error = [&](
+                       const std::vector<std::string>& others, const std::vector<std::string>& mine)
+  {
+    return mpi_test::error_of(
+      [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, last ? mine : others); });
+  };
+  EXPECT_EQ(error({ "id", "heat" }, { "heat", "id" }), "");
+  EXPECT_EQ(error({ "id", "heat", "velocity" }, {}), "");
+  if (ranks() > 1)
+  {
+    EXPECT_EQ(error({ "id" }, { "id", "heat" }),
+      "rank " + std::to_string(ranks() - 1) +
+        ": the attributes to read are 'heat', 'id' here and 'id' on rank 0; all ranks must have "
+        "the same");
+  }
+}
+
+TEST(Dataset, NoParticlesAtAll)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud none = mpi_test::subset(make_cloud(10), [](std::uint64_t) { return false; });
+  const auto report =
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, rank() == 0 ? none.view() : bat::ParticleView{});
+  EXPECT_EQ(report.particles, 0u);
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  EXPECT_EQ(dataset.particle_count(), 0u);
+  EXPECT_EQ(dataset.attribute_names(), (std::vector<std::string>{ "id", "heat", "velocity" }));
+  EXPECT_EQ(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}).count, 0u);
+}
+
+TEST(Dataset, RankBorderAndAugKeepRanksWhole)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  for (const bat::PlanMode mode : { bat::PlanMode::RankBorder, bat::PlanMode::Aug })
+  {
+    bat::mpi::WriteOptions options = with_target(kTarget);
+    options.mode = mode;
+    const auto* p = reinterpret_cast<const float*>(all.positions.data());
+    // Slabs in x as a simulation would own them.
+    const auto owner = [&](std::uint64_t i)
+    {
+      return std::clamp(
+        static_cast<int>((static_cast<double>(p[3 * i]) + 2.5) / 6.0 * ranks()), 0, ranks() - 1);
+    };
+    const clouds::Cloud mine =
+      mpi_test::subset(all, [&](std::uint64_t i) { return owner(i) == rank(); });
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(path));
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, ReplacesAndLeavesNothingBehind)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud first = make_cloud(20000);
+  const clouds::Cloud second = make_cloud(5000);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(first).view(), with_target(100000));
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(second).view(), with_target(50000));
+  if (rank() == 0)
+  {
+    EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(second.view()));
+    EXPECT_EQ(names_in(path.string() + ".leaves").size(), bat::Dataset::open(path).leaves().size());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // One leaf file takes the place of several, and several of one.
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(second).view(), with_target(1u << 30));
+  if (rank() == 0)
+  {
+    EXPECT_EQ(names_in(path.parent_path()), std::vector<std::string>{ "out.bat" });
+    EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(second.view()));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(first).view(), with_target(100000));
+  if (rank() == 0)
+  {
+    EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(first.view()));
+  }
+}
+
+TEST(Dataset, LeafFilesGoThroughALinkToAnotherFolder)
+{
+  const SharedDir folder;
+  const SharedDir elsewhere;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud all = make_cloud(20000);
+  if (rank() == 0)
+  {
+    std::filesystem::create_directory_symlink(elsewhere / "", path.string() + ".leaves");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const std::uint64_t target : { 100000u, 50000u })
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(target));
+    if (rank() == 0)
+    {
+      EXPECT_TRUE(std::filesystem::is_symlink(path.string() + ".leaves"));
+      EXPECT_EQ(names_in(elsewhere / "").size(), bat::Dataset::open(path).leaves().size());
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(all.view()));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, ALinkToNoFolderIsAnErrorBeforeAnythingIsWritten)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud all = make_cloud(20000);
+  if (rank() == 0)
+  {
+    write_bytes(path, { std::byte{ 7 } });
+    std::filesystem::create_directory_symlink("nowhere", path.string() + ".leaves");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  try
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), with_target(100000));
+    ADD_FAILURE() << "no error";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), bat::ErrorCode::CannotOpen);
+    EXPECT_NE(std::string(error.what()).find("a link to 'nowhere', which does not exist"),
+      std::string::npos)
+      << error.what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(
+    names_in(path.parent_path()), (std::vector<std::string>{ "out.bat", "out.bat.leaves" }));
+  EXPECT_EQ(read_bytes(path).size(), 1u);
+}
+
+TEST(Dataset, UnderANewNameKeepsItsLeafFilesWhateverIsWrittenUnderTheOldOne)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const auto before = folder / "before.bat";
+  const clouds::Cloud first = make_cloud(20000);
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(first).view(), with_target(100000));
+  if (rank() == 0)
+  {
+    std::filesystem::rename(path, before);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // The same particles would have files of the same names.
+  for (const clouds::Cloud& cloud : { first, first, make_cloud(5000), first })
+  {
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(cloud).view(), with_target(100000));
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(path));
+      EXPECT_NO_THROW(bat::validate(before));
+      EXPECT_EQ(rows(mpi_test::read_alone(path).view()), rows(cloud.view()));
+      EXPECT_EQ(names_in(path.string() + ".leaves").size(),
+        bat::Dataset::open(path).leaves().size() + bat::Dataset::open(before).leaves().size());
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST(Dataset, LeafFilesHaveThePermissionsOfTheFileThatIsReplaced)
+{
+  using std::filesystem::perms;
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const perms wanted = perms::owner_read | perms::owner_write | perms::group_read;
+  if (rank() == 0)
+  {
+    write_bytes(path, { std::byte{ 7 } });
+    std::filesystem::permissions(path, wanted);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  bat::mpi::write_dataset(
+    MPI_COMM_WORLD, path, dealt(make_cloud(20000)).view(), with_target(100000));
+  EXPECT_EQ(std::filesystem::status(path).permissions(), wanted);
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  ASSERT_GT(dataset.leaves().size(), 1u);
+  for (const bat::LeafInfo& leaf : dataset.leaves())
+  {
+    EXPECT_EQ(std::filesystem::status(leaf.path).permissions(), wanted);
+  }
+}
+
+TEST(Dataset, TimeStepAndMetadata)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  const clouds::Cloud mine = dealt(make_cloud(5000));
+  bat::ParticleView view = mine.view();
+  view.time = 0.125;
+  view.step = -3;
+  view.metadata = R"({"title":"dam"})";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, view, with_target(50000));
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  EXPECT_EQ(dataset.time(), 0.125);
+  EXPECT_EQ(dataset.step(), -3);
+  EXPECT_NE(dataset.metadata().find(R"("title":"dam")"), std::string::npos);
+}
+
+TEST(Dataset, LeafFilesAreTheOnesThatWereWritten)
+{
+  const SharedDir folder;
+  const auto path = folder / "out.bat";
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud()).view(), with_target(kTarget));
+  if (rank() == 0)
+  {
+    const auto leaves = bat::Dataset::open(path).leaves();
+    std::filesystem::copy_file(leaves[0].path, folder / "kept");
+    std::filesystem::remove(leaves[0].path);
+    const auto missing = mpi_test::error_of([&] { (void)mpi_test::read_alone(path); });
+    EXPECT_NE(missing.find("does not exist; it is leaf file 1 of"), std::string::npos) << missing;
+    std::filesystem::copy_file(leaves[1].path, leaves[0].path);
+    const auto other = mpi_test::error_of([&] { (void)mpi_test::read_alone(path); });
+    EXPECT_NE(other.find("is another file than the one that was written"), std::string::npos)
+      << other;
+  }
+}
+}

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+"""A plain writer of small files of the BAT format, version 1.0, written from core/bat/FORMAT.md alone.
+
+It sorts the particles by x and cuts them into runs; there is no clever tree. The numbers in the docstrings are the sections of
+FORMAT.md. As a program it writes a handful of files and, next to each, NAME.json with its exact content.
+"""
+
+import argparse
+import json
+import math
+import os
+import struct
+import sys
+
+import numpy as np
+
+import bat_spec as spec
+
+CODES = {name: code for code, name in spec.SCALARS.items()}
+INFINITE_BOX = np.array([[-math.inf] * 3, [math.inf] * 3])
+
+
+def keep_ratios(level_ends):
+    """Returns ratios r that make s the given ascending numbers of particles, the last of which is n (section 8)."""
+    return [-(-(a << 32) // b) if b else 0 for a, b in zip(level_ends, level_ends[1:])]
+
+
+def default_level_ends(n):
+    """Returns numbers of particles that differ by a factor of at most about 1.5 down to a handful (section 8)."""
+    ends = [n]
+    while ends[0] > 4:
+        ends.insert(0, (2 * ends[0] + 2) // 3)
+    return ends
+
+
+def file_order(ratios, n):
+    """Returns the ranks in the order of their file positions, level by level (section 8)."""
+    levels = [[] for _ in range(len(ratios) + 1)]
+
+    def below(level, g):
+        for r in reversed(ratios[level:]):
+            g = (g * r) >> 32
+        return g
+
+    for g in range(n):
+        level = next(k for k in range(len(levels)) if below(k, g + 1) > below(k, g))
+        levels[level].append(g)
+    return np.array(sum(levels, []), dtype="i8")
+
+
+def block_codes(box, points):
+    """Returns the six values of a block's box that contain its points (section 10)."""
+    codes = np.zeros((2, 3), "u1")
+    f = np.arange(256) / 255.0
+    for axis in range(3):
+        steps = box[0, axis] * (1 - f) + box[1, axis] * f
+        codes[0, axis] = np.flatnonzero(steps <= points[:, axis].min())[-1]
+        codes[1, axis] = np.flatnonzero(steps >= points[:, axis].max())[0]
+    return codes
+
+
+def node_records(boxes, first, last):
+    """Returns the nodes of a balanced tree over some treelets in preorder, `skip` counted from their root (section 9)."""
+    if last - first == 1:
+        return [(boxes[first], first, 1)]
+    middle = (first + last) // 2
+    left, right = node_records(boxes, first, middle), node_records(boxes, middle, last)
+    box = np.array([np.minimum(left[0][0][0], right[0][0][0]), np.maximum(left[0][0][1], right[0][0][1])])
+    below = [(b, t, skip + 1) for b, t, skip in left] + [(b, t, skip + 1 + len(left)) for b, t, skip in right]
+    return [(box, first, 1 + len(below))] + below
+
+
+def attribute_keys(values):
+    """Returns (component, values in the value class) of each key of an attribute (section 11)."""
+    rows = values[:, None] if values.ndim == 1 else values
+    to = {"i": "<i8", "u": "<u8", "f": "<f8"}[values.dtype.kind]
+    with np.errstate(all="ignore"):
+        keys = [(c, rows[:, c].astype(to)) for c in range(rows.shape[1])]
+        if rows.shape[1] > 1:
+            wide = rows.astype("f8")
+            total = wide[:, 0] * wide[:, 0]
+            for c in range(1, rows.shape[1]):
+                total = total + wide[:, c] * wide[:, c]
+            keys.append((-1, np.sqrt(total)))
+    return keys
+
+
+def extremes(values):
+    """Returns the smallest and the largest value that is not NaN, or what stands for none (section 11)."""
+    values = values[values == values]
+    if len(values):
+        return values.min(), values.max()
+    if values.dtype.kind == "f":
+        return values.dtype.type(math.inf), values.dtype.type(-math.inf)
+    limits = np.iinfo(values.dtype)
+    return values.dtype.type(limits.max), values.dtype.type(limits.min)
+
+
+def bin_edges(values, bins):
+    """Returns at most bins - 1 strictly ascending quantiles (section 11)."""
+    values = np.sort(values[values == values])
+    return np.unique(values[[len(values) * i // bins for i in range(1, bins)]]) if len(values) else values
+
+
+def bitmap(bins, first_bin, last_bin):
+    """Returns the bitmap of some values by their bins (section 11)."""
+    w, bits = last_bin - first_bin + 1, 0
+    for k in set(bins.tolist()):
+        bits |= 1 << (k - first_bin if w <= 32 else (k - first_bin) * 32 // w)
+    return bits
+
+
+def build(positions, attributes=(), level_ends=None, treelet_particles=64, block_particles=8, bins=16, bitmap_bytes=1, time=None,
+          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=()):
+    """Returns the bytes of a file and its content as bat_spec.exact_content.
+
+    positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
+    rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
+    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index.
+    """
+    n = len(positions)
+    with np.errstate(invalid="ignore"):
+        xyz = positions.astype("f8")
+    finite = np.isfinite(xyz).all(axis=1)
+
+    # 9: treelets in the order of x, those with coordinates that are not finite last.
+    regular = np.flatnonzero(finite)
+    regular = regular[np.argsort(xyz[regular, 0], kind="stable")]
+    ranks = np.concatenate([regular, np.flatnonzero(~finite)])
+    treelets = [(a, min(a + treelet_particles, end), flag) for begin, end, flag in ((0, len(regular), 0), (len(regular), n, 1))
+                for a in range(begin, end, treelet_particles)]
+    xyz = xyz[ranks]
+    boxes = [INFINITE_BOX if flag else np.array([xyz[a:b].min(axis=0), xyz[a:b].max(axis=0)]) for a, b, flag in treelets]
+    nodes = node_records(boxes, 0, len(treelets)) if treelets else []
+
+    # 10: blocks.
+    blocks = [(a, min(a + block_particles, end), t) for t, (begin, end, _) in enumerate(treelets)
+              for a in range(begin, end, block_particles)]
+    codes = [np.array([[0] * 3, [255] * 3], "u1") if treelets[t][2] else block_codes(boxes[t], xyz[a:b]) for a, b, t in blocks]
+
+    # 8: levels.
+    ratios = keep_ratios(default_level_ends(n) if level_ends is None else level_ends)
+    to_file = ranks[file_order(ratios, n)] if n else ranks
+
+    # 7 and 11: attributes and keys.
+    sections, attribute_records, key_records, names = {}, b"", b"", b""
+    sections[spec.METADATA, 0] = None if metadata is None else json.dumps(metadata, ensure_ascii=False).encode()
+    key_count = 0
+    for number, (name, values, role, host_type) in enumerate(attributes):
+        components = 1 if values.ndim == 1 else values.shape[1]
+        attribute_records += struct.pack("<BBBBIII", CODES[values.dtype.name], components, role, 0, host_type, len(name.encode()),
+                                         key_count)
+        names += name.encode()
+        sections[spec.ATTRIBUTE, number] = values[to_file].tobytes()
+        for component, key in attribute_keys(values):
+            if key_count in sorted_keys:
+                sections[spec.SORTED_INDEX, key_count] = sorted_index(key[to_file])
+            key = key[ranks]
+            width = bitmap_bytes if isinstance(bitmap_bytes, int) else bitmap_bytes[key_count % len(bitmap_bytes)]
+            edges = bin_edges(key, bins)
+            rows, bitmaps = key_sections(key, edges, treelets, blocks)
+            dictionary = sorted(set(bitmaps)) if width in (1, 2) else []
+            if width in (1, 2):
+                bitmaps = [dictionary.index(b) for b in bitmaps]
+                sections[spec.BITMAP_DICTIONARY, key_count] = np.array(dictionary, "<u4").tobytes()
+            if width:
+                sections[spec.BLOCK_BITMAPS, key_count] = np.array(bitmaps, "u8").astype("<u%d" % width).tobytes()
+                assert not dictionary or len(dictionary) <= 256 ** width, "the dictionary is too long for its numbers"
+            sections[spec.BIN_EDGES, key_count] = edges.tobytes()
+            sections[spec.TREELET_KEYS, key_count] = rows
+            has_nan = bool((key != key).any())
+            key_records += struct.pack("<IhBBII", number, component, width, has_nan, len(edges) + 1, len(dictionary))
+            key_records += b"".join(v.tobytes() for v in extremes(key)) + bytes(8)
+            key_count += 1
+
+    good = xyz[:len(regular)]
+    box = [*good.min(axis=0, initial=math.inf), *good.max(axis=0, initial=-math.inf)]
+    schema = struct.pack("<IIIIQIB3x6d", len(attributes), key_count, len(ratios) + 1, len(treelets), len(blocks), block_particles,
+                         CODES[positions.dtype.name], *box)
+    sections[spec.SCHEMA, 0] = schema + attribute_records + key_records + names
+    sections[spec.LEVELS, 0] = struct.pack("<%dI" % len(ratios), *ratios)
+    sections[spec.TREELETS, 0] = b"".join(struct.pack("<II", b - a, flag) for a, b, flag in treelets)
+    sections[spec.SHALLOW_TREE, 0] = b"".join(struct.pack("<6dII", *b.ravel(), t, skip) for b, t, skip in nodes)
+    sections[spec.BLOCK_BOXES, 0] = b"".join(c.tobytes() for c in codes)
+    sections[spec.POSITIONS, 0] = positions[to_file].tobytes()
+    sections.update({(kind, index): data for kind, index, data in extra_sections})
+    sections = {place: data for place, data in sections.items() if data is not None}
+    data = assemble(n, sections, time, step, version_minor, optional_features, 0)
+    described = [spec.Attribute(name, values.dtype.name, 1 if values.ndim == 1 else values.shape[1], role, host_type, 0)
+                 for name, values, role, host_type in attributes]
+    columns = [values[to_file] for _, values, _, _ in attributes]
+    return data, spec.exact_content(positions[to_file], described, columns, time, step, metadata)
+
+
+def sorted_index(values):
+    """Returns the bytes of the sorted index of the values of a key by file position (section 11)."""
+    order = sorted(range(len(values)), key=lambda i: (math.isnan(values[i]), 0 if math.isnan(values[i]) else values[i].item(), i))
+    entries = [values[i].tobytes() + struct.pack("<I", i) for i in order]
+    pages = [b"".join(entries[i:i + spec.INDEX_ENTRIES]) for i in range(0, len(entries), spec.INDEX_ENTRIES)]
+    levels = [pages]
+    while len(levels[0]) > 1:
+        firsts = [page[:8] for page in levels[0]]
+        levels.insert(0, [b"".join(firsts[i:i + spec.INDEX_VALUES]) for i in range(0, len(firsts), spec.INDEX_VALUES)])
+    pages = sum(levels, [])
+    return b"".join(page.ljust(spec.PAGE, b"\0") for page in pages[:-1]) + b"".join(pages[-1:])
+
+
+def key_sections(key, edges, treelets, blocks):
+    """Returns the treelet records of a key as bytes and the bitmaps of its blocks (section 11)."""
+    rows, bitmaps = b"", []
+    of_treelet = [[block for block in blocks if block[2] == t] for t in range(len(treelets))]
+    for (begin, end, _), own in zip(treelets, of_treelet):
+        minimum, maximum = extremes(key[begin:end])
+        some = (key[begin:end] == key[begin:end]).any()
+        first, last = (int((edges <= v).sum()) if some else 0 for v in (minimum, maximum))
+        union = 0
+        for a, b, _ in own:
+            values = key[a:b][key[a:b] == key[a:b]]
+            bitmaps.append(bitmap((edges[None, :] <= values[:, None]).sum(axis=1), first, last))
+            union |= bitmaps[-1]
+        has_nan = bool((key[begin:end] != key[begin:end]).any())
+        rows += minimum.tobytes() + maximum.tobytes() + struct.pack("<IHHII", union, first, last, has_nan, 0)
+    return rows, bitmaps
+
+
+def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
+    """Returns the top file of a dataset NAME.bat, its leaf files as {name: bytes}, and its content as bat_spec.exact_content.
+
+    parts is a sequence of (positions, attributes), one per leaf file, as for build; options are those of build.
+    """
+    leaves = [spec.BatFile(build(positions, attributes, **options)[0]) for positions, attributes in parts]
+    names = [b"%s.bat.leaves/%05d-%016x.bat" % (name.encode(), i, bat.header_checksum) for i, bat in enumerate(leaves)]
+    first, boxes = leaves[0], []
+    leaf_files = struct.pack("<II", len(leaves), 0)
+    for bat, leaf_name in zip(leaves, names):
+        flag = int(bat.treelet_flags.max())
+        leaf_files += struct.pack("<QQQ6dII", bat.particle_count, len(bat.data), bat.header_checksum, *bat.lower, *bat.upper,
+                                  len(leaf_name), flag)
+        boxes.append(INFINITE_BOX if flag else np.array([bat.lower, bat.upper]))
+    for bat in leaves:
+        for key in bat.keys:
+            leaf_files += key.minimum.tobytes() + key.maximum.tobytes() + struct.pack("<II", key.has_nan, 0)
+    leaf_files += b"".join(names)
+    schema = struct.pack("<IIIIQIB3x6d", len(first.attributes), len(first.keys), 0, 0, 0, 0, CODES[first.position_type],
+                         *np.min([bat.lower for bat in leaves], axis=0), *np.max([bat.upper for bat in leaves], axis=0))
+    for a in first.attributes:
+        schema += struct.pack("<BBBBIII", CODES[a.type], a.components, a.role, 0, a.host_type, len(a.name.encode()), a.first_key)
+    for number, key in enumerate(first.keys):
+        keys = [bat.keys[number] for bat in leaves]
+        schema += struct.pack("<IhBBII", key.attribute, key.component, 0, any(k.has_nan for k in keys), 1, 0)
+        schema += min(k.minimum for k in keys).tobytes() + max(k.maximum for k in keys).tobytes() + bytes(8)
+    schema += b"".join(a.name.encode() for a in first.attributes)
+    tree = b"".join(struct.pack("<6dII", *b.ravel(), i, skip) for b, i, skip in node_records(boxes, 0, len(boxes)))
+    sections = {(spec.SCHEMA, 0): schema, (spec.AGGREGATION_TREE, 0): tree, (spec.LEAF_FILES, 0): leaf_files}
+    if metadata is not None:
+        sections[spec.METADATA, 0] = json.dumps(metadata, ensure_ascii=False).encode()
+    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0, spec.SEVERAL_LEAF_FILES)
+    columns = [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in leaves))]
+    content = spec.exact_content(np.concatenate([bat.positions() for bat in leaves]), first.attributes, columns, time, step, metadata)
+    return top, {leaf_name.decode(): bytes(bat.data) for leaf_name, bat in zip(names, leaves)}, content
+
+
+def assemble(n, sections, time, step, version_minor, optional_features, required_features):
+    """Returns the file of some sections: header, columns, index, page checksums, schema, section table (sections 4 to 6)."""
+    out, places, arrays = bytearray(128), {}, {}
+
+    def append(data, alignment=8):
+        out.extend(bytes(-len(out) % alignment))
+        out.extend(data)
+        return len(out) - len(data)
+
+    late = (spec.SCHEMA, spec.METADATA)
+    columns = sorted(place for place in sections if place[0] in (spec.POSITIONS, spec.ATTRIBUTE))
+    index = sorted(place for place in sections if place not in columns and place[0] not in late)
+    for place in columns + index:
+        places[place] = append(sections[place], 4096 if place in columns and len(sections[place]) >= 65536 else 8)
+    for place in sorted(sections):
+        if place[0] in spec.PAGED:
+            stored, l2_bytes = spec.page_checksums(sections[place])
+            arrays[place] = append(stored), spec.xxh64(stored[:l2_bytes])
+    for place in sorted(sections):
+        if place[0] in late:
+            places[place] = append(sections[place])
+    table = b""
+    for place in sorted(sections):
+        at, checksum = arrays.get(place, (0, spec.xxh64(sections[place])))
+        size = len(sections[place])
+        table += spec.SECTION.pack(*place, 0, int(place in arrays), places[place], size, size, checksum, at, 0)
+    table_offset = append(table)
+    flags = (time is not None) | (step is not None) << 1
+    head = struct.pack("<8sHHIQQQQQIIdqQ32x", spec.MAGIC, 1, version_minor, 128, len(out), required_features, optional_features, n, table_offset,
+                       len(sections), flags, 0.0 if time is None else time, step or 0, spec.xxh64(table))
+    out[:128] = head + struct.pack("<Q", spec.xxh64(head))
+    return bytes(out)
+
+
+# ---- The files the program writes -------------------------------------------------------------------------------------------
+
+def bell(random, shape):
+    """Returns values in a bell curve from operations that every machine rounds alike."""
+    return random.uniform(-1, 1, shape) + random.uniform(-1, 1, shape) + random.uniform(-1, 1, shape)
+
+
+def random_values(random, name, shape):
+    """Returns values of a scalar type, integers over the whole range of the type."""
+    dtype = np.dtype(name)
+    if dtype.kind == "f":
+        return bell(random, shape).astype(dtype)
+    return np.frombuffer(random.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape).copy()
+
+
+def examples():
+    """Yields (name, bytes, content) of each file."""
+    random = np.random.RandomState(20240613)
+
+    def cloud(n, dtype="f4"):
+        return random.uniform(-1, 1, (n, 3)).astype(dtype)
+
+    def column(name, values):
+        return name, values, 0, 0
+
+    def wave(xyz):
+        x = xyz[:, 0].astype("f8")
+        return column("wave", x * (1 - x * x))
+
+    yield ("empty",) + build(cloud(0), [column("mass", np.zeros(0, "f8")), column("velocity", np.zeros((0, 3), "f4")),
+                                       column("id", np.zeros(0, "i8")), column("kind", np.zeros(0, "u1"))])
+    yield ("one_particle",) + build(np.array([[1.5, -2.25, 1e-300]]), [("velocity", np.array([[3, 4, 0]], "f4"), 3, 10)],
+                                    time=0.125, step=-7)
+    xyz = cloud(17)
+    yield ("seventeen",) + build(xyz, [wave(xyz), column("id", np.arange(17, dtype="i8"))], block_particles=4, treelet_particles=9)
+    xyz = cloud(150, "f8")
+    every = [column("%s_%d" % (name, 1 + i % 9), random_values(random, name, (150, 1 + i % 9) if i % 9 else 150))
+             for i, name in enumerate(spec.SCALARS.values())]
+    yield ("all_types",) + build(xyz, every + [column("nine", random_values(random, "float64", (150, 9)))], treelet_particles=40,
+                                 bitmap_bytes=(4, 2, 0))
+    for n, levels in ((300, [300]), (300, [0, 0, 1, 299, 300])):
+        xyz = cloud(n)
+        yield ("levels_%d" % len(levels),) + build(xyz, [wave(xyz)], level_ends=levels, treelet_particles=40)
+
+    xyz = cloud(120)
+    xyz[::7, 0], xyz[3::11, 1], xyz[5::13, 2], xyz[4] = np.nan, np.inf, -np.inf, -0.0
+    values = bell(random, 120)
+    values[::5], values[1::17], values[2::19], values[3] = np.nan, np.inf, -np.inf, -0.0
+    values.view("u8")[::10] |= 0x8000000000001234
+    values.view("u8")[5] = 0x7FF0000000000001
+    narrow = bell(random, (120, 2)).astype("f4")
+    narrow.view("u4")[6, 0], narrow[7, 1], narrow[8, 0] = 0x7F800055, np.nan, np.inf
+    all_nan = np.full(120, np.nan)
+    for name, width in (("not_finite", 4), ("not_finite_dictionary", 1)):
+        yield (name,) + build(xyz, [column("values", values), column("narrow", narrow), column("all_nan", all_nan)],
+                              treelet_particles=20, block_particles=4, bitmap_bytes=width)
+    yield ("nowhere_finite",) + build(np.full((5, 3), np.nan), [column("v", np.arange(5, dtype="f4"))], bitmap_bytes=0)
+
+    xyz = cloud(300, "f8")
+    some = [wave(xyz), column("id", random.permutation(300).astype("i4")), column("kind", (xyz[:, 1] > 0).astype("u1")),
+            column("velocity", random_values(random, "float32", (300, 3)))]
+    for width in (0, 1, 2, 4):
+        yield ("bitmap_bytes_%d" % width,) + build(xyz, some, bitmap_bytes=width, treelet_particles=70, block_particles=5,
+                                                   bins=8 if width == 1 else 200)
+    xyz = cloud(2400)
+    yield ("dictionary",) + build(xyz, [column("noise", bell(random, 2400))], bitmap_bytes=2, bins=4096,
+                                  treelet_particles=900, block_particles=6)
+    ids = (1 << 53) + np.arange(90, dtype="i8")
+    yield ("ids_64bit",) + build(cloud(90), [
+        column("id", ids), column("negative", -ids), column("unsigned", (np.uint64(1) << np.uint64(63)) + ids.astype("u8")),
+        column("ends", np.array([-(1 << 63), (1 << 63) - 1, 0] * 30, "i8")),
+        column("pair", np.stack([ids, -ids], axis=1))], treelet_particles=16, bins=64)
+    xyz = cloud(20)
+    names = ["two words", "quote ' and \"", "Größe", "質量", "😀", " ", "a:1", "back\\slash", "line\nbreak"]
+    yield ("names",) + build(xyz, [column(name, np.arange(20, dtype="i2") * i) for i, name in enumerate(names)])
+    yield ("metadata",) + build(cloud(10), time=-1e300, step=(1 << 62) + 1, metadata={
+        "writer": "bat_spec_write", "title": "ä title with \"quotes\"", "units": {"mass": "kg"}, "free": [1, 2.5, None, True, {}]})
+    yield ("no_attributes",) + build(cloud(40))
+    same = np.tile(np.array([[0.1, 0.2, -0.3]]), (50, 1))
+    yield ("same_place",) + build(same, [column("constant", np.full(50, 7, "u2"))], treelet_particles=20)
+    yield ("minor_version",) + build(cloud(30), [column("v", np.arange(30, dtype="f4"))], version_minor=3,
+                                     optional_features=1 << 40, extra_sections=[(1000, 5, b"from a later minor version")])
+    xyz = cloud(40)
+    xyz[7, 2] = np.nan
+    yield ("small",) + build(xyz, [wave(xyz), column("pair", random_values(random, "int16", (40, 2)))], treelet_particles=14,
+                             block_particles=4, bins=6, bitmap_bytes=(1, 2, 4, 0), step=3, metadata={"title": "small"})
+    n = 400
+    value, pair = bell(random, n), random_values(random, "int16", (n, 2)) // 8192
+    value[::9], value[4::50], value[5::60], value[::31] = np.nan, np.inf, -0.0, 0.25
+    yield ("sorted_index",) + build(cloud(n), [column("value", value), column("pair", pair), column("id", (
+        np.uint64(1) << np.uint64(63)) + random.permutation(n).astype("u8"))], treelet_particles=90, sorted_keys=(0, 3, 4))
+    value = bell(random, 23)
+    value[7] = np.nan
+    yield ("sorted_index_small",) + build(cloud(23), [column("value", value), column("id", 7 - np.arange(23, dtype="i2"))],
+                                          treelet_particles=9, sorted_keys=(0, 1))
+    xyz = cloud(1300)
+    yield ("several_pages",) + build(xyz, [wave(xyz), column("kind", (xyz[:, 1] > 0).astype("u1")), column("id", random.permutation(
+        1300).astype("i2"))], treelet_particles=400, bitmap_bytes=(1, 4), sorted_keys=(2,))
+    yield ("two_particles",) + build(cloud(2), [column("kind", np.array([3, 1], "u1")), column("pair", random_values(
+        random, "int16", (2, 2))), column("triple", random_values(random, "float64", (2, 3)))])
+
+
+def dataset_examples():
+    """Yields (name, bytes of the top file, {name: bytes of leaf file}, content) of each dataset of several leaf files."""
+    random = np.random.RandomState(20261121)
+    parts = []
+    for i, n in enumerate((50, 3, 31, 2)):
+        xyz = random.uniform(-1, 1, (n, 3)) + [2.0 * i, 0, 0]
+        value = bell(random, n)
+        if i == 2:
+            xyz[4, 1], value[::3] = np.nan, np.nan
+        if i == 3:
+            xyz[:, 0], value[:] = np.inf, np.nan
+        parts.append((xyz, [("value", value, 0, 0), ("id", (1 << 53) + 100 * i + random.permutation(n).astype("i8"), 5, 16),
+                            ("pair", random_values(random, "int16", (n, 2)), 0, 0)]))
+    yield ("dataset",) + build_dataset("dataset", parts, time=2.5, step=-3, metadata={"title": "four leaf files"},
+                                       treelet_particles=14, block_particles=4, bins=8)
+    one = (random.uniform(-1, 1, (9, 3)).astype("f4"), [])
+    yield ("dataset_of_one",) + build_dataset("dataset_of_one", [one])
+
+
+def main(argv):
+    """Writes the files of examples and dataset_examples into a directory."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("directory")
+    directory = parser.parse_args(argv).directory
+    os.makedirs(directory, exist_ok=True)
+    for name, data, content in examples():
+        with open(os.path.join(directory, name + ".bat"), "wb") as stream:
+            stream.write(data)
+        with open(os.path.join(directory, name + ".json"), "w", encoding="utf-8") as stream:
+            json.dump(content, stream, indent=0, ensure_ascii=False)
+    for name, top, leaves, content in dataset_examples():
+        os.makedirs(os.path.join(directory, name + ".bat.leaves"), exist_ok=True)
+        for path, data in [(name + ".bat", top), *leaves.items()]:
+            with open(os.path.join(directory, path), "wb") as stream:
+                stream.write(data)
+        with open(os.path.join(directory, name + ".json"), "w", encoding="utf-8") as stream:
+            json.dump(content, stream, indent=0, ensure_ascii=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
