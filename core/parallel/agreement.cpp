@@ -1,8 +1,5 @@
 #include "parallel/agreement.hpp"
 
-#include "bat/ranks.hpp"
-#include "parallel/comm.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -69,11 +66,5 @@ void agree(MPI_Comm comm, const std::optional<Failure>& mine)
   text.resize(static_cast<std::size_t>(head[1]));
   MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm);
   throw Error(static_cast<ErrorCode>(head[0]), text);
-}
-
-void agree(MPI_Comm comm, const Error* mine)
-{
-  const OwnComm own(comm);
-  agree(own.get(), mine ? std::optional<Failure>({ mine->code(), mine->what() }) : std::nullopt);
 }
 }

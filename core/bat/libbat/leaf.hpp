@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bat/file.hpp"
-#include "bat/libbat/leaf_file.hpp"
+#include "bat/libbat/key_ranges.hpp"
 #include "bat/libbat/leaf_index.hpp"
 #include "common/io/random_access_file.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "bat/libbat/key_ranges.hpp"
 #include "bat/query/leaf_source.hpp"
 
 #include <filesystem>
@@ -9,18 +10,6 @@
 
 namespace bat::libbat
 {
-/// Where Attribute::keys come from.
-enum class KeyRanges
-{
-  /// The ranges in the header, widened by their rounding to float32. Opening then reads no
-  /// particle, but that library leaves the particle that came last into each file out of its
-  /// ranges, and nothing tells which it is: one particle per file may lie outside. No query relies
-  /// on them. `has_nan` stays false. Attributes whose range is not in the header are read once.
-  Header,
-  /// Exact; reads all attributes once.
-  Exact
-};
-
 /// True if the file begins as a leaf file of that library. Never throws.
 [[nodiscard]] bool is_leaf(const std::filesystem::path& path) noexcept;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bat/file.hpp"
-#include "bat/query/leaf_source.hpp"
+#include "bat/query/ordinal_interval.hpp"
 #include "bat/query/places.hpp"
 #include "bat/query/value_set.hpp"
 #include "common/numbers.hpp"

@@ -3,6 +3,7 @@
 
 #include "bat/file.hpp"
 #include "bat/query.hpp"
+#include "bat/query/ordinal_interval.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,13 +16,6 @@ namespace query
 {
 struct Conditions;
 }
-
-/// Ranks begin to end - 1 of a leaf file: a compact piece of its space (FORMAT.md section 8).
-struct RankInterval
-{
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
 
 /// A piece of space and how many particles are in it.
 struct Region

@@ -3,6 +3,7 @@
 
 #include "bat/file.hpp"
 #include "bat/query/conditions.hpp"
+#include "bat/query/leaf_source.hpp"
 
 namespace bat::query
 {

@@ -89,8 +89,8 @@ BAT_AVX2 void fill_keys_of(const T* positions, std::size_t count,
     scales[i] = scale[i % 3];
   }
   const __m256d half = _mm256_set1_pd(0.5);
-  const __m256d most = _mm256_set1_pd(TreeletGrid::kCells - 1.0);
-  const __m128i zero = _mm_set1_epi32(TreeletGrid::kCells / 2);
+  const __m256d most = _mm256_set1_pd(kTreeletCells - 1.0);
+  const __m128i zero = _mm_set1_epi32(kTreeletCells / 2);
   // Of six words two keys whose numbers are 0.
   const __m128i order = _mm_setr_epi8(0, 1, 2, 3, 4, 5, -1, -1, 6, 7, 8, 9, 10, 11, -1, -1);
   __m256i number = _mm256_slli_epi64(_mm256_setr_epi64x(0, 1, 2, 3), 48);

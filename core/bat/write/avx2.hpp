@@ -1,9 +1,9 @@
-// The loops of build/avx512.hpp for processors with AVX2 and BMI2, with the same parameters and
+// The loops of bat/write/avx512.hpp for processors with AVX2 and BMI2, with the same parameters and
 // results. To be called where processor::has_avx2().
 #pragma once
 
 #include "bat/tree/bins.hpp"
-#include "bat/write/treelet.hpp"
+#include "bat/write/treelet_key.hpp"
 
 #include <array>
 #include <cstddef>

@@ -59,8 +59,8 @@ BAT_AVX512 void fill_keys_of(const T* positions, std::size_t count,
   const __m512i order = _mm512_load_si512(cell_of_word.data());
   constexpr __mmask32 kCoordinates = 0x77777777; // the other words are of the number
   const __m512d half = _mm512_set1_pd(0.5);
-  const __m512d most = _mm512_set1_pd(TreeletGrid::kCells - 1.0);
-  const __m256i zero = _mm256_set1_epi32(TreeletGrid::kCells / 2);
+  const __m512d most = _mm512_set1_pd(kTreeletCells - 1.0);
+  const __m256i zero = _mm256_set1_epi32(kTreeletCells / 2);
   __m512i number = _mm512_slli_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), 48);
   const __m512i next = _mm512_set1_epi64(static_cast<long long>(key_of_number(kLanes)));
   for (std::size_t i = 0; i != count; i += kLanes)

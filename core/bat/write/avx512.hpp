@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bat/tree/bins.hpp"
-#include "bat/write/treelet.hpp"
+#include "bat/write/treelet_key.hpp"
 
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace bat::write::avx512
 constexpr std::size_t kLanes = 8; ///< numbers of 64 bits in a vector
 
 /// Keys of packed positions, numbered from 0 on; `count` is a multiple of kLanes. On each axis the
-/// cell is (x / 2 - half_lower) * scale, cut to TreeletGrid::kCells cells.
+/// cell is (x / 2 - half_lower) * scale, cut to kTreeletCells cells.
 template <class T>
 void fill_keys(const T* positions, std::size_t count, const std::array<double, 3>& half_lower,
   const std::array<double, 3>& scale, TreeletKey* keys);

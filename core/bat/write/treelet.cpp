@@ -213,10 +213,10 @@ TreeletGrid::TreeletGrid(const Box& box) noexcept
   {
     this->half_lower_[axis] = box.lower[axis] * 0.5;
     const double half_extent = box.upper[axis] * 0.5 - box.lower[axis] * 0.5;
-    const double scale = kCells / half_extent;
+    const double scale = kTreeletCells / half_extent;
     // An extent too small to divide by: everything is in one cell.
     this->scale_[axis] = half_extent > 0 && std::isfinite(scale) ? scale : 0;
-    this->cell_size_[axis] = half_extent / kCells;
+    this->cell_size_[axis] = half_extent / kTreeletCells;
     for (std::size_t q = 0; q != 256; ++q)
     {
       this->corners_[axis][q] = this->cell(
@@ -262,7 +262,7 @@ format::BlockBoxRecord TreeletGrid::quantise(const CellBox& cells) const noexcep
   {
     const std::array<std::int16_t, 256>& corners = this->corners_[axis];
     const auto guess = [](std::int16_t cell)
-    { return static_cast<std::size_t>((cell + kCells / 2) * 255 / kCells); };
+    { return static_cast<std::size_t>((cell + kTreeletCells / 2) * 255 / kTreeletCells); };
     std::size_t lower = guess(cells.lower[axis]);
     while (lower != 0 && corners[lower] >= cells.lower[axis])
     {

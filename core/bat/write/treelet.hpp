@@ -3,6 +3,7 @@
 
 #include "bat/format/layout.hpp"
 #include "bat/types.hpp"
+#include "bat/write/treelet_key.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,27 +11,6 @@
 
 namespace bat::write
 {
-/// A particle while its treelet is being ordered: its cell of TreeletGrid on the axes, 16 bits
-/// each, x in the lowest, and above them its number in the treelet.
-using TreeletKey = std::uint64_t;
-
-[[nodiscard]] inline TreeletKey key_of_number(std::uint16_t number) noexcept
-{
-  return TreeletKey{ number } << 48;
-}
-
-[[nodiscard]] inline std::uint16_t number_of(TreeletKey key) noexcept
-{
-  return static_cast<std::uint16_t>(key >> 48);
-}
-
-/// Cells of the keys of some particles.
-struct CellBox
-{
-  std::array<std::int16_t, 3> lower;
-  std::array<std::int16_t, 3> upper;
-};
-
 /// 2^16 cells per axis over a treelet's box, numbered from -2^15 on. Far finer than what a block's
 /// box can tell, and so small that a particle moves as one word.
 class TreeletGrid
@@ -48,8 +28,6 @@ public:
   /// 10).
   [[nodiscard]] format::BlockBoxRecord quantise(const CellBox& cells) const noexcept;
 
-  static constexpr std::int32_t kCells = 65536;
-
 private:
   // No smaller for a larger coordinate. Halves, so that the extent of huge boxes does not overflow.
   [[nodiscard]] std::int16_t cell(double x, std::size_t axis) const noexcept
@@ -57,8 +35,8 @@ private:
     // Corners of boxes that are a few ulps wide are rounded to beyond them.
     const double distance = (x * 0.5 - this->half_lower_[axis]) * this->scale_[axis];
     const double above = distance > 0.0 ? distance : 0.0; // not std::max, which branches
-    const double inside = above < kCells - 1.0 ? above : kCells - 1.0;
-    return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kCells / 2);
+    const double inside = above < kTreeletCells - 1.0 ? above : kTreeletCells - 1.0;
+    return static_cast<std::int16_t>(static_cast<std::int32_t>(inside) - kTreeletCells / 2);
   }
 
   std::array<double, 3> half_lower_;
@@ -74,10 +52,6 @@ private:
 /// sample that does not lock onto a lattice. `room` is for count + kPartitionRoom keys.
 void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
   std::size_t block_particles, TreeletKey* room);
-inline constexpr std::size_t kPartitionRoom = 8;
-
-/// So few keys are split by comparing each with all.
-inline constexpr std::size_t kFewKeys = 32;
 
 /// Cells of `count` particles, at least one.
 [[nodiscard]] CellBox tight_cells(const TreeletKey* keys, std::size_t count);

@@ -1,0 +1,39 @@
+// Particles while their treelet is being ordered, as words.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::write
+{
+/// A particle while its treelet is being ordered: its cell of TreeletGrid on the axes, 16 bits
+/// each, x in the lowest, and above them its number in the treelet.
+using TreeletKey = std::uint64_t;
+
+[[nodiscard]] inline TreeletKey key_of_number(std::uint16_t number) noexcept
+{
+  return TreeletKey{ number } << 48;
+}
+
+[[nodiscard]] inline std::uint16_t number_of(TreeletKey key) noexcept
+{
+  return static_cast<std::uint16_t>(key >> 48);
+}
+
+/// Cells of the keys of some particles.
+struct CellBox
+{
+  std::array<std::int16_t, 3> lower;
+  std::array<std::int16_t, 3> upper;
+};
+
+/// Cells of a treelet's box on an axis, numbered from -2^15 on.
+inline constexpr std::int32_t kTreeletCells = 65536;
+
+/// Keys behind `count` that splitting may write over.
+inline constexpr std::size_t kPartitionRoom = 8;
+
+/// So few keys are split by comparing each with all.
+inline constexpr std::size_t kFewKeys = 32;
+}
