@@ -18,6 +18,20 @@ namespace
   throw Error(ErrorCode::InvalidArgument, file + ": " + what);
 }
 
+// A condition as whoever set it knows it: "range on 'velocity[1]'". `what` is its kind.
+std::string describe(
+  std::string_view what, const std::string& attribute, const std::optional<int>& component)
+{
+  return component ? fmt::format("{} '{}[{}]'", what, attribute, *component)
+                   : fmt::format("{} '{}'", what, attribute);
+}
+
+std::string describe_range(
+  const std::string& attribute, const std::optional<int>& component, bool negated)
+{
+  return describe(negated ? "negated range on" : "range on", attribute, component);
+}
+
 // Looks up the key. `what` is the condition, for messages.
 KeyCondition find_key(const Target& target, const std::string& name,
   const std::optional<int>& component, const std::string& what)
@@ -63,7 +77,7 @@ void check_range(const Target& target, const std::string& what, const NumberRang
 
 KeyCondition make_range(const Target& target, const AttributeRange& range)
 {
-  const std::string what = fmt::format("range on '{}'", range.attribute);
+  const std::string what = describe_range(range.attribute, range.component, false);
   KeyCondition condition = find_key(target, range.attribute, range.component, what);
   check_range(target, what, { range.lower, range.upper });
   condition.wanted = dispatch(class_of(target, condition),
@@ -91,9 +105,10 @@ bool is_run(const std::vector<V>& ascending)
 
 // Values and ranges of a list as ranges.
 template <class V>
-decltype(KeyCondition::wanted) with_ranges(const Target& target, const std::string& what,
-  const AttributeValues& list, const std::vector<V>& values)
+decltype(KeyCondition::wanted) with_ranges(
+  const Target& target, const AttributeValues& list, const std::vector<V>& values)
 {
+  const std::string what = describe_range(list.attribute, list.component, list.negated);
   std::vector<ClassRange<V>> ranges;
   for (const V value : values)
   {
@@ -114,7 +129,10 @@ decltype(KeyCondition::wanted) with_ranges(const Target& target, const std::stri
 
 KeyCondition make_values(const Target& target, const AttributeValues& list)
 {
-  const std::string what = fmt::format("list of values of '{}'", list.attribute);
+  const bool only_ranges = list.values.empty() && !list.ranges.empty();
+  const std::string what = only_ranges
+    ? describe_range(list.attribute, list.component, list.negated)
+    : describe("list of values of", list.attribute, list.component);
   KeyCondition condition = find_key(target, list.attribute, list.component, what);
   condition.negated = list.negated;
   condition.wanted = dispatch(class_of(target, condition),
@@ -137,7 +155,7 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
       }
       if (!list.ranges.empty())
       {
-        return with_ranges<V>(target, what, list, values);
+        return with_ranges<V>(target, list, values);
       }
       const ValueSet<V> set(std::move(values));
       if (is_run(set.values()))

@@ -151,6 +151,16 @@ TEST(QueryValues, bad_lists_are_refused)
   bat::Query query = one_of("v", { 1 });
   query.values[0].component = 1;
   refused(query, "component 1; there are 0 to 0");
+  // Alternatives are what they were asked for as: ranges.
+  query = one_of("v", {});
+  query.values[0].ranges = { { 1, 2 }, { 5, 3 } };
+  refused(query, "memory: range on 'v' has its minimum 5 above its maximum 3");
+  query.values[0].negated = true;
+  query.values[0].component = 0;
+  refused(query, "memory: negated range on 'v[0]' has its minimum 5 above its maximum 3");
+  query.values[0].values = { 7 };
+  query.values[0].ranges[0].upper = std::nan("");
+  refused(query, "negated range on 'v[0]' has NaN for an end");
 }
 
 TEST(QueryValues, blocks_without_a_listed_value_are_not_tested)
