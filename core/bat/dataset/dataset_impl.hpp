@@ -43,6 +43,9 @@ public:
   /// The leaf files that the Aggregation Tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
   std::uint64_t bytes_read() const noexcept;
+  /// As Dataset::estimate_count; `tested` is about how many particles to test.
+  CountEstimate estimate_count(
+    const Query& query, std::uint64_t tested, const QueryOptions& options) const;
 
   /// Whether the file is to blame, and not the query, the library or the machine.
   static bool is_damage(ErrorCode code) noexcept

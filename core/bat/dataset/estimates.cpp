@@ -1,14 +1,21 @@
 // What the indices say of a query before it is asked.
 
 #include "bat/dataset.hpp"
+#include "bat/error.hpp"
 #include "bat/dataset/dataset_impl.hpp"
 #include "bat/format/levels.hpp"
+#include "common/numbers.hpp"
 #include "bat/query/conditions.hpp"
+#include "bat/query/select.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace bat
@@ -18,6 +25,11 @@ namespace
 constexpr std::size_t kMostLeaves = 64;           ///< that are opened to estimate a spacing
 constexpr std::size_t kMostLeavesOfBudget = 1024; ///< or a quality, but for lists of values
 constexpr std::uint64_t kSampleParticles = 100000;
+// Particles that are tested to estimate a count: in all, of one value of an attribute, and the
+// fewest of a leaf file.
+constexpr std::uint64_t kTested = 1 << 17;
+constexpr std::uint64_t kTestedOfValue = 1 << 15;
+constexpr std::uint64_t kFewestTested = 1 << 11;
 
 // The highest quality up to `highest` whose count is at most `budget`. count(q) must not fall.
 double highest_within(
@@ -173,6 +185,104 @@ double Dataset::quality_within(
   }
   return std::max(
     found, highest_within(whole.quality, budget, CountsByQuality(sample, this->leaves())));
+}
+
+CountEstimate Dataset::Impl::estimate_count(
+  const Query& query, std::uint64_t tested, const QueryOptions& options) const
+{
+  const query::Conditions conditions = this->conditions(query);
+  const std::vector<Task> tasks = this->tasks(conditions);
+  const std::size_t used = std::min(tasks.size(), kMostLeaves);
+  CountEstimate estimate;
+  std::uint64_t left_out = 0;
+  std::uint64_t looked_at = 0; // particles of the leaf files that are
+  std::uint64_t likely = 0;    // of them
+  std::size_t number = 0;
+  for (std::size_t t = 0; t != tasks.size(); ++t)
+  {
+    const std::uint64_t all = this->leaves()[tasks[t].leaf].particles;
+    const std::uint64_t ranks = tasks[t].ranks.end - tasks[t].ranks.begin;
+    const std::uint64_t most =
+      std::min(ranks, count_at(conditions.quality, all) - count_at(conditions.after_quality, all));
+    if (conditions.none() && ranks == all)
+    {
+      estimate.least += most;
+      estimate.most += most;
+      estimate.likely += most;
+      continue;
+    }
+    if (t != (2 * number + 1) * tasks.size() / (2 * used))
+    {
+      left_out += most;
+      continue;
+    }
+    ++number;
+    reading(tasks[t].leaf, options,
+      [&]
+      {
+        const CountEstimate one = this->leaf(tasks[t].leaf)
+                                    .estimate_count(query::of_leaf(conditions, all, tasks[t].ranks),
+                                      std::max(kFewestTested, tested / used));
+        estimate.least += one.least;
+        estimate.most += one.most;
+        likely += one.likely;
+        looked_at += most;
+      });
+  }
+  estimate.likely += likely + (left_out == 0 ? 0 : query::share_of(left_out, likely, looked_at));
+  estimate.most += left_out;
+  return estimate;
+}
+
+CountEstimate Dataset::estimate_count(const Query& query, const QueryOptions& options) const
+{
+  return this->impl_->estimate_count(query, kTested, options);
+}
+
+std::vector<ValueCount> Dataset::few_values(
+  std::size_t attribute, std::size_t most, const QueryOptions& options) const
+{
+  if (attribute >= this->attributes().size())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: no attribute number {}; there are {}", this->name(), attribute,
+        this->attributes().size()));
+  }
+  const Attribute& about = this->attributes()[attribute];
+  std::vector<ValueCount> found;
+  if (about.components != 1 || value_class(about.type) == ValueClass::Float)
+  {
+    return found;
+  }
+  std::visit(
+    [&](auto minimum, auto maximum)
+    {
+      using V = decltype(minimum);
+      if constexpr (std::is_integral_v<V> && std::is_same_v<V, decltype(maximum)>)
+      {
+        if (minimum > maximum ||
+          static_cast<std::uint64_t>(maximum) - static_cast<std::uint64_t>(minimum) >= most)
+        {
+          return;
+        }
+        for (V value = minimum;; ++value)
+        {
+          Query query;
+          query.ranges = { { about.name, std::nullopt, value, value } };
+          const CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
+          if (count.most != 0)
+          {
+            found.push_back({ value, count });
+          }
+          if (value == maximum)
+          {
+            return;
+          }
+        }
+      }
+    },
+    about.keys.front().minimum, about.keys.front().maximum);
+  return found;
 }
 
 double Dataset::spacing(const Query& query, const QueryOptions& options) const

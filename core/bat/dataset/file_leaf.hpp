@@ -51,6 +51,11 @@ public:
   {
     return query::upper_bound(this->file_.impl(), conditions);
   }
+  [[nodiscard]] CountEstimate estimate_count(
+    const query::Conditions& conditions, std::uint64_t sampled) const override
+  {
+    return query::estimate_count(this->file_.impl(), conditions, sampled);
+  }
   [[nodiscard]] Selection select(
     const query::Conditions& conditions, const QueryOptions& options) const override
   {

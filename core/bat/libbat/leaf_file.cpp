@@ -5,6 +5,7 @@
 #include "bat/libbat/leaf_validate.hpp"
 #include "bat/libbat/parallel.hpp"
 #include "bat/query/conditions.hpp"
+#include "bat/query/select.hpp"
 
 #include <fmt/format.h>
 
@@ -76,6 +77,28 @@ public:
   std::uint64_t upper_bound(const query::Conditions& conditions) const override
   {
     return libbat::upper_bound(this->leaf_, conditions);
+  }
+
+  // The particles of the coarsest nodes come first.
+  CountEstimate estimate_count(
+    const query::Conditions& conditions, std::uint64_t sampled) const override
+  {
+    CountEstimate estimate;
+    estimate.most = this->upper_bound(conditions);
+    if (conditions.none() || estimate.most == 0)
+    {
+      estimate.least = estimate.likely = estimate.most;
+      return estimate;
+    }
+    query::Conditions coarse = conditions;
+    coarse.end_position -= coarse.first_position;
+    coarse.end_position = coarse.first_position + std::min(coarse.end_position, sampled);
+    const std::uint64_t tested = this->upper_bound(coarse);
+    estimate.least = this->select(coarse, {}).count;
+    const std::uint64_t rest = estimate.most - tested;
+    estimate.likely = estimate.least + query::share_of(rest, estimate.least, tested);
+    estimate.most = estimate.least + rest;
+    return estimate;
   }
 
   Selection select(const query::Conditions& conditions, const QueryOptions& options) const override

@@ -231,7 +231,7 @@ public:
   {
   }
 
-  std::vector<Interval> run()
+  std::vector<Interval> run(std::uint64_t most_blocks)
   {
     if (!this->conditions_.places.everywhere())
     {
@@ -255,7 +255,7 @@ public:
         this->states_[t] = kOutside;
       }
     }
-    this->refine_blocks();
+    this->refine_blocks(most_blocks);
     return this->intervals();
   }
 
@@ -298,7 +298,7 @@ private:
   }
 
   // Looks at the blocks of undecided treelets: blocks_[...] gets the state of each.
-  void refine_blocks()
+  void refine_blocks(std::uint64_t most_blocks)
   {
     std::uint64_t count = 0;
     this->first_refined_.assign(this->states_.size(), 0);
@@ -309,6 +309,11 @@ private:
       {
         count += this->blocks_of(t);
       }
+    }
+    this->has_blocks_ = count <= most_blocks;
+    if (!this->has_blocks_)
+    {
+      return;
     }
     this->blocks_.resize(count);
     for (std::size_t t = 0; t != this->states_.size(); ++t)
@@ -499,7 +504,7 @@ private:
     {
       const std::uint64_t begin = this->index_.first_rank[t];
       const std::uint64_t end = this->index_.first_rank[t + 1];
-      if (!this->is_refined(t))
+      if (!this->has_blocks_ || !this->is_refined(t))
       {
         add(begin, end, this->states_[t]);
         continue;
@@ -522,11 +527,13 @@ private:
   std::vector<std::uint64_t> first_refined_;
   std::vector<std::uint64_t> blocks_; ///< state of each block of the refined treelets
   std::uint64_t block_size_;
+  bool has_blocks_ = false;
 };
 }
 
-std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions)
+std::vector<Interval> classify(
+  const File::Impl& file, const Conditions& conditions, std::uint64_t most_blocks)
 {
-  return Classifier(file, conditions).run();
+  return Classifier(file, conditions).run(most_blocks);
 }
 }

@@ -5,6 +5,7 @@
 #include "bat/query/conditions.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace bat::query
@@ -24,6 +25,8 @@ struct Interval
 }
 
 /// Ascending intervals of ranks outside of which no particle matches. Reads tree, treelets and,
-/// where those do not decide, the boxes and bitmaps of blocks; no particles.
-[[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions);
+/// where those do not decide, the boxes and bitmaps of blocks, unless they are more than
+/// `most_blocks`; no particles.
+[[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions,
+  std::uint64_t most_blocks = std::numeric_limits<std::uint64_t>::max());
 }

@@ -50,6 +50,9 @@ public:
     const Query& query, const RankInterval& ranks, const QueryOptions& options) const;
 
   [[nodiscard]] virtual std::uint64_t upper_bound(const query::Conditions& conditions) const = 0;
+  /// As Dataset::estimate_count, from a sample of about `sampled` particles.
+  [[nodiscard]] virtual CountEstimate estimate_count(
+    const query::Conditions& conditions, std::uint64_t sampled) const = 0;
   [[nodiscard]] virtual Selection select(
     const query::Conditions& conditions, const QueryOptions& options) const = 0;
   virtual void read_positions(

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -24,6 +26,12 @@ namespace
 constexpr std::size_t kIntervalsPerTask = 1024;
 constexpr std::uint64_t kTestedPerTask = 1 << 16;
 constexpr std::uint64_t kClose = 16; // particles
+// Of an estimate: coarse particles that suffice, particles that are otherwise tested in a row, what
+// a page costs, in particles that are tested meanwhile, and the blocks that are looked at.
+constexpr std::uint64_t kEnoughCoarse = 4096;
+constexpr std::uint64_t kInARow = 64;
+constexpr std::uint64_t kPageCost = 128;
+constexpr std::uint64_t kMostBlocks = 1 << 17;
 
 /// Consecutive file positions with what is still undecided about them.
 struct Piece
@@ -380,8 +388,8 @@ std::vector<Piece> cut_to(const std::vector<Piece>& pieces,
 
 // Leaves to a sorted index what it answers faster than a test of the particles of `pieces` that are
 // undecided.
-bool use_sorted_index(
-  const File::Impl& file, const Conditions& conditions, std::vector<Piece>& pieces)
+bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std::uint64_t most_cost,
+  std::vector<Piece>& pieces)
 {
   constexpr std::size_t kOwnBits = 62; // further conditions share one
   for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
@@ -391,7 +399,8 @@ bool use_sorted_index(
     {
       continue;
     }
-    if (const auto positions = look_up(file, condition, undecided_particles(pieces)))
+    const std::uint64_t tested = std::min(most_cost, undecided_particles(pieces));
+    if (const auto positions = look_up(file, condition, tested))
     {
       pieces = cut_to(pieces, *positions, key_bit(r));
       return true;
@@ -400,7 +409,15 @@ bool use_sorted_index(
   return false;
 }
 
-std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditions)
+/// How far finding pieces may go.
+struct Effort
+{
+  std::uint64_t blocks = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t index_cost = std::numeric_limits<std::uint64_t>::max(); ///< as of look_up
+};
+
+std::vector<Piece> find_pieces(
+  const File::Impl& file, const Conditions& conditions, const Effort& effort = {})
 {
   if (conditions.nothing())
   {
@@ -419,18 +436,212 @@ std::vector<Piece> find_pieces(const File::Impl& file, const Conditions& conditi
   {
     pieces = to_pieces(file.schema.levels,
       { { conditions.first_rank, conditions.end_rank, key_bit(0) } }, conditions);
-    if (use_sorted_index(file, conditions, pieces))
+    if (use_sorted_index(file, conditions, effort.index_cost, pieces))
     {
       return pieces;
     }
   }
-  pieces = to_pieces(file.schema.levels, classify(file, conditions), conditions);
+  pieces = to_pieces(file.schema.levels, classify(file, conditions, effort.blocks), conditions);
   if (!is_alone)
   {
-    (void)use_sorted_index(file, conditions, pieces);
+    (void)use_sorted_index(file, conditions, effort.index_cost, pieces);
   }
   return pieces;
 }
+
+// Only what is to be tested, so that a sample of it has the particles it counts.
+std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
+{
+  std::vector<Piece> undecided;
+  for (const Piece& piece : pieces)
+  {
+    if (piece.undecided != 0)
+    {
+      undecided.push_back(piece);
+    }
+  }
+  return undecided;
+}
+
+// Bytes of a particle in the widest column that conditions look at.
+std::uint64_t widest_column(const File::Impl& file, const Conditions& conditions)
+{
+  std::uint64_t bytes = 1;
+  if (!conditions.places.everywhere())
+  {
+    bytes = 3 * size_of(static_cast<ScalarType>(file.schema.head.position_type));
+  }
+  for (const KeyCondition& key : conditions.keys)
+  {
+    const Attribute& attribute = file.schema.attributes[key.attribute];
+    bytes =
+      std::max(bytes, static_cast<std::uint64_t>(attribute.components) * size_of(attribute.type));
+  }
+  return bytes;
+}
+
+/// What testing costs, of spans in ascending order.
+class Cost
+{
+public:
+  Cost(std::uint64_t tuple_bytes, std::uint64_t most)
+    : tuple_bytes_(tuple_bytes)
+    , most_(most)
+  {
+  }
+
+  /// False, and nothing is added, if it would be too much.
+  [[nodiscard]] bool add(const Span& span)
+  {
+    const std::uint64_t first = span.first * this->tuple_bytes_ / format::kPageBytes;
+    const std::uint64_t end =
+      ((span.first + span.count) * this->tuple_bytes_ - 1) / format::kPageBytes + 1;
+    const std::uint64_t pages = end - std::max(first, std::min(end, this->end_page_));
+    const std::uint64_t cost = std::max(span.count, pages * kPageCost);
+    if (cost > this->most_ - this->cost_)
+    {
+      return false;
+    }
+    this->cost_ += cost;
+    this->end_page_ = end;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t left() const noexcept { return this->most_ - this->cost_; }
+
+private:
+  std::uint64_t tuple_bytes_;
+  std::uint64_t most_;
+  std::uint64_t cost_ = 0;
+  std::uint64_t end_page_ = 0; ///< behind the last one
+};
+
+// Takes from the front of `pieces`, which are undecided, those of the coarsest levels that are
+// within the cost; levels are taken whole, because a part of one is a part of space.
+std::vector<Piece> take_coarse(const LevelTable& levels, std::vector<Piece>& pieces, Cost& cost)
+{
+  std::vector<Piece> coarse;
+  std::vector<Piece> rest = pieces;
+  for (std::size_t level = 0; level != levels.size() && !rest.empty(); ++level)
+  {
+    const std::uint64_t end = levels.end[level];
+    std::vector<Piece> behind;
+    Cost with_level = cost;
+    bool fits = true;
+    std::size_t count = coarse.size();
+    for (const Piece& piece : rest)
+    {
+      const std::uint64_t in_level =
+        std::min(piece.span.count, end - std::min(end, piece.span.first));
+      if (in_level != 0 && fits)
+      {
+        coarse.push_back({ { piece.span.first, in_level }, piece.undecided });
+        fits = with_level.add(coarse.back().span);
+      }
+      if (in_level != piece.span.count)
+      {
+        behind.push_back(
+          { { piece.span.first + in_level, piece.span.count - in_level }, piece.undecided });
+      }
+      if (!fits)
+      {
+        break;
+      }
+    }
+    if (!fits)
+    {
+      coarse.resize(count);
+      break;
+    }
+    cost = with_level;
+    rest = std::move(behind);
+  }
+  pieces = std::move(rest);
+  return coarse;
+}
+
+// Particles from all over `pieces`, some in a row at even distances.
+std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
+{
+  const std::uint64_t particles = undecided_particles(pieces);
+  const std::uint64_t rows = cost.left() / kPageCost;
+  std::vector<Piece> taken;
+  if (rows == 0)
+  {
+    return taken;
+  }
+  const std::uint64_t step = std::max(kInARow, particles / rows);
+  std::uint64_t before = 0;      // particles in the pieces before
+  std::uint64_t next = step / 2; // the next one to take, of all
+  next -= std::min(next, kInARow / 2);
+  std::uint64_t in_row = 0;
+  for (const Piece& piece : pieces)
+  {
+    while (next < before + piece.span.count)
+    {
+      const std::uint64_t offset = next - before;
+      const std::uint64_t count = std::min(kInARow - in_row, piece.span.count - offset);
+      const Piece part = { { piece.span.first + offset, count }, piece.undecided };
+      if (!cost.add(part.span))
+      {
+        return taken;
+      }
+      append_piece(taken, part);
+      in_row += count;
+      next += count;
+      if (in_row == kInARow)
+      {
+        next += step - kInARow;
+        in_row = 0;
+      }
+    }
+    before += piece.span.count;
+  }
+  return taken;
+}
+}
+
+std::uint64_t share_of(std::uint64_t count, std::uint64_t matches, std::uint64_t tested)
+{
+  const double share =
+    tested == 0 ? 0.5 : static_cast<double>(matches) / static_cast<double>(tested);
+  return std::min(
+    count, static_cast<std::uint64_t>(std::llround(share * static_cast<double>(count))));
+}
+
+CountEstimate estimate_count(
+  const File::Impl& file, const Conditions& conditions, std::uint64_t sampled)
+{
+  CountEstimate estimate;
+  in_arena(0,
+    [&]
+    {
+      const std::vector<Piece> pieces = find_pieces(file, conditions, { kMostBlocks, 2 * sampled });
+      std::vector<Piece> rest = undecided_pieces(pieces);
+      for (const Piece& piece : pieces)
+      {
+        estimate.least += piece.undecided == 0 ? piece.span.count : 0;
+      }
+      Cost cost(widest_column(file, conditions), sampled);
+      std::uint64_t open = undecided_particles(rest);
+      std::uint64_t tested = 0;
+      std::uint64_t matches = 0;
+      const auto test = [&](std::vector<Piece> sample)
+      {
+        const std::uint64_t count = undecided_particles(sample);
+        tested += count;
+        open -= count;
+        matches += select_pieces(file, conditions, std::move(sample)).count;
+      };
+      test(take_coarse(file.schema.levels, rest, cost));
+      if (open != 0 && tested < kEnoughCoarse)
+      {
+        test(take_rows(rest, cost));
+      }
+      estimate.least += matches;
+      estimate.likely = estimate.least + share_of(open, matches, tested);
+      estimate.most = estimate.least + open;
+    });
+  return estimate;
 }
 
 Selection select(const File::Impl& file, const Conditions& conditions, const QueryOptions& options)

@@ -258,6 +258,10 @@ TEST(Samples, lists_of_values_are_found_in_all_leaf_files)
         const auto matches = std::count_if(
           values.begin(), values.end(), [&](double value) { return wanted.count(value) != 0; });
         EXPECT_EQ(dataset.select(query).count, static_cast<std::uint64_t>(matches));
+        const bat::CountEstimate estimate = dataset.estimate_count(query);
+        EXPECT_LE(estimate.least, static_cast<std::uint64_t>(matches));
+        EXPECT_GE(estimate.most, static_cast<std::uint64_t>(matches));
+        EXPECT_TRUE(estimate.exact() || dataset.particle_count() > 100000);
       }
     }
   }

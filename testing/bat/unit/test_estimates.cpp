@@ -1,6 +1,7 @@
 // What a dataset says of a query before it is asked, going on without damaged leaf files, and
 // reading in portions.
 
+#include "support/brute_force.hpp"
 #include "support/dataset_files.hpp"
 
 #include <gtest/gtest.h>
@@ -348,4 +349,254 @@ TEST_F(Estimates, reading_ahead_changes_no_answer)
   std::vector<double> again(3 * some.count);
   bat::Dataset::open(this->path).read_positions(some, again.data());
   EXPECT_TRUE(positions == again);
+}
+
+namespace
+{
+// Conditions of every kind, some of which the index decides and some it cannot.
+std::vector<bat::Query> queries_of(
+  const brute_force::Table& table, const bat::Box& all, clouds::Random& random, int count)
+{
+  std::vector<bat::Query> queries;
+  for (int i = 0; i != count; ++i)
+  {
+    bat::Query query;
+    const auto cut = [&](std::size_t axis)
+    {
+      const double width = all.upper[axis] - all.lower[axis];
+      query.box->lower[axis] += 0.4 * clouds::unit(random) * width;
+      query.box->upper[axis] -= 0.4 * clouds::unit(random) * width;
+    };
+    const auto range = [&](const char* name)
+    { return brute_force::random_range(table, brute_force::column_of(table, name), {}, random); };
+    const auto add_list = [&](const char* name, int ranges, bool negated)
+    {
+      bat::AttributeValues list{ name, std::nullopt, {}, {}, negated };
+      for (int k = 0; k != ranges; ++k)
+      {
+        list.ranges.push_back(range(name));
+      }
+      query.values.push_back(list);
+    };
+    switch (i % 8)
+    {
+      case 0:
+        query.box = all;
+        cut(0);
+        cut(1);
+        break;
+      case 1:
+        query.shapes.push_back(brute_force::random_shape(table, random));
+        break;
+      case 2:
+        query.ranges = { { "noise", std::nullopt, range("noise").lower, 1e9 } };
+        query.ranges[0].lower = -0.5;
+        break;
+      case 3:
+        add_list("temperature", 3, false);
+        break;
+      case 4:
+        add_list("noise", 2, true);
+        break;
+      case 5:
+        query.values = { { "material", std::nullopt, { std::int64_t{ 2 }, std::int64_t{ 3 } } } };
+        query.quality = 0.7;
+        break;
+      case 6:
+        add_list("id", 2, i % 16 < 8);
+        query.box = all;
+        cut(2);
+        break;
+      default:
+        query.values = { { "id", std::nullopt, {} } };
+        for (int k = 0; k != 50; ++k)
+        {
+          query.values[0].values.push_back(
+            brute_force::random_number(table, brute_force::column_of(table, "id"), {}, random));
+        }
+    }
+    queries.push_back(query);
+  }
+  return queries;
+}
+
+struct Deviation
+{
+  double worst = 0; ///< share of the particles that the estimate is wrong by
+  int exact = 0;
+};
+
+// Fails unless the bounds hold.
+Deviation deviation(const fs::path& path, const std::vector<bat::Query>& queries,
+  const std::vector<std::uint64_t>& counts)
+{
+  Deviation found;
+  for (std::size_t i = 0; i != queries.size(); ++i)
+  {
+    // Opened anew: what others have read does not count.
+    const bat::Dataset dataset = bat::Dataset::open(path);
+    const bat::CountEstimate estimate = dataset.estimate_count(queries[i]);
+    EXPECT_LE(estimate.least, counts[i]) << i;
+    EXPECT_GE(estimate.most, counts[i]) << i;
+    EXPECT_LE(estimate.least, estimate.likely) << i;
+    EXPECT_GE(estimate.most, estimate.likely) << i;
+    if (dataset.leaves().size() <= 64) // else some are not looked at
+    {
+      EXPECT_LE(estimate.most, dataset.upper_bound(queries[i])) << i;
+    }
+    const double wrong =
+      std::fabs(static_cast<double>(estimate.likely) - static_cast<double>(counts[i]));
+    found.worst = std::max(found.worst, wrong / static_cast<double>(dataset.particle_count()));
+    found.exact += estimate.exact() ? 1 : 0;
+  }
+  return found;
+}
+}
+
+TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
+{
+  constexpr std::uint64_t particles = 300000;
+  for (const bool even : { true, false })
+  {
+    const std::uint64_t seed = even ? 11 : 12;
+    const clouds::Cloud cloud =
+      even ? clouds::uniform(particles, seed) : clouds::clustered(particles, seed);
+    TempDir folder;
+    const fs::path path = folder / "one.bat";
+    bat::write_file(path, cloud.view());
+    const bat::File file = bat::File::open(path);
+    const brute_force::Table table = brute_force::read_all(file);
+    clouds::Random random(seed);
+    const std::vector<bat::Query> queries = queries_of(table, *file.bounds(), random, 24);
+    std::vector<std::uint64_t> counts;
+    for (const bat::Query& query : queries)
+    {
+      counts.push_back(brute_force::select(table, query).size());
+    }
+    const Deviation one = deviation(path, queries, counts);
+    EXPECT_LT(one.worst, 0.005) << "seed " << seed;
+    EXPECT_GT(one.exact, 2); // both kinds are there
+    EXPECT_LT(one.exact, 24);
+
+    // The same particles in leaf files, of which not all are opened. Qualities are of each.
+    const fs::path many = folder / "many.bat";
+    dataset_files::write(many, dataset_files::slabs(cloud, 90));
+    const bat::Dataset dataset = bat::Dataset::open(many);
+    for (std::size_t i = 0; i != queries.size(); ++i)
+    {
+      counts[i] = queries[i].quality == 1 ? counts[i] : dataset.select(queries[i]).count;
+    }
+    EXPECT_LT(deviation(many, queries, counts).worst, 0.03) << "seed " << seed;
+  }
+}
+
+TEST(CountEstimates, are_exact_without_conditions_and_of_what_no_particle_meets)
+{
+  TempDir folder;
+  const fs::path path = folder / "many.bat";
+  dataset_files::write(path, dataset_files::slabs(clouds::clustered(20000, 4), 70));
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  const std::uint64_t opened = dataset.bytes_read();
+  bat::Query query;
+  for (const double quality : { 0.0, 0.3, 1.0 })
+  {
+    query.quality = quality;
+    const bat::CountEstimate estimate = dataset.estimate_count(query);
+    EXPECT_TRUE(estimate.exact());
+    EXPECT_EQ(estimate.likely, dataset.particles_at(quality));
+  }
+  EXPECT_LT(dataset.bytes_read(), opened + 65536); // no leaf file
+  query.box = bat::Box{ { 1e9, 1e9, 1e9 }, { 2e9, 2e9, 2e9 } };
+  EXPECT_EQ(dataset.estimate_count(query).most, 0U);
+  query.box->lower[0] = 3e9;
+  EXPECT_THROW((void)dataset.estimate_count(query), bat::Error);
+  query.box.reset();
+  query.after_quality = 0.5;
+  EXPECT_EQ(dataset.estimate_count(query).likely, dataset.select(query).count);
+  query.after_quality = 0;
+  query.part = 2;
+  query.parts = 3;
+  EXPECT_EQ(dataset.estimate_count(query).least <= dataset.select(query).count, true);
+  EXPECT_EQ(dataset.estimate_count(query).most >= dataset.select(query).count, true);
+}
+
+TEST(CountEstimates, read_little_of_a_file)
+{
+  constexpr std::uint64_t particles = 3000000;
+  clouds::Cloud cloud;
+  clouds::Random random(5);
+  cloud.set_positions(clouds::uniform_positions<double>(particles, random));
+  std::vector<double> noise(particles);
+  std::generate(noise.begin(), noise.end(), [&] { return clouds::normal(random); });
+  cloud.add("noise", bat::ScalarType::Float64, noise);
+  TempDir folder;
+  const fs::path path = folder / "large.bat";
+  bat::write_file(path, cloud.view());
+  bat::Query query;
+  query.ranges = { { "noise", std::nullopt, 0.0, 1e9 } };
+  query.box = bat::Box{ { 0.1, 0.1, 0.1 }, { 0.9, 0.9, 0.9 } };
+  const bat::Dataset asked = bat::Dataset::open(path);
+  const bat::CountEstimate estimate = asked.estimate_count(query);
+  const std::uint64_t count = bat::Dataset::open(path).select(query).count;
+  EXPECT_NEAR(static_cast<double>(estimate.likely), static_cast<double>(count), 0.02 * particles);
+  EXPECT_LT(asked.bytes_read(), asked.data_bytes() / 10);
+}
+
+TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
+{
+  constexpr std::uint64_t particles = 150000;
+  clouds::Cloud cloud = clouds::clustered(particles, 6);
+  std::vector<std::int16_t> layer(particles);
+  std::vector<std::uint64_t> high(particles);
+  std::vector<std::int32_t> apart(particles);
+  for (std::size_t i = 0; i != particles; ++i)
+  {
+    layer[i] = static_cast<std::int16_t>(-2 + static_cast<int>(i % 3) * 2); // -2, 0, 2
+    high[i] = std::numeric_limits<std::uint64_t>::max() - i % 2;
+    apart[i] = i % 2 == 0 ? 1 : 1000;
+  }
+  cloud.add("layer", bat::ScalarType::Int16, layer);
+  cloud.add("high", bat::ScalarType::UInt64, high);
+  cloud.add("apart", bat::ScalarType::Int32, apart);
+  TempDir folder;
+  const fs::path path = folder / "few.bat";
+  dataset_files::write(path, dataset_files::slabs(cloud, 3));
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  const auto values_of = [&](const char* name, std::size_t most)
+  {
+    const std::vector<bat::ValueCount> found =
+      dataset.few_values(dataset.attribute_index(name), most);
+    std::vector<std::string> values;
+    for (const bat::ValueCount& one : found)
+    {
+      bat::Query query;
+      query.ranges = { { name, std::nullopt, one.value, one.value } };
+      const std::uint64_t count = dataset.select(query).count;
+      EXPECT_LE(one.count.least, count);
+      EXPECT_GE(one.count.most, count);
+      EXPECT_NEAR(
+        static_cast<double>(one.count.likely), static_cast<double>(count), 0.02 * particles);
+      values.push_back(bat::to_string(one.value));
+    }
+    return values;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(values_of("material", 12), (Texts{ "1", "2", "3" }));
+  EXPECT_EQ(values_of("material", 3), (Texts{ "1", "2", "3" }));
+  EXPECT_EQ(values_of("material", 2), Texts{});
+  EXPECT_EQ(values_of("high", 12), (Texts{ "18446744073709551614", "18446744073709551615" }));
+  EXPECT_EQ(values_of("apart", 12), Texts{}); // the index does not tell what is between
+  EXPECT_EQ(values_of("id", 12), Texts{});
+  EXPECT_EQ(values_of("temperature", 12), Texts{});
+  EXPECT_EQ(values_of("velocity", 12), Texts{});
+  // Of few particles all is known.
+  const fs::path small = folder / "small.bat";
+  bat::write_file(small, dataset_files::subset(cloud, { 0, 1, 2, 3, 4, 5, 6 }).view());
+  const bat::Dataset few = bat::Dataset::open(small);
+  const std::vector<bat::ValueCount> found = few.few_values(few.attribute_index("layer"), 12);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_TRUE(found[1].count.exact());
+  EXPECT_EQ(found[0].count.likely, 3U);
+  EXPECT_EQ(found[1].count.likely, 2U);
+  EXPECT_THROW((void)few.few_values(99, 12), bat::Error);
 }

@@ -117,6 +117,16 @@ struct Selection
   std::uint64_t tested = 0; ///< particles that the index leaves to be looked at one by one
 };
 
+/// How many particles match, as far as is known: the count is at least `least` and at most `most`.
+struct CountEstimate
+{
+  std::uint64_t least = 0;
+  std::uint64_t likely = 0; ///< between them, from a sample
+  std::uint64_t most = 0;
+
+  [[nodiscard]] bool exact() const noexcept { return this->least == this->most; }
+};
+
 /// Splits "velocity[1]" into attribute and component. A text that is itself the name of an
 /// attribute in `names` stays whole. Throws Error{InvalidArgument} if the attribute is not among
 /// `names`.
