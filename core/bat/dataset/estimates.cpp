@@ -269,7 +269,11 @@ std::vector<ValueCount> Dataset::few_values(
         {
           Query query;
           query.ranges = { { about.name, std::nullopt, value, value } };
-          const CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
+          CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
+          if (count.likely == 0 && count.most != 0) // it may be that there are none
+          {
+            count = this->impl_->estimate_count(query, kTested, options);
+          }
           if (count.most != 0)
           {
             found.push_back({ value, count });

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <set>
 
 namespace
@@ -589,6 +590,15 @@ TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
   EXPECT_EQ(values_of("id", 12), Texts{});
   EXPECT_EQ(values_of("temperature", 12), Texts{});
   EXPECT_EQ(values_of("velocity", 12), Texts{});
+  // That no particle of a bin has a value takes a look at all of them.
+  const fs::path one = folder / "one.bat";
+  std::vector<std::uint64_t> first(100000);
+  std::iota(first.begin(), first.end(), std::uint64_t{ 0 });
+  bat::write_file(one, dataset_files::subset(cloud, first).view());
+  const bat::Dataset whole = bat::Dataset::open(one);
+  const std::vector<bat::ValueCount> layers = whole.few_values(whole.attribute_index("layer"), 12);
+  ASSERT_EQ(layers.size(), 3U);
+  EXPECT_EQ(bat::to_string(layers[1].value), "0");
   // Of few particles all is known.
   const fs::path small = folder / "small.bat";
   bat::write_file(small, dataset_files::subset(cloud, { 0, 1, 2, 3, 4, 5, 6 }).view());
