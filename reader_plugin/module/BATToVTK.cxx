@@ -240,3 +240,21 @@ void bat_vtk::DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbe
       }
     });
 }
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
+{
+  texts->Reset();
+  for (std::size_t i = 0; i < file.attributes().size(); ++i)
+  {
+    for (const bat::ValueCount& one : file.few_values(i, MostFewValues))
+    {
+      texts->InsertNextValue(file.attributes()[i].name);
+      texts->InsertNextValue(bat::to_string(one.value));
+      for (const std::uint64_t count : { one.count.least, one.count.likely, one.count.most })
+      {
+        texts->InsertNextValue(std::to_string(count));
+      }
+    }
+  }
+}

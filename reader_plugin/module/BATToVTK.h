@@ -67,6 +67,11 @@ constexpr int HistogramNumbers = 2 * (4 + HistogramBins);
 /// one histogram on a linear axis and one on a logarithmic axis, HistogramNumbers in all. They are
 /// zeros where there is no finite value.
 void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
+
+/// Integer attributes of one component with at most MostFewValues values: name, value, and how many
+/// particles have it: at least, probably, at most; five texts for each value, ascending.
+constexpr std::size_t MostFewValues = 12;
+void DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts);
 }
 
 #endif

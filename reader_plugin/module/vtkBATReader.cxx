@@ -201,16 +201,22 @@ public:
     return wanted;
   }
 
+  bat::QueryOptions OptionsOfEstimates() const
+  {
+    bat::QueryOptions options;
+    if (this->Reader->SkipDamaged)
+    {
+      options.on_damage = [](std::size_t, const bat::Error&) {}; // told of when it is loaded
+    }
+    return options;
+  }
+
   // Sets the quality of the step that comes next, and how many rows there may be in the end.
   // Returns the quality that refining leads to. Looks at the whole query only, so that all pieces
   // choose the same.
   double ChooseQuality(bat_vtk::LoadedParticles::Request& request)
   {
-    bat::QueryOptions options;
-    if (request.SkipDamaged)
-    {
-      options.on_damage = [](std::size_t, const bat::Error&) {}; // told of when it is loaded
-    }
+    const bat::QueryOptions options = this->OptionsOfEstimates();
     bat::Query& query = request.Query;
     query.quality = request.File->quality_within(query, this->MostParticles(), options);
     const double target = query.quality;
@@ -334,6 +340,29 @@ public:
     }
   }
 
+  // A name that some file has had, e.g. another one of the series, may come again.
+  void WarnOfUnknownAttributes(const bat::Dataset& file)
+  {
+    vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
+    for (int i = 0; i < selection->GetNumberOfArrays(); ++i)
+    {
+      const std::string name = selection->GetArrayName(i);
+      if (!selection->GetArraySetting(i) || this->KnownAttributes.count(name) != 0 ||
+        !this->WarnedAttributes.insert(name).second || !this->IsFirst())
+      {
+        continue;
+      }
+      std::string names;
+      for (const bat::Attribute& attribute : file.attributes())
+      {
+        names += (names.empty() ? "" : ", ") + attribute.name;
+      }
+      vtkWarningWithObjectMacro(this->Reader,
+        << file.name() << ": no attribute '" << name
+        << "', which PointArrayStatus asks for; there are: " << (names.empty() ? "none" : names));
+    }
+  }
+
   // What was said of the file before the last update may be said again: it is asked another
   // question.
   void ForgetSaid()
@@ -387,8 +416,11 @@ public:
   bool ChoosingFile = false;
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
-  std::set<std::size_t> Warned; ///< leaf files of that generation
+  std::set<std::size_t> Warned;           ///< leaf files of that generation
+  std::set<std::string> KnownAttributes;  ///< of all files so far
+  std::set<std::string> WarnedAttributes; ///< since the selection was last changed
   bool ComputeHistograms = false;
+  bool EstimateMatches = false;
   std::uint64_t HistogramsGeneration = 0; ///< for which they are known
 
 private:
@@ -477,6 +509,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "ErrorText: " << this->Internals->ErrorText << "\n";
   os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
   os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
+  os << indent << "EstimateMatches: " << (this->GetEstimateMatches() ? "on" : "off") << "\n";
   os << indent << "BytesRead: " << this->GetBytesRead() << "\n";
   os << indent << "Bounds:";
   for (double end : this->Bounds)
@@ -591,12 +624,13 @@ bool vtkBATReader::GetComputeHistograms() const
 }
 
 //------------------------------------------------------------------------------
-vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
+// Makes histograms and values known. False if they are not asked for, or there is no file.
+bool vtkBATReader::DescribeSpread()
 {
   const bat::Dataset* file = this->Internals->File.Current();
   if (!file || !this->Internals->ComputeHistograms)
   {
-    return this->NoHistograms;
+    return false;
   }
   if (this->Internals->HistogramsGeneration != this->Internals->File.Generation())
   {
@@ -605,14 +639,62 @@ vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
     try
     {
       bat_vtk::DescribeHistograms(*file, this->AttributeHistograms);
+      bat_vtk::DescribeFewValues(*file, this->AttributeValues);
     }
     catch (const bat::Error& error)
     {
       this->AttributeHistograms->Reset();
+      this->AttributeValues->Reset();
       this->Say(error.what());
     }
   }
-  return this->AttributeHistograms;
+  return true;
+}
+
+//------------------------------------------------------------------------------
+vtkDoubleArray* vtkBATReader::GetAttributeHistograms()
+{
+  return this->DescribeSpread() ? this->AttributeHistograms : this->NoHistograms;
+}
+
+//------------------------------------------------------------------------------
+vtkStringArray* vtkBATReader::GetAttributeValues()
+{
+  return this->DescribeSpread() ? this->AttributeValues : this->NoValues;
+}
+
+//------------------------------------------------------------------------------
+void vtkBATReader::SetEstimateMatches(bool estimate)
+{
+  this->Internals->EstimateMatches = estimate; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkBATReader::GetEstimateMatches() const
+{
+  return this->Internals->EstimateMatches;
+}
+
+//------------------------------------------------------------------------------
+vtkDoubleArray* vtkBATReader::GetMatchEstimate()
+{
+  this->MatchEstimate->Reset();
+  if (this->Internals->EstimateMatches)
+  {
+    // What is wrong is said when it is read.
+    static_cast<void>(Failure::Of(
+      [&]()
+      {
+        const bat::Dataset& file = this->Internals->Open();
+        const bat::CountEstimate estimate = file.estimate_count(
+          this->Internals->MakeQuery(file), this->Internals->OptionsOfEstimates());
+        for (const std::uint64_t count : { estimate.least, estimate.likely, estimate.most })
+        {
+          this->MatchEstimate->InsertNextValue(static_cast<double>(count));
+        }
+      }));
+  }
+  return this->MatchEstimate;
 }
 
 //------------------------------------------------------------------------------
@@ -668,6 +750,7 @@ void vtkBATReader::SelectionModified()
   // Names that are found in the file change nothing about what the user asked for.
   if (!this->Internals->FillingSelection)
   {
+    this->Internals->WarnedAttributes.clear();
     this->Modified();
   }
 }
@@ -795,6 +878,7 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   this->Internals->FillingSelection = true;
   for (const std::string& name : file.attribute_names())
   {
+    this->Internals->KnownAttributes.insert(name);
     if (!this->PointDataArraySelection->ArrayExists(name.c_str()))
     {
       this->PointDataArraySelection->AddArray(name.c_str());
@@ -880,6 +964,7 @@ int vtkBATReader::RequestData(
   else if (!this->Aborted)
   {
     self.WarnOfDamage();
+    self.WarnOfUnknownAttributes(*self.File.Current());
     self.Said.erase(TextOrEmpty(this->FileName));
   }
   this->Report(failure);

@@ -253,7 +253,8 @@ public:
   ///@}
 
   /**
-   * Which attributes to read. Filled with the names in the file by UpdateInformation. Default: all.
+   * Which attributes to read. Filled with the names in the file by UpdateInformation. A name that
+   * no file has had so far is warned of when reading. Default: all.
    */
   vtkDataArraySelection* GetPointDataArraySelection();
 
@@ -326,9 +327,9 @@ public:
 
   ///@{
   /**
-   * Whether GetAttributeHistograms says anything. Changes nothing about what is read. Default:
-   * false, so that opening a file stays cheap: who asks for all information about a reader asks for
-   * its histograms too.
+   * Whether GetAttributeHistograms and GetAttributeValues say anything. Changes nothing about what
+   * is read. Default: false, so that opening a file stays cheap: who asks for all information about
+   * a reader asks for its histograms too.
    */
   void SetComputeHistograms(bool compute);
   bool GetComputeHistograms() const;
@@ -342,6 +343,30 @@ public:
    * wide in asinh(value / c), with c in the place of the second 0.
    */
   vtkDoubleArray* GetAttributeHistograms();
+
+  /**
+   * With ComputeHistograms, after UpdateInformation: what integer attributes of one component can
+   * be, if their smallest and largest value have no more than 12 integers from one to the other.
+   * Five texts for each value, ascending: the name, the value, and how many particles have it, at
+   * least, probably and at most. Values that are known to be nowhere are left out.
+   */
+  vtkStringArray* GetAttributeValues();
+
+  ///@{
+  /**
+   * Whether GetMatchEstimate says anything. Changes nothing about what is read. Default: false.
+   */
+  void SetEstimateMatches(bool estimate);
+  bool GetEstimateMatches() const;
+  ///@}
+
+  /**
+   * With EstimateMatches: how many particles of the file match the present settings, ParticleBudget
+   * left aside: at least, probably, and at most, three equal numbers where it is known. From the
+   * index and a sample (bat::Dataset::estimate_count), made when it is first asked for; needs no
+   * Update. Empty if the settings make no query, or the file cannot be read.
+   */
+  vtkDoubleArray* GetMatchEstimate();
 
   /**
    * Particles that the last Update loaded into this piece.
@@ -468,6 +493,9 @@ protected:
   vtkNew<vtkStringArray> ParticleBytesInfo;
   vtkNew<vtkDoubleArray> AttributeHistograms; // kept while ComputeHistograms is off
   vtkNew<vtkDoubleArray> NoHistograms;
+  vtkNew<vtkStringArray> AttributeValues; // the same
+  vtkNew<vtkStringArray> NoValues;
+  vtkNew<vtkDoubleArray> MatchEstimate;
 
 private:
   vtkBATReader(const vtkBATReader&) = delete;
@@ -480,6 +508,7 @@ private:
   void DescribeNothing(vtkInformation* outInfo);
   void DescribeBounds();
   void DescribeFile(vtkInformation* outInfo);
+  bool DescribeSpread();
   void DeliverNothing(vtkPolyData* output);
   void LoadPiece(vtkInformation* outInfo, vtkPolyData* output);
   void GiveUp(vtkPolyData* output);

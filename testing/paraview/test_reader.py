@@ -1,11 +1,20 @@
 """Opening .bat files from Python: quality, box, ranges, arrays, series, state."""
 from bat_test import *
 from paraview import smstate, smtrace
+from vtkmodules.util.misc import calldata_type
+from vtkmodules.vtkCommonCore import VTK_STRING, vtkOutputWindow
 
 N = 20000
 P = points(N)
 A = arrays(N)
 ID = A["id"]
+warnings = []
+
+
+@calldata_type(VTK_STRING)
+def keep(window, event, text):
+    warnings.append(text)
+
 
 with Folder() as folder:
     path = folder("sample.bat")
@@ -39,7 +48,21 @@ with Folder() as folder:
     assert np.allclose(numbers[:, :, 4:].sum(2), N), "a histogram has all particles"
     bins = numbers[info[0::3].index("mass"), 0, 4:]
     assert np.abs(bins.cumsum() - np.histogram(A["mass"], 64)[0].cumsum()).max() < 0.02 * N, "bins of mass"
+    expect(list(reader.AttributeValues), [], "values of attributes that have many")
     reader.ComputeHistograms = 0
+
+    # How many will match, before they are loaded.
+    expect(len(reader.MatchEstimate), 0, "an estimate that nobody wants")
+    reader.EstimateMatches = 1
+    reader.AttributeRanges = ["mass", "0.25", "0.5"]
+    reader.UpdatePropertyInformation()
+    matches = int(((A["mass"] >= 0.25) & (A["mass"] <= 0.5)).sum())
+    expect(list(reader.MatchEstimate), [matches] * 3, "of a small file the estimate is exact")
+    reader.AttributeRanges = ["mass", "0.5", "0.25"]
+    reader.UpdatePropertyInformation()
+    expect(list(reader.MatchEstimate), [], "no estimate of what makes no sense")
+    reader.AttributeRanges = []
+    reader.EstimateMatches = 0
 
     # Quality.
     reader.Quality = 0.1
@@ -82,7 +105,36 @@ with Folder() as folder:
     reader.PointArrayStatus = ["mass"]
     fetch(reader)
     expect(reader.PointData.keys(), ["mass"], "chosen arrays")
+    window = vtkOutputWindow.GetInstance()
+    observer = window.AddObserver("WarningEvent", keep)
+    reader.PointArrayStatus = ["mass", "typo"]
+    fetch(reader)
+    reader.Quality = 0.5
+    fetch(reader)
+    reader.Quality = 1
+    window.RemoveObserver(observer)
+    expect(reader.PointData.keys(), ["mass"], "arrays beside one that is not there")
+    expect(len(warnings), 1, "warnings of a name that is not there")
+    assert "sample.bat: no attribute 'typo'" in warnings[0] and "there are: id, mass, velocity" in warnings[0], warnings
     reader.PointArrayStatus = ["id", "mass", "velocity"]
+
+    # Integers of which there are few.
+    few = cloud(1000)
+    kinds = np.random.default_rng(1).choice([3, 4, 6], 1000).astype("i4")
+    add_arrays(few.GetPointData(), {"kind": kinds, "wide": (kinds * 1000).astype("i4")})
+    SaveData(folder("few.bat"), producer(few))
+    other = OpenDataFile(folder("few.bat"))
+    other.ComputeHistograms = 1
+    other.UpdatePipelineInformation()
+    other.UpdatePropertyInformation()
+    expect(list(other.AttributeValues),
+           [text for v in (3, 4, 6) for text in ["kind", str(v)] + [str((kinds == v).sum())] * 3], "values of kind")
+    # As the check boxes of the panel say it.
+    other.AttributeRanges = ["!kind", "3", "4", "!kind", "6", "6"]
+    expect(len(ids(other)), 0, "particles of no kind")
+    other.AttributeRanges = ["!kind", "4", "4"]
+    expect(len(ids(other)), int((kinds != 4).sum()), "particles of two kinds")
+    Delete(other)
 
     # Cells.
     for kind, cells in (("None", 0), ("One for all particles", 1), ("One per particle", N)):

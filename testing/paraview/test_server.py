@@ -17,6 +17,12 @@ with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port:
     numbers = np.array(reader.AttributeHistograms).reshape(-1, 2, 68)
     assert len(numbers) == len(reader.AttributeRangesInfo) // 3
     assert np.allclose(numbers[:, :, 4:].sum(2), N), "a histogram has all particles"
+    reader.EstimateMatches = 1
+    reader.AttributeRanges = ["mass", "0.25", ""]
+    reader.UpdatePropertyInformation()
+    expect(list(reader.MatchEstimate), [int((arrays(N)["mass"] >= 0.25).sum())] * 3, "particles that will match")
+    reader.AttributeRanges = []
+    reader.EstimateMatches = 0
     # What is wrong is said once, whatever rank it is wrong on, and what is right is loaded afterwards.
     messages = []
     vtkOutputWindow.GetInstance().AddObserver("ErrorEvent", lambda window, event: messages.append(event))
