@@ -1,12 +1,16 @@
 #include "pqBATAttributeRangesWidget.h"
 
 #include "pqBATRangeRow.h"
+#include "pqBATValuesRow.h"
 
 #include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
 #include "pqPipelineSource.h"
+#include "pqSMAdaptor.h"
 #include "pqServerManagerModel.h"
 
 #include "vtkClientServerStream.h"
+#include "vtkCommand.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
@@ -14,6 +18,7 @@
 
 #include <QEvent>
 #include <QLineEdit>
+#include <QMap>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollArea>
@@ -30,6 +35,8 @@ constexpr int RowsWithoutSearch = 12;
 constexpr int RowsAtOnce = 10; // then the table scrolls
 constexpr int Bins = 64;
 constexpr int HistogramNumbers = 4 + Bins;
+constexpr int TextsOfValue = 5;
+constexpr int MostBoxes = 12;
 
 // "velocity" of "velocity[1]"; empty if the text is no component.
 QString ParentTarget(const QString& target)
@@ -60,8 +67,8 @@ pqBATHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t fir
   return histogram;
 }
 
-// Asks the reader for its histograms. Not through the property ComputeHistograms, since a property
-// that is set makes everything below the reader do its work again.
+// Asks the reader for its histograms and values. Not through the property ComputeHistograms, since
+// a property that is set makes everything below the reader do its work again.
 std::vector<double> FetchHistograms(vtkSMProxy* proxy)
 {
   vtkSMProperty* property = proxy->GetProperty("AttributeHistograms");
@@ -79,6 +86,10 @@ std::vector<double> FetchHistograms(vtkSMProxy* proxy)
   };
   compute(1);
   proxy->UpdatePropertyInformation(property);
+  if (vtkSMProperty* values = proxy->GetProperty("AttributeValues"))
+  {
+    proxy->UpdatePropertyInformation(values);
+  }
   compute(0);
   return vtkSMPropertyHelper(property).GetDoubleArray();
 }
@@ -99,10 +110,17 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
 
   auto* content = new QWidget(this);
   content->setObjectName("Rows");
-  this->RowLayout = new QVBoxLayout(content);
-  this->RowLayout->setContentsMargins(0, 0, 0, 0);
-  this->RowLayout->setSpacing(0);
+  this->ValuesLayout = new QVBoxLayout;
+  this->RowLayout = new QVBoxLayout;
   this->RowLayout->addStretch(1);
+  auto* inside = new QVBoxLayout(content);
+  inside->addLayout(this->ValuesLayout);
+  inside->addLayout(this->RowLayout, 1);
+  for (QVBoxLayout* rows : { inside, this->ValuesLayout, this->RowLayout })
+  {
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(0);
+  }
   this->Table = new QScrollArea(this);
   this->Table->setObjectName("RangesTable");
   this->Table->setWidget(content);
@@ -123,8 +141,7 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   this->connect(this->Search, SIGNAL(textChanged(const QString&)), SLOT(arrangeRows()));
   this->connect(this->Reset, SIGNAL(clicked()), SLOT(resetRows()));
 
-  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
+  if (pqPipelineSource* source = this->source())
   {
     this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(updateRows()),
       Qt::QueuedConnection); // a trace of Apply would take what is fetched for what the user has
@@ -135,10 +152,30 @@ pqBATAttributeRangesWidget::pqBATAttributeRangesWidget(
   QObject::connect(this, &pqBATAttributeRangesWidget::rangesChanged, this,
     &pqBATAttributeRangesWidget::markAlternatives);
   this->addPropertyLink(this, "ranges", SIGNAL(rangesChanged()), smproperty);
+  pqCoreUtilities::connect(smproperty, vtkCommand::ModifiedEvent, this, SLOT(propertyModified()));
 }
 
 //-----------------------------------------------------------------------------
 pqBATAttributeRangesWidget::~pqBATAttributeRangesWidget() = default;
+
+//-----------------------------------------------------------------------------
+pqPipelineSource* pqBATAttributeRangesWidget::source() const
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  return model->findItem<pqPipelineSource*>(this->proxy());
+}
+
+//-----------------------------------------------------------------------------
+// A list that a script makes shorter tells no link of it: the panel would bring it back.
+void pqBATAttributeRangesWidget::propertyModified()
+{
+  vtkSMProperty* smproperty = this->property();
+  const QList<QVariant> set = pqSMAdaptor::getMultipleElementProperty(smproperty);
+  if (set == pqSMAdaptor::getMultipleElementProperty(smproperty, pqSMAdaptor::UNCHECKED))
+  {
+    this->setRanges(set);
+  }
+}
 
 //-----------------------------------------------------------------------------
 QList<pqBATRangeRow*> pqBATAttributeRangesWidget::rowsOf(const QString& target) const
@@ -290,7 +327,9 @@ void pqBATAttributeRangesWidget::updateRows()
   for (int i = 0; i + 2 < this->Info.size(); i += 3)
   {
     targets.append(this->Info[i]);
-    if (this->rowsOf(this->Info[i]).isEmpty())
+    const bool hasBoxes = std::any_of(this->Values.begin(), this->Values.end(),
+      [&](pqBATValuesRow* row) { return row->target() == targets.back(); });
+    if (!hasBoxes && this->rowsOf(this->Info[i]).isEmpty())
     {
       this->addRow(this->Info[i]);
     }
@@ -361,6 +400,70 @@ void pqBATAttributeRangesWidget::updateHistograms()
   {
     this->showData(row);
   }
+  this->updateValues();
+}
+
+//-----------------------------------------------------------------------------
+// Makes check boxes of the rows of targets with few values, and rows of boxes that do not tell the
+// values any longer. What holds stays.
+void pqBATAttributeRangesWidget::updateValues()
+{
+  QMap<QString, QList<pqBATValueCount>> found;
+  vtkSMPropertyHelper info(this->proxy(), "AttributeValues", true);
+  for (unsigned int i = 0; i + TextsOfValue <= info.GetNumberOfElements(); i += TextsOfValue)
+  {
+    const auto number = [&](unsigned int k) { return QString(info.GetAsString(i + k)).toDouble(); };
+    found[QString::fromUtf8(info.GetAsString(i))].append(
+      { info.GetAsString(i + 1), { number(2), number(3), number(4) } });
+  }
+  const QList<QVariant> ranges = this->ranges();
+  for (pqBATValuesRow* row : QList<pqBATValuesRow*>(this->Values))
+  {
+    QStringList all = row->values();
+    for (const pqBATValueCount& count : found.value(row->target()))
+    {
+      all.append(count.Value);
+    }
+    all.removeDuplicates();
+    const bool known = found.contains(row->target()) || !this->isTarget(row->target());
+    if (!known || all.size() > MostBoxes)
+    {
+      this->TooMany.append(row->target());
+      this->Values.removeOne(row);
+      this->ValuesLayout->removeWidget(row);
+      row->setObjectName(QString());
+      row->hide();
+      row->deleteLater();
+      if (this->isTarget(row->target()))
+      {
+        this->addRow(row->target());
+      }
+      continue;
+    }
+    row->setValues(found.take(row->target()));
+  }
+  for (auto one = found.begin(); one != found.end(); ++one)
+  {
+    if (this->TooMany.contains(one.key()))
+    {
+      continue;
+    }
+    for (pqBATRangeRow* row : this->rowsOf(one.key()))
+    {
+      this->removeRow(row);
+    }
+    auto* row = new pqBATValuesRow(one.key(), this->source(), this->Table->widget());
+    row->setObjectName(ObjectName(one.key(), 0).replace("Range_", "Values_"));
+    row->setValues(one.value());
+    this->Values.append(row);
+    this->ValuesLayout->addWidget(row);
+    QObject::connect(
+      row, &pqBATValuesRow::rangesChanged, this, &pqBATAttributeRangesWidget::rangesChanged);
+    QObject::connect(
+      row, &pqBATValuesRow::heightChanged, this, &pqBATAttributeRangesWidget::arrangeRows);
+  }
+  this->setRanges(ranges);
+  this->arrangeRows();
 }
 
 //-----------------------------------------------------------------------------
@@ -374,6 +477,10 @@ QList<QVariant> pqBATAttributeRangesWidget::ranges() const
       values << (row->isNegated() ? "!" + row->target() : row->target()) << row->minimum()
              << row->maximum();
     }
+  }
+  for (const pqBATValuesRow* row : this->Values)
+  {
+    values << row->ranges();
   }
   return values;
 }
@@ -394,11 +501,18 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
       this->removeRow(row);
     }
   }
+  QMap<QString, QList<QVariant>> ofBoxes;
   for (int i = 0; i + 2 < values.size(); i += 3)
   {
     QString target = values[i].toString();
     const bool negated = target.startsWith('!') && !this->isTarget(target);
     target.remove(0, negated ? 1 : 0);
+    if (std::any_of(this->Values.begin(), this->Values.end(),
+          [&](pqBATValuesRow* row) { return row->target() == target; }))
+    {
+      ofBoxes[target] << values[i] << values[i + 1] << values[i + 2];
+      continue;
+    }
     const QList<pqBATRangeRow*> there = this->rowsOf(target);
     const auto free =
       std::find_if(there.begin(), there.end(), [](pqBATRangeRow* row) { return !row->isActive(); });
@@ -413,6 +527,10 @@ void pqBATAttributeRangesWidget::setRanges(const QList<QVariant>& values)
       above->setExpanded(true);
     }
   }
+  for (pqBATValuesRow* row : this->Values)
+  {
+    row->setRanges(ofBoxes.value(row->target()));
+  }
   this->arrangeRows();
 }
 
@@ -426,6 +544,10 @@ void pqBATAttributeRangesWidget::resetRows()
     {
       this->removeRow(row);
     }
+  }
+  for (pqBATValuesRow* row : this->Values)
+  {
+    row->setRanges({});
   }
   this->updateRows();
   Q_EMIT this->rangesChanged();
@@ -443,6 +565,17 @@ void pqBATAttributeRangesWidget::arrangeRows()
   int attributes = 0;
   int shown = 0;
   int height = 0;
+  for (pqBATValuesRow* row : this->Values)
+  {
+    const bool seen = row->target().contains(search, Qt::CaseInsensitive);
+    ++attributes;
+    row->setVisible(seen);
+    if (seen && shown < RowsAtOnce)
+    {
+      ++shown;
+      height += row->sizeHint().height();
+    }
+  }
   for (pqBATRangeRow* row : this->Rows)
   {
     const bool vector = this->isVector(row->target());

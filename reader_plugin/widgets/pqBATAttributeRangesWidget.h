@@ -1,5 +1,5 @@
 // Attribute filters of the reader: a row with a slider over a histogram for everything that a range
-// can be asked of.
+// can be asked of, and check boxes for attributes with few values.
 #ifndef pqBATAttributeRangesWidget_h
 #define pqBATAttributeRangesWidget_h
 
@@ -16,11 +16,15 @@ class QPushButton;
 class QScrollArea;
 class QVBoxLayout;
 class pqBATRangeRow;
+class pqBATValuesRow;
+class pqPipelineSource;
 
 /// Panel widget "bat_attribute_ranges" for a repeatable property of triples (target, minimum,
 /// maximum) of texts, of a proxy that also has the properties AttributeRangesInfo (such triples for
-/// the whole file), AttributeHistograms and ComputeHistograms. Rows that are checked are in the
-/// property. A target may have several rows.
+/// the whole file), AttributeHistograms, AttributeValues and ComputeHistograms. Rows that are
+/// checked are in the property. A target may have several rows; one with few values, as
+/// AttributeValues says, has check boxes instead, for the values of all files that were shown. If
+/// these become too many, it has rows again.
 class pqBATAttributeRangesWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -48,6 +52,7 @@ private Q_SLOTS:
   void updateRows();
   void updateHistograms();
   void arrangeRows();
+  void propertyModified();
 
 private:
   Q_DISABLE_COPY(pqBATAttributeRangesWidget)
@@ -61,14 +66,19 @@ private:
   bool isTarget(const QString& text) const;
   void markAlternatives();
   bool hasError() const;
+  pqPipelineSource* source() const;
+  void updateValues();
 
   QList<pqBATRangeRow*> Rows; ///< from top to bottom
-  QStringList Info;           ///< triples of the file
-  QStringList HistogramsOf;   ///< file and Info when the histograms were fetched
+  QList<pqBATValuesRow*> Values;
+  QStringList TooMany;      ///< targets that have had more values than boxes are made for
+  QStringList Info;         ///< triples of the file
+  QStringList HistogramsOf; ///< file and Info when the histograms were fetched
   QList<QPair<pqBATHistogram, pqBATHistogram>> Histograms; ///< linear and logarithmic
   QLineEdit* Search;
   QScrollArea* Table;
   QVBoxLayout* RowLayout;
+  QVBoxLayout* ValuesLayout;
   QPushButton* Reset;
 };
 

@@ -1,5 +1,8 @@
 #include "pqBATQualityWidget.h"
 
+#include "pqBATCount.h"
+#include "pqBATMatchEstimate.h"
+
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
@@ -41,11 +44,6 @@ int ToPosition(double quality)
   return static_cast<int>(std::lround(SliderSteps * std::cbrt(quality)));
 }
 
-QString Grouped(long long number)
-{
-  return QLocale(QLocale::English).toString(number);
-}
-
 QString Short(double number)
 {
   return QString::number(number, 'g', 3);
@@ -70,6 +68,7 @@ bool HasConditions(vtkSMProxy* reader)
 pqBATQualityWidget::pqBATQualityWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
   : Superclass(smproxy, parentWidget)
+  , Matches(new pqBATMatchEstimate(smproxy, this))
 {
   this->Slider = new QSlider(Qt::Horizontal, this);
   this->Slider->setObjectName("QualitySlider");
@@ -117,11 +116,13 @@ pqBATQualityWidget::pqBATQualityWidget(
       SLOT(stateChanged(pqServerManagerModelItem*)), Qt::QueuedConnection);
   }
 
+  QObject::connect(
+    this->Matches, &pqBATMatchEstimate::changed, this, &pqBATQualityWidget::updateText);
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
-  for (const char* name :
-    { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box", "Region",
-      "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits", "RegionHalfExtents",
-      "RegionRotation", "RegionOutside", "AttributeRanges", "Ids", "IdsMode", "RefineWhileIdle" })
+  for (const char* name : { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box",
+         "Region", "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits",
+         "RegionHalfExtents", "RegionRotation", "RegionOutside", "AttributeRanges", "Ids",
+         "IdsMode", "IdAttribute", "SkipDamaged", "RefineWhileIdle" })
   {
     if (vtkSMProperty* setting = smproxy->GetProperty(name))
     {
@@ -147,6 +148,7 @@ void pqBATQualityWidget::setQuality(double value)
     this->Quality = value;
     this->Loaded = false;
     this->showQuality();
+    this->estimate();
     Q_EMIT this->qualityChanged();
   }
 }
@@ -173,7 +175,9 @@ void pqBATQualityWidget::numberEdited()
 void pqBATQualityWidget::dataUpdated()
 {
   this->Loaded = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble() == this->Quality;
+  this->Matches->forget(); // it may be of another file
   this->updateInformation();
+  this->estimate();
   this->updateText();
 }
 
@@ -195,6 +199,7 @@ void pqBATQualityWidget::stateChanged(pqServerManagerModelItem* item)
   {
     this->Loaded = state == pqProxy::UNMODIFIED;
     this->updateInformation();
+    this->estimate();
     this->updateText();
   }
 }
@@ -218,7 +223,20 @@ void pqBATQualityWidget::updateInformation()
 void pqBATQualityWidget::settingEdited()
 {
   this->Loaded = false;
+  this->estimate();
   this->updateText();
+}
+
+//-----------------------------------------------------------------------------
+// Only for a text that is read, and says it.
+void pqBATQualityWidget::estimate()
+{
+  if (this->Loaded || !this->isVisible() || !HasConditions(this->proxy()))
+  {
+    this->Matches->forget();
+    return;
+  }
+  this->Matches->request();
 }
 
 //-----------------------------------------------------------------------------
@@ -286,11 +304,19 @@ void pqBATQualityWidget::resizeEvent(QResizeEvent* event)
 }
 
 //-----------------------------------------------------------------------------
+void pqBATQualityWidget::showEvent(QShowEvent* event)
+{
+  Superclass::showEvent(event);
+  this->estimate();
+}
+
+//-----------------------------------------------------------------------------
 QString pqBATQualityWidget::textOfLoaded() const
 {
   vtkSMSourceProxy* source = vtkSMSourceProxy::SafeDownCast(this->proxy());
-  const QString loaded = Grouped(source->GetDataInformation(0)->GetNumberOfPoints());
-  const QString all = Grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
+  const QString loaded = bat_count::grouped(source->GetDataInformation(0)->GetNumberOfPoints());
+  const QString all =
+    bat_count::grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
   QString text = tr("%1 of %2 particles (quality %3)");
   if (vtkSMPropertyHelper(source, "Aborted").GetAsInt() != 0)
@@ -314,35 +340,44 @@ QString pqBATQualityWidget::textOfPending() const
   const auto all =
     static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
   const double share = std::min(1.0, std::max(0.0, this->Quality));
-  const double asked = std::min(all, std::ceil(share * all));
   const double budget = vtkSMUncheckedPropertyHelper(this->proxy(), "ParticleBudget").GetAsDouble();
-  const bool cut = budget > 0 && budget < asked;
-  const double count = cut ? budget : asked;
   const bool conditions = HasConditions(this->proxy());
+  const bool estimated = conditions && this->Matches->isKnown();
+  const double asked = std::min(all, std::ceil(share * all));
+  const pqBATCount count = estimated ? this->Matches->count() : pqBATCount{ asked, asked, asked };
   const double bytes = this->bytesOfPendingParticle();
-  QString text = conditions ? tr("Apply loads up to %1 of %2 particles, %3.")
-                            : tr("Apply loads %1 of %2 particles, %3.");
-  text = text.arg(Grouped(static_cast<long long>(count)), Grouped(static_cast<long long>(all)),
-    Memory(count * bytes));
-  if (cut)
+  const QString of = bat_count::grouped(all);
+  const QString memory = Memory(count.Likely * bytes);
+  const bool cut = budget > 0 && budget < count.Likely;
+  if (cut || (conditions && !estimated))
   {
-    text += "\n" +
-      tr("Without the budget: %1, %2.")
-        .arg(Grouped(static_cast<long long>(asked)), Memory(asked * bytes));
+    const double most = cut ? budget : asked;
+    const QString text = conditions ? tr("Apply loads up to %1 of %2 particles, %3.")
+                                    : tr("Apply loads %1 of %2 particles, %3.");
+    return text.arg(bat_count::grouped(most), of, Memory(most * bytes)) +
+      (cut ? "\n" + tr("Without the budget: %1, %2.").arg(count.text(), memory) : QString());
   }
-  return text;
+  if (count.isExact())
+  {
+    return tr("Apply loads %1 of %2 particles, %3.").arg(count.text(), of, memory);
+  }
+  const double most = budget > 0 ? std::min(budget, count.Most) : count.Most;
+  return tr("Apply loads %1 of %2 particles, %3 (at most %4).")
+    .arg(count.text(), of, memory, bat_count::grouped(most));
 }
 
 //-----------------------------------------------------------------------------
 QString pqBATQualityWidget::longestText()
 {
   // Of all steps so far: a series goes through files of different sizes, some may be damaged.
-  const long long now = vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType();
+  const auto now =
+    static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
   this->MostParticles = std::max(this->MostParticles, now);
-  const QString all = Grouped(this->MostParticles);
+  const QString all = bat_count::grouped(this->MostParticles);
   const QString memory = Memory(1000.0 * 1024.0 * 1024.0);
-  return tr("Apply loads up to %1 of %2 particles, %3.").arg(all, all, memory) + "\n" +
-    tr("Without the budget: %1, %2.").arg(all, memory);
+  const QString about = pqBATCount{ 0.0, this->MostParticles, this->MostParticles + 1.0 }.text();
+  return tr("Apply loads %1 of %2 particles, %3 (at most %4).").arg(about, all, memory, all) +
+    "\n" + tr("Without the budget: %1, %2.").arg(about, memory);
 }
 
 //-----------------------------------------------------------------------------

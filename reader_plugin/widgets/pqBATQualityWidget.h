@@ -7,13 +7,14 @@
 class QLabel;
 class QLineEdit;
 class QSlider;
+class pqBATMatchEstimate;
 class pqServerManagerModelItem;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
 /// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, Aborted, Error,
-/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox and AttributeRanges. Says what is loaded and, before
-/// Apply, what would be: how many particles and how much memory. What it says always takes the same
-/// room.
+/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and MatchEstimate. Says
+/// what is loaded and, before Apply, what would be: how many particles, as the index and a sample
+/// tell, and how much memory. What it says always takes the same room.
 class pqBATQualityWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -41,6 +42,7 @@ private Q_SLOTS:
 
 protected:
   void resizeEvent(QResizeEvent*) override;
+  void showEvent(QShowEvent*) override;
 
 private:
   Q_DISABLE_COPY(pqBATQualityWidget)
@@ -48,6 +50,7 @@ private:
   void showQuality();
   void updateInformation();
   void updateText();
+  void estimate();
   void updateHeight();
   bool isApplied() const;
   QString textOfError() const;
@@ -58,7 +61,8 @@ private:
 
   double Quality = 1.0;
   bool Loaded = false;         ///< what is loaded is what the panel says
-  long long MostParticles = 0; ///< of a file
+  double MostParticles = 0.0; ///< of a file
+  pqBATMatchEstimate* Matches; ///< what the panel says now
   QSlider* Slider;
   QLineEdit* Number;
   QLabel* Count;

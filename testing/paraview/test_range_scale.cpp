@@ -1,4 +1,5 @@
-// The numbers that places on a slider stand for.
+// The numbers that places on a slider stand for, and numbers of particles as texts.
+#include "pqBATCount.h"
 #include "pqBATRangeScale.h"
 
 #include <QRegularExpression>
@@ -198,4 +199,20 @@ TEST(RangeScale, the_end_of_the_axis_is_no_limit)
   const pqBATRangeScale kinds("1", "2", histogram(1, 2, true));
   EXPECT_EQ(kinds.lowerLimit(kinds.text(0.3)), "");
   EXPECT_EQ(kinds.lowerLimit(kinds.text(0.9)), "2");
+}
+
+TEST(Count, is_exact_or_about_and_never_beyond_its_bounds)
+{
+  const auto text = [](double least, double likely, double most) {
+    return pqBATCount{ least, likely, most }.text().toStdString();
+  };
+  EXPECT_EQ(text(0, 0, 0), "0");
+  EXPECT_EQ(text(1234567, 1234567, 1234567), "1,234,567");
+  EXPECT_EQ(text(1000, 1234567, 3000000), "about 1,230,000");
+  EXPECT_EQ(text(1000, 143900, 207321), "about 144,000");
+  EXPECT_EQ(text(0, 999.6, 2000), "about 1,000");
+  EXPECT_EQ(text(0, 7, 2000), "about 7");
+  EXPECT_EQ(text(0, 0, 2000), "hardly any");
+  EXPECT_EQ(text(1234, 1234, 1300), "about 1,234");
+  EXPECT_EQ(text(1200, 1236, 1236), "about 1,236");
 }

@@ -15,6 +15,15 @@ assert len(os.listdir(at("leaves.bat.leaves"))) > 2
 grains = cloud(2000)
 add_arrays(grains.GetPointData(), {"Radius": np.full(2000, 0.02)})
 SaveData(at("grains.bat"), producer(grains))
+
+# A series whose kinds are 1 and 3, then also 5, then too many for check boxes.
+for step, kinds in enumerate(([1, 3], [1, 3, 5], range(40))):
+    particles = cloud(3000, seed=step)
+    add_arrays(particles.GetPointData(), {"kind": np.resize(kinds, 3000).astype("i4")})
+    SaveData(at("kinds_%d.bat" % step), producer(particles))
+with open(at("kinds.bat.series"), "w") as series:
+    json.dump({"file-series-version": "1.0",
+               "files": [{"name": "kinds_%d.bat" % step, "time": step} for step in range(3)]}, series)
 shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))
 
 # A series of four steps, and the temporary of a fifth.

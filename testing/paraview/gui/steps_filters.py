@@ -40,3 +40,24 @@ def check_frustum():
     reader = GetActiveSource()
     expect(reader.IdsMode, "Only These", "IdsMode")
     expect(ids(reader), kept[0], "what was in the frustum")
+
+
+def color_by_kind():
+    reader = GetActiveSource()
+    ColorBy(GetDisplayProperties(reader), ("POINTS", "kind"))
+    Render()
+
+
+def check_kinds(*wanted):
+    """Of the particles that are loaded."""
+    found = fetch(GetActiveSource()).GetPointData().GetArray("kind")
+    expect(sorted(set(vtk_to_numpy(found))), sorted(wanted), "kinds")
+    return len(vtk_to_numpy(found))
+
+
+def set_ranges(*texts):
+    GetActiveSource().AttributeRanges = list(texts)
+
+
+def check_ranges(*texts):
+    expect(list(GetActiveSource().AttributeRanges), list(texts), "AttributeRanges")

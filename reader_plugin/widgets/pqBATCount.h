@@ -1,0 +1,25 @@
+// A number of particles that is known, or about known, as the panel says it.
+#ifndef pqBATCount_h
+#define pqBATCount_h
+
+#include <QString>
+
+struct pqBATCount
+{
+  double Least = 0.0;
+  double Likely = 0.0;
+  double Most = 0.0;
+
+  bool isExact() const { return this->Least == this->Most; }
+  /// "1,955" if it is exact; else "about 43,100", of which three digits are meant, or "hardly any"
+  /// where a sample has found none.
+  QString text() const;
+};
+
+namespace bat_count
+{
+/// With commas.
+QString grouped(double number);
+}
+
+#endif

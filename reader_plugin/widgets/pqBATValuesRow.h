@@ -1,0 +1,83 @@
+// One filter of the reader's panel: an attribute with few values, each with a check box.
+#ifndef pqBATValuesRow_h
+#define pqBATValuesRow_h
+
+#include "pqBATCount.h"
+
+#include <QColor>
+#include <QList>
+#include <QMap>
+#include <QPointer>
+#include <QString>
+#include <QStringList>
+#include <QVariant>
+#include <QWidget>
+
+class QCheckBox;
+class QGridLayout;
+class QLabel;
+class pqPipelineSource;
+
+/// A value of an integer attribute in the present file, and how many particles have it.
+struct pqBATValueCount
+{
+  QString Value;
+  pqBATCount Count;
+};
+
+/// What is not checked is left out: in the property it is a negated range, so that a value that
+/// another file of the series has besides is shown. Ranges that scripts have set check what they
+/// let through, and stay as they are until a box is clicked.
+class pqBATValuesRow : public QWidget
+{
+  Q_OBJECT
+  typedef QWidget Superclass;
+
+public:
+  /// Colours are those that the active view draws `source` with, if it does so by this attribute.
+  pqBATValuesRow(const QString& target, pqPipelineSource* source, QWidget* parent = nullptr);
+  ~pqBATValuesRow() override;
+
+  const QString& target() const { return this->Target; }
+  /// What the present file has. Values of other files stay, and are in none of it.
+  void setValues(const QList<pqBATValueCount>& values);
+  /// Values of all files so far.
+  QStringList values() const;
+  /// Triples of target, with "!" before it if negated, minimum and maximum.
+  QList<QVariant> ranges() const { return this->Ranges; }
+  /// Such triples, all of this target.
+  void setRanges(const QList<QVariant>& ranges);
+  bool isActive() const { return !this->Ranges.isEmpty(); }
+
+Q_SIGNALS:
+  void rangesChanged();
+  /// The boxes take another number of lines.
+  void heightChanged();
+
+protected:
+  void resizeEvent(QResizeEvent*) override;
+  void contextMenuEvent(QContextMenuEvent*) override;
+  bool event(QEvent*) override;
+
+private:
+  Q_DISABLE_COPY(pqBATValuesRow)
+
+  void addBox(const QString& value);
+  void arrangeBoxes();
+  void checkBoxes();
+  void checkAll(bool checked);
+  void takeBoxes();
+  void showColors();
+
+  QString Target;
+  QPointer<pqPipelineSource> Source;
+  QList<QVariant> Ranges;
+  QStringList Order; ///< ascending
+  QMap<QString, QCheckBox*> Boxes;
+  QMap<QString, QColor> Colors; ///< that are shown
+  QLabel* Name;
+  QGridLayout* Grid;
+  int Columns = 0;
+};
+
+#endif
