@@ -46,11 +46,10 @@ QString ParentTarget(const QString& target)
 }
 
 // Names of widgets in recorded tests are parts of paths.
-QString ObjectName(const QString& target, int count)
+QString ObjectName(const QString& target)
 {
   QString name = target;
-  name.replace(QRegularExpression("[^A-Za-z0-9_]+"), "_");
-  return count == 0 ? "Range_" + name : QString("Range_%1_%2").arg(name).arg(count + 1);
+  return name.replace(QRegularExpression("[^A-Za-z0-9_]+"), "_");
 }
 
 pqBATHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t first)
@@ -236,7 +235,8 @@ pqBATRangeRow* pqBATAttributeRangesWidget::addRow(const QString& target)
   const bool isComponent = !above.isEmpty() && !this->rowsOf(above).isEmpty();
   const QString label = this->isVector(target) ? tr("%1 (magnitude)").arg(target) : target;
   auto* row = new pqBATRangeRow(target, label, others == 0, this->Table->widget());
-  row->setObjectName(ObjectName(target, others));
+  row->setObjectName(
+    "Range_" + ObjectName(target) + (others == 0 ? QString() : QString("_%1").arg(others + 1)));
   row->setIndented(isComponent);
 
   int index = this->Rows.size();
@@ -442,19 +442,20 @@ void pqBATAttributeRangesWidget::updateValues()
     }
     row->setValues(found.take(row->target()));
   }
-  for (auto one = found.begin(); one != found.end(); ++one)
+  for (int i = 0; i + 2 < this->Info.size(); i += 3)
   {
-    if (this->TooMany.contains(one.key()))
+    const QString& target = this->Info[i];
+    if (!found.contains(target) || this->TooMany.contains(target))
     {
       continue;
     }
-    for (pqBATRangeRow* row : this->rowsOf(one.key()))
+    for (pqBATRangeRow* row : this->rowsOf(target))
     {
       this->removeRow(row);
     }
-    auto* row = new pqBATValuesRow(one.key(), this->source(), this->Table->widget());
-    row->setObjectName(ObjectName(one.key(), 0).replace("Range_", "Values_"));
-    row->setValues(one.value());
+    auto* row = new pqBATValuesRow(target, this->source(), this->Table->widget());
+    row->setObjectName("Values_" + ObjectName(target));
+    row->setValues(found[target]);
     this->Values.append(row);
     this->ValuesLayout->addWidget(row);
     QObject::connect(

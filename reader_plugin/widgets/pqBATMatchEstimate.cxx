@@ -1,6 +1,9 @@
 #include "pqBATMatchEstimate.h"
 
+#include "pqApplicationCore.h"
 #include "pqSMAdaptor.h"
+#include "pqServer.h"
+#include "pqServerManagerModel.h"
 
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
@@ -77,6 +80,17 @@ vtkSMProxy* pqBATMatchEstimate::other()
 //-----------------------------------------------------------------------------
 void pqBATMatchEstimate::ask()
 {
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  pqServer* server = this->Reader ? model->findServer(this->Reader->GetSession()) : nullptr;
+  if (!server)
+  {
+    return;
+  }
+  if (server->isProgressPending())
+  {
+    this->Soon.start();
+    return;
+  }
   vtkSMProxy* asked = this->other();
   vtkSMProperty* file = this->Reader->GetProperty("FileNameInfo");
   if (!asked || !file)

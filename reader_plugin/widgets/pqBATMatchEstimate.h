@@ -5,6 +5,7 @@
 #include "pqBATCount.h"
 
 #include "vtkSmartPointer.h"
+#include "vtkWeakPointer.h"
 
 #include <QObject>
 #include <QTimer>
@@ -42,7 +43,7 @@ private:
   void ask();
   vtkSMProxy* other();
 
-  vtkSMProxy* Reader;
+  vtkWeakPointer<vtkSMProxy> Reader;
   vtkSmartPointer<vtkSMProxy> Other;
   QTimer Soon;
   bool Known = false;
