@@ -456,7 +456,7 @@ Deviation deviation(const fs::path& path, const std::vector<bat::Query>& queries
 
 TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
 {
-  constexpr std::uint64_t particles = 300000;
+  constexpr std::uint64_t particles = 200000;
   for (const bool even : { true, false })
   {
     const std::uint64_t seed = even ? 11 : 12;
@@ -468,7 +468,7 @@ TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
     const bat::File file = bat::File::open(path);
     const brute_force::Table table = brute_force::read_all(file);
     clouds::Random random(seed);
-    const std::vector<bat::Query> queries = queries_of(table, *file.bounds(), random, 24);
+    const std::vector<bat::Query> queries = queries_of(table, *file.bounds(), random, 16);
     std::vector<std::uint64_t> counts;
     for (const bat::Query& query : queries)
     {
@@ -477,7 +477,7 @@ TEST(CountEstimates, bound_what_brute_force_counts_and_come_close_to_it)
     const Deviation one = deviation(path, queries, counts);
     EXPECT_LT(one.worst, 0.005) << "seed " << seed;
     EXPECT_GT(one.exact, 2); // both kinds are there
-    EXPECT_LT(one.exact, 24);
+    EXPECT_LT(one.exact, 16);
 
     // The same particles in leaf files, of which not all are opened. Qualities are of each.
     const fs::path many = folder / "many.bat";
@@ -523,7 +523,7 @@ TEST(CountEstimates, are_exact_without_conditions_and_of_what_no_particle_meets)
 
 TEST(CountEstimates, read_little_of_a_file)
 {
-  constexpr std::uint64_t particles = 3000000;
+  constexpr std::uint64_t particles = 1500000;
   clouds::Cloud cloud;
   clouds::Random random(5);
   cloud.set_positions(clouds::uniform_positions<double>(particles, random));
