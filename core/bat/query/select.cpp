@@ -527,7 +527,7 @@ std::vector<Piece> take_coarse(const LevelTable& levels, std::vector<Piece>& pie
     std::vector<Piece> behind;
     Cost with_level = cost;
     bool fits = true;
-    std::size_t count = coarse.size();
+    const std::size_t count = coarse.size();
     for (const Piece& piece : rest)
     {
       const std::uint64_t in_level =
@@ -563,7 +563,10 @@ std::vector<Piece> take_coarse(const LevelTable& levels, std::vector<Piece>& pie
 std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
 {
   const std::uint64_t particles = undecided_particles(pieces);
-  const std::uint64_t rows = cost.left() / kPageCost;
+  // A row may be in several pieces, and each of these on a page of its own or at the end of one.
+  const std::uint64_t pages_per_row =
+    2 + kInARow * pieces.size() / std::max<std::uint64_t>(particles, 1);
+  const std::uint64_t rows = cost.left() / (kPageCost * pages_per_row);
   std::vector<Piece> taken;
   if (rows == 0)
   {
@@ -602,6 +605,7 @@ std::vector<Piece> take_rows(const std::vector<Piece>& pieces, Cost& cost)
 
 std::uint64_t share_of(std::uint64_t count, std::uint64_t matches, std::uint64_t tested)
 {
+  // Of nothing, anything may be.
   const double share =
     tested == 0 ? 0.5 : static_cast<double>(matches) / static_cast<double>(tested);
   return std::min(
@@ -611,36 +615,32 @@ std::uint64_t share_of(std::uint64_t count, std::uint64_t matches, std::uint64_t
 CountEstimate estimate_count(
   const File::Impl& file, const Conditions& conditions, std::uint64_t sampled)
 {
+  const std::vector<Piece> pieces = find_pieces(file, conditions, { kMostBlocks, 2 * sampled });
+  std::vector<Piece> rest = undecided_pieces(pieces);
   CountEstimate estimate;
-  in_arena(0,
-    [&]
-    {
-      const std::vector<Piece> pieces = find_pieces(file, conditions, { kMostBlocks, 2 * sampled });
-      std::vector<Piece> rest = undecided_pieces(pieces);
-      for (const Piece& piece : pieces)
-      {
-        estimate.least += piece.undecided == 0 ? piece.span.count : 0;
-      }
-      Cost cost(widest_column(file, conditions), sampled);
-      std::uint64_t open = undecided_particles(rest);
-      std::uint64_t tested = 0;
-      std::uint64_t matches = 0;
-      const auto test = [&](std::vector<Piece> sample)
-      {
-        const std::uint64_t count = undecided_particles(sample);
-        tested += count;
-        open -= count;
-        matches += select_pieces(file, conditions, std::move(sample)).count;
-      };
-      test(take_coarse(file.schema.levels, rest, cost));
-      if (open != 0 && tested < kEnoughCoarse)
-      {
-        test(take_rows(rest, cost));
-      }
-      estimate.least += matches;
-      estimate.likely = estimate.least + share_of(open, matches, tested);
-      estimate.most = estimate.least + open;
-    });
+  for (const Piece& piece : pieces)
+  {
+    estimate.least += piece.undecided == 0 ? piece.span.count : 0;
+  }
+  Cost cost(widest_column(file, conditions), sampled);
+  std::uint64_t open = undecided_particles(rest);
+  std::uint64_t tested = 0;
+  std::uint64_t matches = 0;
+  const auto test = [&](std::vector<Piece> sample)
+  {
+    const std::uint64_t count = undecided_particles(sample);
+    tested += count;
+    open -= count;
+    matches += select_pieces(file, conditions, std::move(sample)).count;
+  };
+  test(take_coarse(file.schema.levels, rest, cost));
+  if (open != 0 && tested < kEnoughCoarse)
+  {
+    test(take_rows(rest, cost));
+  }
+  estimate.least += matches;
+  estimate.likely = estimate.least + share_of(open, matches, tested);
+  estimate.most = estimate.least + open;
   return estimate;
 }
 

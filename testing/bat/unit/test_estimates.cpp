@@ -526,10 +526,17 @@ TEST(CountEstimates, read_little_of_a_file)
   constexpr std::uint64_t particles = 1500000;
   clouds::Cloud cloud;
   clouds::Random random(5);
-  cloud.set_positions(clouds::uniform_positions<double>(particles, random));
+  const auto p = clouds::uniform_positions<double>(particles, random);
+  cloud.set_positions(p);
   std::vector<double> noise(particles);
-  std::generate(noise.begin(), noise.end(), [&] { return clouds::normal(random); });
+  std::vector<double> tilted(particles); // the more above 0, the larger x
+  for (std::size_t i = 0; i != particles; ++i)
+  {
+    noise[i] = clouds::normal(random);
+    tilted[i] = noise[i] + 6 * (p[3 * i] - 0.5);
+  }
   cloud.add("noise", bat::ScalarType::Float64, noise);
+  cloud.add("tilted", bat::ScalarType::Float64, tilted);
   TempDir folder;
   const fs::path path = folder / "large.bat";
   bat::write_file(path, cloud.view());
@@ -541,6 +548,16 @@ TEST(CountEstimates, read_little_of_a_file)
   const std::uint64_t count = bat::Dataset::open(path).select(query).count;
   EXPECT_NEAR(static_cast<double>(estimate.likely), static_cast<double>(count), 0.02 * particles);
   EXPECT_LT(asked.bytes_read(), asked.data_bytes() / 10);
+
+  // The coarse particles of a thin sheet are few: others from all over it tell of it.
+  query.box = bat::Box{ { 0, 0, 0.5 }, { 1, 1, 0.52 } };
+  query.ranges[0].attribute = "tilted";
+  const bat::Dataset again = bat::Dataset::open(path);
+  const bat::CountEstimate sheet = again.estimate_count(query);
+  EXPECT_FALSE(sheet.exact());
+  const auto wanted = static_cast<double>(bat::Dataset::open(path).select(query).count);
+  EXPECT_NEAR(static_cast<double>(sheet.likely), wanted, 0.1 * wanted);
+  EXPECT_LT(again.bytes_read(), again.data_bytes() / 5);
 }
 
 TEST(FewValues, are_those_of_an_integer_attribute_with_their_counts)
