@@ -273,6 +273,8 @@ void pqBATValuesRow::showColors()
       this->Colors[value] = color;
       this->Boxes[value]->setIcon(IconOf(color));
     }
+    this->Boxes[value]->setAccessibleDescription(
+      colors ? tr("drawn in %1").arg(color.name()) : QString());
   }
 }
 

@@ -45,6 +45,9 @@ def check_frustum():
 def color_by_kind():
     reader = GetActiveSource()
     ColorBy(GetDisplayProperties(reader), ("POINTS", "kind"))
+    colors = GetColorTransferFunction("kind")
+    colors.AutomaticRescaleRangeMode = "Never"
+    colors.RGBPoints = [1, 1, 0, 0, 5, 0, 0, 1]  # value, red, green, blue
     Render()
 
 
