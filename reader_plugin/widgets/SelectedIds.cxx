@@ -1,5 +1,12 @@
 #include "SelectedIds.h"
 
+#include "pqApplicationCore.h"
+#include "pqOutputPort.h"
+#include "pqPVApplicationCore.h"
+#include "pqPipelineSource.h"
+#include "pqSelectionManager.h"
+#include "pqServerManagerModel.h"
+
 #include "vtkAlgorithm.h"
 #include "vtkDataArray.h"
 #include "vtkDataSet.h"
@@ -27,6 +34,9 @@ namespace
 // More are no list for a panel and a state file; a range or a box says it better.
 constexpr long long MostSelected = 100000;
 
+constexpr char NoFilter[] = "This ParaView has no filter ExtractSelection.";
+constexpr char NoneSelected[] = "No particle is selected.";
+
 QString Translated(const char* text)
 {
   return QCoreApplication::translate("pqBATIdsWidget", text);
@@ -42,6 +52,20 @@ vtkSmartPointer<vtkSMSourceProxy> NewFilter(vtkSMSourceProxy* input, const char*
     vtkSMPropertyHelper(filter, "Input").Set(input, 0);
   }
   return filter;
+}
+
+// The points of the source that match the selection. Null if ParaView has no such filter.
+vtkSmartPointer<vtkSMSourceProxy> Extracted(
+  vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort)
+{
+  auto extract = NewFilter(source, "ExtractSelection");
+  if (extract)
+  {
+    vtkSMPropertyHelper(extract, "Selection").Set(selection, selectionPort);
+    extract->UpdateVTKObjects();
+    extract->UpdatePipeline();
+  }
+  return extract;
 }
 
 // What a long double holds exactly: any integer of 64 bits.
@@ -66,6 +90,51 @@ QString TextOfNumber(long double number, bool integers)
   return number < 0 ? QString::number(static_cast<qlonglong>(number))
                     : QString::number(static_cast<qulonglong>(number));
 }
+}
+
+//-----------------------------------------------------------------------------
+pqOutputPort* bat_selection::selectedPort(vtkSMProxy* proxy)
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  pqPipelineSource* source = model->findItem<pqPipelineSource*>(proxy);
+  pqOutputPort* port = source ? source->getOutputPort(0) : nullptr;
+  return port && port->getSelectionInput() ? port : nullptr;
+}
+
+//-----------------------------------------------------------------------------
+bat_selection::Box bat_selection::boxOf(pqOutputPort* port)
+{
+  Box box;
+  const auto extract =
+    Extracted(port->getSourceProxy(), port->getSelectionInput(), port->getSelectionInputPort());
+  if (!extract)
+  {
+    box.Error = Translated(NoFilter);
+    return box;
+  }
+  vtkPVDataInformation* found = extract->GetDataInformation(0);
+  found->GetBounds(box.Ends.data());
+  if (found->GetNumberOfPoints() == 0)
+  {
+    box.Error = Translated(NoneSelected);
+  }
+  else if (!(box.Ends[0] <= box.Ends[1] && box.Ends[2] <= box.Ends[3] &&
+             box.Ends[4] <= box.Ends[5]))
+  {
+    box.Error = Translated("No particle that is selected has a position.");
+  }
+  return box;
+}
+
+//-----------------------------------------------------------------------------
+void bat_selection::clear(pqOutputPort* port)
+{
+  pqPVApplicationCore* core = pqPVApplicationCore::instance();
+  if (core && core->selectionManager())
+  {
+    core->selectionManager()->clearSelection(port);
+  }
+  port->getSourceProxy()->CleanSelectionInputs(0);
 }
 
 //-----------------------------------------------------------------------------
@@ -104,19 +173,16 @@ bat_selection::Ids bat_selection::textOf(vtkDataArray* ids)
 bat_selection::Ids bat_selection::idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection,
   unsigned int selectionPort, const QString& attribute)
 {
-  const auto extract = NewFilter(source, "ExtractSelection");
+  const auto extract = Extracted(source, selection, selectionPort);
   if (!extract)
   {
-    return { QString(), Translated("This ParaView has no filter ExtractSelection.") };
+    return { QString(), Translated(NoFilter) };
   }
-  vtkSMPropertyHelper(extract, "Selection").Set(selection, selectionPort);
-  extract->UpdateVTKObjects();
-  extract->UpdatePipeline();
   vtkPVDataInformation* found = extract->GetDataInformation(0);
   const long long count = found->GetNumberOfPoints();
   if (count == 0)
   {
-    return { QString(), Translated("No particle is selected.") };
+    return { QString(), Translated(NoneSelected) };
   }
   if (count > MostSelected)
   {

@@ -1,10 +1,14 @@
-// The ids of what is selected in ParaView.
+// The ids and the box of what is selected in ParaView.
 #ifndef SelectedIds_h
 #define SelectedIds_h
 
 #include <QString>
 
+#include <array>
+
+class pqOutputPort;
 class vtkDataArray;
+class vtkSMProxy;
 class vtkSMSourceProxy;
 
 namespace bat_selection
@@ -14,6 +18,21 @@ struct Ids
   QString Text;  ///< as the property Ids takes it
   QString Error; ///< why there is none; empty if nothing is wrong
 };
+
+struct Box
+{
+  std::array<double, 6> Ends{}; ///< x min, x max, y min, y max, z min, z max
+  QString Error;                ///< why there is none; empty if nothing is wrong
+};
+
+/// The output of the source if there is a selection of it, else null.
+pqOutputPort* selectedPort(vtkSMProxy* source);
+
+/// The smallest closed box with all points that match the selection of a port, on all processes.
+Box boxOf(pqOutputPort* port);
+
+/// A selection says which points of the present output are meant; of the next, it would be others.
+void clear(pqOutputPort* port);
 
 /// Of the points of the source that match the selection, on all processes.
 Ids idsOf(vtkSMSourceProxy* source, vtkSMSourceProxy* selection, unsigned int selectionPort,

@@ -1,8 +1,15 @@
 #include "pqBATBoxWidget.h"
 
+#include "DataInView.h"
+#include "SelectedIds.h"
 #include "pqBATNumberEdit.h"
 #include "pqBATRangeScale.h"
 
+#include "pqCoreUtilities.h"
+#include "pqView.h"
+
+#include "vtkCommand.h"
+#include "vtkSMNewWidgetRepresentationProxy.h"
 #include "vtkSMPropertyGroup.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
@@ -12,8 +19,8 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
-#include <QPushButton>
-#include <QSignalBlocker>
+#include <QMessageBox>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -25,12 +32,21 @@ namespace
 // Of the longest side of the data: as thin as a flat box is drawn, and as fine as dragging is.
 constexpr double ThinnestShare = 1e-3;
 constexpr double FinestShare = 1e-4;
+
+QToolButton* NewButton(const char* name, const QString& text, const QString& help, QWidget* parent)
+{
+  auto* button = new QToolButton(parent);
+  button->setObjectName(name);
+  button->setText(text);
+  button->setToolTip(help);
+  return button;
+}
 }
 
 //-----------------------------------------------------------------------------
 pqBATBoxWidget::pqBATBoxWidget(
   vtkSMProxy* smproxy, vtkSMPropertyGroup* smgroup, QWidget* parentWidget)
-  : Superclass("representations", "BoxWidgetRepresentation", smproxy, smgroup, parentWidget)
+  : Superclass("BoxWidgetRepresentation", smproxy, smgroup, parentWidget)
 {
   this->setShowLabel(false);
   this->Use = new QCheckBox(tr("Only inside a box"), this);
@@ -61,16 +77,21 @@ pqBATBoxWidget::pqBATBoxWidget(
   grid->setColumnStretch(2, 1);
   this->Show = new QCheckBox(tr("Show box"), this->Numbers);
   this->Show->setObjectName("ShowBox");
-  this->Show->setToolTip(
-    tr("Show the box in the 3D view: drag its faces, or the ball in its middle"));
   this->Show->setChecked(true);
-  auto* reset = new QPushButton(tr("Reset to Data Bounds"), this->Numbers);
-  reset->setObjectName("ResetBox");
-  reset->setToolTip(tr("Make the box that of all particles"));
+  auto* all =
+    NewButton("ResetBox", tr("All"), tr("Make it the box of all particles"), this->Numbers);
+  this->Selection = NewButton("BoxOfSelection", tr("Selection"),
+    tr("Make it the box of the particles that are selected"), this->Numbers);
+  this->View = NewButton("BoxOfView", tr("View"),
+    tr("Make it the box of what is in view of the box of all particles"), this->Numbers);
   auto* line = new QHBoxLayout;
+  line->setSpacing(2);
   line->addWidget(this->Show);
   line->addStretch(1);
-  line->addWidget(reset);
+  line->addWidget(new QLabel(tr("Fit to"), this->Numbers));
+  line->addWidget(all);
+  line->addWidget(this->Selection);
+  line->addWidget(this->View);
   grid->addLayout(line, 3, 0, 1, 3);
 
   auto* layout = new QVBoxLayout(this);
@@ -90,7 +111,14 @@ pqBATBoxWidget::pqBATBoxWidget(
 
   this->connect(this->Use, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
   this->connect(this->Show, SIGNAL(toggled(bool)), SLOT(updateVisibility()));
-  this->connect(reset, SIGNAL(clicked()), SLOT(resetBox()));
+  this->connect(all, SIGNAL(clicked()), SLOT(fitToAll()));
+  this->connect(this->Selection, SIGNAL(clicked()), SLOT(fitToSelection()));
+  this->connect(this->View, SIGNAL(clicked()), SLOT(fitToView()));
+  this->connect(this, SIGNAL(viewChanged(pqView*)), SLOT(viewSwitched()));
+  this->connect(this, SIGNAL(inPlaceChanged(bool)), SLOT(showInPlace(bool)));
+  // Also what a script selects, of which ParaView's selection manager knows nothing.
+  pqCoreUtilities::connect(
+    smproxy, vtkCommand::SelectionChangedEvent, this, SLOT(selectionChanged()));
   this->connect(this, SIGNAL(interaction()), SLOT(boxDragged()));
   this->connect(this, SIGNAL(endInteraction()), SLOT(boxDragged()));
 
@@ -98,6 +126,9 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->addPropertyLink(
     this->Use, "checked", SIGNAL(toggled(bool)), smproxy->GetProperty("UseBox"));
   this->showNumbers();
+  this->showInPlace(true);
+  this->selectionChanged();
+  this->viewSwitched();
   this->updateVisibility();
 }
 
@@ -159,22 +190,10 @@ void pqBATBoxWidget::numberEdited()
 }
 
 //-----------------------------------------------------------------------------
-pqBATBoxWidget::Ends pqBATBoxWidget::dataBox() const
-{
-  Ends data{ { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 } };
-  if (vtkSMProperty* bounds = this->proxy()->GetProperty("Bounds"))
-  {
-    this->proxy()->UpdatePropertyInformation(bounds);
-    vtkSMPropertyHelper(bounds).Get(data.data(), 6);
-  }
-  return data;
-}
-
-//-----------------------------------------------------------------------------
-void pqBATBoxWidget::resetBox()
+void pqBATBoxWidget::takeBox(const Ends& box)
 {
   QList<QVariant> values;
-  for (const double end : this->dataBox())
+  for (const double end : box)
   {
     values << end;
   }
@@ -182,11 +201,70 @@ void pqBATBoxWidget::resetBox()
 }
 
 //-----------------------------------------------------------------------------
+void pqBATBoxWidget::fitToAll()
+{
+  this->takeBox(bat_view::dataBox(this->proxy()));
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::fitToSelection()
+{
+  pqOutputPort* port = bat_selection::selectedPort(this->proxy());
+  if (!port)
+  {
+    return;
+  }
+  const bat_selection::Box box = bat_selection::boxOf(port);
+  if (!box.Error.isEmpty())
+  {
+    QMessageBox::warning(this, tr("Box of the selection"), box.Error);
+    return;
+  }
+  this->takeBox(box.Ends);
+  bat_selection::clear(port);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::fitToView()
+{
+  const auto box =
+    bat_view::boxInView(this->view(), this->proxy(), bat_view::dataBox(this->proxy()));
+  if (!box)
+  {
+    QMessageBox::warning(
+      this, tr("Box of what is in view"), tr("Nothing of the box of all particles is in view."));
+    return;
+  }
+  this->takeBox(*box);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::selectionChanged()
+{
+  this->Selection->setEnabled(bat_selection::selectedPort(this->proxy()) != nullptr);
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::viewSwitched()
+{
+  this->View->setEnabled(bat_view::is3D(this->view()));
+}
+
+//-----------------------------------------------------------------------------
+void pqBATBoxWidget::showInPlace(bool inPlace)
+{
+  this->Show->setEnabled(inPlace);
+  this->Show->setToolTip(inPlace
+      ? tr("Show the box in the 3D view: drag its faces, or the ball in its middle")
+      : tr("This view draws the particles moved, turned or scaled: the box is elsewhere"));
+}
+
+//-----------------------------------------------------------------------------
 // The box, with what cannot be drawn made drawable: ends that are infinite or the wrong way round,
 // and sides without length.
 pqBATBoxWidget::Ends pqBATBoxWidget::drawnBox() const
 {
-  const Ends data = this->dataBox();
+  const Ends data = bat_view::dataBox(this->proxy());
   double longest = 0.0;
   for (std::size_t i = 0; i < 6; i += 2)
   {

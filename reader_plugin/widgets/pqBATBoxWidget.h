@@ -2,7 +2,7 @@
 #ifndef pqBATBoxWidget_h
 #define pqBATBoxWidget_h
 
-#include "pqInteractivePropertyWidget.h"
+#include "pqBATHandles.h"
 
 #include <QList>
 #include <QVariant>
@@ -10,16 +10,18 @@
 #include <array>
 
 class QCheckBox;
+class QToolButton;
 class pqBATNumberEdit;
 
 /// Panel widget "bat_box" for a group with the properties UseBox and Box (x min, x max, y min, y
 /// max, z min, z max) of a proxy that also has the property Bounds, the box of the data. What was
-/// not dragged keeps its digits.
-class pqBATBoxWidget : public pqInteractivePropertyWidget
+/// not dragged keeps its digits. Buttons make it the box of all particles, of those that are
+/// selected, or of what is in view.
+class pqBATBoxWidget : public pqBATHandles
 {
   Q_OBJECT
   Q_PROPERTY(QList<QVariant> box READ box WRITE setBox NOTIFY boxChanged)
-  typedef pqInteractivePropertyWidget Superclass;
+  typedef pqBATHandles Superclass;
 
 public:
   pqBATBoxWidget(vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent = nullptr);
@@ -41,14 +43,19 @@ protected Q_SLOTS:
 private Q_SLOTS:
   void boxDragged();
   void numberEdited();
-  void resetBox();
+  void fitToAll();
+  void fitToSelection();
+  void fitToView();
+  void selectionChanged();
+  void showInPlace(bool inPlace);
   void updateVisibility();
+  void viewSwitched();
 
 private:
   Q_DISABLE_COPY(pqBATBoxWidget)
   using Ends = std::array<double, 6>;
 
-  Ends dataBox() const;
+  void takeBox(const Ends& box);
   Ends drawnBox() const;
   void showNumbers();
 
@@ -57,6 +64,8 @@ private:
   bool Dragging = false;
   QCheckBox* Use;
   QCheckBox* Show;
+  QToolButton* Selection;
+  QToolButton* View;
   QWidget* Numbers;
   std::array<pqBATNumberEdit*, 6> Edits;
 };

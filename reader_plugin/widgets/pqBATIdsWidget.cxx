@@ -2,14 +2,9 @@
 
 #include "SelectedIds.h"
 
-#include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
 #include "pqOutputPort.h"
-#include "pqPVApplicationCore.h"
-#include "pqPipelineSource.h"
-#include "pqSelectionManager.h"
-#include "pqServerManagerModel.h"
 
 #include "vtkBATReader.h"
 #include "vtkCommand.h"
@@ -82,18 +77,9 @@ void pqBATIdsWidget::check(const QString& text)
 }
 
 //-----------------------------------------------------------------------------
-pqOutputPort* pqBATIdsWidget::selectedPort() const
-{
-  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
-  pqOutputPort* port = source ? source->getOutputPort(0) : nullptr;
-  return port && port->getSelectionInput() ? port : nullptr;
-}
-
-//-----------------------------------------------------------------------------
 void pqBATIdsWidget::selectionChanged()
 {
-  const bool selected = this->selectedPort() != nullptr;
+  const bool selected = bat_selection::selectedPort(this->proxy()) != nullptr;
   this->Only->setEnabled(selected);
   this->Hide->setEnabled(selected);
 }
@@ -101,7 +87,7 @@ void pqBATIdsWidget::selectionChanged()
 //-----------------------------------------------------------------------------
 void pqBATIdsWidget::takeSelection(bool hide)
 {
-  pqOutputPort* port = this->selectedPort();
+  pqOutputPort* port = bat_selection::selectedPort(this->proxy());
   if (!port)
   {
     return;
@@ -121,11 +107,5 @@ void pqBATIdsWidget::takeSelection(bool hide)
   const bool more = hide && mode.GetAsInt() == vtkBATReader::ALL_BUT_THESE && !before.isEmpty();
   mode.Set(hide ? vtkBATReader::ALL_BUT_THESE : vtkBATReader::ONLY_THESE);
   this->Ids->setTextAndResetCursor(more ? before + ", " + ids.Text : ids.Text);
-  // It says which points of the present output are selected; others will be in their places.
-  pqPVApplicationCore* core = pqPVApplicationCore::instance();
-  if (core && core->selectionManager())
-  {
-    core->selectionManager()->clearSelection(port);
-  }
-  source->CleanSelectionInputs(0);
+  bat_selection::clear(port);
 }

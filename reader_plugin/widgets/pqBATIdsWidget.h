@@ -6,7 +6,6 @@
 
 class QPushButton;
 class pqLineEdit;
-class pqOutputPort;
 
 /// A field for numbers and ranges, which is red and says why while the reader would refuse them,
 /// and buttons that make the ids of what is selected the only ones, or hide them.
@@ -27,7 +26,6 @@ private:
   Q_DISABLE_COPY(pqBATIdsWidget)
 
   void takeSelection(bool hide);
-  pqOutputPort* selectedPort() const;
 
   pqLineEdit* Ids;
   QPushButton* Only;

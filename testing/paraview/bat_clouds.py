@@ -12,6 +12,11 @@ def points(n, seed=1):
     return np.random.default_rng(seed).random((n, 3)).astype("f4")
 
 
+def far_points(n, seed=1):
+    """Of a flat piece of space, far from the origin, in float64: in float32 they would be other numbers."""
+    return 1e6 * np.array([1.0, -2.0, 3.0]) + np.random.default_rng(seed).random((n, 3)) * np.array([2.0, 1.0, 0.25])
+
+
 def arrays(n, seed=1, first=0):
     random = np.random.default_rng(seed + 100)
     return {

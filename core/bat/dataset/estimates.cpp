@@ -1,6 +1,6 @@
 // What the indices say of a query before it is asked.
 
-#include "arena.hpp"
+#include "common/arena.hpp"
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"
 #include "bat/dataset/dataset_impl.hpp"

@@ -24,6 +24,12 @@ for step, kinds in enumerate(([1, 3], [1, 3, 5], range(40))):
 with open(at("kinds.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0",
                "files": [{"name": "kinds_%d.bat" % step, "time": step} for step in range(3)]}, series)
+
+far = cloud(20000)
+moved = vtkPoints()
+moved.SetData(numpy_to_vtk(far_points(20000), deep=True))
+far.SetPoints(moved)
+SaveData(at("far.bat"), producer(far))
 shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))
 
 # A series of four steps, and the temporary of a fifth.

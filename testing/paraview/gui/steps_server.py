@@ -35,6 +35,20 @@ def select_lightest():
     QuerySelect(QueryString="mass < 0.0001", FieldType="POINT")
 
 
+def select_heaviest():
+    QuerySelect(QueryString="mass > 0.99999", FieldType="POINT")
+
+
+def check_box_of_heaviest():
+    """The selected are on both ranks."""
+    mass, positions = arrays(N)["mass"], points(N)
+    heaviest = positions[mass > np.float32(0.99999)]
+    assert 2 < len(heaviest) < 20, len(heaviest)
+    lower, upper = heaviest.min(axis=0), heaviest.max(axis=0)
+    expect(np.array(GetActiveSource().Box), np.stack([lower, upper], axis=1).ravel().astype("f8"), "box")
+    check(mass[(mass >= 0.0001) & ((positions >= lower) & (positions <= upper)).all(axis=1)])
+
+
 def check_lightest_hidden():
     mass = arrays(N)["mass"]
     assert 20 < (mass < 0.0001).sum() < 200

@@ -1,0 +1,39 @@
+// What is dragged in the 3D view.
+#ifndef pqBATHandles_h
+#define pqBATHandles_h
+
+#include "pqInteractivePropertyWidget.h"
+
+class pqView;
+
+/// A 3D widget of ParaView for numbers in the coordinates of the data. It is away while the view
+/// draws the data moved, turned or scaled, since it would not be where they are.
+class pqBATHandles : public pqInteractivePropertyWidget
+{
+  Q_OBJECT
+  typedef pqInteractivePropertyWidget Superclass;
+
+public:
+  /// `name`: of a proxy in the group representations.
+  pqBATHandles(const char* name, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
+  ~pqBATHandles() override;
+
+  void setView(pqView* view) override;
+
+Q_SIGNALS:
+  /// Whether they can be in the view.
+  void inPlaceChanged(bool inPlace);
+
+protected Q_SLOTS:
+  void updateWidgetVisibility() override;
+
+private Q_SLOTS:
+  void viewChanges();
+
+private:
+  Q_DISABLE_COPY(pqBATHandles)
+
+  bool InPlace = true;
+};
+
+#endif
