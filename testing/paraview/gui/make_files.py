@@ -25,9 +25,10 @@ with open(at("kinds.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0",
                "files": [{"name": "kinds_%d.bat" % step, "time": step} for step in range(3)]}, series)
 
-far = cloud(20000)
+
+far = cloud(5000)
 moved = vtkPoints()
-moved.SetData(numpy_to_vtk(far_points(20000), deep=True))
+moved.SetData(numpy_to_vtk(far_points(5000), deep=True))
 far.SetPoints(moved)
 SaveData(at("far.bat"), producer(far))
 shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))

@@ -1,0 +1,63 @@
+// The region of the reader in the 3D view.
+#ifndef pqBATRegionHandles_h
+#define pqBATRegionHandles_h
+
+#include "DataInView.h"
+#include "pqBATHandles.h"
+
+#include <array>
+
+/// A region as the properties of the reader say it.
+struct pqBATRegion
+{
+  enum FormType
+  {
+    None,
+    Sphere,
+    Slab,
+    OrientedBox
+  };
+
+  int Form = None;
+  std::array<double, 3> Center{};
+  double Radius = 1.0;
+  std::array<double, 3> Normal{ { 0.0, 0.0, 1.0 } };
+  std::array<double, 2> Limits{ { 0.0, 1.0 } };
+  std::array<double, 3> HalfExtents{ { 1.0, 1.0, 1.0 } };
+  std::array<double, 3> Rotation{};
+
+  bool hasNormal() const;
+  /// Of the slab, in the units of its limits: the middle, or the end that is finite, or NaN.
+  double position() const;
+};
+
+/// One of ParaView's 3D widgets, for regions of one form. Where a region cannot be drawn, as an
+/// infinite one, something near it is.
+class pqBATRegionHandles : public pqBATHandles
+{
+  Q_OBJECT
+  typedef pqBATHandles Superclass;
+
+public:
+  static pqBATRegionHandles* New(
+    int form, vtkSMProxy* proxy, vtkSMPropertyGroup* group, QWidget* parent);
+  ~pqBATRegionHandles() override;
+
+  /// `data`: the box of all particles.
+  void show(const pqBATRegion& region, const bat_view::Ends& data);
+  /// The region that was shown last, with what has been dragged since; the rest keeps its digits.
+  virtual pqBATRegion dragged() = 0;
+
+protected:
+  using Superclass::Superclass;
+
+  double longestSide() const;
+
+  pqBATRegion Region;
+  bat_view::Ends Data{};
+
+private:
+  Q_DISABLE_COPY(pqBATRegionHandles)
+};
+
+#endif
