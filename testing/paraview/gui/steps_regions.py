@@ -233,7 +233,7 @@ def drag(start, end, button="Left"):
 
     event(places[0], "MouseMoveEvent")
     event(places[0], button + "ButtonPressEvent")
-    for share in np.linspace(0, 1, 8):
+    for share in np.linspace(0, 1, 4):
         event([int(round((1 - share) * a + share * b)) for a, b in zip(*places)], "MouseMoveEvent")
     event(places[1], button + "ButtonReleaseEvent")
 
