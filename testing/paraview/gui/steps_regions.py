@@ -180,6 +180,10 @@ def keep_slab():
     kept["middle"] = box.mean(axis=1) + (np.mean(reader.RegionLimits) - normal @ box.mean(axis=1)) * normal
 
 
+def set_auto_apply(on):
+    GetSettingsProxy("GeneralSettings").AutoApply = on
+
+
 # Handles in the view.
 
 
