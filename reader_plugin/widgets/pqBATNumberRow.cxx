@@ -5,6 +5,8 @@
 #include <QHBoxLayout>
 #include <QLocale>
 
+#include <cmath>
+
 //-----------------------------------------------------------------------------
 pqBATNumberRow::pqBATNumberRow(const QString& name, const QStringList& names, QWidget* parentWidget)
   : Superclass(parentWidget)
@@ -68,8 +70,10 @@ void pqBATNumberRow::showValues()
 {
   for (int i = 0; i < this->Edits.size(); ++i)
   {
-    this->Edits[i]->showNumber(
-      QString::number(this->Values[i].toDouble(), 'g', QLocale::FloatingPointShortest));
+    const double number = this->Values[i].toDouble();
+    this->Edits[i]->showNumber(std::isnan(number)
+        ? QString()
+        : QString::number(number, 'g', QLocale::FloatingPointShortest));
   }
 }
 

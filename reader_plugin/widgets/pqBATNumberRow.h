@@ -7,9 +7,11 @@
 #include <QVariant>
 #include <QWidget>
 
+#include <cstddef>
+
 class pqBATNumberEdit;
 
-/// Edits numbers beside each other. Each keeps all its digits.
+/// Edits numbers beside each other. Each keeps all its digits; NaN is shown as nothing.
 class pqBATNumberRow : public QWidget
 {
   Q_OBJECT

@@ -42,7 +42,7 @@ constexpr double AlmostAll = 0.999;
 
 double Rounded(double value, double finest)
 {
-  return bat_range::rounded(value, finest).toDouble();
+  return std::isfinite(value) ? bat_range::rounded(value, finest).toDouble() : value;
 }
 
 // 1, 2 or 5 times a power of ten, and not below.
@@ -521,6 +521,11 @@ void pqBATRegionWidget::moveSlab(double position)
 //-----------------------------------------------------------------------------
 void pqBATRegionWidget::sliderMoved(int place)
 {
+  const std::array<double, 2> ends = this->extent(this->region().Normal);
+  if (std::isfinite(this->Thickness) && this->Thickness >= AlmostAll * (ends[1] - ends[0]))
+  {
+    this->Thickness = RoundStep(ThinnerShare * (ends[1] - ends[0]));
+  }
   this->moveSlab((this->FirstStep + place) * this->Step);
 }
 
@@ -535,7 +540,9 @@ void pqBATRegionWidget::thicknessTyped()
 {
   pqBATRegion region = this->region();
   const double thickness = std::max(0.0, this->Thick->value());
-  const double position = std::isfinite(region.position()) ? region.position() : 0.0;
+  const std::array<double, 2> ends = this->extent(region.Normal);
+  const double position =
+    std::isfinite(region.position()) ? region.position() : 0.5 * (ends[0] + ends[1]);
   region.Limits = { { position - thickness / 2, position + thickness / 2 } };
   this->setRegion(region);
 }
