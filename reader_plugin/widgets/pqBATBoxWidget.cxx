@@ -358,6 +358,13 @@ void pqBATBoxWidget::updateVisibility()
 }
 
 //-----------------------------------------------------------------------------
+// A script that shows all 3D widgets does not mean a box that is not used.
+void pqBATBoxWidget::setWidgetVisible(bool visible)
+{
+  Superclass::setWidgetVisible(visible && this->Use->isChecked());
+}
+
+//-----------------------------------------------------------------------------
 // The superclass shows the box of every panel that comes up.
 void pqBATBoxWidget::showEvent(QShowEvent* event)
 {

@@ -33,6 +33,7 @@ public:
 
 public Q_SLOTS:
   void setBox(const QList<QVariant>& box);
+  void setWidgetVisible(bool visible) override;
 
 Q_SIGNALS:
   void boxChanged();

@@ -302,6 +302,7 @@ pqBATRegionHandles* pqBATRegionWidget::handles()
     handles->hide(); // it has nothing in the panel
     handles->show(this->region(), this->Data);
     this->connect(handles, SIGNAL(inPlaceChanged(bool)), SLOT(showInPlace(bool)));
+    this->connect(handles, SIGNAL(widgetVisibilityToggled(bool)), SLOT(handlesToggled(bool)));
     this->connect(handles, SIGNAL(interaction()), SLOT(dragged()));
     this->connect(handles, SIGNAL(endInteraction()), SLOT(dragEnded()));
     handles->setView(this->view());
@@ -353,12 +354,28 @@ void pqBATRegionWidget::updateVisibility()
   pqBATRegionHandles* present = this->handles();
   const bool visible = this->isVisible() && this->Show->isChecked() &&
     (form != pqBATRegion::Slab || this->region().hasNormal());
+  this->Toggling = true;
   for (pqBATRegionHandles* handles : this->Handles)
   {
     if (handles)
     {
       handles->setWidgetVisible(visible && handles == present);
     }
+  }
+  this->Toggling = false;
+}
+
+//-----------------------------------------------------------------------------
+// By a script: ShowInteractiveWidgets and HideInteractiveWidgets mean all that there are.
+void pqBATRegionWidget::handlesToggled(bool visible)
+{
+  if (!this->Toggling)
+  {
+    if (this->sender() == this->handles())
+    {
+      this->Show->setChecked(visible);
+    }
+    this->updateVisibility();
   }
 }
 

@@ -45,6 +45,7 @@ private Q_SLOTS:
   void dragged();
   void dragEnded();
   void fitToAll();
+  void handlesToggled(bool visible);
   void positionTyped();
   void thicknessTyped();
   void sliderMoved(int place);
@@ -68,6 +69,7 @@ private:
   vtkSMPropertyGroup* Group;
   bat_view::Ends Data{};
   bool Setting = false;  // several numbers, of which the last tells of all
+  bool Toggling = false; // the handles, by the panel
   bool Dragging = false; // the handles are where the numbers come from
   double Thickness = 0.0;
   double Step = 1.0;

@@ -187,19 +187,16 @@ def set_auto_apply(on):
 # Handles in the view.
 
 
-def widgets():
-    """Those of ParaView's 3D widgets that the panel has put into the view, by name."""
+def visible_widgets():
+    """Those of ParaView's 3D widgets that the panel has put into the view."""
     hidden = GetActiveView().SMProxy.GetProperty("HiddenRepresentations")
     proxies = [hidden.GetProxy(i) for i in range(hidden.GetNumberOfProxies())]
-    return {proxy.GetXMLName(): servermanager._getPyProxy(proxy) for proxy in proxies}
-
-
-def visible_widgets():
-    return {name for name, widget in widgets().items() if widget.Visibility}
+    return [proxy for proxy in proxies if servermanager._getPyProxy(proxy).Visibility]
 
 
 def expect_visible(*names):
-    expect(visible_widgets(), {name + "WidgetRepresentation" for name in names}, "widgets in the view")
+    expect([proxy.GetXMLName() for proxy in visible_widgets()],
+        [name + "WidgetRepresentation" for name in names], "widgets in the view")
 
 
 class Information:
@@ -216,7 +213,7 @@ class Information:
 
 def widget(name):
     expect_visible(name)
-    return Information(widgets()[name + "WidgetRepresentation"].SMProxy)
+    return Information(visible_widgets()[0])
 
 
 def in_pixels(point):
@@ -382,8 +379,11 @@ def check_hidden():
     SetActiveSource(reader)
     Render()
     expect_visible("Box")
+    HideInteractiveWidgets(reader)
+    expect_visible()
+    ShowInteractiveWidgets(reader)
+    expect_visible("Box")
     move_display(**MOVED)
-    kept["reader"] = reader
 
 
 def check_hidden_where_moved():
