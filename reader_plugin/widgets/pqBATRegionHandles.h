@@ -7,7 +7,7 @@
 
 #include <array>
 
-/// A region as the properties of the reader say it.
+/// The numbers of a region of any form, as the properties of the reader are.
 struct pqBATRegion
 {
   enum FormType
@@ -18,7 +18,6 @@ struct pqBATRegion
     OrientedBox
   };
 
-  int Form = None;
   std::array<double, 3> Center{};
   double Radius = 1.0;
   std::array<double, 3> Normal{ { 0.0, 0.0, 1.0 } };

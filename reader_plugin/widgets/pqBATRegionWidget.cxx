@@ -33,8 +33,10 @@ namespace
 {
 constexpr int SliderSteps = 200;
 constexpr int PageSteps = 10;
-// Of a step: what a slab that is moved is rounded to.
-constexpr double FinestOfStep = 1e-3;
+// Of a step, what a slab is rounded to: when it is moved, so that no noise is added to its numbers,
+// and when it is turned to where it has none that anybody knows.
+constexpr double FinestOfMoved = 1e-6;
+constexpr double FinestOfTurned = 1e-3;
 constexpr double FinestDirection = 1e-6;
 // A slab that is as thick as the data has nothing to be moved over.
 constexpr double ThinnerShare = 0.1;
@@ -83,6 +85,7 @@ pqBATRegionWidget::pqBATRegionWidget(
 {
   this->setShowLabel(false);
   this->Form->setObjectName("Form");
+  this->Form->setToolTip(getTooltip(smproxy->GetProperty("Region")));
   this->Slider->setObjectName("Slider");
   this->Slider->setAccessibleName(tr("Position"));
   this->Slider->setToolTip(tr("The middle of the slab, from one end of the data to the other"));
@@ -242,7 +245,6 @@ QWidget* pqBATRegionWidget::newDirections()
 pqBATRegion pqBATRegionWidget::region() const
 {
   pqBATRegion region;
-  region.Form = this->Form->currentIndex();
   region.Center = this->Center->get<Vector>();
   region.Radius = this->Radius->value();
   region.Normal = this->Normal->get<Vector>();
@@ -506,7 +508,7 @@ void pqBATRegionWidget::lookAlong(const Vector& direction)
     thickness = all > 0.0 ? RoundStep(ThinnerShare * all) : 0.0;
     position = std::round(position / step) * step;
   }
-  const double finest = FinestOfStep * step;
+  const double finest = FinestOfTurned * step;
   region.Normal = normal;
   region.Limits[0] = Rounded(position - thickness / 2, finest);
   region.Limits[1] = Rounded(position + thickness / 2, finest);
@@ -517,7 +519,7 @@ void pqBATRegionWidget::lookAlong(const Vector& direction)
 void pqBATRegionWidget::moveSlab(double position)
 {
   pqBATRegion region = this->region();
-  const double finest = FinestOfStep * this->Step;
+  const double finest = FinestOfMoved * this->Step;
   const double thickness = this->Thickness;
   if (std::isfinite(region.Limits[0]) && std::isfinite(region.Limits[1]))
   {
@@ -560,7 +562,9 @@ void pqBATRegionWidget::thicknessTyped()
   const std::array<double, 2> ends = this->extent(region.Normal);
   const double position =
     std::isfinite(region.position()) ? region.position() : 0.5 * (ends[0] + ends[1]);
-  region.Limits = { { position - thickness / 2, position + thickness / 2 } };
+  const double finest = FinestOfMoved * this->Step;
+  region.Limits = { { Rounded(position - thickness / 2, finest),
+    Rounded(position + thickness / 2, finest) } };
   this->setRegion(region);
 }
 
@@ -605,6 +609,6 @@ void pqBATRegionWidget::showSlab()
     this->Slider->setValue(
       static_cast<int>(std::min(std::max(place, 0.0), last - this->FirstStep)));
   }
-  this->Position->setValue(Rounded(position, FinestOfStep * this->Step));
-  this->Thick->setValue(Rounded(this->Thickness, FinestOfStep * this->Step));
+  this->Position->setValue(Rounded(position, FinestOfMoved * this->Step));
+  this->Thick->setValue(Rounded(this->Thickness, FinestOfMoved * this->Step));
 }
