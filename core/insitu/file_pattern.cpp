@@ -1,3 +1,5 @@
+// Names of files out of a pattern, a series and a step.
+
 #include "bat/insitu.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Writes a step after the other and keeps the list of them.
+
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
 #include "insitu/series_list.hpp"

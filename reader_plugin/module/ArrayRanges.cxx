@@ -17,8 +17,8 @@ namespace
 {
 constexpr double Infinite = std::numeric_limits<double>::infinity();
 
-// The range of what `at` gives; NaN compares as neither less nor greater. In lanes, because one minimum
-// at a time waits for the one before.
+// The range of what `at` gives; NaN compares as neither less nor greater. In lanes, because one
+// minimum at a time waits for the one before.
 template <typename T, typename At>
 std::array<T, 2> RangeOf(vtkIdType rows, const At& at)
 {
@@ -157,15 +157,14 @@ void bat_vtk::ArrayRanges::Store(vtkDataArray* array) const
     return;
   }
   vtkInformation* info = array->GetInformation();
-  const auto store = [](vtkInformation* to, vtkInformationDoubleVectorKey* key, double lower,
-                       double upper)
+  const auto store =
+    [](vtkInformation* to, vtkInformationDoubleVectorKey* key, double lower, double upper)
   {
     const double range[2] = { lower, upper };
     to->Set(key, range, 2);
   };
-  const auto storeAll =
-    [&](vtkInformationInformationVectorKey* key, vtkInformationDoubleVectorKey* normKey,
-      Range Ranges::*which)
+  const auto storeAll = [&](vtkInformationInformationVectorKey* key,
+                          vtkInformationDoubleVectorKey* normKey, Range Ranges::*which)
   {
     for (const Ranges& ranges : this->Components)
     {

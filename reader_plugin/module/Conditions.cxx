@@ -1,7 +1,5 @@
 #include "Conditions.h"
 
-#include "vtkBATReader.h"
-
 #include "bat/bat.hpp"
 
 #include <algorithm>
@@ -167,23 +165,6 @@ Vector Turned(Vector v, std::size_t axis, double degrees)
   a = first;
   return v;
 }
-
-Vector ToVector(const double* numbers)
-{
-  return { numbers[0], numbers[1], numbers[2] };
-}
-
-bat::OrientedBox ToOrientedBox(const Vector& center, const Vector& halfExtents, const Vector& turn)
-{
-  bat::OrientedBox box;
-  box.center = center;
-  box.half_extents = halfExtents;
-  for (Vector& axis : box.axes)
-  {
-    axis = Turned(Turned(Turned(axis, 1, turn[1]), 0, turn[0]), 2, turn[2]);
-  }
-  return box;
-}
 }
 
 //------------------------------------------------------------------------------
@@ -259,25 +240,15 @@ bat::AttributeValues bat_vtk::ParseIds(std::string text)
 }
 
 //------------------------------------------------------------------------------
-std::optional<bat::Shape> bat_vtk::RegionOf(vtkBATReader* reader)
+bat::OrientedBox bat_vtk::MakeOrientedBox(
+  const double center[3], const double halfExtents[3], const double rotation[3])
 {
-  const Vector center = ToVector(reader->GetRegionCenter());
-  bat::Shape shape;
-  shape.negated = reader->GetRegionOutside();
-  switch (reader->GetRegion())
+  bat::OrientedBox box;
+  std::copy_n(center, 3, box.center.begin());
+  std::copy_n(halfExtents, 3, box.half_extents.begin());
+  for (Vector& axis : box.axes)
   {
-    case vtkBATReader::SPHERE:
-      shape.form = bat::Sphere{ center, reader->GetRegionRadius() };
-      return shape;
-    case vtkBATReader::SLAB:
-      shape.form = bat::Slab{ ToVector(reader->GetRegionNormal()), reader->GetRegionLimits()[0],
-        reader->GetRegionLimits()[1] };
-      return shape;
-    case vtkBATReader::ORIENTED_BOX:
-      shape.form = ToOrientedBox(
-        center, ToVector(reader->GetRegionHalfExtents()), ToVector(reader->GetRegionRotation()));
-      return shape;
-    default:
-      return std::nullopt;
+    axis = Turned(Turned(Turned(axis, 1, rotation[1]), 0, rotation[0]), 2, rotation[2]);
   }
+  return box;
 }

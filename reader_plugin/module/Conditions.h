@@ -5,11 +5,8 @@
 #include "bat/dataset.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
-
-class vtkBATReader;
 
 namespace bat_vtk
 {
@@ -21,8 +18,9 @@ void AddRanges(const bat::Dataset& file, const std::vector<std::string>& texts, 
 /// Numbers and ranges as vtkBATReader::SetIds describes them. Throws bat::Error.
 bat::AttributeValues ParseIds(std::string text);
 
-/// The region of a reader. Empty if it has none.
-std::optional<bat::Shape> RegionOf(vtkBATReader* reader);
+/// A box whose axes are turned by degrees about x, y and z, as vtkBATReader::SetRegion describes.
+bat::OrientedBox MakeOrientedBox(
+  const double center[3], const double halfExtents[3], const double rotation[3]);
 }
 
 #endif

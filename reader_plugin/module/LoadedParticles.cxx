@@ -1,6 +1,6 @@
 #include "LoadedParticles.h"
 
-#include "BATToVTK.h"
+#include "ParticleArrays.h"
 #include "vtkBATArrays.h"
 
 #include "vtkDataArray.h"

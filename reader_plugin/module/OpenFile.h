@@ -16,7 +16,8 @@
 
 namespace bat_vtk
 {
-/// Tells one state of a file on disk from another: a rewritten file has another inode, time or size.
+/// Tells one state of a file on disk from another: a rewritten file has another inode, time or
+/// size.
 struct FileStamp
 {
   std::filesystem::file_time_type Time;

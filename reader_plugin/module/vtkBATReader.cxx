@@ -2,6 +2,7 @@
 
 #include "BATToVTK.h"
 #include "Conditions.h"
+#include "FileDescription.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
 #include "VertexCells.h"
@@ -29,6 +30,7 @@
 #include <vtksys/SystemTools.hxx>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -143,6 +145,31 @@ public:
     return this->File.Get(this->Reader->FileName);
   }
 
+  bat::Shape Region() const
+  {
+    const vtkBATReader& reader = *this->Reader;
+    const auto vector = [](const double* numbers) {
+      return std::array<double, 3>{ numbers[0], numbers[1], numbers[2] };
+    };
+    bat::Shape shape;
+    shape.negated = reader.RegionOutside;
+    switch (reader.Region)
+    {
+      case vtkBATReader::SPHERE:
+        shape.form = bat::Sphere{ vector(reader.RegionCenter), reader.RegionRadius };
+        break;
+      case vtkBATReader::SLAB:
+        shape.form =
+          bat::Slab{ vector(reader.RegionNormal), reader.RegionLimits[0], reader.RegionLimits[1] };
+        break;
+      default:
+        shape.form = bat_vtk::MakeOrientedBox(
+          reader.RegionCenter, reader.RegionHalfExtents, reader.RegionRotation);
+        break;
+    }
+    return shape;
+  }
+
   bat::Query MakeQuery(const bat::Dataset& file) const
   {
     bat::Query query;
@@ -152,9 +179,9 @@ public:
       const double* box = this->Reader->Box;
       query.box = bat::Box{ { box[0], box[2], box[4] }, { box[1], box[3], box[5] } };
     }
-    if (const std::optional<bat::Shape> region = bat_vtk::RegionOf(this->Reader))
+    if (this->Reader->Region != vtkBATReader::NO_REGION)
     {
-      query.shapes.push_back(*region);
+      query.shapes.push_back(this->Region());
     }
     bat_vtk::AddRanges(file, this->RangeTexts, query);
     if (this->Reader->Ids && *this->Reader->Ids)

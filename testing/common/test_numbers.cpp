@@ -1,3 +1,5 @@
+// Numbers of mixed types are compared and printed without rounding.
+
 #include "bat/error.hpp"
 #include "bat/query.hpp"
 #include "bat/types.hpp"

@@ -1,3 +1,5 @@
+// The radix sort against std::stable_sort.
+
 #include "common/radix_sort.hpp"
 
 #include <gtest/gtest.h>

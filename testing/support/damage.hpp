@@ -1,4 +1,4 @@
-// Harm for .bat files, and what a reader may make of it. Needs core/src in the include path.
+// Harm for .bat files, and what a reader may make of it. Needs core in the include path.
 #pragma once
 
 #include "bat/bat.hpp"

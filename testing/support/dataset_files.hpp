@@ -1,4 +1,4 @@
-// Datasets of several leaf files without MPI, for tests. Needs core/src in the include path.
+// Datasets of several leaf files without MPI, for tests. Needs core in the include path.
 #pragma once
 
 #include "bat/bat.hpp"

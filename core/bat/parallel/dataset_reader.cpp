@@ -1,3 +1,5 @@
+// Each rank reads its own particles of a dataset that all have open.
+
 #include "bat/mpi.hpp"
 
 #include "bat/dataset/dataset_impl.hpp"

@@ -1,3 +1,5 @@
+// Leaf files that end between ranks, as in the paper.
+
 #include "bat/plan/ranks.hpp"
 
 #include <tbb/parallel_for.h>

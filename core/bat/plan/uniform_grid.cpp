@@ -1,3 +1,5 @@
+// Leaf files of whole ranks on a uniform grid of ranks, the paper's "Aug".
+
 #include "bat/plan/ranks.hpp"
 
 #include <cmath>

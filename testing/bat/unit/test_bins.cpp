@@ -1,3 +1,5 @@
+// Values, bins and bits: what a bitmap says is never too little.
+
 #include "bat/tree/bins.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Levels, file positions and qualities as FORMAT.md section 8 has them.
+
 #include "bat/format/levels.hpp"
 
 #include <gtest/gtest.h>

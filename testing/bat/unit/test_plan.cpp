@@ -1,3 +1,5 @@
+// Which particles go to which leaf file, of pretended ranks.
+
 #include "bat/error.hpp"
 #include "bat/plan.hpp"
 #include "bat/plan/leaf_finder.hpp"

@@ -1,3 +1,5 @@
+// Boxes, ranges, qualities and parts, one by one.
+
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
 #include "support/clouds.hpp"

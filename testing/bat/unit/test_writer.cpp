@@ -1,3 +1,5 @@
+// What the writer takes, refuses and leaves behind.
+
 #include "bat/bat.hpp"
 #include "support/brute_force.hpp"
 #include "support/clouds.hpp"

@@ -1,3 +1,5 @@
+// A program in C++ that finds ParaBAT where it is installed.
+
 #include "bat/bat.hpp"
 #include "bat/insitu.hpp"
 #include "bat/mpi.hpp"

@@ -1,0 +1,118 @@
+#include "FileDescription.h"
+
+#include "vtkDoubleArray.h"
+#include "vtkStringArray.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace
+{
+// Calls visit(target, number of the attribute, key) for everything that a range can be asked of.
+template <typename VisitT>
+void VisitRanges(const bat::Dataset& file, const VisitT& visit)
+{
+  const std::vector<std::string> names = file.attribute_names();
+  for (std::size_t i = 0; i < file.attributes().size(); ++i)
+  {
+    const bat::Attribute& attribute = file.attributes()[i];
+    // The range that the bare name means comes first.
+    for (const bat::Key& key : attribute.keys)
+    {
+      if (attribute.components == 1 || key.component < 0)
+      {
+        visit(attribute.name, i, key);
+      }
+    }
+    for (const bat::Key& key : attribute.keys)
+    {
+      if (attribute.components > 1 && key.component >= 0)
+      {
+        const std::string target = attribute.name + "[" + std::to_string(key.component) + "]";
+        // An attribute of exactly this name takes precedence and has its own entry.
+        if (std::find(names.begin(), names.end(), target) == names.end())
+        {
+          visit(target, i, key);
+        }
+      }
+    }
+  }
+}
+
+void InsertHistogram(vtkDoubleArray* numbers, const bat::Histogram& histogram)
+{
+  numbers->InsertNextValue(bat::to_double(histogram.lower));
+  numbers->InsertNextValue(bat::to_double(histogram.upper));
+  numbers->InsertNextValue(std::holds_alternative<double>(histogram.lower) ? 0.0 : 1.0);
+  numbers->InsertNextValue(histogram.straight_below);
+  for (std::size_t bin = 0; bin < bat_vtk::HistogramBins; ++bin)
+  {
+    numbers->InsertNextValue(histogram.counts.empty() ? 0.0 : histogram.counts[bin]);
+  }
+}
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeBytes(const bat::Dataset& file, vtkStringArray* texts)
+{
+  texts->Reset();
+  const auto insert = [&](const std::string& name, bat::ScalarType type, int components)
+  {
+    texts->InsertNextValue(name);
+    texts->InsertNextValue(
+      std::to_string(bat::size_of(type) * static_cast<std::size_t>(components)));
+  };
+  insert("", file.position_type(), 3);
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    insert(attribute.name, attribute.type, attribute.components);
+  }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeRanges(const bat::Dataset& file, vtkStringArray* texts)
+{
+  texts->Reset();
+  VisitRanges(file,
+    [texts](const std::string& target, std::size_t, const bat::Key& key)
+    {
+      texts->InsertNextValue(target);
+      texts->InsertNextValue(bat::to_string(key.minimum));
+      texts->InsertNextValue(bat::to_string(key.maximum));
+    });
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers)
+{
+  numbers->Reset();
+  VisitRanges(file,
+    [&](const std::string&, std::size_t attribute, const bat::Key& key)
+    {
+      for (const auto axis : { bat::HistogramAxis::Linear, bat::HistogramAxis::Logarithmic })
+      {
+        InsertHistogram(numbers, file.histogram(attribute, key.component, HistogramBins, axis));
+      }
+    });
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
+{
+  texts->Reset();
+  for (std::size_t i = 0; i < file.attributes().size(); ++i)
+  {
+    for (const bat::ValueCount& one : file.few_values(i, MostFewValues))
+    {
+      texts->InsertNextValue(file.attributes()[i].name);
+      texts->InsertNextValue(bat::to_string(one.value));
+      for (const std::uint64_t count : { one.count.least, one.count.likely, one.count.most })
+      {
+        texts->InsertNextValue(std::to_string(count));
+      }
+    }
+  }
+}

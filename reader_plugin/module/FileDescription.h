@@ -1,0 +1,40 @@
+// What the panel knows of a file before its particles are read, as texts and numbers.
+#ifndef FileDescription_h
+#define FileDescription_h
+
+#include "bat/dataset.hpp"
+
+#include <cstddef>
+
+class vtkDoubleArray;
+class vtkStringArray;
+
+namespace bat_vtk
+{
+/// A name and the bytes of one particle, two texts each: positions, with an empty name, then the
+/// attributes.
+void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
+
+/// Target, minimum and maximum of everything that a range can be asked of, three texts each. A
+/// target is the name of an attribute (the value, or the magnitude of a vector), then
+/// "name[component]" for the components of vectors. The numbers read back without loss.
+void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
+
+/// Bins of a histogram, and numbers of two of them: smallest value, largest value, 1 if all values
+/// are integers and else 0, where a logarithmic axis turns into a straight one (0 for a linear
+/// axis), then the particles in each bin.
+constexpr int HistogramBins = 64;
+constexpr int HistogramNumbers = 2 * (4 + HistogramBins);
+
+/// Estimates how the values are spread, for everything that DescribeRanges lists and in its order:
+/// one histogram on a linear axis and one on a logarithmic axis, HistogramNumbers in all. They are
+/// zeros where there is no finite value.
+void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
+
+/// Integer attributes of one component with at most MostFewValues values: name, value, and how many
+/// particles have it: at least, probably, at most; five texts for each value, ascending.
+constexpr std::size_t MostFewValues = 12;
+void DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts);
+}
+
+#endif

@@ -1,0 +1,83 @@
+"""Fails if C++ is not as clang-format makes it, if a source file does not say what it is for, if a link in a Markdown file leads nowhere,
+or if a test has a name in another style.
+
+Usage: check_style.py SOURCE_DIR format|openings|links|names
+Ends with 77 if clang-format 14 is not installed.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+CXX = (".cpp", ".hpp", ".cxx", ".h", ".c")
+VERSION = "14."  # others break lines elsewhere
+TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
+CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def files(source, suffixes):
+    """Yields the files of the project, without build folders."""
+    for folder, below, names in os.walk(source):
+        below[:] = sorted(d for d in below if not d.startswith((".", "build")) and not (d == "found" and "fuzz" in folder))
+        for name in sorted(names):
+            if name.endswith(suffixes):
+                yield pathlib.Path(folder, name)
+
+
+def check_format(source):
+    program = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if not program or f"version {VERSION}" not in subprocess.run([program, "--version"], capture_output=True, text=True).stdout:
+        print(f"skipped: clang-format {VERSION}x is not installed")
+        sys.exit(SKIPPED)
+    found = subprocess.run([program, "--dry-run", *map(str, files(source, CXX))], capture_output=True, text=True)
+    yield from sorted({line.split(":")[0] + " is not as clang-format makes it" for line in found.stderr.splitlines()
+                       if "warning: code should be clang-formatted" in line})
+    if found.returncode != 0:
+        yield found.stderr
+
+
+def check_openings(source):
+    """A file begins with a comment, or with the header of its name, which does."""
+    for path in files(source, CXX):
+        first = path.read_text().split("\n", 1)[0]
+        own = re.match(r'#include "(?:.*/)?' + re.escape(path.stem) + r'\.h', first)
+        if not first.startswith(("//", "/*")) and not own:
+            yield f"{path.relative_to(source)} does not say what it is for"
+
+
+def check_links(source):
+    for path in files(source, (".md",)):
+        for link in LINK.findall(CODE.sub("", path.read_text())):
+            target = link.split("#")[0]
+            if target and ":" not in link and not (path.parent / target).exists():
+                yield f"{path.relative_to(source)} links to {link}, which is not there"
+
+
+def check_names(source):
+    """Suites are PascalCase; tests are either that or words with underscores, one way in each file."""
+    for path in files(source / "testing", (".cpp", ".cxx")):
+        tests = TEST.findall(path.read_text())
+        snake = [name for _, name in tests if re.fullmatch(r"[a-z0-9_]+", name)]
+        pascal = [name for _, name in tests if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)]
+        for name in (name for _, name in tests if name not in snake + pascal):
+            yield f"{path.relative_to(source)}: the name {name} is in no style"
+        if snake and pascal:
+            yield f"{path.relative_to(source)}: names of tests are in two styles, such as {snake[0]} and {pascal[0]}"
+
+
+def main():
+    source = pathlib.Path(sys.argv[1]).resolve()
+    checks = {"format": check_format, "openings": check_openings, "links": check_links, "names": check_names}
+    problems = list(checks[sys.argv[2]](source))
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
