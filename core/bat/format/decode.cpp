@@ -51,6 +51,15 @@ void corrupt(const io::RandomAccessFile& file, const std::string& what)
   throw Error(ErrorCode::Corrupt, file.name() + ": " + what);
 }
 
+void check_field(const io::RandomAccessFile& file, bool good, const std::string& record,
+  const char* field, const std::string& found, const std::string& allowed)
+{
+  if (!good)
+  {
+    corrupt(file, fmt::format("{}: {} is {}; allowed is {}", record, field, found, allowed));
+  }
+}
+
 std::string describe(const SectionRecord& section)
 {
   const SectionKindRow* row = find_section_kind(section.kind);
@@ -463,6 +472,58 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
 }
 }
 
+namespace
+{
+void check_attribute_record(const io::RandomAccessFile& file, const AttributeRecord& record,
+  std::uint32_t number, std::uint64_t first_key)
+{
+  const std::string name = fmt::format("SCHEMA: attribute {}", number);
+  const auto check =
+    [&](bool good, const char* field, std::uint64_t found, const std::string& allowed)
+  { check_field(file, good, name, field, std::to_string(found), allowed); };
+  check(record.type >= 1 && record.type <= 10, "type", record.type, "1 to 10");
+  check(record.components >= 1 && record.components <= kMaxComponents, "components",
+    record.components, fmt::format("1 to {}", kMaxComponents));
+  check(record.reserved == 0, "reserved", record.reserved, "0");
+  check(record.name_bytes >= 1 && record.name_bytes <= 65535, "name_bytes", record.name_bytes,
+    "1 to 65535");
+  check(record.first_key == first_key, "first_key", record.first_key, std::to_string(first_key));
+}
+
+void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record, FileKind kind,
+  std::uint32_t attribute, int component, ValueClass type)
+{
+  const std::string name = component < 0
+    ? fmt::format("SCHEMA: key of the magnitude of attribute {}", attribute)
+    : fmt::format("SCHEMA: key of component {} of attribute {}", component, attribute);
+  const auto check = [&](
+                       bool good, const char* field, std::int64_t found, const std::string& allowed)
+  { check_field(file, good, name, field, std::to_string(found), allowed); };
+  check(record.attribute == attribute, "attribute", record.attribute, std::to_string(attribute));
+  check(record.component == component, "component", record.component, std::to_string(component));
+  const bool numbered = record.bitmap_bytes == 1 || record.bitmap_bytes == 2;
+  if (kind == FileKind::Top)
+  {
+    check(record.bitmap_bytes == 0, "bitmap_bytes", record.bitmap_bytes, "0 in a top file");
+    check(record.bin_count == 1, "bin_count", record.bin_count, "1 in a top file");
+  }
+  check(numbered || record.bitmap_bytes == 0 || record.bitmap_bytes == 4, "bitmap_bytes",
+    record.bitmap_bytes, "0, 1, 2 or 4");
+  check((record.flags & ~kHasNaN) == 0, "flags", record.flags, "0 or 1");
+  check(record.bin_count >= 1 && record.bin_count <= kMaxBins, "bin_count", record.bin_count,
+    fmt::format("1 to {}", kMaxBins));
+  const std::uint32_t most = numbered ? 1u << 8 * record.bitmap_bytes : 0;
+  check(record.dictionary_count <= most, "dictionary_count", record.dictionary_count,
+    fmt::format("0 to {}", most));
+  check(record.reserved == 0, "reserved", static_cast<std::int64_t>(record.reserved), "0");
+  if (type == ValueClass::Float)
+  {
+    check_field(file, is_value<double>(record.minimum), name, "minimum", "NaN", "a number");
+    check_field(file, is_value<double>(record.maximum), name, "maximum", "NaN", "a number");
+  }
+}
+}
+
 Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, FileKind kind)
 {
@@ -481,12 +542,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
     const auto record = reader.next<AttributeRecord>("an attribute");
-    if (record.type < 1 || record.type > 10 || record.components < 1 ||
-      record.components > kMaxComponents || record.reserved != 0 || record.name_bytes < 1 ||
-      record.name_bytes > 65535 || record.first_key != keys)
-    {
-      corrupt(file, fmt::format("SCHEMA: the record of attribute {} breaks a rule", k));
-    }
+    check_attribute_record(file, record, k, keys);
     bat::Attribute attribute;
     attribute.type = static_cast<ScalarType>(record.type);
     attribute.components = record.components;
@@ -495,7 +551,7 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
     schema.attributes.push_back(std::move(attribute));
     schema.first_keys.push_back(record.first_key);
     name_bytes.push_back(record.name_bytes);
-    keys += record.components == 1 ? 1u : record.components + 1u;
+    keys += key_count(record.components);
   }
   if (schema.head.key_count != keys)
   {
@@ -505,26 +561,13 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
     bat::Attribute& attribute = schema.attributes[k];
-    const int count = attribute.components == 1 ? 1 : attribute.components + 1;
+    const auto count = static_cast<int>(key_count(attribute.components));
     for (int c = 0; c != count; ++c)
     {
       const auto record = reader.next<KeyRecord>("a key");
       const int component = c == attribute.components ? -1 : c;
-      const bool numbered = record.bitmap_bytes == 1 || record.bitmap_bytes == 2;
       const ValueClass type = component < 0 ? ValueClass::Float : value_class(attribute.type);
-      if (record.attribute != k || record.component != component ||
-        !(record.bitmap_bytes == 0 || numbered || record.bitmap_bytes == 4) ||
-        (record.flags & ~kHasNaN) != 0 || record.bin_count < 1 || record.bin_count > kMaxBins ||
-        record.dictionary_count > (record.bitmap_bytes == 1 ? 256u
-                                      : numbered            ? 65536u
-                                                            : 0u) ||
-        (kind == FileKind::Top && (record.bitmap_bytes != 0 || record.bin_count != 1)) ||
-        record.reserved != 0 || (type == ValueClass::Float && !is_value<double>(record.minimum)) ||
-        (type == ValueClass::Float && !is_value<double>(record.maximum)))
-      {
-        corrupt(
-          file, fmt::format("SCHEMA: the record of key {} of attribute {} breaks a rule", c, k));
-      }
+      check_key_record(file, record, kind, k, component, type);
       attribute.keys.push_back({ component, number_from_bits(record.minimum, type),
         number_from_bits(record.maximum, type), (record.flags & kHasNaN) != 0, false });
       schema.keys.push_back(record);
@@ -603,11 +646,16 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   {
     const auto leaf = reader.next<LeafRecord>("a leaf file");
     const bool empty = (leaf.flags & kNonFinite) != 0 && is_no_box(leaf.lower, leaf.upper);
-    if (leaf.particles < 1 || leaf.particles > kMaxParticles || (leaf.flags & ~kNonFinite) != 0 ||
-      leaf.name_bytes < 1 || !(empty || is_finite_box(leaf.lower, leaf.upper)))
-    {
-      corrupt(file, fmt::format("LEAF_FILES: the record of leaf file {} breaks a rule", i));
-    }
+    const std::string record = fmt::format("LEAF_FILES: leaf file {}", i);
+    check_field(file, leaf.particles >= 1 && leaf.particles <= kMaxParticles, record, "particles",
+      std::to_string(leaf.particles), fmt::format("1 to {}", kMaxParticles));
+    check_field(
+      file, (leaf.flags & ~kNonFinite) == 0, record, "flags", std::to_string(leaf.flags), "0 or 1");
+    check_field(file, leaf.name_bytes >= 1, record, "name_bytes", std::to_string(leaf.name_bytes),
+      "1 and more");
+    check_field(file, empty || is_finite_box(leaf.lower, leaf.upper), record, "the box",
+      fmt::format("{} to {}", fmt::join(leaf.lower, " "), fmt::join(leaf.upper, " ")),
+      "finite with no lower end above an upper one, or that of no finite particle with flags 1");
     particles += leaf.particles;
     non_finite.push_back((leaf.flags & kNonFinite) != 0);
     files.leaves.push_back(leaf);
@@ -622,13 +670,15 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   {
     const auto key = reader.next<LeafKeyRecord>("a key");
     const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
-    if ((key.flags & ~kHasNaN) != 0 || key.reserved != 0 ||
-      (is_float && (!is_value<double>(key.minimum) || !is_value<double>(key.maximum))))
-    {
-      corrupt(file,
-        fmt::format(
-          "LEAF_FILES: the record of key {} of leaf file {} breaks a rule", i % keys, i / keys));
-    }
+    const std::string record =
+      fmt::format("LEAF_FILES: key {} of leaf file {}", i % keys, i / keys);
+    check_field(
+      file, (key.flags & ~kHasNaN) == 0, record, "flags", std::to_string(key.flags), "0 or 1");
+    check_field(file, key.reserved == 0, record, "reserved", std::to_string(key.reserved), "0");
+    check_field(
+      file, !is_float || is_value<double>(key.minimum), record, "minimum", "NaN", "a number");
+    check_field(
+      file, !is_float || is_value<double>(key.maximum), record, "maximum", "NaN", "a number");
     files.keys.push_back(key);
   }
   std::unordered_set<std::string> names;

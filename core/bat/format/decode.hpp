@@ -21,6 +21,10 @@ namespace bat::format
 {
 [[noreturn]] void corrupt(const io::RandomAccessFile& file, const std::string& what);
 
+/// Unless `good`: "RECORD: FIELD is FOUND; allowed is ALLOWED".
+void check_field(const io::RandomAccessFile& file, bool good, const std::string& record,
+  const char* field, const std::string& found, const std::string& allowed);
+
 /// "BIN_EDGES 3": how messages call a section.
 [[nodiscard]] std::string describe(const SectionRecord& section);
 

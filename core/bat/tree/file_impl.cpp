@@ -132,13 +132,22 @@ KeyIndex File::Impl::load_key_index(std::size_t k) const
         const format::TreeletKeyRecord& treelet = index.treelets[t];
         const V minimum = from_bits<V>(treelet.minimum);
         const V maximum = from_bits<V>(treelet.maximum);
-        if (!(minimum == minimum) || !(maximum == maximum) ||
-          treelet.first_bin > treelet.last_bin || treelet.last_bin >= record.bin_count ||
-          (treelet.flags & ~format::kHasNaN) != 0 || treelet.reserved != 0)
+        const auto check = [&](bool good, const char* field, auto found, const std::string& allowed)
         {
-          format::corrupt(
-            file, fmt::format("TREELET_KEYS {}: the record of treelet {} breaks a rule", k, t));
-        }
+          if (!good)
+          {
+            format::check_field(file, false, fmt::format("TREELET_KEYS {}: treelet {}", k, t),
+              field, std::to_string(found), allowed);
+          }
+        };
+        check(minimum == minimum, "minimum", minimum, "a number");
+        check(maximum == maximum, "maximum", maximum, "a number");
+        check(treelet.first_bin <= treelet.last_bin, "first_bin", treelet.first_bin,
+          fmt::format("0 to last_bin, which is {}", treelet.last_bin));
+        check(treelet.last_bin < record.bin_count, "last_bin", treelet.last_bin,
+          fmt::format("0 to {}", record.bin_count - 1));
+        check((treelet.flags & ~format::kHasNaN) == 0, "flags", treelet.flags, "0 or 1");
+        check(treelet.reserved == 0, "reserved", treelet.reserved, "0");
       }
     });
   return index;
