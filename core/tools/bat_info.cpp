@@ -136,6 +136,10 @@ nlohmann::json describe(const bat::Dataset& file)
   {
     nlohmann::json a{ { "name", attribute.name }, { "type", bat::name_of(attribute.type) },
       { "components", attribute.components } };
+    if (attribute.alias)
+    {
+      a["alias_of"] = bat::to_string(*attribute.alias, file.attributes());
+    }
     for (const bat::Key& key : attribute.keys)
     {
       a["keys"].push_back({ { "component", key.component }, { "minimum", to_json(key.minimum) },
@@ -226,8 +230,9 @@ void print(const bat::Dataset& file)
   fmt::print("  attributes       {}\n", file.attributes().size());
   for (const bat::Attribute& attribute : attributes_of(file))
   {
-    fmt::print(
-      "    {}: {} x {}\n", attribute.name, attribute.components, bat::name_of(attribute.type));
+    fmt::print("    {}: {} x {}{}\n", attribute.name, attribute.components,
+      bat::name_of(attribute.type),
+      attribute.alias ? " = " + bat::to_string(*attribute.alias, file.attributes()) : "");
     for (const bat::Key& key : attribute.keys)
     {
       fmt::print("      {}: {}{}{}\n", key_name(attribute, key),

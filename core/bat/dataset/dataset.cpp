@@ -46,9 +46,24 @@ std::optional<Box> make_box(const double (&lower)[3], const double (&upper)[3])
 // What a leaf file's schema must have in common with the top file's.
 bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& b)
 {
+  const auto same_alias = [](const std::optional<Alias>& x, const std::optional<Alias>& y)
+  {
+    return x.has_value() == y.has_value() &&
+      (!x || (x->attribute == y->attribute && x->component == y->component));
+  };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-    [](const Attribute& x, const Attribute& y)
-    { return x.name == y.name && x.type == y.type && x.components == y.components; });
+    [&](const Attribute& x, const Attribute& y)
+    {
+      return x.name == y.name && x.type == y.type && x.components == y.components &&
+        same_alias(x.alias, y.alias);
+    });
+}
+
+// No particle of a leaf file can meet a condition on positions.
+bool is_apart(const format::LeafRecord& leaf, const query::KeyCondition& condition)
+{
+  return (leaf.flags & format::kNonFinite) == 0 &&
+    query::relate(leaf.lower, leaf.upper, condition) == query::Relation::Outside;
 }
 }
 
@@ -257,7 +272,10 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& c
     }
     for (const query::KeyCondition& key : conditions.keys)
     {
-      if (files && is_apart(files->keys[leaf * this->top->schema.keys.size() + key.key], key))
+      if (files &&
+        (key.of_positions
+            ? is_apart(files->leaves[leaf], key)
+            : is_apart(files->keys[leaf * this->top->schema.keys.size() + key.key], key)))
       {
         return;
       }
@@ -403,7 +421,7 @@ std::uint64_t Dataset::bytes_per_particle() const noexcept
   std::uint64_t bytes = 3 * size_of(this->position_type());
   for (const Attribute& a : this->attributes())
   {
-    bytes += size_of(a.type) * static_cast<std::uint64_t>(a.components);
+    bytes += a.alias ? 0 : size_of(a.type) * static_cast<std::uint64_t>(a.components);
   }
   return bytes;
 }

@@ -115,6 +115,12 @@ std::string File::metadata() const
   return format::read_text(*this->impl_->source, this->impl_->sections, SectionKind::Metadata);
 }
 
+std::string to_string(const Alias& alias, const std::vector<Attribute>& attributes)
+{
+  const std::string target = alias.attribute ? attributes.at(*alias.attribute).name : "position";
+  return alias.component < 0 ? target : fmt::format("{}[{}]", target, alias.component);
+}
+
 const std::vector<Attribute>& File::attributes() const noexcept
 {
   return this->impl_->schema.attributes;
@@ -140,7 +146,7 @@ std::uint64_t File::bytes_per_particle() const noexcept
   std::uint64_t bytes = 3 * size_of(this->position_type());
   for (const Attribute& a : this->attributes())
   {
-    bytes += size_of(a.type) * static_cast<std::uint64_t>(a.components);
+    bytes += a.alias ? 0 : size_of(a.type) * static_cast<std::uint64_t>(a.components);
   }
   return bytes;
 }
@@ -184,18 +190,13 @@ query::Conditions conditions_of(const File& file, const Query& query)
     query::part_ranks(file.name(), file.particle_count(), query), query);
 }
 
-struct Column
+query::Column positions_of(const File& file)
 {
-  const format::PagedSection& section;
-  std::uint64_t tuple_bytes;
-};
-
-Column positions_of(const File& file)
-{
-  return { file.impl().paged(SectionKind::Positions), 3 * size_of(file.position_type()) };
+  const std::uint64_t bytes = 3 * size_of(file.position_type());
+  return { file.impl().paged(SectionKind::Positions), bytes, 0, bytes };
 }
 
-Column attribute_of(const File& file, std::size_t index)
+query::Column attribute_of(const File& file, std::size_t index)
 {
   if (index >= file.attributes().size())
   {
@@ -204,8 +205,20 @@ Column attribute_of(const File& file, std::size_t index)
         "{}: no attribute number {}; there are {}", file.name(), index, file.attributes().size()));
   }
   const Attribute& a = file.attributes()[index];
-  return { file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)),
-    size_of(a.type) * static_cast<std::uint64_t>(a.components) };
+  if (!a.alias)
+  {
+    const std::uint64_t bytes = size_of(a.type) * static_cast<std::uint64_t>(a.components);
+    return { file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)), bytes, 0,
+      bytes };
+  }
+  query::Column column =
+    a.alias->attribute ? attribute_of(file, *a.alias->attribute) : positions_of(file);
+  if (a.alias->component >= 0)
+  {
+    column.value_bytes = size_of(a.type);
+    column.offset_bytes = column.value_bytes * static_cast<std::uint64_t>(a.alias->component);
+  }
+  return column;
 }
 }
 
@@ -221,30 +234,36 @@ Selection File::select(const Query& query, const QueryOptions& options) const
 
 void File::read_positions(const Selection& selection, void* out, const QueryOptions& options) const
 {
-  const Column column = positions_of(*this);
-  query::fetch(*this->impl_, column.section, column.tuple_bytes, selection,
-    static_cast<std::byte*>(out), options);
+  const query::Column column = positions_of(*this);
+  query::fetch(*this->impl_, column, selection, static_cast<std::byte*>(out), options);
 }
 
 void File::read_attribute(
   std::size_t index, const Selection& selection, void* out, const QueryOptions& options) const
 {
-  const Column column = attribute_of(*this, index);
-  query::fetch(*this->impl_, column.section, column.tuple_bytes, selection,
-    static_cast<std::byte*>(out), options);
+  const query::Column column = attribute_of(*this, index);
+  query::fetch(*this->impl_, column, selection, static_cast<std::byte*>(out), options);
 }
 
 const void* File::map_positions(std::uint64_t count, const QueryOptions& options) const
 {
-  const Column column = positions_of(*this);
-  return query::map_column(*this->impl_, column.section, column.tuple_bytes, count, options);
+  const query::Column column = positions_of(*this);
+  return query::map_column(*this->impl_, column, count, options);
 }
 
 const void* File::map_attribute(
   std::size_t index, std::uint64_t count, const QueryOptions& options) const
 {
-  const Column column = attribute_of(*this, index);
-  return query::map_column(*this->impl_, column.section, column.tuple_bytes, count, options);
+  const query::Column column = attribute_of(*this, index);
+  if (column.value_bytes != column.tuple_bytes)
+  {
+    const Attribute& a = this->attributes()[index];
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: attribute '{}' is {} and lies in no column of its own; only read_attribute() "
+                  "gives it",
+        this->name(), a.name, to_string(*a.alias, this->attributes())));
+  }
+  return query::map_column(*this->impl_, column, count, options);
 }
 
 std::uint64_t File::bytes_read() const noexcept

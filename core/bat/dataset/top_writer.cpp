@@ -35,6 +35,10 @@ std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
   for (std::size_t a = 0; a != contents.attributes.size(); ++a)
   {
     const Attribute& attribute = contents.attributes[a];
+    if (attribute.alias)
+    {
+      break; // and all that come
+    }
     const auto count = static_cast<int>(format::key_count(attribute.components));
     for (int c = 0; c != count; ++c)
     {
@@ -67,6 +71,25 @@ std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
 }
 }
 
+std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
+  const std::vector<LeafEntry>& leaves)
+{
+  auto merged = leaves[0].position_keys;
+  for (const LeafEntry& leaf : leaves)
+  {
+    for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+    {
+      const format::LeafKeyRecord& key = leaf.position_keys[k];
+      merged[k].minimum =
+        to_bits(std::min(from_bits<double>(merged[k].minimum), from_bits<double>(key.minimum)));
+      merged[k].maximum =
+        to_bits(std::max(from_bits<double>(merged[k].maximum), from_bits<double>(key.maximum)));
+      merged[k].flags |= key.flags;
+    }
+  }
+  return merged;
+}
+
 LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
 {
   const File file = File::open(path);
@@ -87,6 +110,7 @@ LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
   {
     entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
   }
+  entry.position_keys = impl.schema.position_keys;
   return entry;
 }
 
@@ -130,6 +154,12 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   add(format::SectionKind::Schema, schema.data(), schema.size());
   const std::string metadata = format::metadata_text(contents.metadata);
   add(format::SectionKind::Metadata, metadata.data(), metadata.size());
+  if (!contents.attributes.empty() && contents.attributes.back().alias)
+  {
+    const std::vector<std::byte> aliases =
+      format::aliases_bytes(contents.attributes, merge_position_keys(contents.leaves));
+    add(format::SectionKind::Aliases, aliases.data(), aliases.size());
+  }
   const std::vector<format::NodeRecord> nodes = write::shallow_tree(boxes, bounds);
   add(
     format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));

@@ -4,6 +4,7 @@
 #include "bat/file.hpp"
 #include "bat/format/layout.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,15 +20,20 @@ struct LeafEntry
   format::LeafRecord record{};
   std::vector<format::LeafKeyRecord> keys;
   std::string name; ///< relative to the folder of the top file
+  std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
 };
 
 /// Reads the entry from a finished leaf file. Throws as File::open does.
 [[nodiscard]] LeafEntry describe_leaf(const std::filesystem::path& file, std::string name);
 
+/// Over all leaf files, of which there is at least one.
+[[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
+  const std::vector<LeafEntry>& leaves);
+
 struct TopContents
 {
   ScalarType position_type = ScalarType::Float32;
-  std::vector<Attribute> attributes; ///< keys are not looked at
+  std::vector<Attribute> attributes; ///< aliases last; keys are not looked at
   std::optional<double> time;
   std::optional<std::int64_t> step;
   std::string metadata;          ///< JSON object, or empty

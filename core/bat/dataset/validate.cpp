@@ -132,7 +132,7 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
         kind == format::FileKind::Top ? "top file" : "leaf file"));
   }
   const std::uint64_t numbers = row->numbered == format::Numbered::ByKey ? schema.keys.size()
-    : row->numbered == format::Numbered::ByAttribute                     ? schema.attributes.size()
+    : row->numbered == format::Numbered::ByAttribute ? schema.head.attribute_count
                                                                          : 1;
   if (s.index >= numbers)
   {
@@ -173,7 +173,7 @@ public:
     (void)this->impl_.spatial_index(); // counts agree before they are used
     this->find_file_positions();
     this->check_positions();
-    for (std::uint32_t k = 0; k != this->file_.attributes().size(); ++k)
+    for (std::uint32_t k = 0; k != this->impl_.schema.head.attribute_count; ++k)
     {
       this->check_attribute(k);
     }
@@ -331,6 +331,38 @@ private:
       corrupt(this->source_, "SCHEMA: the bounds are not those of the particles");
     }
     this->check_node_boxes();
+    if (format::find_section(this->impl_.sections, SectionKind::Aliases))
+    {
+      this->check_position_keys(column);
+    }
+  }
+
+  template <class T>
+  void check_position_keys(const std::vector<T>& column) const
+  {
+    for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+    {
+      double minimum = std::numeric_limits<double>::infinity();
+      double maximum = -minimum;
+      bool has_nan = false;
+      for (std::size_t i = 0; i != column.size(); i += 3)
+      {
+        const double v = k == 3 ? magnitude(&column[i], 3) : static_cast<double>(column[i + k]);
+        minimum = v < minimum ? v : minimum;
+        maximum = v > maximum ? v : maximum;
+        has_nan = has_nan || std::isnan(v);
+      }
+      const format::LeafKeyRecord& record = this->impl_.schema.position_keys[k];
+      if (from_bits<double>(record.minimum) != minimum ||
+        from_bits<double>(record.maximum) != maximum ||
+        ((record.flags & format::kHasNaN) != 0) != has_nan)
+      {
+        corrupt(this->source_,
+          fmt::format("ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
+                      "of its values",
+            k));
+      }
+    }
   }
 
   // Those that say nothing have one way to say it.
@@ -739,7 +771,7 @@ void validate_top(const TopFile& top)
 namespace
 {
 // A leaf file against what the top file says of it.
-void validate_entry(const TopFile& top, std::size_t i, const std::filesystem::path& path)
+LeafEntry validate_entry(const TopFile& top, std::size_t i, const std::filesystem::path& path)
 {
   const format::LeafFiles& files = top.leaf_files();
   const LeafEntry entry = describe_leaf(path, files.names[i]);
@@ -757,6 +789,26 @@ void validate_entry(const TopFile& top, std::size_t i, const std::filesystem::pa
     corrupt(*top.source,
       fmt::format("LEAF_FILES: the record of leaf file {} is not that of {}", i, path.string()));
   }
+  return entry;
+}
+}
+
+namespace
+{
+// The keys of positions, which a top file merges and does not list leaf by leaf.
+void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves)
+{
+  const auto merged = merge_position_keys(leaves);
+  for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+  {
+    if (!same_keys(merged[k], top.schema.position_keys[k], ValueClass::Float))
+    {
+      corrupt(*top.source,
+        fmt::format("ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
+                    "of the leaf files",
+          k));
+    }
+  }
 }
 }
 
@@ -767,13 +819,18 @@ void validate(const Dataset& dataset)
   {
     validate_top(*impl.top);
   }
+  std::vector<LeafEntry> leaves;
   for (std::size_t i = 0; i != impl.leaves().size(); ++i)
   {
     impl.leaf(i).validate();
     if (impl.top)
     {
-      validate_entry(*impl.top, i, impl.leaves()[i].path);
+      leaves.push_back(validate_entry(*impl.top, i, impl.leaves()[i].path));
     }
+  }
+  if (impl.top)
+  {
+    validate_position_keys(*impl.top, leaves);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "bat/dataset/dataset_folder.hpp"
 #include "bat/write/leaf_writer.hpp"
+#include "bat/write/repeats.hpp"
 #include "common/io/atomic_file.hpp"
 
 #include <chrono>
@@ -14,7 +15,7 @@ WriteReport write_file(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
   io::AtomicFile file(path);
-  WriteReport report = write_leaf(file, write::ParticleParts::of_view(particles), options);
+  WriteReport report = write_leaf(file, write::link_repeats(particles, options), options);
   const std::set<std::string> replaced = leaf_files_of(path);
   const auto start = std::chrono::steady_clock::now();
   file.commit(options.flush);

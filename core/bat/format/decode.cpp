@@ -74,7 +74,7 @@ std::string describe(const SectionRecord& section)
 std::string describe(const SectionRecord& section, const Schema& schema)
 {
   const SectionKindRow* row = find_section_kind(section.kind);
-  if (row && row->numbered == Numbered::ByAttribute && section.index < schema.attributes.size())
+  if (row && row->numbered == Numbered::ByAttribute && section.index < schema.head.attribute_count)
   {
     return fmt::format("attribute '{}'", schema.attributes[section.index].name);
   }
@@ -522,6 +522,114 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
     check_field(file, is_value<double>(record.maximum), name, "maximum", "NaN", "a number");
   }
 }
+
+void check_leaf_key_record(const io::RandomAccessFile& file, const LeafKeyRecord& record,
+  bool is_float, const std::string& name)
+{
+  check_field(
+    file, (record.flags & ~kHasNaN) == 0, name, "flags", std::to_string(record.flags), "0 or 1");
+  check_field(file, record.reserved == 0, name, "reserved", std::to_string(record.reserved), "0");
+  check_field(
+    file, !is_float || is_value<double>(record.minimum), name, "minimum", "NaN", "a number");
+  check_field(
+    file, !is_float || is_value<double>(record.maximum), name, "maximum", "NaN", "a number");
+}
+
+// x, y, z and their magnitude as the attribute that they would be.
+bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schema& schema)
+{
+  bat::Attribute positions;
+  positions.type = static_cast<ScalarType>(schema.head.position_type);
+  positions.components = 3;
+  for (std::size_t k = 0; k != kPositionKeys; ++k)
+  {
+    const LeafKeyRecord& record = schema.position_keys[k];
+    check_leaf_key_record(
+      file, record, true, fmt::format("ALIASES: key {} of the positions", k));
+    positions.keys.push_back({ k == 3 ? -1 : static_cast<int>(k), from_bits<double>(record.minimum),
+      from_bits<double>(record.maximum), (record.flags & kHasNaN) != 0, false });
+  }
+  return positions;
+}
+
+void read_aliases(
+  const io::RandomAccessFile& file, const SectionRecord& section, Schema& schema)
+{
+  SectionReader reader(file, "ALIASES", read_plain(file, section));
+  const auto head = reader.next<AliasesHead>("its head");
+  const std::uint32_t stored = schema.head.attribute_count;
+  if (head.alias_count < 1 || head.alias_count > kMaxAttributes - stored || head.reserved != 0)
+  {
+    corrupt(file,
+      fmt::format("ALIASES: {} aliases beside {} attributes; 1 to {} are allowed, and a reserved "
+                  "field of 0",
+        head.alias_count, stored, kMaxAttributes - stored));
+  }
+  for (LeafKeyRecord& record : schema.position_keys)
+  {
+    record = reader.next<LeafKeyRecord>("the keys of the positions");
+  }
+  const bat::Attribute positions = positions_attribute(file, schema);
+  std::vector<std::uint32_t> name_bytes;
+  for (std::uint32_t i = 0; i != head.alias_count; ++i)
+  {
+    const auto record = reader.next<AliasRecord>("an alias");
+    const bool of_positions = record.attribute == kPositionsAttribute;
+    const std::string name = fmt::format("ALIASES: alias {}", i);
+    check_field(file, of_positions || record.attribute < stored, name, "attribute",
+      std::to_string(record.attribute),
+      fmt::format("below {}, or {} for the positions", stored, kPositionsAttribute));
+    check_field(file, record.reserved == 0, name, "reserved", std::to_string(record.reserved), "0");
+    check_field(file, record.name_bytes >= 1 && record.name_bytes <= 65535, name, "name_bytes",
+      std::to_string(record.name_bytes), "1 to 65535");
+    const bat::Attribute& target = of_positions ? positions : schema.attributes[record.attribute];
+    if (record.component < -1 || record.component >= target.components)
+    {
+      corrupt(file,
+        fmt::format("ALIASES: alias {} is of component {}; -1 to {} are allowed", i,
+          record.component, target.components - 1));
+    }
+    bat::Attribute attribute;
+    attribute.type = target.type;
+    attribute.role = record.role;
+    attribute.host_type = record.host_type;
+    attribute.alias = bat::Alias{ of_positions ? std::nullopt
+                                               : std::optional<std::size_t>(record.attribute),
+      record.component };
+    if (record.component < 0)
+    {
+      attribute.components = target.components;
+      attribute.keys = target.keys;
+    }
+    else
+    {
+      attribute.keys = { target.keys[static_cast<std::size_t>(record.component)] };
+      attribute.keys[0].component = 0;
+    }
+    schema.attributes.push_back(std::move(attribute));
+    name_bytes.push_back(record.name_bytes);
+  }
+  std::unordered_set<std::string> names;
+  for (std::uint32_t k = 0; k != stored; ++k)
+  {
+    names.insert(schema.attributes[k].name);
+  }
+  for (std::uint32_t i = 0; i != head.alias_count; ++i)
+  {
+    std::string name = reader.next_text(name_bytes[i]);
+    if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
+    {
+      corrupt(file,
+        fmt::format(
+          "ALIASES: the name of alias {} occurs twice, has a zero byte, or is not UTF-8", i));
+    }
+    schema.attributes[stored + i].name = std::move(name);
+  }
+  if (reader.left() != 0)
+  {
+    corrupt(file, fmt::format("ALIASES has {} bytes too many", reader.left()));
+  }
+}
 }
 
 Schema read_schema(const io::RandomAccessFile& file, const Header& header,
@@ -593,6 +701,10 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   if (kind == FileKind::Leaf)
   {
     read_levels(file, header, sections, schema);
+  }
+  if (const SectionRecord* aliases = find_section(sections, SectionKind::Aliases))
+  {
+    read_aliases(file, *aliases, schema);
   }
   return schema;
 }
@@ -672,13 +784,7 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
     const bool is_float = schema.key_class(i % keys) == ValueClass::Float;
     const std::string record =
       fmt::format("LEAF_FILES: key {} of leaf file {}", i % keys, i / keys);
-    check_field(
-      file, (key.flags & ~kHasNaN) == 0, record, "flags", std::to_string(key.flags), "0 or 1");
-    check_field(file, key.reserved == 0, record, "reserved", std::to_string(key.reserved), "0");
-    check_field(
-      file, !is_float || is_value<double>(key.minimum), record, "minimum", "NaN", "a number");
-    check_field(
-      file, !is_float || is_value<double>(key.maximum), record, "maximum", "NaN", "a number");
+    check_leaf_key_record(file, key, is_float, record);
     files.keys.push_back(key);
   }
   std::unordered_set<std::string> names;

@@ -10,6 +10,7 @@
 #include "common/io/random_access_file.hpp"
 #include "common/numbers.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -79,14 +80,16 @@ template <class Record>
 [[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
   const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
 
-/// SCHEMA and, in a leaf file, LEVELS.
+/// SCHEMA, ALIASES and, in a leaf file, LEVELS.
 struct Schema
 {
   SchemaHead head{};
-  std::vector<bat::Attribute> attributes;
-  std::vector<std::uint32_t> first_keys; ///< of each attribute
-  std::vector<KeyRecord> keys;
+  std::vector<bat::Attribute> attributes; ///< those with columns, then aliases
+  std::vector<std::uint32_t> first_keys;  ///< of each attribute with a column
+  std::vector<KeyRecord> keys;            ///< of the same
   LevelTable levels;
+  /// Of x, y, z and their magnitude; zero if there are no aliases.
+  std::array<LeafKeyRecord, kPositionKeys> position_keys{};
 
   [[nodiscard]] ValueClass key_class(std::size_t key) const
   {

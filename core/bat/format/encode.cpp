@@ -20,16 +20,45 @@ void append(std::vector<std::byte>& bytes, const void* data, std::size_t count)
 }
 }
 
+std::vector<Attribute> attributes_of(const ParticleView& particles)
+{
+  std::vector<Attribute> attributes;
+  for (const AttributeView& view : particles.attributes)
+  {
+    attributes.push_back(
+      { view.name, view.values.type, view.values.components, view.role, view.host_type, {} });
+  }
+  for (const AliasView& view : particles.aliases)
+  {
+    const auto target = std::find_if(particles.attributes.begin(), particles.attributes.end(),
+      [&](const AttributeView& a) { return a.name == view.attribute; });
+    const bool of_positions = view.attribute.empty();
+    const ArrayView& values = of_positions ? particles.positions : target->values;
+    Alias alias{ std::nullopt, view.component };
+    if (!of_positions)
+    {
+      alias.attribute = static_cast<std::size_t>(target - particles.attributes.begin());
+    }
+    attributes.push_back({ view.name, values.type, view.component < 0 ? values.components : 1,
+      view.role, view.host_type, {}, alias });
+  }
+  return attributes;
+}
+
 std::vector<std::byte> schema_bytes(
   SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys)
 {
-  head.attribute_count = static_cast<std::uint32_t>(attributes.size());
+  head.attribute_count = 0;
   head.key_count = static_cast<std::uint32_t>(keys.size());
-  std::vector<std::byte> schema;
-  append(schema, &head, sizeof(head));
+  std::vector<std::byte> records;
+  std::vector<std::byte> names;
   std::uint32_t first_key = 0;
   for (const Attribute& attribute : attributes)
   {
+    if (attribute.alias)
+    {
+      continue;
+    }
     AttributeRecord record{};
     record.type = static_cast<std::uint8_t>(attribute.type);
     record.components = static_cast<std::uint8_t>(attribute.components);
@@ -37,15 +66,49 @@ std::vector<std::byte> schema_bytes(
     record.host_type = attribute.host_type;
     record.name_bytes = static_cast<std::uint32_t>(attribute.name.size());
     record.first_key = first_key;
-    append(schema, &record, sizeof(record));
+    append(records, &record, sizeof(record));
+    append(names, attribute.name.data(), attribute.name.size());
     first_key += key_count(attribute.components);
+    ++head.attribute_count;
   }
+  std::vector<std::byte> schema;
+  append(schema, &head, sizeof(head));
+  append(schema, records.data(), records.size());
   append(schema, keys.data(), keys.size() * sizeof(KeyRecord));
+  append(schema, names.data(), names.size());
+  return schema;
+}
+
+std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
+  const std::array<LeafKeyRecord, kPositionKeys>& position_keys)
+{
+  AliasesHead head{};
+  std::vector<std::byte> records;
+  std::vector<std::byte> names;
   for (const Attribute& attribute : attributes)
   {
-    append(schema, attribute.name.data(), attribute.name.size());
+    if (!attribute.alias)
+    {
+      continue;
+    }
+    AliasRecord record{};
+    record.attribute = attribute.alias->attribute
+      ? static_cast<std::uint32_t>(*attribute.alias->attribute)
+      : kPositionsAttribute;
+    record.component = static_cast<std::int16_t>(attribute.alias->component);
+    record.role = attribute.role;
+    record.host_type = attribute.host_type;
+    record.name_bytes = static_cast<std::uint32_t>(attribute.name.size());
+    append(records, &record, sizeof(record));
+    append(names, attribute.name.data(), attribute.name.size());
+    ++head.alias_count;
   }
-  return schema;
+  std::vector<std::byte> bytes;
+  append(bytes, &head, sizeof(head));
+  append(bytes, position_keys.data(), sizeof(position_keys));
+  append(bytes, records.data(), records.size());
+  append(bytes, names.data(), names.size());
+  return bytes;
 }
 
 std::string metadata_text(const std::string& metadata)

@@ -5,6 +5,7 @@
 #include "bat/format/layout.hpp"
 #include "bat/particles.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,11 +14,18 @@
 
 namespace bat::format
 {
+/// Attributes and aliases of what is written, as a reader finds them, without keys.
+[[nodiscard]] std::vector<Attribute> attributes_of(const ParticleView& particles);
+
 /// SCHEMA (section 7). `attributes` carry name, type, components, role and host_type; the rest of
-/// their records and the counts of `head` are filled in. `keys` are those of all attributes in
-/// order.
+/// their records and the counts of `head` are filled in. Aliases among them are not looked at.
+/// `keys` are those of the others in order.
 [[nodiscard]] std::vector<std::byte> schema_bytes(
   SchemaHead head, const std::vector<Attribute>& attributes, const std::vector<KeyRecord>& keys);
+
+/// ALIASES (section 7): of those of `attributes` that are some, of which there is at least one.
+[[nodiscard]] std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
+  const std::array<LeafKeyRecord, kPositionKeys>& position_keys);
 
 /// METADATA: the text of the given object as it is, or of an empty one, with `writer` added if it
 /// has none. Throws Error{InvalidArgument} if it is no JSON object.

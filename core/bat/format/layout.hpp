@@ -78,7 +78,8 @@ enum class SectionKind : std::uint32_t
   AggregationTree = 13,
   LeafFiles = 14,
   ChunkTable = 15,
-  SortedIndex = 16
+  SortedIndex = 16,
+  Aliases = 17
 };
 
 enum SectionFlag : std::uint32_t
@@ -244,6 +245,30 @@ struct LeafKeyRecord
   std::uint32_t reserved;
 };
 static_assert(sizeof(LeafKeyRecord) == 24);
+
+/// Section 7: beginning of ALIASES; behind it a LeafKeyRecord for x, y, z and their magnitude.
+struct AliasesHead
+{
+  std::uint32_t alias_count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(AliasesHead) == 8);
+
+/// Section 7.
+struct AliasRecord
+{
+  std::uint32_t attribute; ///< or kPositionsAttribute
+  std::int16_t component;  ///< -1 for all
+  std::uint8_t role;
+  std::uint8_t reserved;
+  std::uint32_t host_type;
+  std::uint32_t name_bytes;
+};
+static_assert(sizeof(AliasRecord) == 16 && offsetof(AliasRecord, host_type) == 8);
+
+inline constexpr std::uint32_t kPositionsAttribute = 0xFFFFFFFFu;
+/// x, y, z, magnitude.
+inline constexpr std::size_t kPositionKeys = 4;
 
 /// Section 6: pages of `bytes` bytes.
 inline std::uint64_t page_count(std::uint64_t bytes)

@@ -52,6 +52,7 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::LeafFiles, "LEAF_FILES", Numbered::No, false, false, true },
   { SectionKind::ChunkTable, "CHUNK_TABLE", Numbered::ByColumn, false, false, false },
   { SectionKind::SortedIndex, "SORTED_INDEX", Numbered::ByKey, true, true, false },
+  { SectionKind::Aliases, "ALIASES", Numbered::No, false, true, true },
 };
 
 /// Null for a kind that is not in the table.

@@ -2,22 +2,23 @@
 
 #include "bat/mpi.hpp"
 
-#include "bat/dataset/dataset_folder.hpp"
-#include "bat/dataset/top_writer.hpp"
-#include "bat/parallel/exchange.hpp"
-#include "bat/parallel/rank_particles.hpp"
-#include "bat/parallel/schema.hpp"
-#include "bat/plan/pieces.hpp"
-#include "bat/plan/summarise.hpp"
+#include "parallel/agreement.hpp"
+#include "common/arena.hpp"
 #include "bat/tree/bounds.hpp"
 #include "bat/write/builder.hpp"
 #include "bat/write/gather.hpp"
 #include "bat/write/leaf_writer.hpp"
-#include "common/arena.hpp"
+#include "parallel/comm.hpp"
+#include "bat/dataset/dataset_folder.hpp"
+#include "bat/dataset/top_writer.hpp"
+#include "bat/parallel/exchange.hpp"
+#include "bat/format/encode.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/numbers.hpp"
-#include "parallel/agreement.hpp"
-#include "parallel/comm.hpp"
+#include "bat/plan/pieces.hpp"
+#include "bat/plan/summarise.hpp"
+#include "bat/parallel/rank_particles.hpp"
+#include "bat/parallel/schema.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,8 @@ struct SharedOptions
   std::uint8_t mode;
   std::uint8_t find_best_axis;
   std::uint8_t flush;
+  std::uint8_t repeats;
+  std::uint8_t compare_values;
 };
 
 void share_options(const OwnComm& comm, WriteOptions& options)
@@ -95,6 +98,8 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   shared.mode = static_cast<std::uint8_t>(options.mode);
   shared.find_best_axis = options.find_best_axis ? 1 : 0;
   shared.flush = options.build.flush ? 1 : 0;
+  shared.repeats = static_cast<std::uint8_t>(options.build.repeats);
+  shared.compare_values = options.build.compare_values ? 1 : 0;
   MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, comm.get());
   options.target_bytes = shared.target_bytes;
   options.max_split_imbalance_ratio = shared.max_split_imbalance_ratio;
@@ -106,6 +111,8 @@ void share_options(const OwnComm& comm, WriteOptions& options)
   options.mode = static_cast<PlanMode>(shared.mode);
   options.find_best_axis = shared.find_best_axis != 0;
   options.build.flush = shared.flush != 0;
+  options.build.repeats = static_cast<Repeats>(shared.repeats);
+  options.build.compare_values = shared.compare_values != 0;
   broadcast_names(comm, options.build.sorted_indexes);
 }
 
@@ -249,6 +256,8 @@ private:
     }
     together(this->comm_.get(),
       [&] { (void)write::indexed_keys(this->particles_.schema(), this->options_.build); });
+    link_repeats(this->comm_, this->particles_, this->options_.build);
+    this->options_.build.repeats = Repeats::Store; // the others stay what they are
     this->row_bytes_ = this->particles_.row_bytes();
     this->finish(this->seconds_.check);
   }
@@ -603,6 +612,7 @@ private:
       checksums.push_back(entry.record.header_checksum);
       append(&this->moved_.leaves[i].leaf, sizeof(this->moved_.leaves[i].leaf));
       append(&entry.record, sizeof(entry.record));
+      append(entry.position_keys.data(), sizeof(entry.position_keys));
       append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
     }
     return bytes;
@@ -615,10 +625,9 @@ private:
     const ParticleView& schema = this->particles_.schema();
     top.position_type = schema.positions.type;
     std::size_t keys = 0;
+    top.attributes = format::attributes_of(schema);
     for (const AttributeView& a : schema.attributes)
     {
-      top.attributes.push_back(
-        { a.name, a.values.type, a.values.components, a.role, a.host_type, {} });
       keys += format::key_count(a.values.components);
     }
     top.time = schema.time;
@@ -636,6 +645,7 @@ private:
       LeafEntry entry;
       take(&leaf, sizeof(leaf));
       take(&entry.record, sizeof(entry.record));
+      take(entry.position_keys.data(), sizeof(entry.position_keys));
       entry.keys.resize(keys);
       if (keys != 0)
       {

@@ -1,6 +1,7 @@
 #include "bat/parallel/schema.hpp"
 
 #include "parallel/agreement.hpp"
+#include "bat/write/repeats.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <limits>
 
 namespace bat::mpi
 {
@@ -42,6 +44,11 @@ std::string encode_schema(const ParticleView& particles)
     schema["attributes"].push_back(
       { a.name, static_cast<int>(a.values.type), a.values.components, a.role, a.host_type });
   }
+  schema["aliases"] = nlohmann::json::array();
+  for (const AliasView& a : particles.aliases)
+  {
+    schema["aliases"].push_back({ a.name, a.attribute, a.component, a.role, a.host_type });
+  }
   if (particles.time)
   {
     schema["time"] = bits(*particles.time);
@@ -71,6 +78,11 @@ ParticleView decode_schema(const std::string& text)
     attribute.host_type = a.at(4).get<std::uint32_t>();
     particles.attributes.push_back(std::move(attribute));
   }
+  for (const nlohmann::json& a : schema.at("aliases"))
+  {
+    particles.aliases.push_back({ a.at(0).get<std::string>(), a.at(1).get<std::string>(),
+      a.at(2).get<int>(), a.at(3).get<std::uint8_t>(), a.at(4).get<std::uint32_t>() });
+  }
   if (schema.contains("time"))
   {
     particles.time = from_bits(schema.at("time").get<std::uint64_t>());
@@ -81,6 +93,44 @@ ParticleView decode_schema(const std::string& text)
   }
   particles.metadata = schema.at("metadata").get<std::string>();
   return particles;
+}
+
+std::string describe(const AliasView& alias)
+{
+  return fmt::format("component {} of {}", alias.component,
+    alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'");
+}
+
+// That both say the same, in whatever order.
+void check_aliases(const std::vector<AliasView>& mine, const std::vector<AliasView>& reference,
+  const std::string& what, int reference_rank)
+{
+  const auto find = [](const std::vector<AliasView>& all, const std::string& name)
+  {
+    return std::find_if(
+      all.begin(), all.end(), [&](const AliasView& a) { return a.name == name; });
+  };
+  for (const AliasView& wanted : reference)
+  {
+    const auto found = find(mine, wanted.name);
+    if (found == mine.end() || found->attribute != wanted.attribute ||
+      found->component != wanted.component)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}alias '{}' is {} here and {} on rank {}", what, wanted.name,
+          found == mine.end() ? std::string("missing") : describe(*found), describe(wanted),
+          reference_rank));
+    }
+  }
+  for (const AliasView& alias : mine)
+  {
+    if (find(reference, alias.name) == reference.end())
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}alias '{}' ({}) is here and not on rank {}", what, alias.name,
+          describe(alias), reference_rank));
+    }
+  }
 }
 
 // The arrays of `mine`, which texts call `what`, under the schema of `reference`.
@@ -121,6 +171,7 @@ ParticleView fit(
         describe(a.values.type, a.values.components), reference_rank));
     }
   }
+  check_aliases(mine.aliases, reference.aliases, what, reference_rank);
   reference.count = mine.count;
   reference.positions = mine.positions;
   return reference;
@@ -160,5 +211,44 @@ std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
         });
     });
   return total;
+}
+
+void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOptions& options)
+{
+  if (options.repeats == Repeats::Store)
+  {
+    return;
+  }
+  // Per attribute what it repeats and, negated, the same again: the largest of both are of one value
+  // if all ranks that have particles say the same.
+  std::vector<write::Repeat> both;
+  std::vector<write::Repeat> largest;
+  together(comm.get(),
+    [&]
+    {
+      const std::vector<write::Repeat> here = write::find_repeats(particles, options);
+      both.assign(2 * here.size(), std::numeric_limits<write::Repeat>::min());
+      for (std::size_t i = 0; i != here.size() && particles.count() != 0; ++i)
+      {
+        both[i] = here[i];
+        both[here.size() + i] = -here[i];
+      }
+      largest.resize(both.size());
+    });
+  MPI_Allreduce(both.data(), largest.data(), static_cast<int>(both.size()), MPI_INT64_T, MPI_MAX,
+    comm.get());
+  together(comm.get(),
+    [&]
+    {
+      const std::size_t attributes = largest.size() / 2;
+      std::vector<write::Repeat> repeats(attributes, write::kNoRepeat);
+      for (std::size_t i = 0; i != attributes; ++i)
+      {
+        repeats[i] = largest[i] == -largest[attributes + i] ? largest[i] : write::kNoRepeat;
+      }
+      particles.adopt(write::without_repeats(particles.schema(), repeats, options.repeats),
+        [&](const ParticleView& view, std::size_t)
+        { return write::without_repeats(view, repeats, options.repeats); });
+    });
 }
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace bat::query
 {
@@ -239,7 +240,11 @@ public:
     }
     for (const KeyCondition& condition : this->conditions_.keys)
     {
-      this->tests_.emplace_back(this->file_.key_index(condition.key), condition);
+      this->tests_.emplace_back();
+      if (!condition.of_positions)
+      {
+        this->tests_.back().emplace(this->file_.key_index(condition.key), condition);
+      }
     }
     for (std::size_t r = 0; r != this->tests_.size(); ++r)
     {
@@ -289,12 +294,26 @@ private:
     {
       if (this->states_[t] != kOutside)
       {
-        const Relation relation = this->tests_[r].treelet(t);
+        const Relation relation =
+          this->tests_[r] ? this->tests_[r]->treelet(t) : this->relate_treelet(t, r);
         this->states_[t] = relation == Relation::Outside ? kOutside
           : relation == Relation::Partial                ? this->states_[t] | key_bit(r)
                                                          : this->states_[t];
       }
     }
+  }
+
+  [[nodiscard]] bool is_finite(std::size_t t) const
+  {
+    return (this->index_.treelets[t].flags & format::kNonFinite) == 0;
+  }
+
+  // To a condition on positions.
+  [[nodiscard]] Relation relate_treelet(std::size_t t, std::size_t r) const
+  {
+    const format::NodeRecord& node = this->index_.nodes[this->index_.leaf_nodes[t]];
+    return this->is_finite(t) ? relate(node.lower, node.upper, this->conditions_.keys[r])
+                              : Relation::Partial;
   }
 
   // Looks at the blocks of undecided treelets: blocks_[...] gets the state of each.
@@ -326,11 +345,18 @@ private:
     }
     if (!this->conditions_.places.everywhere())
     {
-      this->refine_places();
+      this->refine_boxes(kPlaceBit, this->conditions_.places);
     }
     for (std::size_t r = 0; r != this->tests_.size(); ++r)
     {
-      this->refine_key(r);
+      if (this->tests_[r])
+      {
+        this->refine_key(r);
+      }
+      else
+      {
+        this->refine_boxes(key_bit(r), this->conditions_.keys[r]);
+      }
     }
   }
 
@@ -375,17 +401,19 @@ private:
     return records;
   }
 
-  void refine_places()
+  // By the boxes of blocks: Places, or a condition on positions.
+  template <class Condition>
+  void refine_boxes(std::uint64_t bit, const Condition& condition)
   {
     std::vector<std::size_t> treelets;
-    const std::vector<Span> spans = this->undecided_blocks(kPlaceBit, treelets);
+    const std::vector<Span> spans = this->undecided_blocks(bit, treelets);
     const auto boxes =
       this->read_blocks<format::BlockBoxRecord>(format::SectionKind::BlockBoxes, 0, spans);
     std::size_t at = 0;
     for (const std::size_t t : treelets)
     {
       const format::NodeRecord& node = this->index_.nodes[this->index_.leaf_nodes[t]];
-      const bool finite = (this->index_.treelets[t].flags & format::kNonFinite) == 0;
+      const bool finite = this->is_finite(t);
       for (std::uint64_t b = 0; b != this->blocks_of(t); ++b, ++at)
       {
         if (!finite)
@@ -401,8 +429,7 @@ private:
           upper[axis] =
             format::block_coordinate(node.lower[axis], node.upper[axis], boxes[at].upper[axis]);
         }
-        this->decide(
-          this->first_refined_[t] + b, kPlaceBit, relate(lower, upper, this->conditions_.places));
+        this->decide(this->first_refined_[t] + b, bit, relate(lower, upper, condition));
       }
     }
   }
@@ -459,11 +486,11 @@ private:
     std::size_t at = 0;
     for (const std::size_t t : treelets)
     {
-      const KeyTest::TreeletBits bits = this->tests_[r].treelet_bits(t);
+      const KeyTest::TreeletBits bits = this->tests_[r]->treelet_bits(t);
       for (std::uint64_t b = 0; b != this->blocks_of(t); ++b, ++at)
       {
         this->decide(
-          this->first_refined_[t] + b, key_bit(r), this->tests_[r].block(bitmaps[at], bits));
+          this->first_refined_[t] + b, key_bit(r), this->tests_[r]->block(bitmaps[at], bits));
       }
     }
   }
@@ -523,7 +550,7 @@ private:
   const Conditions& conditions_;
   const SpatialIndex& index_;
   std::vector<std::uint64_t> states_; ///< per treelet
-  std::vector<KeyTest> tests_;        ///< per condition on a key
+  std::vector<std::optional<KeyTest>> tests_; ///< per condition on a key; none for positions
   std::vector<std::uint64_t> first_refined_;
   std::vector<std::uint64_t> blocks_; ///< state of each block of the refined treelets
   std::uint64_t block_size_;

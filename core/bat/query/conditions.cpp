@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 namespace bat::query
 {
@@ -32,6 +34,17 @@ std::string describe_range(
   return describe(negated ? "negated range on" : "range on", attribute, component);
 }
 
+// Turns a condition on an alias into the one on what it repeats.
+void resolve(const Alias& alias, KeyCondition& condition)
+{
+  if (alias.component >= 0)
+  {
+    condition.component = alias.component;
+  }
+  condition.of_positions = !alias.attribute;
+  condition.attribute = alias.attribute.value_or(0);
+}
+
 // Looks up the key. `what` is the condition, for messages.
 KeyCondition find_key(const Target& target, const std::string& name,
   const std::optional<int>& component, const std::string& what)
@@ -46,19 +59,29 @@ KeyCondition find_key(const Target& target, const std::string& name,
       fmt::format(
         "{} asks for component {}; there are 0 to {}", what, *component, attribute.components - 1));
   }
+  if (attribute.alias)
+  {
+    resolve(*attribute.alias, condition);
+  }
+  if (condition.of_positions)
+  {
+    return condition;
+  }
   for (std::size_t i = 0; i != condition.attribute; ++i)
   {
     condition.key += format::key_count(target.attributes[i].components);
   }
+  const int components = target.attributes[condition.attribute].components;
   condition.key +=
-    static_cast<std::size_t>(condition.component < 0 ? attribute.components : condition.component);
+    static_cast<std::size_t>(condition.component < 0 ? components : condition.component);
   return condition;
 }
 
 ValueClass class_of(const Target& target, const KeyCondition& condition)
 {
-  return condition.component < 0 ? ValueClass::Float
-                                 : value_class(target.attributes[condition.attribute].type);
+  return condition.component < 0 || condition.of_positions
+    ? ValueClass::Float
+    : value_class(target.attributes[condition.attribute].type);
 }
 
 void check_range(const Target& target, const std::string& what, const NumberRange& range)
@@ -166,6 +189,44 @@ KeyCondition make_values(const Target& target, const AttributeValues& list)
     });
   return condition;
 }
+}
+
+Relation relate(const double* lower, const double* upper, const KeyCondition& condition)
+{
+  double minimum = 0;
+  double maximum = 0;
+  if (condition.component >= 0)
+  {
+    minimum = lower[condition.component];
+    maximum = upper[condition.component];
+  }
+  else
+  {
+    // Rounding keeps the order of numbers: the same formula at the nearest and the farthest place.
+    double nearest[3];
+    double farthest[3];
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      nearest[axis] = std::clamp(0.0, lower[axis], upper[axis]);
+      farthest[axis] = std::max(std::fabs(lower[axis]), std::fabs(upper[axis]));
+    }
+    minimum = magnitude(nearest, 3);
+    maximum = magnitude(farthest, 3);
+  }
+  const Relation relation = std::visit(
+    [&](const auto& wanted)
+    {
+      using V = typename std::decay_t<decltype(wanted)>::Value;
+      if constexpr (std::is_same_v<V, double>)
+      {
+        return !meets(wanted, minimum, maximum) ? Relation::Outside
+          : covers(wanted, minimum, maximum)    ? Relation::Inside
+                                                : Relation::Partial;
+      }
+      return Relation::Partial; // positions are of no other class
+    },
+    condition.wanted);
+  return reversed(relation, condition.negated);
 }
 
 void check_quality(const std::string& file, double quality)

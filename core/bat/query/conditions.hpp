@@ -19,9 +19,10 @@ namespace bat::query
 /// not, NaN being in none.
 struct KeyCondition
 {
-  std::size_t attribute = 0;
+  std::size_t attribute = 0; ///< with a column: what an alias repeats
   std::size_t key = 0;
-  int component = 0; ///< -1 for the magnitude
+  int component = 0;         ///< -1 for the magnitude
+  bool of_positions = false; ///< and not of `attribute` and `key`
   std::variant<ClassRange<double>, ClassRange<std::int64_t>, ClassRange<std::uint64_t>,
     ValueSet<double>, ValueSet<std::int64_t>, ValueSet<std::uint64_t>, IntervalSet<double>,
     IntervalSet<std::int64_t>, IntervalSet<std::uint64_t>>
@@ -60,6 +61,11 @@ struct Target
   std::uint64_t particle_count;
   const std::vector<Attribute>& attributes; ///< each with all its keys
 };
+
+/// Of particles whose coordinates are finite and in the box from `lower` to `upper`: how they stand
+/// to a condition on positions.
+[[nodiscard]] Relation relate(
+  const double* lower, const double* upper, const KeyCondition& condition);
 
 // Throw Error{InvalidArgument}.
 void check_quality(const std::string& file, double quality);

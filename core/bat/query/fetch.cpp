@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace bat::query
 {
@@ -23,10 +24,43 @@ struct Job
   std::size_t span_count;
   std::uint64_t out; ///< particles before it
 };
+
+template <std::size_t Bytes>
+void copy_values(const std::byte* from, std::uint64_t stride, std::size_t count, std::byte* to)
+{
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    std::memcpy(to + i * Bytes, from + i * stride, Bytes);
+  }
 }
 
-void fetch(const File::Impl& file, const format::PagedSection& column, std::uint64_t tuple_bytes,
-  const Selection& selection, std::byte* out, const QueryOptions& options)
+void read(const Column& column, const Span* spans, std::size_t span_count, std::byte* out)
+{
+  format::PageReader reader(column.section);
+  if (column.value_bytes == column.tuple_bytes)
+  {
+    reader.gather(spans, span_count, column.tuple_bytes, out);
+    return;
+  }
+  const std::uint64_t bytes = column.value_bytes; // of one number
+  reader.visit(spans, span_count, column.tuple_bytes,
+    [&](const Elements* parts, std::size_t count)
+    {
+      for (const Elements* part = parts; part != parts + count; ++part)
+      {
+        const auto copy = bytes == 1 ? copy_values<1>
+          : bytes == 2               ? copy_values<2>
+          : bytes == 4               ? copy_values<4>
+                                     : copy_values<8>;
+        copy(part->first + column.offset_bytes, column.tuple_bytes, part->count, out);
+        out += part->count * bytes;
+      }
+    });
+}
+}
+
+void fetch(const File::Impl& file, const Column& column, const Selection& selection,
+  std::byte* out, const QueryOptions& options)
 {
   check_selection(file.source->name(), file.header.particle_count, selection);
   std::vector<Span> spans; // none longer than a job
@@ -57,15 +91,14 @@ void fetch(const File::Impl& file, const format::PagedSection& column, std::uint
       tbb::parallel_for(std::size_t{ 0 }, jobs.size(),
         [&](std::size_t j)
         {
-          format::PageReader reader(column);
-          reader.gather(&spans[jobs[j].first_span], jobs[j].span_count, tuple_bytes,
-            out + jobs[j].out * tuple_bytes);
+          read(column, &spans[jobs[j].first_span], jobs[j].span_count,
+            out + jobs[j].out * column.value_bytes);
         });
     });
 }
 
-const std::byte* map_column(const File::Impl& file, const format::PagedSection& column,
-  std::uint64_t tuple_bytes, std::uint64_t count, const QueryOptions& options)
+const std::byte* map_column(const File::Impl& file, const Column& column, std::uint64_t count,
+  const QueryOptions& options)
 {
   constexpr std::uint64_t kJobPages = format::kPageBytes / 4; // whose checksums are one page
   const io::RandomAccessFile& source = *file.source;
@@ -82,7 +115,7 @@ const std::byte* map_column(const File::Impl& file, const format::PagedSection& 
         file.header.particle_count));
   }
   source.check_length();
-  const std::uint64_t pages = format::page_count(count * tuple_bytes);
+  const std::uint64_t pages = format::page_count(count * column.tuple_bytes);
   in_arena(options.threads,
     [&]
     {
@@ -91,11 +124,11 @@ const std::byte* map_column(const File::Impl& file, const format::PagedSection& 
         {
           const std::uint64_t first = job * kJobPages;
           const std::uint64_t end = std::min(
-            column.record().bytes, std::min(pages, first + kJobPages) * format::kPageBytes);
-          format::PageReader(column).view_pages(first, end - first * format::kPageBytes);
+            column.section.record().bytes, std::min(pages, first + kJobPages) * format::kPageBytes);
+          format::PageReader(column.section).view_pages(first, end - first * format::kPageBytes);
         });
     });
-  return source.view(column.record().offset, 0);
+  return source.view(column.section.record().offset, 0);
 }
 
 void prefetch(
@@ -120,8 +153,16 @@ void prefetch(
   };
   column(file.paged(format::SectionKind::Positions),
     3 * size_of(static_cast<ScalarType>(file.schema.head.position_type)));
-  for (const std::size_t a : attributes)
+  for (std::size_t a : attributes)
   {
+    if (const std::optional<Alias>& alias = file.schema.attributes.at(a).alias)
+    {
+      if (!alias->attribute)
+      {
+        continue; // positions are asked for
+      }
+      a = *alias->attribute;
+    }
     const Attribute& attribute = file.schema.attributes.at(a);
     column(file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(a)),
       size_of(attribute.type) * static_cast<std::uint64_t>(attribute.components));

@@ -17,6 +17,11 @@ constexpr std::uint32_t kFewestQuantiles = 128;
 std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size_t key)
 {
   const File::Impl& impl = file.impl();
+  if (const std::optional<Alias>& alias = file.attributes()[attribute].alias)
+  {
+    const std::size_t same = alias->component < 0 ? key : static_cast<std::size_t>(alias->component);
+    return alias->attribute ? quantiles(file, *alias->attribute, same) : std::vector<Number>();
+  }
   const Key& range = file.attributes()[attribute].keys[key];
   const std::size_t k = impl.schema.first_keys[attribute] + key;
   const std::uint32_t bins = impl.schema.keys[k].bin_count;

@@ -278,6 +278,16 @@ private:
 
   void test_key(const KeyCondition& condition)
   {
+    if (condition.of_positions)
+    {
+      Attribute positions;
+      positions.type = static_cast<ScalarType>(this->file_.schema.head.position_type);
+      positions.components = 3;
+      this->test(format::SectionKind::Positions, 0, 3 * size_of(positions.type),
+        [&](const Elements* parts, std::size_t count)
+        { match_key(positions, parts, count, condition, this->matches_); });
+      return;
+    }
     const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
     this->test(format::SectionKind::Attribute, condition.attribute,
       static_cast<std::size_t>(attribute.components) * size_of(attribute.type),
@@ -395,7 +405,7 @@ bool use_sorted_index(const File::Impl& file, const Conditions& conditions, std:
   for (std::size_t r = 0; r != std::min(conditions.keys.size(), kOwnBits); ++r)
   {
     const KeyCondition& condition = conditions.keys[r];
-    if (!file.has_sorted_index(condition.key))
+    if (condition.of_positions || !file.has_sorted_index(condition.key))
     {
       continue;
     }
@@ -430,7 +440,7 @@ std::vector<Piece> find_pieces(
   }
   // A look at treelets and blocks takes longer than an index of a few ids.
   const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
-    file.has_sorted_index(conditions.keys[0].key);
+    !conditions.keys[0].of_positions && file.has_sorted_index(conditions.keys[0].key);
   std::vector<Piece> pieces;
   if (is_alone)
   {

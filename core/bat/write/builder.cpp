@@ -71,6 +71,39 @@ void check_array(const ParticleParts& particles, std::size_t array, const std::s
   }
 }
 
+void check_name(
+  const std::string& what, const std::string& name, std::unordered_set<std::string>& names)
+{
+  if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos || !is_utf8(name))
+  {
+    refuse(fmt::format(
+      "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
+      name.size()));
+  }
+  if (!names.insert(name).second)
+  {
+    refuse(what + " occurs twice; names must differ");
+  }
+}
+
+void check_alias(const ParticleView& schema, const AliasView& alias)
+{
+  const auto target = std::find_if(schema.attributes.begin(), schema.attributes.end(),
+    [&](const AttributeView& a) { return a.name == alias.attribute; });
+  if (!alias.attribute.empty() && target == schema.attributes.end())
+  {
+    refuse(fmt::format("alias '{}': there is no attribute '{}' that it could repeat", alias.name,
+      alias.attribute));
+  }
+  const int components = alias.attribute.empty() ? 3 : target->values.components;
+  if (alias.component < -1 || alias.component >= components)
+  {
+    refuse(fmt::format("alias '{}' of component {} of {}; allowed are -1 (all) to {}", alias.name,
+      alias.component, alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'",
+      components - 1));
+  }
+}
+
 void check_metadata(const std::string& metadata)
 {
   if (metadata.find('\0') != std::string::npos)
@@ -369,28 +402,24 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
     refuse(fmt::format("positions: {} x {}; allowed are 3 x float32 or 3 x float64",
       positions.components, name_of(positions.type)));
   }
-  if (schema.attributes.size() > format::kMaxAttributes)
+  const std::size_t all_attributes = schema.attributes.size() + schema.aliases.size();
+  if (all_attributes > format::kMaxAttributes)
   {
     refuse(fmt::format(
-      "{} attributes; at most {} are allowed", schema.attributes.size(), format::kMaxAttributes));
+      "{} attributes; at most {} are allowed", all_attributes, format::kMaxAttributes));
   }
   std::unordered_set<std::string> names;
   for (std::size_t k = 0; k != schema.attributes.size(); ++k)
   {
     const AttributeView& attribute = schema.attributes[k];
     const std::string what = "attribute '" + attribute.name + "'";
-    if (attribute.name.empty() || attribute.name.size() > 65535 ||
-      attribute.name.find('\0') != std::string::npos || !is_utf8(attribute.name))
-    {
-      refuse(fmt::format(
-        "{}: a name must be 1 to 65535 bytes of UTF-8 without a zero byte, found {} bytes", what,
-        attribute.name.size()));
-    }
-    if (!names.insert(attribute.name).second)
-    {
-      refuse(what + " occurs twice; names must differ");
-    }
+    check_name(what, attribute.name, names);
     check_array(particles, k + 1, what);
+  }
+  for (const AliasView& alias : schema.aliases)
+  {
+    check_name("alias '" + alias.name + "'", alias.name, names);
+    check_alias(schema, alias);
   }
   if (!schema.metadata.empty())
   {
@@ -426,6 +455,16 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
   std::vector<std::size_t> keys;
   for (const std::string& wanted : options.sorted_indexes)
   {
+    for (const AliasView& alias : particles.aliases)
+    {
+      if (wanted == alias.name || wanted.rfind(alias.name + "[", 0) == 0)
+      {
+        refuse(fmt::format("sorted index of '{}': '{}' is an alias of {}; an index belongs to an "
+                           "attribute that is stored",
+          wanted, alias.name,
+          alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'"));
+      }
+    }
     AttributeRange target;
     try
     {

@@ -14,6 +14,7 @@
 #include "bat/write/sorted_index.hpp"
 #include "bat/writer.hpp"
 #include "common/arena.hpp"
+#include "bat/write/repeats.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/large_array.hpp"
 #include "common/numbers.hpp"
@@ -23,6 +24,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -295,9 +297,72 @@ private:
           this->order_.positions.data() + treelet.first * tuple_bytes(view), tuple_bytes(view),
           local.data());
         this->place(treelet, local.data(), tuple_bytes(view), column);
+        if (this->has_aliases())
+        {
+          extend(this->position_ranges_.local(), view.type, local.data(), treelet.count);
+        }
       });
     this->order_.positions.reset(0);
     this->end_column(column);
+  }
+
+  [[nodiscard]] bool has_aliases() const { return !this->particles_.schema().aliases.empty(); }
+
+  /// Of x, y, z and their magnitude.
+  struct PositionRanges
+  {
+    std::array<double, format::kPositionKeys> minimum;
+    std::array<double, format::kPositionKeys> maximum;
+    std::array<bool, format::kPositionKeys> has_nan{};
+
+    PositionRanges()
+    {
+      this->minimum.fill(std::numeric_limits<double>::infinity());
+      this->maximum.fill(-std::numeric_limits<double>::infinity());
+    }
+  };
+
+  static void extend(
+    PositionRanges& ranges, ScalarType type, const std::byte* positions, std::size_t count)
+  {
+    const auto add = [&](auto value)
+    {
+      using T = decltype(value);
+      const T* tuples = reinterpret_cast<const T*>(positions);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+        {
+          const auto v = key_value<T, double>(tuples + 3 * i, 3, k == 3 ? -1 : static_cast<int>(k));
+          ranges.minimum[k] = v < ranges.minimum[k] ? v : ranges.minimum[k];
+          ranges.maximum[k] = v > ranges.maximum[k] ? v : ranges.maximum[k];
+          ranges.has_nan[k] |= is_nan_value(v);
+        }
+      }
+    };
+    type == ScalarType::Float32 ? add(float{}) : add(double{});
+  }
+
+  [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys()
+  {
+    PositionRanges all;
+    for (const PositionRanges& some : this->position_ranges_)
+    {
+      for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+      {
+        all.minimum[k] = std::min(all.minimum[k], some.minimum[k]);
+        all.maximum[k] = std::max(all.maximum[k], some.maximum[k]);
+        all.has_nan[k] |= some.has_nan[k];
+      }
+    }
+    std::array<format::LeafKeyRecord, format::kPositionKeys> keys{};
+    for (std::size_t k = 0; k != format::kPositionKeys; ++k)
+    {
+      // Which zero came first depends on the number of threads.
+      keys[k] = { to_bits(all.minimum[k] + 0.0), to_bits(all.maximum[k] + 0.0),
+        all.has_nan[k] ? format::kHasNaN : 0, 0 };
+    }
+    return keys;
   }
 
   // Copies a treelet's values to their file positions; `values` is in the order of local_slot.
@@ -610,12 +675,7 @@ private:
       head.lower[axis] = this->order_.bounds.lower[axis];
       head.upper[axis] = this->order_.bounds.upper[axis];
     }
-    std::vector<Attribute> attributes;
-    for (const AttributeView& view : this->attributes_)
-    {
-      attributes.push_back(
-        { view.name, view.values.type, view.values.components, view.role, view.host_type, {} });
-    }
+    const std::vector<Attribute> attributes = format::attributes_of(this->particles_.schema());
     std::vector<format::KeyRecord> keys;
     for (std::size_t k = 0; k != this->keys_.size(); ++k)
     {
@@ -635,6 +695,11 @@ private:
     this->write_plain(SectionKind::Schema, 0, schema.data(), schema.size());
     const std::string metadata = format::metadata_text(this->particles_.schema().metadata);
     this->write_plain(SectionKind::Metadata, 0, metadata.data(), metadata.size());
+    if (this->has_aliases())
+    {
+      const std::vector<std::byte> aliases = format::aliases_bytes(attributes, this->position_keys());
+      this->write_plain(SectionKind::Aliases, 0, aliases.data(), aliases.size());
+    }
   }
 
   void write_table_and_header()
@@ -660,6 +725,7 @@ private:
     sorted_indexes_; ///< to be written, by key
   std::vector<format::SectionRecord> sections_;
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> page_checksums_;
+  tbb::enumerable_thread_specific<PositionRanges> position_ranges_;
   std::uint64_t end_ = sizeof(format::Header);
   std::uint64_t data_bytes_ = 0;
 };
@@ -694,7 +760,7 @@ WriteReport write_leaf(
 
 Bytes encode(const ParticleView& particles, const BuildOptions& options, WriteReport* report)
 {
-  const ParticleParts parts = ParticleParts::of_view(particles);
+  const ParticleParts parts = write::link_repeats(particles, options);
   write::check_input(parts, options);
   MemoryOutput output(parts.row_bytes() * parts.count(),
     options.sorted_indexes.size() * format::index_bytes(parts.count()));

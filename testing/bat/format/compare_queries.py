@@ -86,6 +86,20 @@ def random_query(random, bat):
         texts, numbers = ends(random, bat._key_cache(number))
         query["ranges"].append((attribute.name, component, *numbers))
         line["ranges"].append({"attribute": attribute.name, "component": component, "lower": texts[0], "upper": texts[1]})
+    for _ in range(random.randint(3) if bat.aliases else 0):
+        name = bat.aliases[random.randint(len(bat.aliases))].name
+        component = int(random.randint(3)) if random.rand() < 0.5 and bat.attribute(name).ndim > 1 else None
+        component = None if component is not None and component >= bat.attribute(name).shape[1] else component
+        known = bat._key_cache(bat.key_number(name, component))
+        if random.rand() < 0.3:
+            known = known[known == known]
+            picked = [text(near(random, known[random.randint(len(known))].item())) for _ in range(random.randint(40))]
+            query["values"].append((name, component, [v for _, v in picked]))
+            line["values"].append({"attribute": name, "component": component, "values": [t for t, _ in picked]})
+            continue
+        texts, numbers = ends(random, known)
+        query["ranges"].append((name, component, *numbers))
+        line["ranges"].append({"attribute": name, "component": component, "lower": texts[0], "upper": texts[1]})
     return line, query
 
 
@@ -106,7 +120,7 @@ def compare(program, path, count):
         assert np.array_equal(found, expected), "%s\nexpected %s\nfound %s" % (where, expected, found)
         assert answer["upper_bound"] >= len(expected), where + ": the upper bound is too low"
         if line["rows"]:
-            rows = b"".join(c[expected].tobytes() for c in [bat.positions()] + bat._columns)
+            rows = b"".join(c[expected].tobytes() for c in [bat.positions()] + [values for _, values in bat.listed()])
             assert answer["rows"] == rows.hex(), where + ": the rows differ"
         telling += 0 < len(expected) < bat.particle_count
     return telling

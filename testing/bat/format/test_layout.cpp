@@ -199,6 +199,14 @@ TEST(Layout, schema_records_are_those_of_the_text)
       BAT_FIELD(KeyRecord, minimum), BAT_FIELD(KeyRecord, maximum),
       BAT_FIELD(KeyRecord, reserved) },
     sizeof(format::KeyRecord));
+  expect_same(record(7, 3),
+    { BAT_FIELD(AliasesHead, alias_count), BAT_FIELD(AliasesHead, reserved) },
+    sizeof(format::AliasesHead));
+  expect_same(record(7, 4),
+    { BAT_FIELD(AliasRecord, attribute), BAT_FIELD(AliasRecord, component),
+      BAT_FIELD(AliasRecord, role), BAT_FIELD(AliasRecord, reserved),
+      BAT_FIELD(AliasRecord, host_type), BAT_FIELD(AliasRecord, name_bytes) },
+    sizeof(format::AliasRecord));
 }
 
 TEST(Layout, tree_records_are_those_of_the_text)
@@ -252,7 +260,7 @@ TEST(Layout, no_table_of_offsets_is_left_out)
     per_section[table.section] += table.head[0] == "offset";
   }
   per_section.erase(2); // scalar types
-  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 3 }, { 9, 2 }, { 11, 2 }, { 15, 3 } };
+  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 9, 2 }, { 11, 2 }, { 15, 3 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;
@@ -342,6 +350,9 @@ TEST(Layout, sizes_and_limits_are_those_of_the_text)
   EXPECT_TRUE(
     says(7, "attribute records of " + number(sizeof(format::AttributeRecord)) + " bytes"));
   EXPECT_TRUE(says(7, "key records of " + number(sizeof(format::KeyRecord)) + " bytes"));
+  EXPECT_TRUE(says(7, "Then the aliases, " + number(sizeof(format::AliasRecord)) + " bytes each"));
+  EXPECT_TRUE(says(7, number(format::kPositionsAttribute) + " = the positions"));
+  EXPECT_TRUE(says(7, "Then " + number(format::kPositionKeys) + " records in the form of"));
   EXPECT_TRUE(says(9, "records of " + number(sizeof(format::TreeletRecord)) + " bytes"));
   EXPECT_TRUE(says(9, "of " + number(sizeof(format::NodeRecord)) + " bytes in preorder"));
   EXPECT_TRUE(says(10, number(sizeof(format::BlockBoxRecord)) + " values u8 per block"));
@@ -366,7 +377,7 @@ TEST(Layout, magic_is_that_of_the_text)
   EXPECT_TRUE(says(5, "| " + magic + "|"));
 }
 
-TEST(Layout, required_features_are_those_of_the_text)
+TEST(Layout, features_are_those_of_the_text)
 {
   EXPECT_TRUE(says(14, "| 0 | top file of a dataset of several leaf files"));
   EXPECT_TRUE(says(14, "| 1 | compressed chunks"));

@@ -209,6 +209,22 @@ inline Case indexed()
   return c;
 }
 
+/// Names for what is there already, among particles that are not all finite.
+inline Case aliased()
+{
+  Case c = indexed();
+  c.name = "written_aliases";
+  auto* positions = reinterpret_cast<float*>(c.cloud.positions.data());
+  positions[3] = std::numeric_limits<float>::quiet_NaN();
+  positions[7] = -std::numeric_limits<float>::infinity();
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer":"make_golden"})";
+  c.view.aliases = { { "x", "", 0, 0, 10 }, { "z", "", 2 }, { "where", "", -1, 3, 0 },
+    { "number", "id", -1, 5, 16 }, { "second", "pair", 1 }, { "both", "pair", -1 } };
+  c.options.sorted_indexes = { "id", "pair[1]" };
+  return c;
+}
+
 /// A dataset of several leaf files: what each of them holds.
 struct DatasetCase
 {
@@ -272,6 +288,7 @@ inline std::vector<Case> cases()
   all.push_back(mixed());
   all.push_back(many());
   all.push_back(indexed());
+  all.push_back(aliased());
   return all;
 }
 }

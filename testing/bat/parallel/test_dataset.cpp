@@ -310,6 +310,108 @@ TEST(Dataset, EmptyRanks)
   }
 }
 
+TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
+{
+  const SharedDir folder;
+  clouds::Cloud all = make_cloud();
+  const auto floats = [](const std::vector<std::byte>& bytes)
+  { return reinterpret_cast<const float*>(bytes.data()); };
+  std::vector<float> y;
+  std::vector<float> v;
+  for (std::uint64_t i = 0; i != all.count; ++i)
+  {
+    y.push_back(floats(all.positions)[3 * i + 1]);
+    v.push_back(floats(all.columns[2].bytes)[3 * i]);
+  }
+  all.add("y", bat::ScalarType::Float32, y);
+  all.add("v", bat::ScalarType::Float32, v);
+  all.columns.push_back(all.columns[0]);
+  all.columns.back().name = "number";
+  clouds::Cloud mine = dealt(all);
+  const auto path = folder / "out.bat";
+  bat::mpi::WriteOptions options = with_target(kTarget);
+  options.build.compare_values = true;
+  const auto targets = [&](bat::Repeats repeats)
+  {
+    options.build.repeats = rank() == 0 ? repeats : bat::Repeats::Store; // rank 0 decides
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, mine.view(), options);
+    const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(dataset));
+    }
+    std::map<std::string, std::string> found;
+    for (const bat::Attribute& a : dataset.attributes())
+    {
+      found[a.name] = a.alias ? bat::to_string(*a.alias, dataset.attributes()) : "";
+    }
+    bat::mpi::Particles particles =
+      bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, { "id", "heat", "velocity" });
+    EXPECT_EQ(particles.count, all.count);
+    return found;
+  };
+  using Targets = std::map<std::string, std::string>;
+  EXPECT_EQ(targets(bat::Repeats::Link),
+    (Targets{ { "id", "" }, { "heat", "" }, { "velocity", "" }, { "y", "position[1]" },
+      { "v", "velocity[0]" }, { "number", "id" } }));
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  EXPECT_GT(dataset.leaves().size(), 3u);
+  bat::Query half;
+  half.ranges = { { "y", {}, 0.4, 0.6 }, { "v", {}, -1.0, 0.5 } };
+  half.part = static_cast<std::uint32_t>(rank());
+  half.parts = static_cast<std::uint32_t>(ranks());
+  const bat::mpi::Particles part = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, half,
+    { "id", "heat", "velocity", "y", "v", "number" });
+  std::uint64_t expected = 0;
+  for (std::uint64_t i = 0; i != all.count; ++i)
+  {
+    const auto in = [](float x, double a, double b)
+    { return a <= static_cast<double>(x) && static_cast<double>(x) <= b; };
+    expected += in(y[i], 0.4, 0.6) && in(v[i], -1.0, 0.5);
+  }
+  std::uint64_t found = 0;
+  MPI_Allreduce(&part.count, &found, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(found, expected);
+  const std::vector<std::string> known = rows(all.view());
+  for (const std::string& row : rows(part.view()))
+  {
+    ASSERT_TRUE(std::binary_search(known.begin(), known.end(), row));
+  }
+
+  EXPECT_EQ(targets(bat::Repeats::LeaveOut),
+    (Targets{ { "id", "" }, { "heat", "" }, { "velocity", "" } }));
+  // What one rank has otherwise is stored; a rank without particles has no say.
+  if (rank() == ranks() - 1)
+  {
+    mine.columns[3].bytes[0] ^= std::byte{ 1 };
+  }
+  EXPECT_EQ(targets(bat::Repeats::Link).at("y"), "");
+  if (ranks() > 1)
+  {
+    mine = rank() == 0 ? all : clouds::Cloud();
+    EXPECT_EQ(targets(bat::Repeats::Link).at("y"), "position[1]");
+  }
+}
+
+TEST(Dataset, AliasesThatDifferBetweenRanksAreRefused)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud(100);
+  bat::ParticleView mine = all.view();
+  mine.aliases = { { "height", "", rank() == ranks() - 1 ? 1 : 2 } };
+  const std::string error = mpi_test::error_of(
+    [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", mine); });
+  if (ranks() == 1)
+  {
+    EXPECT_EQ(error, "");
+    return;
+  }
+  EXPECT_NE(error.find("alias 'height' is component 1 of the positions here and component 2 of the "
+                       "positions on rank 0"),
+    std::string::npos)
+    << error;
+}
+
 TEST(Dataset, SortedIndexes)
 {
   const SharedDir folder;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second reader of the BAT format, version 1.2, written from core/bat/FORMAT.md alone.
+"""A second reader of the BAT format, version 1.0, written from core/bat/FORMAT.md alone.
 
 It favours plainness over speed: it reads the whole file, verifies every checksum, and decodes every section into numpy arrays.
 The numbers in the docstrings are the sections of FORMAT.md.
@@ -27,6 +27,9 @@ SECTION = struct.Struct("<IIIIQQQQQQ")                                          
 SCHEMA_HEAD = struct.Struct("<IIIIQIB3s3d3d")                                                        # 7
 ATTRIBUTE_RECORD = struct.Struct("<BBBBIII")                                                         # 7
 KEY_RECORD = struct.Struct("<IhBBII8s8sQ")                                                           # 7
+ALIAS_RECORD = struct.Struct("<IhBBII")                                                              # 7
+POSITION_KEY = np.dtype([("minimum", "<f8"), ("maximum", "<f8"), ("flags", "<u4"), ("reserved", "<u4")])   # 7
+OF_POSITIONS = 4294967295                                                                            # 7
 NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
 TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
 LEAF_FILES_HEAD = struct.Struct("<II")                                                               # 15
@@ -35,7 +38,7 @@ LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_ch
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
  POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES) = range(1, 15)                                  # 6
-SORTED_INDEX = 16
+SORTED_INDEX, ALIASES = 16, 17
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
@@ -44,6 +47,7 @@ INDEX_ENTRIES, INDEX_VALUES = 341, 512                                          
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
 Attribute = namedtuple("Attribute", "name type components role host_type first_key")
+Alias = namedtuple("Alias", "name target component role host_type")
 Key = namedtuple("Key", "attribute component value_type bitmap_bytes has_nan bin_count dictionary_count minimum maximum")
 
 
@@ -165,8 +169,8 @@ class BatFile:
     def _is_known(self, kind):
         """Returns whether sections of a kind have a meaning in this file (section 6)."""
         if self.TOP:
-            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES)
-        return SCHEMA <= kind <= ATTRIBUTE or kind == SORTED_INDEX
+            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES)
+        return SCHEMA <= kind <= ATTRIBUTE or kind in (SORTED_INDEX, ALIASES)
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -317,6 +321,61 @@ class BatFile:
             value_type = "<f8" if component < 0 else CLASS_TYPES[np.dtype(self.attributes[attribute].type).kind]
             self.keys.append(Key(attribute, component, value_type, bitmap_bytes, bool(flags), bin_count, dictionary_count,
                                  np.frombuffer(minimum, value_type)[0], np.frombuffer(maximum, value_type)[0]))
+        self._read_aliases()
+
+    def _read_aliases(self):
+        """Decodes ALIASES; an alias is (name, number of what it repeats or None for the positions, component, role, host_type)."""
+        self.aliases, self.position_keys = [], None
+        if (ALIASES, 0) not in self.sections:
+            return
+        need, raw, a = self._need, self.section(ALIASES), len(self.attributes)
+        need(len(raw) >= 104, "the size of ALIASES", len(raw), "at least 104")
+        count, zero = struct.unpack_from("<II", raw)
+        need(1 <= count <= 65535 - a, "alias_count", count, "1 to %d" % (65535 - a))
+        need(zero == 0, "reserved of ALIASES", zero, 0)
+        self.position_keys = np.frombuffer(raw, POSITION_KEY, 4, 8)
+        for field in ("minimum", "maximum"):
+            need(not np.isnan(self.position_keys[field]).any(), field + " of a key of positions", "NaN", "a number")
+        need(np.all(self.position_keys["flags"] < 2), "flags of a key of positions", self.position_keys["flags"].max(), "bit 0")
+        need(not self.position_keys["reserved"].any(), "reserved of a key of positions", self.position_keys["reserved"].max(), 0)
+        at = 104 + 16 * count
+        need(at <= len(raw), "the size of ALIASES", len(raw), "at least %d" % at)
+        for i in range(count):
+            target, component, role, zero, host_type, name_bytes = ALIAS_RECORD.unpack_from(raw, 104 + 16 * i)
+            thing = "alias %d: " % i
+            need(target == OF_POSITIONS or target < a, thing + "attribute", target, "below %d, or %d" % (a, OF_POSITIONS))
+            components = 3 if target == OF_POSITIONS else self.attributes[target].components
+            need(-1 <= component < components, thing + "component", component, "-1 to %d" % (components - 1))
+            need(zero == 0, thing + "reserved", zero, 0)
+            need(1 <= name_bytes <= 65535, thing + "name_bytes", name_bytes, "1 to 65535")
+            need(at + name_bytes <= len(raw), thing + "end of the name", at + name_bytes, "at most %d" % len(raw))
+            try:
+                name = str(raw[at:at + name_bytes], "utf-8")
+            except UnicodeDecodeError:
+                need(False, thing + "name", bytes(raw[at:at + name_bytes]), "UTF-8")
+            need("\0" not in name, thing + "name", repr(name), "without zero bytes")
+            need(name not in self._by_name, thing + "name", repr(name), "one that nothing else has")
+            at += name_bytes
+            self._by_name[name] = a + i
+            self.aliases.append(Alias(name, None if target == OF_POSITIONS else target, component, role, host_type))
+        need(at == len(raw), "the size of ALIASES", len(raw), at)
+        need(not any(kind == ALIASES and index for kind, index in self.sections), "a second section ALIASES", "present", "absent")
+
+    def listed(self):
+        """Returns the attributes with their values by file position, those of the aliases too (section 7)."""
+        columns = list(self._columns)
+        pairs = list(zip(self.attributes, columns))
+        for alias in self.aliases:
+            values = self.positions() if alias.target is None else columns[alias.target]
+            whole = alias.component < 0 or values.ndim == 1
+            values = values if whole else np.ascontiguousarray(values[:, alias.component])
+            pairs.append((Attribute(alias.name, values.dtype.name, values.shape[1] if values.ndim > 1 else 1, alias.role,
+                                    alias.host_type, None), values))
+        return pairs
+
+    def value_type(self, number):
+        """Returns the value class of a key; -1 to -4 are x, y, z and the magnitude of the positions (section 11)."""
+        return "<f8" if number < 0 else self.keys[number].value_type
 
     def _check_section_sizes(self):
         """Checks that the sections the schema implies are there with their sizes, and no others (section 16, step 8)."""
@@ -459,11 +518,15 @@ class BatFile:
 
     def key_values(self, number):
         """Returns the values of a key in its value class by file position (section 11)."""
-        key = self.keys[number]
-        columns = self._columns[key.attribute].reshape(self.particle_count, self.attributes[key.attribute].components)
+        if number < 0:
+            columns, component = self.positions(), -1 if number == -4 else -1 - number
+        else:
+            key = self.keys[number]
+            columns = self._columns[key.attribute].reshape(self.particle_count, self.attributes[key.attribute].components)
+            component = key.component
         with np.errstate(all="ignore"):
-            if key.component >= 0:
-                return columns[:, key.component].astype(key.value_type)
+            if component >= 0:
+                return columns[:, component].astype(self.value_type(number))
             total = None
             for v in columns.T:
                 v = v.astype("f8")
@@ -488,14 +551,28 @@ class BatFile:
         """Returns the values of an attribute by file position, n values or n rows of its components."""
         if name not in self._by_name:
             raise QueryError("%s has no attribute %r" % (self.path, name))
-        return self._columns[self._by_name[name]]
+        return self.listed()[self._by_name[name]][1]
 
     # ---- 13 What a query returns --------------------------------------------------------------------------------------------
 
     def key_number(self, name, component=None):
         """Returns the number of the key a range names; without a component of several it is the magnitude (section 13)."""
-        self.attribute(name)
+        if name not in self._by_name:
+            raise QueryError("%s has no attribute %r" % (self.path, name))
         number = self._by_name[name]
+        if number >= len(self.attributes):
+            alias = self.aliases[number - len(self.attributes)]
+            components = 3 if alias.target is None else self.attributes[alias.target].components
+            if alias.component >= 0 or components == 1:
+                if component not in (None, 0):
+                    raise QueryError("the attribute %r has no component %r" % (name, component))
+                component = max(alias.component, 0)
+            if alias.target is None:
+                component = -1 if component is None else component
+                if not -1 <= component < 3:
+                    raise QueryError("the attribute %r has no component %r" % (name, component))
+                return -4 if component < 0 else -1 - component
+            number = alias.target
         if component is None:
             component = -1 if self.attributes[number].components > 1 else 0
         for i, key in enumerate(self.keys):
@@ -515,10 +592,10 @@ class BatFile:
         wanted = []
         for name, component, lo, hi in ranges:
             number = self.key_number(name, component)
-            wanted.append((number, [closed_interval(self.keys[number].value_type, lo, hi)]))
+            wanted.append((number, [closed_interval(self.value_type(number), lo, hi)]))
         for name, component, listed in values:
             number = self.key_number(name, component)
-            wanted.append((number, [closed_interval(self.keys[number].value_type, v, v) for v in listed]))
+            wanted.append((number, [closed_interval(self.value_type(number), v, v) for v in listed]))
         wanted = [(number, [i for i in intervals if i is not None]) for number, intervals in wanted]
         empty = any(not w[1] for w in wanted) or any(s is None for s in sides or [])
         return first, first if empty else last, sides, wanted
@@ -568,8 +645,9 @@ class BatFile:
         first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
         if first >= last:
             return np.arange(0)
+        indexed = [(number, intervals) for number, intervals in wanted if number >= 0]
         bins = [[[np.searchsorted(self.edges[number], end, side="right") for end in ends] for ends in intervals]
-                for number, intervals in wanted]
+                for number, intervals in indexed]
         if self._places is None:
             self._places = self.block_boxes(), self.rank_to_position()
         (boxes, order), found, node = self._places, [np.arange(0)], 0
@@ -579,7 +657,7 @@ class BatFile:
                 node = int(row["skip"])
                 continue
             if row["skip"] == node + 1:
-                for block in self._blocks_of(int(row["first_treelet"]), boxes, sides, wanted, bins):
+                for block in self._blocks_of(int(row["first_treelet"]), boxes, sides, indexed, bins):
                     found.append(order[self.block_first[block]:self.block_end[block]])
             node += 1
         where = np.sort(np.concatenate(found))
@@ -662,7 +740,17 @@ class BatFile:
             self._validate_key(number, order)
         for number in self.sorted_keys:
             self._validate_sorted_index(number)
+        self._validate_position_keys([self])
         self._validate_queries()
+
+    def _validate_position_keys(self, files):
+        """Checks that the keys of positions in ALIASES are those of the particles of some files (section 7)."""
+        for i, row in enumerate([] if self.position_keys is None else self.position_keys):
+            values = np.concatenate([bat._key_cache(-1 - i) for bat in files])
+            numbers = values[~np.isnan(values)]
+            found = row["minimum"], row["maximum"], bool(row["flags"])
+            allowed = numbers.min(initial=math.inf), numbers.max(initial=-math.inf), len(numbers) != len(values)
+            self._need(found == allowed, "minimum, maximum and flag of key %d of the positions" % i, found, allowed)
 
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
@@ -893,6 +981,8 @@ class BatDataset(BatFile):
             need(bat.position_type == self.position_type, "position_type of " + path, bat.position_type, self.position_type)
             found, allowed = ([(a.name, a.type, a.components) for a in x.attributes] for x in (bat, self))
             need(found == allowed, "the attributes of " + path, found, allowed)
+            found, allowed = ([(a.name, a.target, a.component) for a in x.aliases] for x in (bat, self))
+            need(found == allowed, "the aliases of " + path, found, allowed)
             self._leaves[i] = bat
         return self._leaves[i]
 
@@ -937,7 +1027,7 @@ class BatDataset(BatFile):
                 continue
             i = int(row["first_treelet"])
             first, end = int(self.leaf_first[i]), int(self.leaf_first[i + 1])
-            keys = ((self.leaf_keys[number][i], intervals) for number, intervals in wanted)
+            keys = ((self.leaf_keys[number][i], intervals) for number, intervals in wanted if number >= 0)
             if ranks[0] < end and ranks[1] > first and not any(
                     all(k["minimum"] > hi or k["maximum"] < lo for lo, hi in intervals) for k, intervals in keys):
                 own = tuple(min(max(g - first, 0), end - first) for g in ranks)
@@ -975,6 +1065,7 @@ class BatDataset(BatFile):
                 row = self.leaf_keys[number][i]
                 found, allowed = (row["minimum"], row["maximum"], bool(row["flags"])), (key.minimum, key.maximum, key.has_nan)
                 need(found == allowed, thing + "key %d" % number, found, allowed)
+        self._validate_position_keys(self.leaves())
         self._validate_queries()
 
 
@@ -990,7 +1081,7 @@ def open_any(path):
 
 def section_name(kind, index):
     """Returns how messages call a section."""
-    name = "SORTED_INDEX" if kind == SORTED_INDEX else KINDS[kind] if 1 <= kind < len(KINDS) else kind
+    name = KINDS[kind] if 1 <= kind < len(KINDS) else {SORTED_INDEX: "SORTED_INDEX", ALIASES: "ALIASES"}.get(kind, kind)
     return "section %s %d" % (name, index)
 
 
@@ -1036,12 +1127,13 @@ def exact_content(positions, attributes, columns, time, step, metadata):
 
 def content(bat):
     """Returns the content of an open file as exact_content."""
-    return exact_content(bat.positions(), bat.attributes, bat._columns, bat.time, bat.step, bat.metadata)
+    attributes, columns = zip(*bat.listed()) if bat.listed() else ((), ())
+    return exact_content(bat.positions(), attributes, columns, bat.time, bat.step, bat.metadata)
 
 
 def rows_checksum(bat, where):
     """Returns XXH64 of the rows' positions, then of the rows of each attribute, as one run of bytes."""
-    return xxh64(b"".join(c[where].tobytes() for c in [bat.positions()] + bat._columns))
+    return xxh64(b"".join(c[where].tobytes() for c in [bat.positions()] + [values for _, values in bat.listed()]))
 
 
 def plain(v):
@@ -1058,6 +1150,7 @@ def info(bat):
         return {"version": [bat.version_major, bat.version_minor], "particle_count": bat.particle_count, "time": plain(bat.time),
                 "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
                 "metadata": bat.metadata, "attributes": [a._asdict() for a in bat.attributes],
+                "aliases": [a._asdict() for a in bat.aliases],
                 "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
                 "leaf_files": [{"name": os.fsdecode(name), "particles": int(r["particles"]), "file_bytes": int(r["file_bytes"])}
                                for name, r in zip(bat.leaf_names, bat.leaf_records)]}
@@ -1065,7 +1158,7 @@ def info(bat):
             "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
             "level_ends": bat.level_ends, "keep_ratios": bat.keep_ratios, "treelet_count": bat.treelet_count,
             "block_count": bat.block_count, "block_particles": bat.block_particles, "metadata": bat.metadata,
-            "attributes": [a._asdict() for a in bat.attributes],
+            "attributes": [a._asdict() for a in bat.attributes], "aliases": [a._asdict() for a in bat.aliases],
             "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
             "sections": [dict(name=KINDS[s.kind] if s.kind < len(KINDS) else None, **s._asdict()) for s in bat.sections.values()]}
 

@@ -92,8 +92,8 @@ public:
   ~Dataset();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Of the file, "1.2"; of a top file, "1.0", whatever its leaf files are; "libbat" for the
-  /// paper's library.
+  /// Of the file, "1.2"; of a top file, "1.0", or "1.3" with aliases, whatever its leaf files are;
+  /// "libbat" for the paper's library.
   [[nodiscard]] std::string format_version() const;
   [[nodiscard]] std::uint64_t particle_count() const noexcept;
   [[nodiscard]] ScalarType position_type() const noexcept;
@@ -106,6 +106,7 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the attributes there are.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  /// As they are stored: aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
   /// Bytes of positions and attributes.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;

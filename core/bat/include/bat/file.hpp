@@ -28,6 +28,15 @@ struct Key
   bool has_sorted_index = false; ///< of one leaf file; a dataset of several does not say
 };
 
+/// What an attribute repeats, bit for bit, that the file therefore stores once (FORMAT.md section
+/// 7). All that can be asked of an attribute can be asked of it; no column of its own lies in the
+/// file.
+struct Alias
+{
+  std::optional<std::size_t> attribute; ///< number of the attribute; empty: the positions
+  int component = -1;                   ///< of it; -1 for all of them
+};
+
 struct Attribute
 {
   std::string name;
@@ -36,7 +45,11 @@ struct Attribute
   std::uint8_t role = 0;       ///< hint, see AttributeView
   std::uint32_t host_type = 0; ///< hint, see AttributeView
   std::vector<Key> keys;       ///< one for a scalar; components, then the magnitude, for a vector
+  std::optional<Alias> alias = std::nullopt; ///< such attributes come after all others
 };
+
+/// "position", "position[2]", "velocity": what an attribute is an alias of, of these `attributes`.
+[[nodiscard]] std::string to_string(const Alias& alias, const std::vector<Attribute>& attributes);
 
 struct OpenOptions
 {
@@ -100,6 +113,7 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the attributes there are.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  /// As they are stored: aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
 
   [[nodiscard]] std::uint64_t treelet_count() const noexcept;
@@ -139,7 +153,8 @@ public:
   /// Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
-  /// The same for attribute `index`: shape (count, components) in its own type.
+  /// The same for attribute `index`: shape (count, components) in its own type. An alias of one
+  /// component of several lies in no column of its own: Error{InvalidArgument}.
   [[nodiscard]] const void* map_attribute(
     std::size_t index, std::uint64_t count, const QueryOptions& options = {}) const;
 

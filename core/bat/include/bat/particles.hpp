@@ -38,12 +38,24 @@ struct AttributeView
   std::uint32_t host_type = 0;
 };
 
+/// A name for values that are there already: those of the positions or of another attribute. They
+/// are stored once, and come back by this name like any attribute (FORMAT.md section 7).
+struct AliasView
+{
+  std::string name;      ///< as of an attribute
+  std::string attribute; ///< that has the values; empty: the positions
+  int component = -1;    ///< of it; -1 for all of them
+  std::uint8_t role = 0; ///< hints, see AttributeView
+  std::uint32_t host_type = 0;
+};
+
 /// The particles of one leaf file.
 struct ParticleView
 {
   std::uint64_t count = 0; ///< at most 4,294,967,295
   ArrayView positions;     ///< 3 components, Float32 or Float64
   std::vector<AttributeView> attributes;
+  std::vector<AliasView> aliases;
   std::optional<double> time;       ///< simulation time
   std::optional<std::int64_t> step; ///< step number
   std::string metadata;             ///< JSON object (UTF-8) of free metadata, or empty

@@ -13,6 +13,15 @@
 
 namespace bat
 {
+/// What becomes of an attribute whose values are, of all particles, those of the positions, of one
+/// of their components, or of another attribute or a component of it.
+enum class Repeats
+{
+  Store,   ///< it is stored like any other
+  Link,    ///< it becomes an alias: its values are stored once and come back by both names
+  LeaveOut ///< it is not written
+};
+
 struct BuildOptions
 {
   /// Most particles of a treelet. Larger treelets make a smaller index and coarser attribute ranges
@@ -32,6 +41,14 @@ struct BuildOptions
   /// it is written, and time to sort. A name stands for the value or the magnitude, "velocity[2]"
   /// for a component.
   std::vector<std::string> sorted_indexes;
+
+  /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way
+  /// are found at no cost. Attributes with a sorted index are stored in any case.
+  Repeats repeats = Repeats::Store;
+  /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to the
+  /// first that differs. Without it only attributes that are called like coordinates (x, pos,
+  /// coords_z) are compared, and only with the positions.
+  bool compare_values = false;
 
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
