@@ -110,6 +110,17 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.sorted_indexes = option.texts();
   }
+  else if (key == "aliases")
+  {
+    const std::string how = option.one_of({ "link", "store", "leave_out" });
+    options.repeats = how == "link" ? Repeats::Link
+      : how == "store"              ? Repeats::Store
+                                    : Repeats::LeaveOut;
+  }
+  else if (key == "compare_values")
+  {
+    options.compare_values = option.yes_or_no();
+  }
   else if (key == "every")
   {
     options.every = option.whole_number(1, std::numeric_limits<std::int64_t>::max());
@@ -145,7 +156,8 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
 }
 
 constexpr const char* kChannelKeys =
-  "output, fields, sorted_indexes, every, target_size, mode, threads, ghosts, flush";
+  "output, fields, sorted_indexes, aliases, compare_values, every, target_size, mode, threads, "
+  "ghosts, flush";
 
 // Either names, or objects with the options in which a channel differs.
 void set_channels(Options& options, const Option& option)

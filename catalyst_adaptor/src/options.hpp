@@ -4,6 +4,7 @@
 #include "node.hpp"
 
 #include "bat/plan.hpp"
+#include "bat/writer.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -21,6 +22,8 @@ struct ChannelOptions
   std::string output = "{name}_{timestep:06d}.bat";
   std::optional<std::vector<std::string>> fields; ///< none: all
   std::vector<std::string> sorted_indexes;        ///< see BuildOptions; of species that have them
+  Repeats repeats = Repeats::Link;                ///< see BuildOptions
+  bool compare_values = false;                    ///< see BuildOptions
   std::uint64_t every = 1;
   std::uint64_t target_bytes = 0; ///< 0: chosen
   PlanMode mode = PlanMode::Adaptive;

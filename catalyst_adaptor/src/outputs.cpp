@@ -18,6 +18,8 @@ mpi::WriteOptions write_options(const ChannelOptions& options)
   result.build.threads = options.threads;
   result.build.flush = options.flush;
   result.build.sorted_indexes = options.sorted_indexes;
+  result.build.repeats = options.repeats;
+  result.build.compare_values = options.compare_values;
   return result;
 }
 
@@ -99,8 +101,10 @@ insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePatte
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
   const std::string settings =
-    fmt::format("{} {} {} {} {}", static_cast<int>(job.options.mode), job.options.target_bytes,
-      job.options.threads, job.options.flush, fmt::join(job.options.sorted_indexes, "\n"));
+    fmt::format("{} {} {} {} {} {} {}", static_cast<int>(job.options.mode),
+      job.options.target_bytes, job.options.threads, job.options.flush,
+      static_cast<int>(job.options.repeats), job.options.compare_values,
+      fmt::join(job.options.sorted_indexes, "\n"));
   if (!output.writer || output.settings != settings)
   {
     output.writer.emplace(pattern, write_options(job.options), this->notice_);

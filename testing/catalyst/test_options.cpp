@@ -277,6 +277,100 @@ TEST(SortedIndexes, AreMadeWhereThereAreSuchFields)
   }
 }
 
+// Of the attributes of a file, on rank 0, those that are aliases, with what they repeat.
+std::vector<std::string> linked(const std::filesystem::path& file)
+{
+  std::vector<std::string> names;
+  const bat::Dataset dataset = bat::Dataset::open(file);
+  for (const bat::Attribute& a : dataset.attributes())
+  {
+    if (a.alias)
+    {
+      names.push_back(a.name + "=" + bat::to_string(*a.alias, dataset.attributes()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// What codes publish twice: x is a copy of the first coordinate, `height` lies in the memory of the
+// third, `weight` repeats a field, and `own` does on rank 0 only.
+Cloud with_repeats(int rank)
+{
+  Cloud cloud = particles(rank, 40);
+  const auto* positions = reinterpret_cast<const double*>(cloud.positions.data());
+  cloud.add("x", ScalarType::Float64, numbers<double>(40, [=](auto i) { return positions[3 * i]; }));
+  cloud.add(
+    "height", ScalarType::Float64, numbers<double>(40, [=](auto i) { return positions[3 * i + 2]; }));
+  std::vector<std::byte> mass = cloud.columns[2].bytes;
+  cloud.columns.push_back({ "weight", ScalarType::Float64, 1, mass });
+  if (rank != 0)
+  {
+    mass[7] ^= std::byte{ 1 };
+  }
+  cloud.columns.push_back({ "own", ScalarType::Float64, 1, mass });
+  return cloud;
+}
+
+TEST(Aliases, AreFieldsThatRepeatWhatIsThere)
+{
+  const std::vector<Cloud> all = of_all_ranks(with_repeats);
+  const bool alone = mpi_test::ranks() == 1;
+  struct Case
+  {
+    const char* aliases;
+    int compare_values;
+    std::vector<std::string> linked;
+    std::vector<std::string> left_out;
+  };
+  using Names = std::vector<std::string>;
+  const std::vector<Case> cases{ { "", 0, { "height=position[2]", "x=position[0]" }, {} },
+    { "link", 1,
+      alone ? Names{ "height=position[2]", "own=mass", "weight=mass", "x=position[0]" }
+            : Names{ "height=position[2]", "weight=mass", "x=position[0]" },
+      {} },
+    { "store", 1, {}, {} }, { "leave_out", 0, {}, { "height", "x" } } };
+  for (const Case& c : cases)
+  {
+    SCOPED_TRACE(std::string(c.aliases) + " " + std::to_string(c.compare_values));
+    Session run(with(
+      [&](Params& p)
+      {
+        if (c.aliases[0] != '\0')
+        {
+          p.set(kBat + "aliases", c.aliases);
+        }
+        p.set(kBat + "compare_values", c.compare_values);
+      }));
+    Params params;
+    Memory memory;
+    publish_channel(params.step(1), with_repeats(mpi_test::rank()), memory);
+    // Columns of the test's memory: three coordinates, then field after field, one component each.
+    const std::string data = "catalyst/channels/particles/data/";
+    params.array(data + "fields/height/values", ScalarType::Float64, memory[2]->data(), 40, 0, 8);
+    EXPECT_EQ(run.execute(params), 0) << run.said;
+    EXPECT_EQ(run.said, "");
+    const std::filesystem::path file = run / "particles_000001.bat";
+    std::vector<Cloud> expected = all;
+    for (Cloud& cloud : expected)
+    {
+      cloud.columns.erase(std::remove_if(cloud.columns.begin(), cloud.columns.end(),
+                            [&](const Cloud::Column& column)
+                            {
+                              return std::find(c.left_out.begin(), c.left_out.end(), column.name) !=
+                                c.left_out.end();
+                            }),
+        cloud.columns.end());
+    }
+    expect_file(file, expected);
+    if (mpi_test::rank() == 0)
+    {
+      EXPECT_EQ(linked(file), c.linked);
+      EXPECT_NO_THROW(bat::validate(file));
+    }
+  }
+}
+
 TEST(Every, CountsCallsFromTheFirst)
 {
   Session run(with([](Params& p) { p.set(kBat + "every", 3); }));
@@ -399,6 +493,10 @@ const std::vector<BadOption> kBadOptions = {
     "catalyst/bat/target_size is \"4 MiB\"; a whole number" },
   { "Mode", [](Params& p) { p.set(kBat + "mode", "best"); },
     "catalyst/bat/mode is \"best\"; one of adaptive, rank_border, aug is allowed" },
+  { "Aliases", [](Params& p) { p.set(kBat + "aliases", "drop"); },
+    "catalyst/bat/aliases is \"drop\"; one of link, store, leave_out is allowed" },
+  { "CompareValues", [](Params& p) { p.set(kBat + "compare_values", 2); },
+    "catalyst/bat/compare_values is 2; 0 or 1" },
   { "Ghosts", [](Params& p) { p.set(kBat + "ghosts", 1); },
     "catalyst/bat/ghosts is 1; one of drop, keep is allowed" },
   { "Flush", [](Params& p) { p.set(kBat + "flush", "no"); },

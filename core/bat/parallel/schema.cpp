@@ -107,8 +107,7 @@ void check_aliases(const std::vector<AliasView>& mine, const std::vector<AliasVi
 {
   const auto find = [](const std::vector<AliasView>& all, const std::string& name)
   {
-    return std::find_if(
-      all.begin(), all.end(), [&](const AliasView& a) { return a.name == name; });
+    return std::find_if(all.begin(), all.end(), [&](const AliasView& a) { return a.name == name; });
   };
   for (const AliasView& wanted : reference)
   {
@@ -219,15 +218,16 @@ void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOpti
   {
     return;
   }
-  // Per attribute what it repeats and, negated, the same again: the largest of both are of one value
-  // if all ranks that have particles say the same.
+  // Per attribute what it repeats and, negated, the same again: the largest of both are of one
+  // value if all ranks that have particles say the same, and there is one.
+  constexpr write::Repeat kNothingToSay = -std::numeric_limits<write::Repeat>::max();
   std::vector<write::Repeat> both;
   std::vector<write::Repeat> largest;
   together(comm.get(),
     [&]
     {
       const std::vector<write::Repeat> here = write::find_repeats(particles, options);
-      both.assign(2 * here.size(), std::numeric_limits<write::Repeat>::min());
+      both.assign(2 * here.size(), kNothingToSay);
       for (std::size_t i = 0; i != here.size() && particles.count() != 0; ++i)
       {
         both[i] = here[i];
@@ -235,8 +235,8 @@ void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOpti
       }
       largest.resize(both.size());
     });
-  MPI_Allreduce(both.data(), largest.data(), static_cast<int>(both.size()), MPI_INT64_T, MPI_MAX,
-    comm.get());
+  MPI_Allreduce(
+    both.data(), largest.data(), static_cast<int>(both.size()), MPI_INT64_T, MPI_MAX, comm.get());
   together(comm.get(),
     [&]
     {

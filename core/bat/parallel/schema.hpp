@@ -14,7 +14,7 @@ namespace bat::mpi
 /// Error{InvalidArgument} on all ranks if types, components or names differ.
 std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles);
 
-/// Collective, after agree_on_schema. Attributes that on all ranks repeat the same become aliases or
-/// are left out, as options.repeats asks.
+/// Collective, after agree_on_schema. Attributes that on all ranks repeat the same become aliases
+/// or are left out, as options.repeats asks.
 void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOptions& options);
 }

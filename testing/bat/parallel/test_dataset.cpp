@@ -391,6 +391,15 @@ TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
     mine = rank() == 0 ? all : clouds::Cloud();
     EXPECT_EQ(targets(bat::Repeats::Link).at("y"), "position[1]");
   }
+  bat::ParticleView nothing = all.view();
+  nothing.count = 0;
+  for (const bat::Repeats repeats : { bat::Repeats::Link, bat::Repeats::LeaveOut })
+  {
+    options.build.repeats = repeats;
+    bat::mpi::write_dataset(MPI_COMM_WORLD, path, nothing, options);
+    const bat::Dataset empty = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+    EXPECT_EQ(empty.attribute_names().size(), all.columns.size());
+  }
 }
 
 TEST(Dataset, AliasesThatDifferBetweenRanksAreRefused)
