@@ -6,6 +6,7 @@
 #include "bat/particles.hpp"
 #include "bat/plan.hpp"
 #include "bat/query.hpp"
+#include "bat/writer.hpp"
 
 #include <cstdint>
 #include <map>
@@ -27,6 +28,8 @@ struct bat_options
   int threads = 0;
   bool flush = true;
   std::vector<std::string> sorted_indexes;
+  bat::Repeats repeats = bat::Repeats::Store;
+  bool compare_values = false;
   std::optional<bat::Box> local_bounds;
   bool find_best_axis = true;
   double max_split_imbalance_ratio = 4.0;

@@ -131,6 +131,8 @@ bat::mpi::WriteOptions write_options(const bat_options* options)
     result.build.threads = options->threads;
     result.build.flush = options->flush;
     result.build.sorted_indexes = options->sorted_indexes;
+    result.build.repeats = options->repeats;
+    result.build.compare_values = options->compare_values;
     result.mode = options->mode;
     result.target_bytes = options->target_bytes;
     result.find_best_axis = options->find_best_axis;

@@ -312,6 +312,22 @@ int bat_options_add_sorted_index(bat_options* options, const char* attribute)
     });
 }
 
+int bat_options_set_repeats(bat_options* options, int repeats, int compare_values)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      if (repeats < BAT_REPEATS_STORE || repeats > BAT_REPEATS_LEAVE_OUT)
+      {
+        refuse(
+          fmt::format("repeats {}; 0 (store), 1 (link) and 2 (leave out) are allowed", repeats));
+      }
+      own.repeats = static_cast<bat::Repeats>(repeats);
+      own.compare_values = compare_values != 0;
+    });
+}
+
 int bat_options_set_local_bounds(bat_options* options, const double* box)
 {
   return guard(
@@ -385,6 +401,8 @@ int bat_write(
         build.threads = options->threads;
         build.flush = options->flush;
         build.sorted_indexes = options->sorted_indexes;
+        build.repeats = options->repeats;
+        build.compare_values = options->compare_values;
       }
       const bat::WriteReport written =
         bat::write_file(target, accepted(need(particles, "particles")), build);

@@ -178,10 +178,20 @@ static void strided_and_separate_arrays_come_back(void)
     CHECK_OK(bat_options_add_sorted_index(options, "id"));
     CHECK_OK(bat_options_add_sorted_index(options, "uvw[2]"));
     CHECK_FAILS(bat_options_add_sorted_index(options, NULL), BAT_INVALID_ARGUMENT, "name is NULL");
+    CHECK_FAILS(bat_options_set_repeats(options, 3, 0), BAT_INVALID_ARGUMENT, "repeats 3");
+    CHECK_OK(bat_options_set_repeats(options, BAT_REPEATS_LINK, 0));
+    CHECK_OK(bat_particles_set_attribute(
+      particles, "vy", BAT_FLOAT64, 1, &input[0].velocity[1], sizeof(input[0])));
     CHECK_OK(bat_write(path, particles, options, NULL));
     bat_options_free(options);
     bat_particles_free(particles);
 
+    CHECK_OK(bat_open_mapped(path, &dataset));
+    const void* mapped = NULL;
+    uint64_t mapped_count = 0;
+    CHECK_FAILS(bat_map_attribute(dataset, "vy", 0, 1, &mapped, &mapped_count), BAT_INVALID_ARGUMENT,
+      "'vy' is velocity[1] and lies in no column of its own");
+    bat_close(dataset);
     CHECK_OK(bat_open(path, &dataset));
     int index = -1;
     int64_t minimum = 0;

@@ -5,7 +5,7 @@ program test_bat
   implicit none
   integer, parameter :: n = 1000
   integer(c_int64_t), parameter :: base = 2_c_int64_t**53
-  real(c_double), target :: positions(3, n), values(n)
+  real(c_double), target :: positions(3, n), values(n), heights(n)
   integer(c_int64_t), target :: ids(n), found(2)
   integer(c_int64_t), target :: wanted(4) = [base + 7, base + 7, base + 900, 5_c_int64_t]
   integer(c_int32_t), target :: none(0)
@@ -30,6 +30,12 @@ program test_bat
   call bat_options_create(options, status)
   call bat_options_add_sorted_index(options, 'id', status)
   call need(status == BAT_OK)
+  heights = positions(3, :)
+  call bat_particles_set_attribute(particles, 'z', heights, status)
+  call bat_options_set_repeats(options, 7, .false., status)
+  call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'repeats 7') > 0)
+  call bat_options_set_repeats(options, BAT_REPEATS_LINK, .false., status)
+  call need(status == BAT_OK)
   call bat_write(trim(path), particles, options, status)
   call need(status == BAT_OK)
   call bat_options_add_sorted_index(options, 'nothing', status)
@@ -39,6 +45,16 @@ program test_bat
   call bat_particles_free(particles)
   call bat_open(trim(path), dataset, status)
   call need(status == BAT_OK)
+
+  ! z is the positions' own.
+  call bat_query_create(query, status)
+  call bat_query_add_range(query, 'z', 1, 17d0, 20.5d0, status)
+  call need(matches(dataset, query) == 4)
+  call bat_select(dataset, query, selection, status)
+  call bat_read_attribute(dataset, 'z', selection, heights(1:4), status)
+  call need(status == BAT_OK .and. sum(heights(1:4)) == 74)
+  call bat_selection_free(selection)
+  call bat_query_free(query)
 
   call bat_query_create(query, status)
   call bat_query_add_values(query, 'id', BAT_WHOLE, wanted, status)

@@ -35,6 +35,35 @@ def total(value):
     return value if COMM is None else COMM.allreduce(value)
 
 
+def what_repeats_comes_back_by_every_name():
+    n = 0 if RANK == 1 else 500
+    random = np.random.default_rng(RANK)
+    xyz, velocity = random.random((n, 3)), random.random((n, 3))
+    attributes = {"y": xyz[:, 1].copy(), "speed": velocity[:, 2], "velocity": velocity,
+                  "again": velocity.copy(), "id": np.arange(n) + 1000 * RANK}
+    size = {}
+    for repeats, names in (("store", set(attributes)), ("link", set(attributes)),
+                           ("leave_out", {"velocity", "again", "id"})):
+        report = bat.write(COMM, PATH, xyz, attributes, repeats=repeats, target_bytes=20000)
+        size[repeats] = report.data_bytes
+        with bat.Dataset(PATH, COMM) as d:
+            assert set(d.attributes) == names
+            everything = d.read()
+            assert everything.count == total(n)
+            if "y" in names:
+                np.testing.assert_array_equal(everything["y"], everything.positions[:, 1])
+                np.testing.assert_array_equal(everything["speed"], everything["velocity"][:, 2])
+                assert d.attributes["y"].range == (everything["y"].min(), everything["y"].max())
+                some = d.read(["id"], ranges=[("y", 0.25, 0.5), ("speed", 0.1, 0.9)])
+                y, speed = everything["y"], everything["speed"]
+                good = (y >= 0.25) & (y <= 0.5) & (speed >= 0.1) & (speed <= 0.9)
+                assert sorted(some["id"]) == sorted(everything["id"][good])
+    assert size["store"] - size["link"] == 16 * total(n) and size["link"] == size["leave_out"]
+    report = bat.write(COMM, PATH, xyz, attributes, repeats="link", compare_values=True)
+    assert size["store"] - report.data_bytes == 40 * total(n)
+    fails(lambda: bat.write(COMM, PATH, xyz, attributes, repeats="drop"), bat.BatError, "'leave_out'")
+
+
 def every_type_comes_back():
     n = 0 if RANK == 1 else 3000
     random = np.random.default_rng(RANK)
@@ -493,6 +522,7 @@ def steps_become_series():
 
 
 if __name__ == "__main__":
+    what_repeats_comes_back_by_every_name()
     every_type_comes_back()
     columns_are_there_without_a_copy()
     errors_come_on_all_ranks()

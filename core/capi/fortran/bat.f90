@@ -23,6 +23,7 @@ module bat
   integer(c_int), parameter, public :: BAT_INT8 = 1, BAT_UINT8 = 2, BAT_INT16 = 3, BAT_UINT16 = 4, &
     BAT_INT32 = 5, BAT_UINT32 = 6, BAT_INT64 = 7, BAT_UINT64 = 8, BAT_FLOAT32 = 9, BAT_FLOAT64 = 10
   integer(c_int), parameter, public :: BAT_MODE_ADAPTIVE = 0, BAT_MODE_RANK_BORDER = 1, BAT_MODE_AUG = 2
+  integer(c_int), parameter, public :: BAT_REPEATS_STORE = 0, BAT_REPEATS_LINK = 1, BAT_REPEATS_LEAVE_OUT = 2
   integer(c_int), parameter, public :: BAT_WHOLE = -1
 
   ! bat_report of bat/bat.h: sizes in bytes, times in seconds.
@@ -40,7 +41,7 @@ module bat
     bat_particles_set_step, bat_particles_set_metadata
   public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
     bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
-    bat_options_set_local_bounds
+    bat_options_set_repeats, bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_metadata, bat_dataset_leaf_files, bat_dataset_file_bytes, &
@@ -167,6 +168,10 @@ module bat
     end function
     function c_add_sorted_index(options, name) bind(c, name="bat_options_add_sorted_index") result(status)
       import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*); integer(c_int) :: status
+    end function
+    function c_set_repeats(options, repeats, compare_values) bind(c, name="bat_options_set_repeats") result(status)
+      import; type(c_ptr), value :: options; integer(c_int), value :: repeats, compare_values
+      integer(c_int) :: status
     end function
     function c_set_local_bounds(options, box) bind(c, name="bat_options_set_local_bounds") result(status)
       import; type(c_ptr), value :: options; real(c_double), intent(in) :: box(6); integer(c_int) :: status
@@ -678,6 +683,14 @@ contains
     integer, intent(out) :: status
     status = check_text(name, 'the name of an attribute')
     if (status == 0) status = c_add_sorted_index(options, c_text(name))
+  end subroutine
+
+  subroutine bat_options_set_repeats(options, repeats, compare_values, status)
+    type(c_ptr), intent(in) :: options
+    integer, intent(in) :: repeats
+    logical, intent(in) :: compare_values
+    integer, intent(out) :: status
+    status = c_set_repeats(options, int(repeats, c_int), merge(1_c_int, 0_c_int, compare_values))
   end subroutine
 
   subroutine bat_options_set_local_bounds(options, box, status)

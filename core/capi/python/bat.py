@@ -35,6 +35,7 @@ _TYPES = {"int8": 1, "uint8": 2, "int16": 3, "uint16": 4, "int32": 5, "uint32": 
           "uint64": 8, "float32": 9, "float64": 10}
 _DTYPES = {number: np.dtype(name) for name, number in _TYPES.items()}
 MODES = {"adaptive": 0, "rank_border": 1, "aug": 2}
+REPEATS = {"store": 0, "link": 1, "leave_out": 2}
 _WHOLE = -1  # instead of a component
 
 
@@ -400,7 +401,8 @@ def _names(names, what):
     return list(dict.fromkeys(_text(name, what) for name in _list(names, what, "lists of names")))
 
 
-def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, local_bounds=None):
+def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                 compare_values, local_bounds=None):
     lib = _lib()
     _check(lib.bat_options_set_target_bytes(options.pointer, _int(target_bytes, "target_bytes")))
     if not isinstance(mode, str) or mode not in MODES:
@@ -410,6 +412,10 @@ def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, lo
     _check(lib.bat_options_set_flush(options.pointer, ctypes.c_int(bool(flush))))
     for name in _names(sorted_indexes, "sorted_indexes"):
         _check(lib.bat_options_add_sorted_index(options.pointer, name))
+    if not isinstance(repeats, str) or repeats not in REPEATS:
+        _refuse(f"repeats: {_shown(repeats)}; allowed: {', '.join(map(repr, REPEATS))}")
+    _check(lib.bat_options_set_repeats(
+        options.pointer, REPEATS[repeats], ctypes.c_int(bool(compare_values))))
     if local_bounds is not None:
         box = _box(local_bounds, "local_bounds")
         _check(lib.bat_options_set_local_bounds(
@@ -418,7 +424,7 @@ def _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, lo
 
 def write(comm, path, positions, attributes=None, *, time=None, step=None, metadata="",
           target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(),
-          local_bounds=None):
+          repeats="store", compare_values=False, local_bounds=None):
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
 
     positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
@@ -426,7 +432,9 @@ def write(comm, path, positions, attributes=None, *, time=None, step=None, metad
     be 0 on some ranks. Every value comes back as it was: arrays of other shapes or types, and
     arrays with masked values, are refused. step: a whole number of 64 bits. metadata: text of a
     JSON object. target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush,
-    sorted_indexes (names, e.g. ["id"]), local_bounds (6 numbers): as bat_options in bat/bat.h.
+    sorted_indexes (names, e.g. ["id"]), repeats ("store", "link", "leave_out": what becomes of
+    attributes that repeat positions or each other), compare_values, local_bounds (6 numbers): as
+    bat_options in bat/bat.h.
     Returns a Report.
 
     Collective if `comm` is given; what this function itself refuses fails on all ranks too.
@@ -442,7 +450,8 @@ def write(comm, path, positions, attributes=None, *, time=None, step=None, metad
                 _check(lib.bat_particles_set_time(particles.pointer, _real(time, "time")))
             if step is not None:
                 _check(lib.bat_particles_set_step(particles.pointer, _int(step, "step")))
-            _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, local_bounds)
+            _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                         compare_values, local_bounds)
         _call(comm, "write", name, particles.pointer, options.pointer, ctypes.byref(report))
     del arrays
     return report
@@ -457,13 +466,13 @@ class Series:
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
     write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
-    threads, flush, sorted_indexes: as write(). A step whose number is not greater than
+    threads, flush, sorted_indexes, repeats, compare_values: as write(). A step whose number is not greater than
     those in the list, as after a restart, replaces what was written from that number on; rank 0
     says so on stderr.
     """
 
     def __init__(self, comm, files, *, every=1, target_bytes=0, mode="adaptive", threads=0,
-                 flush=True, sorted_indexes=()):
+                 flush=True, sorted_indexes=(), repeats="store", compare_values=False):
         lib = _lib()
         self._comm = comm  # lives as long
         self._owned = _Owned(lib.bat_insitu_close)
@@ -472,7 +481,8 @@ class Series:
         self._wanted = True
         with _make("options") as options:
             with _agreed(comm):
-                _set_options(options, target_bytes, mode, threads, flush, sorted_indexes)
+                _set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                             compare_values)
                 name = _path(files)
             _check(lib.bat_insitu_open_f(_handle(comm), name, options.pointer,
                                          ctypes.byref(self._owned.pointer)))

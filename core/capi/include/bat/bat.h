@@ -130,6 +130,15 @@ extern "C"
     BAT_MODE_AUG = 2          /* adjustable uniform grid; a rank's particles go to one leaf file */
   };
 
+  /* What becomes of an attribute that repeats, of all particles and bit for bit, the positions, one
+   * of their components, another attribute or a component of it. */
+  enum bat_repeats
+  {
+    BAT_REPEATS_STORE = 0,    /* it is stored like any other. The default. */
+    BAT_REPEATS_LINK = 1,     /* values are stored once and come back under both names */
+    BAT_REPEATS_LEAVE_OUT = 2 /* it is not written */
+  };
+
   BAT_API int bat_options_create(bat_options** out);
   BAT_API void bat_options_free(bat_options* options);
   /* Size of a leaf file to aim at in a write by many ranks; 0, the default, chooses it from the
@@ -148,6 +157,11 @@ extern "C"
    * the value or the magnitude, "velocity[2]" for a component. An attribute that the particles lack
    * makes the write fail. */
   BAT_API int bat_options_add_sorted_index(bat_options* options, const char* attribute);
+  /* `repeats`: one of enum bat_repeats. Arrays that lie in the same memory in the same way are found
+   * at no cost, and attributes that are called like coordinates (x, pos, coords_z) are compared with
+   * the positions up to the first value that differs; `compare_values` not 0 compares all arrays of
+   * the same type. Attributes with a sorted index are stored. */
+  BAT_API int bat_options_set_repeats(bat_options* options, int repeats, int compare_values);
   /* The box that this rank declares as its own, for the two modes that keep a rank's particles
    * together; by default the box of its particles. Ends must be finite and lower <= upper; after a
    * refused box, writes with these options fail until one is accepted. */
