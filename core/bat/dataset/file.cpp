@@ -259,8 +259,9 @@ const void* File::map_attribute(
   {
     const Attribute& a = this->attributes()[index];
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: attribute '{}' is {} and lies in no column of its own; only read_attribute() "
-                  "gives it",
+      fmt::format(
+        "{}: attribute '{}' is {} and lies in no column of its own; only read_attribute() "
+        "gives it",
         this->name(), a.name, to_string(*a.alias, this->attributes())));
   }
   return query::map_column(*this->impl_, column, count, options);

@@ -358,8 +358,9 @@ private:
         ((record.flags & format::kHasNaN) != 0) != has_nan)
       {
         corrupt(this->source_,
-          fmt::format("ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
-                      "of its values",
+          fmt::format(
+            "ALIASES: minimum, maximum or NaN mark of key {} of the positions is not that "
+            "of its values",
             k));
       }
     }

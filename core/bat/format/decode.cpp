@@ -552,8 +552,7 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   return positions;
 }
 
-void read_aliases(
-  const io::RandomAccessFile& file, const SectionRecord& section, Schema& schema)
+void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section, Schema& schema)
 {
   SectionReader reader(file, "ALIASES", read_plain(file, section));
   const auto head = reader.next<AliasesHead>("its head");
@@ -593,9 +592,9 @@ void read_aliases(
     attribute.type = target.type;
     attribute.role = record.role;
     attribute.host_type = record.host_type;
-    attribute.alias = bat::Alias{ of_positions ? std::nullopt
-                                               : std::optional<std::size_t>(record.attribute),
-      record.component };
+    attribute.alias =
+      bat::Alias{ of_positions ? std::nullopt : std::optional<std::size_t>(record.attribute),
+        record.component };
     if (record.component < 0)
     {
       attribute.components = target.components;

@@ -549,7 +549,7 @@ private:
   const File::Impl& file_;
   const Conditions& conditions_;
   const SpatialIndex& index_;
-  std::vector<std::uint64_t> states_; ///< per treelet
+  std::vector<std::uint64_t> states_;         ///< per treelet
   std::vector<std::optional<KeyTest>> tests_; ///< per condition on a key; none for positions
   std::vector<std::uint64_t> first_refined_;
   std::vector<std::uint64_t> blocks_; ///< state of each block of the refined treelets

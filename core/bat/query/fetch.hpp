@@ -17,14 +17,14 @@ struct Column
 };
 
 /// In parallel. Throws Error{InvalidArgument} if the selection is not of this file.
-void fetch(const File::Impl& file, const Column& column, const Selection& selection,
-  std::byte* out, const QueryOptions& options);
+void fetch(const File::Impl& file, const Column& column, const Selection& selection, std::byte* out,
+  const QueryOptions& options);
 
 /// The first `count` elements of a column of a mapped file, where they lie; pages are checked in
 /// parallel. Throws Error: InvalidArgument if the file is not mapped or has fewer
 /// particles.
-[[nodiscard]] const std::byte* map_column(const File::Impl& file, const Column& column,
-  std::uint64_t count, const QueryOptions& options);
+[[nodiscard]] const std::byte* map_column(
+  const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options);
 
 /// Asks for the pages of the selected particles' positions and attributes, and does not wait.
 void prefetch(

@@ -19,7 +19,8 @@ std::vector<Number> quantiles(const File& file, std::size_t attribute, std::size
   const File::Impl& impl = file.impl();
   if (const std::optional<Alias>& alias = file.attributes()[attribute].alias)
   {
-    const std::size_t same = alias->component < 0 ? key : static_cast<std::size_t>(alias->component);
+    const std::size_t same =
+      alias->component < 0 ? key : static_cast<std::size_t>(alias->component);
     return alias->attribute ? quantiles(file, *alias->attribute, same) : std::vector<Number>();
   }
   const Key& range = file.attributes()[attribute].keys[key];

@@ -92,8 +92,8 @@ void check_alias(const ParticleView& schema, const AliasView& alias)
     [&](const AttributeView& a) { return a.name == alias.attribute; });
   if (!alias.attribute.empty() && target == schema.attributes.end())
   {
-    refuse(fmt::format("alias '{}': there is no attribute '{}' that it could repeat", alias.name,
-      alias.attribute));
+    refuse(fmt::format(
+      "alias '{}': there is no attribute '{}' that it could repeat", alias.name, alias.attribute));
   }
   const int components = alias.attribute.empty() ? 3 : target->values.components;
   if (alias.component < -1 || alias.component >= components)
@@ -405,8 +405,8 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   const std::size_t all_attributes = schema.attributes.size() + schema.aliases.size();
   if (all_attributes > format::kMaxAttributes)
   {
-    refuse(fmt::format(
-      "{} attributes; at most {} are allowed", all_attributes, format::kMaxAttributes));
+    refuse(
+      fmt::format("{} attributes; at most {} are allowed", all_attributes, format::kMaxAttributes));
   }
   std::unordered_set<std::string> names;
   for (std::size_t k = 0; k != schema.attributes.size(); ++k)
