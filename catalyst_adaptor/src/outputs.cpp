@@ -100,11 +100,10 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
 insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
-  const std::string settings =
-    fmt::format("{} {} {} {} {} {} {}", static_cast<int>(job.options.mode),
-      job.options.target_bytes, job.options.threads, job.options.flush,
-      static_cast<int>(job.options.repeats), job.options.compare_values,
-      fmt::join(job.options.sorted_indexes, "\n"));
+  const std::string settings = fmt::format("{} {} {} {} {} {} {}",
+    static_cast<int>(job.options.mode), job.options.target_bytes, job.options.threads,
+    job.options.flush, static_cast<int>(job.options.repeats), job.options.compare_values,
+    fmt::join(job.options.sorted_indexes, "\n"));
   if (!output.writer || output.settings != settings)
   {
     output.writer.emplace(pattern, write_options(job.options), this->notice_);

@@ -299,9 +299,10 @@ Cloud with_repeats(int rank)
 {
   Cloud cloud = particles(rank, 40);
   const auto* positions = reinterpret_cast<const double*>(cloud.positions.data());
-  cloud.add("x", ScalarType::Float64, numbers<double>(40, [=](auto i) { return positions[3 * i]; }));
   cloud.add(
-    "height", ScalarType::Float64, numbers<double>(40, [=](auto i) { return positions[3 * i + 2]; }));
+    "x", ScalarType::Float64, numbers<double>(40, [=](auto i) { return positions[3 * i]; }));
+  cloud.add("height", ScalarType::Float64,
+    numbers<double>(40, [=](auto i) { return positions[3 * i + 2]; }));
   std::vector<std::byte> mass = cloud.columns[2].bytes;
   cloud.columns.push_back({ "weight", ScalarType::Float64, 1, mass });
   if (rank != 0)
@@ -355,8 +356,7 @@ TEST(Aliases, AreFieldsThatRepeatWhatIsThere)
     for (Cloud& cloud : expected)
     {
       cloud.columns.erase(std::remove_if(cloud.columns.begin(), cloud.columns.end(),
-                            [&](const Cloud::Column& column)
-                            {
+                            [&](const Cloud::Column& column) {
                               return std::find(c.left_out.begin(), c.left_out.end(), column.name) !=
                                 c.left_out.end();
                             }),

@@ -632,3 +632,52 @@ TEST_F(BATReader, print_self_shows_everything)
     EXPECT_NE(text.str().find(word), std::string::npos) << word;
   }
 }
+
+TEST_F(BATReader, aliases_are_arrays_like_others)
+{
+  std::vector<double> points;
+  for (vtkIdType i = 0; i < kCount; ++i)
+  {
+    const double* p = this->Input->GetPoint(i);
+    points.insert(points.end(), p, p + 3);
+  }
+  bat::ParticleView view;
+  view.count = kCount;
+  view.positions = bat::ArrayView::packed(bat::ScalarType::Float64, 3, points.data());
+  auto* ids = vtkTypeInt64Array::SafeDownCast(this->Input->GetPointData()->GetArray("id"));
+  view.attributes = { { "id",
+    bat::ArrayView::packed(bat::ScalarType::Int64, 1, ids->GetPointer(0)), 0, 0 } };
+  view.aliases = { { "height", "", 2 }, { "where", "", -1 }, { "number", "id" } };
+  bat::write_file(this->Path, view);
+
+  this->Reader->SetQuality(0.25);
+  this->Reader->Update();
+  this->Reader->SetQuality(1.0); // a step that adds to what is there
+  this->Reader->AddAttributeRange("height", "0.25", "0.5");
+  this->Reader->Update();
+  EXPECT_EQ(this->Caught.Errors, "");
+  EXPECT_EQ(this->Reader->GetPointDataArraySelection()->GetNumberOfArrays(), 4);
+  vtkPolyData* output = this->Reader->GetOutput();
+  vtkIdType expected = 0;
+  for (vtkIdType i = 0; i < kCount; ++i)
+  {
+    const double z = points[static_cast<std::size_t>(3 * i + 2)];
+    expected += z >= 0.25 && z <= 0.5;
+  }
+  ASSERT_EQ(output->GetNumberOfPoints(), expected);
+  vtkPointData* data = output->GetPointData();
+  auto* numbers = vtkTypeInt64Array::SafeDownCast(data->GetArray("number"));
+  ASSERT_TRUE(numbers != nullptr);
+  for (vtkIdType i = 0; i < expected; ++i)
+  {
+    double point[3];
+    output->GetPoint(i, point);
+    ASSERT_EQ(data->GetArray("height")->GetTuple1(i), point[2]);
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      ASSERT_EQ(data->GetArray("where")->GetComponent(i, axis), point[axis]);
+    }
+    ASSERT_EQ(numbers->GetValue(i),
+      vtkTypeInt64Array::SafeDownCast(data->GetArray("id"))->GetValue(i));
+  }
+}

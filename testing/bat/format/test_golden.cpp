@@ -216,8 +216,7 @@ TEST(Golden, written_files_hold_every_particle_once_bit_for_bit)
     std::vector<std::vector<std::byte>> found = columns(file);
     EXPECT_EQ(found.size(), given.size() + c.view.aliases.size());
     found.resize(given.size()); // the others repeat them
-    EXPECT_TRUE(sorted_rows(found, c.view.count) == sorted_rows(given, c.view.count))
-      << c.name;
+    EXPECT_TRUE(sorted_rows(found, c.view.count) == sorted_rows(given, c.view.count)) << c.name;
   }
 }
 

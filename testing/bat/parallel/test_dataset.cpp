@@ -360,8 +360,8 @@ TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
   half.ranges = { { "y", {}, 0.4, 0.6 }, { "v", {}, -1.0, 0.5 } };
   half.part = static_cast<std::uint32_t>(rank());
   half.parts = static_cast<std::uint32_t>(ranks());
-  const bat::mpi::Particles part = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, half,
-    { "id", "heat", "velocity", "y", "v", "number" });
+  const bat::mpi::Particles part = bat::mpi::read_particles(
+    MPI_COMM_WORLD, dataset, half, { "id", "heat", "velocity", "y", "v", "number" });
   std::uint64_t expected = 0;
   for (std::uint64_t i = 0; i != all.count; ++i)
   {
@@ -378,8 +378,8 @@ TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
     ASSERT_TRUE(std::binary_search(known.begin(), known.end(), row));
   }
 
-  EXPECT_EQ(targets(bat::Repeats::LeaveOut),
-    (Targets{ { "id", "" }, { "heat", "" }, { "velocity", "" } }));
+  EXPECT_EQ(
+    targets(bat::Repeats::LeaveOut), (Targets{ { "id", "" }, { "heat", "" }, { "velocity", "" } }));
   // What one rank has otherwise is stored; a rank without particles has no say.
   if (rank() == ranks() - 1)
   {
@@ -408,8 +408,8 @@ TEST(Dataset, AliasesThatDifferBetweenRanksAreRefused)
   const clouds::Cloud all = make_cloud(100);
   bat::ParticleView mine = all.view();
   mine.aliases = { { "height", "", rank() == ranks() - 1 ? 1 : 2 } };
-  const std::string error = mpi_test::error_of(
-    [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", mine); });
+  const std::string error =
+    mpi_test::error_of([&] { bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", mine); });
   if (ranks() == 1)
   {
     EXPECT_EQ(error, "");

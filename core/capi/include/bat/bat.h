@@ -354,7 +354,8 @@ extern "C"
    * bat_dataset_leaf_files - 1. Nothing is copied; pages that were not used before are checked in
    * the call. The values are not to be written to and are there until bat_close. Safe to call at
    * once. INVALID_ARGUMENT: a dataset that is not mapped or of the paper's library, no such leaf
-   * file or attribute, a quality outside [0, 1]; and all errors of bat_open. */
+   * file or attribute, an attribute that repeats one component of several (BAT_REPEATS_LINK) and so
+   * lies in no column of its own, a quality outside [0, 1]; and all errors of bat_open. */
   BAT_API int bat_map_positions(const bat_dataset* dataset, uint64_t leaf, double quality,
     const void** values, uint64_t* count);
   BAT_API int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf,
