@@ -134,7 +134,7 @@ TEST_P(HostileFile, random_lies_end_in_an_error_or_an_answer_of_the_right_shape)
 INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
     "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
-    "written_dataset", "dataset", "sorted_index", "written_index", "written_aliases",
+    "written_dataset", "dataset", "sorted_index", "written_index", "aliases", "dataset_aliases",
     "several_pages"),
   [](const auto& info) { return std::string(info.param); });
 

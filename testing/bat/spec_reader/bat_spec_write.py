@@ -111,12 +111,13 @@ def bitmap(bins, first_bin, last_bin):
 
 
 def build(positions, attributes=(), level_ends=None, treelet_particles=64, block_particles=8, bins=16, bitmap_bytes=1, time=None,
-          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=()):
+          step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=(), aliases=()):
     """Returns the bytes of a file and its content as bat_spec.exact_content.
 
     positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
     rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
-    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index.
+    extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index;
+    aliases is a sequence of (name, number of an attribute or None for the positions, component or -1, role, host_type).
     """
     n = len(positions)
     with np.errstate(invalid="ignore"):
@@ -183,13 +184,36 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
     sections[spec.SHALLOW_TREE, 0] = b"".join(struct.pack("<6dII", *b.ravel(), t, skip) for b, t, skip in nodes)
     sections[spec.BLOCK_BOXES, 0] = b"".join(c.tobytes() for c in codes)
     sections[spec.POSITIONS, 0] = positions[to_file].tobytes()
+    if aliases:
+        keys = [(*extremes(key), bool((key != key).any())) for _, key in attribute_keys(positions)]
+        sections[spec.ALIASES, 0] = aliases_section(keys, aliases)
     sections.update({(kind, index): data for kind, index, data in extra_sections})
     sections = {place: data for place, data in sections.items() if data is not None}
     data = assemble(n, sections, time, step, version_minor, optional_features, 0)
     described = [spec.Attribute(name, values.dtype.name, 1 if values.ndim == 1 else values.shape[1], role, host_type, 0)
                  for name, values, role, host_type in attributes]
     columns = [values[to_file] for _, values, _, _ in attributes]
+    add_aliases(aliases, positions[to_file], described, columns)
     return data, spec.exact_content(positions[to_file], described, columns, time, step, metadata)
+
+
+def aliases_section(position_keys, aliases):
+    """Returns the bytes of ALIASES; position_keys are (minimum, maximum, NaN occurs) of x, y, z and the magnitude (section 7)."""
+    head = struct.pack("<II", len(aliases), 0)
+    head += b"".join(struct.pack("<ddII", low, high, has_nan, 0) for low, high, has_nan in position_keys)
+    records = b"".join(struct.pack("<IhBBII", spec.OF_POSITIONS if target is None else target, component, role, 0, host_type,
+                                   len(name.encode())) for name, target, component, role, host_type in aliases)
+    return head + records + b"".join(alias[0].encode() for alias in aliases)
+
+
+def add_aliases(aliases, positions, described, columns):
+    """Appends what aliases repeat to the descriptions of attributes and their values."""
+    stored = list(columns)
+    for name, target, component, role, host_type in aliases:
+        values = positions if target is None else stored[target]
+        values = values if component < 0 or values.ndim == 1 else values[:, component]
+        described.append(spec.Attribute(name, values.dtype.name, 1 if values.ndim == 1 else values.shape[1], role, host_type, 0))
+        columns.append(np.ascontiguousarray(values))
 
 
 def sorted_index(values):
@@ -254,9 +278,16 @@ def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
     sections = {(spec.SCHEMA, 0): schema, (spec.AGGREGATION_TREE, 0): tree, (spec.LEAF_FILES, 0): leaf_files}
     if metadata is not None:
         sections[spec.METADATA, 0] = json.dumps(metadata, ensure_ascii=False).encode()
-    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0, spec.SEVERAL_LEAF_FILES)
+    aliases, positions = options.get("aliases", ()), np.concatenate([bat.positions() for bat in leaves])
+    if aliases:
+        keys = [(*extremes(key), bool((key != key).any())) for _, key in attribute_keys(positions)]
+        sections[spec.ALIASES, 0] = aliases_section(keys, aliases)
+    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 3 if aliases else 0, 2 if aliases else 0,
+                   spec.SEVERAL_LEAF_FILES)
     columns = [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in leaves))]
-    content = spec.exact_content(np.concatenate([bat.positions() for bat in leaves]), first.attributes, columns, time, step, metadata)
+    described = list(first.attributes)
+    add_aliases(aliases, positions, described, columns)
+    content = spec.exact_content(positions, described, columns, time, step, metadata)
     return top, {leaf_name.decode(): bytes(bat.data) for leaf_name, bat in zip(names, leaves)}, content
 
 
@@ -394,6 +425,14 @@ def examples():
         1300).astype("i2"))], treelet_particles=400, bitmap_bytes=(1, 4), sorted_keys=(2,))
     yield ("two_particles",) + build(cloud(2), [column("kind", np.array([3, 1], "u1")), column("pair", random_values(
         random, "int16", (2, 2))), column("triple", random_values(random, "float64", (2, 3)))])
+    xyz = cloud(300, "f8")
+    xyz[7], xyz[20, 1], xyz[31, 2] = np.nan, math.inf, -0.0
+    yield ("aliases",) + build(xyz, [wave(xyz), column("triple", random_values(random, "int32", (300, 3))), column(
+        "id", random.permutation(300).astype("u2"))], sorted_keys=(5,), aliases=ALIASES)
+
+
+ALIASES = [("x", None, 0, 0, 11), ("height \u2191", None, 2, 0, 0), ("all of it", None, -1, 7, 0), ("number", 2, 0, 5, 0),
+           ("middle", 1, 1, 0, 0), ("again", 1, -1, 0, 6)]
 
 
 def dataset_examples():
@@ -413,6 +452,9 @@ def dataset_examples():
                                        treelet_particles=14, block_particles=4, bins=8)
     one = (random.uniform(-1, 1, (9, 3)).astype("f4"), [])
     yield ("dataset_of_one",) + build_dataset("dataset_of_one", [one])
+    parts = [(xyz, [("value", xyz[:, 0] * 2, 0, 0), ("triple", random_values(random, "int16", (len(xyz), 3)), 0, 0),
+                    ("id", random.permutation(len(xyz)).astype("i4"), 0, 0)]) for xyz, _ in parts]
+    yield ("dataset_aliases",) + build_dataset("dataset_aliases", parts, treelet_particles=14, block_particles=4, aliases=ALIASES)
 
 
 def main(argv):
