@@ -32,7 +32,6 @@ AXES = ("x", "y", "z")
 MOST_COMPONENTS = 9
 UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
 
-
 Step = collections.namedtuple("Step", "number key file time species")
 
 
@@ -110,6 +109,9 @@ def positions_of(species, n, si):
         if not components or set(components) - set(AXES):
             refuse(species[record], f"components '{', '.join(sorted(components))}'",
                    "x, y, z or some of them")
+    for axis in set(offset) - set(position):
+        if not is_zero(offset[axis]):
+            refuse(offset[axis], "an offset of a component that position lacks", "a constant of 0")
     arrays = {axis: values(component, n) for axis, component in position.items()}
     for axis, array in arrays.items():
         if array.dtype.kind != "f":
@@ -180,6 +182,8 @@ def add_species(series, particles, si):
             if record in ("position", "positionOffset", "particlePatches"):
                 continue
             for key, (array, factor) in record_of(node, record, n, si).items():
+                if key in attributes:
+                    refuse(node, f"'{key}', which another record becomes too", "names that differ")
                 attributes[key], factors[key] = array, factor
                 if factor == 1.0 and unit_text(node):
                     units[key] = unit_text(node)
@@ -193,8 +197,10 @@ def convert(series, step, si):
     try:
         with h5py.File(step.file, "r") as file:
             add_species(series, file[f"data/{step.key}/{check_file(file)}"], si)
-    except Exception as error:  # pylint: disable=broad-except
+    except (Refused, bat.BatError) as error:
         series.fail(error)
+    except Exception as error:  # pylint: disable=broad-except
+        series.fail(Refused(f"{step.file}: iteration {step.number}: {error!r}"))
     return series.end()
 
 
@@ -274,7 +280,7 @@ def pending(source, is_followed, done):
             while steps and all((steps[0].number, s) in done for s in steps[0].species):
                 steps.pop(0)
         except Exception as error:  # pylint: disable=broad-except
-            failure = str(error)
+            failure = str(error) if isinstance(error, Refused) else f"{source}: {error!r}"
     steps, failure = COMM.bcast((steps, failure))
     if failure is not None:
         raise Refused(failure)
@@ -282,8 +288,7 @@ def pending(source, is_followed, done):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n", maxsplit=1)[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("source", help="FILE.h5, or FILES_%%T.h5")
     parser.add_argument("files", help="pattern of the files, as out/{name}_{timestep:08d}.bat")
     parser.add_argument("--si", action="store_true", help="numbers in SI units, in double precision")
