@@ -3,12 +3,12 @@
     python3 openpmd_to_bat.py diags/data_%T.h5 out/{name}_{timestep:08d}.bat
     mpirun -n 4 python3 openpmd_to_bat.py run.h5 out/{name}_{timestep:08d}.bat --follow 600
 
-The series is one HDF5 file with all iterations, or one file for each, whose name has %T (%06T) for the
-number. What is there already is not written again, so that the same command goes on where it has
-stopped; with --follow it waits for iterations that are still to come. Arrays keep their types, ids of 64
-bits included. Numbers stay as they are stored, and the metadata has what turns them into SI units; --si
-does it, in double precision. Positions are those of the record `position` plus `positionOffset`: as
-they are stored where the offsets are constants of 0, else in double precision.
+The series is one HDF5 file with all iterations, or one file for each, whose name has %T (%06T) for
+the number. What is there already is not written again, so that the same command goes on where it
+has stopped; with --follow it waits for iterations that are still to come. Arrays keep their types,
+ids of 64 bits included. Numbers stay as they are stored, and the metadata has what turns them into
+SI units; --si does it, in double precision. Positions are those of the record `position` plus
+`positionOffset`: as they are stored where the offsets are constants of 0, else in double precision.
 
 Needs h5py, numpy, mpi4py, and bat.py (core/capi/python) in PYTHONPATH.
 """
