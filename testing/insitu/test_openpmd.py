@@ -24,8 +24,9 @@ except ImportError:
 import bat
 
 PROGRAM, MPIEXEC = sys.argv[1], sys.argv[2:]
-sys.path.insert(0, str(pathlib.Path(PROGRAM).parent))
-import openpmd_to_bat  # pylint: disable=wrong-import-position
+if not MPIEXEC:  # an MPI process cannot start others
+    sys.path.insert(0, str(pathlib.Path(PROGRAM).parent))
+    import openpmd_to_bat
 
 def component(parent, name, array, unit=1.0):
     """A data set, or a constant record component if `array` is (value, n)."""
@@ -165,6 +166,7 @@ class OpenPMD(unittest.TestCase):
             self.assertEqual([f["name"] for f in json.load(file)["files"]],
                              ["electrons_0000.bat", "electrons_0050.bat", "electrons_0100.bat"])
 
+    @unittest.skipIf(MPIEXEC, "one process is enough")
     def test_si_units(self):
         with h5py.File(self.folder / "run.h5", "w") as file:
             add_iteration(file, 7)
@@ -227,7 +229,7 @@ class OpenPMD(unittest.TestCase):
             (lambda f, s: f.attrs.__delitem__("openPMD"), "no attribute 'openPMD'"),
             (lambda f, s: f.create_group("data/latest"), "iteration 'latest'; allowed: numbers"),
         )
-        for change, words in cases[::4] if MPIEXEC else cases:
+        for change, words in cases[:1] if MPIEXEC else cases:
             with self.subTest(words):
                 self.assertIn(words, refusal(change))
         (self.folder / "run.h5").write_bytes(b"no HDF5")
