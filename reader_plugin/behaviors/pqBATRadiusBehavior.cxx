@@ -26,6 +26,10 @@ constexpr double LeastChange = 0.1;
 // Of the change of the quality that a budget makes where the number of particles changes.
 constexpr double LeastChangeOfQuality = 0.05;
 
+// SpacingSpread of what shapes look like to spheres: fluids and grains have 1.1 and less, also
+// where they splash; galaxies and clusters of them have 20 and more.
+constexpr double LeastClustered = 5.0;
+
 // 0 if the source is none of ours or does not know.
 double Information(pqPipelineSource* source, const char* name)
 {
@@ -69,6 +73,15 @@ bool HasSizes(pqPipelineSource* source)
   return false;
 }
 
+void SetUnlessSaved(vtkSMProxy* representation, const char* name, int value)
+{
+  if (representation->GetProperty(name) &&
+    !vtkSMSettings::GetInstance()->HasSetting(SettingOf(representation, name).c_str()))
+  {
+    vtkSMPropertyHelper(representation, name).Set(value);
+  }
+}
+
 bool IsNear(double a, double b, double share)
 {
   return std::abs(a - b) <= share * std::abs(b);
@@ -109,13 +122,7 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
   }
   const double radius = Information(source, "SuggestedRadius");
   vtkSMProxy* proxy = representation->getProxy();
-  const bool hasSavedLook =
-    vtkSMSettings::GetInstance()->HasSetting(SettingOf(proxy, "Look").c_str());
-  if (proxy->GetProperty("Look") && !hasSavedLook && HasSizes(source))
-  {
-    vtkSMPropertyHelper(proxy, "Look").Set(vtkBATPointGaussianRepresentation::TRUE_SIZE);
-    proxy->UpdateVTKObjects();
-  }
+  this->setLook(source, representation);
   if (radius <= 0.0 || !proxy->GetProperty("GaussianRadius"))
   {
     return;
@@ -130,6 +137,33 @@ void pqBATRadiusBehavior::adopt(pqPipelineSource* source, pqDataRepresentation* 
   else
   {
     this->setRadius(representation, { radius, Information(source, "LoadedQuality") });
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATRadiusBehavior::setLook(pqPipelineSource* source, pqDataRepresentation* representation)
+{
+  // A script shows what has never been applied in the panel.
+  if (source->modifiedState() == pqProxy::UNINITIALIZED)
+  {
+    using Representation = vtkBATPointGaussianRepresentation;
+    const int look = HasSizes(source)                          ? Representation::TRUE_SIZE
+      : Information(source, "SpacingSpread") >= LeastClustered ? Representation::DENSITY_GLOW
+                                                               : Representation::SPHERES;
+    if (!this->Looks.contains(source))
+    {
+      QObject::connect(
+        source, &QObject::destroyed, this, [this](QObject* gone) { this->Looks.remove(gone); });
+    }
+    this->Looks.insert(source, look);
+  }
+  const auto found = this->Looks.constFind(source);
+  if (found != this->Looks.constEnd())
+  {
+    vtkSMProxy* proxy = representation->getProxy();
+    SetUnlessSaved(proxy, "Look", *found);
+    SetUnlessSaved(proxy, "RadiusByRegion", 1);
+    proxy->UpdateVTKObjects();
   }
 }
 

@@ -11,8 +11,11 @@ class pqPipelineSource;
 /// Gives representations of a reader its SuggestedRadius as GaussianRadius, when they are made and
 /// after each update, so that shapes look closed at every quality. A radius that the user has set
 /// stays, also one in the settings of ParaView. While time plays, a change of less than a tenth is
-/// left out, so that particles do not tremble. Particles that have a size as an attribute first
-/// have the look True size.
+/// left out, so that particles do not tremble.
+///
+/// The first Apply of a reader decides which look its representations have first, with radii by
+/// region: True size if the particles have a size as an attribute, else Density glow if they are
+/// clustered, else Spheres. What a script or a state file shows is left as it is.
 class pqBATRadiusBehavior : public QObject
 {
   Q_OBJECT
@@ -34,8 +37,10 @@ private:
     double Quality = 0.0; ///< for which the radius was suggested
   };
   void setRadius(pqDataRepresentation* representation, const Shown& shown);
+  void setLook(pqPipelineSource* source, pqDataRepresentation* representation);
 
   QHash<QObject*, Shown> Radii; ///< of representations, as last set here
+  QHash<QObject*, int> Looks;   ///< of sources, as decided by the first Apply
 };
 
 #endif

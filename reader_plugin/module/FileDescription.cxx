@@ -1,9 +1,12 @@
 #include "FileDescription.h"
 
+#include "LocalSpacing.h"
+
 #include "vtkDoubleArray.h"
 #include "vtkStringArray.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -115,4 +118,46 @@ void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
       }
     }
   }
+}
+
+//------------------------------------------------------------------------------
+double bat_vtk::SpacingSpreadOf(const bat::Dataset& file)
+{
+  constexpr double most = 40000.0;
+  constexpr std::size_t mostLeaves = 64;
+  const std::vector<bat::LeafInfo>& leaves = file.leaves();
+  const std::size_t step = (leaves.size() + mostLeaves - 1) / mostLeaves;
+  double count = 0.0;
+  for (std::size_t leaf = 0; leaf < leaves.size(); leaf += step)
+  {
+    count += static_cast<double>(leaves[leaf].particles);
+  }
+  const double quality = std::min(1.0, most / std::max(1.0, count));
+  // A leaf file begins with an even sample of its particles.
+  bat::DatasetSelection selection;
+  for (std::size_t leaf = 0; leaf < leaves.size(); leaf += step)
+  {
+    const auto first =
+      static_cast<std::uint64_t>(quality * static_cast<double>(leaves[leaf].particles));
+    if (first > 0)
+    {
+      selection.parts.push_back({ leaf, { { { 0, first } }, first, 0 } });
+      selection.count += first;
+    }
+  }
+  std::vector<std::array<double, 3>> sample(selection.count);
+  if (file.position_type() == bat::ScalarType::Float64)
+  {
+    file.read_positions(selection, sample.data());
+  }
+  else
+  {
+    std::vector<std::array<float, 3>> floats(selection.count);
+    file.read_positions(selection, floats.data());
+    std::transform(floats.begin(), floats.end(), sample.begin(),
+      [](const std::array<float, 3>& at) {
+        return std::array<double, 3>{ at[0], at[1], at[2] };
+      });
+  }
+  return LocalSpacing(sample).Spread();
 }

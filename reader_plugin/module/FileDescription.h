@@ -35,6 +35,10 @@ void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
 /// particles have it: at least, probably, at most; five texts for each value, ascending.
 constexpr std::size_t MostFewValues = 12;
 void DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts);
+
+/// LocalSpacing::Spread of the particles of a file, from its coarsest few ten thousand; of a file
+/// of many leaf files, from some of these.
+double SpacingSpreadOf(const bat::Dataset& file);
 }
 
 #endif

@@ -449,6 +449,8 @@ public:
   bool ComputeHistograms = false;
   bool EstimateMatches = false;
   std::uint64_t HistogramsGeneration = 0; ///< for which they are known
+  double SpacingSpread = 1.0;
+  std::uint64_t SpreadGeneration = 0; ///< for which it is known
 
 private:
   vtkBATReader* Reader;
@@ -722,6 +724,25 @@ vtkDoubleArray* vtkBATReader::GetMatchEstimate()
       }));
   }
   return this->MatchEstimate;
+}
+
+//------------------------------------------------------------------------------
+double vtkBATReader::GetSpacingSpread()
+{
+  vtkInternals& self = *this->Internals;
+  const bat::Dataset* file = self.File.Current();
+  if (!file)
+  {
+    return 1.0;
+  }
+  if (self.SpreadGeneration != self.File.Generation())
+  {
+    self.SpreadGeneration = self.File.Generation();
+    self.SpacingSpread = 1.0;
+    // What is damaged is said by who loads it.
+    static_cast<void>(Failure::Of([&]() { self.SpacingSpread = bat_vtk::SpacingSpreadOf(*file); }));
+  }
+  return self.SpacingSpread;
 }
 
 //------------------------------------------------------------------------------

@@ -211,8 +211,16 @@ bat_vtk::BlockPointGaussianMapper::Drawing bat_vtk::BlockPointGaussianMapper::Ma
 #else
   drawing.Reach = this->TriangleScale;
 #endif
+  const char* factors =
+    this->CurrentLook.Factors.empty() ? nullptr : this->CurrentLook.Factors.c_str();
   if (kind == Look::Settings)
   {
+    if (factors)
+    {
+      drawing.Sizes = factors;
+      drawing.SizesComponent = 0;
+      drawing.SizeFunction = nullptr;
+    }
     return drawing;
   }
   drawing.Emissive = false;
@@ -234,6 +242,8 @@ bat_vtk::BlockPointGaussianMapper::Drawing bat_vtk::BlockPointGaussianMapper::Ma
   {
     // Zero would stand for points. Those have the smallest splats.
     drawing.Radius = std::max(GlowOfRadius * drawing.Radius, 1e-30);
+    drawing.Sizes = factors;
+    drawing.SizesComponent = 0;
     drawing.Shader = GlowShader;
     drawing.Reach = GlowReach;
   }
@@ -400,7 +410,7 @@ void bat_vtk::BlockPointGaussianMapper::UpdateWhole()
       this->Whole->Block->GetPointData()->HasArray(name);
   };
   const char* const needed[] = { this->GetScaleArray(), this->GetOpacityArray(),
-    this->CurrentLook.Sizes.c_str() };
+    this->CurrentLook.Sizes.c_str(), this->CurrentLook.Factors.c_str() };
   if (this->All.size() == 1)
   {
     this->Whole = this->All.front();

@@ -38,6 +38,7 @@ public:
       Glow ///< what DrawGlow() draws
     };
     int Kind = Settings;
+    std::string Factors;            ///< attribute by which radii are multiplied; may be empty
     std::string Sizes;              ///< attribute with the radii or diameters of TrueSize
     double RadiusOfSize = 1.0;      ///< in units of the attribute
     std::string BallShader;         ///< splat shader of TrueSize

@@ -1,5 +1,6 @@
 #include "ParticleBlocks.h"
 
+#include "LocalSpacing.h"
 #include "VertexCells.h"
 #include "vtkBATArrays.h"
 #include "vtkBATReader.h"
@@ -137,6 +138,34 @@ vtkSmartPointer<vtkPolyData> WithAttributes(
 }
 }
 
+struct bat_vtk::ParticleBlocks::Steps
+{
+  double Load = 0.0;
+  std::vector<double> Ends; ///< rows after each
+};
+
+//------------------------------------------------------------------------------
+bat_vtk::ParticleBlocks::Steps bat_vtk::ParticleBlocks::StepsOf(vtkPolyData* particles)
+{
+  Steps steps;
+  const vtkIdType count = particles->GetNumberOfPoints();
+  vtkDataArray* positions = count > 0 ? particles->GetPoints()->GetData() : nullptr;
+  if (positions && positions->HasInformation() &&
+    positions->GetInformation()->Has(vtkBATReader::LOAD_STEPS()))
+  {
+    vtkInformation* info = positions->GetInformation();
+    const double* all = info->Get(vtkBATReader::LOAD_STEPS());
+    steps.Load = all[0];
+    steps.Ends.assign(all + 1, all + info->Length(vtkBATReader::LOAD_STEPS()));
+  }
+  if (count > 0 && (steps.Ends.empty() || steps.Ends.back() != static_cast<double>(count)))
+  {
+    steps.Load = 0.0;
+    steps.Ends.assign(1, static_cast<double>(count));
+  }
+  return steps;
+}
+
 //------------------------------------------------------------------------------
 // Filters may have made particles of anything: what is no sample of a file is whole.
 void bat_vtk::ParticleBlocks::SetQuality(vtkPolyData* particles)
@@ -150,25 +179,9 @@ void bat_vtk::ParticleBlocks::SetQuality(vtkPolyData* particles)
 vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyData* particles)
 {
   this->SetQuality(particles);
-  const vtkIdType count = particles->GetNumberOfPoints();
-  double load = 0.0;
-  std::vector<double> steps; // rows after each
-  vtkDataArray* positions = count > 0 ? particles->GetPoints()->GetData() : nullptr;
-  if (positions && positions->HasInformation() &&
-    positions->GetInformation()->Has(vtkBATReader::LOAD_STEPS()))
-  {
-    vtkInformation* info = positions->GetInformation();
-    const double* all = info->Get(vtkBATReader::LOAD_STEPS());
-    load = all[0];
-    steps.assign(all + 1, all + info->Length(vtkBATReader::LOAD_STEPS()));
-  }
-  if (count > 0 && (steps.empty() || steps.back() != static_cast<double>(count)))
-  {
-    load = 0.0;
-    steps.assign(1, static_cast<double>(count));
-  }
+  const Steps steps = StepsOf(particles);
   std::vector<vtkIdType> ends;
-  for (const double step : steps)
+  for (const double step : steps.Ends)
   {
     const auto end = static_cast<vtkIdType>(step);
     for (vtkIdType at = ends.empty() ? 0 : ends.back(); at < end; at = ends.back())
@@ -178,17 +191,20 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::Update(vtkPolyDat
   }
 
   std::vector<vtkSmartPointer<vtkPolyData>> blocks;
-  bool same = load != 0.0 && load == this->Load;
+  bool same = steps.Load != 0.0 && steps.Load == this->LoadNumber;
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < ends.size(); ++i)
   {
     const vtkIdType first = i == 0 ? 0 : ends[i - 1];
     same = same && i < this->Ends.size() && this->Ends[i] == ends[i];
+    kept += same ? 1 : 0;
     blocks.push_back(same ? WithAttributes(this->Blocks[i], particles, first)
                           : MakeBlock(particles, first, ends[i] - first));
   }
-  this->Load = load;
+  this->LoadNumber = steps.Load;
   this->Ends = std::move(ends);
   this->Blocks = std::move(blocks);
+  this->KeepFactors(kept);
   return this->EveryNth(1);
 }
 
@@ -201,10 +217,42 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::UpdateWithCells(
   block->SetPoints(particles->GetPoints());
   block->GetPointData()->ShallowCopy(particles->GetPointData());
   AddVertices(block);
-  this->Load = 0.0;
+  this->LoadNumber = StepsOf(particles).Load;
   this->Ends.assign(1, block->GetNumberOfPoints());
   this->Blocks.assign(1, block);
+  this->KeepFactors(0);
   return this->EveryNth(1);
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::ParticleBlocks::SetSpacing(
+  const std::shared_ptr<const LocalSpacing>& spacing, float largest)
+{
+  if (this->Spacing != spacing || this->LargestFactor != largest)
+  {
+    this->Spacing = spacing;
+    this->LargestFactor = largest;
+    this->KeepFactors(0);
+  }
+}
+
+//------------------------------------------------------------------------------
+// Those of the first blocks; makes the others.
+void bat_vtk::ParticleBlocks::KeepFactors(std::size_t blocks)
+{
+  this->Factors.resize(std::min(blocks, this->Factors.size()));
+  for (std::size_t i = this->Factors.size(); this->Spacing && i < this->Blocks.size(); ++i)
+  {
+    auto factors = vtkSmartPointer<vtkFloatArray>::New();
+    factors->SetName(FactorName);
+    factors->SetNumberOfValues(this->Blocks[i]->GetNumberOfPoints());
+    if (factors->GetNumberOfValues() > 0)
+    {
+      this->Spacing->Factors(
+        this->Blocks[i]->GetPoints()->GetData(), this->LargestFactor, factors->GetPointer(0));
+    }
+    this->Factors.push_back(factors);
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -228,6 +276,10 @@ vtkSmartPointer<vtkMultiBlockDataSet> bat_vtk::ParticleBlocks::EveryNth(vtkIdTyp
     // Field data would make the block itself another one.
     auto block = vtkSmartPointer<vtkPolyData>::New();
     block->ShallowCopy(this->Blocks[i]);
+    if (i < this->Factors.size())
+    {
+      block->GetPointData()->AddArray(this->Factors[i]);
+    }
     if (stride > 1)
     {
       const vtkIdType rows = block->GetNumberOfPoints();

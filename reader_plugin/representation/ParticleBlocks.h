@@ -4,13 +4,17 @@
 
 #include "vtkSmartPointer.h"
 
+#include <memory>
 #include <vector>
 
+class vtkFloatArray;
 class vtkMultiBlockDataSet;
 class vtkPolyData;
 
 namespace bat_vtk
 {
+class LocalSpacing;
+
 /// Blocks with the points and point data of particles. A block whose particles are still there
 /// stays the same object, so that what was made of it can be kept. No values are copied.
 class ParticleBlocks
@@ -25,6 +29,14 @@ public:
   vtkSmartPointer<vtkMultiBlockDataSet> UpdateWithCells(vtkPolyData* particles);
 
   [[nodiscard]] vtkIdType Count() const;
+
+  /// Number of the load that the particles are from, the same while it goes on in steps; 0 if that
+  /// is not known.
+  [[nodiscard]] double Load() const { return this->LoadNumber; }
+
+  /// Blocks have the point data FactorName, at most `largest`, from now on, those that are there
+  /// too; none if null.
+  void SetSpacing(const std::shared_ptr<const LocalSpacing>& spacing, float largest);
 
   /// Blocks with every n-th particle each; all particles if `stride` is 1. Otherwise they have the
   /// number RadiusScaleName: how much larger particles are to be drawn.
@@ -42,15 +54,23 @@ public:
 
   static constexpr const char* RadiusScaleName = "radius_scale";
   static constexpr const char* QualityName = "quality";
+  /// LocalSpacing::Factors of the particles.
+  static constexpr const char* FactorName = "vtkBATRadiusFactor";
 
 private:
+  struct Steps;
+  static Steps StepsOf(vtkPolyData* particles);
   void SetQuality(vtkPolyData* particles);
+  void KeepFactors(std::size_t blocks);
 
   bool ShowsQuality = false;
   double Quality = 1.0;
-  double Load = 0.0; ///< number of the load that the blocks are from
+  double LoadNumber = 0.0;
   std::vector<vtkIdType> Ends;
   std::vector<vtkSmartPointer<vtkPolyData>> Blocks;
+  std::shared_ptr<const LocalSpacing> Spacing;
+  float LargestFactor = 0.0F;
+  std::vector<vtkSmartPointer<vtkFloatArray>> Factors; ///< of the blocks, if there is Spacing
 };
 }
 

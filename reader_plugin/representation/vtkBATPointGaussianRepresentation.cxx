@@ -1,6 +1,7 @@
 #include "vtkBATPointGaussianRepresentation.h"
 
 #include "BlockPointGaussianMapper.h"
+#include "LocalSpacing.h"
 #include "ParticleBlocks.h"
 
 #include "vtkActor.h"
@@ -22,8 +23,12 @@
 #include "vtkWeakPointer.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <numeric>
 #include <vector>
+
+using bat_vtk::LocalSpacing;
 
 namespace
 {
@@ -35,6 +40,12 @@ constexpr vtkIdType MostShared = 2000000;
 
 // Of those that say how bright a glow is to be.
 constexpr vtkIdType MostCounted = 200000;
+
+// Balls in sparse places would hide the dense ones behind them, and what flies away looks like
+// larger grains.
+constexpr float LargestSphereFactor = 1.0F;
+// There is more light to draw than is worth it.
+constexpr float LargestGlowFactor = 2.0F;
 
 bool IsParallel()
 {
@@ -86,6 +97,56 @@ bat_vtk::ColumnDensity::Range CountColumns(vtkDataObject* data)
   return columns.Find();
 }
 
+// An even sample of the particles of all processes, the same in each.
+std::vector<std::array<double, 3>> SampleOf(vtkDataObject* data)
+{
+  const std::vector<vtkPolyData*> blocks = BlocksOf(data);
+  vtkMultiProcessController* controller =
+    IsParallel() ? vtkMultiProcessController::GetGlobalController() : nullptr;
+  double count = 0.0;
+  for (vtkPolyData* block : blocks)
+  {
+    count += static_cast<double>(block->GetNumberOfPoints());
+  }
+  if (controller)
+  {
+    const double own = count;
+    controller->AllReduce(&own, &count, 1, vtkCommunicator::SUM_OP);
+  }
+  const auto stride =
+    static_cast<vtkIdType>(1.0 + count / static_cast<double>(LocalSpacing::MostSampled));
+  std::vector<std::array<double, 3>> sample;
+  vtkIdType next = 0;
+  for (vtkPolyData* block : blocks)
+  {
+    const vtkIdType rows = block->GetNumberOfPoints();
+    for (; next < rows; next += stride)
+    {
+      sample.emplace_back();
+      block->GetPoints()->GetPoint(next, sample.back().data());
+    }
+    next -= rows;
+  }
+  if (!controller)
+  {
+    return sample;
+  }
+  const auto own = static_cast<vtkIdType>(3 * sample.size());
+  std::vector<vtkIdType> lengths(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
+  controller->AllGather(&own, lengths.data(), 1);
+  std::vector<vtkIdType> offsets(lengths.size());
+  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  std::vector<std::array<double, 3>> all(
+    static_cast<std::size_t>(offsets.back() + lengths.back()) / 3);
+  // None may be without memory.
+  sample.resize(std::max<std::size_t>(sample.size(), 1));
+  all.resize(std::max<std::size_t>(all.size(), 1));
+  controller->AllGatherV(
+    sample.front().data(), all.front().data(), own, lengths.data(), offsets.data());
+  all.resize(static_cast<std::size_t>(offsets.back() + lengths.back()) / 3);
+  return all;
+}
+
 std::string InSmallLetters(const char* name)
 {
   std::string small = name ? name : "";
@@ -101,6 +162,11 @@ public:
   bat_vtk::ParticleBlocks Blocks;
   vtkSmartPointer<bat_vtk::BlockPointGaussianMapper> Mapper =
     vtkSmartPointer<bat_vtk::BlockPointGaussianMapper>::New();
+
+  vtkWeakPointer<vtkDataObject> Prepared; ///< ProcessedData that is as the look needs it
+  std::shared_ptr<LocalSpacing> Spacing;  ///< null if no look needs it
+  double SpacedLoad = 0.0;                ///< that the distances are of; 0 if there are none
+  double SpacedCount = 0.0;               ///< particles that they were taken from
 
   bat_vtk::ColumnDensity::Range Columns{};
   vtkWeakPointer<vtkDataObject> Counted; ///< which Columns are of
@@ -143,6 +209,15 @@ int vtkBATPointGaussianRepresentation::RequestData(
 int vtkBATPointGaussianRepresentation::ProcessViewRequest(
   vtkInformationRequestKey* request, vtkInformation* inInfo, vtkInformation* outInfo)
 {
+  if (request == vtkPVView::REQUEST_UPDATE())
+  {
+    // A view takes what it is given first of an update, so that has to be ready before.
+    if (!this->vtkPVDataRepresentation::ProcessViewRequest(request, inInfo, outInfo))
+    {
+      return 0;
+    }
+    this->PrepareParticles();
+  }
   if (!this->Superclass::ProcessViewRequest(request, inInfo, outInfo))
   {
     return 0;
@@ -155,7 +230,12 @@ int vtkBATPointGaussianRepresentation::ProcessViewRequest(
       outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING());
     }
     this->CheckSizes();
-    this->ShareParticles(inInfo);
+    const bool shares = this->Look == DENSITY_GLOW;
+    if (shares && IsParallel())
+    {
+      vtkPVRenderView::SetOrderedCompositingConfiguration(inInfo, this, 0);
+    }
+    vtkPVRenderView::SetDeliverToAllProcesses(inInfo, this, shares);
   }
   if (request == vtkPVView::REQUEST_UPDATE_LOD())
   {
@@ -196,7 +276,17 @@ void vtkBATPointGaussianRepresentation::SetLook(int look)
   {
     this->Look = look;
     this->Internals->MissesSizes = false;
-    this->Modified();
+    this->MarkModified(); // what is drawn may have other arrays
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATPointGaussianRepresentation::SetRadiusByRegion(bool byRegion)
+{
+  if (this->RadiusByRegion != byRegion)
+  {
+    this->RadiusByRegion = byRegion;
+    this->MarkModified();
   }
 }
 
@@ -277,21 +367,62 @@ void vtkBATPointGaussianRepresentation::CheckSizes()
 }
 
 //------------------------------------------------------------------------------
-// All processes come here, also those whose reader has failed.
-void vtkBATPointGaussianRepresentation::ShareParticles(vtkInformation* inInfo)
+bool vtkBATPointGaussianRepresentation::HasFactors() const
 {
-  const bool shares = this->Look == DENSITY_GLOW;
-  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
-  if (shares && IsParallel())
+  return this->RadiusByRegion && (this->Look == SPHERES || this->Look == DENSITY_GLOW);
+}
+
+//------------------------------------------------------------------------------
+// What the view is given of the blocks. All processes come here, also those whose reader has
+// failed.
+void vtkBATPointGaussianRepresentation::PrepareParticles()
+{
+  vtkInternals& self = *this->Internals;
+  const auto count = static_cast<double>(self.Blocks.Count());
+  const double load = self.Blocks.Load();
+  const bool isNew = self.Prepared.GetPointer() != this->ProcessedData.GetPointer();
+  const bool isOther = load == 0.0 || load != self.SpacedLoad;
+  const std::array<double, 2> own = { isNew ? 1.0 : 0.0, isOther ? 1.0 : 0.0 };
+  std::array<double, 2> any = own;
+  double all = count;
+  if (IsParallel())
   {
-    const auto own = static_cast<double>(this->Internals->Blocks.Count());
-    double all = 0.0;
-    controller->AllReduce(&own, &all, 1, vtkCommunicator::SUM_OP);
-    const auto stride = static_cast<vtkIdType>(1.0 + all / MostShared);
-    vtkPVView::SetPiece(inInfo, this, this->Internals->Blocks.EveryNth(stride));
-    vtkPVRenderView::SetOrderedCompositingConfiguration(inInfo, this, 0);
+    vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+    controller->AllReduce(own.data(), any.data(), 2, vtkCommunicator::MAX_OP);
+    controller->AllReduce(&count, &all, 1, vtkCommunicator::SUM_OP);
   }
-  vtkPVRenderView::SetDeliverToAllProcesses(inInfo, this, shares);
+  if (any[0] == 0.0)
+  {
+    return;
+  }
+  const bool shares = this->Look == DENSITY_GLOW && IsParallel();
+  if (!this->HasFactors())
+  {
+    self.Spacing.reset();
+    self.SpacedLoad = 0.0;
+  }
+  else
+  {
+    // A load that goes on keeps its radii, unless they are from far fewer particles than there are
+    // by now.
+    constexpr double most = 4.0;
+    const bool isCoarse = self.SpacedCount < static_cast<double>(LocalSpacing::MostSampled) &&
+      all > most * self.SpacedCount;
+    if (any[1] != 0.0 || isCoarse)
+    {
+      self.Spacing = std::make_shared<LocalSpacing>(SampleOf(this->ProcessedData));
+      self.SpacedLoad = load;
+      self.SpacedCount = all;
+    }
+  }
+  self.Blocks.SetSpacing(
+    self.Spacing, this->Look == DENSITY_GLOW ? LargestGlowFactor : LargestSphereFactor);
+  if (this->HasFactors() || shares)
+  {
+    this->ProcessedData =
+      self.Blocks.EveryNth(shares ? static_cast<vtkIdType>(1.0 + all / MostShared) : 1);
+  }
+  self.Prepared = this->ProcessedData;
 }
 
 //------------------------------------------------------------------------------
@@ -300,6 +431,10 @@ void vtkBATPointGaussianRepresentation::UpdateLook(vtkInformation* inInfo)
   vtkDataObject* drawn = vtkPVView::GetDeliveredPiece(inInfo, this);
   using MapperLook = bat_vtk::BlockPointGaussianMapper::Look;
   MapperLook look;
+  if (this->HasFactors() && !this->ScaleByArray)
+  {
+    look.Factors = bat_vtk::ParticleBlocks::FactorName;
+  }
   if (this->Look == POINTS)
   {
     look.Kind = MapperLook::Points;
@@ -341,5 +476,6 @@ void vtkBATPointGaussianRepresentation::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "Look: " << this->Look << '\n';
   os << indent << "SizeAttribute: " << this->SizeAttribute << '\n';
+  os << indent << "RadiusByRegion: " << (this->RadiusByRegion ? "on" : "off") << '\n';
   os << indent << "Particles: " << this->Internals->Blocks.Count() << '\n';
 }

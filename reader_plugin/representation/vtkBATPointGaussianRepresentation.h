@@ -71,6 +71,18 @@ public:
   const char* GetSizeAttribute() const { return this->SizeAttribute.c_str(); }
   ///@}
 
+  ///@{
+  /**
+   * Whether SplatSize is that of particles with the median distance to their neighbours, and others
+   * have one in proportion to theirs, from 1/4 to 4 of it. The distances are those of an even
+   * sample, which all ranks share, and vary smoothly; they stay while a load is refined. Off by
+   * default. Does nothing to TRUE_SIZE, POINTS and ScaleByArray.
+   */
+  void SetRadiusByRegion(bool byRegion);
+  vtkGetMacro(RadiusByRegion, bool);
+  vtkBooleanMacro(RadiusByRegion, bool);
+  ///@}
+
   /**
    * Whether an attribute of this name has radii or diameters: radius, diameter, particle_radius,
    * particle_diameter, in small letters or capitals.
@@ -93,11 +105,13 @@ private:
   bool IsOpaque();
   const char* FindSizes(vtkDataObject* blocks) const;
   void CheckSizes();
-  void ShareParticles(vtkInformation* inInfo);
+  bool HasFactors() const;
+  void PrepareParticles();
   void UpdateLook(vtkInformation* inInfo);
 
   int Look = SPHERES;
   std::string SizeAttribute;
+  bool RadiusByRegion = false;
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

@@ -89,3 +89,43 @@ def fill(source, output):
         output.SetNumberOfBlocks(3)
         output.SetBlock(0, inner)
         output.SetBlock(2, part(1, 2))
+
+
+def galaxies(n):
+    """A disc in its halo, and clusters with filaments between them in sparse space: places by name."""
+    random = np.random.default_rng(5)
+    radius, phase = random.exponential(1.0, n), 2 * np.pi * random.random(n)
+    disc = np.stack([radius * np.cos(phase), radius * np.sin(phase), 0.05 * random.normal(size=n)], axis=1)
+    disc[::8] = 8 * random.normal(size=disc[::8].shape)
+    middles, of = random.random((30, 3)), random.integers(0, 30, n)
+    distance = 0.03 * random.random(n) ** 1.5
+    direction = random.normal(size=(n, 3))
+    clusters = middles[of] + (distance / np.linalg.norm(direction, axis=1))[:, None] * direction
+    share, to = random.random((n, 1)), (of + random.integers(1, 3, n)) % 30
+    filaments = middles[of] * share + middles[to] * (1 - share) + 0.004 * random.normal(size=(n, 3))
+    clusters[::4] = filaments[::4]
+    clusters[1::4] = random.random((len(clusters[1::4]), 3))
+    return {"galaxy": disc, "clusters": clusters}
+
+
+def shapes(n):
+    """Particles that fill a shape evenly: places by name."""
+    random = np.random.default_rng(6)
+    side = round(n ** (1 / 3))
+    grains = np.stack(np.meshgrid(*3 * [np.arange(side)], indexing="ij"), -1).reshape(-1, 3)
+    grains = grains + 0.2 * random.normal(size=grains.shape)
+    # A twentieth flies away from an impact in the middle of the top.
+    flung = grains[::20] - side / 2
+    grains[::20] = [side / 2, side / 2, side] + 3 * flung * random.random((len(flung), 1)) + [0, 0, 2 * side]
+    sheet = random.random((n, 3))
+    sheet[:, 2] = 0.02 * np.sin(10 * sheet[:, 0])
+    return {"grains": grains, "cube": random.random((n, 3)), "sheet": sheet}
+
+
+def cloud_at(places):
+    data = vtkPolyData()
+    p = vtkPoints()
+    p.SetData(numpy_to_vtk(np.ascontiguousarray(places, "f4"), deep=True))
+    data.SetPoints(p)
+    add_arrays(data.GetPointData(), {"id": np.arange(len(places))})
+    return data

@@ -119,6 +119,42 @@ with Folder() as folder:
     expect(0.8 < covered < 1.25, True, f"a sample covers {covered:.2f} of what all particles do")
     set_quality(1)
 
+    # Radii by region are smaller where particles are dense, as in the middle of the clump on the right, and never
+    # larger.
+    own.Look = "Spheres"
+    reader.UseBox, reader.Box = 1, [-2, 2, -1, 1, -1, 0]
+    half = look(own)
+    own.RadiusByRegion = 1
+    regions = look(own)
+    own.RadiusByRegion = 0
+    expect_same(look(own), half, "one radius again", 0)
+    found = difference(regions[:, 300:], half[:, 300:]), difference(regions[:, :100], half[:, :100])
+    expect(found[0] > 0.04 and found[0] > 5 * found[1], True, f"differences on the right and on the left {found}")
+    covers = (regions.max(2) > 0).sum() / (half.max(2) > 0).sum()
+    expect(0.8 < covers <= 1, True, f"covers {covers:.2f} of what one radius does")
+    own.RadiusByRegion, own.ScaleByArray, own.UseScaleFunction = 1, 1, 0
+    own.SetScaleArray = ["POINTS", "Radius"]
+    by_array = look(own)
+    own.RadiusByRegion = 0
+    expect_same(look(own), by_array, "Scale by Array is all there is of radii", 0)
+    own.ScaleByArray = 0
+    offered = own.GetProperty("ColorArrayName").SMProperty.GetDomain("array_list")
+    own.RadiusByRegion = 1
+    expect_same(look(own), regions, "radii by region again", 0)
+    names = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
+    expect(names, {"id", "Radius", "Outer_Diameter", "velocity"}, "what to colour by")
+    # Of all particles as of a sample, and for a part of them.
+    quality = set_quality(0.4)
+    own.GaussianRadius = 0.02 * quality ** (-1 / 3)
+    sample = look(own)
+    covered = (sample.max(2) > 0).sum() / (regions.max(2) > 0).sum()
+    expect(0.8 < covered < 1.25, True, f"radii of a sample cover {covered:.2f} of what those of all particles do")
+    set_quality(1)
+    own.GaussianRadius = 0.02
+    expect_same(look(own), regions, "nearly the same for the same particles", 0.05)
+    own.RadiusByRegion = 0
+    reader.UseBox = 0
+
     own.Look = "Points"
     standard.ScaleByArray, standard.GaussianRadius = 0, 0.0
     expect_same(look(own), look(standard), "points")
@@ -179,6 +215,20 @@ with Folder() as folder:
     expect(picked and vtk_to_numpy(picked).max() < CLUMPS[0], True, "picked in the first clump")
     ClearSelection(reader)
     expect_same(look(own), glow, "the glow again", 0)
+
+    # What is clustered can be told from what fills a shape, also from a few particles or several leaf files. 5 is
+    # between; a script has the same first look for both.
+    for n, size, most in ((40000, 0, 3), (5000, 0, 1), (80000, 0.2, 1)):
+        for kind, clouds in (("clustered", galaxies(n)), ("even", shapes(n))):
+            for name, places in list(clouds.items())[:most]:
+                SaveData(folder(name + ".bat"), proxy=producer(cloud_at(places)), LeafFileSize=size or 64)
+                cloud_reader = OpenDataFile(folder(name + ".bat"))
+                cloud_reader.UpdatePipeline()
+                cloud_reader.UpdatePropertyInformation()
+                expect(cloud_reader.LeafFileCount > 2, size > 0, "leaf files")
+                spread = cloud_reader.SpacingSpread
+                expect(spread > 9 if kind == "clustered" else 1 <= spread < 2.5, True, f"{n} of {name}: {spread}")
+                Delete(cloud_reader)
 
     # Neither metres nor light years are too much for the floating-point numbers of a graphics card.
     for scale in (1e25, 1e-12):

@@ -94,12 +94,16 @@ ColorBy(display, ("POINTS", "depth"))
 view.CameraPosition = [0.4, 0.2, 8]
 view.CameraFocalPoint = [0.4, 0, 1]
 expect_same("opaque", 0)
+display.RadiusByRegion = 1
+expect_same("radius_by_region", 0.002)
 display.Look = "True size"
 expect_same("true_size", 0.005)
 particles.Quality = 0.5
 expect_same("true_size_of_a_sample", 0.05)  # ranks round their shares
 particles.Quality = 1
 display.Look = "Density glow"
+expect_same("glow_by_region", 0.005)
+display.RadiusByRegion = 0
 expect_same("glow", 0.005)
 # Nothing rather than other particles: those that ranks share are numbered in another way.
 SelectSurfacePoints(Rectangle=[100, 100, 200, 200], View=view)

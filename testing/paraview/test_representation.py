@@ -106,7 +106,7 @@ with Folder() as folder:
     standard.SetRepresentationType("Point Gaussian")
     expect(standard.GetXMLName(), "GeometryRepresentation", "ParaView's representation")
     shown = [own, standard]
-    expect(list(in_panel(own)), list(in_panel(standard)) + ["Look", "SizeAttribute"], "what a panel shows")
+    expect(list(in_panel(own)), list(in_panel(standard)) + ["Look", "SizeAttribute", "RadiusByRegion"], "what a panel shows")
     offered = own.GetProperty("ColorArrayName").SMProperty.GetDomain("array_list")
     expect({offered.GetString(i) for i in range(offered.GetNumberOfStrings())}, {"id", "value", "size", "opaque"},
            "what to colour by: not what the field data say of the load")

@@ -31,6 +31,9 @@ moved = vtkPoints()
 moved.SetData(numpy_to_vtk(far_points(5000), deep=True))
 far.SetPoints(moved)
 SaveData(at("far.bat"), producer(far))
+
+for name, places in galaxies(40000).items():
+    SaveData(at(name + ".bat"), producer(cloud_at(places)))
 shutil.copy(os.path.join(data, "sph_dam_break.bat"), at("dam_break.bat"))
 
 # A series of four steps, and the temporary of a fifth.

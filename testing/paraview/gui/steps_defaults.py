@@ -15,3 +15,16 @@ def check_radius():
 
 def check_look(look):
     expect(GetDisplayProperties().Look, look, "look")
+
+
+def check_radii_by_region(wanted):
+    expect(GetDisplayProperties().RadiusByRegion, wanted, "radii by region")
+
+
+def check_scripts():
+    """What is shown by Python is as it is outside of the window, radii excepted."""
+    path = os.path.join(os.environ["BAT_GUI_FOLDER"], "clusters.bat")
+    reader = OpenDataFile(path)
+    display = Show(reader)
+    expect((display.Look, display.RadiusByRegion), ("Spheres", 0), "shown by a script")
+    Delete(reader)
