@@ -27,11 +27,15 @@
 namespace
 {
 template <typename ArrayT, typename ValueT>
-void AddField(vtkFieldData* field, const char* name, const ValueT& value)
+void AddField(vtkFieldData* field, const char* name, const ValueT& value, int times = 2)
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  array->InsertNextValue(value);
+  // ParaView's tooltips of particles list all field data that have one value.
+  for (int i = 0; i < times; ++i)
+  {
+    array->InsertNextValue(value);
+  }
   // Nothing to colour by; the information panel lists it all the same.
   array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
   field->AddArray(array);
@@ -90,7 +94,7 @@ void bat_vtk::AddProvenance(
   vtkFieldData* field = output->GetFieldData();
   if (const std::optional<std::int64_t> step = file.step())
   {
-    AddField<vtkTypeInt64Array>(field, "timestep", *step);
+    AddField<vtkTypeInt64Array>(field, "timestep", *step, 1); // which writers look for
   }
   const Sample sample = SampleOf(file);
   AddField<vtkDoubleArray>(field, "quality", sample.Quality * quality);

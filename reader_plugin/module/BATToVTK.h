@@ -28,7 +28,8 @@ Sample SampleOf(const bat::Dataset& file);
 
 /// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality and
 /// quality_requested and particle_count, which are those of more than the file if that has a
-/// sample, format_version and provenance (its metadata, JSON), as far as the file has them.
+/// sample, format_version and provenance (its metadata, JSON), as far as the file has them. All but
+/// timestep are there twice.
 void AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output);
 }

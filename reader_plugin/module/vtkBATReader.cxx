@@ -731,9 +731,9 @@ double vtkBATReader::GetSpacingSpread()
 {
   vtkInternals& self = *this->Internals;
   const bat::Dataset* file = self.File.Current();
-  if (!file)
+  if (!file || this->LoadedCount == 0)
   {
-    return 1.0;
+    return 1.0; // who only opens a file waits for nothing
   }
   if (self.SpreadGeneration != self.File.Generation())
   {

@@ -1,7 +1,7 @@
 """The looks of the reader's particles: what each draws, beside opaque things, in samples, picked, and from a state file."""
 
 from bat_test import *
-from vtkmodules.vtkCommonCore import vtkOutputWindow
+from vtkmodules.vtkCommonCore import reference, vtkCollection, vtkOutputWindow
 from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
 
 WIDTH, HEIGHT = 400, 300
@@ -53,6 +53,21 @@ def expect_same(a, b, what, most=0.02):
     expect(a.sum() > 0, True, f"{what}: something is drawn")
 
 
+def tooltip():
+    """What ParaView says of the particle in the middle of the picture; empty if this version has no Python for it."""
+    try:
+        from paraview.modules.vtkRemotingMisc import vtkSMTooltipSelectionPipeline
+    except ImportError:
+        return ""
+    pipeline, text, plain = vtkSMTooltipSelectionPipeline.GetInstance(), reference(""), reference("")
+    displays, sources = vtkCollection(), vtkCollection()
+    view.SMProxy.SelectSurfacePoints([WIDTH // 2, HEIGHT // 2] * 2, displays, sources)
+    pipeline.Show(displays.GetItemAsObject(0), sources.GetItemAsObject(0), view.SMProxy)
+    expect(pipeline.GetTooltipInfo(0, text, plain), True, "a tooltip")
+    pipeline.Hide(view.SMProxy)
+    return str(plain)
+
+
 def set_quality(quality):
     """What is loaded of all."""
     for source in readers:
@@ -92,6 +107,16 @@ with Folder() as folder:
     expect(own.Look, "Spheres", "the first look")
     spheres = look(own)
     expect_same(spheres, look(standard), "spheres")
+
+    # A tooltip says what is of the particle, and not what is of the load.
+    told = tooltip()
+    expect([name for name in ("quality", "particle_count", "format_version", "provenance") if name in told], [],
+           "bookkeeping in " + told)
+    expect(not told or "velocity" in told and "Outer_Diameter" in told, True, told)
+    described = {a.GetName() for a in reader.FieldData}
+    expect({"quality", "quality_requested", "particle_count", "format_version", "provenance"} <= described, True,
+           f"field data {described}")
+    expect_same(look(own), spheres, "after a tooltip", 0)
 
     # As large as an attribute says; what has no radius of one component is an error, and spheres.
     own.Look = "True size"

@@ -1164,7 +1164,8 @@ std::optional<Sample> SampleIn(vtkDataObject* data)
   const auto number = [&](const char* name)
   {
     vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
-    return array && array->GetNumberOfValues() == 1 ? array->GetTuple1(0) : -1.0;
+    const vtkIdType values = array ? array->GetNumberOfValues() : 0;
+    return values == 1 || values == 2 ? array->GetComponent(0, 0) : -1.0; // twice from the reader
   };
   const Sample sample{ number("quality"), number("quality_requested"), number("particle_count") };
   const bool isOne = sample.Quality >= 0.0 && sample.Quality < 1.0 && sample.Count >= 0.0;
