@@ -26,9 +26,9 @@ constexpr double LeastChange = 0.1;
 // Of the change of the quality that a budget makes where the number of particles changes.
 constexpr double LeastChangeOfQuality = 0.05;
 
-// SpacingSpread of what shapes look like to spheres: fluids and grains have 1.1 and less, also
-// where they splash; galaxies and clusters of them have 20 and more.
-constexpr double LeastClustered = 5.0;
+// SpacingSpread: fluids and grains have 1.5 and less, also where they splash; a cosmic web has 2.5
+// and more, galaxies and their clusters 12 and more.
+constexpr double LeastClustered = 2.0;
 
 // 0 if the source is none of ours or does not know.
 double Information(pqPipelineSource* source, const char* name)

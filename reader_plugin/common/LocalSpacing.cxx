@@ -15,10 +15,9 @@
 
 namespace
 {
-// A cube with more of the sample is cut into eight. The cubes that share a corner have a few times
-// as many, which tell the spacing to a few percent.
-constexpr std::uint32_t MostInCube = 40;
-constexpr double LeastAroundCorner = 48.0;
+// A cube with too many of the sample is cut into eight. The cubes that share a corner have a few
+// times as many, which tell the spacing to a few percent; at least this many times.
+constexpr double LeastAroundCorner = 1.25;
 constexpr int MostLevels = 18;
 constexpr int FirstLevel = 4; ///< where a search begins
 
@@ -137,9 +136,10 @@ struct bat_vtk::LocalSpacing::Moments
 class bat_vtk::LocalSpacing::Builder
 {
 public:
-  explicit Builder(std::vector<Point> points, std::vector<Node>& nodes)
+  Builder(std::vector<Point> points, std::uint32_t mostInCube, std::vector<Node>& nodes)
     : Points(std::move(points))
     , Spare(this->Points.size())
+    , MostInCube(mostInCube)
     , Nodes(nodes)
   {
     this->Nodes.assign(1, {});
@@ -180,7 +180,7 @@ private:
 
   void Divide(std::int32_t node, std::size_t begin, std::size_t end, int level, const Corner& lower)
   {
-    if (end - begin <= MostInCube || level == MostLevels)
+    if (end - begin <= this->MostInCube || level == MostLevels)
     {
       Moments sums;
       for (std::size_t i = begin; i < end; ++i)
@@ -281,7 +281,7 @@ private:
           sums.Add(this->Sums[node]);
         }
       }
-      if (sums.Count >= LeastAroundCorner || finest == 0)
+      if (sums.Count >= LeastAroundCorner * this->MostInCube || finest == 0)
       {
         return static_cast<float>(sums.LogarithmOfSpacing());
       }
@@ -349,13 +349,15 @@ private:
 
   std::vector<Point> Points;
   std::vector<Point> Spare;
+  std::uint32_t MostInCube;
   std::vector<Node>& Nodes;
   std::vector<Moments> Sums; ///< of the nodes
   std::vector<Leaf> Leaves;
 };
 
 //------------------------------------------------------------------------------
-bat_vtk::LocalSpacing::LocalSpacing(const std::vector<std::array<double, 3>>& sample)
+bat_vtk::LocalSpacing::LocalSpacing(
+  const std::vector<std::array<double, 3>>& sample, std::uint32_t mostInCube)
 {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   std::array<double, 3> lower = { infinite, infinite, infinite };
@@ -393,7 +395,7 @@ bat_vtk::LocalSpacing::LocalSpacing(const std::vector<std::array<double, 3>>& sa
       points.push_back(this->InCube(point.data()));
     }
   }
-  const Builder builder(points, this->Nodes);
+  const Builder builder(points, mostInCube, this->Nodes);
   this->First = builder.NodesOf(FirstLevel);
   std::vector<float> found;
   const std::size_t step = points.size() / MostRanked + 1;

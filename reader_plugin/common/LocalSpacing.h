@@ -22,8 +22,14 @@ public:
   /// More particles resolve the places better, at 0.1 microseconds each.
   static constexpr std::size_t MostSampled = 1 << 17;
 
+  /// Of the sample, in a cube in which distances are taken for the same. Fewer resolve more and are
+  /// noisier.
+  static constexpr std::uint32_t Smooth = 40;
+  static constexpr std::uint32_t Fine = 10;
+
   /// Positions x, y, z in any units. Those that are not finite are left out.
-  explicit LocalSpacing(const std::vector<std::array<double, 3>>& sample);
+  explicit LocalSpacing(
+    const std::vector<std::array<double, 3>>& sample, std::uint32_t mostInCube = Smooth);
 
   /// For each row the spacing there over the median of the sample, from 1/4 to `largest`. Where
   /// particles are spread evenly it is 1: what differs less than noise does is no difference.

@@ -123,7 +123,7 @@ void bat_vtk::DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts)
 //------------------------------------------------------------------------------
 double bat_vtk::SpacingSpreadOf(const bat::Dataset& file)
 {
-  constexpr double most = 40000.0;
+  constexpr double most = 65536.0;
   constexpr std::size_t mostLeaves = 64;
   const std::vector<bat::LeafInfo>& leaves = file.leaves();
   const std::size_t step = (leaves.size() + mostLeaves - 1) / mostLeaves;
@@ -159,5 +159,5 @@ double bat_vtk::SpacingSpreadOf(const bat::Dataset& file)
         return std::array<double, 3>{ at[0], at[1], at[2] };
       });
   }
-  return LocalSpacing(sample).Spread();
+  return LocalSpacing(sample, LocalSpacing::Fine).Spread();
 }

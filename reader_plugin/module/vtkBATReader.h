@@ -391,8 +391,8 @@ public:
 
   /**
    * How clustered the particles of the open file are: the distance to the neighbours that a tenth
-   * of them exceed, over the one that a tenth of them fall short of. Near 1 for what fills a shape
-   * evenly, 20 and more for galaxies and their clusters. Estimated from some ten thousand
+   * of them exceed, over the one that a tenth of them fall short of. Up to 1.5 for what fills a
+   * shape evenly, 12 and more for galaxies and their clusters. Estimated from some ten thousand
    * particles, when it is asked for. 1 if none are loaded, or if they cannot be read.
    */
   double GetSpacingSpread();
