@@ -13,9 +13,8 @@ namespace bat_vtk
 {
 /// The spacing at a place, from an even sample of particles. It is that of the places where
 /// particles are: next to a surface as inside, and along a plane or a line if they lie on one.
-/// Varies continuously but for small steps, follows from the order of the sample in nothing but
-/// rounding, and is the same for any share of the particles as sample, but for noise of a few
-/// percent. Deterministic.
+/// Varies continuously but for small steps, and is the same for any share of the particles as
+/// sample, but for noise of a few percent. The same sample in the same order gives the same bits.
 class LocalSpacing
 {
 public:
@@ -31,8 +30,8 @@ public:
   explicit LocalSpacing(
     const std::vector<std::array<double, 3>>& sample, std::uint32_t mostInCube = Smooth);
 
-  /// For each row the spacing there over the median of the sample, from 1/4 to `largest`. Where
-  /// particles are spread evenly it is 1: what differs less than noise does is no difference.
+  /// For each row the spacing there over the median of the sample, from 1/4 to 4 and `largest`.
+  /// Where particles are spread evenly it is 1: what differs less than noise does is no difference.
   void Factors(vtkDataArray* positions, float largest, float* factors) const;
 
   /// The spacing that a tenth of the particles have more of over that which a tenth have less of.

@@ -73,10 +73,11 @@ public:
 
   ///@{
   /**
-   * Whether SplatSize is that of particles with the median distance to their neighbours, and others
-   * have one in proportion to theirs, from 1/4 to 4 of it. The distances are those of an even
-   * sample, which all ranks share, and vary smoothly; they stay while a load is refined. Off by
-   * default. Does nothing to TRUE_SIZE, POINTS and ScaleByArray.
+   * Whether SplatSize is that of particles with the usual distance to their neighbours, and others
+   * have one in proportion to theirs: SPHERES down to 1/4 of it and never more, DENSITY_GLOW from
+   * 1/4 to twice. The distances are those of an even sample, which all ranks share, and vary
+   * smoothly; they stay while a load is refined. Off by default. Does nothing to TRUE_SIZE, POINTS
+   * and ScaleByArray.
    */
   void SetRadiusByRegion(bool byRegion);
   vtkGetMacro(RadiusByRegion, bool);
