@@ -15,7 +15,9 @@
 #include "vtkStringArray.h"
 #include "vtkTypeInt64Array.h"
 
-#include <nlohmann/json.hpp>
+// VTK's copy, if it has one: its headers rename all others by a macro.
+#include "vtk_nlohmannjson.h"
+#include VTK_NLOHMANN_JSON(json.hpp)
 
 #include <algorithm>
 #include <array>

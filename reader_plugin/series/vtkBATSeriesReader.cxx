@@ -13,7 +13,9 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkStringArray.h"
 
-#include <nlohmann/json.hpp>
+// VTK's copy, if it has one: its headers rename all others by a macro.
+#include "vtk_nlohmannjson.h"
+#include VTK_NLOHMANN_JSON(json.hpp)
 
 #include <vtksys/FStream.hxx>
 #include <vtksys/SystemTools.hxx>
