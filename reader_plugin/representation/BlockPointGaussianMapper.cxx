@@ -183,6 +183,16 @@ vtkSmartPointer<vtkActor> bat_vtk::BlockPointGaussianMapper::NewActor()
   replace("float radius = scaleFactor * radiusMC;", false,
     "float radius = max(scaleFactor * particleRadius * radiusMC,\n"
     "    pixelRadius.x - pixelRadius.y * posVC.z);\n");
+  // What VTK squares is too much for numbers of 32 bits if lengths are those of galaxies.
+  shader->AddGeometryShaderReplacement("normalize(-gl_in[0].gl_Position.xyz)", false,
+    "gl_in[0].gl_Position.xyz;\n"
+    "    dir = normalize(-dir / max(abs(dir.x), max(abs(dir.y), abs(dir.z))))",
+    false);
+  replace("mat3 cov = (radius * radius) * T * transpose(T);", false,
+    "T *= radius;\n"
+    "  mat3 cov = T * transpose(T);\n");
+  shader->AddVertexShaderReplacement(
+    " / (positionVC.z * positionVC.z)", false, " / positionVC.z / positionVC.z", true);
   // The preset "Sphere" is shaded from its middle to its edge. Of a sphere of a pixel or two, which
   // part a pixel shows is chance, and many of them are noise: they have their mean.
   shader->AddFragmentShaderReplacement("float scale = (1.0 - dist);", false,

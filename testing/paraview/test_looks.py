@@ -204,7 +204,8 @@ with Folder() as folder:
     view.CameraParallelScale = 1
     view.CameraParallelProjection = 0
     view.CameraViewAngle = 2 * np.degrees(np.arctan(1 / 5))
-    expect_same(look(own), glow, "in perspective", 0.1)
+    perspective = look(own)
+    expect_same(perspective, glow, "in perspective", 0.1)
     view.CameraParallelProjection = 1
 
     # It is hidden by what is opaque in front of it, and no other way round.
@@ -265,8 +266,10 @@ with Folder() as folder:
         other_size.DiffuseColor = other_size.AmbientColor = [0, 0, 1]
         view.CameraPosition, view.CameraParallelScale = [0, 0, 5 * scale], scale
         own.Visibility = 0
-        Render(view)
-        expect_same(grab(), glow, f"particles of {scale}", 0.05)
+        for parallel, wanted in ((0, perspective), (1, glow)):
+            view.CameraParallelProjection = parallel
+            Render(view)
+            expect_same(grab(), wanted, f"particles of {scale}, parallel {parallel}", 0.05)
         Delete(scaled)
     view.CameraPosition, view.CameraParallelScale = [0, 0, 5], 1
 
