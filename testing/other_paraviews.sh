@@ -2,12 +2,15 @@
 # Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
 # in Debian root folders that debootstrap makes. Needs root. The host is not changed.
 #
-#   testing/other_paraviews.sh [--prepare] [trixie] [forky] [bookworm-fresh]
+#   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh]
 #
 #   trixie           ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
 #   forky            ParaView 6.1:  the same
 #   bookworm-fresh   an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
 #   --prepare        only makes the root folders
+#   --tests REGEX    of trixie and forky, only the tests whose names match
+#   --run COMMAND    in trixie and forky, only runs a shell's command in the build folder; in it,
+#                    with_display PROGRAM ... has a virtual X display, and /source is the source tree
 #
 # Without a name: trixie and forky. Their root folders are kept (about 4 GB each) and used again.
 #
@@ -161,10 +164,11 @@ prepare()
   leave "$ROOTS/$1"
 }
 
-# Configure, build with warnings as errors, tests. Source tree mounted read-only.
-build_and_test()
+# with_source SUITE COMMAND: runs a shell's command in the build folder of a suite's root folder, with
+# the source tree mounted read-only. What it prints is also kept in a file.
+with_source()
 {
-  local suite=$1 root=$ROOTS/$1 status=0
+  local suite=$1 command=$2 root=$ROOTS/$1 status=0
   bootstrap "$suite" "$root"
   enter "$root"
   install_packages "$suite" "$root"
@@ -175,18 +179,26 @@ build_and_test()
   say "Debian $suite: ParaView $(in_root "$root" dpkg-query -Wf '${Version}' paraview)"
   EXTRA_ENVIRONMENT="BAT_DISPLAY=$(display_of "$suite")" \
     in_root "$root" bash -euo pipefail -c '
-      cmake -S /source -B /build -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release \
-        -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DPython3_EXECUTABLE=/usr/bin/python3 \
-        -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-      cmake --build /build --parallel "$BAT_JOBS" -- -k 0
+      with_display() { xvfb-run -a -n "$BAT_DISPLAY" -s "-screen 0 1500x950x24 -noreset" "$@"; }
+      export -f with_display
       cd /build
-      timeout 3600 xvfb-run -a -n "$BAT_DISPLAY" -s "-screen 0 1500x950x24 -noreset" \
-        ctest --output-on-failure --no-tests=error --timeout 600 -L "vtk|paraview"
-    ' </dev/null 2>&1 | tee "$root.test.log" || status=1
+      eval "$1"' in_root "$command" </dev/null 2>&1 | tee "$root.test.log" || status=1
 
   umount "$root/source"
   leave "$root"
   record "$suite" "$status" "$root.test.log"
+}
+
+# Configure, build with warnings as errors, tests.
+build_and_test()
+{
+  with_source "$1" '
+    cmake -S /source -B /build -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release \
+      -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DPython3_EXECUTABLE=/usr/bin/python3 \
+      -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+    cmake --build /build --parallel "$BAT_JOBS" -- -k 0
+    with_display ctest --output-on-failure --no-tests=error --timeout 600 -L "vtk|paraview" \
+      --tests-regex '"$(printf %q "$TESTS")"
 }
 
 # The README's two commands on a clean machine. The root folder is made anew each time, from a
@@ -238,13 +250,14 @@ copy_checkout()
     tar --extract --directory "$1"
 }
 
+TESTS=.
 RESULTS=()
 FAILED=0
 
 record()
 {
   local what=$1 status=$2 log=$3 tests
-  tests=$(grep -E 'tests passed|[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 || true)
+  tests=$(grep --text -E 'tests passed|[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 || true)
   if [ "$status" = 0 ]; then
     RESULTS+=("$(printf '%-34s ok      %s' "$what" "$tests")")
   else
@@ -255,26 +268,36 @@ record()
 
 main()
 {
-  local prepare_only='' suites=() argument suite
-  for argument in "$@"; do
-    case $argument in
-      --prepare) prepare_only=1 ;;
-      trixie | forky | bookworm-fresh) suites+=("$argument") ;;
-      *) die "what is '$argument'? Known: --prepare trixie forky bookworm-fresh" ;;
+  local action=build_and_test suites=() suite command=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --prepare) action=prepare ;;
+      --tests | --run)
+        [ $# -gt 1 ] || die "nothing after $1"
+        if [ "$1" = --tests ]; then
+          TESTS=$2
+        else
+          action=with_source command=$2
+        fi
+        shift
+        ;;
+      trixie | forky | bookworm-fresh) suites+=("$1") ;;
+      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh" ;;
     esac
+    shift
   done
   [ ${#suites[@]} -gt 0 ] || suites=(trixie forky)
   mkdir -p "$ROOTS"
 
   for suite in "${suites[@]}"; do
-    case $prepare_only:$suite in
-      1:bookworm-fresh) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
-      1:*) prepare "$suite" ;;
-      :bookworm-fresh) fresh_machine ;;
-      :*) build_and_test "$suite" ;;
+    case $action:$suite in
+      prepare:bookworm-fresh) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
+      with_source:bookworm-fresh) die "--run is for trixie and forky" ;;
+      *:bookworm-fresh) fresh_machine ;;
+      *) "$action" "$suite" "$command" ;;
     esac
   done
-  [ -z "$prepare_only" ] || return 0
+  [ "$action" != prepare ] || return 0
 
   say "Summary"
   printf '%s\n' "${RESULTS[@]}"
