@@ -159,7 +159,11 @@ struct bat_vtk::BlockPointGaussianMapper::Drawing
 vtkStandardNewMacro(bat_vtk::BlockPointGaussianMapper);
 
 //------------------------------------------------------------------------------
-bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper() = default;
+bat_vtk::BlockPointGaussianMapper::BlockPointGaussianMapper()
+{
+  this->ScalarVisibility = 0; // until there is an array to colour by
+}
+
 bat_vtk::BlockPointGaussianMapper::~BlockPointGaussianMapper() = default;
 
 //------------------------------------------------------------------------------

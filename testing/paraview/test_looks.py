@@ -277,6 +277,17 @@ with Folder() as folder:
     own.Look = "Spheres"
     expect_same(look(own), spheres, "spheres again", 0)
 
+    # One colour is one colour, whether or not another was chosen before.
+    again = OpenDataFile(path)
+    fresh = Show(again, view)
+    fresh.Look, fresh.GaussianRadius = "Density glow", 0.02
+    shown.append(fresh)
+    embers = look(fresh)
+    fresh.ColorArrayName = [None, ""]
+    expect_same(look(fresh), embers, "embers", 0)
+    shown.remove(fresh)
+    Delete(again)
+
     own.Look, own.SizeAttribute = "True size", "Outer_Diameter"
     state = folder("looks.pvsm")
     SaveState(state)
