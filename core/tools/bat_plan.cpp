@@ -147,7 +147,7 @@ struct Summary
 {
   std::vector<bat::WeightedCell> cells;
   std::vector<bat::RankBounds> bounds; // adaptive
-  double seconds = 0; // of the slowest rank
+  double seconds = 0;                  // of the slowest rank
 };
 
 // Of at least one point.

@@ -64,8 +64,7 @@ pqBATRefineBehavior::pqBATRefineBehavior(pqBATAbortBehavior* loads, QObject* par
   QObject::connect(&this->Idle, &QTimer::timeout, this, &pqBATRefineBehavior::refine);
 
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  QObject::connect(
-    model, &pqServerManagerModel::viewAdded, this, &pqBATRefineBehavior::watchView);
+  QObject::connect(model, &pqServerManagerModel::viewAdded, this, &pqBATRefineBehavior::watchView);
   QObject::connect(
     model, &pqServerManagerModel::proxyAdded, this, &pqBATRefineBehavior::watchProxy);
   for (pqView* view : model->findItems<pqView*>())

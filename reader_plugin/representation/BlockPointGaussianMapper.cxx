@@ -1,7 +1,7 @@
 #include "BlockPointGaussianMapper.h"
 
+#include "BlockDrawnEvent.h"
 #include "ParticleBlocks.h"
-#include "vtkBATPointGaussianRepresentation.h"
 
 #include "vtkActor.h"
 #include "vtkBoundingBox.h"
@@ -109,12 +109,12 @@ vtkStandardNewMacro(ParticleActor);
 bool IsStopped(vtkRenderer* renderer)
 {
   vtkRenderWindow* window = renderer->GetRenderWindow();
-  if (!window->HasObserver(vtkBATPointGaussianRepresentation::BlockDrawnEvent))
+  if (!window->HasObserver(bat_vtk::BlockDrawn))
   {
     return false;
   }
   window->WaitForCompletion();
-  window->InvokeEvent(vtkBATPointGaussianRepresentation::BlockDrawnEvent);
+  window->InvokeEvent(bat_vtk::BlockDrawn);
   window->MakeCurrent();
   return window->GetAbortRender() != 0;
 }

@@ -14,8 +14,8 @@
 #ifndef vtkBATPointGaussianRepresentation_h
 #define vtkBATPointGaussianRepresentation_h
 
+#include "BlockDrawnEvent.h"            // for BlockDrawn
 #include "vtkBATRepresentationModule.h" // for export macro
-#include "vtkCommand.h"                 // for UserEvent
 #include "vtkPointGaussianRepresentation.h"
 
 #include <memory> // for std::unique_ptr
@@ -36,7 +36,7 @@ public:
    * if anybody listens. The graphics card has nothing left to do then. Setting AbortRender of the
    * window ends the picture.
    */
-  static constexpr unsigned long BlockDrawnEvent = vtkCommand::UserEvent + 0xba7;
+  static constexpr unsigned long BlockDrawnEvent = bat_vtk::BlockDrawn;
 
   enum Looks
   {

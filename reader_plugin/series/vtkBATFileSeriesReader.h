@@ -3,7 +3,8 @@
  * @brief   files that are chosen one by one, and no list of files
  *
  * Lists (.bat.series) belong to the proxy BATSeriesReader, which vtkBATSeriesReader serves:
- * ParaView asks the user how to reload files that were chosen, but reads a list again at once. It would otherwise take ".bat" for the extension of a list.
+ * ParaView asks the user how to reload files that were chosen, but reads a list again at once. It
+ * would otherwise take ".bat" for the extension of a list.
  */
 
 #ifndef vtkBATFileSeriesReader_h

@@ -15,7 +15,8 @@ pqBATParticleBudgetWidget::pqBATParticleBudgetWidget(
 {
   auto* number = new pqLineEdit(this);
   number->setObjectName("ParticleBudgetNumber");
-  number->setToolTip(tr("Most particles to load, over all processes: 5,000,000 or 5M or 2.5e6; 0 is no limit"));
+  number->setToolTip(
+    tr("Most particles to load, over all processes: 5,000,000 or 5M or 2.5e6; 0 is no limit"));
   number->setAccessibleName(tr("Particle budget"));
   this->Number = number;
 
@@ -50,8 +51,7 @@ long long pqBATParticleBudgetWidget::parse(const QString& text)
   const double factor = unit == "k" ? 1e3 : unit == "m" ? 1e6 : unit.isEmpty() ? 1.0 : 1e9;
   bool isInteger = false;
   const long long integer = plain.toLongLong(&isInteger);
-  const double value =
-    std::round((match.captured(1) + match.captured(2)).toDouble() * factor);
+  const double value = std::round((match.captured(1) + match.captured(2)).toDouble() * factor);
   return isInteger ? integer : value < 9e18 ? static_cast<long long>(value) : -1;
 }
 

@@ -6,8 +6,8 @@
 
 class QLineEdit;
 
-/// Panel widget "bat_particle_budget" for a property with one number that is not negative. 0 is shown
-/// as "no limit".
+/// Panel widget "bat_particle_budget" for a property with one number that is not negative. 0 is
+/// shown as "no limit".
 class pqBATParticleBudgetWidget : public pqPropertyWidget
 {
   Q_OBJECT

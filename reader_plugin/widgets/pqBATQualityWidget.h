@@ -12,9 +12,9 @@ class pqServerManagerModelItem;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
 /// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, Aborted, Error,
-/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and MatchEstimate. Says
-/// what is loaded and, before Apply, what would be: how many particles, as the index and a sample
-/// tell, and how much memory. What it says always takes the same room.
+/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and MatchEstimate.
+/// Says what is loaded and, before Apply, what would be: how many particles, as the index and a
+/// sample tell, and how much memory. What it says always takes the same room.
 class pqBATQualityWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -61,7 +61,7 @@ private:
 
   double Quality = 1.0;
   bool Loaded = false;         ///< what is loaded is what the panel says
-  double MostParticles = 0.0; ///< of a file
+  double MostParticles = 0.0;  ///< of a file
   pqBATMatchEstimate* Matches; ///< what the panel says now
   QSlider* Slider;
   QLineEdit* Number;

@@ -10,7 +10,8 @@ namespace bench
 {
 namespace
 {
-// A field of place, a heavy-tailed field of place, noise, shuffled ids, and three velocity components.
+// A field of place, a heavy-tailed field of place, noise, shuffled ids, and three velocity
+// components.
 void add_attributes(clouds::Cloud& cloud, clouds::Random& random)
 {
   const std::uint64_t n = cloud.count;

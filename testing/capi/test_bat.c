@@ -189,8 +189,8 @@ static void strided_and_separate_arrays_come_back(void)
     CHECK_OK(bat_open_mapped(path, &dataset));
     const void* mapped = NULL;
     uint64_t mapped_count = 0;
-    CHECK_FAILS(bat_map_attribute(dataset, "vy", 0, 1, &mapped, &mapped_count), BAT_INVALID_ARGUMENT,
-      "'vy' is velocity[1] and lies in no column of its own");
+    CHECK_FAILS(bat_map_attribute(dataset, "vy", 0, 1, &mapped, &mapped_count),
+      BAT_INVALID_ARGUMENT, "'vy' is velocity[1] and lies in no column of its own");
     bat_close(dataset);
     CHECK_OK(bat_open(path, &dataset));
     int index = -1;

@@ -1,5 +1,5 @@
-// Counts what a test program allocates, so that a hostile count cannot ask for absurd memory unseen.
-// Replaces operator new: include it in one source file of a program.
+// Counts what a test program allocates, so that a hostile count cannot ask for absurd memory
+// unseen. Replaces operator new: include it in one source file of a program.
 #pragma once
 
 #include <algorithm>

@@ -39,20 +39,21 @@ inline Table read_all(const bat::File& file)
   {
     const bat::Attribute& a = file.attributes()[k];
     Table::Column column{ a, {} };
-    column.bytes.resize(
-      all.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
+    column.bytes.resize(all.count * bat::size_of(a.type) * static_cast<std::size_t>(a.components));
     file.read_attribute(k, all, column.bytes.data());
     table.columns.push_back(std::move(column));
   }
   return table;
 }
 
-// Every value fits a long double of x86 exactly (64-bit mantissa), so that one comparison serves all types.
+// Every value fits a long double of x86 exactly (64-bit mantissa), so that one comparison serves
+// all types.
 static_assert(std::numeric_limits<long double>::digits >= 64);
 
 inline long double value(const std::vector<std::byte>& bytes, bat::ScalarType type, std::size_t i)
 {
-  const auto load = [&](auto v) -> long double {
+  const auto load = [&](auto v) -> long double
+  {
     std::memcpy(&v, &bytes[i * sizeof(v)], sizeof(v));
     return static_cast<long double>(v);
   };
@@ -119,8 +120,9 @@ inline bool is_in(const bat::Shape& shape, const std::array<double, 3>& x)
 {
   const auto along = [](const std::array<double, 3>& n, const std::array<double, 3>& d)
   { return (n[0] * d[0] + n[1] * d[1]) + n[2] * d[2]; };
-  const auto from = [&](const std::array<double, 3>& c)
-  { return std::array<double, 3>{ x[0] - c[0], x[1] - c[1], x[2] - c[2] }; };
+  const auto from = [&](const std::array<double, 3>& c) {
+    return std::array<double, 3>{ x[0] - c[0], x[1] - c[1], x[2] - c[2] };
+  };
   bool inside = false;
   if (const auto* ball = std::get_if<bat::Sphere>(&shape.form))
   {
@@ -148,7 +150,8 @@ inline bool is_in(const bat::Shape& shape, const std::array<double, 3>& x)
 /// Ascending file positions that match; `part` is not looked at.
 inline std::vector<std::uint64_t> select(const Table& table, const bat::Query& query)
 {
-  const auto count_at = [&](double q) {
+  const auto count_at = [&](double q)
+  {
     return std::min(
       table.count, static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(table.count))));
   };
@@ -297,8 +300,7 @@ inline bat::Shape random_shape(const Table& table, clouds::Random& random)
   switch (random() % 3)
   {
     case 0:
-      shape.form =
-        bat::Sphere{ a, std::hypot(std::hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]) };
+      shape.form = bat::Sphere{ a, std::hypot(std::hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]) };
       break;
     case 1:
     {
@@ -307,8 +309,8 @@ inline bat::Shape random_shape(const Table& table, clouds::Random& random)
       const auto at = [&](const std::array<double, 3>& x)
       { return (slab.normal[0] * x[0] + slab.normal[1] * x[1]) + slab.normal[2] * x[2]; };
       slab.lower = std::min(at(a), at(b));
-      slab.upper = random() % 4 == 0 ? std::numeric_limits<double>::infinity()
-                                     : std::max(at(a), at(b));
+      slab.upper =
+        random() % 4 == 0 ? std::numeric_limits<double>::infinity() : std::max(at(a), at(b));
       shape.form = slab;
       break;
     }

@@ -37,7 +37,8 @@ struct Cloud
     view.positions = bat::ArrayView::packed(this->position_type, 3, this->positions.data());
     for (const Column& c : this->columns)
     {
-      view.attributes.push_back({ c.name, bat::ArrayView::packed(c.type, c.components, c.bytes.data()) });
+      view.attributes.push_back(
+        { c.name, bat::ArrayView::packed(c.type, c.components, c.bytes.data()) });
     }
     return view;
   }
@@ -45,8 +46,7 @@ struct Cloud
   template <class T>
   void set_positions(const std::vector<T>& values)
   {
-    this->position_type =
-      sizeof(T) == 4 ? bat::ScalarType::Float32 : bat::ScalarType::Float64;
+    this->position_type = sizeof(T) == 4 ? bat::ScalarType::Float32 : bat::ScalarType::Float64;
     this->count = values.size() / 3;
     this->positions = bytes_of(values);
   }
@@ -152,8 +152,8 @@ inline std::vector<std::int64_t> shuffled_ids(std::uint64_t n, Random& random, s
   return ids;
 }
 
-/// Attributes that simulations have: a field that follows place, a heavy-tailed one, one that follows
-/// nothing, ids beyond 2^53, a material, and a velocity.
+/// Attributes that simulations have: a field that follows place, a heavy-tailed one, one that
+/// follows nothing, ids beyond 2^53, a material, and a velocity.
 template <class T>
 void add_usual_attributes(Cloud& cloud, const std::vector<T>& p, Random& random)
 {
@@ -267,7 +267,8 @@ inline Cloud mixed_types(std::uint64_t n, std::uint64_t seed)
   Cloud cloud;
   const auto p = clustered_positions<float>(n, random, 8);
   cloud.set_positions(p);
-  const auto add = [&](auto value, bat::ScalarType type, int components) {
+  const auto add = [&](auto value, bat::ScalarType type, int components)
+  {
     using T = decltype(value);
     std::vector<T> values(n * static_cast<std::uint64_t>(components));
     for (std::size_t i = 0; i != values.size(); ++i)

@@ -645,8 +645,8 @@ TEST_F(BATReader, aliases_are_arrays_like_others)
   view.count = kCount;
   view.positions = bat::ArrayView::packed(bat::ScalarType::Float64, 3, points.data());
   auto* ids = vtkTypeInt64Array::SafeDownCast(this->Input->GetPointData()->GetArray("id"));
-  view.attributes = { { "id",
-    bat::ArrayView::packed(bat::ScalarType::Int64, 1, ids->GetPointer(0)), 0, 0 } };
+  view.attributes = { { "id", bat::ArrayView::packed(bat::ScalarType::Int64, 1, ids->GetPointer(0)),
+    0, 0 } };
   view.aliases = { { "height", "", 2 }, { "where", "", -1 }, { "number", "id" } };
   bat::write_file(this->Path, view);
 
@@ -677,7 +677,7 @@ TEST_F(BATReader, aliases_are_arrays_like_others)
     {
       ASSERT_EQ(data->GetArray("where")->GetComponent(i, axis), point[axis]);
     }
-    ASSERT_EQ(numbers->GetValue(i),
-      vtkTypeInt64Array::SafeDownCast(data->GetArray("id"))->GetValue(i));
+    ASSERT_EQ(
+      numbers->GetValue(i), vtkTypeInt64Array::SafeDownCast(data->GetArray("id"))->GetValue(i));
   }
 }

@@ -189,8 +189,8 @@ TEST_F(BATReaderProgress, ranges_leave_out_what_is_no_number_or_not_finite)
   Write(cloud, this->Path);
   vtkPolyData* output = this->Load();
   ExpectRanges(output->GetPointData()->GetArray("odd"));
-  EXPECT_FALSE(output->GetPointData()->GetArray("odd")->GetInformation()->Has(
-    vtkDataArray::L2_NORM_RANGE()));
+  EXPECT_FALSE(
+    output->GetPointData()->GetArray("odd")->GetInformation()->Has(vtkDataArray::L2_NORM_RANGE()));
   std::array<double, 2> range{};
   std::array<double, 2> untold{};
   vtkDataArray* none = output->GetPointData()->GetArray("nothing");

@@ -145,13 +145,13 @@ void Dataset::Impl::set_leaves(std::vector<LeafInfo> leaves, Opener opener) cons
   this->leaves_ = std::move(leaves);
   this->opener_ = std::move(opener);
   this->slots_ = std::make_unique<Slot[]>(this->leaves_.size());
-  std::uint64_t rank = 0;
+  std::uint64_t ordinal = 0;
   for (const LeafInfo& leaf : this->leaves_)
   {
-    this->first_rank_.push_back(rank);
-    rank += leaf.particles;
+    this->first_ordinal_.push_back(ordinal);
+    ordinal += leaf.particles;
   }
-  this->first_rank_.push_back(rank);
+  this->first_ordinal_.push_back(ordinal);
   this->ready_ = true;
 }
 
@@ -245,7 +245,7 @@ std::uint64_t Dataset::Impl::bytes_read() const noexcept
 query::Conditions Dataset::Impl::conditions(const Query& query) const
 {
   return query::make_conditions({ this->name, this->particles, this->attributes },
-    query::part_ranks(this->name, this->particles, query), query);
+    query::part_ordinals(this->name, this->particles, query), query);
 }
 
 std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& conditions) const
@@ -259,10 +259,10 @@ std::vector<Dataset::Impl::Task> Dataset::Impl::tasks(const query::Conditions& c
   const format::LeafFiles* files = this->top ? &this->top->leaf_files() : nullptr;
   const auto add = [&](std::size_t leaf)
   {
-    const std::uint64_t first = this->first_rank_[leaf];
-    const std::uint64_t end = this->first_rank_[leaf + 1];
-    const std::uint64_t a = std::max(conditions.first_rank, first);
-    const std::uint64_t b = std::min(conditions.end_rank, end);
+    const std::uint64_t first = this->first_ordinal_[leaf];
+    const std::uint64_t end = this->first_ordinal_[leaf + 1];
+    const std::uint64_t a = std::max(conditions.first_ordinal, first);
+    const std::uint64_t b = std::min(conditions.end_ordinal, end);
     // A step that takes none of all particles may still take one of a leaf file.
     const bool takes_none =
       count_at(conditions.after_quality, end - first) >= count_at(conditions.quality, end - first);
@@ -490,7 +490,7 @@ std::uint64_t Dataset::upper_bound(const Query& query, const QueryOptions& optio
       [&]
       {
         const LeafSource& leaf = this->impl_->leaf(task.leaf);
-        count += leaf.upper_bound(query::of_leaf(conditions, leaf.particle_count(), task.ranks));
+        count += leaf.upper_bound(query::of_leaf(conditions, leaf.particle_count(), task.ordinals));
       });
   }
   return count;
@@ -507,8 +507,8 @@ DatasetSelection Dataset::select(const Query& query, const QueryOptions& options
       [&]
       {
         const LeafSource& leaf = this->impl_->leaf(tasks[i].leaf);
-        found[i] =
-          leaf.select(query::of_leaf(conditions, leaf.particle_count(), tasks[i].ranks), options);
+        found[i] = leaf.select(
+          query::of_leaf(conditions, leaf.particle_count(), tasks[i].ordinals), options);
       });
   };
   if (tasks.size() == 1)

@@ -20,11 +20,11 @@ class Dataset::Impl
 {
 public:
   using Opener = std::function<std::unique_ptr<LeafSource>(std::size_t)>;
-  /// Ranks of one leaf file that a query has to look at.
+  /// Ordinals of one leaf file that a query has to look at.
   struct Task
   {
     std::size_t leaf = 0;
-    RankInterval ranks;
+    OrdinalInterval ordinals;
   };
 
   /// A dataset of one leaf file.
@@ -108,7 +108,7 @@ private:
   mutable std::once_flag loaded_;
   mutable std::atomic<bool> ready_{ false };
   mutable std::vector<LeafInfo> leaves_;
-  mutable std::vector<std::uint64_t> first_rank_; ///< per leaf file, and all particles
+  mutable std::vector<std::uint64_t> first_ordinal_; ///< per leaf file, and all particles
   mutable Opener opener_;
   mutable std::unique_ptr<Slot[]> slots_;
 };

@@ -1,13 +1,13 @@
 // What the indices say of a query before it is asked.
 
-#include "common/arena.hpp"
 #include "bat/dataset.hpp"
-#include "bat/error.hpp"
 #include "bat/dataset/dataset_impl.hpp"
+#include "bat/error.hpp"
 #include "bat/format/levels.hpp"
-#include "common/numbers.hpp"
 #include "bat/query/conditions.hpp"
 #include "bat/query/select.hpp"
+#include "common/arena.hpp"
+#include "common/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -133,7 +133,7 @@ double Dataset::quality_within(
   {
     return std::accumulate(tasks.begin(), tasks.end(), std::uint64_t{ 0 },
       [q](std::uint64_t sum, const Impl::Task& task)
-      { return sum + count_at(q, task.ranks.end - task.ranks.begin); });
+      { return sum + count_at(q, task.ordinals.end - task.ordinals.begin); });
   };
   const double of_leaves = highest_within(query.quality, budget, particles_of_leaves);
   if (of_leaves == query.quality || (!query.box && query.shapes.empty() && !of_attributes) ||
@@ -202,10 +202,10 @@ CountEstimate Dataset::Impl::estimate_count(
   for (std::size_t t = 0; t != tasks.size(); ++t)
   {
     const std::uint64_t all = this->leaves()[tasks[t].leaf].particles;
-    const std::uint64_t ranks = tasks[t].ranks.end - tasks[t].ranks.begin;
-    const std::uint64_t most =
-      std::min(ranks, count_at(conditions.quality, all) - count_at(conditions.after_quality, all));
-    if (conditions.none() && ranks == all)
+    const std::uint64_t ordinals = tasks[t].ordinals.end - tasks[t].ordinals.begin;
+    const std::uint64_t most = std::min(
+      ordinals, count_at(conditions.quality, all) - count_at(conditions.after_quality, all));
+    if (conditions.none() && ordinals == all)
     {
       estimate.least += most;
       estimate.most += most;
@@ -221,9 +221,10 @@ CountEstimate Dataset::Impl::estimate_count(
     reading(tasks[t].leaf, options,
       [&]
       {
-        const CountEstimate one = this->leaf(tasks[t].leaf)
-                                    .estimate_count(query::of_leaf(conditions, all, tasks[t].ranks),
-                                      std::max(kFewestTested, tested / used));
+        const CountEstimate one =
+          this->leaf(tasks[t].leaf)
+            .estimate_count(query::of_leaf(conditions, all, tasks[t].ordinals),
+              std::max(kFewestTested, tested / used));
         estimate.least += one.least;
         estimate.most += one.most;
         likely += one.likely;

@@ -187,7 +187,7 @@ namespace
 query::Conditions conditions_of(const File& file, const Query& query)
 {
   return query::make_conditions({ file.name(), file.particle_count(), file.attributes() },
-    query::part_ranks(file.name(), file.particle_count(), query), query);
+    query::part_ordinals(file.name(), file.particle_count(), query), query);
 }
 
 query::Column positions_of(const File& file)

@@ -133,7 +133,7 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
   }
   const std::uint64_t numbers = row->numbered == format::Numbered::ByKey ? schema.keys.size()
     : row->numbered == format::Numbered::ByAttribute ? schema.head.attribute_count
-                                                                         : 1;
+                                                     : 1;
   if (s.index >= numbers)
   {
     corrupt(source,
@@ -202,16 +202,16 @@ private:
     const LevelTable& levels = this->impl_.schema.levels;
     this->file_positions_.resize(this->file_.particle_count());
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096),
-      [&](const auto& ranks)
+      [&](const auto& ordinals)
       {
-        for (std::uint64_t rank = ranks.begin(); rank != ranks.end(); ++rank)
+        for (std::uint64_t ordinal = ordinals.begin(); ordinal != ordinals.end(); ++ordinal)
         {
-          for_each_run(levels, rank, rank + 1,
+          for_each_run(levels, ordinal, ordinal + 1,
             [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count)
             {
               if (count == 1)
               {
-                this->file_positions_[rank] = static_cast<std::uint32_t>(at);
+                this->file_positions_[ordinal] = static_cast<std::uint32_t>(at);
               }
             });
         }
@@ -228,8 +228,8 @@ private:
     return column;
   }
 
-  // visit(t, rank offset in the treelet, first value of the particle) for all particles, treelet by
-  // treelet; begin(t) and end(t) around them.
+  // visit(t, ordinal offset in the treelet, first value of the particle) for all particles, treelet
+  // by treelet; begin(t) and end(t) around them.
   template <class T, class Begin, class Visit, class End>
   void for_each_particle(const std::vector<T>& column, std::size_t components, const Begin& begin,
     const Visit& visit, const End& end) const
@@ -238,7 +238,7 @@ private:
     for (std::size_t t = 0; t != spatial.treelets.size(); ++t)
     {
       begin(t);
-      const std::uint64_t first = spatial.first_rank[t];
+      const std::uint64_t first = spatial.first_ordinal[t];
       for (std::uint64_t i = 0; i != spatial.treelets[t].count; ++i)
       {
         visit(t, i, &column[this->file_positions_[first + i] * components]);
@@ -663,7 +663,7 @@ private:
   const File& file_;
   const File::Impl& impl_;
   const io::RandomAccessFile& source_;
-  std::vector<std::uint32_t> file_positions_; ///< of each rank
+  std::vector<std::uint32_t> file_positions_; ///< of each ordinal
 };
 }
 

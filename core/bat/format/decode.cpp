@@ -544,8 +544,7 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   for (std::size_t k = 0; k != kPositionKeys; ++k)
   {
     const LeafKeyRecord& record = schema.position_keys[k];
-    check_leaf_key_record(
-      file, record, true, fmt::format("ALIASES: key {} of the positions", k));
+    check_leaf_key_record(file, record, true, fmt::format("ALIASES: key {} of the positions", k));
     positions.keys.push_back({ k == 3 ? -1 : static_cast<int>(k), from_bits<double>(record.minimum),
       from_bits<double>(record.maximum), (record.flags & kHasNaN) != 0, false });
   }

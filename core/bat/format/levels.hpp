@@ -1,4 +1,4 @@
-// The order of FORMAT.md section 8: which ranks are in which level, and where they stand.
+// The order of FORMAT.md section 8: which ordinals are in which level, and where they stand.
 #pragma once
 
 #include <cmath>
@@ -32,9 +32,9 @@ struct LevelTable
 [[nodiscard]] LevelTable levels_from_ratios(std::uint64_t n, std::vector<std::uint32_t> keep);
 
 /// Calls f(level, file position, offset, count) for each level, fine to coarse, of the particles
-/// with ranks [begin, end): `count` of them stand together from `file position` on, and `offset` of
-/// them are in coarser levels. Runs may be empty; levels that are coarser than all of the particles
-/// are left out.
+/// with ordinals [begin, end): `count` of them stand together from `file position` on, and `offset`
+/// of them are in coarser levels. Runs may be empty; levels that are coarser than all of the
+/// particles are left out.
 template <class F>
 void for_each_run(const LevelTable& levels, std::uint64_t begin, std::uint64_t end, F&& f)
 {

@@ -168,11 +168,11 @@ LeafIndex::LeafIndex(const io::RandomAccessFile& file, const LeafHeader& header)
       read.attributes_begin + read.particle_count * header.attribute_bytes - header.tree_begin;
   }
   const Treelet& last = this->treelets.back();
-  if (last.first_rank + last.particle_count != header.particle_count)
+  if (last.first_ordinal + last.particle_count != header.particle_count)
   {
     corrupt(file.name(),
       fmt::format("the treelets have {} particles; the header says {}",
-        last.first_rank + last.particle_count, header.particle_count));
+        last.first_ordinal + last.particle_count, header.particle_count));
   }
   // Else the header describes other attributes than the particles have, and all but the first of
   // its values would be read from the wrong places.
@@ -279,7 +279,7 @@ void LeafIndex::read_treelet(const io::RandomAccessFile& file, const LeafHeader&
   if (number != 0)
   {
     const Treelet& before = this->treelets.back();
-    treelet.first_rank = before.first_rank + before.particle_count;
+    treelet.first_ordinal = before.first_ordinal + before.particle_count;
     treelet.first_node = before.first_node + before.node_count;
   }
   const std::uint64_t nodes_begin = begin + sizeof(counts);

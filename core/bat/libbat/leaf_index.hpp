@@ -1,7 +1,7 @@
 // The trees of a leaf file, checked: where each node's particles are, and their file positions.
 //
-// File positions order the particles by the depth of their node, ties by rank; ranks follow the
-// treelets and, inside a treelet, the file. So a quality takes the nodes coarse to fine.
+// File positions order the particles by the depth of their node, ties by ordinal; ordinals follow
+// the treelets and, inside a treelet, the file. So a quality takes the nodes coarse to fine.
 #pragma once
 
 #include "bat/libbat/header.hpp"
@@ -65,7 +65,7 @@ struct Node
 
 struct Treelet
 {
-  std::uint64_t first_rank = 0;
+  std::uint64_t first_ordinal = 0;
   std::uint64_t first_node = 0;
   std::uint32_t node_count = 0;
   std::uint32_t particle_count = 0;

@@ -106,7 +106,7 @@ public:
     return this->treelets_;
   }
 
-  /// Ascending by rank.
+  /// Ascending by ordinal.
   [[nodiscard]] std::vector<Candidate> candidates(std::uint32_t t) const
   {
     const Treelet& treelet = this->index_.treelets[t];
@@ -195,16 +195,16 @@ private:
   {
     const Treelet& treelet = this->index_.treelets[t];
     const Node& root = this->index_.nodes[treelet.first_node];
-    if (!this->misses_ranks(treelet, root) && !this->is_too_deep(root))
+    if (!this->misses_ordinals(treelet, root) && !this->is_too_deep(root))
     {
       this->treelets_.push_back(t);
     }
   }
 
-  [[nodiscard]] bool misses_ranks(const Treelet& treelet, const Node& node) const
+  [[nodiscard]] bool misses_ordinals(const Treelet& treelet, const Node& node) const
   {
-    return treelet.first_rank + node.first >= this->conditions_.end_rank ||
-      treelet.first_rank + node.particles_end <= this->conditions_.first_rank ||
+    return treelet.first_ordinal + node.first >= this->conditions_.end_ordinal ||
+      treelet.first_ordinal + node.particles_end <= this->conditions_.first_ordinal ||
       node.first == node.particles_end;
   }
 
@@ -216,7 +216,7 @@ private:
   [[nodiscard]] bool is_excluded(
     const Treelet& treelet, const Node& node, const std::uint16_t* ids, std::uint32_t i) const
   {
-    if (this->misses_ranks(treelet, node) || this->is_too_deep(node))
+    if (this->misses_ordinals(treelet, node) || this->is_too_deep(node))
     {
       return true;
     }
@@ -232,17 +232,17 @@ private:
     return false;
   }
 
-  // The node's own particles, cut to ranks and progressive step.
+  // The node's own particles, cut to ordinals and progressive step.
   void add_own(const Treelet& treelet, const Node& node, std::vector<Candidate>& out) const
   {
     const query::Conditions& c = this->conditions_;
-    const std::uint64_t rank = treelet.first_rank + node.first;
+    const std::uint64_t ordinal = treelet.first_ordinal + node.first;
     const auto below = [](std::uint64_t limit, std::uint64_t start)
     { return limit > start ? limit - start : 0; };
     const std::uint64_t first =
-      std::max(below(c.first_rank, rank), below(c.first_position, node.position));
-    const std::uint64_t end = std::min(
-      { std::uint64_t{ node.own }, below(c.end_rank, rank), below(c.end_position, node.position) });
+      std::max(below(c.first_ordinal, ordinal), below(c.first_position, node.position));
+    const std::uint64_t end = std::min({ std::uint64_t{ node.own }, below(c.end_ordinal, ordinal),
+      below(c.end_position, node.position) });
     if (first < end)
     {
       out.push_back({ static_cast<std::uint32_t>(node.first + first),
@@ -339,8 +339,8 @@ private:
 // True if the step alone is the answer, for which no index is needed.
 bool is_plain_step(const Leaf& leaf, const query::Conditions& conditions)
 {
-  return conditions.none() && conditions.first_rank == 0 &&
-    conditions.end_rank == leaf.header().particle_count;
+  return conditions.none() && conditions.first_ordinal == 0 &&
+    conditions.end_ordinal == leaf.header().particle_count;
 }
 
 Selection join(std::vector<std::vector<Span>>& by_treelet)

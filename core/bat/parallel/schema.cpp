@@ -1,7 +1,7 @@
 #include "bat/parallel/schema.hpp"
 
-#include "parallel/agreement.hpp"
 #include "bat/write/repeats.hpp"
+#include "parallel/agreement.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

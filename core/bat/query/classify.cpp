@@ -250,12 +250,12 @@ public:
     {
       this->classify_key(r);
     }
-    // A part of the particles is a part of the ranks: treelets outside of it need no look at their
-    // blocks.
+    // A part of the particles is a part of the ordinals: treelets outside of it need no look at
+    // their blocks.
     for (std::size_t t = 0; t != this->states_.size(); ++t)
     {
-      if (this->index_.first_rank[t + 1] <= this->conditions_.first_rank ||
-        this->index_.first_rank[t] >= this->conditions_.end_rank)
+      if (this->index_.first_ordinal[t + 1] <= this->conditions_.first_ordinal ||
+        this->index_.first_ordinal[t] >= this->conditions_.end_ordinal)
       {
         this->states_[t] = kOutside;
       }
@@ -514,8 +514,8 @@ private:
     std::vector<Interval> out;
     const auto add = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t state)
     {
-      begin = std::max(begin, this->conditions_.first_rank);
-      end = std::min(end, this->conditions_.end_rank);
+      begin = std::max(begin, this->conditions_.first_ordinal);
+      end = std::min(end, this->conditions_.end_ordinal);
       if (state == kOutside || begin >= end)
       {
         return;
@@ -529,8 +529,8 @@ private:
     };
     for (std::size_t t = 0; t != this->states_.size(); ++t)
     {
-      const std::uint64_t begin = this->index_.first_rank[t];
-      const std::uint64_t end = this->index_.first_rank[t + 1];
+      const std::uint64_t begin = this->index_.first_ordinal[t];
+      const std::uint64_t end = this->index_.first_ordinal[t + 1];
       if (!this->has_blocks_ || !this->is_refined(t))
       {
         add(begin, end, this->states_[t]);

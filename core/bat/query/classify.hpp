@@ -10,8 +10,8 @@
 
 namespace bat::query
 {
-/// Consecutive ranks. Bit 0 of `undecided` stands for box and shapes, bit 1 + i for condition i on
-/// a key (the last bit for all further ones); where no bit is set, every particle matches.
+/// Consecutive ordinals. Bit 0 of `undecided` stands for box and shapes, bit 1 + i for condition i
+/// on a key (the last bit for all further ones); where no bit is set, every particle matches.
 struct Interval
 {
   std::uint64_t begin = 0;
@@ -24,7 +24,7 @@ struct Interval
   return std::uint64_t{ 1 } << (condition < 62 ? condition + 1 : 63);
 }
 
-/// Ascending intervals of ranks outside of which no particle matches. Reads tree, treelets and,
+/// Ascending intervals of ordinals outside of which no particle matches. Reads tree, treelets and,
 /// where those do not decide, the boxes and bitmaps of blocks, unless they are more than
 /// `most_blocks`; no particles.
 [[nodiscard]] std::vector<Interval> classify(const File::Impl& file, const Conditions& conditions,

@@ -256,7 +256,7 @@ std::size_t find_attribute(
   return static_cast<std::size_t>(found - attributes.begin());
 }
 
-RankInterval part_ranks(const std::string& file, std::uint64_t n, const Query& query)
+OrdinalInterval part_ordinals(const std::string& file, std::uint64_t n, const Query& query)
 {
   if (query.parts == 0 || query.part >= query.parts)
   {
@@ -270,7 +270,8 @@ RankInterval part_ranks(const std::string& file, std::uint64_t n, const Query& q
   return { end_of(query.part), end_of(query.part + std::uint64_t{ 1 }) };
 }
 
-Conditions make_conditions(const Target& target, const RankInterval& ranks, const Query& query)
+Conditions make_conditions(
+  const Target& target, const OrdinalInterval& ordinals, const Query& query)
 {
   const std::uint64_t n = target.particle_count;
   check_quality(target.name, query.quality);
@@ -304,17 +305,17 @@ Conditions make_conditions(const Target& target, const RankInterval& ranks, cons
       conditions.keys.erase(conditions.keys.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
-  return of_leaf(conditions, n, ranks);
+  return of_leaf(conditions, n, ordinals);
 }
 
 Conditions of_leaf(
-  const Conditions& dataset, std::uint64_t particle_count, const RankInterval& ranks)
+  const Conditions& dataset, std::uint64_t particle_count, const OrdinalInterval& ordinals)
 {
   Conditions conditions = dataset;
   conditions.first_position = count_at(dataset.after_quality, particle_count);
   conditions.end_position = count_at(dataset.quality, particle_count);
-  conditions.first_rank = ranks.begin;
-  conditions.end_rank = ranks.end;
+  conditions.first_ordinal = ordinals.begin;
+  conditions.end_ordinal = ordinals.end;
   return conditions;
 }
 

@@ -36,8 +36,8 @@ struct Conditions
   double quality = 1;
   std::uint64_t first_position = 0; ///< of the progressive step
   std::uint64_t end_position = 0;
-  std::uint64_t first_rank = 0; ///< of the part
-  std::uint64_t end_rank = 0;
+  std::uint64_t first_ordinal = 0; ///< of the part
+  std::uint64_t end_ordinal = 0;
   Places places;
   std::vector<KeyCondition> keys;
   bool never = false; ///< no value can match, in whatever file
@@ -50,7 +50,7 @@ struct Conditions
   [[nodiscard]] bool nothing() const noexcept
   {
     return this->never || this->first_position >= this->end_position ||
-      this->first_rank >= this->end_rank;
+      this->first_ordinal >= this->end_ordinal;
   }
 };
 
@@ -71,16 +71,16 @@ struct Target
 void check_quality(const std::string& file, double quality);
 [[nodiscard]] std::size_t find_attribute(
   const std::string& file, const std::vector<Attribute>& attributes, std::string_view name);
-/// The ranks of a part of all particles (FORMAT.md section 13).
-[[nodiscard]] RankInterval part_ranks(
+/// The ordinals of a part of all particles (FORMAT.md section 13).
+[[nodiscard]] OrdinalInterval part_ordinals(
   const std::string& file, std::uint64_t particle_count, const Query& query);
-/// Looks at everything but `part` and `parts`, whose place `ranks` takes.
+/// Looks at everything but `part` and `parts`, whose place `ordinals` takes.
 [[nodiscard]] Conditions make_conditions(
-  const Target& target, const RankInterval& ranks, const Query& query);
+  const Target& target, const OrdinalInterval& ordinals, const Query& query);
 /// The conditions of a dataset for one of its leaf files: names are looked up and lists sorted once
 /// for all.
 [[nodiscard]] Conditions of_leaf(
-  const Conditions& dataset, std::uint64_t particle_count, const RankInterval& ranks);
+  const Conditions& dataset, std::uint64_t particle_count, const OrdinalInterval& ordinals);
 /// Unless its spans are ascending, disjoint, inside the `particle_count` particles of the file and
 /// as many particles as it says.
 void check_selection(

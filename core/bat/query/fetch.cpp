@@ -59,8 +59,8 @@ void read(const Column& column, const Span* spans, std::size_t span_count, std::
 }
 }
 
-void fetch(const File::Impl& file, const Column& column, const Selection& selection,
-  std::byte* out, const QueryOptions& options)
+void fetch(const File::Impl& file, const Column& column, const Selection& selection, std::byte* out,
+  const QueryOptions& options)
 {
   check_selection(file.source->name(), file.header.particle_count, selection);
   std::vector<Span> spans; // none longer than a job
@@ -97,8 +97,8 @@ void fetch(const File::Impl& file, const Column& column, const Selection& select
     });
 }
 
-const std::byte* map_column(const File::Impl& file, const Column& column, std::uint64_t count,
-  const QueryOptions& options)
+const std::byte* map_column(
+  const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options)
 {
   constexpr std::uint64_t kJobPages = format::kPageBytes / 4; // whose checksums are one page
   const io::RandomAccessFile& source = *file.source;

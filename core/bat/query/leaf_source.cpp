@@ -7,26 +7,26 @@
 
 namespace bat
 {
-query::Conditions LeafSource::conditions(const Query& query, const RankInterval& ranks) const
+query::Conditions LeafSource::conditions(const Query& query, const OrdinalInterval& ordinals) const
 {
   const std::uint64_t n = this->particle_count();
-  if (ranks.begin > ranks.end || ranks.end > n)
+  if (ordinals.begin > ordinals.end || ordinals.end > n)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{}: ranks {} to {} are asked for; there are 0 to {}", this->name(), ranks.begin,
-        ranks.end, n));
+      fmt::format("{}: ordinals {} to {} are asked for; there are 0 to {}", this->name(),
+        ordinals.begin, ordinals.end, n));
   }
-  return query::make_conditions({ this->name(), n, this->attributes() }, ranks, query);
+  return query::make_conditions({ this->name(), n, this->attributes() }, ordinals, query);
 }
 
-std::uint64_t LeafSource::upper_bound(const Query& query, const RankInterval& ranks) const
+std::uint64_t LeafSource::upper_bound(const Query& query, const OrdinalInterval& ordinals) const
 {
-  return this->upper_bound(this->conditions(query, ranks));
+  return this->upper_bound(this->conditions(query, ordinals));
 }
 
 Selection LeafSource::select(
-  const Query& query, const RankInterval& ranks, const QueryOptions& options) const
+  const Query& query, const OrdinalInterval& ordinals, const QueryOptions& options) const
 {
-  return this->select(this->conditions(query, ranks), options);
+  return this->select(this->conditions(query, ordinals), options);
 }
 }

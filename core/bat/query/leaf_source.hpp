@@ -43,11 +43,12 @@ public:
   /// The finest pieces that the index knows without looking at particles; those with particles
   /// whose coordinates are not finite are left out.
   [[nodiscard]] virtual std::vector<Region> regions() const = 0;
-  /// `Query::part` and `parts` are not looked at: the interval of ranks takes their place. Throw
+  /// `Query::part` and `parts` are not looked at: the interval of ordinals takes their place. Throw
   /// Error{InvalidArgument}.
-  [[nodiscard]] std::uint64_t upper_bound(const Query& query, const RankInterval& ranks) const;
+  [[nodiscard]] std::uint64_t upper_bound(
+    const Query& query, const OrdinalInterval& ordinals) const;
   [[nodiscard]] Selection select(
-    const Query& query, const RankInterval& ranks, const QueryOptions& options) const;
+    const Query& query, const OrdinalInterval& ordinals, const QueryOptions& options) const;
 
   [[nodiscard]] virtual std::uint64_t upper_bound(const query::Conditions& conditions) const = 0;
   /// As Dataset::estimate_count, from a sample of about `sampled` particles.
@@ -75,6 +76,7 @@ public:
   virtual void validate() const = 0;
 
 private:
-  [[nodiscard]] query::Conditions conditions(const Query& query, const RankInterval& ranks) const;
+  [[nodiscard]] query::Conditions conditions(
+    const Query& query, const OrdinalInterval& ordinals) const;
 };
 }

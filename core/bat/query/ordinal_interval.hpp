@@ -5,8 +5,8 @@
 
 namespace bat
 {
-/// Ranks begin to end - 1 of a leaf file: a compact piece of its space (FORMAT.md section 8).
-struct RankInterval
+/// Ordinals begin to end - 1 of a leaf file: a compact piece of its space (FORMAT.md section 8).
+struct OrdinalInterval
 {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

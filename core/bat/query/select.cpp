@@ -71,8 +71,8 @@ void for_each_piece(const LevelTable& levels, const std::vector<Interval>& inter
   }
 }
 
-// File positions of intervals of ranks, in file order, cut to the progressive step. Counted first:
-// there are many, and memory that grows would take longer.
+// File positions of intervals of ordinals, in file order, cut to the progressive step. Counted
+// first: there are many, and memory that grows would take longer.
 std::vector<Piece> to_pieces(
   const LevelTable& levels, const std::vector<Interval>& intervals, const Conditions& conditions)
 {
@@ -436,7 +436,7 @@ std::vector<Piece> find_pieces(
   if (conditions.none())
   {
     return to_pieces(
-      file.schema.levels, { { conditions.first_rank, conditions.end_rank, 0 } }, conditions);
+      file.schema.levels, { { conditions.first_ordinal, conditions.end_ordinal, 0 } }, conditions);
   }
   // A look at treelets and blocks takes longer than an index of a few ids.
   const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
@@ -445,7 +445,7 @@ std::vector<Piece> find_pieces(
   if (is_alone)
   {
     pieces = to_pieces(file.schema.levels,
-      { { conditions.first_rank, conditions.end_rank, key_bit(0) } }, conditions);
+      { { conditions.first_ordinal, conditions.end_ordinal, key_bit(0) } }, conditions);
     if (use_sorted_index(file, conditions, effort.index_cost, pieces))
     {
       return pieces;

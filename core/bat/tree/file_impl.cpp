@@ -52,7 +52,7 @@ void File::Impl::load_spatial_index() const
     file, *format::find_section(this->sections, SectionKind::ShallowTree));
   index.treelets = format::read_records<format::TreeletRecord>(
     file, *format::find_section(this->sections, SectionKind::Treelets));
-  std::uint64_t rank = 0;
+  std::uint64_t ordinal = 0;
   std::uint64_t block = 0;
   for (std::size_t t = 0; t != index.treelets.size(); ++t)
   {
@@ -61,18 +61,18 @@ void File::Impl::load_spatial_index() const
     {
       format::corrupt(file, fmt::format("TREELETS: treelet {} is empty or has unknown flags", t));
     }
-    index.first_rank.push_back(rank);
+    index.first_ordinal.push_back(ordinal);
     index.first_block.push_back(block);
-    rank += treelet.count;
+    ordinal += treelet.count;
     block += (treelet.count + std::uint64_t{ this->schema.head.block_particles } - 1) /
       this->schema.head.block_particles;
   }
-  index.first_rank.push_back(rank);
+  index.first_ordinal.push_back(ordinal);
   index.first_block.push_back(block);
-  if (rank != this->header.particle_count || block != this->schema.head.block_count)
+  if (ordinal != this->header.particle_count || block != this->schema.head.block_count)
   {
     format::corrupt(file,
-      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", rank,
+      fmt::format("TREELETS add up to {} particles and {} blocks; {} and {} are needed", ordinal,
         block, this->header.particle_count, this->schema.head.block_count));
   }
   std::vector<bool> non_finite;

@@ -19,9 +19,9 @@ struct SpatialIndex
 {
   std::vector<format::NodeRecord> nodes;
   std::vector<format::TreeletRecord> treelets;
-  std::vector<std::uint64_t> first_rank;  ///< per treelet, and n
-  std::vector<std::uint64_t> first_block; ///< per treelet, and the number of blocks
-  std::vector<std::uint32_t> leaf_nodes;  ///< per treelet: its node
+  std::vector<std::uint64_t> first_ordinal; ///< per treelet, and n
+  std::vector<std::uint64_t> first_block;   ///< per treelet, and the number of blocks
+  std::vector<std::uint32_t> leaf_nodes;    ///< per treelet: its node
 };
 
 /// BIN_EDGES, TREELET_KEYS and BITMAP_DICTIONARY of a key, checked.

@@ -215,8 +215,8 @@ private:
   {
     std::vector<TreeletKey> keys;
     std::vector<TreeletKey> room;
-    std::vector<std::uint16_t> ranks; ///< of the particles down to a level
-    std::vector<std::uint16_t> kept;  ///< those that go on to coarser levels
+    std::vector<std::uint16_t> ordinals; ///< of the particles down to a level
+    std::vector<std::uint16_t> kept;     ///< those that go on to coarser levels
   };
 
   // In one array.
@@ -288,14 +288,14 @@ private:
   }
 
   // Writes the treelet's part of local_slot and local_block: level by level, from fine to coarse,
-  // the ranks that are not kept for the next coarser level (FORMAT.md section 8).
+  // the ordinals that are not kept for the next coarser level (FORMAT.md section 8).
   void sort_by_level(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;
-    scratch.ranks.resize(treelet.count + kCopiedTogether);
+    scratch.ordinals.resize(treelet.count + kCopiedTogether);
     scratch.kept.resize(treelet.count + kCopiedTogether);
-    std::iota(scratch.ranks.begin(), scratch.ranks.end(), std::uint16_t{ 0 });
-    std::uint64_t first = treelet.first; // x of the treelet's first rank
+    std::iota(scratch.ordinals.begin(), scratch.ordinals.end(), std::uint16_t{ 0 });
+    std::uint64_t first = treelet.first; // x of the treelet's first ordinal
     std::uint32_t count = treelet.count;
     for (std::size_t level = levels.size() - 1; level != 0; --level)
     {
@@ -304,13 +304,13 @@ private:
         static_cast<std::uint32_t>(levels.coarser(level - 1, first + count) - first_kept);
       this->sort_out(treelet, scratch, { level, first, count, kept });
       this->sample(levels.begin(level) + (first - first_kept), treelet, kept, count - kept);
-      scratch.ranks.swap(scratch.kept);
+      scratch.ordinals.swap(scratch.kept);
       first = first_kept;
       count = kept;
     }
     for (std::uint32_t i = 0; i != count; ++i)
     {
-      this->place(treelet, i, scratch.ranks[i], scratch.keys);
+      this->place(treelet, i, scratch.ordinals[i], scratch.keys);
     }
     this->sample(first, treelet, 0, count);
   }
@@ -319,14 +319,14 @@ private:
   struct Part
   {
     std::size_t level;
-    std::uint64_t first; ///< x of the first of `ranks`
+    std::uint64_t first; ///< x of the first of `ordinals`
     std::uint32_t count; ///< of them
     std::uint32_t kept;
   };
 
-  // Places the ranks that stay in a level behind the room of those that are kept, which it copies
-  // to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay are at
-  // floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
+  // Places the ordinals that stay in a level behind the room of those that are kept, which it
+  // copies to scratch.kept. That r of 2^32 are kept means that with c = 2^32 - r the ones that stay
+  // are at floor(m * 2^32 / c) for m = 0, 1, 2 ...; what lies between them is copied together.
   void sort_out(const Treelet& treelet, Scratch& scratch, const Part& part)
   {
     const std::uint64_t c = (std::uint64_t{ 1 } << 32) - this->out_.levels.keep[part.level - 1];
@@ -341,24 +341,24 @@ private:
     {
       for (std::uint64_t i = 0; i < next - from; i += kCopiedTogether)
       {
-        std::memcpy(kept + i, &scratch.ranks[from + i], kCopiedTogether * sizeof(*kept));
+        std::memcpy(kept + i, &scratch.ordinals[from + i], kCopiedTogether * sizeof(*kept));
       }
       kept += next - from;
-      this->place(treelet, place, scratch.ranks[next], scratch.keys);
+      this->place(treelet, place, scratch.ordinals[next], scratch.keys);
       from = next + 1;
       rest += step_rest;
       next += step + (rest >= c);
       rest -= rest >= c ? c : 0;
     }
-    std::copy(&scratch.ranks[from], &scratch.ranks[part.count], kept);
+    std::copy(&scratch.ordinals[from], &scratch.ordinals[part.count], kept);
   }
 
-  void place(const Treelet& treelet, std::uint32_t place, std::uint16_t rank,
+  void place(const Treelet& treelet, std::uint32_t place, std::uint16_t ordinal,
     const std::vector<TreeletKey>& keys)
   {
-    this->out_.local_slot[treelet.first + place] = number_of(keys[rank]);
+    this->out_.local_slot[treelet.first + place] = number_of(keys[ordinal]);
     this->out_.local_block[treelet.first + place] =
-      static_cast<std::uint16_t>(rank * this->inverse_block_ >> 32);
+      static_cast<std::uint16_t>(ordinal * this->inverse_block_ >> 32);
   }
 
   void sample(

@@ -18,7 +18,7 @@ namespace bat::write
 /// A treelet in the order that is written.
 struct Treelet
 {
-  std::uint32_t first = 0; ///< rank of its first particle
+  std::uint32_t first = 0; ///< ordinal of its first particle
   std::uint32_t count = 0;
   std::uint32_t first_block = 0;
   bool finite = true;
@@ -34,9 +34,9 @@ struct SpatialOrder
   std::vector<format::NodeRecord> nodes;
   std::vector<format::BlockBoxRecord> block_boxes;
   /// Of each particle of the caller: its slot. A treelet's particles are in consecutive slots from
-  /// its first rank on, in no particular order.
+  /// its first ordinal on, in no particular order.
   LargeArray<std::uint32_t> slot;
-  /// Per treelet, by level and inside a level by rank: slot of the particle, and its block, both
+  /// Per treelet, by level and inside a level by ordinal: slot of the particle, and its block, both
   /// counted from the treelet's first.
   LargeArray<std::uint16_t> local_slot;
   LargeArray<std::uint16_t> local_block;

@@ -11,10 +11,10 @@
 #include "bat/write/key_index.hpp"
 #include "bat/write/leaf_writer.hpp"
 #include "bat/write/particle_parts.hpp"
+#include "bat/write/repeats.hpp"
 #include "bat/write/sorted_index.hpp"
 #include "bat/writer.hpp"
 #include "common/arena.hpp"
-#include "bat/write/repeats.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/large_array.hpp"
 #include "common/numbers.hpp"
@@ -697,7 +697,8 @@ private:
     this->write_plain(SectionKind::Metadata, 0, metadata.data(), metadata.size());
     if (this->has_aliases())
     {
-      const std::vector<std::byte> aliases = format::aliases_bytes(attributes, this->position_keys());
+      const std::vector<std::byte> aliases =
+        format::aliases_bytes(attributes, this->position_keys());
       this->write_plain(SectionKind::Aliases, 0, aliases.data(), aliases.size());
     }
   }

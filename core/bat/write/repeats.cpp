@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace bat::build
+namespace bat::write
 {
 namespace
 {

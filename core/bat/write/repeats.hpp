@@ -1,13 +1,13 @@
 // Attributes whose values are those of positions or of another attribute.
 #pragma once
 
-#include "bat/writer.hpp"
 #include "bat/write/particle_parts.hpp"
+#include "bat/writer.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace bat::build
+namespace bat::write
 {
 /// What an attribute repeats, as a number that ranks can compare; kNoRepeat: nothing.
 using Repeat = std::int64_t;

@@ -83,7 +83,7 @@ inline std::filesystem::path file(const std::string& name)
   return std::filesystem::path(BAT_LIBBAT_DATA) / name;
 }
 
-inline bat::RankInterval all_ranks(const bat::LeafSource& leaf)
+inline bat::OrdinalInterval all_ordinals(const bat::LeafSource& leaf)
 {
   return { 0, leaf.particle_count() };
 }
@@ -112,7 +112,7 @@ inline Values read(const bat::LeafSource& leaf, const bat::Selection& selection,
 inline void expect_equal(const bat::LeafSource& leaf, const oracle::Leaf& expected)
 {
   ASSERT_EQ(leaf.particle_count(), expected.table.count);
-  const Values values = read(leaf, leaf.select({}, all_ranks(leaf), {}));
+  const Values values = read(leaf, leaf.select({}, all_ordinals(leaf), {}));
   EXPECT_EQ(values.positions, expected.table.positions);
   ASSERT_EQ(values.columns.size(), expected.table.columns.size());
   for (std::size_t k = 0; k != values.columns.size(); ++k)
@@ -133,7 +133,7 @@ inline int compare_queries(
   {
     SCOPED_TRACE(leaf.name() + ": seed " + std::to_string(seed) + ", query " + std::to_string(i));
     const bat::Query query = brute_force::random_query(expected.table, random);
-    bat::RankInterval ranks{ 0, n };
+    bat::OrdinalInterval ranks{ 0, n };
     if (random() % 3 == 0)
     {
       ranks.begin = random() % (n + 1);

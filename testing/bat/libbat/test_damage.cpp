@@ -36,8 +36,8 @@ std::optional<std::vector<std::byte>> ask(
     std::vector<std::byte> answer;
     for (const bat::Query& query : queries)
     {
-      const bat::RankInterval ranks{ leaf->particle_count() / 5, leaf->particle_count() };
-      for (const bat::RankInterval& interval : { samples::all_ranks(*leaf), ranks })
+      const bat::OrdinalInterval ranks{ leaf->particle_count() / 5, leaf->particle_count() };
+      for (const bat::OrdinalInterval& interval : { samples::all_ordinals(*leaf), ranks })
       {
         const samples::Values values =
           samples::read(*leaf, leaf->select(query, interval, { 1 }), 1);
@@ -434,7 +434,7 @@ TEST(Damage, arguments_that_cannot_be_honoured_are_refused)
     }
   };
   std::vector<std::byte> out(1 << 20);
-  const bat::RankInterval all = samples::all_ranks(*leaf);
+  const bat::OrdinalInterval all = samples::all_ordinals(*leaf);
   bat::Query query;
   query.quality = 2;
   EXPECT_TRUE(refused([&] { (void)leaf->select(query, all, {}); }));

@@ -65,7 +65,7 @@ TEST(Samples, every_particle_comes_out_bit_for_bit)
     for (const auto& path : samples::files_in(folder, ".bat"))
     {
       const auto leaf = bat::libbat::open_leaf(path);
-      const bat::Selection all = leaf->select({}, samples::all_ranks(*leaf), {});
+      const bat::Selection all = leaf->select({}, samples::all_ordinals(*leaf), {});
       const samples::Values values = samples::read(*leaf, all);
       std::vector<std::vector<std::byte>> columns{ values.positions };
       columns.insert(columns.end(), values.columns.begin(), values.columns.end());
@@ -129,7 +129,7 @@ TEST(Samples, steps_and_ranks_give_every_particle_once)
           bat::Query query;
           query.after_quality = before;
           query.quality = quality;
-          const bat::RankInterval ranks{ n * part / 3, n * (part + 1) / 3 };
+          const bat::OrdinalInterval ranks{ n * part / 3, n * (part + 1) / 3 };
           for (const auto at : brute_force::positions_of(leaf->select(query, ranks, {})))
           {
             ++seen[at];
@@ -195,7 +195,7 @@ TEST(Samples, opening_reads_the_header_and_a_low_quality_little)
   EXPECT_LT(leaf->bytes_read(), 2000U);
   bat::Query query;
   query.quality = 0.02;
-  const bat::Selection selection = leaf->select(query, samples::all_ranks(*leaf), {});
+  const bat::Selection selection = leaf->select(query, samples::all_ordinals(*leaf), {});
   EXPECT_EQ(selection.count, 101U);
   EXPECT_LT(leaf->bytes_read(), 2000U); // a plain step needs no index
   samples::read(*leaf, selection);
@@ -213,7 +213,7 @@ TEST(Samples, types_of_integers_are_kept_exactly)
   EXPECT_GT(top, std::uint64_t{ 1 } << 53);
   bat::Query query;
   query.ranges.push_back({ "u64", std::nullopt, top, top });
-  EXPECT_EQ(leaf->select(query, samples::all_ranks(*leaf), {}).count, 1U);
+  EXPECT_EQ(leaf->select(query, samples::all_ordinals(*leaf), {}).count, 1U);
 }
 
 TEST(Samples, half_open_boxes_without_extent_hold_nothing)
@@ -273,7 +273,7 @@ TEST(Samples, the_particle_outside_the_noted_range_is_found)
   EXPECT_LT(as_real(leaf->attributes()[0].keys[0].maximum), 1999.0L);
   bat::Query query;
   query.ranges.push_back({ "id", std::nullopt, std::int64_t{ 1999 }, std::int64_t{ 5000 } });
-  EXPECT_EQ(leaf->select(query, samples::all_ranks(*leaf), {}).count, 1U);
+  EXPECT_EQ(leaf->select(query, samples::all_ordinals(*leaf), {}).count, 1U);
 }
 
 TEST(Samples, a_dataset_is_its_leaf_files)

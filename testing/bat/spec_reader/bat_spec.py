@@ -125,8 +125,8 @@ def bit_of(bins, first_bin, last_bin):
     return np.where(w <= 32, k, k * 32 // w)
 
 
-def part_ranks(n, part, parts):
-    """Returns the ranks of a part: the first, and the first behind it (section 13)."""
+def part_ordinals(n, part, parts):
+    """Returns the ordinals of a part: the first, and the first behind it (section 13)."""
     if not 0 <= part < parts:
         raise QueryError("there is no part %r of %r" % (part, parts))
     return n * part // parts, n * (part + 1) // parts
@@ -431,8 +431,8 @@ class BatFile:
         for r in reversed(self.keep_ratios):
             self.level_ends.insert(0, self.level_ends[0] * r >> 32)
 
-    def rank_to_position(self):
-        """Returns the file position of every rank (section 8)."""
+    def ordinal_to_position(self):
+        """Returns the file position of every ordinal (section 8)."""
         g = np.arange(self.particle_count + 1, dtype="u8")
         position = np.zeros(self.particle_count, "i8")
         for level in reversed(range(self.level_count)):
@@ -620,27 +620,27 @@ class BatFile:
 
     def query(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
         """Returns the ascending file positions of the answer by a look at every particle (section 13)."""
-        return self.query_ranks(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
+        return self.query_ordinals(part_ordinals(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
     def query_index(self, quality=1, after_quality=0, box=None, ranges=(), values=(), part=0, parts=1):
         """Returns the same as query, but goes through the index (sections 9 to 11, and 15)."""
-        return self.query_ranks_index(part_ranks(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
+        return self.query_ordinals_index(part_ordinals(self.particle_count, part, parts), quality, after_quality, box, ranges, values)
 
-    def _in_ranks(self, where, ranks):
-        """Returns those of the file positions whose ranks are in an interval (section 8)."""
-        if ranks == (0, self.particle_count):
+    def _in_ordinals(self, where, ordinals):
+        """Returns those of the file positions whose ordinals are in an interval (section 8)."""
+        if ordinals == (0, self.particle_count):
             return where
         inside = np.zeros(self.particle_count, bool)
-        inside[self.rank_to_position()[ranks[0]:ranks[1]]] = True
+        inside[self.ordinal_to_position()[ordinals[0]:ordinals[1]]] = True
         return where[inside[where]]
 
-    def query_ranks(self, ranks, quality, after_quality, box, ranges, values):
-        """Returns the answer among the particles of some ranks by a look at every particle."""
+    def query_ordinals(self, ordinals, quality, after_quality, box, ranges, values):
+        """Returns the answer among the particles of some ordinals by a look at every particle."""
         first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
         where = np.arange(first, last)
-        return self._in_ranks(where[self._exact(where, sides, wanted)], ranks) if first < last else where
+        return self._in_ordinals(where[self._exact(where, sides, wanted)], ordinals) if first < last else where
 
-    def query_ranks_index(self, ranks, quality, after_quality, box, ranges, values):
+    def query_ordinals_index(self, ordinals, quality, after_quality, box, ranges, values):
         """Returns the same, but goes through shallow tree, treelet keys, block boxes and bitmaps (sections 9 to 11)."""
         first, last, sides, wanted = self._prepare(quality, after_quality, box, ranges, values)
         if first >= last:
@@ -649,7 +649,7 @@ class BatFile:
         bins = [[[np.searchsorted(self.edges[number], end, side="right") for end in ends] for ends in intervals]
                 for number, intervals in indexed]
         if self._places is None:
-            self._places = self.block_boxes(), self.rank_to_position()
+            self._places = self.block_boxes(), self.ordinal_to_position()
         (boxes, order), found, node = self._places, [np.arange(0)], 0
         while node < len(self.nodes):
             row = self.nodes[node]
@@ -665,7 +665,7 @@ class BatFile:
         for number, intervals in wanted:
             if number in self.sorted_keys:
                 where = where[np.isin(where, self._find_sorted(number, intervals))]
-        return self._in_ranks(where[self._exact(where, sides, wanted)], ranks)
+        return self._in_ordinals(where[self._exact(where, sides, wanted)], ordinals)
 
     def index_entries(self, number):
         """Returns the entries of the sorted index of a key, and the first values of the pages of each level (section 11)."""
@@ -733,8 +733,8 @@ class BatFile:
         """Checks every rule of the format that is not checked at opening; raises BatError at the first one broken."""
         self._need(self._metadata_problem is None, "METADATA", self._metadata_problem, "a JSON object in UTF-8")
         self._validate_bytes()
-        order = self.rank_to_position()
-        self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "rank to position", "no permutation", "one")
+        order = self.ordinal_to_position()
+        self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "ordinal to position", "no permutation", "one")
         self._validate_tree(order)
         for number in range(len(self.keys)):
             self._validate_key(number, order)
@@ -794,8 +794,8 @@ class BatFile:
             union = np.minimum(nodes["lower"][left], nodes["lower"][right]), np.maximum(nodes["upper"][left], nodes["upper"][right])
             need(np.array_equal(union, (lower, upper)), name + "box", (lower.tolist(), upper.tolist()),
                  "the union of its children's")
-        of_rank = np.repeat(flagged, self.treelet_counts)
-        need(bool(np.all(finite | of_rank)), "a coordinate in a treelet without flag bit 0", "not finite", "finite")
+        of_ordinal = np.repeat(flagged, self.treelet_counts)
+        need(bool(np.all(finite | of_ordinal)), "a coordinate in a treelet without flag bit 0", "not finite", "finite")
         reduced = [f.reduceat(xyz, self.treelet_first, axis=0) for f in (np.fmin, np.fmax)]
         tight = np.where(flagged[:, None, None], [[-math.inf] * 3, [math.inf] * 3], np.stack(reduced, axis=1))
         for t in np.flatnonzero((tight != self.treelet_box).any(axis=(1, 2))):
@@ -804,9 +804,9 @@ class BatFile:
         need(bool(np.all(self.block_codes[of_block] == [[[0], [255]]])), "a block box of a treelet with flag bit 0", "tighter",
              "0, 0, 0, 255, 255, 255")
         boxes = np.repeat(self.block_boxes(), self.block_end - self.block_first, axis=0)
-        inside = ((boxes[:, 0] <= xyz) & (xyz <= boxes[:, 1])).all(axis=1) | of_rank
+        inside = ((boxes[:, 0] <= xyz) & (xyz <= boxes[:, 1])).all(axis=1) | of_ordinal
         for g in np.flatnonzero(~inside):
-            need(False, "the place of the particle of rank %d" % g, xyz[g].tolist(),
+            need(False, "the place of the particle of ordinal %d" % g, xyz[g].tolist(),
                  "in the box of its block " + str(boxes[g].tolist()))
 
     def _validate_key(self, number, order):
@@ -1003,17 +1003,17 @@ class BatDataset(BatFile):
         """Returns the values of a key leaf file after leaf file."""
         return np.concatenate([bat._key_cache(number) for bat in self.leaves()])
 
-    def query_ranks(self, ranks, *conditions):
+    def query_ordinals(self, ordinals, *conditions):
         """Returns the answer of each leaf file, one after the other, by a look at every particle."""
         self._prepare(*conditions)
         found = [np.arange(0)]
         for i, bat in enumerate(self.leaves()):
             first, n = int(self.leaf_first[i]), bat.particle_count
-            own = tuple(min(max(g - first, 0), n) for g in ranks)
-            found.append(first + bat.query_ranks(own, *conditions))
+            own = tuple(min(max(g - first, 0), n) for g in ordinals)
+            found.append(first + bat.query_ordinals(own, *conditions))
         return np.concatenate(found)
 
-    def query_ranks_index(self, ranks, *conditions):
+    def query_ordinals_index(self, ordinals, *conditions):
         """Returns the same through tree and keys; opens only the leaf files that those do not rule out."""
         _, _, sides, wanted = self._prepare(*conditions)
         found, node = [np.arange(0)], 0
@@ -1028,10 +1028,10 @@ class BatDataset(BatFile):
             i = int(row["first_treelet"])
             first, end = int(self.leaf_first[i]), int(self.leaf_first[i + 1])
             keys = ((self.leaf_keys[number][i], intervals) for number, intervals in wanted if number >= 0)
-            if ranks[0] < end and ranks[1] > first and not any(
+            if ordinals[0] < end and ordinals[1] > first and not any(
                     all(k["minimum"] > hi or k["maximum"] < lo for lo, hi in intervals) for k, intervals in keys):
-                own = tuple(min(max(g - first, 0), end - first) for g in ranks)
-                found.append(first + self.leaf(i).query_ranks_index(own, *conditions))
+                own = tuple(min(max(g - first, 0), end - first) for g in ordinals)
+                found.append(first + self.leaf(i).query_ordinals_index(own, *conditions))
         return np.concatenate(found)
 
     def validate(self):

@@ -34,7 +34,7 @@ def default_level_ends(n):
 
 
 def file_order(ratios, n):
-    """Returns the ranks in the order of their file positions, level by level (section 8)."""
+    """Returns the ordinals in the order of their file positions, level by level (section 8)."""
     levels = [[] for _ in range(len(ratios) + 1)]
 
     def below(level, g):
@@ -127,10 +127,10 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
     # 9: treelets in the order of x, those with coordinates that are not finite last.
     regular = np.flatnonzero(finite)
     regular = regular[np.argsort(xyz[regular, 0], kind="stable")]
-    ranks = np.concatenate([regular, np.flatnonzero(~finite)])
+    ordinals = np.concatenate([regular, np.flatnonzero(~finite)])
     treelets = [(a, min(a + treelet_particles, end), flag) for begin, end, flag in ((0, len(regular), 0), (len(regular), n, 1))
                 for a in range(begin, end, treelet_particles)]
-    xyz = xyz[ranks]
+    xyz = xyz[ordinals]
     boxes = [INFINITE_BOX if flag else np.array([xyz[a:b].min(axis=0), xyz[a:b].max(axis=0)]) for a, b, flag in treelets]
     nodes = node_records(boxes, 0, len(treelets)) if treelets else []
 
@@ -141,7 +141,7 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
 
     # 8: levels.
     ratios = keep_ratios(default_level_ends(n) if level_ends is None else level_ends)
-    to_file = ranks[file_order(ratios, n)] if n else ranks
+    to_file = ordinals[file_order(ratios, n)] if n else ordinals
 
     # 7 and 11: attributes and keys.
     sections, attribute_records, key_records, names = {}, b"", b"", b""
@@ -156,7 +156,7 @@ def build(positions, attributes=(), level_ends=None, treelet_particles=64, block
         for component, key in attribute_keys(values):
             if key_count in sorted_keys:
                 sections[spec.SORTED_INDEX, key_count] = sorted_index(key[to_file])
-            key = key[ranks]
+            key = key[ordinals]
             width = bitmap_bytes if isinstance(bitmap_bytes, int) else bitmap_bytes[key_count % len(bitmap_bytes)]
             edges = bin_edges(key, bins)
             rows, bitmaps = key_sections(key, edges, treelets, blocks)

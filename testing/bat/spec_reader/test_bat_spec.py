@@ -308,9 +308,9 @@ class Queries(unittest.TestCase):
                     self.assertEqual(query(values=[(name, None, listed)]).tolist(), expected, listed)
 
     def test_parts(self):
-        """Parts add up to the whole, and hold the ranks that they should."""
+        """Parts add up to the whole, and hold the ordinals that they should."""
         bat = spec.BatFile(small_file())
-        order = bat.rank_to_position()
+        order = bat.ordinal_to_position()
         for parts in (1, 2, 3, 11, 40):
             found = [bat.query(part=part, parts=parts).tolist() for part in range(parts)]
             self.assertEqual(sorted(sum(found, [])), list(range(11)))

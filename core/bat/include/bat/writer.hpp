@@ -45,8 +45,8 @@ struct BuildOptions
   /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way
   /// are found at no cost. Attributes with a sorted index are stored in any case.
   Repeats repeats = Repeats::Store;
-  /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to the
-  /// first that differs. Without it only attributes that are called like coordinates (x, pos,
+  /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to
+  /// the first that differs. Without it only attributes that are called like coordinates (x, pos,
   /// coords_z) are compared, and only with the positions.
   bool compare_values = false;
 

@@ -157,10 +157,10 @@ extern "C"
    * the value or the magnitude, "velocity[2]" for a component. An attribute that the particles lack
    * makes the write fail. */
   BAT_API int bat_options_add_sorted_index(bat_options* options, const char* attribute);
-  /* `repeats`: one of enum bat_repeats. Arrays that lie in the same memory in the same way are found
-   * at no cost, and attributes that are called like coordinates (x, pos, coords_z) are compared with
-   * the positions up to the first value that differs; `compare_values` not 0 compares all arrays of
-   * the same type. Attributes with a sorted index are stored. */
+  /* `repeats`: one of enum bat_repeats. Arrays that lie in the same memory in the same way are
+   * found at no cost, and attributes that are called like coordinates (x, pos, coords_z) are
+   * compared with the positions up to the first value that differs; `compare_values` not 0 compares
+   * all arrays of the same type. Attributes with a sorted index are stored. */
   BAT_API int bat_options_set_repeats(bat_options* options, int repeats, int compare_values);
   /* The box that this rank declares as its own, for the two modes that keep a rank's particles
    * together; by default the box of its particles. Ends must be finite and lower <= upper; after a
@@ -299,11 +299,11 @@ extern "C"
   BAT_API int bat_query_add_set(bat_query* query, const char* attribute, int64_t component,
     int type, const void* values, uint64_t count, const void* ranges, uint64_t range_count,
     int negated);
-  /* Only particles within `radius` of a place; with lower <= normal . position <= upper; or in a box
-   * around `center`, whose sides are 2 `half_extents` long and point along `axes`, three times x, y,
-   * z. With `outside` 1, those that are not. bat/query.hpp has the formulas, which hold to the last
-   * bit. Any number of them, which all hold, beside the box; what they may not be is an error of
-   * the query. */
+  /* Only particles within `radius` of a place; with lower <= normal . position <= upper; or in a
+   * box around `center`, whose sides are 2 `half_extents` long and point along `axes`, three times
+   * x, y, z. With `outside` 1, those that are not. bat/query.hpp has the formulas, which hold to
+   * the last bit. Any number of them, which all hold, beside the box; what they may not be is an
+   * error of the query. */
   BAT_API int bat_query_add_sphere(
     bat_query* query, const double* center, double radius, int outside);
   BAT_API int bat_query_add_slab(

@@ -11,8 +11,8 @@
  *   bat_insitu_close(insitu);
  *
  * A handle is used by one thread at a time. A step that fails leaves the steps before it as they
- * are; the next one may be begun. A step whose number is not greater than those in the list, as after
- * a restart, replaces what was written from that number on; rank 0 says so on stderr.
+ * are; the next one may be begun. A step whose number is not greater than those in the list, as
+ * after a restart, replaces what was written from that number on; rank 0 says so on stderr.
  */
 #ifndef BAT_BAT_INSITU_H
 #define BAT_BAT_INSITU_H

@@ -37,8 +37,8 @@ extern "C"
    * collective. */
   BAT_API int bat_mpi_open(MPI_Comm comm, const char* path, bat_dataset** out);
   BAT_API int bat_mpi_open_f(MPI_Fint comm, const char* path, bat_dataset** out);
-  /* The same, mapped as by bat_open_mapped. What gives columns of it is not collective, and uses the
-   * processors that the rank has to itself. */
+  /* The same, mapped as by bat_open_mapped. What gives columns of it is not collective, and uses
+   * the processors that the rank has to itself. */
   BAT_API int bat_mpi_open_mapped(MPI_Comm comm, const char* path, bat_dataset** out);
   BAT_API int bat_mpi_open_mapped_f(MPI_Fint comm, const char* path, bat_dataset** out);
 

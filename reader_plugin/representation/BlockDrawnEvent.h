@@ -1,0 +1,12 @@
+// The event between two blocks of particles, for who draws them and who listens.
+#ifndef BlockDrawnEvent_h
+#define BlockDrawnEvent_h
+
+#include "vtkCommand.h"
+
+namespace bat_vtk
+{
+constexpr unsigned long BlockDrawn = vtkCommand::UserEvent + 0xba7;
+}
+
+#endif
