@@ -29,7 +29,7 @@ with Folder() as folder:
     reader = OpenDataFile(path)
     reader.UpdatePipelineInformation()
     expect(reader.ParticleCount, N, "ParticleCount")
-    expect(reader.FileVersion, "1.2", "FileVersion")
+    expect(reader.FileVersion, "1.0", "FileVersion")
     bounds = np.array(reader.Bounds)
     expect(bounds[0::2], P.min(0).astype("f8"), "lower ends of Bounds")
     expect(np.array(reader.Box), bounds, "the box starts as that of the file")

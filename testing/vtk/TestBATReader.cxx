@@ -104,7 +104,7 @@ TEST_F(BATReader, information_tells_about_the_file_and_reads_little)
 {
   this->Reader->UpdateInformation();
   EXPECT_EQ(this->Reader->GetParticleCount(), kCount);
-  EXPECT_STREQ(this->Reader->GetFileVersion(), "1.2");
+  EXPECT_STREQ(this->Reader->GetFileVersion(), "1.0");
   EXPECT_LT(this->Reader->GetBytesRead(), 64 * 1024);
   double box[6];
   this->Input->GetBounds(box);

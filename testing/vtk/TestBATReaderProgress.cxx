@@ -680,7 +680,7 @@ TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_ar
   EXPECT_EQ(field->GetArray("quality_requested")->GetTuple1(0), 0.5);
   auto* version = vtkStringArray::SafeDownCast(field->GetAbstractArray("format_version"));
   ASSERT_TRUE(version);
-  EXPECT_EQ(version->GetValue(0), "1.2");
+  EXPECT_EQ(version->GetValue(0), "1.0");
   auto* provenance = vtkStringArray::SafeDownCast(field->GetAbstractArray("provenance"));
   ASSERT_TRUE(provenance);
   EXPECT_NE(provenance->GetValue(0).find("ParaBAT"), std::string::npos);

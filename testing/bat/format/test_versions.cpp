@@ -118,10 +118,8 @@ TEST_F(Version, required_features_are_refused_by_name)
 
 TEST_F(Version, optional_features_are_ignored)
 {
-  this->in_header(32, ~std::uint64_t{ 2 }); // the second says that there is a section
+  this->in_header(32, ~std::uint64_t{ 0 });
   this->expect_sound();
-  this->in_header(32, std::uint64_t{ 2 });
-  this->expect_refused(ErrorCode::Corrupt, "ALIASES is missing");
 }
 
 TEST_F(Version, sections_of_unknown_kinds_are_ignored)
