@@ -282,7 +282,7 @@ def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
     if aliases:
         keys = [(*extremes(key), bool((key != key).any())) for _, key in attribute_keys(positions)]
         sections[spec.ALIASES, 0] = aliases_section(keys, aliases)
-    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 3 if aliases else 0, 2 if aliases else 0,
+    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0,
                    spec.SEVERAL_LEAF_FILES)
     columns = [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in leaves))]
     described = list(first.attributes)
