@@ -626,7 +626,7 @@ TEST_F(BATReader, print_self_shows_everything)
   this->Reader->Print(text);
   for (const char* word : { "FileName: /", "Quality: 1", "UseBox: off", "Box: 1 2 3 4 5 6",
          "mass: 0.5 to 0.75", "Region: 0", "RegionNormal: 0 0 1", "IdsMode: only these",
-         "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.2", "ParticleCount: 20000",
+         "VertexCells: 1", "PointDataArraySelection", "FileVersion: 1.0", "ParticleCount: 20000",
          "LoadedCount: ", "BytesRead: ", "Bounds: ", "AttributeRangesInfo" })
   {
     EXPECT_NE(text.str().find(word), std::string::npos) << word;
