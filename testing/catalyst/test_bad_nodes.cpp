@@ -158,7 +158,7 @@ class BadNodes : public ::testing::TestWithParam<BadNode>
 {
 };
 
-TEST_P(BadNodes, OnOneRankFailTheStepOnAll)
+TEST_P(BadNodes, on_one_rank_fail_the_step_on_all)
 {
   const BadNode& bad = GetParam();
   Session run;
@@ -199,7 +199,7 @@ TEST_P(BadNodes, OnOneRankFailTheStepOnAll)
 INSTANTIATE_TEST_SUITE_P(All, BadNodes, ::testing::ValuesIn(kBadNodes),
   [](const auto& info) { return std::string(info.param.name); });
 
-TEST(BadChannels, DoNotTakeOthersWithThem)
+TEST(BadChannels, do_not_take_others_with_them)
 {
   Session run;
   for (std::int64_t step = 1; step != 3; ++step)
@@ -309,7 +309,7 @@ Cloud without_mass(int rank)
   return cloud;
 }
 
-TEST_P(BadFields, OnOneRankAreLeftOutOnAllWithOneWarning)
+TEST_P(BadFields, on_one_rank_are_left_out_on_all_with_one_warning)
 {
   const BadNode& bad = GetParam();
   const bool takes_two =
@@ -363,7 +363,7 @@ TEST_P(BadFields, OnOneRankAreLeftOutOnAllWithOneWarning)
 INSTANTIATE_TEST_SUITE_P(All, BadFields, ::testing::ValuesIn(kBadFields),
   [](const auto& info) { return std::string(info.param.name); });
 
-TEST(BadFields, ThatAreNotWantedAreNotLookedAt)
+TEST(BadFields, that_are_not_wanted_are_not_looked_at)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -380,7 +380,7 @@ TEST(BadFields, ThatAreNotWantedAreNotLookedAt)
   expect_file(run / "particles_000001.bat", of_all_ranks(&without_mass));
 }
 
-TEST(Disagreement, OnTheStepFailsOnAllRanks)
+TEST(Disagreement, on_the_step_fails_on_all_ranks)
 {
   if (mpi_test::ranks() == 1)
   {
@@ -436,7 +436,7 @@ extern "C"
 
 namespace
 {
-TEST(MemoryOfAGpu, IsRefusedAndManagedMemoryIsTaken)
+TEST(MemoryOfAGpu, is_refused_and_managed_memory_is_taken)
 {
   Params params;
   Memory memory;

@@ -28,7 +28,7 @@ int execute(Session& run, std::int64_t step)
   return run.execute(params);
 }
 
-TEST(Calls, FinalizeWithoutExecuteAndTwice)
+TEST(Calls, finalize_without_execute_and_twice)
 {
   Session run;
   EXPECT_EQ(run.status, 0);
@@ -36,7 +36,7 @@ TEST(Calls, FinalizeWithoutExecuteAndTwice)
   EXPECT_EQ(catalyst_finalize(Params().get()), 0);
 }
 
-TEST(Calls, ExecuteWithoutInitializeIsAnError)
+TEST(Calls, execute_without_initialize_is_an_error)
 {
   Session run;
   EXPECT_EQ(catalyst_finalize(Params().get()), 0);
@@ -45,7 +45,7 @@ TEST(Calls, ExecuteWithoutInitializeIsAnError)
   EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Calls, InitializeTwiceBeginsAnew)
+TEST(Calls, initialize_twice_begins_anew)
 {
   const mpi_test::SharedDir second;
   Session run;
@@ -61,7 +61,7 @@ TEST(Calls, InitializeTwiceBeginsAnew)
   EXPECT_EQ(results.integer("catalyst/bat/total/steps"), 1);
 }
 
-TEST(Calls, WorkAgainAfterFinalize)
+TEST(Calls, work_again_after_finalize)
 {
   for (int i = 0; i != 3; ++i)
   {
@@ -71,14 +71,14 @@ TEST(Calls, WorkAgainAfterFinalize)
   }
 }
 
-TEST(Calls, WithoutANodeAreHarmless)
+TEST(Calls, without_a_node_are_harmless)
 {
   Session run;
   EXPECT_EQ(catalyst_execute(nullptr), 0);
   EXPECT_EQ(catalyst_finalize(nullptr), 0);
 }
 
-TEST(Steps, AreCountedWhereTheSimulationDoesNot)
+TEST(Steps, are_counted_where_the_simulation_does_not)
 {
   Session run;
   for (int i = 0; i != 2; ++i)
@@ -92,7 +92,7 @@ TEST(Steps, AreCountedWhereTheSimulationDoesNot)
   expect_file(run / "particles_000001.bat", all());
 }
 
-TEST(Steps, AreCyclesOrWholeNumbersOfAnyType)
+TEST(Steps, are_cycles_or_whole_numbers_of_any_type)
 {
   const std::vector<std::function<void(Params&)>> states = { [](Params& p)
     { p.set("catalyst/state/cycle", 3); },
@@ -122,7 +122,7 @@ TEST(Steps, AreCyclesOrWholeNumbersOfAnyType)
 }
 
 // As Kitware's examples with several channels have it.
-TEST(Steps, MayBeThoseOfAChannel)
+TEST(Steps, may_be_those_of_a_channel)
 {
   Session run;
   Params params;
@@ -150,7 +150,7 @@ TEST(Steps, MayBeThoseOfAChannel)
   }
 }
 
-TEST(Steps, MayHaveATimeWithoutANumber)
+TEST(Steps, may_have_a_time_without_a_number)
 {
   Session run;
   Params params;
@@ -163,7 +163,7 @@ TEST(Steps, MayHaveATimeWithoutANumber)
   }
 }
 
-TEST(Steps, AreListedForParaView)
+TEST(Steps, are_listed_for_paraview)
 {
   Session run;
   EXPECT_EQ(execute(run, 1), 0);
@@ -177,7 +177,7 @@ TEST(Steps, AreListedForParaView)
   }
 }
 
-TEST(Results, SayWhatTheLastStepAndAllHaveWritten)
+TEST(Results, say_what_the_last_step_and_all_have_written)
 {
   Session run;
   EXPECT_EQ(execute(run, 8), 0);
@@ -217,7 +217,7 @@ TEST(Results, SayWhatTheLastStepAndAllHaveWritten)
   }
 }
 
-TEST(Results, SayWhatWentWrong)
+TEST(Results, say_what_went_wrong)
 {
   Session run;
   Params params;
@@ -237,7 +237,7 @@ TEST(Results, SayWhatWentWrong)
   EXPECT_EQ(results.text("catalyst/bat/message"), "");
 }
 
-TEST(About, SaysWhatCatalystSays)
+TEST(About, says_what_catalyst_says)
 {
   Session run;
   Params about;
@@ -249,7 +249,7 @@ TEST(About, SaysWhatCatalystSays)
   EXPECT_NE(about.text("catalyst/bat/mpi"), "");
 }
 
-TEST(Communicator, OfTheSimulationHasAllRanksThereAre)
+TEST(Communicator, of_the_simulation_has_all_ranks_there_are)
 {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, mpi_test::rank() % 2, 0, &half);
@@ -272,7 +272,7 @@ TEST(Communicator, OfTheSimulationHasAllRanksThereAre)
   MPI_Comm_free(&half);
 }
 
-TEST(Communicator, ThatIsNoneIsRefused)
+TEST(Communicator, that_is_none_is_refused)
 {
   ::testing::internal::CaptureStderr();
   Session run([](Params& params, const std::string&)
@@ -282,7 +282,7 @@ TEST(Communicator, ThatIsNoneIsRefused)
     std::string::npos);
 }
 
-TEST(Communicator, ThatIsATextIsRefused)
+TEST(Communicator, that_is_a_text_is_refused)
 {
   ::testing::internal::CaptureStderr();
   Session run([](Params& params, const std::string&) { params.set("catalyst/mpi_comm", "world"); });
@@ -290,7 +290,7 @@ TEST(Communicator, ThatIsATextIsRefused)
   ::testing::internal::GetCapturedStderr();
 }
 
-TEST(Disk, FolderThatMayNotBeWrittenTo)
+TEST(Disk, folder_that_may_not_be_written_to)
 {
   Session run;
   EXPECT_EQ(execute(run, 1), 0);
@@ -320,7 +320,7 @@ TEST(Disk, FolderThatMayNotBeWrittenTo)
   expect_file(run / "particles_000003.bat", all());
 }
 
-TEST(Disk, PathThatIsAFolder)
+TEST(Disk, path_that_is_a_folder)
 {
   Session run;
   if (mpi_test::rank() == 0)

@@ -162,7 +162,7 @@ class Codes : public ::testing::TestWithParam<const char*>
 };
 
 // Boxes are dealt out, so that with many ranks some have none; what is one mesh, the last rank has.
-TEST_P(Codes, WriteTheSameSeriesOnAnyNumberOfRanks)
+TEST_P(Codes, write_the_same_series_on_any_number_of_ranks)
 {
   std::ifstream file(std::string(BAT_TEST_LAYOUTS) + "/" + GetParam() + ".json");
   const json fixture = json::parse(file);

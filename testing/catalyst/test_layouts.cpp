@@ -20,7 +20,7 @@ std::uint64_t count_of(int rank, int ranks_with_particles)
   return rank < ranks_with_particles ? 61 + 7 * static_cast<std::uint64_t>(rank) : 0;
 }
 
-TEST_P(Layouts, AreWrittenToTheBit)
+TEST_P(Layouts, are_written_to_the_bit)
 {
   const auto [layout, real, integer, with_particles] = GetParam();
   if (with_particles > mpi_test::ranks())
@@ -97,7 +97,7 @@ Cloud expected_positions(
   return cloud;
 }
 
-TEST(Coordinates, OfDifferentStridesArePacked)
+TEST(Coordinates, of_different_strides_are_packed)
 {
   Session run;
   Params params;
@@ -113,7 +113,7 @@ TEST(Coordinates, OfDifferentStridesArePacked)
   expect_file(run / "particles_000001.bat", of_all_ranks([&](int) { return all; }));
 }
 
-TEST(Coordinates, OfDifferentTypesBecomeFloat64)
+TEST(Coordinates, of_different_types_become_float64)
 {
   Session run;
   Params params;
@@ -129,7 +129,7 @@ TEST(Coordinates, OfDifferentTypesBecomeFloat64)
   expect_file(run / "particles_000001.bat", of_all_ranks([&](int) { return all; }));
 }
 
-TEST(Coordinates, OfIntegersBecomeFloat64)
+TEST(Coordinates, of_integers_become_float64)
 {
   for (const ScalarType type : { ScalarType::Int32, ScalarType::Int64 })
   {
@@ -149,7 +149,7 @@ TEST(Coordinates, OfIntegersBecomeFloat64)
   }
 }
 
-TEST(Coordinates, OfOneAndTwoDimensionsAreFilledUpWithZeros)
+TEST(Coordinates, of_one_and_two_dimensions_are_filled_up_with_zeros)
 {
   for (int dimensions = 1; dimensions != 3; ++dimensions)
   {
@@ -169,7 +169,7 @@ TEST(Coordinates, OfOneAndTwoDimensionsAreFilledUpWithZeros)
   }
 }
 
-TEST(Coordinates, AndValuesThatAreNaNStay)
+TEST(Coordinates, and_values_that_are_nan_stay)
 {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -193,7 +193,7 @@ TEST(Coordinates, AndValuesThatAreNaNStay)
   expect_file(run / "particles_000003.bat", of_all_ranks(of));
 }
 
-TEST(Fields, OfComponentsOfDifferentTypesAndStridesBecomeOneTypeThatHoldsThem)
+TEST(Fields, of_components_of_different_types_and_strides_become_one_type_that_holds_them)
 {
   using T = ScalarType;
   const std::vector<std::tuple<T, T, T>> cases = { { T::Int32, T::Int64, T::Int64 },
@@ -222,7 +222,7 @@ TEST(Fields, OfComponentsOfDifferentTypesAndStridesBecomeOneTypeThatHoldsThem)
   }
 }
 
-TEST(Fields, HaveUpToNineComponents)
+TEST(Fields, have_up_to_nine_components)
 {
   for (const int components : { 1, 2, 6, 9 })
   {
@@ -241,7 +241,7 @@ TEST(Fields, HaveUpToNineComponents)
   }
 }
 
-TEST(Fields, KeepIdsOf64BitsExactly)
+TEST(Fields, keep_ids_of64_bits_exactly)
 {
   const auto of = [](int)
   {
@@ -260,7 +260,7 @@ TEST(Fields, KeepIdsOf64BitsExactly)
   expect_file(run / "particles_000001.bat", of_all_ranks(of));
 }
 
-TEST(Fields, ThatAreTextsOrHaveTooManyComponentsAreLeftOutWithOneWarningEach)
+TEST(Fields, that_are_texts_or_have_too_many_components_are_left_out_with_one_warning_each)
 {
   Session run;
   Memory memory;

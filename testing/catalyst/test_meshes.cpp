@@ -38,7 +38,7 @@ void publish_placeholders(Params& params, const std::string& mesh)
   }
 }
 
-TEST(EmptyRanks, WithPlaceholdersOfWrongTypesAreEmpty)
+TEST(EmptyRanks, with_placeholders_of_wrong_types_are_empty)
 {
   for (int full = 0; full <= mpi_test::ranks(); ++full)
   {
@@ -57,7 +57,7 @@ TEST(EmptyRanks, WithPlaceholdersOfWrongTypesAreEmpty)
   }
 }
 
-TEST(EmptyRanks, MayHaveEmptyNodesOrNone)
+TEST(EmptyRanks, may_have_empty_nodes_or_none)
 {
   const std::vector<std::function<void(Params&)>> nothings = { [](Params&) {},
     [](Params& p) { p.touch("catalyst"); }, [](Params& p) { p.touch("catalyst/channels"); },
@@ -78,7 +78,7 @@ TEST(EmptyRanks, MayHaveEmptyNodesOrNone)
   }
 }
 
-TEST(EmptyRanks, OnAllRanksMakeAnEmptyStepOfTheSameSpecies)
+TEST(EmptyRanks, on_all_ranks_make_an_empty_step_of_the_same_species)
 {
   Session run;
   Memory memory;
@@ -104,7 +104,7 @@ TEST(EmptyRanks, OnAllRanksMakeAnEmptyStepOfTheSameSpecies)
 }
 
 // WarpX's, before it has made any particle; they do not know what it calls its species.
-TEST(EmptyRanks, WithPlaceholdersEverywhereWriteStepsOfSpeciesThatThereHaveBeen)
+TEST(EmptyRanks, with_placeholders_everywhere_write_steps_of_species_that_there_have_been)
 {
   for (const char* type : { "mesh", "multimesh" })
   {
@@ -137,7 +137,7 @@ TEST(EmptyRanks, WithPlaceholdersEverywhereWriteStepsOfSpeciesThatThereHaveBeen)
   }
 }
 
-TEST(EmptyRanks, WithoutChannelsAnywhereNothingIsWritten)
+TEST(EmptyRanks, without_channels_anywhere_nothing_is_written)
 {
   Session run;
   EXPECT_EQ(run.execute(Params().step(1)), 0);
@@ -153,7 +153,7 @@ Cloud electrons(int rank, std::uint64_t n = 30)
 }
 
 // As AMReX does it: two kinds of particles in one mesh, with fields of their own.
-TEST(Species, OfTwoTopologiesHaveFilesOfTheirOwn)
+TEST(Species, of_two_topologies_have_files_of_their_own)
 {
   Session run;
   Params params;
@@ -177,7 +177,7 @@ TEST(Species, OfTwoTopologiesHaveFilesOfTheirOwn)
       }));
 }
 
-TEST(Species, ThatOnlySomeRanksKnowHaveTheSameNamesOnAll)
+TEST(Species, that_only_some_ranks_know_have_the_same_names_on_all)
 {
   Session run;
   Params params;
@@ -195,7 +195,7 @@ TEST(Species, ThatOnlySomeRanksKnowHaveTheSameNamesOnAll)
   }
 }
 
-TEST(Species, KeepTheirNamesWhenOthersComeAndGo)
+TEST(Species, keep_their_names_when_others_come_and_go)
 {
   Session run;
   Memory memory;
@@ -229,7 +229,7 @@ TEST(Species, KeepTheirNamesWhenOthersComeAndGo)
 }
 
 // Whatever there is in the first step of a run.
-TEST(Species, HaveTheSameNamesAfterARestart)
+TEST(Species, have_the_same_names_after_a_restart)
 {
   const mpi_test::SharedDir folder;
   const std::vector<std::vector<std::string>> runs = { { "electrons", "ions" }, { "ions" },
@@ -264,7 +264,7 @@ TEST(Species, HaveTheSameNamesAfterARestart)
       "sim_particles_electrons.bat.series", "sim_particles_ions.bat.series" }));
 }
 
-TEST(Species, WhoseTopologyHasNoNameOfItsOwnHaveTheChannels)
+TEST(Species, whose_topology_has_no_name_of_its_own_have_the_channels)
 {
   for (const std::string topology :
     { "main", "mesh", "particles", "points", "topo", "topology", "dust" })
@@ -280,7 +280,7 @@ TEST(Species, WhoseTopologyHasNoNameOfItsOwnHaveTheChannels)
   }
 }
 
-TEST(Species, OfTheMeshesOfAMultimesh)
+TEST(Species, of_the_meshes_of_a_multimesh)
 {
   Session run;
   Params params;
@@ -301,7 +301,7 @@ TEST(Species, OfTheMeshesOfAMultimesh)
   }
 }
 
-TEST(Species, OfSeveralChannels)
+TEST(Species, of_several_channels)
 {
   Session run;
   Params params;
@@ -313,7 +313,7 @@ TEST(Species, OfSeveralChannels)
   expect_file(run / "gas_000001.bat", of_all_ranks([](int rank) { return electrons(rank); }));
 }
 
-TEST(Species, OfTheSameNameAreRefused)
+TEST(Species, of_the_same_name_are_refused)
 {
   Session run;
   Params params;
@@ -331,7 +331,7 @@ TEST(Species, OfTheSameNameAreRefused)
 }
 
 // Names that are no paths: ".." is the parent in a path of Conduit.
-TEST(Species, WithSlashesInTheirNamesStayInTheirFolder)
+TEST(Species, with_slashes_in_their_names_stay_in_their_folder)
 {
   Session run;
   Params params;
@@ -352,7 +352,7 @@ TEST(Species, WithSlashesInTheirNamesStayInTheirFolder)
 }
 
 // Rank r has r domains, as patches of AMReX come and go.
-TEST(Domains, AreOneSpecies)
+TEST(Domains, are_one_species)
 {
   for (const Layout layout : { Layout::Separate, Layout::Records })
   {
@@ -382,7 +382,7 @@ TEST(Domains, AreOneSpecies)
 }
 
 // As of a code with boxes: pieces are numbered, and what has a name of its own stays apart.
-TEST(Domains, OfAMultimeshArePiecesOfTheMeshesThatTheirNamesSay)
+TEST(Domains, of_a_multimesh_are_pieces_of_the_meshes_that_their_names_say)
 {
   Session run;
   Params params;
@@ -418,7 +418,7 @@ TEST(Domains, OfAMultimeshArePiecesOfTheMeshesThatTheirNamesSay)
   }
 }
 
-TEST(Domains, InAListAndOfSeveralSpecies)
+TEST(Domains, in_a_list_and_of_several_species)
 {
   Session run;
   Params params;
@@ -498,7 +498,7 @@ Cloud picked(const Cloud& all, const std::vector<std::int64_t>& indices)
   return result;
 }
 
-TEST(Elements, FetchPositionsAndFieldsOfVerticesThroughConnectivity)
+TEST(Elements, fetch_positions_and_fields_of_vertices_through_connectivity)
 {
   std::vector<std::int64_t> in_order(40);
   std::iota(in_order.begin(), in_order.end(), 0);
@@ -538,7 +538,7 @@ TEST(Elements, FetchPositionsAndFieldsOfVerticesThroughConnectivity)
 }
 
 // As AMReX publishes particles.
-TEST(Elements, MayHaveAllFields)
+TEST(Elements, may_have_all_fields)
 {
   Session run;
   Params params;
@@ -553,7 +553,7 @@ TEST(Elements, MayHaveAllFields)
     run / "particles_000001.bat", of_all_ranks([](int rank) { return particles(rank, 40); }));
 }
 
-TEST(Topologies, ThatAreNoParticlesAreLeftOutWithOneWarningEach)
+TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
 {
   Session run;
   Memory memory;
@@ -631,7 +631,7 @@ class Ghosts : public ::testing::TestWithParam<GhostCase>
 {
 };
 
-TEST_P(Ghosts, AreLeftOut)
+TEST_P(Ghosts, are_left_out)
 {
   const GhostCase& ghosts = GetParam();
   for (const ScalarType type : { ScalarType::UInt8, ScalarType::Int32, ScalarType::Float64 })
@@ -663,7 +663,7 @@ TEST_P(Ghosts, AreLeftOut)
   }
 }
 
-TEST_P(Ghosts, StayWhenAsked)
+TEST_P(Ghosts, stay_when_asked)
 {
   const GhostCase& ghosts = GetParam();
   Session run(
@@ -700,7 +700,7 @@ const std::vector<GhostCase> kGhosts = { { "Points", "vtkGhostType", "vertex", f
 INSTANTIATE_TEST_SUITE_P(Of, Ghosts, ::testing::ValuesIn(kGhosts),
   [](const auto& info) { return std::string(info.param.name); });
 
-TEST(GhostMarks, AreFetchedThroughConnectivity)
+TEST(GhostMarks, are_fetched_through_connectivity)
 {
   Session run;
   Params params;

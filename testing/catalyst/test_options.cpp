@@ -102,7 +102,7 @@ private:
   std::string path_;
 };
 
-TEST(Output, WithoutTheNameOrTheStepGetsThem)
+TEST(Output, without_the_name_or_the_step_gets_them)
 {
   Session run([](Params& params, const std::string& folder)
     { params.set(kBat + "output", folder + "deep/er/all.bat"); });
@@ -111,7 +111,7 @@ TEST(Output, WithoutTheNameOrTheStepGetsThem)
   expect_file(run / "deep/er/all_gas_000007.bat", gas());
 }
 
-TEST(Output, WithoutTheNameIsEnoughForOneSpecies)
+TEST(Output, without_the_name_is_enough_for_one_species)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -124,7 +124,7 @@ TEST(Output, WithoutTheNameIsEnoughForOneSpecies)
   expect_file(run / "all_0007.bat", gas());
 }
 
-TEST(Output, GoesToTheWorkingFolderByDefault)
+TEST(Output, goes_to_the_working_folder_by_default)
 {
   const mpi_test::SharedDir folder;
   const auto before = std::filesystem::current_path();
@@ -137,7 +137,7 @@ TEST(Output, GoesToTheWorkingFolderByDefault)
   std::filesystem::current_path(before);
 }
 
-TEST(Output, OfTwoSpeciesInOneFileIsRefused)
+TEST(Output, of_two_species_in_one_file_is_refused)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -153,7 +153,7 @@ TEST(Output, OfTwoSpeciesInOneFileIsRefused)
   expect_files(run, {});
 }
 
-TEST(Channels, ThatAreNotListedAreLeftOut)
+TEST(Channels, that_are_not_listed_are_left_out)
 {
   Session run(with([](Params& p) { p.set(kBat + "channels/c0", "gas"); }));
   EXPECT_EQ(execute(run, 1), 0);
@@ -162,7 +162,7 @@ TEST(Channels, ThatAreNotListedAreLeftOut)
   expect_file(run / "gas_000001.bat", gas());
 }
 
-TEST(Channels, ThatAreNotThereAreWarnedOfOnce)
+TEST(Channels, that_are_not_there_are_warned_of_once)
 {
   Session run(with(
     [](Params& p) {
@@ -176,7 +176,7 @@ TEST(Channels, ThatAreNotThereAreWarnedOfOnce)
   EXPECT_EQ(run.said, "");
 }
 
-TEST(Channels, HaveOptionsOfTheirOwn)
+TEST(Channels, have_options_of_their_own)
 {
   Session run(with(
     [](Params& p)
@@ -197,7 +197,7 @@ TEST(Channels, HaveOptionsOfTheirOwn)
   expect_file(run / "dust_000006.bat", dust());
 }
 
-TEST(Fields, ThatAreNotListedAreLeftOutAndUnknownOnesWarnedOf)
+TEST(Fields, that_are_not_listed_are_left_out_and_unknown_ones_warned_of)
 {
   Session run(with(
     [](Params& p) {
@@ -213,7 +213,7 @@ TEST(Fields, ThatAreNotListedAreLeftOutAndUnknownOnesWarnedOf)
   EXPECT_EQ(run.said, "");
 }
 
-TEST(Fields, MayBeNone)
+TEST(Fields, may_be_none)
 {
   Config config(R"({ "fields": [] })");
   Session run;
@@ -238,7 +238,7 @@ std::vector<std::string> indexed(const std::filesystem::path& file)
   return names;
 }
 
-TEST(SortedIndexes, AreMadeWhereThereAreSuchFields)
+TEST(SortedIndexes, are_made_where_there_are_such_fields)
 {
   Session run(with(
     [](Params& p)
@@ -313,7 +313,7 @@ Cloud with_repeats(int rank)
   return cloud;
 }
 
-TEST(Aliases, AreFieldsThatRepeatWhatIsThere)
+TEST(Aliases, are_fields_that_repeat_what_is_there)
 {
   const std::vector<Cloud> all = of_all_ranks(with_repeats);
   const bool alone = mpi_test::ranks() == 1;
@@ -371,7 +371,7 @@ TEST(Aliases, AreFieldsThatRepeatWhatIsThere)
   }
 }
 
-TEST(Every, CountsCallsFromTheFirst)
+TEST(Every, counts_calls_from_the_first)
 {
   Session run(with([](Params& p) { p.set(kBat + "every", 3); }));
   for (const std::int64_t step : { 100, 110, 120, 130, 140, 150, 160 })
@@ -383,7 +383,7 @@ TEST(Every, CountsCallsFromTheFirst)
       "gas_000160.bat" });
 }
 
-TEST(TargetSize, MakesSeveralLeafFilesWithTheSameParticles)
+TEST(TargetSize, makes_several_leaf_files_with_the_same_particles)
 {
   for (const char* mode : { "adaptive", "rank_border", "aug" })
   {
@@ -403,7 +403,7 @@ TEST(TargetSize, MakesSeveralLeafFilesWithTheSameParticles)
   }
 }
 
-TEST(Flush, MayBeLeftOut)
+TEST(Flush, may_be_left_out)
 {
   for (const char* text : { R"({ "flush": false })", R"({ "flush": 0 })", R"({ "flush": true })" })
   {
@@ -414,7 +414,7 @@ TEST(Flush, MayBeLeftOut)
   }
 }
 
-TEST(OptionsOfAStep, HoldForThatStep)
+TEST(OptionsOfAStep, hold_for_that_step)
 {
   Session run(with([](Params& p) { p.set(kBat + "every", 2); }));
   EXPECT_EQ(execute(run, 0), 0);
@@ -433,7 +433,7 @@ TEST(OptionsOfAStep, HoldForThatStep)
   expect_file(run / "gas_000002.bat", gas());
 }
 
-TEST(OptionsOfAStep, ThatAreBadFailThatStep)
+TEST(OptionsOfAStep, that_are_bad_fail_that_step)
 {
   Session run;
   EXPECT_EQ(execute(run, 0,
@@ -452,7 +452,7 @@ TEST(OptionsOfAStep, ThatAreBadFailThatStep)
   expect_file(run / "dust_000001.bat", dust());
 }
 
-TEST(OptionsOfAStep, ThatDifferBetweenRanksFailOnAll)
+TEST(OptionsOfAStep, that_differ_between_ranks_fail_on_all)
 {
   if (mpi_test::ranks() == 1)
   {
@@ -519,7 +519,7 @@ class BadOptions : public ::testing::TestWithParam<BadOption>
 {
 };
 
-TEST_P(BadOptions, FailOnAllRanksAndNothingIsWritten)
+TEST_P(BadOptions, fail_on_all_ranks_and_nothing_is_written)
 {
   ::testing::internal::CaptureStderr();
   Session run([&](Params& params, const std::string&) { GetParam().set(params); });
@@ -534,7 +534,7 @@ TEST_P(BadOptions, FailOnAllRanksAndNothingIsWritten)
 INSTANTIATE_TEST_SUITE_P(All, BadOptions, ::testing::ValuesIn(kBadOptions),
   [](const auto& info) { return std::string(info.param.name); });
 
-TEST(ConfigFile, WinsOverNodes)
+TEST(ConfigFile, wins_over_nodes)
 {
   const mpi_test::SharedDir folder;
   Config config(R"({ "output": ")" + (folder / "").string() +
@@ -556,7 +556,7 @@ TEST(ConfigFile, WinsOverNodes)
   }
 }
 
-TEST(ConfigFile, ThatIsBadFailsOnAllRanks)
+TEST(ConfigFile, that_is_bad_fails_on_all_ranks)
 {
   const std::vector<std::pair<const char*, const char*>> cases = { { "{ \"every\": 2,, }",
                                                                      "parse error at line 1" },
@@ -575,7 +575,7 @@ TEST(ConfigFile, ThatIsBadFailsOnAllRanks)
   }
 }
 
-TEST(ConfigFile, ThatIsNotThereFailsOnAllRanks)
+TEST(ConfigFile, that_is_not_there_fails_on_all_ranks)
 {
   ::setenv("CATALYST_BAT_CONFIG", "/no/such/file.json", 1);
   ::testing::internal::CaptureStderr();
@@ -593,7 +593,7 @@ void add_pipeline(
   params.set(path + "/type", "io").set(path + "/filename", file).set(path + "/channel", channel);
 }
 
-TEST(Pipelines, NameTheFiles)
+TEST(Pipelines, name_the_files)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -609,7 +609,7 @@ TEST(Pipelines, NameTheFiles)
 }
 
 // As ParaView has it since 6.0, and objects that bring scripts since 6.2.
-TEST(Pipelines, AreThoseThatTheStepAsksFor)
+TEST(Pipelines, are_those_that_the_step_asks_for)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -647,7 +647,7 @@ TEST(Pipelines, AreThoseThatTheStepAsksFor)
   expect_files(other, { "dust_000000.bat", "gas_000000.bat" });
 }
 
-TEST(Pipelines, OfOtherTypesAndScriptsAreWarnedOfOnce)
+TEST(Pipelines, of_other_types_and_scripts_are_warned_of_once)
 {
   Session run(
     [](Params& params, const std::string& folder)
@@ -669,7 +669,7 @@ TEST(Pipelines, OfOtherTypesAndScriptsAreWarnedOfOnce)
   expect_file(run / "dust_000001.bat", dust());
 }
 
-TEST(Pipelines, AreIgnoredWhereOptionsNameTheFiles)
+TEST(Pipelines, are_ignored_where_options_name_the_files)
 {
   Session run(with([](Params& p) { add_pipeline(p, "0", "/no/such/folder/a.bat", "gas"); }));
   EXPECT_EQ(execute(run, 0), 0);
@@ -677,7 +677,7 @@ TEST(Pipelines, AreIgnoredWhereOptionsNameTheFiles)
   expect_files(run, { "dust_000000.bat", "gas_000000.bat" });
 }
 
-TEST(Pipelines, WithoutAChannelAreRefused)
+TEST(Pipelines, without_a_channel_are_refused)
 {
   ::testing::internal::CaptureStderr();
   Session run(

@@ -31,7 +31,7 @@ std::string refusal(const std::string& pattern)
   }
 }
 
-TEST(FilePattern, PlaceholdersAreFilledIn)
+TEST(FilePattern, placeholders_are_filled_in)
 {
   EXPECT_EQ(file("dust_{timestep:06d}.bat"), "dust_000012.bat");
   EXPECT_EQ(file("dust_{timestep}.bat"), "dust_12.bat");
@@ -43,7 +43,7 @@ TEST(FilePattern, PlaceholdersAreFilledIn)
   EXPECT_EQ(file("dust_{timestep:06d}.bat", 123456789), "dust_123456789.bat");
 }
 
-TEST(FilePattern, WhatIsMissingIsAdded)
+TEST(FilePattern, what_is_missing_is_added)
 {
   EXPECT_EQ(file("dust.bat"), "dust_000012.bat");
   EXPECT_EQ(file("dust"), "dust_000012.bat");
@@ -52,7 +52,7 @@ TEST(FilePattern, WhatIsMissingIsAdded)
   EXPECT_EQ(file("step{timestep}/dust.bat"), "step12/dust.bat");
 }
 
-TEST(FilePattern, SpeciesGetNamesOfTheirOwn)
+TEST(FilePattern, species_get_names_of_their_own)
 {
   FilePattern pattern("out/dust_{timestep:06d}.bat");
   EXPECT_FALSE(pattern.has_name());
@@ -72,7 +72,7 @@ TEST(FilePattern, SpeciesGetNamesOfTheirOwn)
   EXPECT_EQ(FilePattern("{name}.bat").file(1, 0, "../a/b"), ".._a_b_000001.bat");
 }
 
-TEST(FilePattern, TheSeriesIsNamedWithoutTheStep)
+TEST(FilePattern, the_series_is_named_without_the_step)
 {
   EXPECT_EQ(series("dust_{timestep:06d}.bat"), "dust.bat.series");
   EXPECT_EQ(series("out/dust.{timestep}.bat"), "out/dust.bat.series");
@@ -89,7 +89,7 @@ TEST(FilePattern, TheSeriesIsNamedWithoutTheStep)
   EXPECT_EQ(series("dust.bat/dust.bat"), "dust.bat/dust.bat.series");
 }
 
-TEST(FilePattern, WrongOnesAreRefused)
+TEST(FilePattern, wrong_ones_are_refused)
 {
   EXPECT_NE(refusal("dust_{timestep}.vtu").find("its extension is '.vtu'"), std::string::npos);
   EXPECT_NE(refusal("").find("names no file"), std::string::npos);

@@ -39,7 +39,7 @@ int flushed_on_all_ranks()
   return all;
 }
 
-TEST(Flush, IsWhatTheOptionSays)
+TEST(Flush, is_what_the_option_says)
 {
   const SharedDir folder;
   const clouds::Cloud cloud = make_cloud();

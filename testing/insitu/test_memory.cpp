@@ -103,7 +103,7 @@ double peak_ratio(const std::vector<bat::mpi::Piece>& pieces, const std::filesys
     (kRowBytes * static_cast<double>(kParticles));
 }
 
-TEST(Memory, StaysWithinItsShareOfWhatIsHandedOver)
+TEST(Memory, stays_within_its_share_of_what_is_handed_over)
 {
   const SharedDir folder;
   Simulation simulation;

@@ -59,7 +59,7 @@ Listed listed(const std::filesystem::path& series)
   return result;
 }
 
-TEST(SeriesWriter, EveryStepIsThereWithItsTime)
+TEST(SeriesWriter, every_step_is_there_with_its_time)
 {
   const SharedDir folder;
   SeriesWriter writer(FilePattern((folder / "out/dust").string()), {});
@@ -111,7 +111,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder)
 }
 
 // As after a restart from a checkpoint in the midst of the series.
-TEST(SeriesWriter, AListIsContinuedWithoutWhatWasWrittenAfterTheStepItComesBackTo)
+TEST(SeriesWriter, a_list_is_continued_without_what_was_written_after_the_step_it_comes_back_to)
 {
   const SharedDir folder;
   const FilePattern pattern((folder / "dust_{timestep}").string());
@@ -153,7 +153,7 @@ TEST(SeriesWriter, AListIsContinuedWithoutWhatWasWrittenAfterTheStepItComesBackT
 }
 
 // Steps between those of the run before, in files whose names have the time in them.
-TEST(SeriesWriter, AStepThatNoFileHasReplacesThoseAfterItToo)
+TEST(SeriesWriter, a_step_that_no_file_has_replaces_those_after_it_too)
 {
   const SharedDir folder;
   const FilePattern pattern((folder / "d_{time:.2f}_{timestep:03d}").string());
@@ -176,7 +176,7 @@ TEST(SeriesWriter, AStepThatNoFileHasReplacesThoseAfterItToo)
 }
 
 // LAMMPS of 2021 counts steps on after a restart, but begins its time at 0.
-TEST(SeriesWriter, AClockThatBeginsAgainIsListedAsIfItHadGoneOn)
+TEST(SeriesWriter, a_clock_that_begins_again_is_listed_as_if_it_had_gone_on)
 {
   const SharedDir folder;
   const FilePattern pattern((folder / "dust_{timestep:03d}").string());
@@ -208,7 +208,7 @@ TEST(SeriesWriter, AClockThatBeginsAgainIsListedAsIfItHadGoneOn)
   }
 }
 
-TEST(SeriesWriter, TimesThatStandStillAreListedAsSteps)
+TEST(SeriesWriter, times_that_stand_still_are_listed_as_steps)
 {
   const SharedDir folder;
   SeriesWriter writer(FilePattern((folder / "d_{timestep}").string()), {}, Notices());
@@ -221,7 +221,7 @@ TEST(SeriesWriter, TimesThatStandStillAreListedAsSteps)
 }
 
 // As lists were before they had steps, after a restart of a clock that began again.
-TEST(SeriesWriter, AListOutOfOrderIsPutInOrder)
+TEST(SeriesWriter, a_list_out_of_order_is_put_in_order)
 {
   const SharedDir folder;
   const FilePattern pattern((folder / "d_{timestep:02d}").string());
@@ -246,7 +246,7 @@ TEST(SeriesWriter, AListOutOfOrderIsPutInOrder)
       { "d_40.bat", 40 } }));
 }
 
-TEST(SeriesWriter, FilesThatAreNotOfThisSeriesStay)
+TEST(SeriesWriter, files_that_are_not_of_this_series_stay)
 {
   const SharedDir folder;
   {
@@ -271,7 +271,7 @@ TEST(SeriesWriter, FilesThatAreNotOfThisSeriesStay)
   EXPECT_FALSE(std::filesystem::exists(folder / "d_5.bat"));
 }
 
-TEST(SeriesWriter, SpeciesBecomeSeriesOfTheirOwn)
+TEST(SeriesWriter, species_become_series_of_their_own)
 {
   const SharedDir folder;
   SeriesWriter writer(FilePattern((folder / "{name}_{timestep:04d}.bat").string()), {});
@@ -299,7 +299,7 @@ TEST(SeriesWriter, SpeciesBecomeSeriesOfTheirOwn)
   EXPECT_EQ(listed(folder / "stars.bat.series"), (Listed{ { "stars_0007.bat", 0.5 } }));
 }
 
-TEST(SeriesWriter, WrongStepsAreRefusedOnAllRanks)
+TEST(SeriesWriter, wrong_steps_are_refused_on_all_ranks)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
@@ -323,7 +323,7 @@ TEST(SeriesWriter, WrongStepsAreRefusedOnAllRanks)
   EXPECT_FALSE(std::filesystem::exists(folder / "dust.bat.series"));
 }
 
-TEST(SeriesWriter, OneBadListDoesNotKeepOtherSpeciesBack)
+TEST(SeriesWriter, one_bad_list_does_not_keep_other_species_back)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
@@ -343,7 +343,7 @@ TEST(SeriesWriter, OneBadListDoesNotKeepOtherSpeciesBack)
   EXPECT_EQ(listed(folder / "b.bat.series"), (Listed{ { "b_1.bat", 1 } }));
 }
 
-TEST(SeriesWriter, FoldersThatChangeAndFoldersThatAreLinks)
+TEST(SeriesWriter, folders_that_change_and_folders_that_are_links)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
@@ -363,7 +363,7 @@ TEST(SeriesWriter, FoldersThatChangeAndFoldersThatAreLinks)
     (Listed{ { "run_1/dust.bat", 1 }, { "run_2/dust.bat", 2 } }));
 }
 
-TEST(SeriesWriter, TwoWritersOfOneListKeepBothFiles)
+TEST(SeriesWriter, two_writers_of_one_list_keep_both_files)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
@@ -377,7 +377,7 @@ TEST(SeriesWriter, TwoWritersOfOneListKeepBothFiles)
     (Listed{ { "d_1.bat", 1 }, { "d-1.bat", std::nextafter(1.0, 2.0) }, { "d_2.bat", 2 } }));
 }
 
-TEST(SeriesWriter, NamesThatAreNoUtf8AreRefusedBeforeAnythingIsWritten)
+TEST(SeriesWriter, names_that_are_no_utf8_are_refused_before_anything_is_written)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));
@@ -397,7 +397,7 @@ TEST(SeriesWriter, NamesThatAreNoUtf8AreRefusedBeforeAnythingIsWritten)
   EXPECT_TRUE(nlohmann::json::accept(to_json(files[0])));
 }
 
-TEST(SeriesWriter, AListThatIsNoneIsLeftAlone)
+TEST(SeriesWriter, a_list_that_is_none_is_left_alone)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud(100, 1));

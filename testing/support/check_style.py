@@ -1,5 +1,5 @@
 """Fails if C++ is not as clang-format makes it, if a source file does not say what it is for, if a link in a Markdown file leads nowhere,
-or if a test has a name in another style.
+or if a test is not named like Suite.words_with_underscores.
 
 Usage: check_style.py SOURCE_DIR format|openings|links|names
 Ends with 77 if clang-format 14 is not installed.
@@ -59,15 +59,10 @@ def check_links(source):
 
 
 def check_names(source):
-    """Suites are PascalCase; tests are either that or words with underscores, one way in each file."""
     for path in files(source / "testing", (".cpp", ".cxx")):
-        tests = TEST.findall(path.read_text())
-        snake = [name for _, name in tests if re.fullmatch(r"[a-z0-9_]+", name)]
-        pascal = [name for _, name in tests if re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)]
-        for name in (name for _, name in tests if name not in snake + pascal):
-            yield f"{path.relative_to(source)}: the name {name} is in no style"
-        if snake and pascal:
-            yield f"{path.relative_to(source)}: names of tests are in two styles, such as {snake[0]} and {pascal[0]}"
+        for suite, name in TEST.findall(path.read_text()):
+            if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", suite) or not re.fullmatch(r"[a-z0-9_]+", name):
+                yield f"{path.relative_to(source)}: {suite}.{name} is not named like Suite.words_with_underscores"
 
 
 def main():

@@ -85,7 +85,7 @@ bool overlap(const bat::Box& a, const bat::Box& b)
   return inside;
 }
 
-TEST(Dataset, HoldsWhatAllRanksGave)
+TEST(Dataset, holds_what_all_ranks_gave)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
@@ -141,7 +141,7 @@ clouds::Cloud slabs(int first, int end, double surplus, bool with_nan)
   return cloud;
 }
 
-TEST(Dataset, RanksOfEqualNumbersMoveNothing)
+TEST(Dataset, ranks_of_equal_numbers_move_nothing)
 {
   const auto number = static_cast<std::uint64_t>(ranks());
   for (const double surplus : { 1.05, 2.0 })
@@ -175,7 +175,7 @@ TEST(Dataset, RanksOfEqualNumbersMoveNothing)
   }
 }
 
-TEST(Dataset, SameRanksSameBytes)
+TEST(Dataset, same_ranks_same_bytes)
 {
   const SharedDir folder;
   const clouds::Cloud mine = dealt(make_cloud());
@@ -194,7 +194,7 @@ TEST(Dataset, SameRanksSameBytes)
   }
 }
 
-TEST(Dataset, RestartsOnPartsAndOnBoxes)
+TEST(Dataset, restarts_on_parts_and_on_boxes)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
@@ -236,7 +236,7 @@ TEST(Dataset, RestartsOnPartsAndOnBoxes)
   EXPECT_TRUE(together == rows(all.view()));
 }
 
-TEST(Dataset, QueriesEqualAScan)
+TEST(Dataset, queries_equal_a_scan)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
@@ -291,7 +291,7 @@ TEST(Dataset, QueriesEqualAScan)
   }
 }
 
-TEST(Dataset, EmptyRanks)
+TEST(Dataset, empty_ranks)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(3000);
@@ -310,7 +310,7 @@ TEST(Dataset, EmptyRanks)
   }
 }
 
-TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
+TEST(Dataset, aliases_are_what_repeats_on_all_ranks)
 {
   const SharedDir folder;
   clouds::Cloud all = make_cloud();
@@ -402,7 +402,7 @@ TEST(Dataset, AliasesAreWhatRepeatsOnAllRanks)
   }
 }
 
-TEST(Dataset, AliasesThatDifferBetweenRanksAreRefused)
+TEST(Dataset, aliases_that_differ_between_ranks_are_refused)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(100);
@@ -421,7 +421,7 @@ TEST(Dataset, AliasesThatDifferBetweenRanksAreRefused)
     << error;
 }
 
-TEST(Dataset, SortedIndexes)
+TEST(Dataset, sorted_indexes)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
@@ -466,7 +466,7 @@ TEST(Dataset, SortedIndexes)
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
 }
 
-TEST(Dataset, RanksThatReadDifferentAttributesAllHearOfIt)
+TEST(Dataset, ranks_that_read_different_attributes_all_hear_of_it)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -490,7 +490,7 @@ TEST(Dataset, RanksThatReadDifferentAttributesAllHearOfIt)
   }
 }
 
-TEST(Dataset, NoParticlesAtAll)
+TEST(Dataset, no_particles_at_all)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -504,7 +504,7 @@ TEST(Dataset, NoParticlesAtAll)
   EXPECT_EQ(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}).count, 0u);
 }
 
-TEST(Dataset, RankBorderAndAugKeepRanksWhole)
+TEST(Dataset, rank_border_and_aug_keep_ranks_whole)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud();
@@ -532,7 +532,7 @@ TEST(Dataset, RankBorderAndAugKeepRanksWhole)
   }
 }
 
-TEST(Dataset, ReplacesAndLeavesNothingBehind)
+TEST(Dataset, replaces_and_leaves_nothing_behind)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -561,7 +561,7 @@ TEST(Dataset, ReplacesAndLeavesNothingBehind)
   }
 }
 
-TEST(Dataset, LeafFilesGoThroughALinkToAnotherFolder)
+TEST(Dataset, leaf_files_go_through_a_link_to_another_folder)
 {
   const SharedDir folder;
   const SharedDir elsewhere;
@@ -585,7 +585,7 @@ TEST(Dataset, LeafFilesGoThroughALinkToAnotherFolder)
   }
 }
 
-TEST(Dataset, ALinkToNoFolderIsAnErrorBeforeAnythingIsWritten)
+TEST(Dataset, a_link_to_no_folder_is_an_error_before_anything_is_written)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -614,7 +614,7 @@ TEST(Dataset, ALinkToNoFolderIsAnErrorBeforeAnythingIsWritten)
   EXPECT_EQ(read_bytes(path).size(), 1u);
 }
 
-TEST(Dataset, UnderANewNameKeepsItsLeafFilesWhateverIsWrittenUnderTheOldOne)
+TEST(Dataset, under_a_new_name_keeps_its_leaf_files_whatever_is_written_under_the_old_one)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -642,7 +642,7 @@ TEST(Dataset, UnderANewNameKeepsItsLeafFilesWhateverIsWrittenUnderTheOldOne)
   }
 }
 
-TEST(Dataset, LeafFilesHaveThePermissionsOfTheFileThatIsReplaced)
+TEST(Dataset, leaf_files_have_the_permissions_of_the_file_that_is_replaced)
 {
   using std::filesystem::perms;
   const SharedDir folder;
@@ -665,7 +665,7 @@ TEST(Dataset, LeafFilesHaveThePermissionsOfTheFileThatIsReplaced)
   }
 }
 
-TEST(Dataset, TimeStepAndMetadata)
+TEST(Dataset, time_step_and_metadata)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -681,7 +681,7 @@ TEST(Dataset, TimeStepAndMetadata)
   EXPECT_NE(dataset.metadata().find(R"("title":"dam")"), std::string::npos);
 }
 
-TEST(Dataset, LeafFilesAreTheOnesThatWereWritten)
+TEST(Dataset, leaf_files_are_the_ones_that_were_written)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";

@@ -36,7 +36,7 @@ std::vector<std::string> contents(const bat::mpi::ExchangeResult& result)
   return contents;
 }
 
-TEST(Exchange, ParticlesAreSortedByLeaf)
+TEST(Exchange, particles_are_sorted_by_leaf)
 {
   clouds::Random random(3);
   tbb::task_arena threads(4); // also of a machine with fewer
@@ -73,7 +73,7 @@ TEST(Exchange, ParticlesAreSortedByLeaf)
   }
 }
 
-TEST(Exchange, MessagesOfAnySizeCarryTheSame)
+TEST(Exchange, messages_of_any_size_carry_the_same)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   // 0 particles on the last rank but one if there is one, 300 times the rank on others.
@@ -120,7 +120,7 @@ TEST(Exchange, MessagesOfAnySizeCarryTheSame)
   EXPECT_EQ(all[0], all[1]);
 }
 
-TEST(Exchange, RanksThatGoWholeNeedNoList)
+TEST(Exchange, ranks_that_go_whole_need_no_list)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   const auto number = static_cast<std::uint64_t>(rank());
@@ -146,7 +146,7 @@ TEST(Exchange, RanksThatGoWholeNeedNoList)
 }
 
 // Numbered by rank and particle, in two pieces of which the second has gaps.
-TEST(Exchange, OwnParticlesStayWhereTheyAre)
+TEST(Exchange, own_particles_stay_where_they_are)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
   constexpr std::uint64_t kCount = 3000;
@@ -225,7 +225,7 @@ TEST(Exchange, OwnParticlesStayWhereTheyAre)
   }
 }
 
-TEST(Exchange, CountsBeyondTheRangeOfMpiAreRefused)
+TEST(Exchange, counts_beyond_the_range_of_mpi_are_refused)
 {
   EXPECT_EQ(bat::mpi::checked_count((std::uint64_t{ 1 } << 31) - 1), 2147483647);
   EXPECT_THROW((void)bat::mpi::checked_count(std::uint64_t{ 1 } << 31), bat::Error);
@@ -248,7 +248,7 @@ std::uint64_t available_bytes()
 
 // More than 2^31 bytes from one rank to another: in one call, and in messages as large as MPI's
 // counts allow.
-TEST(LargeExchange, MoreThanTwoToThe31Bytes)
+TEST(LargeExchange, more_than_two_to_the31_bytes)
 {
   constexpr std::uint64_t kParticles = 190000000; // 2.28e9 bytes
   constexpr std::uint64_t kNeeded = std::uint64_t{ 14 } << 30;

@@ -207,7 +207,7 @@ std::string last_rank()
   return "rank " + std::to_string(ranks() - 1) + ": ";
 }
 
-TEST(Faults, AttributeMissingOnOneRank)
+TEST(Faults, attribute_missing_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument,
     { last_rank() + "attribute 'heat' is missing here", "on rank 0 it is 1 x float64" },
@@ -220,7 +220,7 @@ TEST(Faults, AttributeMissingOnOneRank)
     });
 }
 
-TEST(Faults, AttributeOfAnotherTypeOnOneRank)
+TEST(Faults, attribute_of_another_type_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument,
     { last_rank() + "attribute 'heat' is 1 x int64 here and 1 x float64 on rank 0" },
@@ -233,7 +233,7 @@ TEST(Faults, AttributeOfAnotherTypeOnOneRank)
     });
 }
 
-TEST(Faults, AttributeOfMoreComponentsOnOneRank)
+TEST(Faults, attribute_of_more_components_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument,
     { last_rank() + "attribute 'heat' is 3 x float32 here and 1 x float64 on rank 0" },
@@ -247,7 +247,7 @@ TEST(Faults, AttributeOfMoreComponentsOnOneRank)
     });
 }
 
-TEST(Faults, ExtraAttributeOnOneRank)
+TEST(Faults, extra_attribute_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument,
     { last_rank() + "attribute 'more' (1 x float64) is here and not on rank 0" },
@@ -260,7 +260,7 @@ TEST(Faults, ExtraAttributeOnOneRank)
     });
 }
 
-TEST(Faults, PositionsOfAnotherTypeOnOneRank)
+TEST(Faults, positions_of_another_type_on_one_rank)
 {
   std::vector<double> positions(3 * kParticles, 0.5);
   expect_failure(ErrorCode::InvalidArgument,
@@ -274,7 +274,7 @@ TEST(Faults, PositionsOfAnotherTypeOnOneRank)
     });
 }
 
-TEST(Faults, NullPointerOnOneRank)
+TEST(Faults, null_pointer_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument, { last_rank(), "heat" },
     [](Attempt& a)
@@ -287,7 +287,7 @@ TEST(Faults, NullPointerOnOneRank)
     });
 }
 
-TEST(Faults, DuplicateNamesOnOneRank)
+TEST(Faults, duplicate_names_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument, { last_rank(), "'id' occurs twice" },
     [](Attempt& a)
@@ -299,13 +299,13 @@ TEST(Faults, DuplicateNamesOnOneRank)
     });
 }
 
-TEST(Faults, MetadataThatIsNoObjectOnOneRank)
+TEST(Faults, metadata_that_is_no_object_on_one_rank)
 {
   expect_failure(ErrorCode::InvalidArgument, { last_rank() },
     [](Attempt& a) { a.view.metadata = is_last() ? "[" : "{}"; });
 }
 
-TEST(Faults, OptionsOutOfRange)
+TEST(Faults, options_out_of_range)
 {
   expect_failure(ErrorCode::InvalidArgument, { "index_budget is nan" },
     [](Attempt& a) { a.options.build.index_budget = kNaN; });
@@ -313,7 +313,7 @@ TEST(Faults, OptionsOutOfRange)
     [](Attempt& a) { a.options.max_split_imbalance_ratio = kNaN; });
 }
 
-TEST(Faults, NaNBoxOnOneRank)
+TEST(Faults, nan_box_on_one_rank)
 {
   for (const bat::PlanMode mode : { bat::PlanMode::RankBorder, bat::PlanMode::Aug })
   {
@@ -326,7 +326,7 @@ TEST(Faults, NaNBoxOnOneRank)
   }
 }
 
-TEST(Faults, HugeBoxIsCutToFloat)
+TEST(Faults, huge_box_is_cut_to_float)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
@@ -338,7 +338,7 @@ TEST(Faults, HugeBoxIsCutToFloat)
   expect_dataset(folder / "out.bat", all);
 }
 
-TEST(Faults, WhateverIsThrownInAnyPhase)
+TEST(Faults, whatever_is_thrown_in_any_phase)
 {
   struct Case
   {
@@ -379,7 +379,7 @@ TEST(Faults, WhateverIsThrownInAnyPhase)
   }
 }
 
-TEST(Faults, OfSeveralRanksTheLowestSpeaks)
+TEST(Faults, of_several_ranks_the_lowest_speaks)
 {
   expect_failure(ErrorCode::InvalidArgument, { "rank 0: from 0" },
     [](Attempt& a)
@@ -394,7 +394,7 @@ TEST(Faults, OfSeveralRanksTheLowestSpeaks)
     });
 }
 
-TEST(Faults, ProgressCancelsOrThrowsAtAnyTime)
+TEST(Faults, progress_cancels_or_throws_at_any_time)
 {
   for (const std::uint64_t target : { kSeveral, kOne })
   {
@@ -444,7 +444,7 @@ TEST(Faults, ProgressCancelsOrThrowsAtAnyTime)
   }
 }
 
-TEST(Faults, ProgressThatThrowsWhenAllIsDoneThrowsOnAll)
+TEST(Faults, progress_that_throws_when_all_is_done_throws_on_all)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
@@ -458,7 +458,7 @@ TEST(Faults, ProgressThatThrowsWhenAllIsDoneThrowsOnAll)
   expect_dataset(folder / "out.bat", all);
 }
 
-TEST(Faults, FileSizeLimitOnOneRank)
+TEST(Faults, file_size_limit_on_one_rank)
 {
   for (const rlim_t bytes : { 0, 5000 })
   {
@@ -481,7 +481,7 @@ TEST(Faults, FileSizeLimitOnOneRank)
   }
 }
 
-TEST(Faults, FileSizeLimitAtTheTopFile)
+TEST(Faults, file_size_limit_at_the_top_file)
 {
   expect_failure(kSeveral, ErrorCode::NoSpace, { "rank 0: ", "out.bat: ", "File too large" },
     [](Attempt& a)
@@ -508,7 +508,7 @@ public:
   ~Nobody() { EXPECT_EQ(::seteuid(0), 0); }
 };
 
-TEST(Faults, FolderThatOneRankMayNotWriteTo)
+TEST(Faults, folder_that_one_rank_may_not_write_to)
 {
   if (::geteuid() != 0)
   {
@@ -535,7 +535,7 @@ TEST(Faults, FolderThatOneRankMayNotWriteTo)
   }
 }
 
-TEST(Faults, PathIsAFolderOrInNone)
+TEST(Faults, path_is_a_folder_or_in_none)
 {
   for (const std::uint64_t target : { kSeveral, kOne })
   {
@@ -546,7 +546,7 @@ TEST(Faults, PathIsAFolderOrInNone)
   }
 }
 
-TEST(Faults, SomethingElseIsNamedAsTheFolderOfLeafFiles)
+TEST(Faults, something_else_is_named_as_the_folder_of_leaf_files)
 {
   const SharedDir folder;
   const fs::path path = folder / "out.bat";
@@ -574,7 +574,7 @@ TEST(Faults, SomethingElseIsNamedAsTheFolderOfLeafFiles)
   expect_dataset(path, make_cloud(2));
 }
 
-TEST(Faults, LeftoversOfKilledWritersGoAndOthersFilesStay)
+TEST(Faults, leftovers_of_killed_writers_go_and_others_files_stay)
 {
   for (const std::uint64_t target : { kSeveral, kOne })
   {
@@ -611,7 +611,7 @@ TEST(Faults, LeftoversOfKilledWritersGoAndOthersFilesStay)
   }
 }
 
-TEST(Faults, EmptyRanksAllEmptyAndOneRankWithEverything)
+TEST(Faults, empty_ranks_all_empty_and_one_rank_with_everything)
 {
   const SharedDir folder;
   const fs::path path = folder / "out.bat";
@@ -638,7 +638,7 @@ TEST(Faults, EmptyRanksAllEmptyAndOneRankWithEverything)
   }
 }
 
-TEST(Faults, OptionsAreThoseOfRankZero)
+TEST(Faults, options_are_those_of_rank_zero)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
@@ -662,7 +662,7 @@ TEST(Faults, OptionsAreThoseOfRankZero)
   }
 }
 
-TEST(Faults, CallsComeOnTheCallingThread)
+TEST(Faults, calls_come_on_the_calling_thread)
 {
   const SharedDir folder;
   const std::thread::id here = std::this_thread::get_id();
@@ -685,7 +685,7 @@ TEST(Faults, CallsComeOnTheCallingThread)
   EXPECT_EQ(phases, 5);
 }
 
-TEST(Faults, CommunicatorsThatCannotWork)
+TEST(Faults, communicators_that_cannot_work)
 {
   const SharedDir folder;
   expect_same_error(ErrorCode::InvalidArgument, { "MPI_COMM_NULL" },
@@ -718,7 +718,7 @@ struct Written
   clouds::Cloud all = make_cloud(1);
 };
 
-TEST(ReadFaults, QueryThatCannotBeHonouredOnOneRank)
+TEST(ReadFaults, query_that_cannot_be_honoured_on_one_rank)
 {
   const Written written;
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
@@ -747,7 +747,7 @@ TEST(ReadFaults, QueryThatCannotBeHonouredOnOneRank)
   expect("mass", {}, { "mass" });
 }
 
-TEST(ReadFaults, DatasetThatCannotBeOpened)
+TEST(ReadFaults, dataset_that_cannot_be_opened)
 {
   const Written written;
   expect_same_error(ErrorCode::NotFound, { "rank 0: ", "no.bat" },
@@ -763,7 +763,7 @@ TEST(ReadFaults, DatasetThatCannotBeOpened)
   fs::current_path(before);
 }
 
-TEST(ReadFaults, LeafFileThatIsGone)
+TEST(ReadFaults, leaf_file_that_is_gone)
 {
   const Written written;
   const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
@@ -778,7 +778,7 @@ TEST(ReadFaults, LeafFileThatIsGone)
 }
 
 // The last rank reads while the others replace the dataset again and again.
-TEST(ReadFaults, WhileTheDatasetIsReplaced)
+TEST(ReadFaults, while_the_dataset_is_replaced)
 {
   constexpr int kWrites = 30;
   constexpr int kDone = 1;

@@ -60,7 +60,7 @@ std::vector<std::string> rows_of_all_ranks(std::vector<std::string> mine)
   return result;
 }
 
-TEST(Pieces, AllOfThemAreWritten)
+TEST(Pieces, all_of_them_are_written)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -97,7 +97,7 @@ TEST(Pieces, AllOfThemAreWritten)
 }
 
 // Marks of the particles to skip: by place, so that runs, holes and nothing at all are left.
-TEST(Pieces, SkippedParticlesAreNot)
+TEST(Pieces, skipped_particles_are_not)
 {
   const SharedDir folder;
   const auto path = folder / "out.bat";
@@ -153,7 +153,7 @@ TEST(Pieces, SkippedParticlesAreNot)
   }
 }
 
-TEST(Pieces, WrongOnesAreRefusedOnAllRanks)
+TEST(Pieces, wrong_ones_are_refused_on_all_ranks)
 {
   const SharedDir folder;
   const clouds::Cloud cloud = make_cloud(100, 1);
@@ -188,7 +188,7 @@ TEST(Pieces, WrongOnesAreRefusedOnAllRanks)
   EXPECT_FALSE(std::filesystem::exists(folder / "out.bat"));
 }
 
-TEST(Names, UnionIsInOrderOfRanks)
+TEST(Names, union_is_in_order_of_ranks)
 {
   const std::string mine = "rank " + std::to_string(rank());
   std::vector<std::string> expected{ "common", "rank 0", "" };
@@ -200,7 +200,7 @@ TEST(Names, UnionIsInOrderOfRanks)
   EXPECT_TRUE(bat::mpi::union_of_names(MPI_COMM_WORLD, {}).empty());
 }
 
-TEST(Names, DifferentValuesAreRefused)
+TEST(Names, different_values_are_refused)
 {
   EXPECT_EQ(mpi_test::error_of([] { bat::mpi::require_same(MPI_COMM_WORLD, 7, "the step"); }), "");
   const std::string error =
