@@ -38,7 +38,7 @@ LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_ch
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
  POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES) = range(1, 15)                                  # 6
-SORTED_INDEX, ALIASES = 16, 17
+CHUNK_TABLE, SORTED_INDEX, ALIASES = 15, 16, 17
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
@@ -222,14 +222,17 @@ class BatFile:
         for record in SECTION.iter_unpack(table):
             s = Section(*record)
             name = section_name(s.kind, s.index)
+            need(self._is_known(s.kind) or not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood",
+                 "unsupported_version")
             need(s.flags < 4, name + ": flags", "%#x" % s.flags, "bits 0 and 1")
             need(s.reserved == 0, name + ": reserved", s.reserved, 0)
             need((s.kind, s.index) > before, name + ": order", (s.kind, s.index), "above %s" % (before,))
-            need(s.offset % 8 == 0, name + ": offset", s.offset, "a multiple of 8")
+            need(s.offset % 8 == 0 and s.offset >= 128, name + ": offset", s.offset, "a multiple of 8 from 128 on")
             need(s.offset + s.bytes <= size, name + ": end", s.offset + s.bytes, "at most %d" % size)
             if s.flags & 1:
                 end = s.checksums_offset + sum(checksum_bytes(s.bytes))
-                need(s.checksums_offset % 8 == 0, name + ": checksums_offset", s.checksums_offset, "a multiple of 8")
+                need(s.checksums_offset % 8 == 0 and s.checksums_offset >= 128, name + ": checksums_offset", s.checksums_offset,
+                     "a multiple of 8 from 128 on")
                 need(end <= size, name + ": end of the checksums", end, "at most %d" % size)
             else:
                 need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
@@ -237,8 +240,6 @@ class BatFile:
                 need(s.encoding == 0, name + ": encoding", s.encoding, 0, "unsupported_version")
                 need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
                 need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
-            else:
-                need(not s.flags & 2, name + ": kind", s.kind, "a known one, for it must be understood", "unsupported_version")
             before = s.kind, s.index
             self.sections[before] = s
 
@@ -754,6 +755,9 @@ class BatFile:
 
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
+        for s in self.sections.values():
+            self._need(self._is_known(s.kind) or s.kind == CHUNK_TABLE or not SCHEMA <= s.kind <= ALIASES,
+                       section_name(s.kind, s.index), "in this kind of file", "in the other kind only")
         extents = [(0, 128, "header"), (self._table[0], self._table[0] + 64 * self._table[1], "section table")]
         for s in self.sections.values():
             extents.append((s.offset, s.offset + s.bytes, section_name(s.kind, s.index)))
@@ -846,9 +850,8 @@ class BatFile:
                 self._need(False, "%streelet %d: %s" % (name, t, field), rows[field][t], allowed[t])
         for block in np.flatnonzero(needed & ~stored):
             self._need(False, "%sblock %d: bitmap" % (name, block), "%#x" % stored[block], "one with %#x" % needed[block])
-        # Without stored block bitmaps the bitmaps of the blocks may have more bits than the values ask for.
         bitmap = rows["bitmap"].astype("i8")
-        wrong = (bitmap != union) if key.bitmap_bytes else (union & ~bitmap != 0) | none & (bitmap != 0)
+        wrong = (bitmap != union) | none & (bitmap != 0)
         for t in np.flatnonzero(wrong):
             self._need(False, "%streelet %d: bitmap" % (name, t), "%#x" % bitmap[t], "the OR of its blocks', %#x" % union[t])
 
