@@ -23,6 +23,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -33,10 +34,19 @@ void AddField(vtkFieldData* field, const char* name, const ValueT& value, int ti
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
-  // ParaView's tooltips of particles list all field data that have one value.
-  for (int i = 0; i < times; ++i)
+  // ParaView's tooltips of particles list all field data that have one value. Of texts the second
+  // is empty: the information panel shows them one behind the other.
+  array->InsertNextValue(value);
+  for (int i = 1; i < times; ++i)
   {
-    array->InsertNextValue(value);
+    if constexpr (std::is_same_v<ArrayT, vtkStringArray>)
+    {
+      array->InsertNextValue("");
+    }
+    else
+    {
+      array->InsertNextValue(value);
+    }
   }
   // Nothing to colour by; the information panel lists it all the same.
   array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);

@@ -436,6 +436,7 @@ public:
   } Shown; ///< what an update that is aborted returns to
   bool KeepWhenAborted = false;
   Failure Refused; ///< by who chooses the files
+  std::string MatchError;
   std::string ErrorText;
   std::map<std::string, std::map<std::string, std::uint64_t>> Said; ///< of each file, and when
   std::uint64_t Updates = 0;
@@ -665,17 +666,20 @@ bool vtkBATReader::DescribeSpread()
   {
     this->Internals->HistogramsGeneration =
       this->Internals->File.Generation(); // damage is said once
-    try
+    const auto describe = [&](auto* array, const auto& fill)
     {
-      bat_vtk::DescribeHistograms(*file, this->AttributeHistograms);
-      bat_vtk::DescribeFewValues(*file, this->AttributeValues);
-    }
-    catch (const bat::Error& error)
-    {
-      this->AttributeHistograms->Reset();
-      this->AttributeValues->Reset();
-      this->Say(error.what());
-    }
+      try
+      {
+        fill(*file, array);
+      }
+      catch (const bat::Error& error)
+      {
+        array->Reset();
+        this->Say(error.what());
+      }
+    };
+    describe(this->AttributeHistograms.Get(), bat_vtk::DescribeHistograms);
+    describe(this->AttributeValues.Get(), bat_vtk::DescribeFewValues);
   }
   return true;
 }
@@ -710,8 +714,7 @@ vtkDoubleArray* vtkBATReader::GetMatchEstimate()
   this->MatchEstimate->Reset();
   if (this->Internals->EstimateMatches)
   {
-    // What is wrong is said when it is read.
-    static_cast<void>(Failure::Of(
+    const Failure failure = Failure::Of(
       [&]()
       {
         const bat::Dataset& file = this->Internals->Open();
@@ -721,9 +724,16 @@ vtkDoubleArray* vtkBATReader::GetMatchEstimate()
         {
           this->MatchEstimate->InsertNextValue(static_cast<double>(count));
         }
-      }));
+      });
+    this->Internals->MatchError = failure.Text;
   }
   return this->MatchEstimate;
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBATReader::GetMatchError() const
+{
+  return this->Internals->MatchError.c_str();
 }
 
 //------------------------------------------------------------------------------

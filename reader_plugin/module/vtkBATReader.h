@@ -369,6 +369,12 @@ public:
   vtkDoubleArray* GetMatchEstimate();
 
   /**
+   * Why the last GetMatchEstimate was empty: what is wrong with the settings or the file, as an
+   * Update would say it. Empty if nothing is.
+   */
+  const char* GetMatchError() const;
+
+  /**
    * Particles that the last Update loaded into this piece.
    */
   vtkGetMacro(LoadedCount, vtkIdType);

@@ -56,6 +56,7 @@ void pqBATMatchEstimate::forget()
 {
   this->Soon.stop();
   this->Known = false;
+  this->Error.clear();
 }
 
 //-----------------------------------------------------------------------------
@@ -121,6 +122,8 @@ void pqBATMatchEstimate::ask()
   {
     this->Count = { found.GetAsDouble(0), found.GetAsDouble(1), found.GetAsDouble(2) };
   }
+  asked->UpdatePropertyInformation(asked->GetProperty("MatchError"));
+  this->Error = QString::fromUtf8(vtkSMPropertyHelper(asked, "MatchError").GetAsString());
   this->Soon.setInterval(std::max(Milliseconds, RestOfAnswers * static_cast<int>(time.elapsed())));
   Q_EMIT this->changed();
 }

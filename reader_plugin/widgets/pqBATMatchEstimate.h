@@ -32,6 +32,8 @@ public:
 
   bool isKnown() const { return this->Known; }
   const pqBATCount& count() const { return this->Count; }
+  /// What is wrong with the settings, if that is known.
+  const QString& error() const { return this->Error; }
 
 Q_SIGNALS:
   /// Something is known, or not any longer.
@@ -48,6 +50,7 @@ private:
   QTimer Soon;
   bool Known = false;
   pqBATCount Count;
+  QString Error;
 };
 
 #endif

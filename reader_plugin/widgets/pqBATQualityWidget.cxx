@@ -54,6 +54,15 @@ QString Memory(double bytes)
   return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(bytes), 1);
 }
 
+// What an error says, without the path before it, and cut so that it leaves room for others.
+QString Reason(const QString& error)
+{
+  constexpr int most = 80;
+  const int path = error.indexOf(": ");
+  const QString reason = path > 0 && error.left(path).contains('/') ? error.mid(path + 2) : error;
+  return reason.size() <= most ? reason : reason.left(most - 1) + QChar(0x2026);
+}
+
 // Whether a box, a region or filters hold particles back, as the panel has them now.
 bool HasConditions(vtkSMProxy* reader)
 {
@@ -166,7 +175,7 @@ void pqBATQualityWidget::numberEdited()
   const double value = QLocale::c().toDouble(this->Number->text(), &ok);
   if (ok)
   {
-    this->setQuality(value);
+    this->setQuality(std::min(1.0, std::max(0.0, value)));
   }
   this->showQuality();
 }
@@ -266,25 +275,30 @@ void pqBATQualityWidget::updateText()
     this->Count->clear();
     return;
   }
-  const QString error =
-    QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString()).toHtmlEscaped();
-  const QString text = !error.isEmpty() ? this->textOfError() : QString();
+  QString error = QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString());
+  QString text = !error.isEmpty() ? this->textOfError(error) : QString();
+  if (text.isEmpty() && !this->Loaded && !this->Matches->error().isEmpty())
+  {
+    error = this->Matches->error();
+    text = tr("Apply would fail: %1").arg(Reason(error));
+  }
   this->Count->setText(!text.isEmpty() ? text
       : this->Loaded                   ? this->textOfLoaded()
                                        : this->textOfPending());
-  this->Count->setToolTip(text.isEmpty() ? QString() : "<p>" + error + "</p>"); // as a paragraph
+  this->Count->setToolTip(
+    text.isEmpty() ? QString() : "<p>" + error.toHtmlEscaped() + "</p>"); // as a paragraph
   this->updateHeight();
 }
 
 //-----------------------------------------------------------------------------
 // Empty if Apply may change it.
-QString pqBATQualityWidget::textOfError() const
+QString pqBATQualityWidget::textOfError(const QString& error) const
 {
   if (vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType() == 0)
   {
     return tr("The file cannot be read.");
   }
-  return this->Loaded ? tr("Nothing is loaded because of an error.") : QString();
+  return this->Loaded ? tr("Nothing is loaded: %1").arg(Reason(error)) : QString();
 }
 
 //-----------------------------------------------------------------------------
@@ -325,7 +339,8 @@ QString pqBATQualityWidget::textOfLoaded() const
   }
   else if (HasConditions(source))
   {
-    text = tr("%1 of %2 particles match (quality %3)");
+    text = quality < 1.0 ? tr("%1 of those that match are loaded (quality %3), of %2 particles")
+                         : tr("%1 of %2 particles match (quality %3)");
   }
   text = text.arg(loaded, all, Short(quality));
   const double sample = vtkSMPropertyHelper(source, "SampleQuality").GetAsDouble();

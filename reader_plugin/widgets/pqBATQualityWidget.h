@@ -53,7 +53,7 @@ private:
   void estimate();
   void updateHeight();
   bool isApplied() const;
-  QString textOfError() const;
+  QString textOfError(const QString& error) const;
   QString textOfLoaded() const;
   QString textOfPending() const;
   QString longestText();

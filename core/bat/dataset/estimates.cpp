@@ -193,42 +193,67 @@ CountEstimate Dataset::Impl::estimate_count(
 {
   const query::Conditions conditions = this->conditions(query);
   const std::vector<Task> tasks = this->tasks(conditions);
-  const std::size_t used = std::min(tasks.size(), kMostLeaves);
   CountEstimate estimate;
-  std::uint64_t left_out = 0;
-  std::uint64_t looked_at = 0; // particles of the leaf files that are
-  std::uint64_t likely = 0;    // of them
-  std::size_t number = 0;
-  for (std::size_t t = 0; t != tasks.size(); ++t)
+  // At most, of the leaf files in which not every particle of the step matches.
+  std::vector<std::pair<const Task*, std::uint64_t>> undecided;
+  for (const Task& task : tasks)
   {
-    const std::uint64_t all = this->leaves()[tasks[t].leaf].particles;
-    const std::uint64_t ordinals = tasks[t].ordinals.end - tasks[t].ordinals.begin;
-    const std::uint64_t most = std::min(
-      ordinals, count_at(conditions.quality, all) - count_at(conditions.after_quality, all));
-    if (conditions.none() && ordinals == all)
+    const std::uint64_t all = this->leaves()[task.leaf].particles;
+    const std::uint64_t ordinals = task.ordinals.end - task.ordinals.begin;
+    const std::uint64_t step =
+      count_at(conditions.quality, all) - count_at(conditions.after_quality, all);
+    const std::uint64_t most = std::min(ordinals, step);
+    if (!conditions.none() || (ordinals != all && step != all))
+    {
+      undecided.emplace_back(&task, most);
+      continue;
+    }
+    const auto add = [&]
     {
       estimate.least += most;
       estimate.most += most;
       estimate.likely += most;
+    };
+    if (!options.on_damage)
+    {
+      add();
       continue;
     }
-    if (t != (2 * number + 1) * tasks.size() / (2 * used))
+    reading(task.leaf, options,
+      [&]
+      {
+        (void)this->leaf(task.leaf);
+        add();
+      });
+  }
+  const std::size_t used = std::min(undecided.size(), kMostLeaves);
+  std::uint64_t left_out = 0;
+  std::uint64_t looked_at = 0; // particles of the leaf files that are
+  std::uint64_t likely = 0;    // of them
+  std::size_t number = 0;
+  for (std::size_t t = 0; t != undecided.size(); ++t)
+  {
+    const auto& [task, most] = undecided[t];
+    if (t != (2 * number + 1) * undecided.size() / (2 * used))
     {
       left_out += most;
       continue;
     }
     ++number;
-    reading(tasks[t].leaf, options,
+    const std::uint64_t all = this->leaves()[task->leaf].particles;
+    const std::uint64_t at_most = most;
+    const Task& chosen = *task;
+    reading(chosen.leaf, options,
       [&]
       {
         const CountEstimate one =
-          this->leaf(tasks[t].leaf)
-            .estimate_count(query::of_leaf(conditions, all, tasks[t].ordinals),
+          this->leaf(chosen.leaf)
+            .estimate_count(query::of_leaf(conditions, all, chosen.ordinals),
               std::max(kFewestTested, tested / used));
         estimate.least += one.least;
         estimate.most += one.most;
         likely += one.likely;
-        looked_at += most;
+        looked_at += at_most;
       });
   }
   estimate.likely += likely + (left_out == 0 ? 0 : query::share_of(left_out, likely, looked_at));
@@ -238,7 +263,8 @@ CountEstimate Dataset::Impl::estimate_count(
 
 CountEstimate Dataset::estimate_count(const Query& query, const QueryOptions& options) const
 {
-  return this->impl_->estimate_count(query, kTested, options);
+  return in_arena(
+    options.threads, [&] { return this->impl_->estimate_count(query, kTested, options); });
 }
 
 std::vector<ValueCount> Dataset::few_values(
@@ -256,38 +282,38 @@ std::vector<ValueCount> Dataset::few_values(
   {
     return found;
   }
-  std::visit(
-    [&](auto minimum, auto maximum)
+  const auto count_each = [&](auto minimum, auto maximum)
+  {
+    using V = decltype(minimum);
+    if constexpr (std::is_integral_v<V> && std::is_same_v<V, decltype(maximum)>)
     {
-      using V = decltype(minimum);
-      if constexpr (std::is_integral_v<V> && std::is_same_v<V, decltype(maximum)>)
+      if (minimum > maximum ||
+        static_cast<std::uint64_t>(maximum) - static_cast<std::uint64_t>(minimum) >= most)
       {
-        if (minimum > maximum ||
-          static_cast<std::uint64_t>(maximum) - static_cast<std::uint64_t>(minimum) >= most)
+        return;
+      }
+      for (V value = minimum;; ++value)
+      {
+        Query query;
+        query.ranges = { { about.name, std::nullopt, value, value } };
+        CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
+        if (count.likely == 0 && count.most != 0) // it may be that there are none
+        {
+          count = this->impl_->estimate_count(query, kTested, options);
+        }
+        if (count.most != 0)
+        {
+          found.push_back({ value, count });
+        }
+        if (value == maximum)
         {
           return;
         }
-        for (V value = minimum;; ++value)
-        {
-          Query query;
-          query.ranges = { { about.name, std::nullopt, value, value } };
-          CountEstimate count = this->impl_->estimate_count(query, kTestedOfValue, options);
-          if (count.likely == 0 && count.most != 0) // it may be that there are none
-          {
-            count = this->impl_->estimate_count(query, kTested, options);
-          }
-          if (count.most != 0)
-          {
-            found.push_back({ value, count });
-          }
-          if (value == maximum)
-          {
-            return;
-          }
-        }
       }
-    },
-    about.keys.front().minimum, about.keys.front().maximum);
+    }
+  };
+  in_arena(options.threads,
+    [&] { std::visit(count_each, about.keys.front().minimum, about.keys.front().maximum); });
   return found;
 }
 

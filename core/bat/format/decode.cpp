@@ -144,11 +144,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
         unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
                                      : fmt::format("features {:#x}", unknown)));
   }
-  if (header.header_bytes != sizeof(Header) || !is_zero(header.reserved, sizeof(header.reserved)) ||
-    (header.flags & ~(kHasTime | kHasStep)) != 0)
-  {
-    corrupt(file, "the header has reserved bits set or another size than 128");
-  }
+  check_field(file, header.header_bytes == sizeof(Header), "the header", "header_bytes",
+    std::to_string(header.header_bytes), std::to_string(sizeof(Header)));
+  check_field(file, is_zero(header.reserved, sizeof(header.reserved)), "the header", "reserved",
+    hex(header.reserved, sizeof(header.reserved)), "zeros");
+  check_field(file, (header.flags & ~(kHasTime | kHasStep)) == 0, "the header", "flags",
+    fmt::format("{:#x}", header.flags), "bits 0 and 1, others are reserved");
   if ((!(header.flags & kHasTime) && to_bits(header.time) != 0) ||
     (!(header.flags & kHasStep) && header.step != 0))
   {
@@ -173,12 +174,23 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   return header;
 }
 
+namespace
+{
+// Where sections, their checksums and the table may begin.
+void check_offset(const io::RandomAccessFile& file, const std::string& record, const char* field,
+  std::uint64_t offset)
+{
+  check_field(file, offset % 8 == 0 && offset >= sizeof(Header), record, field,
+    std::to_string(offset), fmt::format("a multiple of 8 from {} on", sizeof(Header)));
+}
+}
+
 std::vector<SectionRecord> read_sections(
   const io::RandomAccessFile& file, const Header& header, FileKind kind)
 {
   const std::uint64_t bytes = std::uint64_t{ header.section_count } * sizeof(SectionRecord);
-  if (header.section_table_offset % 8 != 0 || header.section_table_offset < sizeof(Header) ||
-    !inside(header.section_table_offset, bytes, file.size()))
+  check_offset(file, "the section table", "section_table_offset", header.section_table_offset);
+  if (!inside(header.section_table_offset, bytes, file.size()))
   {
     corrupt(file,
       fmt::format("the section table, {} records at offset {}, is outside a file of {} bytes",
@@ -216,7 +228,8 @@ std::vector<SectionRecord> read_sections(
         fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(),
           name, s.encoding));
     }
-    if (s.offset % 8 != 0 || s.offset < sizeof(Header) || !inside(s.offset, s.bytes, file.size()))
+    check_offset(file, name, "offset", s.offset);
+    if (!inside(s.offset, s.bytes, file.size()))
     {
       corrupt(file,
         fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
@@ -231,9 +244,14 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + (paged ? " must not be paged" : " must be paged"));
     }
-    if (paged ? s.checksums_offset % 8 != 0 || s.checksums_offset < sizeof(Header) ||
-          !inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size())
-              : s.checksums_offset != 0)
+    if (!paged)
+    {
+      check_field(file, s.checksums_offset == 0, name, "checksums_offset",
+        std::to_string(s.checksums_offset), "0, as it is not paged");
+      continue;
+    }
+    check_offset(file, name, "checksums_offset", s.checksums_offset);
+    if (!inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size()))
     {
       corrupt(file,
         fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
@@ -556,13 +574,10 @@ void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section
   SectionReader reader(file, "ALIASES", read_plain(file, section));
   const auto head = reader.next<AliasesHead>("its head");
   const std::uint32_t stored = schema.head.attribute_count;
-  if (head.alias_count < 1 || head.alias_count > kMaxAttributes - stored || head.reserved != 0)
-  {
-    corrupt(file,
-      fmt::format("ALIASES: {} aliases beside {} attributes; 1 to {} are allowed, and a reserved "
-                  "field of 0",
-        head.alias_count, stored, kMaxAttributes - stored));
-  }
+  check_field(file, head.alias_count >= 1 && head.alias_count <= kMaxAttributes - stored, "ALIASES",
+    "alias_count", std::to_string(head.alias_count),
+    fmt::format("1 to {} beside {} attributes", kMaxAttributes - stored, stored));
+  check_field(file, head.reserved == 0, "ALIASES", "reserved", std::to_string(head.reserved), "0");
   for (LeafKeyRecord& record : schema.position_keys)
   {
     record = reader.next<LeafKeyRecord>("the keys of the positions");
@@ -742,8 +757,11 @@ LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header
   SectionReader reader(file, "LEAF_FILES", read_plain(file, *section));
   const auto head = reader.next<LeafFilesHead>("its head");
   const std::uint64_t keys = schema.keys.size();
-  if (head.leaf_count < 1 || head.leaf_count > kMaxLeafFiles || head.reserved != 0 ||
-    head.leaf_count > reader.left() / (sizeof(LeafRecord) + keys * sizeof(LeafKeyRecord)))
+  check_field(
+    file, head.reserved == 0, "LEAF_FILES", "reserved", std::to_string(head.reserved), "0");
+  check_field(file, head.leaf_count >= 1 && head.leaf_count <= kMaxLeafFiles, "LEAF_FILES",
+    "leaf_count", std::to_string(head.leaf_count), fmt::format("1 to {}", kMaxLeafFiles));
+  if (head.leaf_count > reader.left() / (sizeof(LeafRecord) + keys * sizeof(LeafKeyRecord)))
   {
     corrupt(file,
       fmt::format("LEAF_FILES: {} leaf files of {} keys do not fit in {} bytes", head.leaf_count,

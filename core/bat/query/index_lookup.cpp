@@ -248,7 +248,8 @@ private:
 std::optional<std::vector<std::uint32_t>> look_up(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
 {
-  if (!file.has_sorted_index(condition.key) || tested == 0 || condition.negated)
+  if (condition.of_positions || !file.has_sorted_index(condition.key) || tested == 0 ||
+    condition.negated)
   {
     return std::nullopt;
   }

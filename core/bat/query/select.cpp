@@ -477,12 +477,19 @@ std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
 std::uint64_t widest_column(const File::Impl& file, const Conditions& conditions)
 {
   std::uint64_t bytes = 1;
+  const std::uint64_t of_positions =
+    3 * size_of(static_cast<ScalarType>(file.schema.head.position_type));
   if (!conditions.places.everywhere())
   {
-    bytes = 3 * size_of(static_cast<ScalarType>(file.schema.head.position_type));
+    bytes = of_positions;
   }
   for (const KeyCondition& key : conditions.keys)
   {
+    if (key.of_positions)
+    {
+      bytes = std::max(bytes, of_positions);
+      continue;
+    }
     const Attribute& attribute = file.schema.attributes[key.attribute];
     bytes =
       std::max(bytes, static_cast<std::uint64_t>(attribute.components) * size_of(attribute.type));

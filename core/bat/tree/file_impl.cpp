@@ -59,7 +59,9 @@ void File::Impl::load_spatial_index() const
     const format::TreeletRecord& treelet = index.treelets[t];
     if (treelet.count == 0 || (treelet.flags & ~format::kNonFinite) != 0)
     {
-      format::corrupt(file, fmt::format("TREELETS: treelet {} is empty or has unknown flags", t));
+      const std::string record = fmt::format("TREELETS: treelet {}", t);
+      format::check_field(file, treelet.count != 0, record, "count", "0", "1 and more");
+      format::check_field(file, false, record, "flags", std::to_string(treelet.flags), "0 or 1");
     }
     index.first_ordinal.push_back(ordinal);
     index.first_block.push_back(block);

@@ -452,19 +452,14 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
     names.push_back(attribute.name);
     first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
   }
+  const std::size_t stored = names.size();
+  for (const AliasView& alias : particles.aliases)
+  {
+    names.push_back(alias.name);
+  }
   std::vector<std::size_t> keys;
   for (const std::string& wanted : options.sorted_indexes)
   {
-    for (const AliasView& alias : particles.aliases)
-    {
-      if (wanted == alias.name || wanted.rfind(alias.name + "[", 0) == 0)
-      {
-        refuse(fmt::format("sorted index of '{}': '{}' is an alias of {}; an index belongs to an "
-                           "attribute that is stored",
-          wanted, alias.name,
-          alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'"));
-      }
-    }
     AttributeRange target;
     try
     {
@@ -477,6 +472,14 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
     const std::optional<int>& component = target.component;
     const auto attribute = static_cast<std::size_t>(
       std::find(names.begin(), names.end(), target.attribute) - names.begin());
+    if (attribute >= stored)
+    {
+      const AliasView& alias = particles.aliases[attribute - stored];
+      refuse(fmt::format("sorted index of '{}': '{}' is an alias of {}; an index belongs to an "
+                         "attribute that is stored",
+        wanted, alias.name,
+        alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'"));
+    }
     const int components = particles.attributes[attribute].values.components;
     if (component.value_or(0) >= components)
     {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace
 {
@@ -349,6 +350,22 @@ TEST(Aliases, in_the_same_memory_are_found_without_a_look_at_values)
   EXPECT_EQ(target_of(write_and_open(folder, "indexed.bat", view, options), "a"), "stored");
 }
 
+TEST(Aliases, do_not_take_the_names_of_attributes_that_look_like_their_components)
+{
+  clouds::Cloud cloud = clouds::uniform(2000, 9);
+  std::vector<std::int32_t> numbers(2000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  cloud.add("pos[0]", bat::ScalarType::Int32, numbers);
+  bat::ParticleView view = cloud.view();
+  view.aliases = { { "pos", "", -1 } };
+  bat::BuildOptions options;
+  options.sorted_indexes = { "pos[0]" };
+  const bat::File file = bat::File::from_memory(bat::encode(view, options), "memory");
+  EXPECT_TRUE(file.attributes()[file.attribute_index("pos[0]")].keys[0].has_sorted_index);
+  options.sorted_indexes = { "pos[1]" };
+  EXPECT_THROW((void)bat::encode(view, options), bat::Error);
+}
+
 TEST(Aliases, use_the_sorted_index_of_what_they_repeat)
 {
   const clouds::Cloud cloud = clouds::uniform(20000, 9);
@@ -445,7 +462,7 @@ TEST(Aliases, that_lie_are_corrupt)
   const auto expect = [](const std::string& text, const std::string& part)
   { EXPECT_NE(text.find(part), std::string::npos) << text; };
   constexpr std::uint64_t first = 8 + 4 * 24; // record
-  expect(complaint(0, std::uint32_t{ 0 }), "0 aliases");
+  expect(complaint(0, std::uint32_t{ 0 }), "alias_count is 0");
   expect(complaint(0, std::uint32_t{ 3 }), "ALIASES");
   expect(complaint(4, std::uint32_t{ 1 }), "reserved");
   expect(complaint(8, std::numeric_limits<double>::quiet_NaN()), "key 0 of the positions");

@@ -521,6 +521,43 @@ TEST(CountEstimates, are_exact_without_conditions_and_of_what_no_particle_meets)
   EXPECT_EQ(dataset.estimate_count(query).most >= dataset.select(query).count, true);
 }
 
+TEST(CountEstimates, of_parts_of_a_few_leaf_files_look_into_each_that_is_cut)
+{
+  TempDir folder;
+  const fs::path path = folder / "few.bat";
+  dataset_files::write(path, dataset_files::slabs(clouds::clustered(20000, 4), 6));
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  for (const double quality : { 1.0, 0.6, 0.25 })
+  {
+    for (std::uint32_t part = 0; part != 5; ++part)
+    {
+      bat::Query query;
+      query.quality = quality;
+      query.part = part;
+      query.parts = 5;
+      const bat::CountEstimate estimate = dataset.estimate_count(query);
+      EXPECT_TRUE(estimate.exact()) << part << " at " << quality;
+      EXPECT_EQ(estimate.likely, dataset.select(query).count) << part << " at " << quality;
+    }
+  }
+}
+
+TEST(CountEstimates, leave_out_leaf_files_that_are_gone_as_select_does)
+{
+  TempDir folder;
+  const fs::path path = folder / "gone.bat";
+  dataset_files::write(path, dataset_files::slabs(clouds::clustered(20000, 4), 6));
+  fs::remove(bat::Dataset::open(path).leaves()[2].path);
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  std::set<std::size_t> told;
+  bat::QueryOptions options;
+  options.on_damage = [&](std::size_t leaf, const bat::Error&) { told.insert(leaf); };
+  const bat::CountEstimate estimate = dataset.estimate_count({}, options);
+  EXPECT_EQ(told, std::set<std::size_t>{ 2 });
+  EXPECT_EQ(estimate.likely, dataset.select({}, options).count);
+  EXPECT_TRUE(estimate.exact());
+}
+
 TEST(CountEstimates, read_little_of_a_file)
 {
   constexpr std::uint64_t particles = 1500000;

@@ -92,8 +92,7 @@ public:
   ~Dataset();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Of the file, "1.2"; of a top file, "1.0", or "1.3" with aliases, whatever its leaf files are;
-  /// "libbat" for the paper's library.
+  /// "1.0"; "libbat" for the paper's library.
   [[nodiscard]] std::string format_version() const;
   [[nodiscard]] std::uint64_t particle_count() const noexcept;
   [[nodiscard]] ScalarType position_type() const noexcept;
@@ -135,7 +134,8 @@ public:
   /// counted exactly. Of what a sample of n finds none, there may be 3 in n. Reads the trees and
   /// treelets of the leaf files, and otherwise a few MiB whatever their size. Of more than 64 leaf
   /// files that the query touches, 64 spread evenly over them stand for the others, of which
-  /// `least` takes nothing and `most` everything. The same on every rank. Throws as select().
+  /// `least` takes nothing and `most` everything. The same on every rank. Leaf files of which every particle of the
+  /// step is counted are opened only with QueryOptions::on_damage. Throws as select().
   [[nodiscard]] CountEstimate estimate_count(
     const Query& query, const QueryOptions& options = {}) const;
   /// The values of an integer attribute with one component, ascending, if there are few: if from

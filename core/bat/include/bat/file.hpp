@@ -101,7 +101,7 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] std::uint64_t file_bytes() const noexcept;
-  [[nodiscard]] std::string format_version() const; ///< "1.2"
+  [[nodiscard]] std::string format_version() const; ///< "1.0"
   [[nodiscard]] std::uint64_t particle_count() const noexcept;
   [[nodiscard]] ScalarType position_type() const noexcept;
   /// Box of the particles whose coordinates are all finite; empty if there are none.
