@@ -134,8 +134,9 @@ public:
   /// counted exactly. Of what a sample of n finds none, there may be 3 in n. Reads the trees and
   /// treelets of the leaf files, and otherwise a few MiB whatever their size. Of more than 64 leaf
   /// files that the query touches, 64 spread evenly over them stand for the others, of which
-  /// `least` takes nothing and `most` everything. The same on every rank. Leaf files of which every particle of the
-  /// step is counted are opened only with QueryOptions::on_damage. Throws as select().
+  /// `least` takes nothing and `most` everything. The same on every rank. Leaf files of which every
+  /// particle of the step is counted are opened only with QueryOptions::on_damage. Throws as
+  /// select().
   [[nodiscard]] CountEstimate estimate_count(
     const Query& query, const QueryOptions& options = {}) const;
   /// The values of an integer attribute with one component, ascending, if there are few: if from
