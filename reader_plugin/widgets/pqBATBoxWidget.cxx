@@ -169,6 +169,8 @@ void pqBATBoxWidget::showNumbers()
   for (std::size_t i = 0; i < 6; ++i)
   {
     this->Edits[i]->showNumber(QString::number(this->Box[i], 'g', QLocale::FloatingPointShortest));
+    const bool wrong = this->Box[i - i % 2] > this->Box[i - i % 2 + 1];
+    this->Edits[i]->markWrong(wrong ? tr("The smallest is above the largest") : QString());
   }
 }
 

@@ -34,6 +34,14 @@ void pqBATNumberEdit::showNumber(const QString& number)
 }
 
 //-----------------------------------------------------------------------------
+void pqBATNumberEdit::markWrong(const QString& what)
+{
+  this->setStyleSheet(
+    what.isEmpty() ? QString() : QString("QLineEdit { background: #ffb3b3; color: black; }"));
+  this->setToolTip(what.isEmpty() ? this->text() : what);
+}
+
+//-----------------------------------------------------------------------------
 QSize pqBATNumberEdit::sizeHint() const
 {
   return QSize(

@@ -17,6 +17,8 @@ public:
 
   /// Shows a number without telling that it has changed.
   void showNumber(const QString& text);
+  /// Red, with what is wrong as its tooltip; or as usual, if that is empty.
+  void markWrong(const QString& what);
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

@@ -256,6 +256,15 @@ void pqBATRangeRow::showRange()
   this->Slider->setNegated(this->isNegated());
   this->Not->setVisible(this->isActive()); // of what does not hold, it would say nothing
   this->Slider->setRange(this->Minimum->text(), this->Maximum->text());
+  bool hasMinimum = false;
+  bool hasMaximum = false;
+  const double minimum = this->Minimum->text().toDouble(&hasMinimum);
+  const double maximum = this->Maximum->text().toDouble(&hasMaximum);
+  const bool wrong = this->isActive() && hasMinimum && hasMaximum && minimum > maximum;
+  for (pqBATNumberEdit* edit : { this->Minimum, this->Maximum })
+  {
+    edit->markWrong(wrong ? tr("The minimum is above the maximum") : QString());
+  }
 }
 
 //-----------------------------------------------------------------------------
