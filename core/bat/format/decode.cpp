@@ -569,6 +569,18 @@ bat::Attribute positions_attribute(const io::RandomAccessFile& file, const Schem
   return positions;
 }
 
+// One that is not among `names`, to which it is added. `what` is how messages call it.
+std::string next_name(const io::RandomAccessFile& file, SectionReader& reader, std::uint32_t bytes,
+  std::unordered_set<std::string>& names, const std::string& what)
+{
+  std::string name = reader.next_text(bytes);
+  if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
+  {
+    corrupt(file, what + " occurs twice, has a zero byte, or is not UTF-8");
+  }
+  return name;
+}
+
 void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section, Schema& schema)
 {
   SectionReader reader(file, "ALIASES", read_plain(file, section));
@@ -629,14 +641,8 @@ void read_aliases(const io::RandomAccessFile& file, const SectionRecord& section
   }
   for (std::uint32_t i = 0; i != head.alias_count; ++i)
   {
-    std::string name = reader.next_text(name_bytes[i]);
-    if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
-    {
-      corrupt(file,
-        fmt::format(
-          "ALIASES: the name of alias {} occurs twice, has a zero byte, or is not UTF-8", i));
-    }
-    schema.attributes[stored + i].name = std::move(name);
+    schema.attributes[stored + i].name = next_name(
+      file, reader, name_bytes[i], names, fmt::format("ALIASES: the name of alias {}", i));
   }
   if (reader.left() != 0)
   {
@@ -697,14 +703,8 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   std::unordered_set<std::string> names;
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
-    std::string name = reader.next_text(name_bytes[k]);
-    if (name.find('\0') != std::string::npos || !is_utf8(name) || !names.insert(name).second)
-    {
-      corrupt(file,
-        fmt::format(
-          "SCHEMA: the name of attribute {} occurs twice, has a zero byte, or is not UTF-8", k));
-    }
-    schema.attributes[k].name = std::move(name);
+    schema.attributes[k].name = next_name(
+      file, reader, name_bytes[k], names, fmt::format("SCHEMA: the name of attribute {}", k));
   }
   if (reader.left() != 0)
   {
