@@ -50,12 +50,23 @@ def check_openings(source):
             yield f"{path.relative_to(source)} does not say what it is for"
 
 
+def anchors(path):
+    """The anchors that its headings have where Markdown is shown: lower case, without punctuation, with - for spaces."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def check_links(source):
     for path in files(source, (".md",)):
         for link in LINK.findall(CODE.sub("", path.read_text())):
-            target = link.split("#")[0]
-            if target and ":" not in link and not (path.parent / target).exists():
+            if ":" in link:
+                continue
+            target, _, anchor = link.partition("#")
+            aim = path.parent / target if target else path
+            if not aim.exists():
                 yield f"{path.relative_to(source)} links to {link}, which is not there"
+            elif anchor and aim.suffix == ".md" and anchor not in anchors(aim):
+                yield f"{path.relative_to(source)} links to {link}, where no such heading is"
 
 
 def check_names(source):
