@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(SOURCE, "writer_plugin")]
+sys.path[:0] = [HERE, os.path.join(SOURCE, "writer_plugin", "convert")]
 
 import bat_ranks
 import parallel_ranks
