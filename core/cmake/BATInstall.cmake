@@ -41,7 +41,7 @@ foreach (room IN LISTS rooms)
 endforeach ()
 install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/"
   DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.hpp")
-install(FILES "${PROJECT_SOURCE_DIR}/core/capi/python/bat.py"
+install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py"
   DESTINATION share/parabat/python COMPONENT library)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ParaBATConfig.cmake.in"

@@ -19,7 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-sys.path.insert(0, str(SOURCE / "core" / "capi" / "python"))
+sys.path.insert(0, str(SOURCE / "core" / "python"))
 
 import bat
 import rank_particles

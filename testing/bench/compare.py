@@ -87,7 +87,7 @@ class Worker:
             clean[key] = "1"
         clean["PYTHONDONTWRITEBYTECODE"] = "1"
         if SYSTEMS[name].environment is None:
-            clean["PYTHONPATH"] = os.path.join(SOURCE, "core", "capi", "python")
+            clean["PYTHONPATH"] = os.path.join(SOURCE, "core", "python")
             clean["BAT_LIBRARY"] = os.path.join(options.build, "lib", "libbat_capi.so")
         self.log = os.path.join(options.folder, f"{name}.log")
         with open(self.log, "w", encoding="utf-8") as log:

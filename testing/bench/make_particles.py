@@ -5,7 +5,7 @@ Each particle has a position (float32), id (int64), velocity (3 x float32), temp
 
 Usage: [mpirun -np N] python3 make_particles.py COUNT FILE.bat [--steps S]
 
-Needs numpy and mpi4py, and BAT_LIBRARY and PYTHONPATH as the Python API does (core/capi/python). Takes about
+Needs numpy and mpi4py, and BAT_LIBRARY and PYTHONPATH as the Python API does (core/python). Takes about
 three times the bytes of the particles as memory, over all ranks. With --steps it writes a time series
 FILE_0000.bat, ... in which the disc turns.
 """

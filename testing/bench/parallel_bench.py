@@ -263,7 +263,7 @@ class Bench:
 
     def direct(self, mode, size):
         """core/bat/parallel without ParaView, from arrays to arrays."""
-        reasons = self.run(parallel_ranks.start_direct, folder=os.path.join(SOURCE, "core", "capi", "python"),
+        reasons = self.run(parallel_ranks.start_direct, folder=os.path.join(SOURCE, "core", "python"),
                            library=built("lib/libbat_capi.so"))
         missing = next(filter(None, reasons), None)
         if missing:

@@ -1,7 +1,7 @@
 """Writes the particles that a simulation publishes to Ascent as .bat, from a Python extract.
 
 extract.py is such an extract, and ascent_actions.yaml tells Ascent to run it. PYTHONPATH holds this
-folder and that of bat.py (core/capi/python); BAT_LIBRARY is the path of libbat_capi.so if it is not
+folder and that of bat.py (core/python); BAT_LIBRARY is the path of libbat_capi.so if it is not
 beside it. Needs mpi4py with the MPI of the simulation, and numpy. Fields are handed over as they lie in
 memory; coordinates, which Ascent has one by one, are copied.
 """

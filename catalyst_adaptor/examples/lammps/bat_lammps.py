@@ -12,7 +12,7 @@ and, for the state at this moment, after "run 0":
 
     python  bat_step invoke
 
-PYTHONPATH holds this folder and that of bat.py (core/capi/python); BAT_LIBRARY is the path of
+PYTHONPATH holds this folder and that of bat.py (core/python); BAT_LIBRARY is the path of
 libbat_capi.so if it is not beside it. ParaView opens out/melt.bat.series, also while the run goes on.
 
 The arrays of LAMMPS are handed over as they are; nothing is copied but what moves to another rank.

@@ -30,7 +30,7 @@ main()
   ensure_packages "${CORE_PACKAGES[@]}" "${PARAVIEW_PACKAGES[@]}" lammps python3-lammps
   configure_release
   build "$BUILD_DIR" bat_capi BATReader
-  export PYTHONPATH=$HERE:$SOURCE_DIR/core/capi/python BAT_LIBRARY=$BUILD_DIR/lib/libbat_capi.so
+  export PYTHONPATH=$HERE:$SOURCE_DIR/core/python BAT_LIBRARY=$BUILD_DIR/lib/libbat_capi.so
   export BAT_OUT=$OUT
   simulate "${1:-2}"
   say "Comparison with LAMMPS's own dumps"

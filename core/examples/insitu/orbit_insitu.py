@@ -2,7 +2,7 @@
 
     mpirun -n 4 python3 orbit_insitu.py out/orbit_{timestep:04d}.bat
 
-bat.py (core/capi/python) must be in PYTHONPATH.
+bat.py (core/python) must be in PYTHONPATH.
 """
 
 import sys

@@ -10,7 +10,7 @@ ids of 64 bits included. Numbers stay as they are stored, and the metadata has w
 SI units; --si does it, in double precision. Positions are those of the record `position` plus
 `positionOffset`: as they are stored where the offsets are constants of 0, else in double precision.
 
-Needs h5py, numpy, mpi4py, and bat.py (core/capi/python) in PYTHONPATH.
+Needs h5py, numpy, mpi4py, and bat.py (core/python) in PYTHONPATH.
 """
 
 import argparse

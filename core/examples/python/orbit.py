@@ -4,7 +4,7 @@
     mpirun -n 2 python3 orbit.py restart orbit.bat    reads it, 10 more steps, compares with a run of 20
     python3 orbit.py serial orbit.bat                 both in one process, without MPI
 
-bat.py (core/capi/python) must be in PYTHONPATH.
+bat.py (core/python) must be in PYTHONPATH.
 """
 
 import sys
