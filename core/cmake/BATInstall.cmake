@@ -43,6 +43,8 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/"
   DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.hpp")
 install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py"
   DESTINATION share/parabat/python COMPONENT library)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/python/parabat"
+  DESTINATION share/parabat/python COMPONENT library PATTERN __pycache__ EXCLUDE)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ParaBATConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/ParaBATConfig.cmake" INSTALL_DESTINATION ${package_dir})

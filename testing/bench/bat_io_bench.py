@@ -4,7 +4,7 @@
 
 Every library is a shared one with the functions of bat_io.h, for example build/lib/libbat_capi.so. Each writes the
 same particles in processes of its own, because the paper's library binds threads to processors. What was
-written is read back with BAT_LIBRARY (see bat.py), which reads both formats, and must have the particles' checksum.
+written is read back with BAT_LIBRARY (see parabat), which reads both formats, and must have the particles' checksum.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 sys.path.insert(0, str(SOURCE / "core" / "python"))
 
-import bat
+import parabat
 import rank_particles
 
 
@@ -54,7 +54,7 @@ def run(options, library, ranks, how):
 
 
 def checksum_of(path):
-    with bat.Dataset(path) as dataset:
+    with parabat.Dataset(path) as dataset:
         particles = dataset.read()
         columns = dict(particles, positions=particles.positions)
         return f"{rank_particles.checksum(columns):016x}", dataset.leaf_files, dataset.file_bytes

@@ -132,17 +132,17 @@ class Bat(System):
     indexes = ()
 
     def prepare(self):
-        import bat
+        import parabat
 
-        self.bat = bat
+        self.parabat = parabat
         self.attributes = {name: values for name, values in self.columns.items() if name != "pos"}
 
     def write_file(self, path):
-        self.bat.write(None, path, self.columns["pos"], self.attributes, threads=1, flush=False,
-                       sorted_indexes=self.indexes)
+        self.parabat.write(path, self.columns["pos"], self.attributes, threads=1, flush=False,
+                           sorted_indexes=self.indexes)
 
     def _read(self, path, names, **question):
-        with self.bat.Dataset(path) as dataset:
+        with self.parabat.Dataset(path) as dataset:
             particles = dataset.read(names, threads=1, **question)
         return {**particles, "pos": particles.positions}
 

@@ -3,7 +3,7 @@
     mpirun -np 2 python3 testing/bench/insitu_cpu.py [--particles 2000000] [--steps 6] [--out DIR]
 
 PYTHONPATH and BAT_LIBRARY as in core/capi/README.md. Each rank writes its particles, 68 bytes each (xyz float32,
-six doubles, an int64 id), in turn by fwrite and fsync into a file of its own and by bat.Series, new files in every
+six doubles, an int64 id), in turn by fwrite and fsync into a file of its own and by parabat.Series, new files in every
 step. Prints a line of JSON: seconds of processor time, user and system, per step and rank (medians over steps, the
 first left out, then over ranks), their ratio, wall time, and the sum of the ids that the last step holds.
 """
@@ -17,7 +17,7 @@ import statistics
 import tempfile
 import time
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -47,7 +47,7 @@ def main():
     positions = (random.random((n, 3)) + [comm.rank, 0, 0]).astype(np.float32)
     attributes = {f"v{k}": random.standard_normal(n) for k in range(6)}
     attributes["id"] = np.arange(n) + comm.rank * n
-    series = bat.Series(comm, os.path.join(folder, "step_{timestep:04d}.bat"))
+    series = parabat.Series(os.path.join(folder, "step_{timestep:04d}.bat"), comm)
     raw, own = [], []
     for step in range(options.steps):
         for costs, write in (
@@ -58,7 +58,7 @@ def main():
             before = seconds()
             write()
             costs.append(seconds() - before)
-    with bat.Dataset(os.path.join(folder, f"step_{options.steps - 1:04d}.bat")) as dataset:
+    with parabat.Dataset(os.path.join(folder, f"step_{options.steps - 1:04d}.bat")) as dataset:
         ids = int(dataset.read(["id"])["id"].sum()) if comm.rank == 0 else 0
 
     def median(costs):

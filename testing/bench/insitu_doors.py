@@ -2,7 +2,7 @@
 
     mpirun -np 2 python3 insitu_doors.py --cells 50 --steps 10 --every 10 --doors bat,text,binary,vtp --out DIR
 
-Prints one line of JSON. Atoms: 4 cells^3. Doors: bat (bat.Series), unflushed (the same without waiting for the disk), text (dump custom, %.17g), short (dump
+Prints one line of JSON. Atoms: 4 cells^3. Doors: bat (parabat.Series), unflushed (the same without waiting for the disk), text (dump custom, %.17g), short (dump
 custom, LAMMPS's own %g), binary (dump custom .bin), vtp (ParaView's extractor VTP through Catalyst).
 """
 
@@ -72,8 +72,8 @@ class Atoms:
 
 class BatDoor:
     def __init__(self, _lmp, out, **options):
-        import bat
-        self.series = bat.Series(COMM, str(out / "melt_{timestep:06d}.bat"), **options)
+        import parabat
+        self.series = parabat.Series(str(out / "melt_{timestep:06d}.bat"), COMM, **options)
 
     def write(self, atoms):
         self.series.write(atoms.step, 0.005 * atoms.step, atoms.position,
@@ -178,8 +178,8 @@ def main():
         summary = {"ranks": COMM.size, "atoms": count, "run_seconds": run_seconds,
                    "steps_mib": steps_mib, "doors": result}
         if "bat" in doors:
-            import bat
-            with bat.Dataset(options.out / "bat" / f"melt_{atoms.step:06d}.bat") as dataset:
+            import parabat
+            with parabat.Dataset(options.out / "bat" / f"melt_{atoms.step:06d}.bat") as dataset:
                 read = dataset.read(["id"])
             summary["checksum"] = f"{checksum(read['id'], read.positions):016x}"
             summary["checksum_of_lammps"] = f"{expected % 2**64:016x}"

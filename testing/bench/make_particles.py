@@ -13,7 +13,7 @@ FILE_0000.bat, ... in which the disc turns.
 import argparse
 import os
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -87,7 +87,7 @@ def main():
     for step in range(max(1, options.steps)):
         path = f"{stem}_{step:04d}.bat" if options.steps else options.file
         positions, columns = share(comm, options.count, 0.1 * step)
-        report = bat.write(comm, path, positions, columns, time=0.1 * step, step=step,
+        report = parabat.write(path, positions, columns, comm=comm, time=0.1 * step, step=step,
                            metadata='{"title":"disc galaxy"}')
         if comm.rank == 0:
             print(f"{path}: {report.particles} particles in {report.leaf_files} leaf files", flush=True)

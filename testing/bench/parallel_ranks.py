@@ -142,20 +142,20 @@ def forget_pages(names):
         os.close(descriptor)
 
 
-# --- core/bat/parallel without ParaView, through bat.py
+# --- core/bat/parallel without ParaView, through parabat
 
 _direct = None
 
 
 def start_direct(folder, library):
-    """Loads bat.py from its folder, and mpi4py; returns why not."""
+    """Loads parabat from its folder, and mpi4py; returns why not."""
     global _direct
     try:
         if library:
             os.environ["BAT_LIBRARY"] = library
         sys.path.append(folder)
         comm = importlib.import_module("mpi4py.MPI").COMM_WORLD
-        _direct = importlib.import_module("bat"), comm
+        _direct = importlib.import_module("parabat"), comm
         if (comm.rank, comm.size) != (bat_ranks.rank(), bat_ranks.ranks()):
             return "mpi4py and VTK use different MPIs"
     except (ImportError, OSError) as error:
@@ -164,19 +164,19 @@ def start_direct(folder, library):
 
 
 def write_direct(path, target_bytes, mode):
-    """bat.write(), collective."""
-    bat, comm = _direct
+    """parabat.write(), collective."""
+    parabat, comm = _direct
     attributes = {name: values for name, values in _mine.items() if name != "positions"}
-    return _timed(lambda: bat.write(comm, path, _mine["positions"], attributes, target_bytes=target_bytes,
-                                    mode=mode.replace("-", "_")))
+    return _timed(lambda: parabat.write(path, _mine["positions"], attributes, comm=comm,
+                                        target_bytes=target_bytes, mode=mode.replace("-", "_")))
 
 
 def read_direct(path):
     """A restart on other ranks: each reads the share of the next."""
-    bat, comm = _direct
+    parabat, comm = _direct
 
     def work():
-        with bat.Dataset(path, comm) as dataset:
+        with parabat.Dataset(path, comm) as dataset:
             particles = dataset.read(part=_next(), parts=bat_ranks.ranks())
         _read.update(particles, positions=particles.positions)
 

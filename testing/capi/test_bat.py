@@ -7,9 +7,10 @@ import os
 import pickle
 import sys
 import types
+import warnings
 
-import bat
 import numpy as np
+import parabat
 
 FOLDER = sys.argv[1]
 COMM = None
@@ -44,9 +45,9 @@ def what_repeats_comes_back_by_every_name():
     size = {}
     for repeats, names in (("store", set(attributes)), ("link", set(attributes)),
                            ("leave_out", {"velocity", "again", "id"})):
-        report = bat.write(COMM, PATH, xyz, attributes, repeats=repeats, target_bytes=20000)
+        report = parabat.write(PATH, xyz, attributes, comm=COMM, repeats=repeats, target_bytes=20000)
         size[repeats] = report.data_bytes
-        with bat.Dataset(PATH, COMM) as d:
+        with parabat.Dataset(PATH, COMM) as d:
             assert set(d.attributes) == names
             everything = d.read()
             assert everything.count == total(n)
@@ -59,9 +60,9 @@ def what_repeats_comes_back_by_every_name():
                 good = (y >= 0.25) & (y <= 0.5) & (speed >= 0.1) & (speed <= 0.9)
                 assert sorted(some["id"]) == sorted(everything["id"][good])
     assert size["store"] - size["link"] == 16 * total(n) and size["link"] == size["leave_out"]
-    report = bat.write(COMM, PATH, xyz, attributes, repeats="link", compare_values=True)
+    report = parabat.write(PATH, xyz, attributes, comm=COMM, repeats="link", compare_values=True)
     assert size["store"] - report.data_bytes == 40 * total(n)
-    fails(lambda: bat.write(COMM, PATH, xyz, attributes, repeats="drop"), bat.BatError, "'leave_out'")
+    fails(lambda: parabat.write(PATH, xyz, attributes, comm=COMM, repeats="drop"), parabat.BatError, "'leave_out'")
 
 
 def every_type_comes_back():
@@ -75,11 +76,11 @@ def every_type_comes_back():
         attributes[name] = random.integers(info.min, info.max, (n, 9), name, endpoint=True)
     attributes["float32"] = random.random((n, 2), dtype=np.float32)
     attributes["float64"] = random.random((2 * n, 3))[::2]  # not contiguous
-    report = bat.write(COMM, PATH, positions, attributes, time=1.5, step=-3,
+    report = parabat.write(PATH, positions, attributes, comm=COMM, time=1.5, step=-3,
                        metadata='{"a":1}', target_bytes=400000, threads=1, sorted_indexes=["id"])
     assert report.particles == total(n) and report.seconds_total > 0
     assert '"particles":' in report.json()
-    with bat.Dataset(PATH, COMM) as d:
+    with parabat.Dataset(PATH, COMM) as d:
         assert len(d) == total(n) and d.time == 1.5 and d.step == -3 and '"a"' in d.metadata
         assert d.position_dtype == np.float32 and d.file_bytes == report.file_bytes
         assert d.leaf_files == report.leaf_files
@@ -113,7 +114,7 @@ def every_type_comes_back():
 
 
 def columns_are_there_without_a_copy():
-    with bat.Dataset(PATH, COMM, map=True) as d, bat.Dataset(PATH, COMM) as copied:
+    with parabat.Dataset(PATH, COMM, map=True) as d, parabat.Dataset(PATH, COMM) as copied:
         everything = d.read()
         particles = copied.read()
         for name, values in particles.items():
@@ -130,14 +131,14 @@ def columns_are_there_without_a_copy():
         assert 0.25 <= len(coarse) / len(whole) < 0.26
         assert coarse.ctypes.data == whole.ctypes.data and not coarse.flags.writeable
         assert len(d.map_positions(quality=0.0)) == 0
-        fails(lambda: d.map_attribute("nothing"), bat.BatError, "'nothing'")
-        fails(lambda: d.map_attribute("id", leaf=99), bat.BatError, "99")
-        fails(lambda: d.map_attribute("id", leaf=-1), bat.BatError, "-1")
-        fails(lambda: d.map_attribute("id", leaf=2**64), bat.BatError, str(2**64))
+        fails(lambda: d.map_attribute("nothing"), parabat.BatError, "'nothing'")
+        fails(lambda: d.map_attribute("id", leaf=99), parabat.BatError, "99")
+        fails(lambda: d.map_attribute("id", leaf=-1), parabat.BatError, "-1")
+        fails(lambda: d.map_attribute("id", leaf=2**64), parabat.BatError, str(2**64))
         fails(lambda: d.map_attribute("id\0x"), ValueError, "zero character")
-        fails(lambda: d.map_positions(quality=2.0), bat.BatError, "quality")
+        fails(lambda: d.map_positions(quality=2.0), parabat.BatError, "quality")
         fails(lambda: setattr(whole.flags, "writeable", True), ValueError, "WRITEABLE")
-        fails(lambda: copied.map_positions(), bat.BatError, "map")
+        fails(lambda: copied.map_positions(), parabat.BatError, "map")
         expected = whole.copy()
         base = d.map_attribute("id")
     np.testing.assert_array_equal(base, expected)  # though the dataset is closed
@@ -145,44 +146,44 @@ def columns_are_there_without_a_copy():
     with open("/proc/self/maps", encoding="utf-8") as maps:
         assert os.path.basename(PATH) not in maps.read()
     # As always, the path is that of rank 0.
-    with bat.Dataset(PATH if RANK == 0 else PATH + ".none", COMM, map=True) as d:
+    with parabat.Dataset(PATH if RANK == 0 else PATH + ".none", COMM, map=True) as d:
         assert len(d) == len(everything["id"])
-    fails(lambda: bat.Dataset(PATH + ".none", COMM, map=True), bat.BatError, ".none")
+    fails(lambda: parabat.Dataset(PATH + ".none", COMM, map=True), parabat.BatError, ".none")
 
 
 def errors_come_on_all_ranks():
     xyz = np.zeros((2, 3))
-    refused = fails(lambda: bat.Dataset("/nowhere/a.bat", COMM), bat.BatError, "/nowhere/a.bat")
+    refused = fails(lambda: parabat.Dataset("/nowhere/a.bat", COMM), parabat.BatError, "/nowhere/a.bat")
     assert refused.status == 1 and isinstance(refused, FileNotFoundError)
-    fails(lambda: bat.write(COMM, "/nowhere/a.bat", xyz), bat.BatError, "/nowhere")
-    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(1 if LAST else 2)}), Exception, "'a'")
-    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2, complex if LAST else float)}),
+    fails(lambda: parabat.write("/nowhere/a.bat", xyz, comm=COMM), parabat.BatError, "/nowhere")
+    fails(lambda: parabat.write(PATH, xyz, {"a": np.zeros(1 if LAST else 2)}, comm=COMM), Exception, "'a'")
+    fails(lambda: parabat.write(PATH, xyz, {"a": np.zeros(2, complex if LAST else float)}, comm=COMM),
           Exception, "complex")
-    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2)}, sorted_indexes=["b"]), bat.BatError, "'b'")
-    fails(lambda: bat.write(COMM, PATH, xyz, {"a": np.zeros(2)}, sorted_indexes="a"), TypeError, "lists")
-    with bat.Dataset(PATH, COMM) as d:
-        fails(lambda: d.read(["nothing"]), bat.BatError, "nothing")
-        fails(lambda: d.read(box=[np.nan if LAST else 0] * 6), bat.BatError, "NaN")
-        fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), bat.BatError, "nothing")
-        fails(lambda: d.read(values={"nothing": [1]} if LAST else None), bat.BatError, "nothing")
-        fails(lambda: d.read(values={"id": [1, np.nan] if LAST else [1]}), bat.BatError, "NaN")
+    fails(lambda: parabat.write(PATH, xyz, {"a": np.zeros(2)}, comm=COMM, sorted_indexes=["b"]), parabat.BatError, "'b'")
+    fails(lambda: parabat.write(PATH, xyz, {"a": np.zeros(2)}, comm=COMM, sorted_indexes="a"), TypeError, "lists")
+    with parabat.Dataset(PATH, COMM) as d:
+        fails(lambda: d.read(["nothing"]), parabat.BatError, "nothing")
+        fails(lambda: d.read(box=[np.nan if LAST else 0] * 6), parabat.BatError, "NaN")
+        fails(lambda: d.read(ranges=[("nothing", 0, 1)] if LAST else None), parabat.BatError, "nothing")
+        fails(lambda: d.read(values={"nothing": [1]} if LAST else None), parabat.BatError, "nothing")
+        fails(lambda: d.read(values={"id": [1, np.nan] if LAST else [1]}), parabat.BatError, "NaN")
         fails(lambda: d.read(values={"id": [-1, 2**63 + 1]}), ValueError, "rounded")
         fails(lambda: d.read(values={"id": [0.5, 2**53 + 1]}), ValueError, "rounded")
-        fails(lambda: d.read(quality=2), bat.BatError, "quality")
+        fails(lambda: d.read(quality=2), parabat.BatError, "quality")
 
 
 def numbers_and_texts_are_looked_at_as_they_are_passed():
     xyz = np.zeros((2, 3))
     small = PATH + ".small"
-    bat.write(COMM, small, xyz, {"a": np.arange(2)})
+    parabat.write(small, xyz, {"a": np.arange(2)}, comm=COMM)
     with open(small, "rb") as file:
         before = file.read()
 
     def refused(word, base=ValueError, path=small, positions=xyz, attributes=None, **options):
         """On the last rank; the others pass what is right."""
-        error = fails(lambda: bat.write(COMM, path if LAST else small, positions if LAST else xyz,
-                                        attributes if LAST else None, **(options if LAST else {})),
-                      bat.BatError, word)
+        error = fails(lambda: parabat.write(path if LAST else small, positions if LAST else xyz,
+                                        attributes if LAST else None, comm=COMM, **(options if LAST else {})),
+                      parabat.BatError, word)
         assert error.status == 9 and (not LAST or isinstance(error, base)), error
 
     refused(f"step: {2**63};", step=2**63)
@@ -204,13 +205,13 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("time: '1' (str)", TypeError, time="1")
     refused("a box is six numbers", local_bounds=[0, 1])
     if not LAST or COMM is None:
-        fails(lambda: bat.write(None, f"{small}\0.x", xyz), ValueError, "zero character")
-    fails(lambda: bat.Dataset(f"{small}\0.x" if LAST else small, COMM), bat.BatError, "zero character")
-    fails(lambda: bat.Dataset(3.5 if LAST else small, COMM), bat.BatError, "path: 3.5 (float)")
+        fails(lambda: parabat.write(f"{small}\0.x", xyz), ValueError, "zero character")
+    fails(lambda: parabat.Dataset(f"{small}\0.x" if LAST else small, COMM), parabat.BatError, "zero character")
+    fails(lambda: parabat.Dataset(3.5 if LAST else small, COMM), parabat.BatError, "path: 3.5 (float)")
     with open(small, "rb") as file:
         assert file.read() == before
     if COMM is not None:
-        with bat.Dataset(small if RANK == 0 else None, COMM) as d:  # whose path counts
+        with parabat.Dataset(small if RANK == 0 else None, COMM) as d:  # whose path counts
             assert len(d) == 2 * RANKS
 
     # Arrays come back as they were, or are refused.
@@ -229,9 +230,9 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("attributes: [1, 2] (list)", TypeError, attributes=[1, 2])
     whole = np.ma.masked_array([1, 2], [False, False])
     window = np.lib.stride_tricks.sliding_window_view(np.arange(4.0), 3)
-    bat.write(COMM, small, window, {"a": whole, "same": np.broadcast_to(np.float32(7), 2),
-                                    "back": np.arange(4)[::-2], "k": np.arange(2)[:, None]})
-    with bat.Dataset(small, COMM) as d:
+    parabat.write(small, window, {"a": whole, "same": np.broadcast_to(np.float32(7), 2),
+                                    "back": np.arange(4)[::-2], "k": np.arange(2)[:, None]}, comm=COMM)
+    with parabat.Dataset(small, COMM) as d:
         read = d.read()
         np.testing.assert_array_equal(np.sort(read["a"]), np.repeat([1, 2], RANKS))
         np.testing.assert_array_equal(read["same"], np.full(2 * RANKS, np.float32(7)))
@@ -242,9 +243,9 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
         assert f"same float32[{2 * RANKS}]" in repr(read)
     assert "closed" in repr(d)
 
-    with bat.Dataset(small, COMM) as d:
+    with parabat.Dataset(small, COMM) as d:
         def not_read(word, base=ValueError, **question):
-            error = fails(lambda: d.read(**(question if LAST else {})), bat.BatError, word)
+            error = fails(lambda: d.read(**(question if LAST else {})), parabat.BatError, word)
             assert error.status == 9 and (not LAST or isinstance(error, base)), error
 
         not_read(f"part {2**32} of 1;", part=2**32)
@@ -279,7 +280,7 @@ def ranges_are_those_of_real_numbers():
     large = np.array([0, 1, 5, 2**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1] + [7] * 18, np.uint64)
     real = np.concatenate([[np.inf, -np.inf, np.nan, 2.0**70, -2.0**70, 1e308, 0.1, -0.0],
                            np.linspace(-3, 3, 18)])
-    bat.write(COMM, PATH + ".ranges", np.zeros((26, 3)), {"id": ids, "large": large, "real": real})
+    parabat.write(PATH + ".ranges", np.zeros((26, 3)), {"id": ids, "large": large, "real": real}, comm=COMM)
     ends = [None, -np.inf, -10**400, -2**70, -2**63 - 1, -2**63, -2.0**63, -2**53 - 1, -5, -0.5, 0,
             decimal.Decimal("0.1"), fractions.Fraction(1, 10), 0.1, 3, np.float32(3.5), np.int8(4), 2**53,
             2.0**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**64 + 8, 2**70 - 1, 2**70, 2**70 + 1,
@@ -295,7 +296,7 @@ def ranges_are_those_of_real_numbers():
         return end.item() if isinstance(end, np.generic) else (
             fractions.Fraction(end) if isinstance(end, decimal.Decimal) else end)
 
-    with bat.Dataset(PATH + ".ranges", COMM) as d:
+    with parabat.Dataset(PATH + ".ranges", COMM) as d:
         assert d.attributes["id"].range == (-2**63, 2**63 - 1)
         assert d.attributes["large"].range == (0, 2**64 - 1)
         assert d.attributes["real"].range == (-np.inf, np.inf)
@@ -323,8 +324,8 @@ def shapes_and_lists_with_ranges_are_those_of_a_scan():
     ids = random.permutation(n) + 2**60
     heat = random.standard_normal(n)
     heat[::50] = np.nan
-    bat.write(COMM, PATH + ".shapes", xyz, {"id": ids + RANK * n, "heat": heat, "v": xyz})
-    with bat.Dataset(PATH + ".shapes", COMM) as d:
+    parabat.write(PATH + ".shapes", xyz, {"id": ids + RANK * n, "heat": heat, "v": xyz}, comm=COMM)
+    with parabat.Dataset(PATH + ".shapes", COMM) as d:
         def found(**question):
             return np.sort(d.read(["id"], **question)["id"])
 
@@ -334,17 +335,17 @@ def shapes_and_lists_with_ranges_are_those_of_a_scan():
 
         d0 = xyz - xyz[7]
         near = (d0[:, 0] * d0[:, 0] + d0[:, 1] * d0[:, 1]) + d0[:, 2] * d0[:, 2] <= 0.3 * 0.3
-        expect(near, shapes=[bat.Sphere(xyz[7], 0.3)])
-        expect(~near, shapes=[bat.Sphere(tuple(xyz[7]), 0.3, outside=True)])
+        expect(near, shapes=[parabat.Sphere(xyz[7], 0.3)])
+        expect(~near, shapes=[parabat.Sphere(tuple(xyz[7]), 0.3, outside=True)])
         along = (xyz[:, 0] * 1.0 + xyz[:, 1] * -2.0) + xyz[:, 2] * 0.5
         slab = (along >= -0.5) & (along <= 0.25)
-        expect(slab & near, shapes=[bat.Slab((1, -2, 0.5), -0.5, 0.25), bat.Sphere(xyz[7], 0.3)])
+        expect(slab & near, shapes=[parabat.Slab((1, -2, 0.5), -0.5, 0.25), parabat.Sphere(xyz[7], 0.3)])
         axes = np.array([[0.6, 0.8, 0], [-0.8, 0.6, 0], [0, 0, 1]])
         inside = np.ones(n, bool)
         for axis, half in zip(axes, (0.4, 0.1, np.inf)):
             at = (axis[0] * d0[:, 0] + axis[1] * d0[:, 1]) + axis[2] * d0[:, 2]
             inside &= np.abs(at) <= half
-        expect(inside, shapes=[bat.OrientedBox(xyz[7], axes, (0.4, 0.1, 10))])
+        expect(inside, shapes=[parabat.OrientedBox(xyz[7], axes, (0.4, 0.1, 10))])
 
         wanted = np.isin(ids, [2**60 + 3, 2**60 + 7]) | ((ids >= 2**60 + 5) & (ids <= 2**60 + 90))
         if COMM is None:
@@ -358,9 +359,9 @@ def shapes_and_lists_with_ranges_are_those_of_a_scan():
         def refused(word, **question):
             fails(lambda: d.read([], **question), ValueError, word)
 
-        refused("the radius of the sphere is -1", shapes=[bat.Sphere((0, 0, 0), -1)])
-        refused("center of a sphere: 2 numbers; 3 are needed", shapes=[bat.Sphere((0, 0), 1)])
-        refused("the normal of the slab is 0, 0, 0", shapes=[bat.Slab((0, 0, 0), 0, 1)])
+        refused("the radius of the sphere is -1", shapes=[parabat.Sphere((0, 0, 0), -1)])
+        refused("center of a sphere: 2 numbers; 3 are needed", shapes=[parabat.Sphere((0, 0), 1)])
+        refused("the normal of the slab is 0, 0, 0", shapes=[parabat.Slab((0, 0, 0), 0, 1)])
         refused("ends before it begins", values={"id": [(4, 3)]})
         refused("a range is a pair", values={"id": [(4, 3, 2)]})
         fails(lambda: d.read([], shapes=[3]), TypeError, "Sphere, Slab and OrientedBox")
@@ -392,8 +393,8 @@ def dataframes_and_structured_arrays_are_columns():
     except ImportError:
         pass
     for attributes in tables:
-        bat.write(COMM, PATH + ".table", np.zeros((n, 3)), attributes)
-        with bat.Dataset(PATH + ".table", COMM) as d:
+        parabat.write(PATH + ".table", np.zeros((n, 3)), attributes, comm=COMM)
+        with parabat.Dataset(PATH + ".table", COMM) as d:
             read = d.read()
             order = read["id"] - 2**60
             np.testing.assert_array_equal(read["mass"], table["mass"][order])
@@ -401,14 +402,14 @@ def dataframes_and_structured_arrays_are_columns():
             if "v" in read:
                 np.testing.assert_array_equal(read["v"], table["v"][order])
     twice = Frame(("id", table["id"]), ("id", table["mass"]))
-    fails(lambda: bat.write(COMM, PATH + ".table", np.zeros((n, 3)), twice), ValueError, "'id' occurs twice")
+    fails(lambda: parabat.write(PATH + ".table", np.zeros((n, 3)), twice, comm=COMM), ValueError, "'id' occurs twice")
 
 
 def errors_pickle():
-    for error in (fails(lambda: bat.Dataset(PATH + ".none"), FileNotFoundError, ".none"),
-                  fails(lambda: bat.Dataset("/"), bat.BatError, "/"),
-                  fails(lambda: bat.write(None, PATH, None, mode="x"), bat.BatError, "positions"),
-                  fails(lambda: bat.write(None, PATH, np.zeros((1, 3)), threads=-1), ValueError, "-1")):
+    for error in (fails(lambda: parabat.Dataset(PATH + ".none"), FileNotFoundError, ".none"),
+                  fails(lambda: parabat.Dataset("/"), parabat.BatError, "/"),
+                  fails(lambda: parabat.write(PATH, None, mode="x"), parabat.BatError, "positions"),
+                  fails(lambda: parabat.write(PATH, np.zeros((1, 3)), threads=-1), ValueError, "-1")):
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error) and str(again) == str(error) and again.status == error.status
         assert str(copy.copy(error)) == str(error)
@@ -416,11 +417,11 @@ def errors_pickle():
 
 def descriptors_are_given_back():
     """Without `with`, and after errors."""
-    bat.write(None, PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
+    parabat.write(PATH + ".open", np.zeros((1, 3)), {"a": np.zeros(1)})
     before = os.listdir("/proc/self/fd")
     for _ in range(10):
         for mapped in (False, True):
-            d = bat.Dataset(PATH + ".open", map=mapped)
+            d = parabat.Dataset(PATH + ".open", map=mapped)
             fails(lambda d=d: d.read(["b"]), ValueError, "'b'")
             assert len(d.read()) == 1
             column = d.map_attribute("a") if mapped else None
@@ -438,22 +439,22 @@ def another_mpi_is_named():
     comm = type("Intracomm", (), {"__module__": "other_mpi", "py2f": lambda self: 0})()
     sys.modules["other_mpi"] = other
     try:
-        error = fails(lambda: bat.Dataset(PATH, comm), bat.BatError, "MPI")
+        error = fails(lambda: parabat.Dataset(PATH, comm), parabat.BatError, "MPI")
         if "without MPI" not in str(error):
             assert "MPICH Version: 4.0.2, which" in str(error) and "not initialized" in str(error), error
-        fails(lambda: bat.write(comm, PATH, np.zeros((1, 3))), bat.BatError, "MPI")
+        fails(lambda: parabat.write(PATH, np.zeros((1, 3)), comm=comm), parabat.BatError, "MPI")
     finally:
         del sys.modules["other_mpi"]
-    error = fails(lambda: bat.Dataset(PATH, "world"), bat.BatError, "")
+    error = fails(lambda: parabat.Dataset(PATH, "world"), parabat.BatError, "")
     assert "without MPI" in str(error) or isinstance(error, TypeError)
 
 
 def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
-    with bat.Dataset(PATH, COMM) as d:
+    with parabat.Dataset(PATH, COMM) as d:
         where = f"rank {RANKS - 1}: the attributes to read are 'id' here and 'flag', 'id' on rank 0"
-        fails(lambda: d.read(["id"] if LAST else ["id", "flag"]), bat.BatError, where)
-        fails(lambda: d.read([] if LAST else ["id", "flag"]), bat.BatError, "none here")
-        fails(lambda: d.read(["id", "id\0"] if LAST else ["id", "flag"]), bat.BatError, "zero")
+        fails(lambda: d.read(["id"] if LAST else ["id", "flag"]), parabat.BatError, where)
+        fails(lambda: d.read([] if LAST else ["id", "flag"]), parabat.BatError, "none here")
+        fails(lambda: d.read(["id", "id\0"] if LAST else ["id", "flag"]), parabat.BatError, "zero")
         names = ["flag", "id"] if LAST else ["id", "flag"]
         assert list(d.read(names)) == names
         # Nor for one that has no room for what it has found.
@@ -464,7 +465,7 @@ def ranks_that_ask_for_different_attributes_do_not_wait_for_each_other():
         if LAST:
             np.empty = no_room
         try:
-            error = fails(d.read, MemoryError if LAST else bat.BatError, "no room")
+            error = fails(d.read, MemoryError if LAST else parabat.BatError, "no room")
         finally:
             np.empty = empty
         assert LAST or error.status == 10
@@ -475,7 +476,7 @@ def steps_become_series():
     both = np.random.default_rng(RANK).random((n, 8))  # positions and velocities side by side
     ids = np.arange(n) + RANK * 1000
     folder = f"{PATH}.series_test"
-    with bat.Series(COMM, os.path.join(folder, "dust.bat"), target_bytes=40000, flush=False) as series:
+    with parabat.Series(os.path.join(folder, "dust.bat"), COMM, target_bytes=40000, flush=False) as series:
         for step in range(3):
             report = series.write(step, 0.5 * step, both[:, :3], {"v": both[:, 4:7], "id": ids},
                                   ghosts=ids % 10 == 0)
@@ -490,26 +491,26 @@ def steps_become_series():
         series.begin(4, 2.0)
         series.add(both[:, :3], {"id": ids}, species="gas")
         assert series.end().particles == total(n)
-        fails(lambda: series.write(5, np.nan, both[:, :3]), bat.BatError, "nan")
-        fails(lambda: series.write(6, 1.0, both[:, :3], species=3 if LAST else None), bat.BatError,
+        fails(lambda: series.write(5, np.nan, both[:, :3]), parabat.BatError, "nan")
+        fails(lambda: series.write(6, 1.0, both[:, :3], species=3 if LAST else None), parabat.BatError,
               "species: 3 (int)")
-        fails(lambda: series.write(2**63 if LAST else 6, 1.0, both[:, :3]), bat.BatError, f"step: {2**63};")
-        fails(lambda: series.write(6, "1" if LAST else 1.0, both[:, :3]), bat.BatError, "time: '1' (str)")
-        fails(lambda: series.write(6, 1.0, both[:, :3], species="a\0b" if LAST else None), bat.BatError,
+        fails(lambda: series.write(2**63 if LAST else 6, 1.0, both[:, :3]), parabat.BatError, f"step: {2**63};")
+        fails(lambda: series.write(6, "1" if LAST else 1.0, both[:, :3]), parabat.BatError, "time: '1' (str)")
+        fails(lambda: series.write(6, 1.0, both[:, :3], species="a\0b" if LAST else None), parabat.BatError,
               "zero character")
         assert not os.path.exists(os.path.join(folder, "dust_000006.bat"))
-    fails(lambda: bat.Series(COMM, os.path.join(folder, "a\0b" if LAST else "a")), bat.BatError, "zero")
-    fails(lambda: bat.Series(COMM, os.path.join(folder, "a"), every=2**64 + 1 if LAST else 1), bat.BatError,
+    fails(lambda: parabat.Series(os.path.join(folder, "a\0b" if LAST else "a"), COMM), parabat.BatError, "zero")
+    fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=2**64 + 1 if LAST else 1), parabat.BatError,
           f"every: {2**64 + 1};")
-    fails(lambda: bat.Series(COMM, os.path.join(folder, "a"), every=0 if LAST else 1), bat.BatError, "every 0")
-    with bat.Series(COMM, os.path.join(folder, "some"), every=2) as series:
+    fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=0 if LAST else 1), parabat.BatError, "every 0")
+    with parabat.Series(os.path.join(folder, "some"), COMM, every=2) as series:
         assert series.write(0, 0.0, both[:, :3]).particles == total(n)
         assert series.write(1, 1.0, both[:, :2]).particles == 0  # not wanted, and not looked at
         # A step that one rank cannot begin counts on all.
-        fails(lambda: series.write(0.5 if LAST else 2, 2.0, both[:, :3]), bat.BatError, "step: 0.5 (float)")
+        fails(lambda: series.write(0.5 if LAST else 2, 2.0, both[:, :3]), parabat.BatError, "step: 0.5 (float)")
         assert series.write(3, 3.0, both[:, :3]).particles == 0
         assert series.write(4, 4.0, both[:, :3]).particles == total(n)
-    with bat.Dataset(os.path.join(folder, "dust_000002.bat"), COMM) as d:
+    with parabat.Dataset(os.path.join(folder, "dust_000002.bat"), COMM) as d:
         particles = d.read()
         own = {int(i): k for k, i in enumerate(particles["id"])}
         kept = [k for k in range(n) if ids[k] % 10]
@@ -517,11 +518,26 @@ def steps_become_series():
         assert d.time == 1.0 and d.step == 2
         np.testing.assert_array_equal(particles.positions[rows], both[kept, :3])
         np.testing.assert_array_equal(particles["v"][rows], both[kept, 4:7])
-    with bat.Dataset(os.path.join(folder, "dust_gas_000004.bat"), COMM) as d:
+    with parabat.Dataset(os.path.join(folder, "dust_gas_000004.bat"), COMM) as d:
         assert len(d) == total(n)
 
 
+def the_former_name_goes_on_to_work():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        import bat  # pylint: disable=import-outside-toplevel
+    assert [w.category for w in said] == [DeprecationWarning] and "`parabat`" in str(said[0].message)
+    bat.write(COMM, PATH + ".former", np.zeros((2, 3)), {"id": np.arange(2)}, step=7)
+    with bat.Dataset(PATH + ".former", COMM) as d:
+        assert d.step == 7 and d.read().count == 2 * RANKS
+    assert bat.BatError is parabat.BatError
+    if COMM is not None:
+        with bat.Series(COMM, PATH + ".former_series") as series:
+            assert series.write(0, 0.0, np.zeros((2, 3))).particles == 2 * RANKS
+
+
 if __name__ == "__main__":
+    the_former_name_goes_on_to_work()
     what_repeats_comes_back_by_every_name()
     every_type_comes_back()
     columns_are_there_without_a_copy()

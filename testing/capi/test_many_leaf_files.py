@@ -7,7 +7,7 @@ import os
 import resource
 import sys
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -17,14 +17,14 @@ LEAVES, EACH = 300, 50
 def main(path, *only):
     n = LEAVES * EACH
     positions = np.random.default_rng(1).random((n, 3), dtype=np.float32)
-    bat.write(MPI.COMM_WORLD, path, positions, {"id": np.arange(n)}, target_bytes=20 * EACH, flush=False)
+    parabat.write(path, positions, {"id": np.arange(n)}, comm=MPI.COMM_WORLD, target_bytes=20 * EACH, flush=False)
     if only == ("write",):
         return
     leaves = len(os.listdir(path + ".leaves"))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
     assert leaves > 128, leaves
-    with bat.Dataset(path) as dataset:
+    with parabat.Dataset(path) as dataset:
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))
         mine = [open("/dev/null", "rb") for _ in range(32)]  # the program's own opens go on
         assert np.array_equal(np.sort(dataset.read(["id"])["id"]), np.arange(n))

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-import bat
+import parabat
 import numpy as np
 
 PARTICLES, STEPS, EVERY = 30000, 20, 5
@@ -38,7 +38,7 @@ def main():
     assert [f["name"] for f in series] == [f"orbit_{s:04d}.bat" for s in steps], series
     for entry, step in zip(series, steps):
         assert abs(entry["time"] - 0.01 * step) < 1e-12, entry
-        with bat.Dataset(folder / entry["name"]) as dataset:
+        with parabat.Dataset(folder / entry["name"]) as dataset:
             assert dataset.step == step and dataset.time == entry["time"]
             particles = dataset.read()
         order = np.argsort(particles["id"])

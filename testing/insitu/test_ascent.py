@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import sys
 
-import bat
+import parabat
 import bat_ascent
 import numpy as np
 from mpi4py import MPI
@@ -98,7 +98,7 @@ def run(data):
 
 
 def check(step, numbers):
-    with bat.Dataset(FOLDER / f"dust_{step:02d}.bat") as dataset:
+    with parabat.Dataset(FOLDER / f"dust_{step:02d}.bat") as dataset:
         assert dataset.step == step and dataset.time == 0.5 * step
         found = dataset.read()
     expected = [particles(number, step) for number in numbers]

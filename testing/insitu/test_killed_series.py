@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-import bat
+import parabat
 import numpy as np
 
 VALIDATE, COMMAND = sys.argv[1], sys.argv[2:]
@@ -56,7 +56,7 @@ def check(folder, steps):
     assert [f.name for f in files] == [f"dust_{step:04d}.bat" for step in steps], files
     subprocess.run([VALIDATE, *files[-3:]], check=True, stdout=subprocess.DEVNULL)
     for step, file in list(zip(steps, files))[-3:]:
-        with bat.Dataset(file) as dataset:
+        with parabat.Dataset(file) as dataset:
             assert dataset.step == step and dataset.time == 1 + step / 4
             particles = dataset.read()
         assert np.array_equal(np.sort(particles["id"]), np.arange(1000))

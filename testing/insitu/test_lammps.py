@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-import bat
+import parabat
 import compare
 import numpy as np
 
@@ -64,7 +64,7 @@ def check_partitions():
                             capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     for world in (1, 2):
-        with bat.Dataset(FOLDER / f"world{world}_00.bat") as dataset:
+        with parabat.Dataset(FOLDER / f"world{world}_00.bat") as dataset:
             atoms = dataset.read()
         assert np.array_equal(np.sort(atoms["id"]), np.arange(1, 101)), world
         assert np.array_equal(atoms["c_where"], atoms.positions), world
@@ -132,7 +132,7 @@ def check_what_is_not_tallied():
             assert sum(f"bat_lammps: {name} is left out: " in line for line in lines) == 1, lines
         assert len(lines) == len(missing), lines
         for step in (0, 10, 20):
-            with bat.Dataset(out / f"{step:02d}.bat") as dataset:
+            with parabat.Dataset(out / f"{step:02d}.bat") as dataset:
                 atoms = dataset.read()
             assert set(atoms) == there, (step, set(atoms))
             assert atoms.count == 160 and np.all(atoms["type"] == 2), step

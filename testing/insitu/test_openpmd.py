@@ -21,7 +21,7 @@ except ImportError:
     print("skipped: no h5py (Debian: python3-h5py)")
     sys.exit(77)
 
-import bat
+import parabat
 
 PROGRAM, MPIEXEC = sys.argv[1], sys.argv[2:]
 if not MPIEXEC:  # an MPI process cannot start others
@@ -114,7 +114,7 @@ class OpenPMD(unittest.TestCase):
 
     def expect_electrons(self, step):
         e = electrons(step)
-        with bat.Dataset(self.folder / "out" / f"electrons_{step:04d}.bat") as dataset:
+        with parabat.Dataset(self.folder / "out" / f"electrons_{step:04d}.bat") as dataset:
             self.assertEqual(dataset.step, step)
             self.assertEqual(dataset.time, 0.5 * step * 1e-3)
             told = json.loads(dataset.metadata)
@@ -133,7 +133,7 @@ class OpenPMD(unittest.TestCase):
 
     def expect_ions(self, step, unit=0.5):
         i = ions(step)
-        with bat.Dataset(self.folder / "out" / f"ions_{step:04d}.bat") as dataset:
+        with parabat.Dataset(self.folder / "out" / f"ions_{step:04d}.bat") as dataset:
             found = dataset.read()
         self.assertEqual(found.positions.dtype, np.float64)
         rows = np.argsort(found["id"])
@@ -172,7 +172,7 @@ class OpenPMD(unittest.TestCase):
             add_iteration(file, 7)
         self.convert("run.h5", "--si", "--sorted-index", "id")
         self.expect_ions(7, unit=1.0)
-        with bat.Dataset(self.folder / "out" / "electrons_0007.bat") as dataset:
+        with parabat.Dataset(self.folder / "out" / "electrons_0007.bat") as dataset:
             found = dataset.read()
             self.assertEqual(json.loads(dataset.metadata)["units"]["momentum"], "m kg s^-1")
         e = electrons(7)

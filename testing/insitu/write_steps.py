@@ -6,7 +6,7 @@ Usage: write_steps.py FOLDER FIRST LAST [CLOCK]
 
 import sys
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -19,7 +19,7 @@ def main():
     comm = MPI.COMM_WORLD
     ids = np.arange(COUNT)[comm.rank::comm.size]
     positions = np.random.default_rng(1).random((COUNT, 3))[comm.rank::comm.size]
-    with bat.Series(comm, folder + "/dust_{timestep:04d}.bat", target_bytes=10000) as series:
+    with parabat.Series(folder + "/dust_{timestep:04d}.bat", comm, target_bytes=10000) as series:
         for step in range(first, last + 1):
             series.write(step, 1 + (step - clock) / 4, positions + step,
                          {"id": ids, "step": np.full(len(ids), step)})

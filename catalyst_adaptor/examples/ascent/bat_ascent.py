@@ -1,14 +1,14 @@
 """Writes the particles that a simulation publishes to Ascent as .bat, from a Python extract.
 
 extract.py is such an extract, and ascent_actions.yaml tells Ascent to run it. PYTHONPATH holds this
-folder and that of bat.py (core/python); BAT_LIBRARY is the path of libbat_capi.so if it is not
+folder and core/python; BAT_LIBRARY is the path of libbat_capi.so if it is not
 beside it. Needs mpi4py with the MPI of the simulation, and numpy. Fields are handed over as they lie in
 memory; coordinates, which Ascent has one by one, are copied.
 """
 
 import sys
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -19,9 +19,9 @@ def write(data, comm_handle, files, *, fields=None, on_error="warn", **options):
     """Collective. Writes each topology of points as a series of its own.
 
     data: ascent_data(). comm_handle: ascent_mpi_comm_id(). files: pattern of paths with {name}, which is
-    the topology's name, and {timestep:06d}; see bat.Series. fields: names of those that are written, else
+    the topology's name, and {timestep:06d}; see parabat.Series. fields: names of those that are written, else
     all. on_error: "warn" prints what went wrong on rank 0 and goes on; "raise" lets Ascent know. options:
-    those of bat.Series. Returns a bat.Report, or None where no rank has particles or after an error.
+    those of parabat.Series. Returns a parabat.Report, or None where no rank has particles or after an error.
     """
     if on_error not in ("warn", "raise"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'raise'")
@@ -30,7 +30,7 @@ def write(data, comm_handle, files, *, fields=None, on_error="warn", **options):
     comm = MPI.Comm.f2py(comm_handle)
     try:
         if files not in _series:
-            _series[files] = (comm, bat.Series(comm, files, **options))
+            _series[files] = (comm, parabat.Series(files, comm, **options))
         return _write(data, comm, _series[files][1], fields)
     except Exception as error:  # pylint: disable=broad-except
         if on_error == "raise":

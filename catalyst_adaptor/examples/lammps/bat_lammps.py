@@ -12,7 +12,7 @@ and, for the state at this moment, after "run 0":
 
     python  bat_step invoke
 
-PYTHONPATH holds this folder and that of bat.py (core/python); BAT_LIBRARY is the path of
+PYTHONPATH holds this folder and core/python; BAT_LIBRARY is the path of
 libbat_capi.so if it is not beside it. ParaView opens out/melt.bat.series, also while the run goes on.
 
 The arrays of LAMMPS are handed over as they are; nothing is copied but what moves to another rank.
@@ -23,7 +23,7 @@ import re
 import sys
 import tempfile
 
-import bat
+import parabat
 import lammps
 from lammps.constants import (
     LMP_SIZE_COLS,
@@ -46,12 +46,12 @@ def writer(files, attributes="id type v", *, group="all", current="", every=1, o
            **options):
     """A function for fix python/invoke N end_of_step, which writes each `every`-th step that it sees.
 
-    files: pattern of paths with {timestep:08d}, see bat.Series. attributes: names that LAMMPS has for
+    files: pattern of paths with {timestep:08d}, see parabat.Series. attributes: names that LAMMPS has for
     values of atoms: id, type, v, f, image, radius, q, ...; c_ID, f_ID, v_NAME for those of computes,
     fixes and atom-style variables. group: whose atoms are written. current: IDs of computes and fixes
     that have values at the steps that are written, because a fix or dump of the script asks for them
     at these steps. on_error: "warn" prints what went wrong on rank 0 and goes on, without the attribute
-    or the step; "stop" ends LAMMPS. options: those of bat.Series.
+    or the step; "stop" ends LAMMPS. options: those of parabat.Series.
     """
     if on_error not in ("warn", "stop"):
         raise ValueError(f"on_error: '{on_error}'; allowed are 'warn' and 'stop'")
@@ -80,7 +80,7 @@ class Step:
         comm = lmp.get_mpi_comm() or MPI.COMM_WORLD  # each partition of LAMMPS has its own
         try:
             if self.series is None:
-                self.series = bat.Series(comm, self.files, **self.options)
+                self.series = parabat.Series(self.files, comm, **self.options)
             if not lmp.is_running:  # else LAMMPS takes no commands
                 self.known = Known(info_of(lmp, comm))
             self.write_step(lmp, comm)
@@ -90,7 +90,7 @@ class Step:
             self.say(comm, f"step {lmp.extract_global('ntimestep')} is not written: {error}")
 
     def write_step(self, lmp, comm):
-        """Collective. Returns a bat.Report."""
+        """Collective. Returns a parabat.Report."""
         count = lmp.extract_setting("nlocal")
         if not self.series.begin(lmp.extract_global("ntimestep"), time_of(lmp)):
             return self.series.end()

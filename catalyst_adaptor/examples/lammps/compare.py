@@ -7,7 +7,7 @@ import json
 import pathlib
 import sys
 
-import bat
+import parabat
 import numpy as np
 
 
@@ -28,7 +28,7 @@ def compare(folder):
         raise SystemExit(f"{len(series)} files in the series, {len(dumps)} dumps")
     for entry, path in zip(series, dumps):
         step, columns = read_dump(path)
-        with bat.Dataset(folder / entry["name"]) as dataset:
+        with parabat.Dataset(folder / entry["name"]) as dataset:
             if dataset.step != step or dataset.time != entry["time"]:
                 raise SystemExit(f"{entry}: step {dataset.step}, time {dataset.time}; {path}: {step}")
             atoms = dataset.read()

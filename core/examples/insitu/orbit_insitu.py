@@ -2,12 +2,12 @@
 
     mpirun -n 4 python3 orbit_insitu.py out/orbit_{timestep:04d}.bat
 
-bat.py (core/python) must be in PYTHONPATH.
+parabat (core/python) must be in PYTHONPATH.
 """
 
 import sys
 
-import bat
+import parabat
 import numpy as np
 from mpi4py import MPI
 
@@ -23,7 +23,7 @@ def main():
     positions = np.column_stack([1 + ids % 997 / 997, ids % 31 / 310, np.zeros(len(ids))])
     velocities = np.column_stack([np.zeros(len(ids)), 0.5 + 0.1 * (ids % 7), np.full(len(ids), 0.01)])
 
-    with bat.Series(comm, sys.argv[1], every=EVERY) as series:
+    with parabat.Series(sys.argv[1], comm, every=EVERY) as series:
         for step in range(STEPS + 1):
             report = series.write(step, 0.01 * step, positions, {"velocity": velocities, "id": ids},
                                   ghosts=ghosts)

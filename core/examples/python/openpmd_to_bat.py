@@ -10,7 +10,7 @@ ids of 64 bits included. Numbers stay as they are stored, and the metadata has w
 SI units; --si does it, in double precision. Positions are those of the record `position` plus
 `positionOffset`: as they are stored where the offsets are constants of 0, else in double precision.
 
-Needs h5py, numpy, mpi4py, and bat.py (core/python) in PYTHONPATH.
+Needs h5py, numpy, mpi4py, and parabat (core/python) in PYTHONPATH.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import re
 import sys
 import time
 
-import bat
+import parabat
 import h5py
 import numpy as np
 from mpi4py import MPI
@@ -197,7 +197,7 @@ def convert(series, step, si):
     try:
         with h5py.File(step.file, "r") as file:
             add_species(series, file[f"data/{step.key}/{check_file(file)}"], si)
-    except (Refused, bat.BatError) as error:
+    except (Refused, parabat.BatError) as error:
         series.fail(error)
     except Exception as error:  # pylint: disable=broad-except
         series.fail(Refused(f"{step.file}: iteration {step.number}: {error!r}"))
@@ -264,9 +264,9 @@ def written(files):
     files = root + ("" if "timestep" in root or "ts" in root else "*") + (extension or ".bat")
     for path in glob.glob(re.sub(r"\{(name|channel|time|timestep)[^}]*\}|%\d*ts", "*", glob.escape(files))):
         try:
-            with bat.Dataset(path) as dataset:
+            with parabat.Dataset(path) as dataset:
                 done.add((dataset.step, json.loads(dataset.metadata)["openPMD"]["species"]))
-        except (bat.BatError, ValueError, KeyError, TypeError):
+        except (parabat.BatError, ValueError, KeyError, TypeError):
             continue  # damaged, or somebody else's
     return done
 
@@ -308,7 +308,7 @@ def arguments():
 def run(given):
     done = written(given.files) if COMM.rank == 0 else set()
     last = time.monotonic()
-    with bat.Series(COMM, given.files, flush=not given.no_flush,
+    with parabat.Series(given.files, COMM, flush=not given.no_flush,
                     sorted_indexes=given.sorted_index) as series:
         while True:
             steps = pending(given.source, given.follow > 0, done)
@@ -329,7 +329,7 @@ def main():
         run(given)
         if given.follow and COMM.rank == 0:
             look(given.source, False)  # what could not be read until now is an error
-    except (Refused, bat.BatError) as error:
+    except (Refused, parabat.BatError) as error:
         if COMM.rank == 0:
             print(f"openpmd_to_bat: {error}", file=sys.stderr, flush=True)
         return 1

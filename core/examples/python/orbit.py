@@ -4,12 +4,12 @@
     mpirun -n 2 python3 orbit.py restart orbit.bat    reads it, 10 more steps, compares with a run of 20
     python3 orbit.py serial orbit.bat                 both in one process, without MPI
 
-bat.py (core/python) must be in PYTHONPATH.
+parabat (core/python) must be in PYTHONPATH.
 """
 
 import sys
 
-import bat
+import parabat
 import numpy as np
 
 PARTICLES, STEPS = 30000, 10
@@ -34,14 +34,14 @@ def advance(positions, velocities, steps):
 def write(comm, path, rank, ranks):
     ids = np.arange(PARTICLES * rank // ranks, PARTICLES * (rank + 1) // ranks)
     positions, velocities = advance(*start(ids), STEPS)
-    report = bat.write(comm, path, positions, {"velocity": velocities, "id": ids}, step=STEPS,
+    report = parabat.write(path, positions, {"velocity": velocities, "id": ids}, comm=comm, step=STEPS,
                        time=0.01 * STEPS, target_bytes=400000)
     if rank == 0:
         print(report.json())
 
 
 def restart(comm, path, rank, ranks):
-    with bat.Dataset(path, comm) as dataset:
+    with parabat.Dataset(path, comm) as dataset:
         step = dataset.step
         particles = dataset.read(part=rank, parts=ranks)
     positions, velocities = advance(particles.positions, particles["velocity"], STEPS)

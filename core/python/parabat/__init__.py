@@ -1,0 +1,29 @@
+"""Large particle data, written and read with numpy.
+
+    import parabat
+
+    parabat.write("step.bat", positions, {"id": ids, "velocity": v}, time=0.5)
+    with parabat.open("step.bat") as dataset:
+        particles = dataset.read(["id"], quality=0.01, box=[0, 0, 0, 1, 1, 1])
+        particles.positions, particles["id"]
+
+On many ranks, write(), open() and read() take part in it with `comm=MPI.COMM_WORLD` of mpi4py, and
+are collective then; without, mpi4py is not needed. Series writes the steps of a running simulation.
+
+Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError
+too where it says so in its name. A collective call fails on all ranks if it fails on one.
+
+The library, libbat_capi.so, is loaded when it is first needed: the one that the environment
+variable BAT_LIBRARY names, else the one beside the package, in lib/ or build/lib/ of a folder above
+it, or that of the system's loader.
+"""
+
+from .dataset import Attribute, Dataset, Particles, open  # pylint: disable=redefined-builtin
+from .errors import BatError, BatNotFoundError, BatTypeError, BatValueError
+from .regions import OrientedBox, Slab, Sphere
+from .series import Series
+from .writing import Report, write
+
+__all__ = [
+    "Attribute", "BatError", "BatNotFoundError", "BatTypeError", "BatValueError", "Dataset",
+    "OrientedBox", "Particles", "Report", "Series", "Slab", "Sphere", "open", "write"]

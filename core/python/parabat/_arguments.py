@@ -1,0 +1,164 @@
+"""Arguments as the library takes them; what it would cut, round or not look at is refused."""
+
+import ctypes
+import numbers
+import operator
+import os
+
+import numpy as np
+
+from ._library import TYPES
+from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
+
+
+def as_integer(value, what):
+    """A whole number as C takes it, which ctypes would cut to what fits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        refuse_type(what, value, "whole numbers")
+    if not -2**63 <= number < 2**63:
+        refuse(f"{what}: {shown(number)}; allowed are whole numbers of 64 bits")
+    return ctypes.c_int64(number)
+
+
+def as_real(value, what):
+    if isinstance(value, (str, bytes)):
+        refuse_type(what, value, "numbers")
+    try:
+        return ctypes.c_double(float(value))
+    except (TypeError, ValueError):
+        refuse_type(what, value, "numbers")
+    except OverflowError:
+        refuse(f"{what}: {shown(value)}; allowed are numbers up to 1.8e308")
+
+
+def as_text(value, what):
+    if not isinstance(value, str):
+        refuse_type(what, value, "texts")
+    if "\0" in value:
+        refuse(f"{what}: {shown(value)} has a zero character; allowed are texts without")
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        refuse(f"{what}: {shown(value)} is no Unicode: {error.reason}")
+
+
+def as_path(value):
+    """None, which only rank 0 may not have, stays."""
+    if value is None:
+        return None
+    try:
+        path = os.fsencode(value)
+    except TypeError:
+        refuse_type("path", value, "texts and os.PathLike")
+    except UnicodeEncodeError as error:
+        refuse(f"path: {shown(value)} is no name of a file: {error.reason}")
+    if b"\0" in path:
+        refuse(f"path: {shown(value)} has a zero character, which no name of a file has")
+    return path
+
+
+def as_list(items, what, allowed):
+    if isinstance(items, (str, bytes)) or not hasattr(items, "__iter__"):
+        refuse_type(what, items, allowed)
+    return list(items)
+
+
+def as_names(names, what):
+    """UTF-8 of each name, once."""
+    return list(dict.fromkeys(as_text(name, what) for name in as_list(names, what, "lists of names")))
+
+
+def as_box(box, what):
+    try:
+        values = np.asarray(box, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.size != 6:
+        refuse(f"{what}: {shown(box)}; a box is six numbers: lower x, y, z, upper x, y, z")
+    return values
+
+
+def as_plain(values, what):
+    """Native, of one of the ten types. Copied only where it must be."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        refuse(f"{what}: is no array: {error}")
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype == np.bool_:
+        array = array.view(np.uint8)
+    if array.dtype.name not in TYPES:
+        # E.g. of a column of pandas that can have gaps.
+        given = getattr(values, "dtype", array.dtype)
+        raise BatTypeError(INVALID_ARGUMENT, f"{what}: type {given}; .astype() gives it one of "
+                           f"those that are allowed: {', '.join(TYPES)}")
+    for part in values if isinstance(values, (list, tuple)) else [values]:
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
+                    "their particles out of all arrays (.compressed() leaves them out of one)")
+    return array
+
+
+def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to 9"):
+    """Plain, and of shape (n, components) with packed rows that do not overlap."""
+    array = as_plain(values, what)
+    if array.ndim not in (1, 2) or (array.ndim == 2 and not 1 <= array.shape[1] <= 9):
+        refuse(f"{what}: shape {array.shape}; allowed: {allowed}")
+    if count is not None and len(array) != count:
+        refuse(f"{what}: {len(array)} values for {count} particles")
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    row = array.shape[1] * array.itemsize
+    if (array.shape[1] > 1 and array.strides[1] != array.itemsize) or (
+            len(array) > 1 and array.strides[0] < row):
+        array = np.ascontiguousarray(array)
+    return array
+
+
+def columns_of(attributes):
+    """Pairs of name and values of a dict, DataFrame, structured array, or what is like one."""
+    names = getattr(getattr(attributes, "dtype", None), "names", None)
+    if attributes is None:
+        return []
+    if names is not None:
+        return [(name, attributes[name]) for name in names]
+    if hasattr(attributes, "keys") and hasattr(attributes, "items"):
+        return list(attributes.items())
+    return refuse_type("attributes", attributes,
+                        "a dict or DataFrame of names and values, a structured array")
+
+
+def as_numbers(given, name):
+    """Packed, of one of the ten types; a list of which numpy would round an integer is refused."""
+    what = f"values of '{name}'"
+    if isinstance(given, np.ndarray):
+        return np.ascontiguousarray(as_plain(given, what).reshape(-1))
+    given = as_list(given, what, "lists and arrays of numbers")
+    for number in given:
+        if isinstance(number, numbers.Integral) and not -2**63 <= number < 2**64:
+            refuse(f"{what}: {shown(number)}; allowed are whole numbers of 64 bits")
+    array = as_plain(given, what).reshape(-1)
+    for number, kept in zip(given, array.tolist()) if array.dtype == np.float64 else ():
+        if isinstance(number, numbers.Integral) and int(number) != kept:
+            refuse(f"{what}: {number} among numbers of other types would be rounded; pass an "
+                    "array of int64 or uint64")
+    return array
+
+
+def as_reals(numbers_given, count, what):
+    array = np.ascontiguousarray(as_plain(numbers_given, what), dtype=np.float64).reshape(-1)
+    if array.size != count:
+        refuse(f"{what}: {array.size} numbers; {count} are needed")
+    return array
+
+
+def passed(array):
+    """Type, components, address and stride, as the library takes an array."""
+    return (ctypes.c_int(TYPES[array.dtype.name]), ctypes.c_int64(array.shape[1]),
+            ctypes.c_void_p(array.ctypes.data), _stride(array))
+
+
+def _stride(array):
+    return ctypes.c_size_t(array.strides[0] if len(array) > 1 else 0)

@@ -1,0 +1,151 @@
+"""Finds libbat_capi.so, calls it, and frees what it gives."""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import sys
+import weakref
+
+import numpy as np
+
+from .errors import (
+    INVALID_ARGUMENT, OUT_OF_MEMORY, BatError, from_status, refuse, refuse_type)
+
+TYPES = {"int8": 1, "uint8": 2, "int16": 3, "uint16": 4, "int32": 5, "uint32": 6, "int64": 7,
+         "uint64": 8, "float32": 9, "float64": 10}
+DTYPES = {number: np.dtype(name) for name, number in TYPES.items()}
+WHOLE = -1  # instead of a component
+
+
+NAME = "libbat_capi.so"
+_loaded = None
+
+
+def _candidates():
+    """Paths of libraries, in the order in which they are tried."""
+    here = pathlib.Path(os.path.abspath(__file__))
+    folders = [here.parent]
+    # Of a build tree, in which the package is a link; of an installation; of the source tree.
+    for start in dict.fromkeys((here, here.resolve())):
+        folders += [parent / lib for parent in start.parents for lib in ("lib", "build/lib")]
+    for folder in folders:
+        if (folder / NAME).exists():
+            yield str(folder / NAME)
+    yield NAME
+    yield NAME + ".1"
+
+
+def library():
+    """The library, which is loaded when it is first needed."""
+    global _loaded  # pylint: disable=global-statement
+    if _loaded is not None:
+        return _loaded
+    named = os.environ.get("BAT_LIBRARY")
+    tried = []
+    for candidate in [named] if named else _candidates():
+        try:
+            lib = ctypes.CDLL(candidate)
+            break
+        except OSError as error:
+            tried.append(str(error))
+    else:
+        raise ImportError(f"{NAME} cannot be loaded; set BAT_LIBRARY to its path. Tried: "
+                          + "; ".join(tried))
+    lib.bat_last_error.restype = ctypes.c_char_p
+    lib.bat_version.restype = ctypes.c_char_p
+    _loaded = lib
+    return lib
+
+
+def check(status):
+    if status:
+        raise from_status(status, library().bat_last_error().decode(errors="replace"))
+
+
+def handle_of(comm):
+    """Integer handle, which means the same to every version of mpi4py with the library's MPI."""
+    lib = library()
+    if not hasattr(lib, "bat_mpi_write_f"):
+        refuse("this libbat_capi.so was built without MPI; pass None as communicator")
+    if not hasattr(comm, "py2f"):
+        refuse_type("comm", comm, "communicators of mpi4py")
+    mpi_name, runs = ctypes.c_char_p(), ctypes.c_int()
+    check(lib.bat_mpi_library(ctypes.byref(mpi_name), ctypes.byref(runs)))
+    for kind in type(comm).__mro__ if not runs.value else ():
+        mpi = sys.modules.get(kind.__module__)
+        if hasattr(mpi, "Is_initialized") and mpi.Is_initialized() and not mpi.Is_finalized():
+            first = mpi.Get_library_version().split(",")[0].split("\n")[0]
+            refuse(f"the communicator is one of {' '.join(first.split())}, which mpi4py uses; "
+                   f"libbat_capi.so was built with {mpi_name.value.decode()}, which is not "
+                   "initialized. Build it, or mpi4py, with the MPI of the other")
+    return ctypes.c_int(comm.py2f())
+
+
+def call(comm, name, *arguments):
+    """The collective function for a communicator, else the one for this process alone."""
+    if comm is None:
+        check(getattr(library(), "bat_" + name)(*arguments))
+    else:
+        check(getattr(library(), f"bat_mpi_{name}_f")(handle_of(comm), *arguments))
+
+
+def told(error):
+    """Status and text for other ranks."""
+    known = isinstance(error, BatError)
+    status = OUT_OF_MEMORY if isinstance(error, MemoryError) else INVALID_ARGUMENT
+    text = str(error) if known else f"{type(error).__name__}: {error}"
+    return error.status if known else status, text.replace("\0", "\\0").encode(errors="replace")
+
+
+def together(comm, failure):
+    """Raises on all ranks if one failed: its own error there, that of the lowest elsewhere."""
+    status = 0
+    if comm is not None:
+        if failure is not None:
+            status = library().bat_fail(*told(failure))
+        status = library().bat_mpi_agree_f(handle_of(comm), status)
+    if failure is not None:
+        raise failure
+    check(status)
+
+
+@contextlib.contextmanager
+def agreed(comm):
+    """Collective. What a rank does by itself, at the end of which all go on, or none."""
+    failure = None
+    try:
+        yield
+    except Exception as error:  # pylint: disable=broad-except
+        failure = error
+    together(comm, failure)
+
+
+def _release(free, pointer):
+    free(pointer)
+    pointer.value = None
+
+
+class Owned:
+    """A handle that is freed once: by close(), or when nobody has it any more."""
+
+    def __init__(self, free):
+        self.pointer = ctypes.c_void_p()
+        self._finalizer = weakref.finalize(self, _release, free, self.pointer)
+        self._finalizer.atexit = False  # where arrays may still lie in it
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def close(self):
+        self._finalizer()
+
+
+def make(what, *arguments):
+    lib = library()
+    owned = Owned(getattr(lib, f"bat_{what}_free"))
+    check(getattr(lib, f"bat_{what}_create")(*arguments, ctypes.byref(owned.pointer)))
+    return owned

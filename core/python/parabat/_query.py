@@ -1,0 +1,138 @@
+"""Keyword arguments of a query as the library's handle."""
+
+import ctypes
+import decimal
+import fractions
+import numbers
+
+import numpy as np
+
+from ._arguments import as_box, as_integer, as_list, as_numbers, as_real, as_text
+from ._library import TYPES, WHOLE, check, library
+from .errors import refuse, refuse_type, shown
+from .regions import OrientedBox, Slab, Sphere
+
+
+def exact_number(value, what):
+    """Of one of the kinds that Python compares with each other without rounding."""
+    one = isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1
+    number = value.item() if one else value
+    if isinstance(number, decimal.Decimal):
+        return fractions.Fraction(number) if number.is_finite() else float(number)
+    if not isinstance(number, numbers.Real):
+        refuse_type(what, value, "numbers and None")
+    return int(number) if isinstance(number, numbers.Integral) else number
+
+
+def inner_end(number, is_lower):
+    """Of a range: what the library knows as a number, with the same values on its inner side."""
+    if isinstance(number, int) and -2**63 <= number < 2**64:
+        return number
+    try:
+        end = float(number)
+    except OverflowError:
+        end = np.inf if number > 0 else -np.inf
+    # Inwards: there are no values between the number and the double beside it.
+    if is_lower and end < number:
+        end = np.nextafter(end, np.inf)
+    if not is_lower and end > number:
+        end = np.nextafter(end, -np.inf)
+    return float(end)
+
+
+def typed(end):
+    """Type and number of an end, as the library takes them."""
+    if isinstance(end, float):
+        return ctypes.c_int(TYPES["float64"]), ctypes.byref(ctypes.c_double(end))
+    if end < 2**63:
+        return ctypes.c_int(TYPES["int64"]), ctypes.byref(ctypes.c_int64(end))
+    return ctypes.c_int(TYPES["uint64"]), ctypes.byref(ctypes.c_uint64(end))
+
+
+def target_of(what, name, component=None):
+    """Name and component, as the library takes them."""
+    text = as_text(name, what)
+    if component is None:
+        return text, ctypes.c_int64(WHOLE)
+    number = as_integer(component, f"{what}: component of '{name}'")
+    if number.value < 0:
+        refuse(f"{what}: component {number.value} of '{name}'; they are numbered from 0")
+    return text, number
+
+_RANGES = "lists of (name, lower, upper) and (name, component, lower, upper)"
+
+
+def _add_range(query, given):
+    if not isinstance(given, (tuple, list)) or len(given) not in (3, 4):
+        refuse_type("ranges", given, _RANGES)
+    *target, lower, upper = given
+    name, component = target_of("ranges", *target)
+    what = f"range of '{target[0]}'"
+    low = -np.inf if lower is None else exact_number(lower, what)
+    high = np.inf if upper is None else exact_number(upper, what)
+    if low > high:
+        refuse(f"{what}: its minimum {shown(lower)} is above its maximum {shown(upper)}")
+    ends = inner_end(low, True), inner_end(high, False)
+    if ends[0] > ends[1]:  # numbers between which there is none of 64 bits
+        check(library().bat_query_add_values(query.pointer, name, component,
+                                           ctypes.c_int(TYPES["int64"]), None, ctypes.c_uint64(0)))
+    else:
+        check(library().bat_query_add_range_mixed(
+            query.pointer, name, component, *typed(ends[0]), *typed(ends[1])))
+
+
+def _pairs(given, name):
+    """Ends of ranges in a list of numbers and pairs, and the numbers."""
+    what = f"values of '{name}'"
+    if not isinstance(given, (list, tuple)) or not any(isinstance(one, tuple) for one in given):
+        return [], given
+    ends, single = [], []
+    for one in given:
+        if not isinstance(one, tuple):
+            single.append(one)
+            continue
+        if len(one) != 2:
+            refuse(f"{what}: {one}; a range is a pair (lower, upper)")
+        lower, upper = exact_number(one[0], what), exact_number(one[1], what)
+        if lower > upper:
+            refuse(f"{what}: the range {one} ends before it begins")
+        ends += [lower, upper]
+    return ends, single
+
+
+def add_values(query, values, what, negated):
+    if values is not None and not hasattr(values, "items"):
+        refuse_type(what, values, "a dict of names and numbers")
+    for key, given in () if values is None else values.items():
+        if not isinstance(key, str) and (not isinstance(key, tuple) or len(key) != 2):
+            refuse_type(what, key, "names and (name, component)")
+        target = (key,) if isinstance(key, str) else key
+        name, component = target_of(what, *target)
+        ends, single = _pairs(given, target[0])
+        array = as_numbers(ends + list(single) if ends else single, target[0])
+        if not array.size:
+            array = array.astype(np.int64)
+        size = array.dtype.itemsize
+        check(library().bat_query_add_set(
+            query.pointer, name, component, ctypes.c_int(TYPES[array.dtype.name]),
+            ctypes.c_void_p(array.ctypes.data + len(ends) * size),
+            ctypes.c_uint64(array.size - len(ends)), ctypes.c_void_p(array.ctypes.data),
+            ctypes.c_uint64(len(ends) // 2), ctypes.c_int(negated)))
+
+
+def fill(query, quality, after_quality, box, half_open, ranges, shapes, part, parts, threads):
+    lib = library()
+    check(lib.bat_query_set_quality(
+        query.pointer, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
+    if box is not None:
+        ends = as_box(box, "box")
+        call = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
+        check(call(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
+    for given in () if ranges is None else as_list(ranges, "ranges", _RANGES):
+        _add_range(query, given)
+    for shape in () if shapes is None else as_list(shapes, "shapes", "lists of shapes"):
+        if not isinstance(shape, (Sphere, Slab, OrientedBox)):
+            refuse_type("shapes", shape, "Sphere, Slab and OrientedBox")
+        shape._add(query)  # pylint: disable=protected-access
+    check(lib.bat_query_set_part(query.pointer, as_integer(part, "part"), as_integer(parts, "parts")))
+    check(lib.bat_query_set_threads(query.pointer, as_integer(threads, "threads")))

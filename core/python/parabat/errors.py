@@ -1,0 +1,49 @@
+"""What the library, or this package, refuses: exceptions of one family."""
+
+INVALID_ARGUMENT = 9
+OUT_OF_MEMORY = 10
+
+
+class BatError(Exception):
+    """What the library, or this package, refused; `status` is a number of bat_status in bat/bat.h."""
+
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status = status
+
+    def __reduce__(self):
+        return type(self), (self.status, str(self))
+
+
+class BatValueError(BatError, ValueError):
+    """An argument, option or array that cannot be honoured."""
+
+
+class BatTypeError(BatError, TypeError):
+    """An argument of a type that cannot be honoured."""
+
+
+class BatNotFoundError(BatError, FileNotFoundError):
+    """The file does not exist."""
+
+
+def from_status(status, text):
+    kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError}.get(status, BatError)
+    return kind(status, text)
+
+
+def refuse(text):
+    raise BatValueError(INVALID_ARGUMENT, text)
+
+
+def refuse_type(what, value, allowed):
+    raise BatTypeError(INVALID_ARGUMENT,
+                       f"{what}: {shown(value)} ({type(value).__name__}); allowed: {allowed}")
+
+
+def shown(value):
+    try:
+        text = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        text = f"a number of {value.bit_length()} bits"
+    return text if len(text) <= 100 else text[:100] + "..."

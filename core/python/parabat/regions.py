@@ -1,0 +1,44 @@
+"""Regions of space that queries take: spheres, slabs, boxes in any direction."""
+
+import collections
+import ctypes
+
+from ._arguments import as_real, as_reals
+from ._library import check, library
+
+
+class Sphere(collections.namedtuple("Sphere", "center radius outside", defaults=(False,))):
+    """What is within `radius` of `center`, (3,); or, if `outside`, what is not."""
+
+    def _add(self, query):
+        center = as_reals(self.center, 3, "center of a sphere")
+        check(library().bat_query_add_sphere(
+            query.pointer, ctypes.c_void_p(center.ctypes.data),
+            as_real(self.radius, "radius of a sphere"), ctypes.c_int(bool(self.outside))))
+
+
+class Slab(collections.namedtuple("Slab", "normal lower upper outside", defaults=(False,))):
+    """What lies between two planes: lower <= normal . position <= upper; or, if `outside`, what does
+    not. normal: (3,), of any length but 0. The ends may be infinite."""
+
+    def _add(self, query):
+        normal = as_reals(self.normal, 3, "normal of a slab")
+        check(library().bat_query_add_slab(
+            query.pointer, ctypes.c_void_p(normal.ctypes.data),
+            as_real(self.lower, "lower end of a slab"), as_real(self.upper, "upper end of a slab"),
+            ctypes.c_int(bool(self.outside))))
+
+
+class OrientedBox(collections.namedtuple(
+        "OrientedBox", "center axes half_extents outside", defaults=(False,))):
+    """A box around `center`, (3,), whose sides are 2 half_extents, (3,), long and point along the
+    rows of axes, (3, 3), usually of length 1 and at right angles; or, if `outside`, what is not in
+    it."""
+
+    def _add(self, query):
+        center = as_reals(self.center, 3, "center of an oriented box")
+        axes = as_reals(self.axes, 9, "axes of an oriented box")
+        half_extents = as_reals(self.half_extents, 3, "half extents of an oriented box")
+        check(library().bat_query_add_oriented_box(
+            query.pointer, ctypes.c_void_p(center.ctypes.data), ctypes.c_void_p(axes.ctypes.data),
+            ctypes.c_void_p(half_extents.ctypes.data), ctypes.c_int(bool(self.outside))))

@@ -1,0 +1,133 @@
+"""Steps of a running simulation, each of which becomes a file."""
+
+import ctypes
+import json
+
+import numpy as np
+
+from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
+from ._library import Owned, agreed, check, handle_of, library, make, told
+from .errors import BatError, refuse
+from .writing import Report, describe, set_options
+
+
+class Series:
+    """Steps of a running simulation, each of which becomes a file: bat/bat_insitu.h.
+
+        series = parabat.Series("out/dust_{timestep:06d}.bat", MPI.COMM_WORLD)
+        series.write(step, time, positions, {"id": ids, "velocity": v})
+
+    or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
+    is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
+    write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
+    threads, flush, sorted_indexes, repeats, compare_values: as write(). A step whose number is not greater than
+    those in the list, as after a restart, replaces what was written from that number on; rank 0
+    says so on stderr.
+    """
+
+    def __init__(self, files, comm, *, every=1, target_bytes=0, mode="adaptive", threads=0,
+                 flush=True, sorted_indexes=(), repeats="store", compare_values=False):
+        lib = library()
+        self._comm = comm  # lives as long
+        self._owned = Owned(lib.bat_insitu_close)
+        self._arrays = []  # live until the end of the step
+        self._failure = None
+        self._wanted = True
+        with make("options") as options:
+            with agreed(comm):
+                set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                             compare_values)
+                name = as_path(files)
+            check(lib.bat_insitu_open_f(handle_of(comm), name, options.pointer,
+                                         ctypes.byref(self._owned.pointer)))
+        with agreed(comm):
+            check(lib.bat_insitu_set_every(self._owned.pointer, as_integer(every, "every")))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def close(self):
+        """Not collective."""
+        self._owned.close()
+
+    def begin(self, step, time):
+        """True if this step is written; what is added to another one is not looked at."""
+        wanted = ctypes.c_int()
+        self._arrays, self._failure = [], None
+        number, seconds, failure = ctypes.c_int64(), ctypes.c_double(), None
+        try:
+            number, seconds = as_integer(step, "step"), as_real(time, "time")
+        except BatError as error:
+            failure = error
+        # A step that this rank cannot begin counts nevertheless, as it does on the others.
+        check(library().bat_insitu_begin_step(
+            self._owned.pointer, number, seconds, ctypes.byref(wanted)))
+        self._wanted = bool(wanted.value)
+        if failure is not None:
+            self.fail(failure)
+            raise failure
+        return self._wanted
+
+    def add(self, positions, attributes=None, *, species=None, ghosts=None, metadata=""):
+        """Adds particles of this rank: arrays as for write(), to stay unchanged until end().
+
+        species: name of the series that they belong to. ghosts: (n,), integers or bool; particles
+        whose value is not 0 are left out. What is refused here makes end() fail on all ranks.
+        """
+        lib = library()
+        if not self._wanted:
+            return
+        try:
+            name = None if species is None else as_text(species, "species")
+            with Owned(lib.bat_particles_free) as particles:
+                arrays = describe(particles, positions, attributes, metadata)
+                if ghosts is None:
+                    check(lib.bat_insitu_add(self._owned.pointer, name, particles.pointer))
+                else:
+                    marks = as_array(ghosts, "ghosts", len(arrays[0]), "(n,)")
+                    if marks.shape[1] != 1 and len(marks):
+                        refuse(f"ghosts: shape {np.shape(ghosts)}; allowed: (n,)")
+                    arrays.append(marks)
+                    type_, _, address, stride = passed(marks)
+                    check(lib.bat_insitu_add_without_ghosts(
+                        self._owned.pointer, name, particles.pointer, type_, address, stride))
+                self._arrays += arrays
+        except Exception as error:
+            self.fail(error)
+            raise
+
+    def fail(self, error):
+        """Makes end() raise on all ranks: for what kept a rank from adding its particles."""
+        self._failure = self._failure or error
+        library().bat_insitu_fail(self._owned.pointer, *told(error))
+
+    def end(self):
+        """Collective. Writes the step; returns a Report, zero for a step that is not wanted."""
+        report = Report()
+        failure, self._failure = self._failure, None
+        status = library().bat_insitu_end_step(self._owned.pointer, ctypes.byref(report))
+        self._arrays = []
+        if status and failure is not None:
+            raise failure
+        check(status)
+        return report
+
+    def write(self, step, time, positions, attributes=None, *, species=None, ghosts=None,
+              metadata=""):
+        """Collective. A whole step: begin(), add() and end()."""
+        try:
+            if self.begin(step, time):
+                self.add(positions, attributes, species=species, ghosts=ghosts, metadata=metadata)
+        except Exception:  # pylint: disable=broad-except
+            pass  # end() raises it, on all ranks
+        return self.end()
+
+    @property
+    def written(self):
+        """What the last step that was written has become: a list of dicts, one per file."""
+        text = ctypes.c_char_p()
+        check(library().bat_insitu_written(self._owned.pointer, ctypes.byref(text)))
+        return json.loads(text.value)

@@ -1,0 +1,110 @@
+"""Writes arrays as a dataset."""
+
+import ctypes
+
+import numpy as np
+
+from ._arguments import (
+    as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
+from ._library import Owned, agreed, call, check, library, make
+from .errors import refuse, shown
+
+MODES = {"adaptive": 0, "rank_border": 1, "aug": 2}
+REPEATS = {"store": 0, "link": 1, "leave_out": 2}
+
+
+class Report(ctypes.Structure):
+    """What a write did: bat_report in bat/bat.h."""
+
+    _fields_ = (
+        [(name, ctypes.c_uint64) for name in (
+            "particles", "leaf_files", "target_bytes", "file_bytes", "data_bytes",
+            "largest_leaf_bytes", "moved_bytes", "skipped")]
+        + [("ranks", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+        + [("seconds_" + name, ctypes.c_double) for name in (
+            "check", "plan", "exchange", "build", "write", "commit", "total")])
+
+    def json(self):
+        """One line of JSON."""
+        text = ctypes.create_string_buffer(1024)
+        check(library().bat_report_json(ctypes.byref(self), text, ctypes.c_size_t(len(text))))
+        return text.value.decode()
+
+    def __repr__(self):
+        return f"<parabat.Report {self.json()}>"
+
+
+def describe(particles, positions, attributes, metadata):
+    """Fills a handle of particles, to be freed by the caller. Returns the arrays that it borrows."""
+    lib = library()
+    xyz = as_array(positions, "positions", allowed="(n, 3)")
+    if xyz.shape[1] != 3 and len(xyz):
+        refuse(f"positions: shape {np.shape(positions)}; allowed: (n, 3)")
+    check(lib.bat_particles_create(ctypes.c_uint64(len(xyz)), ctypes.byref(particles.pointer)))
+    type_, _, address, stride = passed(xyz)
+    check(lib.bat_particles_set_positions(particles.pointer, type_, address, stride))
+    arrays = {}
+    for name, values in columns_of(attributes):
+        text = as_text(name, "name of an attribute")
+        if name in arrays:
+            refuse(f"attribute '{name}' occurs twice")
+        arrays[name] = as_array(values, f"attribute '{name}'", len(xyz))
+        check(lib.bat_particles_set_attribute(particles.pointer, text, *passed(arrays[name])))
+    check(lib.bat_particles_set_metadata(particles.pointer, as_text(metadata, "metadata")))
+    return [xyz, *arrays.values()]
+
+
+def set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                 compare_values, local_bounds=None):
+    lib = library()
+    check(lib.bat_options_set_target_bytes(options.pointer, as_integer(target_bytes, "target_bytes")))
+    if not isinstance(mode, str) or mode not in MODES:
+        refuse(f"mode: {shown(mode)}; allowed: {', '.join(map(repr, MODES))}")
+    check(lib.bat_options_set_mode(options.pointer, MODES[mode]))
+    check(lib.bat_options_set_threads(options.pointer, as_integer(threads, "threads")))
+    check(lib.bat_options_set_flush(options.pointer, ctypes.c_int(bool(flush))))
+    for name in as_names(sorted_indexes, "sorted_indexes"):
+        check(lib.bat_options_add_sorted_index(options.pointer, name))
+    if not isinstance(repeats, str) or repeats not in REPEATS:
+        refuse(f"repeats: {shown(repeats)}; allowed: {', '.join(map(repr, REPEATS))}")
+    check(lib.bat_options_set_repeats(
+        options.pointer, REPEATS[repeats], ctypes.c_int(bool(compare_values))))
+    if local_bounds is not None:
+        box = as_box(local_bounds, "local_bounds")
+        check(lib.bat_options_set_local_bounds(
+            options.pointer, ctypes.c_void_p(box.ctypes.data)))
+
+
+def write(path, positions, attributes=None, *, comm=None, time=None, step=None, metadata="",
+          target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(),
+          repeats="store", compare_values=False, local_bounds=None):
+    """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
+
+    positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
+    -> (n,) or (n, k), with at most 9 components k; the index of a DataFrame is not written. n may
+    be 0 on some ranks. Every value comes back as it was: arrays of other shapes or types, and
+    arrays with masked values, are refused. step: a whole number of 64 bits. metadata: text of a
+    JSON object. target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush,
+    sorted_indexes (names, e.g. ["id"]), repeats ("store", "link", "leave_out": what becomes of
+    attributes that repeat positions or each other), compare_values, local_bounds (6 numbers): as
+    bat_options in bat/bat.h.
+    Returns a Report.
+
+    Collective if `comm` is given; what this function itself refuses fails on all ranks too.
+    """
+    lib = library()
+    report = Report()
+    arrays = []  # live until the write is over
+    with make("options") as options, Owned(lib.bat_particles_free) as particles:
+        with agreed(comm):
+            name = as_path(path)
+            arrays = describe(particles, positions, attributes, metadata)
+            if time is not None:
+                check(lib.bat_particles_set_time(particles.pointer, as_real(time, "time")))
+            if step is not None:
+                check(lib.bat_particles_set_step(particles.pointer, as_integer(step, "step")))
+            set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
+                         compare_values, local_bounds)
+        call(comm, "write", name, particles.pointer, options.pointer, ctypes.byref(report))
+    del arrays
+    return report
