@@ -532,7 +532,7 @@ def the_former_name_goes_on_to_work():
         assert d.step == 7 and d.read().count == 2 * RANKS
     assert bat.BatError is parabat.BatError
     if COMM is not None:
-        with bat.Series(COMM, PATH + ".former_series") as series:
+        with bat.Series(COMM, f"{PATH}.former/series.bat") as series:
             assert series.write(0, 0.0, np.zeros((2, 3))).particles == 2 * RANKS
 
 
