@@ -1,5 +1,6 @@
 // Open datasets, queries, selections.
 
+#include "bat/validate.hpp"
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
 
@@ -12,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -113,6 +115,64 @@ int exact_range(const bat_dataset* dataset, std::int64_t index, std::int64_t com
       *maximum = exact<Integer>(key.maximum, attribute.name);
       *minimum = lower;
     });
+}
+
+// A box as the C API gives it.
+void give_box(const std::optional<bat::Box>& box, double* out)
+{
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const bat::Box bounds = box.value_or(bat::Box{ { inf, inf, inf }, { -inf, -inf, -inf } });
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    out[axis] = bounds.lower[axis];
+    out[axis + 3] = bounds.upper[axis];
+  }
+}
+
+// A query without anything that was refused; NULL asks for everything.
+const bat::Query& asked(const bat_query* query)
+{
+  static const bat::Query everything;
+  if (query && !(query->refused_part + query->refused_condition).empty())
+  {
+    refuse(query->refused_part.empty() ? query->refused_condition : query->refused_part);
+  }
+  return query ? query->query : everything;
+}
+
+bat::QueryOptions options_of(const bat_query* query)
+{
+  return query ? query->options : bat::QueryOptions{};
+}
+
+// read(portion, first) reads a portion of the selection, whose first particle is number `first` of
+// it. All in one go if nobody wants to know how far it is.
+template <class Read>
+void in_portions(const bat_selection& selection, double from, double to, const Read& read)
+{
+  constexpr std::uint64_t kPortion = 1u << 20;
+  const Progress& progress = selection.progress;
+  if (!progress.function)
+  {
+    read(selection.selection, 0);
+    return;
+  }
+  const auto tell = [&](double share)
+  {
+    if (progress.function(progress.data, from + (to - from) * share) != 0)
+    {
+      throw Error(ErrorCode::Cancelled,
+        fmt::format("{}: the read was cancelled", selection.dataset->dataset.name()));
+    }
+  };
+  std::uint64_t done = 0;
+  for (const bat::DatasetSelection& portion : bat::split(selection.selection, kPortion))
+  {
+    tell(static_cast<double>(done) / static_cast<double>(selection.selection.count));
+    read(portion, done);
+    done += portion.count;
+  }
+  tell(1);
 }
 
 void open(const char* path, const bat::OpenOptions& options, bat_dataset** out)
@@ -313,16 +373,13 @@ void set_box(bat_query& query, const bat::Box& box, bool half_open)
 
 bat_selection* select(const bat_dataset* dataset, const bat_query* query, int default_threads)
 {
-  if (query && !(query->refused_part + query->refused_condition).empty())
-  {
-    refuse(query->refused_part.empty() ? query->refused_condition : query->refused_part);
-  }
+  const bat::Query& question = asked(query);
   auto selection = std::make_unique<bat_selection>();
   selection->dataset = &need(dataset, "dataset");
   selection->options.threads =
     query && query->options.threads > 0 ? query->options.threads : default_threads;
-  selection->selection =
-    dataset->dataset.select(query ? query->query : bat::Query{}, selection->options);
+  selection->progress = query ? query->progress : Progress{};
+  selection->selection = dataset->dataset.select(question, selection->options);
   return selection.release();
 }
 
@@ -331,11 +388,19 @@ void read_positions(
 {
   const std::size_t tuple = 3 * size_of(opened(dataset).position_type());
   void* const values = room(dataset, selection, out, bytes, tuple, "positions");
-  opened(dataset).read_positions(selection->selection, values, selection->options);
+  in_portions(*selection, 0, 1,
+    [&](const bat::DatasetSelection& portion, std::uint64_t first)
+    {
+      opened(dataset).read_positions(
+        portion, static_cast<std::byte*>(values) + first * tuple, selection->options);
+    });
 }
 
-void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
-  void* out, std::size_t bytes)
+namespace
+{
+// What is told of progress goes from `from` to `to`.
+void read_values(const bat_dataset* dataset, const char* name, const bat_selection* selection,
+  void* out, std::size_t bytes, double from, double to)
 {
   const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
   const bat::Attribute& attribute = opened(dataset).attributes()[index];
@@ -343,7 +408,19 @@ void read_attribute(const bat_dataset* dataset, const char* name, const bat_sele
     size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
   void* const values =
     room(dataset, selection, out, bytes, tuple, fmt::format("values of '{}'", attribute.name));
-  opened(dataset).read_attribute(index, selection->selection, values, selection->options);
+  in_portions(*selection, from, to,
+    [&](const bat::DatasetSelection& portion, std::uint64_t first)
+    {
+      opened(dataset).read_attribute(
+        index, portion, static_cast<std::byte*>(values) + first * tuple, selection->options);
+    });
+}
+}
+
+void read_attribute(const bat_dataset* dataset, const char* name, const bat_selection* selection,
+  void* out, std::size_t bytes)
+{
+  read_values(dataset, name, selection, out, bytes, 0, 1);
 }
 
 std::vector<std::string> names_of(std::uint64_t count, const char* const* names)
@@ -370,7 +447,9 @@ void read_attributes(const bat_dataset* dataset, const std::vector<std::string>&
   }
   for (std::size_t i = 0; i != names.size(); ++i)
   {
-    read_attribute(dataset, names[i].c_str(), selection, out[i], bytes[i]);
+    const auto share = [&](std::size_t n)
+    { return static_cast<double>(n) / static_cast<double>(names.size()); };
+    read_values(dataset, names[i].c_str(), selection, out[i], bytes[i], share(i), share(i + 1));
   }
 }
 
@@ -487,14 +566,7 @@ int bat_dataset_bounds(const bat_dataset* dataset, double* box)
     [&]
     {
       need(box, "box");
-      constexpr double inf = std::numeric_limits<double>::infinity();
-      const bat::Box bounds =
-        opened(dataset).bounds().value_or(bat::Box{ { inf, inf, inf }, { -inf, -inf, -inf } });
-      for (std::size_t axis = 0; axis != 3; ++axis)
-      {
-        box[axis] = bounds.lower[axis];
-        box[axis + 3] = bounds.upper[axis];
-      }
+      give_box(opened(dataset).bounds(), box);
     });
 }
 
@@ -597,6 +669,78 @@ int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index
   uint64_t* minimum, uint64_t* maximum)
 {
   return exact_range(dataset, index, component, minimum, maximum);
+}
+
+int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t component, int axis,
+  uint64_t bins, double* counts, double* lower, double* upper, double* straight_below)
+{
+  return guard(
+    [&]
+    {
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      constexpr std::int64_t kMostBins = 65536;
+      need(lower, "result pointer") = inf;
+      need(upper, "result pointer") = -inf;
+      const bat::Key& key = key_of(attribute_at(dataset, index), component);
+      if (axis != BAT_AXIS_LINEAR && axis != BAT_AXIS_LOGARITHMIC)
+      {
+        refuse(fmt::format("axis {} of a histogram; allowed are 0 and 1", axis));
+      }
+      const auto wanted = static_cast<std::size_t>(
+        need_at_most(static_cast<std::int64_t>(bins), kMostBins, "the number of bins"));
+      need(counts, "array of counts");
+      std::fill_n(counts, wanted, 0.0);
+      const bat::Histogram histogram =
+        opened(dataset).histogram(static_cast<std::size_t>(index), key.component, wanted,
+          axis == BAT_AXIS_LINEAR ? bat::HistogramAxis::Linear : bat::HistogramAxis::Logarithmic);
+      if (straight_below)
+      {
+        *straight_below = histogram.straight_below;
+      }
+      if (!histogram.counts.empty())
+      {
+        std::copy(histogram.counts.begin(), histogram.counts.end(), counts);
+        *lower = bat::to_double(histogram.lower);
+        *upper = bat::to_double(histogram.upper);
+      }
+    });
+}
+
+int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** path,
+  uint64_t* particles, uint64_t* bytes, double* box)
+{
+  return guard(
+    [&]
+    {
+      const std::vector<bat::LeafInfo>& leaves = opened(dataset).leaves();
+      if (need_size(leaf, "the number of the leaf file") >= leaves.size())
+      {
+        refuse(fmt::format(
+          "{}: leaf file number {}; there are {}", opened(dataset).name(), leaf, leaves.size()));
+      }
+      const bat::LeafInfo& info = leaves[static_cast<std::size_t>(leaf)];
+      if (path)
+      {
+        *path = info.path.c_str();
+      }
+      if (particles)
+      {
+        *particles = info.particles;
+      }
+      if (bytes)
+      {
+        *bytes = info.file_bytes;
+      }
+      if (box)
+      {
+        give_box(info.bounds, box);
+      }
+    });
+}
+
+int bat_validate(const bat_dataset* dataset)
+{
+  return guard([&] { bat::validate(opened(dataset)); });
 }
 
 int bat_query_create(bat_query** out)
@@ -749,6 +893,52 @@ int bat_query_set_part(bat_query* query, int64_t part, int64_t parts)
 int bat_query_set_threads(bat_query* query, int64_t threads)
 {
   return guard([&] { need(query, "query").options.threads = threads_of(threads); });
+}
+
+int bat_query_set_progress(bat_query* query, bat_progress progress, void* data)
+{
+  return guard([&] { need(query, "query").progress = { progress, data }; });
+}
+
+int bat_estimate_count(const bat_dataset* dataset, const bat_query* query, uint64_t* least,
+  uint64_t* likely, uint64_t* most)
+{
+  return guard(
+    [&]
+    {
+      const bat::CountEstimate estimate =
+        opened(dataset).estimate_count(asked(query), options_of(query));
+      for (const auto& [out, value] : { std::pair(least, estimate.least),
+             std::pair(likely, estimate.likely), std::pair(most, estimate.most) })
+      {
+        if (out)
+        {
+          *out = value;
+        }
+      }
+    });
+}
+
+int bat_upper_bound(const bat_dataset* dataset, const bat_query* query, uint64_t* particles)
+{
+  return guard(
+    [&]
+    {
+      need(particles, "result pointer") = 0;
+      *particles = opened(dataset).upper_bound(asked(query), options_of(query));
+    });
+}
+
+int bat_quality_within(
+  const bat_dataset* dataset, const bat_query* query, uint64_t budget, double* quality)
+{
+  return guard(
+    [&]
+    {
+      need(quality, "result pointer") = 0;
+      *quality = opened(dataset).quality_within(
+        asked(query), need_size(budget, "the budget"), options_of(query));
+    });
 }
 
 int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out)

@@ -14,6 +14,16 @@
 #include <string>
 #include <vector>
 
+namespace bat::capi
+{
+/// A program's function that is told of progress, or nobody.
+struct Progress
+{
+  bat_progress function = nullptr;
+  void* data = nullptr;
+};
+}
+
 struct bat_particles
 {
   bat::ParticleView view;
@@ -34,6 +44,7 @@ struct bat_options
   bool find_best_axis = true;
   double max_split_imbalance_ratio = 4.0;
   double max_overfull_factor = 1.5;
+  bat::capi::Progress progress;
 };
 
 struct bat_dataset
@@ -52,7 +63,8 @@ struct bat_query
 {
   bat::Query query;
   bat::QueryOptions options;
-  std::string refused_part; ///< why the part cannot be; "" if it can
+  bat::capi::Progress progress; ///< of the reads that follow
+  std::string refused_part;     ///< why the part cannot be; "" if it can
   std::string
     refused_condition; ///< why the first range or list that cannot be cannot; "" if all can
 };
@@ -62,6 +74,7 @@ struct bat_selection
   const bat_dataset* dataset = nullptr;
   bat::DatasetSelection selection;
   bat::QueryOptions options;
+  bat::capi::Progress progress;
 };
 
 namespace bat::capi
@@ -75,6 +88,9 @@ void check_local_bounds(const Box& box);
 [[nodiscard]] const ParticleView& accepted(const bat_particles& particles);
 /// Throws Error{InvalidArgument} if the options hold something that was refused.
 void check(const bat_options& options);
+
+/// Those of a write of one process, or of each leaf file of many.
+[[nodiscard]] BuildOptions build_options(const bat_options& options);
 
 // What the calls of the C API do, for the collective ones too; all throw Error.
 [[nodiscard]] bat_selection* select(

@@ -128,11 +128,7 @@ bat::mpi::WriteOptions write_options(const bat_options* options)
   bat::mpi::WriteOptions result;
   if (options)
   {
-    result.build.threads = options->threads;
-    result.build.flush = options->flush;
-    result.build.sorted_indexes = options->sorted_indexes;
-    result.build.repeats = options->repeats;
-    result.build.compare_values = options->compare_values;
+    result.build = build_options(*options);
     result.mode = options->mode;
     result.target_bytes = options->target_bytes;
     result.find_best_axis = options->find_best_axis;

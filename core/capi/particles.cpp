@@ -53,6 +53,22 @@ void check(const bat_options& options)
   }
 }
 
+BuildOptions build_options(const bat_options& options)
+{
+  BuildOptions build;
+  build.threads = options.threads;
+  build.flush = options.flush;
+  build.sorted_indexes = options.sorted_indexes;
+  build.repeats = options.repeats;
+  build.compare_values = options.compare_values;
+  if (options.progress.function)
+  {
+    build.progress = [progress = options.progress](double done)
+    { return progress.function(progress.data, done) == 0; };
+  }
+  return build;
+}
+
 const ParticleView& accepted(const bat_particles& particles)
 {
   if (!particles.refused.empty())
@@ -360,6 +376,11 @@ int bat_options_set_split_limits(bat_options* options, double ratio, double fact
     });
 }
 
+int bat_options_set_progress(bat_options* options, bat_progress progress, void* data)
+{
+  return guard([&] { need(options, "options").progress = { progress, data }; });
+}
+
 int bat_report_json(const bat_report* report, char* text, size_t size)
 {
   return guard(
@@ -398,11 +419,7 @@ int bat_write(
       if (options)
       {
         check(*options);
-        build.threads = options->threads;
-        build.flush = options->flush;
-        build.sorted_indexes = options->sorted_indexes;
-        build.repeats = options->repeats;
-        build.compare_values = options->compare_values;
+        build = build_options(*options);
       }
       const bat::WriteReport written =
         bat::write_file(target, accepted(need(particles, "particles")), build);

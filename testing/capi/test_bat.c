@@ -709,6 +709,122 @@ static void errors_have_status_and_text(void)
   bat_close(NULL);
 }
 
+/* Adds up the calls; gives up where `stop` is reached. */
+struct told
+{
+  int calls;
+  double last;
+  double stop;
+};
+
+static int tell(void* data, double done)
+{
+  struct told* told = data;
+  CHECK(done >= told->last && done <= 1);
+  ++told->calls;
+  told->last = done;
+  return done >= told->stop;
+}
+
+static void estimates_bound_the_answer_and_progress_is_told(void)
+{
+  enum
+  {
+    kCount = 20000,
+    kBins = 16
+  };
+  float* xyz = malloc(kCount * 3 * sizeof(*xyz));
+  int64_t* ids = malloc(kCount * sizeof(*ids));
+  for (int i = 0; i != kCount; ++i)
+  {
+    xyz[3 * i] = (float)i / kCount;
+    xyz[3 * i + 1] = (float)(i % 100);
+    xyz[3 * i + 2] = (float)(i % 7);
+    ids[i] = i;
+  }
+  bat_particles* particles = NULL;
+  bat_options* options = NULL;
+  struct told told = { 0, 0, 2 };
+  CHECK_OK(bat_particles_create(kCount, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, xyz, 0));
+  CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_set_progress(options, tell, &told));
+  CHECK_OK(bat_write(path, particles, options, NULL));
+  CHECK(told.calls > 1 && told.last == 1);
+  told = (struct told){ 0, 0, 0 };
+  CHECK_FAILS(bat_write(path, particles, options, NULL), BAT_CANCELLED, "");
+  bat_options_free(options);
+  bat_particles_free(particles);
+
+  bat_dataset* dataset = NULL;
+  bat_query* query = NULL;
+  bat_selection* selection = NULL;
+  uint64_t count = 0;
+  uint64_t least = 0;
+  uint64_t likely = 0;
+  uint64_t most = 0;
+  uint64_t bound = 0;
+  double quality = 0;
+  double counts[kBins];
+  double lower = 0;
+  double upper = 0;
+  double sum = 0;
+  CHECK_OK(bat_open(path, &dataset));
+  CHECK_OK(bat_validate(dataset));
+  CHECK_OK(bat_query_create(&query));
+  CHECK_OK(bat_query_add_range_int64(query, "id", BAT_WHOLE, 0, 4999));
+  told = (struct told){ 0, 0, 2 };
+  CHECK_OK(bat_query_set_progress(query, tell, &told));
+  CHECK_OK(bat_estimate_count(dataset, query, &least, &likely, &most));
+  CHECK_OK(bat_upper_bound(dataset, query, &bound));
+  CHECK(least <= 5000 && 5000 <= most && least <= likely && likely <= most && 5000 <= bound);
+  CHECK_OK(bat_quality_within(dataset, query, 1000, &quality));
+  CHECK_OK(bat_query_set_quality(query, quality, 0));
+  CHECK_OK(bat_select(dataset, query, &selection));
+  CHECK_OK(bat_selection_count(selection, &count));
+  CHECK(count <= 1000 && count >= 500);
+  CHECK_OK(bat_read_positions(dataset, selection, xyz, (size_t)count * 3 * sizeof(*xyz)));
+  CHECK(told.calls > 1 && told.last == 1);
+  bat_selection_free(selection);
+  told = (struct told){ 0, 0, 0 };
+  CHECK_OK(bat_select(dataset, query, &selection));
+  CHECK_FAILS(bat_read_attribute(dataset, "id", selection, ids, kCount * sizeof(*ids)),
+    BAT_CANCELLED, "cancelled");
+  bat_selection_free(selection);
+  CHECK_FAILS(bat_query_set_part(query, 2, 1), BAT_INVALID_ARGUMENT, "part 2");
+  CHECK_FAILS(bat_upper_bound(dataset, query, &bound), BAT_INVALID_ARGUMENT, "part 2");
+  bat_query_free(query);
+  CHECK_OK(bat_upper_bound(dataset, NULL, &bound));
+  CHECK(bound == kCount);
+
+  CHECK_OK(bat_dataset_histogram(
+    dataset, 0, BAT_WHOLE, BAT_AXIS_LINEAR, kBins, counts, &lower, &upper, NULL));
+  for (int i = 0; i != kBins; ++i)
+  {
+    CHECK(fabs(counts[i] - kCount / kBins) < 0.02 * kCount);
+    sum += counts[i];
+  }
+  CHECK(fabs(sum - kCount) < 1 && lower == 0 && upper == kCount - 1);
+  CHECK_FAILS(bat_dataset_histogram(dataset, 0, 0, 2, kBins, counts, &lower, &upper, NULL),
+    BAT_INVALID_ARGUMENT, "axis 2");
+  CHECK_FAILS(bat_dataset_histogram(dataset, 0, 0, 0, 0, counts, &lower, &upper, NULL),
+    BAT_INVALID_ARGUMENT, "0 bins");
+  CHECK_FAILS(bat_dataset_histogram(dataset, 0, 0, 0, 65537, counts, &lower, &upper, NULL),
+    BAT_INVALID_ARGUMENT, "65537");
+
+  const char* leaf = NULL;
+  uint64_t bytes = 0;
+  double box[6];
+  CHECK_OK(bat_dataset_leaf(dataset, 0, &leaf, &count, &bytes, box));
+  CHECK(strcmp(leaf, path) == 0 && count == kCount && bytes > kCount && box[4] == 99);
+  CHECK_FAILS(
+    bat_dataset_leaf(dataset, 1, NULL, NULL, NULL, NULL), BAT_INVALID_ARGUMENT, "there are 1");
+  bat_close(dataset);
+  free(xyz);
+  free(ids);
+}
+
 int main(int argc, char** argv)
 {
   CHECK(strcmp(bat_last_error(), "") == 0);
@@ -718,6 +834,7 @@ int main(int argc, char** argv)
   columns_are_there_without_a_copy();
   numbers_are_looked_at_as_they_were_passed();
   integers_are_exact();
+  estimates_bound_the_answer_and_progress_is_told();
   errors_have_status_and_text();
   remove(path);
   return failures != 0;

@@ -18,12 +18,22 @@ variable BAT_LIBRARY names, else the one beside the package, in lib/ or build/li
 it, or that of the system's loader.
 """
 
-from .dataset import Attribute, Dataset, Particles, open  # pylint: disable=redefined-builtin
-from .errors import BatError, BatNotFoundError, BatTypeError, BatValueError
+from .dataset import (  # pylint: disable=redefined-builtin
+    Attribute, Count, Dataset, Histogram, Leaf, Particles, open)
+from .errors import (
+    BatCancelledError, BatError, BatImportError, BatNotFoundError, BatTypeError, BatValueError)
 from .regions import OrientedBox, Slab, Sphere
-from .series import Series
+from .series import Series, Step, read_series
 from .writing import Report, write
 
 __all__ = [
-    "Attribute", "BatError", "BatNotFoundError", "BatTypeError", "BatValueError", "Dataset",
-    "OrientedBox", "Particles", "Report", "Series", "Slab", "Sphere", "open", "write"]
+    "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
+    "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
+    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "open", "read_series", "write"]
+
+
+def __getattr__(name):
+    if name == "__version__":  # of the library
+        from ._library import library  # pylint: disable=import-outside-toplevel
+        return library().bat_version().decode()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from .errors import (
-    INVALID_ARGUMENT, OUT_OF_MEMORY, BatError, from_status, refuse, refuse_type)
+    INVALID_ARGUMENT, OUT_OF_MEMORY, BatError, BatImportError, from_status, refuse, refuse_type)
 
 TYPES = {"int8": 1, "uint8": 2, "int16": 3, "uint16": 4, "int32": 5, "uint32": 6, "int64": 7,
          "uint64": 8, "float32": 9, "float64": 10}
@@ -50,8 +50,8 @@ def library():
         except OSError as error:
             tried.append(str(error))
     else:
-        raise ImportError(f"{NAME} cannot be loaded; set BAT_LIBRARY to its path. Tried: "
-                          + "; ".join(tried))
+        raise BatImportError(INVALID_ARGUMENT, f"{NAME} cannot be loaded; set BAT_LIBRARY to its path. Tried: "
+                             + "; ".join(tried))
     lib.bat_last_error.restype = ctypes.c_char_p
     lib.bat_version.restype = ctypes.c_char_p
     _loaded = lib

@@ -59,7 +59,21 @@ def target_of(what, name, component=None):
         refuse(f"{what}: component {number.value} of '{name}'; they are numbered from 0")
     return text, number
 
-_RANGES = "lists of (name, lower, upper) and (name, component, lower, upper)"
+
+_RANGES = ("lists of (name, lower, upper) and (name, component, lower, upper), and dicts of name, or "
+           "(name, component), to (lower, upper)")
+
+
+def _ranges(given):
+    """As a list of tuples."""
+    if not hasattr(given, "items"):
+        return as_list(given, "ranges", _RANGES)
+    listed = []
+    for key, ends in given.items():
+        if not isinstance(ends, (tuple, list)) or len(ends) != 2:
+            refuse_type("ranges", ends, _RANGES)
+        listed.append((*key, *ends) if isinstance(key, tuple) else (key, *ends))
+    return listed
 
 
 def _add_range(query, given):
@@ -75,7 +89,7 @@ def _add_range(query, given):
     ends = inner_end(low, True), inner_end(high, False)
     if ends[0] > ends[1]:  # numbers between which there is none of 64 bits
         check(library().bat_query_add_values(query.pointer, name, component,
-                                           ctypes.c_int(TYPES["int64"]), None, ctypes.c_uint64(0)))
+                                             ctypes.c_int(TYPES["int64"]), None, ctypes.c_uint64(0)))
     else:
         check(library().bat_query_add_range_mixed(
             query.pointer, name, component, *typed(ends[0]), *typed(ends[1])))
@@ -100,7 +114,7 @@ def _pairs(given, name):
     return ends, single
 
 
-def add_values(query, values, what, negated):
+def _add_values(query, values, what, negated):
     if values is not None and not hasattr(values, "items"):
         refuse_type(what, values, "a dict of names and numbers")
     for key, given in () if values is None else values.items():
@@ -120,19 +134,24 @@ def add_values(query, values, what, negated):
             ctypes.c_uint64(len(ends) // 2), ctypes.c_int(negated)))
 
 
-def fill(query, quality, after_quality, box, half_open, ranges, shapes, part, parts, threads):
+def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, ranges=None,
+         values=None, not_values=None, shapes=None, part=0, parts=1, threads=0):
+    """Gives a handle the keyword arguments of Dataset.read()."""
     lib = library()
     check(lib.bat_query_set_quality(
         query.pointer, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
     if box is not None:
         ends = as_box(box, "box")
-        call = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
-        check(call(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
-    for given in () if ranges is None else as_list(ranges, "ranges", _RANGES):
+        set_box = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
+        check(set_box(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
+    for given in () if ranges is None else _ranges(ranges):
         _add_range(query, given)
     for shape in () if shapes is None else as_list(shapes, "shapes", "lists of shapes"):
         if not isinstance(shape, (Sphere, Slab, OrientedBox)):
             refuse_type("shapes", shape, "Sphere, Slab and OrientedBox")
         shape._add(query)  # pylint: disable=protected-access
-    check(lib.bat_query_set_part(query.pointer, as_integer(part, "part"), as_integer(parts, "parts")))
+    check(lib.bat_query_set_part(
+        query.pointer, as_integer(part, "part"), as_integer(parts, "parts")))
     check(lib.bat_query_set_threads(query.pointer, as_integer(threads, "threads")))
+    _add_values(query, values, "values", False)
+    _add_values(query, not_values, "not_values", True)

@@ -1,21 +1,55 @@
 """Datasets that are read."""
 
+from __future__ import annotations
+
 import collections
 import ctypes
+import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from . import export
 from ._arguments import as_integer, as_names, as_path, as_real, as_text
 from ._library import DTYPES, WHOLE, Owned, agreed, call, check, library, make
-from ._query import add_values, fill
+from ._progress import Progress
+from ._query import fill
+from .errors import refuse
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    import pyvista
 
 Attribute = collections.namedtuple("Attribute", "name dtype components range")
+Attribute.__doc__ = """What a dataset knows of an attribute: name, dtype, number of components, and the
+range of its values, for integers two integers, exactly, or of the magnitude of a vector. Without
+values the first end of the range is above the second."""
+
+Leaf = collections.namedtuple("Leaf", "path particles bytes box")
+Leaf.__doc__ = """What a dataset knows of a leaf file without opening it. box: (6,), as Dataset.box."""
+
+Count = collections.namedtuple("Count", "least likely most")
+Count.__doc__ = """How many particles match: at least `least` and at most `most`, both certain, and
+`likely` between them."""
+
+
+class Histogram(collections.namedtuple("Histogram", "counts edges")):
+    """counts: (bins,) float64, an estimate. edges: (bins + 1,) float64, ascending; no edges and
+    counts of 0 if no value is finite."""
+
+    __slots__ = ()
 
 
 class Particles(dict):
-    """Attributes by name, each (n,) or (n, components), and `positions`, (n, 3)."""
+    """Attributes by name, each (n,) or (n, components), and `positions`, (n, 3).
 
-    positions = None
+    All arrays are in the same order, belong to the caller and may be changed.
+    """
+
+    positions: np.ndarray = None
+    time: float | None = None  # of the dataset
+    step: int | None = None
 
     def __init__(self, count):
         super().__init__()
@@ -23,9 +57,24 @@ class Particles(dict):
 
     def __repr__(self):
         columns = [("positions", self.positions), *self.items()]
-        return f"<parabat.Particles: {self.count} particles; " + ", ".join(
+        return f"<parabat.Particles: {self.count:,} particles; " + ", ".join(
             f"{name} {values.dtype}{list(values.shape)}" for name, values in columns
             if values is not None) + ">"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with the columns x, y, z and one per attribute; of vectors, one per component:
+        "velocity[0]". If an attribute has the name of a coordinate, these are "position[0]" to [2].
+        Every column keeps its type. BatImportError without pandas."""
+        return export.to_pandas(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table with the columns of to_pandas(). BatImportError without pyarrow."""
+        return export.to_arrow(self)
+
+    def to_pyvista(self) -> pyvista.PolyData:
+        """PolyData of vertices with all attributes as point data, and the time as field data
+        "TimeValue". BatImportError without pyvista."""
+        return export.to_pyvista(self)
 
 
 class Dataset:
@@ -37,23 +86,26 @@ class Dataset:
     A page is checked when it is first used, and not again while the dataset is open.
 
     Files are closed by close(), at the end of a `with`, or when nobody has the dataset any more.
+
+    Raises BatNotFoundError; BatError if the file is no .bat file, damaged, or of a newer version.
     """
 
-    def __init__(self, path, comm=None, *, map=False):  # pylint: disable=redefined-builtin
+    def __init__(self, path: str | os.PathLike, comm: Any = None, *, map: bool = False):  # pylint: disable=redefined-builtin
         self._comm = comm
         self._mapped = bool(map)
         self._owned = Owned(library().bat_close)
         with agreed(comm):
             name = as_path(path)
+        self.path = path
         call(comm, "open_mapped" if map else "open", name, ctypes.byref(self._owned.pointer))
 
-    def __enter__(self):
+    def __enter__(self) -> Dataset:
         return self
 
-    def __exit__(self, *unused):
+    def __exit__(self, *unused) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Arrays of map_positions() and map_attribute() stay."""
         owned, self._owned = self._owned, Owned(library().bat_close)
         if not self._mapped:
@@ -61,11 +113,22 @@ class Dataset:
 
     def __repr__(self):
         if not self._owned.pointer:
-            return "<parabat.Dataset, closed>"
-        columns = [f"positions {self.position_dtype}[3]"] + [
-            f"{a.name} {a.dtype}" + f"[{a.components}]" * (a.components > 1)
-            for a in self.attributes.values()]
-        return f"<parabat.Dataset of {len(self)} particles: {', '.join(columns)}>"
+            return f"<parabat.Dataset {os.fspath(self.path)!r}, closed>"
+        many = self.leaf_files
+        facts = [f"{len(self):,} particles"] + [f"{many:,} leaf files"] * (many != 1)
+        facts += [f"{name} {value!r}" for name, value in (("step", self.step), ("time", self.time))
+                  if value is not None]
+        box = self.box
+        rows = [("positions", f"{self.position_dtype}[3]",
+                 f"box {_numbers(box[:3])} to {_numbers(box[3:])}" if box[0] <= box[3] else "no box")]
+        for name, dtype, components, (low, high) in self.attributes.values():
+            values = f"{low:.6g} to {high:.6g}" if isinstance(low, float) else f"{low} to {high}"
+            what = "magnitude " * (components > 1)
+            rows.append((name, f"{dtype}" + f"[{components}]" * (components > 1),
+                         what + values if low <= high else "no values"))
+        widths = [max(len(row[i]) for row in rows) for i in range(2)]
+        return "\n  ".join([f"<parabat.Dataset {os.fspath(self.path)!r}: {', '.join(facts)}"] + [
+            f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]) + ">"
 
     def _get(self, name, ctype):
         value = ctype()
@@ -78,44 +141,65 @@ class Dataset:
             self._owned.pointer, ctypes.byref(has), ctypes.byref(value)))
         return value.value if has.value else None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._get("count", ctypes.c_uint64)
 
     @property
-    def time(self):
+    def time(self) -> float | None:
+        """Simulation time, in the simulation's unit."""
         return self._optional("time", ctypes.c_double)
 
     @property
-    def step(self):
+    def step(self) -> int | None:
+        """Step number."""
         return self._optional("step", ctypes.c_int64)
 
     @property
-    def metadata(self):
+    def metadata(self) -> str:
+        """Text of a JSON object, or ""."""
         return self._get("metadata", ctypes.c_char_p).decode()
 
     @property
-    def leaf_files(self):
+    def leaf_files(self) -> int:
+        """Their number."""
         return self._get("leaf_files", ctypes.c_uint64)
 
     @property
-    def file_bytes(self):
+    def leaves(self) -> list[Leaf]:
+        """The leaf files; neighbours in space are near each other. None is opened for it."""
+        return [self._leaf(number) for number in range(self.leaf_files)]
+
+    def _leaf(self, number):
+        path, particles, size = ctypes.c_char_p(), ctypes.c_uint64(), ctypes.c_uint64()
+        box = np.empty(6)
+        check(library().bat_dataset_leaf(
+            self._owned.pointer, ctypes.c_uint64(number), ctypes.byref(path),
+            ctypes.byref(particles), ctypes.byref(size), ctypes.c_void_p(box.ctypes.data)))
+        return Leaf(os.fsdecode(path.value), particles.value, size.value, box)
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of all files."""
         return self._get("file_bytes", ctypes.c_uint64)
 
     @property
-    def position_dtype(self):
+    def position_dtype(self) -> np.dtype:
+        """float32 or float64."""
         return DTYPES[self._get("position_type", ctypes.c_int)]
 
     @property
-    def bounds(self):
-        """Lower x, y, z, upper x, y, z."""
+    def box(self) -> np.ndarray:
+        """Lower x, y, z, upper x, y, z of the particles whose coordinates are finite, (6,) float64;
+        without such particles inf and -inf."""
         box = np.empty(6)
         check(library().bat_dataset_bounds(self._owned.pointer, ctypes.c_void_p(box.ctypes.data)))
         return box
 
+    bounds = box
+
     @property
-    def attributes(self):
-        """Name -> Attribute; the range is that of the value, for integers two integers, exactly, or
-        that of the magnitude of a vector. Without values its first end is above its second."""
+    def attributes(self) -> dict[str, Attribute]:
+        """What is known of each, by name."""
         return {about.name: about for about in map(
             self._attribute, range(self._get("attribute_count", ctypes.c_int)))}
 
@@ -127,75 +211,201 @@ class Dataset:
             ctypes.byref(components)))
         dtype = DTYPES[type_.value]
         kind = dtype.kind if components.value == 1 else "f"
-        call, end = {"i": ("_int64", ctypes.c_int64), "u": ("_uint64", ctypes.c_uint64)}.get(
+        suffix, end = {"i": ("_int64", ctypes.c_int64), "u": ("_uint64", ctypes.c_uint64)}.get(
             kind, ("", ctypes.c_double))
         low, high = end(), end()
-        check(getattr(library(), "bat_dataset_attribute_range" + call)(
+        check(getattr(library(), "bat_dataset_attribute_range" + suffix)(
             self._owned.pointer, number, ctypes.c_int64(WHOLE), ctypes.byref(low),
             ctypes.byref(high)))
         return Attribute(name.value.decode(), dtype, components.value, (low.value, high.value))
 
-    def _find(self, name):
-        """The Attribute of a name in UTF-8."""
+    def _index(self, name):
+        """The number of an attribute whose name is given in UTF-8."""
         index = ctypes.c_int()
-        check(library().bat_dataset_attribute_index(self._owned.pointer, name, ctypes.byref(index)))
-        return self._attribute(index.value)
+        check(library().bat_dataset_attribute_index(
+            self._owned.pointer, name, ctypes.byref(index)))
+        return index.value
 
-    def read(self, attributes=None, *, quality=1.0, after_quality=0.0, box=None, half_open=False,
-             ranges=None, values=None, not_values=None, shapes=None, part=0, parts=1, threads=0):
+    def _find(self, name):
+        return self._attribute(self._index(name))
+
+    def read(self, attributes: Iterable[str] | None = None, *, quality: float = 1.0,
+             after_quality: float = 0.0, box: Sequence[float] | None = None,
+             half_open: bool = False, ranges: Any = None, values: dict | None = None,
+             not_values: dict | None = None, shapes: Iterable | None = None, part: int = 0,
+             parts: int = 1, threads: int = 0,
+             progress: Callable[[float], bool | None] | None = None) -> Particles:
         """The particles that match, as Particles.
 
-        attributes: names; None for all. box: 6 numbers, closed, or without its upper faces if
-        half_open. ranges: list of (name, lower, upper) or (name, component, lower, upper), closed;
-        each end is any real number, however large, or None for no limit, and is compared without
-        rounding. values: dict of name, or (name, component), to numbers of which the value must be
-        one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. A pair in a list is a closed
-        range: {"id": [3, (5, 90)]}. not_values: the same of what the value must not be; NaN is
-        nothing that is named. shapes: list of Sphere, Slab and OrientedBox, in all of which the
-        particles are, or outside of which. part, parts: this reader's equal share.
+        attributes: names; None for all. quality: share of the particles, coarse ones first, in
+        [0, 1], without those of after_quality. box: 6 numbers (lower x, y, z, upper x, y, z),
+        closed, or without its upper faces if half_open. ranges: list of (name, lower, upper) or
+        (name, component, lower, upper), or dict of name, or (name, component), to (lower, upper);
+        closed; each end is any real number, however large, or None for no limit, and is compared
+        without rounding. values: dict of name, or (name, component), to numbers of which the value
+        must be one, e.g. {"id": ids}; 64-bit integers exactly, best as an array. A pair in a list
+        is a closed range: {"id": [3, (5, 90)]}. not_values: the same of what the value must not be;
+        NaN is nothing that is named. shapes: list of Sphere, Slab and OrientedBox, in all of which
+        the particles are, or outside of which. part, parts: this reader's equal share. threads: at
+        most; 0 for as many as there are. progress: told of the reading, from 0 to 1; where it
+        returns False, reading stops with BatCancelledError; what it raises, read() raises.
 
         Collective if the dataset was opened with a communicator; each rank asks its own question,
         and all ranks name the same attributes.
+
+        Raises BatValueError and BatTypeError for what cannot be asked; BatError for files that are
+        missing or damaged.
         """
         lib = library()
         comm = self._comm
         with make("query") as query, Owned(lib.bat_selection_free) as selection:
             with agreed(comm):
+                told = Progress(progress)
                 names = [as_text(name, "attributes") for name in self.attributes] if (
                     attributes is None) else as_names(attributes, "attributes")
                 found = [self._find(name) for name in names]
-                fill(query, quality, after_quality, box, half_open, ranges, shapes, part, parts,
-                      threads)
-                add_values(query, values, "values", False)
-                add_values(query, not_values, "not_values", True)
+                fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
+                     shapes, part, parts, threads)
+                if told.callback is not None:
+                    check(lib.bat_query_set_progress(query.pointer, told.callback, None))
             call(comm, "select", self._owned.pointer, query.pointer,
-                  ctypes.byref(selection.pointer))
+                 ctypes.byref(selection.pointer))
             with agreed(comm):
                 count = ctypes.c_uint64()
                 check(lib.bat_selection_count(selection.pointer, ctypes.byref(count)))
                 particles = Particles(count.value)
+                particles.time, particles.step = self.time, self.step
                 particles.positions = np.empty((count.value, 3), self.position_dtype)
                 for about in found:
                     shape = (count.value,) + (about.components,) * (about.components > 1)
                     particles[about.name] = np.empty(shape, about.dtype)
             xyz, arrays = particles.positions, particles.values()
-            call(comm, "read_positions", self._owned.pointer, selection.pointer,
-                  ctypes.c_void_p(xyz.ctypes.data), ctypes.c_size_t(xyz.nbytes))
-            call(comm, "read_attributes", self._owned.pointer, ctypes.c_uint64(len(names)),
-                  (ctypes.c_char_p * len(names))(*names), selection.pointer,
-                  (ctypes.c_void_p * len(names))(*(array.ctypes.data for array in arrays)),
-                  (ctypes.c_size_t * len(names))(*(array.nbytes for array in arrays)))
+            first = xyz.nbytes / max(1, xyz.nbytes + sum(array.nbytes for array in arrays))
+            with told.watched():
+                told.span = (0.0, first)
+                call(comm, "read_positions", self._owned.pointer, selection.pointer,
+                     ctypes.c_void_p(xyz.ctypes.data), ctypes.c_size_t(xyz.nbytes))
+                told.span = (first, 1.0)
+                call(comm, "read_attributes", self._owned.pointer, ctypes.c_uint64(len(names)),
+                     (ctypes.c_char_p * len(names))(*names), selection.pointer,
+                     (ctypes.c_void_p * len(names))(*(array.ctypes.data for array in arrays)),
+                     (ctypes.c_size_t * len(names))(*(array.nbytes for array in arrays)))
         return particles
 
-    def map_positions(self, leaf=0, quality=1.0):
+    def iter_quality(self, steps: int | Sequence[float] = 10,
+                     attributes: Iterable[str] | None = None, *, quality: float = 1.0,
+                     **query) -> Iterator[Particles]:
+        """What each step of quality adds: together, the particles of read() with this `quality`,
+        each once, coarse ones first.
+
+        steps: their number, for equal ones, or the qualities at which they end, ascending. Other
+        arguments as of read(). Collective as read(), step by step.
+        """
+        if isinstance(steps, (list, tuple, np.ndarray)):
+            ends = [float(end) for end in steps]
+        else:
+            number = as_integer(steps, "steps").value
+            if number < 1:
+                refuse(f"steps: {number}; allowed are 1 and more")
+            ends = [quality * (i + 1) / number for i in range(number)]
+        if any(b < a for a, b in zip([0.0, *ends], ends)) or "after_quality" in query:
+            refuse(f"steps: {ends}; allowed are qualities that ascend from 0, without after_quality")
+        return self._steps(ends, attributes, query)
+
+    def _steps(self, ends, attributes, query):
+        for before, end in zip([0.0, *ends], ends):
+            yield self.read(attributes, quality=end, after_quality=before, **query)
+
+    def _asked(self, name, conditions, *results):
+        """Calls bat_NAME with a query of the keyword arguments of read()."""
+        with make("query") as query:
+            fill(query, **conditions)
+            check(getattr(library(), "bat_" + name)(self._owned.pointer, query.pointer, *results))
+
+    def estimate(self, **query) -> Count:
+        """How many particles read(**query) would return, for a fraction of its cost: from the
+        indices and a sample. Not collective."""
+        least, likely, most = (ctypes.c_uint64() for _ in range(3))
+        self._asked("estimate_count", query, *map(ctypes.byref, (least, likely, most)))
+        return Count(least.value, likely.value, most.value)
+
+    def upper_bound(self, **query) -> int:
+        """Largest number of particles that read(**query) can return, from the indices alone. Not
+        collective."""
+        most = ctypes.c_uint64()
+        self._asked("upper_bound", query, ctypes.byref(most))
+        return most.value
+
+    def quality_within(self, budget: int, **query) -> float:
+        """A fine quality, up to that of the query, with which read() returns at most `budget`
+        particles: the finest, or near it. Not collective."""
+        quality, most = ctypes.c_double(), as_integer(budget, "budget")
+        if most.value < 0:
+            refuse(f"budget: {most.value}; allowed are 0 and more")
+        self._asked("quality_within", query, ctypes.c_uint64(most.value), ctypes.byref(quality))
+        return quality.value
+
+    def histogram(self, name: str, component: int | None = None, *, bins: int = 64,
+                  logarithmic: bool = False) -> Histogram:
+        """How the values of an attribute are spread, or of a component, or the magnitude of a
+        vector: an estimate from the index and the coarsest particles. The share of the particles
+        below any value is right to within about 1 %.
+
+        logarithmic: bins that are equally wide in asinh(value / s), logarithmic on both sides of
+        zero. Raises BatValueError for an attribute or component that there is not, and for bins
+        below 1 or above 65,536. Not collective.
+        """
+        index = self._index(as_text(name, "name of an attribute"))
+        part = WHOLE if component is None else as_integer(component, "component").value
+        number = as_integer(bins, "bins")
+        if component is not None and part < 0:
+            refuse(f"component {part} of '{name}'; they are numbered from 0")
+        if not 1 <= number.value <= 65536:
+            refuse(f"bins: {number.value}; allowed are 1 to 65536")
+        counts = np.zeros(number.value)
+        lower, upper, straight = (ctypes.c_double() for _ in range(3))
+        check(library().bat_dataset_histogram(
+            self._owned.pointer, ctypes.c_int64(index), ctypes.c_int64(part),
+            ctypes.c_int(bool(logarithmic)), ctypes.c_uint64(number.value),
+            ctypes.c_void_p(counts.ctypes.data), *map(ctypes.byref, (lower, upper, straight))))
+        low, high, scale = lower.value, upper.value, straight.value
+        if low > high:
+            return Histogram(counts, np.empty(0))
+        if scale > 0:
+            places = np.linspace(np.arcsinh(low / scale), np.arcsinh(high / scale), counts.size + 1)
+            edges = np.sinh(places) * scale
+        else:
+            edges = np.linspace(low, high, counts.size + 1)
+        edges[0], edges[-1] = low, high
+        return Histogram(counts, edges)
+
+    def validate(self) -> None:
+        """Checks every checksum and every rule of the format, in all files; raises a BatError with
+        the first thing that is wrong, in words. Reads everything once. Not collective."""
+        check(library().bat_validate(self._owned.pointer))
+
+    def to_pandas(self, attributes: Iterable[str] | None = None, **query) -> pandas.DataFrame:
+        """read(...).to_pandas()"""
+        return self.read(attributes, **query).to_pandas()
+
+    def to_arrow(self, attributes: Iterable[str] | None = None, **query) -> pyarrow.Table:
+        """read(...).to_arrow()"""
+        return self.read(attributes, **query).to_arrow()
+
+    def to_pyvista(self, attributes: Iterable[str] | None = None, **query) -> pyvista.PolyData:
+        """read(...).to_pyvista()"""
+        return self.read(attributes, **query).to_pyvista()
+
+    def map_positions(self, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
         """Positions of the coarse share `quality` of leaf file number `leaf`, below leaf_files,
         where they lie in a dataset that was opened with map=True: read-only, shape (n, 3). Nothing
         is copied; pages that were not used before are checked in the call. The array keeps the
         files open. Not collective."""
         return self._map("positions", (leaf, quality), (3,), self.position_dtype)
 
-    def map_attribute(self, name, leaf=0, quality=1.0):
-        """The same for an attribute: shape (n,), or (n, components); in the order of map_positions()."""
+    def map_attribute(self, name: str, leaf: int = 0, quality: float = 1.0) -> np.ndarray:
+        """The same for an attribute: shape (n,), or (n, components); in the order of
+        map_positions()."""
         text = as_text(name, "name of an attribute")
         about = self._find(text)
         shape = (about.components,) if about.components > 1 else ()
@@ -214,6 +424,10 @@ class Dataset:
         return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(count.value, *shape)
 
 
-def open(path, comm=None, map=False):  # pylint: disable=redefined-builtin
+def _numbers(values):
+    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+
+
+def open(path: str | os.PathLike, comm: Any = None, map: bool = False) -> Dataset:  # pylint: disable=redefined-builtin
     """A Dataset: see there. Collective with a communicator."""
     return Dataset(path, comm, map=map)

@@ -2,6 +2,7 @@
 
 INVALID_ARGUMENT = 9
 OUT_OF_MEMORY = 10
+CANCELLED = 11
 
 
 class BatError(Exception):
@@ -27,8 +28,17 @@ class BatNotFoundError(BatError, FileNotFoundError):
     """The file does not exist."""
 
 
+class BatCancelledError(BatError):
+    """A progress function asked to stop."""
+
+
+class BatImportError(BatError, ImportError):
+    """The library, or a package that is needed for this, is not there."""
+
+
 def from_status(status, text):
-    kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError}.get(status, BatError)
+    kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError,
+            CANCELLED: BatCancelledError}.get(status, BatError)
     return kind(status, text)
 
 

@@ -1,13 +1,18 @@
 """Steps of a running simulation, each of which becomes a file."""
 
+from __future__ import annotations
+
+import collections
 import ctypes
 import json
+import os
+from typing import Any
 
 import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
 from ._library import Owned, agreed, check, handle_of, library, make, told
-from .errors import BatError, refuse
+from .errors import BatError, BatNotFoundError, refuse
 from .writing import Report, describe, set_options
 
 
@@ -20,19 +25,24 @@ class Series:
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
     write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
-    threads, flush, sorted_indexes, repeats, compare_values: as write(). A step whose number is not greater than
-    those in the list, as after a restart, replaces what was written from that number on; rank 0
-    says so on stderr.
+    threads, flush, sorted_indexes, repeats, compare_values: as write(). A step whose number is not
+    greater than those in the list, as after a restart, replaces what was written from that number
+    on; rank 0 says so on stderr. read_series() reads the list.
     """
 
-    def __init__(self, files, comm, *, every=1, target_bytes=0, mode="adaptive", threads=0,
+    def __init__(self, files: str | os.PathLike, comm: Any, *, every=1, target_bytes=0, mode="adaptive", threads=0,
                  flush=True, sorted_indexes=(), repeats="store", compare_values=False):
         lib = library()
         self._comm = comm  # lives as long
-        self._owned = Owned(lib.bat_insitu_close)
         self._arrays = []  # live until the end of the step
         self._failure = None
         self._wanted = True
+        if comm is None or not hasattr(lib, "bat_insitu_open_f"):
+            refuse("comm: a series is written by a library with MPI, and takes a communicator of "
+                   "mpi4py, MPI.COMM_SELF for one process" + (
+                       "" if hasattr(lib, "bat_insitu_open_f") else
+                       "; this libbat_capi.so was built without MPI. write() writes single steps"))
+        self._owned = Owned(lib.bat_insitu_close)
         with make("options") as options:
             with agreed(comm):
                 set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
@@ -131,3 +141,26 @@ class Series:
         text = ctypes.c_char_p()
         check(library().bat_insitu_written(self._owned.pointer, ctypes.byref(text)))
         return json.loads(text.value)
+
+
+Step = collections.namedtuple("Step", "path time")
+Step.__doc__ = """A step of a series: path of its dataset, and time."""
+
+
+def read_series(path: str | os.PathLike) -> list[Step]:
+    """The steps of a .bat.series file, which Series writes, with the paths as open() takes them.
+
+    Raises BatNotFoundError; BatError if it is no such file.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            listed = json.load(file)["files"]
+        folder = os.path.dirname(os.fspath(path))
+        return [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
+    except FileNotFoundError:
+        raise BatNotFoundError(1, f"{os.fspath(path)}: no such file") from None
+    except OSError as error:
+        raise BatError(2, f"{os.fspath(path)}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
+                       "each with \"name\" and \"time\"") from error

@@ -1,12 +1,17 @@
 """Writes arrays as a dataset."""
 
+from __future__ import annotations
+
 import ctypes
+import os
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
 from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
+from ._progress import Progress
 from .errors import refuse, shown
 
 MODES = {"adaptive": 0, "rank_border": 1, "aug": 2}
@@ -75,9 +80,12 @@ def set_options(options, target_bytes, mode, threads, flush, sorted_indexes, rep
             options.pointer, ctypes.c_void_p(box.ctypes.data)))
 
 
-def write(path, positions, attributes=None, *, comm=None, time=None, step=None, metadata="",
-          target_bytes=0, mode="adaptive", threads=0, flush=True, sorted_indexes=(),
-          repeats="store", compare_values=False, local_bounds=None):
+def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, comm: Any = None,
+          time: float | None = None, step: int | None = None, metadata: str = "",
+          target_bytes: int = 0, mode: str = "adaptive", threads: int = 0, flush: bool = True,
+          sorted_indexes: Iterable[str] = (), repeats: str = "store",
+          compare_values: bool = False, local_bounds: Any = None,
+          progress: Callable[[float], bool | None] | None = None) -> Report:
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
 
     positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
@@ -87,8 +95,10 @@ def write(path, positions, attributes=None, *, comm=None, time=None, step=None, 
     JSON object. target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush,
     sorted_indexes (names, e.g. ["id"]), repeats ("store", "link", "leave_out": what becomes of
     attributes that repeat positions or each other), compare_values, local_bounds (6 numbers): as
-    bat_options in bat/bat.h.
-    Returns a Report.
+    bat_options in bat/bat.h. progress: told how much is done, from 0 to 1, on rank 0; where it
+    returns False, writing stops with BatCancelledError; what it raises, write() raises. A file that
+    was there before is replaced in one step at the end, and stays if the write fails.
+    Returns a Report. Raises BatValueError, BatTypeError; BatError if the file cannot be written.
 
     Collective if `comm` is given; what this function itself refuses fails on all ranks too.
     """
@@ -97,6 +107,7 @@ def write(path, positions, attributes=None, *, comm=None, time=None, step=None, 
     arrays = []  # live until the write is over
     with make("options") as options, Owned(lib.bat_particles_free) as particles:
         with agreed(comm):
+            told = Progress(progress)
             name = as_path(path)
             arrays = describe(particles, positions, attributes, metadata)
             if time is not None:
@@ -105,6 +116,9 @@ def write(path, positions, attributes=None, *, comm=None, time=None, step=None, 
                 check(lib.bat_particles_set_step(particles.pointer, as_integer(step, "step")))
             set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
                          compare_values, local_bounds)
-        call(comm, "write", name, particles.pointer, options.pointer, ctypes.byref(report))
+            if told.callback is not None:
+                check(lib.bat_options_set_progress(options.pointer, told.callback, None))
+        with told.watched():
+            call(comm, "write", name, particles.pointer, options.pointer, ctypes.byref(report))
     del arrays
     return report

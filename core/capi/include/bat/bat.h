@@ -85,6 +85,13 @@ extern "C"
   /* Bytes of one value; 0 for a number that is no type. */
   BAT_API size_t bat_type_size(int type);
 
+  /* ---- Progress ----------------------------------------------------------------------------- */
+
+  /* Told how much of a call is done, from 0 to 1, never less than before, on the thread that
+   * called. `data` is what was passed with it. 0 goes on; any other number gives the call up, which
+   * then returns BAT_CANCELLED. It must not call the library with a handle that the call uses. */
+  typedef int (*bat_progress)(void* data, double done);
+
   /* ---- Particles to write ------------------------------------------------------------------- */
 
   /* A description of particles in the caller's arrays. The arrays are borrowed: they must stay
@@ -172,6 +179,11 @@ extern "C"
    * leaf file then is at most `factor` (default 1.5) times the target. */
   BAT_API int bat_options_set_split_limits(bat_options* options, double ratio, double factor);
 
+  /* Tells `progress` of writes with these options, on rank 0 if many ranks write; NULL: nobody. A
+   * write that is given up leaves the old file. The call with 1 comes when it is too late for that.
+   */
+  BAT_API int bat_options_set_progress(bat_options* options, bat_progress progress, void* data);
+
   /* What a write did; the same on all ranks. Sizes in bytes; wall time of the slowest rank in
    * seconds. */
   typedef struct bat_report
@@ -258,6 +270,32 @@ extern "C"
   BAT_API int bat_dataset_attribute_range_uint64(const bat_dataset* dataset, int64_t index,
     int64_t component, uint64_t* minimum, uint64_t* maximum);
 
+  /* How the values of an attribute are spread, or of a component or the magnitude: estimates of the
+   * particles in `bins` bins of equal width, in `counts`, from the index and the coarsest
+   * particles; the share below any value is right to within about 1 %. The bins lie between the
+   * smallest and the largest finite value, `lower` and `upper`, which are rounded to double;
+   * without finite values lower > upper and the counts are 0. With BAT_AXIS_LOGARITHMIC they are
+   * equally wide in asinh(value / straight_below): logarithmic on both sides of zero, straight
+   * around it; `straight_below` may be NULL, and is 0 if the axis is linear. 1 to 65,536 bins. */
+  enum bat_axis
+  {
+    BAT_AXIS_LINEAR = 0,
+    BAT_AXIS_LOGARITHMIC = 1
+  };
+  BAT_API int bat_dataset_histogram(const bat_dataset* dataset, int64_t index, int64_t component,
+    int axis, uint64_t bins, double* counts, double* lower, double* upper, double* straight_below);
+
+  /* What the dataset knows of leaf file number `leaf` without opening it: its path, which lives as
+   * long as the dataset, particles, bytes, and box (6 numbers, as bat_dataset_bounds). Any of the
+   * results may be NULL. */
+  BAT_API int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** path,
+    uint64_t* particles, uint64_t* bytes, double* box);
+
+  /* Checks every checksum and every rule of the format, in all files of the dataset. The first
+   * thing that is wrong is the error. Reads everything once; memory: the largest column, a sorted
+   * index, and 4 bytes per particle. */
+  BAT_API int bat_validate(const bat_dataset* dataset);
+
   /* ---- Queries ------------------------------------------------------------------------------ */
 
   /* Conditions that hold together. A new query asks for everything; NULL for a query does too. */
@@ -320,6 +358,24 @@ extern "C"
   /* Most threads of the query and of the reads that follow; 0, the default, for as many as there
    * are. There are never more than processors. */
   BAT_API int bat_query_set_threads(bat_query* query, int64_t threads);
+
+  /* Tells `progress` of the reads that follow a query: of each call of bat_read_positions,
+   * bat_read_attribute and bat_read_attributes. Of a read that is given up, the arrays hold nothing
+   * of use. NULL: nobody. */
+  BAT_API int bat_query_set_progress(bat_query* query, bat_progress progress, void* data);
+
+  /* How many particles bat_select would find, from the indices and a sample, at a fraction of its
+   * cost: at least `least` and at most `most`, both certain, and `likely` between them. Any of the
+   * results may be NULL. Errors of bat_select. */
+  BAT_API int bat_estimate_count(const bat_dataset* dataset, const bat_query* query,
+    uint64_t* least, uint64_t* likely, uint64_t* most);
+  /* The largest number of particles that bat_select can find, from the indices alone. */
+  BAT_API int bat_upper_bound(
+    const bat_dataset* dataset, const bat_query* query, uint64_t* particles);
+  /* A fine quality, up to that of the query, at which bat_select finds at most `budget` particles:
+   * the finest, or near it. The part is not looked at. */
+  BAT_API int bat_quality_within(
+    const bat_dataset* dataset, const bat_query* query, uint64_t budget, double* quality);
 
   /* The particles that match. Must be freed before its dataset is closed. */
   typedef struct bat_selection bat_selection;

@@ -1,0 +1,42 @@
+"""Functions of a program that are told how much is done, and may stop it."""
+
+import contextlib
+import ctypes
+
+from .errors import BatCancelledError, refuse_type
+
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
+
+
+class Progress:
+    """What the library is given of `function(done)`, or of None; lives as long as the call.
+
+    Of what the library tells, 0 to 1, `function` is told `span`, from one share of the whole to
+    another.
+    """
+
+    def __init__(self, function):
+        if function is not None and not callable(function):
+            refuse_type("progress", function, "functions of a number from 0 to 1, and None")
+        self.span = (0.0, 1.0)
+        self._function = function
+        self._failure = None
+        self.callback = None if function is None else _CALLBACK(self._tell)
+
+    def _tell(self, _data, done):
+        low, high = self.span
+        try:
+            return int(self._function(low + (high - low) * done) is False)
+        except BaseException as failure:  # pylint: disable=broad-except
+            self._failure = failure  # which C cannot carry
+            return 1
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Raises what the function raised, instead of what that made of the call."""
+        try:
+            yield
+        except BatCancelledError:
+            if self._failure is not None:
+                raise self._failure from None
+            raise

@@ -1,0 +1,58 @@
+"""Particles as what other packages hold. Each is imported when it is asked for."""
+
+import importlib
+
+import numpy as np
+
+from .errors import INVALID_ARGUMENT, BatImportError, refuse
+
+
+def needed(module, what, package=None):
+    """A module that `what` needs."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise BatImportError(INVALID_ARGUMENT, f"{what} needs {module}, which cannot be imported "
+                             f"({error}): pip install {package or module}") from error
+
+
+def columns(particles):
+    """Dict of name to (n,): coordinates, then attributes, vectors component by component."""
+    axes = ("x", "y", "z")
+    if any(axis in particles for axis in axes):
+        axes = tuple(f"position[{i}]" for i in range(3))
+    found = {name: particles.positions[:, i] for i, name in enumerate(axes)}
+    for name, values in particles.items():
+        parts = [(name, values)] if values.ndim == 1 else [
+            (f"{name}[{i}]", values[:, i]) for i in range(values.shape[1])]
+        for column, one in parts:
+            if column in found:
+                refuse(f"two columns would be called '{column}'; leave out one attribute")
+            found[column] = one
+    return found
+
+
+def to_pandas(particles):
+    """See Particles.to_pandas()."""
+    pandas = needed("pandas", "to_pandas()")
+    return pandas.DataFrame(columns(particles))
+
+
+def to_arrow(particles):
+    """See Particles.to_arrow()."""
+    pyarrow = needed("pyarrow", "to_arrow()")
+    return pyarrow.table({name: pyarrow.array(np.ascontiguousarray(values))
+                          for name, values in columns(particles).items()})
+
+
+def to_pyvista(particles):
+    """See Particles.to_pyvista()."""
+    pyvista = needed("pyvista", "to_pyvista()")
+    mesh = pyvista.PolyData()
+    if particles.count:
+        mesh = pyvista.PolyData(particles.positions)
+    for name, values in particles.items():
+        mesh.point_data[name] = values
+    if particles.time is not None:
+        mesh.field_data["TimeValue"] = np.array([particles.time])
+    return mesh

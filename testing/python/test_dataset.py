@@ -1,0 +1,204 @@
+"""What the package parabat has beyond testing/capi/test_bat.py: one process, with oracles in numpy.
+
+Argument: folder to write in.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import parabat
+
+FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_dataset"
+N = 30000
+
+
+def particles(count=N):
+    random = np.random.default_rng(7)
+    xyz = random.random((count, 3), dtype=np.float32)
+    return xyz, {"id": np.arange(count) + 2**60, "mass": random.lognormal(0, 2, count),
+                 "velocity": random.standard_normal((count, 3))}
+
+
+def damaged(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 16
+    broken = path.with_name("broken.bat")
+    broken.write_bytes(data)
+    return broken
+
+
+class Reading(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        cls.path = FOLDER / "cloud.bat"
+        cls.xyz, cls.columns = particles()
+        parabat.write(cls.path, cls.xyz, cls.columns, time=0.5, step=3)
+
+    def setUp(self):
+        self.dataset = parabat.open(self.path)
+        self.addCleanup(self.dataset.close)
+
+    def test_a_dataset_says_what_is_in_it(self):
+        words = " ".join(repr(self.dataset).split())
+        for part in ("cloud.bat", "30,000 particles, step 3, time 0.5", "positions float32[3] box (",
+                     f"id int64 {2**60} to {2**60 + N - 1}", "velocity float64[3] magnitude 0."):
+            self.assertIn(part, words)
+        self.assertIn("30,000 particles", repr(self.dataset.read()))
+        np.testing.assert_array_equal(self.dataset.box[3:], self.xyz.max(axis=0))
+        (leaf,) = self.dataset.leaves
+        self.assertEqual((leaf.path, leaf.particles, leaf.bytes),
+                         (str(self.path), N, os.path.getsize(self.path)))
+        np.testing.assert_array_equal(leaf.box, self.dataset.box)
+        self.dataset.close()
+        self.assertIn("closed", repr(self.dataset))
+        self.assertRegex(parabat.__version__, r"^\d+\.\d+\.\d+$")
+
+    def test_steps_of_quality_add_up(self):
+        whole = self.dataset.read(["id"], quality=0.6, box=[0, 0, 0, 1, 1, 0.5])
+        for steps in (5, [0.01, 0.2, 0.6]):
+            pieces = list(self.dataset.iter_quality(steps, ["id"], quality=0.6, box=[0, 0, 0, 1, 1, 0.5]))
+            self.assertEqual(len(pieces), 5 if steps == 5 else 3)
+            ids = np.concatenate([piece["id"] for piece in pieces])
+            self.assertEqual(len(set(ids.tolist())), len(ids))
+            np.testing.assert_array_equal(np.sort(ids), np.sort(whole["id"]))
+        for wrong in (0, [0.5, 0.2], -1):
+            with self.assertRaises(parabat.BatValueError):
+                self.dataset.iter_quality(wrong)
+        with self.assertRaisesRegex(TypeError, "colour"):
+            next(self.dataset.iter_quality(2, colour=1))
+
+    def test_ranges_may_be_a_dict(self):
+        mass, speed = self.columns["mass"], self.columns["velocity"][:, 1]
+        good = (mass >= 1) & (mass <= 2) & (speed <= 0)
+        found = self.dataset.read(["id"], ranges={"mass": (1, 2), ("velocity", 1): (None, 0)})
+        np.testing.assert_array_equal(np.sort(found["id"]), self.columns["id"][good])
+        with self.assertRaises(parabat.BatTypeError):
+            self.dataset.read([], ranges={"mass": 1})
+
+    def test_counts_are_bounds_and_estimates(self):
+        question = {"box": [0.2, 0.2, 0.2, 0.6, 0.7, 0.9], "ranges": {"mass": (0.5, 3)}}
+        exact = self.dataset.read([], **question).count
+        estimate = self.dataset.estimate(**question)
+        self.assertTrue(estimate.least <= exact <= estimate.most)
+        self.assertTrue(estimate.least <= estimate.likely <= estimate.most)
+        self.assertLess(abs(estimate.likely - exact), 0.1 * exact)
+        self.assertTrue(exact <= self.dataset.upper_bound(**question) <= N)
+        self.assertEqual(self.dataset.upper_bound(), N)
+        for budget in (0, 1, 777, exact, N):
+            quality = self.dataset.quality_within(budget, **question)
+            count = self.dataset.read([], quality=quality, **question).count
+            self.assertLessEqual(count, budget)
+            self.assertGreaterEqual(count, 0.5 * min(budget, exact) - 1)
+        self.assertEqual(self.dataset.quality_within(N), 1.0)
+        self.assertEqual(self.dataset.read([], quality=self.dataset.quality_within(1234)).count, 1234)
+        with self.assertRaisesRegex(parabat.BatValueError, "budget: -1"):
+            self.dataset.quality_within(-1)
+
+    def test_a_histogram_is_that_of_the_values_within_a_hundredth(self):
+        for name, component, values in (("mass", None, self.columns["mass"]),
+                                        ("velocity", 2, self.columns["velocity"][:, 2]),
+                                        ("velocity", None, np.linalg.norm(self.columns["velocity"], axis=1))):
+            for logarithmic in (False, True):
+                counts, edges = self.dataset.histogram(name, component, bins=20, logarithmic=logarithmic)
+                self.assertEqual((counts.shape, edges.shape), ((20,), (21,)))
+                self.assertAlmostEqual(edges[0], values.min())
+                self.assertAlmostEqual(edges[-1], values.max())
+                below = np.searchsorted(np.sort(values), edges[1:-1]) / N
+                self.assertLess(np.abs(np.cumsum(counts)[:-1] / counts.sum() - below).max(), 0.02)
+        for word, arguments in (("'heat'", ("heat",)), ("component 3", ("velocity", 3)),
+                                ("component -1", ("velocity", -1))):
+            with self.assertRaisesRegex(parabat.BatValueError, word):
+                self.dataset.histogram(*arguments)
+        with self.assertRaisesRegex(parabat.BatValueError, "bins: 0"):
+            self.dataset.histogram("mass", bins=0)
+        parabat.write(FOLDER / "nan.bat", np.zeros((3, 3)), {"a": np.full(3, np.nan)})
+        with parabat.open(FOLDER / "nan.bat") as dataset:
+            counts, edges = dataset.histogram("a", bins=4)
+            self.assertEqual((counts.tolist(), edges.size), ([0] * 4, 0))
+
+    def test_what_is_damaged_does_not_validate(self):
+        self.dataset.validate()
+        with parabat.open(damaged(self.path)) as broken:
+            with self.assertRaisesRegex(parabat.BatError, "broken.bat"):
+                broken.validate()
+
+    def test_progress_is_told_and_can_stop(self):
+        big = FOLDER / "big.bat"
+        told = []
+        count = 2_500_000
+        parabat.write(big, np.zeros((count, 3), np.float32), {"id": np.arange(count)},
+                      progress=told.append, flush=False)
+        self.assertEqual((told, told[-1]), (sorted(told), 1.0))
+        before = big.stat()
+        with self.assertRaises(parabat.BatCancelledError) as stopped:
+            parabat.write(big, np.zeros((9, 3)), progress=lambda done: False)
+        self.assertEqual(stopped.exception.status, 11)
+        self.assertEqual(big.stat().st_mtime_ns, before.st_mtime_ns)
+        with parabat.open(big) as dataset:
+            told = []
+            read = dataset.read(progress=told.append)
+            self.assertTrue(told == sorted(told) and len(told) > 4 and told[-1] == 1.0, told)
+            np.testing.assert_array_equal(np.sort(read["id"]), np.arange(count))
+            plain = dataset.read()
+            np.testing.assert_array_equal(read["id"], plain["id"])
+            with self.assertRaises(parabat.BatCancelledError):
+                dataset.read(progress=lambda done: done < 0.5)
+
+            def fails(done):
+                if done > 0.5:
+                    raise KeyboardInterrupt
+            with self.assertRaises(KeyboardInterrupt):
+                dataset.read(progress=fails)
+            with self.assertRaisesRegex(parabat.BatTypeError, "progress: 5"):
+                dataset.read(progress=5)
+        big.unlink()
+
+    def test_a_missing_package_is_named(self):
+        for module, call in (("pandas", "to_pandas"), ("pyarrow", "to_arrow"), ("pyvista", "to_pyvista")):
+            kept = sys.modules.get(module)
+            sys.modules[module] = None
+            try:
+                with self.assertRaisesRegex(parabat.BatImportError, f"pip install {module}"):
+                    getattr(self.dataset, call)(quality=0.01)
+            finally:
+                del sys.modules[module]
+                if kept is not None:
+                    sys.modules[module] = kept
+
+    def test_columns_are_named_once(self):
+        read = self.dataset.read(quality=0.01)
+        found = parabat.export.columns(read)
+        self.assertEqual(list(found), ["x", "y", "z", "id", "mass", "velocity[0]", "velocity[1]", "velocity[2]"])
+        np.testing.assert_array_equal(found["velocity[1]"], read["velocity"][:, 1])
+        read["y"] = read["mass"]
+        self.assertEqual(list(parabat.export.columns(read))[:3], [f"position[{i}]" for i in range(3)])
+        read["velocity[0]"] = read["mass"]
+        with self.assertRaisesRegex(parabat.BatValueError, r"velocity\[0\]"):
+            parabat.export.columns(read)
+
+    def test_a_list_of_steps_is_read(self):
+        listed = FOLDER / "cloud.bat.series"
+        listed.write_text('{"file-series-version": "1.0", "files": [{"name": "cloud.bat", "time": 0.5}]}')
+        (step,) = parabat.read_series(listed)
+        self.assertEqual((step.path, step.time), (str(self.path), 0.5))
+        with self.assertRaises(parabat.BatNotFoundError):
+            parabat.read_series(FOLDER / "none.bat.series")
+        with self.assertRaisesRegex(parabat.BatError, "no list of a series"):
+            parabat.read_series(self.path)
+
+    def test_importing_brings_little_beyond_numpy(self):
+        code = ("import sys, numpy; before = set(sys.modules); import parabat; "
+                "print(*sorted(set(sys.modules) - before))")
+        added = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+        others = [name for name in added if name.split(".")[0] != "parabat"]
+        self.assertLess(len(others), 20, others)
+        self.assertFalse({"mpi4py", "pandas", "pyarrow", "vtk", "pyvista", "argparse"} & set(added))
+
+
+if __name__ == "__main__":
+    unittest.main()
