@@ -5,6 +5,7 @@
 #include "bat/dataset/top_file.hpp"
 #include "bat/format/checksum.hpp"
 #include "bat/format/layout.hpp"
+#include "bat/format/page_layout.hpp"
 #include "bat/query/index_lookup.hpp"
 #include "bat/tree/file_impl.hpp"
 #include "support/brute_force.hpp"
@@ -142,16 +143,15 @@ inline void repair_checksums(Bytes& file)
       store(file, at, record);
       continue;
     }
-    const std::uint64_t sums_bytes = format::checksum_array_bytes(record.bytes);
-    if (!inside(record.checksums_offset, sums_bytes, file.size()))
+    const format::PageLayout layout(record.bytes);
+    if (!inside(record.checksums_offset, layout.checksums_bytes(), file.size()))
     {
       continue;
     }
     const auto sums = format::page_checksums(file.data() + record.offset, record.bytes);
-    std::copy_n(reinterpret_cast<const std::byte*>(sums.data()), sums_bytes,
+    std::copy_n(reinterpret_cast<const std::byte*>(sums.data()), layout.checksums_bytes(),
       file.begin() + static_cast<std::ptrdiff_t>(record.checksums_offset));
-    const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));
-    record.checksum = format::checksum(sums.data(), 4 * upper);
+    record.checksum = format::checksum(sums.data(), layout.group_checksums_bytes());
     store(file, at, record);
   }
   repair_table(file);

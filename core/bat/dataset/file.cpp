@@ -190,10 +190,15 @@ query::Conditions conditions_of(const File& file, const Query& query)
     query::part_ordinals(file.name(), file.particle_count(), query), query);
 }
 
+// Whole elements.
+query::Column column_of(const format::PagedSection& section)
+{
+  return { section, 0, section.element_bytes() };
+}
+
 query::Column positions_of(const File& file)
 {
-  const std::uint64_t bytes = 3 * size_of(file.position_type());
-  return { file.impl().paged(SectionKind::Positions), bytes, 0, bytes };
+  return column_of(file.impl().paged(SectionKind::Positions));
 }
 
 query::Column attribute_of(const File& file, std::size_t index)
@@ -207,9 +212,8 @@ query::Column attribute_of(const File& file, std::size_t index)
   const Attribute& a = file.attributes()[index];
   if (!a.alias)
   {
-    const std::uint64_t bytes = size_of(a.type) * static_cast<std::uint64_t>(a.components);
-    return { file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)), bytes, 0,
-      bytes };
+    return column_of(
+      file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)));
   }
   query::Column column =
     a.alias->attribute ? attribute_of(file, *a.alias->attribute) : positions_of(file);
@@ -255,7 +259,7 @@ const void* File::map_attribute(
   std::size_t index, std::uint64_t count, const QueryOptions& options) const
 {
   const query::Column column = attribute_of(*this, index);
-  if (column.value_bytes != column.tuple_bytes)
+  if (column.value_bytes != column.section.element_bytes())
   {
     const Attribute& a = this->attributes()[index];
     throw Error(ErrorCode::InvalidArgument,

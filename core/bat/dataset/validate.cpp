@@ -70,7 +70,8 @@ void check_layout(const io::RandomAccessFile& source, const format::Header& head
     if ((s.flags & format::kPaged) != 0)
     {
       extents.push_back(
-        { s.checksums_offset, s.checksums_offset + format::checksum_array_bytes(s.bytes),
+        { s.checksums_offset,
+          s.checksums_offset + format::PageLayout(s.bytes).checksums_bytes(),
           "the page checksums of " + format::describe(s) });
     }
   }
@@ -104,15 +105,7 @@ void check_checksums(const io::RandomAccessFile& source,
       (void)format::read_plain(source, s, name);
       continue;
     }
-    const format::PagedSection paged(source, s, name);
-    format::PageReader reader(paged);
-    constexpr std::uint64_t kAtOnce = 1 << 20;
-    std::vector<std::byte> bytes(std::min(kAtOnce, s.bytes));
-    for (std::uint64_t begin = 0; begin < s.bytes; begin += kAtOnce)
-    {
-      const Span span{ begin, std::min(kAtOnce, s.bytes - begin) };
-      reader.gather(&span, 1, 1, bytes.data());
-    }
+    format::PagedSection(source, s, 1, name).check();
   }
 }
 
@@ -131,9 +124,7 @@ void check_place(const io::RandomAccessFile& source, const format::SectionRecord
       fmt::format("{} is in a {}, where it does not belong", format::describe(s),
         kind == format::FileKind::Top ? "top file" : "leaf file"));
   }
-  const std::uint64_t numbers = row->numbered == format::Numbered::ByKey ? schema.keys.size()
-    : row->numbered == format::Numbered::ByAttribute ? schema.head.attribute_count
-                                                     : 1;
+  const std::uint64_t numbers = format::section_numbers(*row, schema);
   if (s.index >= numbers)
   {
     corrupt(source,
@@ -185,11 +176,9 @@ private:
     const format::Schema& schema = this->impl_.schema;
     check_place(this->source_, s, schema, format::FileKind::Leaf);
     const auto kind = static_cast<SectionKind>(s.kind);
-    const bool has_no_bitmaps =
-      kind == SectionKind::BlockBitmaps && schema.keys[s.index].bitmap_bytes == 0;
-    const bool has_no_dictionary = kind == SectionKind::BitmapDictionary &&
-      schema.keys[s.index].bitmap_bytes != 1 && schema.keys[s.index].bitmap_bytes != 2;
-    if (has_no_bitmaps || has_no_dictionary)
+    const bool is_of_bitmaps =
+      kind == SectionKind::BlockBitmaps || kind == SectionKind::BitmapDictionary;
+    if (is_of_bitmaps && !format::shape_of(kind, s.index, schema, this->file_.particle_count()))
     {
       corrupt(this->source_,
         fmt::format("{} should not be there: bitmaps of the key have {} bytes",
@@ -224,7 +213,7 @@ private:
     format::PageReader reader(this->impl_.paged(kind, index));
     std::vector<T> column(this->file_.particle_count() * components);
     const Span all{ 0, this->file_.particle_count() };
-    reader.gather(&all, 1, components * sizeof(T), reinterpret_cast<std::byte*>(column.data()));
+    reader.gather(&all, 1, reinterpret_cast<std::byte*>(column.data()));
     return column;
   }
 
@@ -268,8 +257,7 @@ private:
     std::vector<format::BlockBoxRecord> boxes(this->file_.block_count());
     const Span all{ 0, boxes.size() };
     format::PageReader reader(this->impl_.paged(SectionKind::BlockBoxes));
-    reader.gather(
-      &all, 1, sizeof(format::BlockBoxRecord), reinterpret_cast<std::byte*>(boxes.data()));
+    reader.gather(&all, 1, reinterpret_cast<std::byte*>(boxes.data()));
 
     this->check_flagged_block_boxes(boxes);
     constexpr double inf = std::numeric_limits<double>::infinity();
@@ -455,7 +443,7 @@ private:
     const Span all{ 0, blocks };
     format::PageReader reader(
       this->impl_.paged(SectionKind::BlockBitmaps, static_cast<std::uint32_t>(k)));
-    reader.gather(&all, 1, record.bitmap_bytes, reinterpret_cast<std::byte*>(bytes.data()));
+    reader.gather(&all, 1, reinterpret_cast<std::byte*>(bytes.data()));
     const KeyIndex& index = this->impl_.key_index(k);
     for (std::uint64_t b = 0; b != blocks; ++b)
     {
@@ -594,11 +582,12 @@ private:
     const std::uint64_t n = this->file_.particle_count();
     const auto bad = [&](const std::string& what)
     { corrupt(this->source_, fmt::format("SORTED_INDEX {}: {}", k, what)); };
-    std::vector<std::byte> bytes(format::index_bytes(n));
+    const format::IndexLayout layout(n);
+    std::vector<std::byte> bytes(layout.bytes());
     const Span all{ 0, bytes.size() };
     format::PageReader reader(
       this->impl_.paged(SectionKind::SortedIndex, static_cast<std::uint32_t>(k)));
-    reader.gather(&all, 1, 1, bytes.data());
+    reader.gather(&all, 1, bytes.data());
     const auto value_at = [&](std::uint64_t offset)
     {
       V value;
@@ -615,28 +604,24 @@ private:
       }
     };
     const auto same = [](V a, V b) { return a == b || (!(a == a) && !(b == b)); };
-    const std::vector<format::IndexLevel> levels = format::index_levels(n);
-    for (std::size_t level = 0; level + 1 < levels.size(); ++level)
+    for (std::size_t level = 0; level + 1 < layout.level_count(); ++level)
     {
-      const format::IndexLevel& next = levels[level + 1];
-      const std::uint64_t begin = levels[level].first_page * format::kPageBytes;
-      for (std::uint64_t p = 0; p != next.pages; ++p)
+      const std::uint64_t begin = layout.page_offset(level, 0);
+      const std::uint64_t pages = layout.page_count(level + 1);
+      for (std::uint64_t p = 0; p != pages; ++p)
       {
-        if (!same(value_at(begin + p * sizeof(V)),
-              value_at((next.first_page + p) * format::kPageBytes)))
+        if (!same(value_at(begin + p * sizeof(V)), value_at(layout.page_offset(level + 1, p))))
         {
           bad(fmt::format("value {} of level {} is not the first of its page", p, level));
         }
       }
-      expect_zero(begin + next.pages * sizeof(V), next.first_page * format::kPageBytes);
+      expect_zero(begin + pages * sizeof(V), layout.page_offset(level + 1, 0));
     }
     V last{};
     std::uint32_t last_position = 0;
     for (std::uint64_t i = 0; i != n; ++i)
     {
-      const std::uint64_t page = i / format::kIndexEntries;
-      const std::uint64_t begin = (levels.back().first_page + page) * format::kPageBytes;
-      const std::uint64_t at = begin + i % format::kIndexEntries * sizeof(format::IndexEntry);
+      const std::uint64_t at = layout.entry_offset(i);
       const V value = value_at(at);
       std::uint32_t position;
       std::memcpy(&position, &bytes[at + offsetof(format::IndexEntry, position)], sizeof(position));
@@ -653,9 +638,9 @@ private:
       }
       last = value;
       last_position = position;
-      if (i + 1 != n && (i + 1) % format::kIndexEntries == 0)
+      if (i + 1 != n)
       {
-        expect_zero(at + sizeof(format::IndexEntry), begin + format::kPageBytes);
+        expect_zero(at + sizeof(format::IndexEntry), layout.entry_offset(i + 1));
       }
     }
   }

@@ -1,5 +1,8 @@
 #include "bat/format/checksum.hpp"
 
+#include "bat/format/layout.hpp"
+#include "bat/format/page_layout.hpp"
+
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <xxhash.h>
@@ -9,8 +12,6 @@
 #if XXH_VERSION_NUMBER < 800
 #error "xxHash 0.8 or later is needed: earlier versions have another XXH3"
 #endif
-
-#include <algorithm>
 
 namespace bat::format
 {
@@ -36,24 +37,22 @@ std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept
 
 std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes)
 {
-  const std::uint64_t pages = page_count(bytes);
-  const std::uint64_t upper = page_count(4 * pages);
-  std::vector<std::uint32_t> sums(upper + pages);
-  std::uint32_t* lower_sums = sums.data() + upper;
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, pages, 64),
-    [&](const auto& range)
+  const PageLayout layout(bytes);
+  std::vector<std::uint32_t> sums(layout.checksum_count());
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, layout.page_count(), 64),
+    [&](const auto& pages)
     {
-      for (std::uint64_t i = range.begin(); i != range.end(); ++i)
+      for (std::uint64_t page = pages.begin(); page != pages.end(); ++page)
       {
-        const std::uint64_t begin = i * kPageBytes;
-        lower_sums[i] = page_checksum(data + begin, std::min(kPageBytes, bytes - begin));
+        const ByteRange range = layout.bytes_of(PageRange{ page, page + 1 });
+        sums[layout.checksum_of_page(page)] = page_checksum(data + range.begin, range.size());
       }
     });
-  for (std::uint64_t i = 0; i != upper; ++i)
+  for (std::uint64_t group = 0; group != layout.group_count(); ++group)
   {
-    const std::uint64_t begin = i * kPageBytes;
-    sums[i] = page_checksum(reinterpret_cast<const std::byte*>(lower_sums) + begin,
-      std::min(kPageBytes, 4 * pages - begin));
+    const PageRange pages = layout.pages_of_group(group);
+    sums[group] = page_checksum(
+      &sums[layout.checksum_of_page(pages.first)], pages.count() * sizeof(std::uint32_t));
   }
   return sums;
 }

@@ -1,8 +1,6 @@
 // The checksums of FORMAT.md section 6.
 #pragma once
 
-#include "bat/format/layout.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include "bat/format/checksum.hpp"
 #include "bat/format/index_layout.hpp"
+#include "bat/format/page_layout.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -251,7 +252,7 @@ std::vector<SectionRecord> read_sections(
       continue;
     }
     check_offset(file, name, "checksums_offset", s.checksums_offset);
-    if (!inside(s.checksums_offset, checksum_array_bytes(s.bytes), file.size()))
+    if (!inside(s.checksums_offset, PageLayout(s.bytes).checksums_bytes(), file.size()))
     {
       corrupt(file,
         fmt::format("the page checksums of {} at offset {} are outside a file of {} bytes", name,
@@ -434,41 +435,115 @@ bool is_value(std::uint64_t bits)
   }
 }
 
+}
+
+std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema)
+{
+  switch (row.numbered)
+  {
+    case Numbered::ByAttribute:
+      return schema.head.attribute_count;
+    case Numbered::ByKey:
+      return schema.keys.size();
+    case Numbered::No:
+    case Numbered::ByColumn:
+      break;
+  }
+  return 1;
+}
+
+std::optional<SectionShape> shape_of(
+  SectionKind kind, std::uint32_t index, const Schema& schema, std::uint64_t particles)
+{
+  if (index >= section_numbers(row_of(kind), schema))
+  {
+    return std::nullopt;
+  }
+  const std::uint64_t treelets = schema.head.treelet_count;
+  const std::uint64_t blocks = schema.head.block_count;
+  switch (kind)
+  {
+    case SectionKind::Levels:
+      return SectionShape{ schema.head.level_count - std::uint64_t{ 1 }, 4 };
+    case SectionKind::ShallowTree:
+      return SectionShape{ treelets == 0 ? 0 : 2 * treelets - 1, sizeof(NodeRecord) };
+    case SectionKind::Treelets:
+      return SectionShape{ treelets, sizeof(TreeletRecord) };
+    case SectionKind::BlockBoxes:
+      return SectionShape{ blocks, sizeof(BlockBoxRecord) };
+    case SectionKind::Positions:
+      return SectionShape{ particles,
+        3 * size_of(static_cast<ScalarType>(schema.head.position_type)) };
+    case SectionKind::Attribute:
+    {
+      const bat::Attribute& a = schema.attributes[index];
+      return SectionShape{ particles, size_of(a.type) * static_cast<std::uint64_t>(a.components) };
+    }
+    case SectionKind::BinEdges:
+      return SectionShape{ schema.keys[index].bin_count - std::uint64_t{ 1 }, 8 };
+    case SectionKind::TreeletKeys:
+      return SectionShape{ treelets, sizeof(TreeletKeyRecord) };
+    case SectionKind::BlockBitmaps:
+      return schema.keys[index].bitmap_bytes == 0
+        ? std::nullopt
+        : std::optional(SectionShape{ blocks, schema.keys[index].bitmap_bytes });
+    case SectionKind::BitmapDictionary:
+      return schema.keys[index].bitmap_bytes != 1 && schema.keys[index].bitmap_bytes != 2
+        ? std::nullopt
+        : std::optional(SectionShape{ schema.keys[index].dictionary_count, 4 });
+    case SectionKind::SortedIndex:
+      return SectionShape{ IndexLayout(particles).bytes(), 1 };
+    case SectionKind::Schema:
+    case SectionKind::Metadata:
+    case SectionKind::AggregationTree:
+    case SectionKind::LeafFiles:
+    case SectionKind::ChunkTable:
+    case SectionKind::Aliases:
+      break;
+  }
+  return std::nullopt;
+}
+
+SectionShape shape_of(const SectionRecord& section, const Schema& schema, std::uint64_t particles)
+{
+  const SectionKindRow* row = find_section_kind(section.kind);
+  const std::optional<SectionShape> shape =
+    row ? shape_of(row->kind, section.index, schema, particles) : std::nullopt;
+  return shape.value_or(SectionShape{ section.bytes, 1 });
+}
+
+namespace
+{
 // LEVELS, and that every section that the schema implies is there and has its size.
 void read_levels(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, Schema& schema)
 {
-  const std::uint64_t n = header.particle_count;
-  const std::uint64_t treelets = schema.head.treelet_count;
-  const std::uint64_t blocks = schema.head.block_count;
-  const SectionRecord& levels = require(
-    file, sections, SectionKind::Levels, 0, 4 * (schema.head.level_count - std::uint64_t{ 1 }));
-  schema.levels = levels_from_ratios(n, read_records<std::uint32_t>(file, levels));
-  require(file, sections, SectionKind::ShallowTree, 0,
-    treelets == 0 ? 0 : (2 * treelets - 1) * sizeof(NodeRecord));
-  require(file, sections, SectionKind::Treelets, 0, treelets * sizeof(TreeletRecord));
-  require(file, sections, SectionKind::BlockBoxes, 0, blocks * sizeof(BlockBoxRecord));
-  require(file, sections, SectionKind::Positions, 0,
-    n * 3 * size_of(static_cast<ScalarType>(schema.head.position_type)));
+  const auto needed = [&](SectionKind kind, std::uint32_t index) -> const SectionRecord&
+  {
+    return require(file, sections, kind, index,
+      shape_of(kind, index, schema, header.particle_count)->bytes());
+  };
+  const SectionRecord& levels = needed(SectionKind::Levels, 0);
+  schema.levels =
+    levels_from_ratios(header.particle_count, read_records<std::uint32_t>(file, levels));
+  for (const SectionKind kind : { SectionKind::ShallowTree, SectionKind::Treelets,
+         SectionKind::BlockBoxes, SectionKind::Positions })
+  {
+    needed(kind, 0);
+  }
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
-    const bat::Attribute& a = schema.attributes[k];
-    require(file, sections, SectionKind::Attribute, k,
-      n * size_of(a.type) * static_cast<std::uint64_t>(a.components));
+    needed(SectionKind::Attribute, k);
   }
   for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
   {
-    const KeyRecord& key = schema.keys[k];
-    require(file, sections, SectionKind::BinEdges, k, 8 * (key.bin_count - std::uint64_t{ 1 }));
-    require(file, sections, SectionKind::TreeletKeys, k, treelets * sizeof(TreeletKeyRecord));
-    if (key.bitmap_bytes != 0)
+    for (const SectionKind kind : { SectionKind::BinEdges, SectionKind::TreeletKeys,
+           SectionKind::BlockBitmaps, SectionKind::BitmapDictionary })
     {
-      require(file, sections, SectionKind::BlockBitmaps, k, blocks * key.bitmap_bytes);
-    }
-    if (key.bitmap_bytes == 1 || key.bitmap_bytes == 2)
-    {
-      require(file, sections, SectionKind::BitmapDictionary, k,
-        std::uint64_t{ key.dictionary_count } * 4);
+      if (shape_of(kind, k, schema, header.particle_count))
+      {
+        needed(kind, k);
+      }
     }
   }
   for (const SectionRecord& section : sections)
@@ -481,7 +556,7 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
     {
       corrupt(file, fmt::format("{}: there are {} keys", describe(section), schema.keys.size()));
     }
-    require(file, sections, SectionKind::SortedIndex, section.index, index_bytes(n));
+    needed(SectionKind::SortedIndex, section.index);
     const std::uint32_t attribute = schema.keys[section.index].attribute;
     schema.attributes[attribute]
       .keys[section.index - schema.first_keys[attribute]]

@@ -102,6 +102,30 @@ struct Schema
 /// "attribute 'mass'", "BIN_EDGES of 'velocity[2]'": describe() for who knows the schema.
 [[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
 
+/// How many sections of a kind a file with this schema may have: numbers below this.
+[[nodiscard]] std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema);
+
+/// What a section holds.
+struct SectionShape
+{
+  std::uint64_t elements = 0;
+  std::uint64_t element_bytes = 1;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept
+  {
+    return this->elements * this->element_bytes;
+  }
+};
+
+/// By what the schema says of a leaf file; nothing for a section that the schema has no use for or
+/// does not tell the size of.
+[[nodiscard]] std::optional<SectionShape> shape_of(
+  SectionKind kind, std::uint32_t index, const Schema& schema, std::uint64_t particles);
+
+/// The same of a section that is there; bytes, if the schema says nothing.
+[[nodiscard]] SectionShape shape_of(
+  const SectionRecord& section, const Schema& schema, std::uint64_t particles);
+
 /// Step 8: also checks that every section that the schema implies is there and has its size.
 [[nodiscard]] Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, FileKind kind = FileKind::Leaf);

@@ -269,17 +269,4 @@ static_assert(sizeof(AliasRecord) == 16 && offsetof(AliasRecord, host_type) == 8
 inline constexpr std::uint32_t kPositionsAttribute = 0xFFFFFFFFu;
 /// x, y, z, magnitude.
 inline constexpr std::size_t kPositionKeys = 4;
-
-/// Section 6: pages of `bytes` bytes.
-inline std::uint64_t page_count(std::uint64_t bytes)
-{
-  return bytes / kPageBytes + (bytes % kPageBytes != 0);
-}
-
-/// Section 6: bytes of the checksum arrays L2 and L1 of a paged section.
-inline std::uint64_t checksum_array_bytes(std::uint64_t bytes)
-{
-  const std::uint64_t pages = page_count(bytes);
-  return 4 * (page_count(4 * pages) + pages);
-}
 }

@@ -1,9 +1,11 @@
 #include "bat/format/page_reader.hpp"
 
+#include "bat/format/checksum.hpp"
 #include "bat/format/decode.hpp"
 #include "common/stream_copy.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,32 +15,28 @@ namespace bat::format
 namespace
 {
 // Longer runs are read straight into the caller's memory.
-constexpr std::uint64_t kDirectBytes = 1 << 16;
-constexpr std::uint64_t kReadBytes = 1 << 18; // this much at once: still in the cache when checked
+constexpr std::uint64_t kDirectPages = 16;
+constexpr std::uint64_t kReadPages = 64; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
-constexpr std::uint64_t kViewedBytes = 1 << 17; // are looked at before they leave the near caches
+constexpr std::uint64_t kViewedPages = 32; // are looked at before they leave the near caches
+constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than to ask twice
 
-// The page behind those from first_page on that the next spans need, as far as they touch, and at
-// most `most` pages.
-std::uint64_t end_of_pages(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+// The pages from first_page on that the next spans need, as far as they touch, and at most `most`
+// pages.
+PageRange touching_pages(const PageLayout& layout, const Span* spans, std::size_t span_count,
   std::uint64_t first_page, std::uint64_t most)
 {
-  std::uint64_t end_page = first_page + 1;
-  for (std::size_t i = 0; i != span_count; ++i)
+  PageRange pages{ first_page, first_page + 1 };
+  for (std::size_t i = 0; i != span_count && pages.count() < most; ++i)
   {
-    const std::uint64_t begin = spans[i].first * element_bytes;
-    const std::uint64_t end = begin + spans[i].count * element_bytes;
-    if (begin / kPageBytes > end_page)
+    const PageRange next = layout.pages_of(spans[i]);
+    if (next.first > pages.end)
     {
       break;
     }
-    end_page = std::max(end_page, page_count(end));
-    if (end_page >= first_page + most)
-    {
-      return first_page + most;
-    }
+    pages.end = std::max(pages.end, next.end);
   }
-  return end_page;
+  return { first_page, std::min(pages.end, first_page + most) };
 }
 
 // Lines of memory come at the same time that otherwise are waited for one after the other.
@@ -54,25 +52,25 @@ void prefetch(const std::byte* memory, std::uint64_t bytes)
 }
 }
 
-std::vector<std::uint32_t> PagedSection::page_checksums(std::uint64_t first) const
+std::vector<std::uint32_t> PagedSection::group_checksums(std::uint64_t group) const
 {
-  const std::uint64_t pages = page_count(this->section_.bytes);
-  const std::uint64_t upper = page_count(4 * pages);
   std::call_once(this->loaded_,
     [&]
     {
-      std::vector<std::uint32_t> sums(upper);
-      this->file_.read(this->section_.checksums_offset, sums.data(), 4 * upper);
-      if (checksum(sums.data(), 4 * upper) != this->section_.checksum)
+      std::vector<std::uint32_t> sums(this->layout_.group_count());
+      const std::uint64_t bytes = this->layout_.group_checksums_bytes();
+      this->file_.read(this->layout_.checksums_in_file(), sums.data(), bytes);
+      if (checksum(sums.data(), bytes) != this->groups_checksum_)
       {
         corrupt(this->file_, "the page checksums of " + this->name_ + " are damaged");
       }
-      this->upper_ = std::move(sums);
+      this->groups_ = std::move(sums);
     });
-  std::vector<std::uint32_t> sums(std::min<std::uint64_t>(kPageBytes / 4, pages - first));
-  this->file_.read(
-    this->section_.checksums_offset + 4 * (upper + first), sums.data(), 4 * sums.size());
-  if (page_checksum(sums.data(), 4 * sums.size()) != this->upper_[first / (kPageBytes / 4)])
+  const PageRange pages = this->layout_.pages_of_group(group);
+  std::vector<std::uint32_t> sums(pages.count());
+  const std::uint64_t bytes = sums.size() * sizeof(sums[0]);
+  this->file_.read(this->layout_.checksum_in_file(pages.first), sums.data(), bytes);
+  if (page_checksum(sums.data(), bytes) != this->groups_[group])
   {
     corrupt(this->file_, "the page checksums of " + this->name_ + " are damaged");
   }
@@ -85,46 +83,102 @@ CheckedPages* PagedSection::checked_pages() const
   {
     return nullptr;
   }
-  std::call_once(this->marked_, [&] { this->checked_.emplace(page_count(this->section_.bytes)); });
+  std::call_once(this->marked_, [&] { this->checked_.emplace(this->layout_.page_count()); });
   return &*this->checked_;
 }
 
-void PageReader::read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to)
+const std::byte* PagedSection::view_front(std::uint64_t count) const
 {
-  this->section_.file().read(this->section_.record().offset + first_page * kPageBytes, to, bytes);
-  this->check_pages(first_page, bytes, to);
+  this->file_.check_length();
+  const PageRange pages = this->layout_.pages_of(Span{ 0, count });
+  tbb::parallel_for(std::uint64_t{ 0 }, PageLayout::groups_in(pages.count()),
+    [&](std::uint64_t group)
+    {
+      const PageRange part = this->layout_.pages_of_group(group);
+      (void)PageReader(*this).view({ part.first, std::min(part.end, pages.end) });
+    });
+  return this->file_.view(this->layout_.in_file(0), 0);
 }
 
-const std::byte* PageReader::view_pages(std::uint64_t first_page, std::uint64_t bytes)
+void PagedSection::prefetch(const std::vector<Span>& spans) const noexcept
 {
-  const std::byte* const pages =
-    this->section_.file().view(this->section_.record().offset + first_page * kPageBytes, bytes);
-  this->check_pages(first_page, bytes, pages);
-  return pages;
-}
-
-void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages)
-{
-  const SectionRecord& record = this->section_.record();
-  for (std::uint64_t begin = 0; begin < bytes; begin += kPageBytes)
+  ByteRange wanted;
+  const auto ask = [&]
+  { this->file_.prefetch(this->layout_.in_file(wanted.begin), wanted.size()); };
+  for (const Span& span : spans)
   {
-    const std::uint64_t page = first_page + begin / kPageBytes;
+    const ByteRange bytes = this->layout_.bytes_of(span);
+    if (bytes.begin > wanted.end + kGapBytes)
+    {
+      ask();
+      wanted.begin = bytes.begin;
+    }
+    wanted.end = bytes.end;
+  }
+  ask();
+}
+
+void PagedSection::check() const
+{
+  PageReader reader(*this);
+  const std::uint64_t end = this->layout_.page_count();
+  Bytes bytes;
+  for (PageRange pages; pages.first != end; pages.first = pages.end)
+  {
+    pages.end = std::min(end, pages.first + kReadPages);
+    if (this->file_.is_mapped())
+    {
+      this->file_.check_length();
+      (void)reader.view(pages);
+      continue;
+    }
+    bytes.resize(this->layout_.bytes_of(pages).size());
+    reader.read(pages, bytes.data());
+  }
+}
+
+void PageReader::read(const PageRange& pages, std::byte* to)
+{
+  const PageLayout& layout = this->section_.layout();
+  const ByteRange bytes = layout.bytes_of(pages);
+  this->section_.file().read(layout.in_file(bytes.begin), to, bytes.size());
+  this->check(pages, to);
+}
+
+PageReader::Run PageReader::view(const PageRange& pages)
+{
+  const PageLayout& layout = this->section_.layout();
+  const ByteRange bytes = layout.bytes_of(pages);
+  const std::byte* const at =
+    this->section_.file().view(layout.in_file(bytes.begin), bytes.size());
+  this->check(pages, at);
+  return { at, bytes };
+}
+
+void PageReader::check(const PageRange& pages, const std::byte* bytes)
+{
+  const PageLayout& layout = this->section_.layout();
+  for (std::uint64_t page = pages.first; page != pages.end; ++page)
+  {
+    const ByteRange range = layout.bytes_of(PageRange{ page, page + 1 });
+    const std::byte* const at = bytes;
+    bytes += range.size();
     if (this->checked_ && this->checked_->has(page))
     {
       continue;
     }
-    const std::uint64_t sums_first = page / (kPageBytes / 4) * (kPageBytes / 4);
-    if (sums_first != this->sums_first_)
+    if (page < this->sums_pages_.first || page >= this->sums_pages_.end)
     {
-      this->sums_ = this->section_.page_checksums(sums_first);
-      this->sums_first_ = sums_first;
+      const std::uint64_t group = layout.group_of(page);
+      this->sums_pages_ = {};
+      this->sums_ = this->section_.group_checksums(group);
+      this->sums_pages_ = layout.pages_of_group(group);
     }
-    if (page_checksum(pages + begin, std::min(kPageBytes, bytes - begin)) !=
-      this->sums_[page - sums_first])
+    if (page_checksum(at, range.size()) != this->sums_[page - this->sums_pages_.first])
     {
       corrupt(this->section_.file(),
         fmt::format("page {} of {} (offset {}) does not match its checksum", page,
-          this->section_.name(), record.offset + page * kPageBytes));
+          this->section_.name(), layout.in_file(range.begin)));
     }
     if (this->checked_)
     {
@@ -133,113 +187,107 @@ void PageReader::check_pages(std::uint64_t first_page, std::uint64_t bytes, cons
   }
 }
 
-// Of a mapped file: the pages that bytes from `begin` to `end` lie on.
-PageReader::Run PageReader::view(std::uint64_t begin, std::uint64_t end)
+// Reads pages to the buffer, behind `used` pages that stay there.
+PageReader::Run PageReader::load(const PageRange& pages, std::uint64_t used)
 {
-  const std::uint64_t first_page = begin / kPageBytes;
-  begin = first_page * kPageBytes;
-  end = std::min(this->section_.record().bytes, page_count(end) * kPageBytes);
-  return { this->view_pages(first_page, end - begin), begin, end };
-}
-
-// Reads the pages from first_page on that the next spans need, behind those of the buffer that are
-// used.
-PageReader::Run PageReader::load(const Span* spans, std::size_t span_count,
-  std::uint64_t element_bytes, std::uint64_t first_page, std::uint64_t used)
-{
-  const std::uint64_t end_page =
-    end_of_pages(spans, span_count, element_bytes, first_page, kBufferPages - used);
-  const std::uint64_t begin = first_page * kPageBytes;
-  const std::uint64_t end = std::min(end_page * kPageBytes, this->section_.record().bytes);
+  const ByteRange bytes = this->section_.layout().bytes_of(pages);
   this->buffered_ = {};
   this->buffer_.resize(
-    std::max<std::size_t>(this->buffer_.size(), used * kPageBytes + (end - begin)));
+    std::max<std::size_t>(this->buffer_.size(), used * kPageBytes + bytes.size()));
   std::byte* const to = this->buffer_.data() + used * kPageBytes;
-  this->read_pages(first_page, end - begin, to);
-  return { to, begin, end };
+  this->read(pages, to);
+  return { to, bytes };
 }
 
 // Pages are checked when the first span comes to them; spans ascend.
-void PageReader::gather_mapped(
-  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out)
+void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::byte* out)
 {
   this->section_.file().check_length();
+  const PageLayout layout = this->section_.layout();
   Run run;
   for (std::size_t i = 0; i != span_count; ++i)
   {
-    std::uint64_t at = spans[i].first * element_bytes;
-    const std::uint64_t stop = at + spans[i].count * element_bytes;
-    while (at != stop)
+    ByteRange rest = layout.bytes_of(spans[i]);
+    while (rest.size() != 0)
     {
       std::uint64_t bytes = 0;
-      if (at % kPageBytes == 0 && stop - at >= kDirectBytes)
+      const PageRange whole = layout.whole_pages(rest);
+      if (layout.begins_page(rest.begin) && whole.count() >= kDirectPages)
       {
-        bytes = (stop - at) / kPageBytes * kPageBytes;
-        this->stream_pages(at / kPageBytes, bytes, out);
+        bytes = layout.bytes_of(whole).size();
+        this->stream(whole, out);
       }
       else
       {
-        if (!run.has(at))
+        if (!run.has(rest.begin))
         {
-          run = this->view(at, std::min(stop, at / kPageBytes * kPageBytes + kDirectBytes));
+          const PageRange pages = layout.pages_of(rest);
+          run = this->view({ pages.first, std::min(pages.end, pages.first + kDirectPages) });
         }
-        bytes = std::min(stop, run.end) - at;
-        std::memcpy(out, run.at(at), bytes);
+        bytes = std::min(rest.end, run.bytes.end) - rest.begin;
+        std::memcpy(out, run.at(rest.begin), bytes);
       }
-      at += bytes;
+      rest.begin += bytes;
       out += bytes;
     }
   }
 }
 
 // A page is copied while it is in the nearest cache: from where it was checked.
-void PageReader::stream_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* out)
+void PageReader::stream(const PageRange& pages, std::byte* out)
 {
-  const std::byte* const pages =
-    this->section_.file().view(this->section_.record().offset + first_page * kPageBytes, bytes);
-  for (std::uint64_t begin = 0; begin != bytes; begin += kPageBytes)
+  const PageLayout& layout = this->section_.layout();
+  const ByteRange all = layout.bytes_of(pages);
+  const std::byte* from = this->section_.file().view(layout.in_file(all.begin), all.size());
+  for (std::uint64_t page = pages.first; page != pages.end; ++page)
   {
-    this->check_pages(first_page + begin / kPageBytes, kPageBytes, pages + begin);
-    stream_copy(out + begin, pages + begin, kPageBytes);
+    const PageRange one{ page, page + 1 };
+    const std::uint64_t bytes = layout.bytes_of(one).size();
+    this->check(one, from);
+    stream_copy(out, from, bytes);
+    from += bytes;
+    out += bytes;
   }
   finish_stream_copies();
 }
 
-void PageReader::gather(
-  const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out)
+void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* out)
 {
   if (this->section_.file().is_mapped())
   {
-    this->gather_mapped(spans, span_count, element_bytes, out);
+    this->gather_mapped(spans, span_count, out);
     return;
   }
+  const PageLayout layout = this->section_.layout();
   for (std::size_t i = 0; i != span_count; ++i)
   {
-    std::uint64_t at = spans[i].first * element_bytes;
-    const std::uint64_t end = at + spans[i].count * element_bytes;
-    while (at != end)
+    ByteRange rest = layout.bytes_of(spans[i]);
+    while (rest.size() != 0)
     {
-      if (at % kPageBytes == 0 && end - at >= kDirectBytes)
+      const PageRange whole = layout.whole_pages(rest);
+      if (layout.begins_page(rest.begin) && whole.count() >= kDirectPages)
       {
         // Checked right behind the read, while the bytes are in the cache.
-        const std::uint64_t bytes = std::min(kReadBytes, (end - at) / kPageBytes * kPageBytes);
-        this->read_pages(at / kPageBytes, bytes, out);
-        at += bytes;
+        const PageRange pages{ whole.first, std::min(whole.end, whole.first + kReadPages) };
+        const std::uint64_t bytes = layout.bytes_of(pages).size();
+        this->read(pages, out);
+        rest.begin += bytes;
         out += bytes;
         continue;
       }
-      if (!this->buffered_.has(at))
+      if (!this->buffered_.has(rest.begin))
       {
         // Only up to where the direct read begins, if there will be one.
-        const Span head{ at, kPageBytes - at % kPageBytes };
-        const bool is_head = end - at >= kDirectBytes + kPageBytes;
-        this->buffered_ = is_head
-          ? this->load(&head, 1, 1, at / kPageBytes, 0)
-          : this->load(spans + i, span_count - i, element_bytes, at / kPageBytes, 0);
+        const std::uint64_t page = layout.page_of(rest.begin);
+        const bool is_head = rest.size() >= (kDirectPages + 1) * kPageBytes;
+        this->buffered_ = this->load(is_head
+            ? PageRange{ page, page + 1 }
+            : touching_pages(layout, spans + i, span_count - i, page, kBufferPages),
+          0);
       }
-      const std::uint64_t bytes = std::min(end, this->buffered_.end) - at;
-      std::memcpy(out, this->buffered_.at(at), bytes);
-      at += bytes;
+      const std::uint64_t bytes = std::min(rest.end, this->buffered_.bytes.end) - rest.begin;
+      std::memcpy(out, this->buffered_.at(rest.begin), bytes);
+      rest.begin += bytes;
       out += bytes;
     }
   }
@@ -252,71 +300,76 @@ void PageReader::look_at_found(const std::function<void(const Elements*, std::si
 }
 
 void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
-  std::uint64_t element_bytes, const std::function<void(const Elements*, std::size_t)>& look)
+  const std::function<void(const Elements*, std::size_t)>& look)
 {
   this->section_.file().check_length();
-  const std::uint64_t most = kDirectBytes / element_bytes;
+  const PageLayout layout = this->section_.layout();
+  const std::uint64_t most = kDirectPages * kPageBytes / layout.element_bytes();
   Run run;
-  std::uint64_t viewed = 0; // bytes since the last look
+  std::uint64_t viewed = 0; // pages since the last look
   for (std::size_t i = 0; i != span_count; ++i)
   {
     Span rest = spans[i];
     while (rest.count != 0)
     {
-      const std::uint64_t count = std::min(rest.count, most);
-      const std::uint64_t at = rest.first * element_bytes;
-      const std::uint64_t stop = at + count * element_bytes;
-      if (at < run.begin || stop > run.end)
+      const Span part{ rest.first, std::min(rest.count, most) };
+      const ByteRange bytes = layout.bytes_of(part);
+      if (!run.has(bytes))
       {
-        if (viewed >= kViewedBytes)
+        if (viewed >= kViewedPages)
         {
           this->look_at_found(look);
           viewed = 0;
         }
-        run = this->view(at, stop);
-        viewed += run.end - run.begin;
+        const PageRange pages = layout.pages_of(bytes);
+        run = this->view(pages);
+        viewed += pages.count();
       }
-      this->found_.push_back({ run.at(at), count });
-      prefetch(run.at(at), stop - at);
-      rest.first += count;
-      rest.count -= count;
+      this->found_.push_back({ run.at(bytes.begin), part.count });
+      prefetch(run.at(bytes.begin), bytes.size());
+      rest.first += part.count;
+      rest.count -= part.count;
     }
   }
   this->look_at_found(look);
 }
 
-void PageReader::visit(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+void PageReader::visit(const Span* spans, std::size_t span_count,
   const std::function<void(const Elements*, std::size_t)>& look)
 {
   this->found_.clear();
   if (this->section_.file().is_mapped())
   {
-    this->visit_mapped(spans, span_count, element_bytes, look);
+    this->visit_mapped(spans, span_count, look);
     return;
   }
+  const PageLayout layout = this->section_.layout();
+  const std::uint64_t element_bytes = layout.element_bytes();
   this->buffer_.resize(kBufferPages * kPageBytes); // stays where it is while elements are found
   Run run;
   std::uint64_t used = 0; // pages of the buffer
   for (std::size_t i = 0; i != span_count; ++i)
   {
-    std::uint64_t at = spans[i].first * element_bytes;
-    const std::uint64_t stop = at + spans[i].count * element_bytes;
-    while (at != stop)
+    ByteRange rest = layout.bytes_of(spans[i]);
+    while (rest.size() != 0)
     {
-      if (at < run.begin || at + element_bytes > run.end)
+      const ByteRange element{ rest.begin, rest.begin + element_bytes };
+      if (!run.has(element))
       {
-        const std::uint64_t first_page = at / kPageBytes;
-        if (page_count(at + element_bytes) - first_page > kBufferPages - used)
+        const PageRange needed = layout.pages_of(element);
+        if (needed.count() > kBufferPages - used)
         {
           this->look_at_found(look);
           used = 0;
         }
-        run = this->load(spans + i, span_count - i, element_bytes, first_page, used);
-        used += page_count(run.end - run.begin);
+        const PageRange pages =
+          touching_pages(layout, spans + i, span_count - i, needed.first, kBufferPages - used);
+        run = this->load(pages, used);
+        used += pages.count();
       }
-      const std::uint64_t count = (std::min(stop, run.end) - at) / element_bytes;
-      this->found_.push_back({ run.at(at), count });
-      at += count * element_bytes;
+      const std::uint64_t count = (std::min(rest.end, run.bytes.end) - rest.begin) / element_bytes;
+      this->found_.push_back({ run.at(rest.begin), count });
+      rest.begin += count * element_bytes;
     }
   }
   this->look_at_found(look);

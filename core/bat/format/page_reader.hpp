@@ -5,7 +5,7 @@
 #include "bat/bytes.hpp"
 #include "bat/format/checksum.hpp"
 #include "bat/format/layout.hpp"
-#include "bat/format/levels.hpp"
+#include "bat/format/page_layout.hpp"
 #include "bat/query.hpp"
 #include "common/elements.hpp"
 #include "common/io/random_access_file.hpp"
@@ -44,39 +44,57 @@ private:
   std::unique_ptr<std::atomic<std::uint64_t>[]> words_;
 };
 
-/// Reads pages of one paged section and checks each against its checksum. const functions may be
-/// called concurrently.
+/// One paged section of a file: its layout, its page checksums, and which pages were checked. const
+/// functions may be called concurrently.
 class PagedSection
 {
 public:
   /// `name` is how messages call the section.
-  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section, std::string name)
+  PagedSection(const io::RandomAccessFile& file, const SectionRecord& section,
+    std::uint64_t element_bytes, std::string name)
     : file_(file)
-    , section_(section)
+    , layout_(section, element_bytes)
+    , groups_checksum_(section.checksum)
     , name_(std::move(name))
   {
   }
-  [[nodiscard]] const SectionRecord& record() const noexcept { return this->section_; }
+  [[nodiscard]] const PageLayout& layout() const noexcept { return this->layout_; }
+  [[nodiscard]] std::uint64_t element_bytes() const noexcept
+  {
+    return this->layout_.element_bytes();
+  }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
 
-  /// Checksums of pages first to first + 1023, first being a multiple of 1024 (one page of L1).
-  [[nodiscard]] std::vector<std::uint32_t> page_checksums(std::uint64_t first) const;
+  /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
+  [[nodiscard]] const std::byte* view_front(std::uint64_t count) const;
+
+  /// Asks for the pages of ascending spans, and does not wait.
+  void prefetch(const std::vector<Span>& spans) const noexcept;
+
+  /// Checks all pages.
+  void check() const;
+
+private:
+  friend class PageReader;
+
+  /// Checksums of the pages of a group.
+  [[nodiscard]] std::vector<std::uint32_t> group_checksums(std::uint64_t group) const;
 
   /// The marks of a mapped file; null for a file that is read, whose pages are checked each time.
   [[nodiscard]] CheckedPages* checked_pages() const;
 
-private:
   const io::RandomAccessFile& file_;
-  SectionRecord section_;
+  PageLayout layout_;
+  std::uint64_t groups_checksum_;
   std::string name_;
   mutable std::once_flag marked_;
   mutable std::optional<CheckedPages> checked_;
   mutable std::once_flag loaded_;
-  mutable std::vector<std::uint32_t> upper_; ///< L2
+  mutable std::vector<std::uint32_t> groups_; ///< L2
 };
 
-/// Copies out pieces of a paged section. One per thread.
+/// Copies out elements of a paged section. One per thread.
 class PageReader
 {
 public:
@@ -86,56 +104,54 @@ public:
   {
   }
 
-  /// Of a mapped file: pages from first_page on, which have `bytes`, checked.
-  const std::byte* view_pages(std::uint64_t first_page, std::uint64_t bytes);
-
-  /// Copies the elements of ascending `spans` to `out`, packed. Elements have `element_bytes`
-  /// bytes. The spans lie inside the section.
-  void gather(
-    const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
+  /// Copies the elements of ascending `spans` to `out`, packed. The spans lie inside the section.
+  void gather(const Span* spans, std::size_t span_count, std::byte* out);
 
   /// Calls look(elements, count) with those of ascending `spans` where they lie, some at a time and
   /// in order; a span may come in parts. The memory is the file's or the reader's, and what it
   /// holds until `look` returns. The spans lie inside the section.
-  void visit(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+  void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
 private:
-  /// Checked bytes of the section from `begin` to `end`, whole pages of it.
+  friend class PagedSection;
+
+  /// Checked bytes of the section, whole pages of it.
   struct Run
   {
     const std::byte* pages = nullptr;
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
+    ByteRange bytes;
 
-    [[nodiscard]] bool has(std::uint64_t offset) const noexcept
+    [[nodiscard]] bool has(std::uint64_t byte) const noexcept
     {
-      return offset >= this->begin && offset < this->end;
+      return byte >= this->bytes.begin && byte < this->bytes.end;
     }
-    [[nodiscard]] const std::byte* at(std::uint64_t offset) const noexcept
+    [[nodiscard]] bool has(const ByteRange& wanted) const noexcept
     {
-      return this->pages + (offset - this->begin);
+      return wanted.begin >= this->bytes.begin && wanted.end <= this->bytes.end;
+    }
+    [[nodiscard]] const std::byte* at(std::uint64_t byte) const noexcept
+    {
+      return this->pages + (byte - this->bytes.begin);
     }
   };
 
-  void visit_mapped(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
+  void visit_mapped(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
-  void gather_mapped(
-    const Span* spans, std::size_t span_count, std::uint64_t element_bytes, std::byte* out);
-  void stream_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* out);
-  void read_pages(std::uint64_t first_page, std::uint64_t bytes, std::byte* to);
-  void check_pages(std::uint64_t first_page, std::uint64_t bytes, const std::byte* pages);
-  [[nodiscard]] Run view(std::uint64_t begin, std::uint64_t end);
-  [[nodiscard]] Run load(const Span* spans, std::size_t span_count, std::uint64_t element_bytes,
-    std::uint64_t first_page, std::uint64_t used);
+  void gather_mapped(const Span* spans, std::size_t span_count, std::byte* out);
+  void stream(const PageRange& pages, std::byte* out);
+  void read(const PageRange& pages, std::byte* to);
+  [[nodiscard]] Run view(const PageRange& pages);
+  void check(const PageRange& pages, const std::byte* bytes);
+  [[nodiscard]] Run load(const PageRange& pages, std::uint64_t used);
   void look_at_found(const std::function<void(const Elements*, std::size_t)>& look);
 
   const PagedSection& section_;
   CheckedPages* checked_;
   Bytes buffer_;
   Run buffered_;                    ///< by gather()
-  std::vector<std::uint32_t> sums_; ///< one page of L1
-  std::uint64_t sums_first_ = ~std::uint64_t{ 0 };
+  std::vector<std::uint32_t> sums_; ///< of the pages of a group
+  PageRange sums_pages_;
   std::vector<Elements> found_; ///< by visit(), not looked at yet
 };
 }

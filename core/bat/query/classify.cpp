@@ -396,8 +396,7 @@ private:
     }
     std::vector<Record> records(count);
     format::PageReader reader(this->file_.paged(kind, index));
-    reader.gather(
-      spans.data(), spans.size(), sizeof(Record), reinterpret_cast<std::byte*>(records.data()));
+    reader.gather(spans.data(), spans.size(), reinterpret_cast<std::byte*>(records.data()));
     return records;
   }
 

@@ -37,13 +37,14 @@ void copy_values(const std::byte* from, std::uint64_t stride, std::size_t count,
 void read(const Column& column, const Span* spans, std::size_t span_count, std::byte* out)
 {
   format::PageReader reader(column.section);
-  if (column.value_bytes == column.tuple_bytes)
+  const std::uint64_t element_bytes = column.section.element_bytes();
+  if (column.value_bytes == element_bytes)
   {
-    reader.gather(spans, span_count, column.tuple_bytes, out);
+    reader.gather(spans, span_count, out);
     return;
   }
   const std::uint64_t bytes = column.value_bytes; // of one number
-  reader.visit(spans, span_count, column.tuple_bytes,
+  reader.visit(spans, span_count,
     [&](const Elements* parts, std::size_t count)
     {
       for (const Elements* part = parts; part != parts + count; ++part)
@@ -52,7 +53,7 @@ void read(const Column& column, const Span* spans, std::size_t span_count, std::
           : bytes == 2               ? copy_values<2>
           : bytes == 4               ? copy_values<4>
                                      : copy_values<8>;
-        copy(part->first + column.offset_bytes, column.tuple_bytes, part->count, out);
+        copy(part->first + column.offset_bytes, element_bytes, part->count, out);
         out += part->count * bytes;
       }
     });
@@ -100,7 +101,6 @@ void fetch(const File::Impl& file, const Column& column, const Selection& select
 const std::byte* map_column(
   const File::Impl& file, const Column& column, std::uint64_t count, const QueryOptions& options)
 {
-  constexpr std::uint64_t kJobPages = format::kPageBytes / 4; // whose checksums are one page
   const io::RandomAccessFile& source = *file.source;
   if (!source.is_mapped())
   {
@@ -114,45 +114,13 @@ const std::byte* map_column(
       fmt::format("{}: {} particles are asked for; there are {}", source.name(), count,
         file.header.particle_count));
   }
-  source.check_length();
-  const std::uint64_t pages = format::page_count(count * column.tuple_bytes);
-  in_arena(options.threads,
-    [&]
-    {
-      tbb::parallel_for(std::uint64_t{ 0 }, (pages + kJobPages - 1) / kJobPages,
-        [&](std::uint64_t job)
-        {
-          const std::uint64_t first = job * kJobPages;
-          const std::uint64_t end = std::min(
-            column.section.record().bytes, std::min(pages, first + kJobPages) * format::kPageBytes);
-          format::PageReader(column.section).view_pages(first, end - first * format::kPageBytes);
-        });
-    });
-  return source.view(column.section.record().offset, 0);
+  return in_arena(options.threads, [&] { return column.section.view_front(count); });
 }
 
 void prefetch(
   const File::Impl& file, const Selection& selection, const std::vector<std::size_t>& attributes)
 {
-  constexpr std::uint64_t gap_bytes = 1 << 17; // cheaper to read than to ask twice
-  const auto column = [&](const format::PagedSection& section, std::uint64_t tuple_bytes)
-  {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    for (const Span& span : selection.spans)
-    {
-      const std::uint64_t first = span.first * tuple_bytes;
-      if (first > end + gap_bytes)
-      {
-        file.source->prefetch(section.record().offset + begin, end - begin);
-        begin = first;
-      }
-      end = first + span.count * tuple_bytes;
-    }
-    file.source->prefetch(section.record().offset + begin, end - begin);
-  };
-  column(file.paged(format::SectionKind::Positions),
-    3 * size_of(static_cast<ScalarType>(file.schema.head.position_type)));
+  file.paged(format::SectionKind::Positions).prefetch(selection.spans);
   for (std::size_t a : attributes)
   {
     if (const std::optional<Alias>& alias = file.schema.attributes.at(a).alias)
@@ -163,9 +131,8 @@ void prefetch(
       }
       a = *alias->attribute;
     }
-    const Attribute& attribute = file.schema.attributes.at(a);
-    column(file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(a)),
-      size_of(attribute.type) * static_cast<std::uint64_t>(attribute.components));
+    file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(a))
+      .prefetch(selection.spans);
   }
 }
 }

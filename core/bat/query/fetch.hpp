@@ -11,7 +11,6 @@ namespace bat::query
 struct Column
 {
   const format::PagedSection& section;
-  std::uint64_t tuple_bytes;  ///< of an element
   std::uint64_t offset_bytes; ///< of the value in it
   std::uint64_t value_bytes;
 };

@@ -68,15 +68,15 @@ public:
   {
   }
 
-  /// Reads the first `bytes` bytes of a page, unless it is there already.
-  void load(std::uint64_t page, std::uint64_t bytes)
+  /// Reads the first `bytes` bytes of the page at `offset`, unless it is there already.
+  void load(std::uint64_t offset, std::uint64_t bytes)
   {
-    if (page != this->page_)
+    if (offset != this->offset_)
     {
-      this->page_ = kNone;
-      const Span span{ page * format::kPageBytes, bytes };
-      this->reader_.gather(&span, 1, 1, this->bytes_.data());
-      this->page_ = page;
+      this->offset_ = kNone;
+      const Span span{ offset, bytes };
+      this->reader_.gather(&span, 1, this->bytes_.data());
+      this->offset_ = offset;
     }
   }
 
@@ -103,7 +103,7 @@ private:
   }
 
   format::PageReader reader_;
-  std::uint64_t page_ = kNone;
+  std::uint64_t offset_ = kNone;
   std::array<std::byte, format::kPageBytes> bytes_{};
 };
 
@@ -135,7 +135,7 @@ public:
     : file_(file)
     , key_(key)
     , probes_(std::move(probes))
-    , levels_(format::index_levels(file.header.particle_count))
+    , layout_(file.header.particle_count)
     , page_(file, key)
   {
   }
@@ -143,7 +143,7 @@ public:
   [[nodiscard]] bool costs_more_than(std::uint64_t tested)
   {
     const std::uint64_t most = tested / 2; // pages are read here and there, columns in a row
-    const std::uint64_t pages = this->levels_.back().pages;
+    const std::uint64_t pages = this->layout_.page_count(this->layout_.last_level());
     if (std::min<std::uint64_t>(this->probes_.size(), pages) * kPageCost > most)
     {
       return true;
@@ -165,7 +165,6 @@ public:
   /// In the order of the index.
   [[nodiscard]] std::vector<std::uint32_t> positions()
   {
-    const std::uint64_t particles = this->file_.header.particle_count;
     std::vector<std::uint32_t> found;
     std::uint64_t page = 0; // where the last probe has ended, and where in it
     std::uint64_t i = 0;
@@ -178,9 +177,9 @@ public:
       }
       for (; page <= probe.last_page; ++page, i = 0)
       {
-        const std::uint64_t count = format::entries_of_page(particles, page);
-        this->page_.load(
-          this->levels_.back().first_page + page, count * sizeof(format::IndexEntry));
+        const std::uint64_t count = this->layout_.entry_count(page);
+        this->page_.load(this->layout_.page_offset(this->layout_.last_level(), page),
+          count * sizeof(format::IndexEntry));
         i =
           first_not(i, count, [&](std::uint64_t k) { return this->page_.value(k) < probe.lower; });
         for (; i != count && this->page_.value(i) <= probe.upper; ++i)
@@ -200,7 +199,7 @@ private:
   // Level by level, so that pages are read in ascending order.
   void find_pages()
   {
-    for (std::size_t level = 0; level + 1 != this->levels_.size(); ++level)
+    for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
       for (Probe<V>& probe : this->probes_)
       {
@@ -216,13 +215,11 @@ private:
   template <class Before>
   std::uint64_t page_below(std::size_t level, std::uint64_t page, const Before& before)
   {
-    const std::uint64_t first = page * format::kIndexFences;
-    const std::uint64_t count =
-      std::min(format::kIndexFences, this->levels_[level + 1].pages - first);
-    this->page_.load(this->levels_[level].first_page + page, count * sizeof(V));
+    const std::uint64_t count = this->layout_.fence_count(level, page);
+    this->page_.load(this->layout_.page_offset(level, page), count * sizeof(V));
     const std::uint64_t end =
       first_not(0, count, [&](std::uint64_t k) { return before(this->page_.fence(k)); });
-    return first + std::max<std::uint64_t>(end, 1) - 1;
+    return format::IndexLayout::page_below(page, std::max<std::uint64_t>(end, 1) - 1);
   }
 
   [[nodiscard]] std::uint32_t position(std::uint64_t i) const
@@ -240,7 +237,7 @@ private:
   const File::Impl& file_;
   std::size_t key_;
   std::vector<Probe<V>> probes_; ///< ascending, disjoint
-  std::vector<format::IndexLevel> levels_;
+  format::IndexLayout layout_;
   IndexPage<V> page_;
 };
 }

@@ -261,17 +261,17 @@ private:
 
   // Calls match(parts, count) for the elements of a column that are to be tested, some at a time.
   template <class F>
-  void test(format::SectionKind kind, std::size_t index, std::size_t tuple_bytes, const F& match)
+  void test(format::SectionKind kind, std::size_t index, const F& match)
   {
     this->matches_.rewind();
     format::PageReader(this->file_.paged(kind, static_cast<std::uint32_t>(index)))
-      .visit(this->spans_.data(), this->spans_.size(), tuple_bytes, match);
+      .visit(this->spans_.data(), this->spans_.size(), match);
   }
 
   void test_places()
   {
     const auto type = static_cast<ScalarType>(this->file_.schema.head.position_type);
-    this->test(format::SectionKind::Positions, 0, 3 * size_of(type),
+    this->test(format::SectionKind::Positions, 0,
       [&](const Elements* parts, std::size_t count)
       { match_places(type, parts, count, this->conditions_.places, this->matches_); });
   }
@@ -283,14 +283,13 @@ private:
       Attribute positions;
       positions.type = static_cast<ScalarType>(this->file_.schema.head.position_type);
       positions.components = 3;
-      this->test(format::SectionKind::Positions, 0, 3 * size_of(positions.type),
+      this->test(format::SectionKind::Positions, 0,
         [&](const Elements* parts, std::size_t count)
         { match_key(positions, parts, count, condition, this->matches_); });
       return;
     }
     const Attribute& attribute = this->file_.schema.attributes[condition.attribute];
     this->test(format::SectionKind::Attribute, condition.attribute,
-      static_cast<std::size_t>(attribute.components) * size_of(attribute.type),
       [&](const Elements* parts, std::size_t count)
       { match_key(attribute, parts, count, condition, this->matches_); });
   }
@@ -473,36 +472,30 @@ std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
   return undecided;
 }
 
-// Bytes of a particle in the widest column that conditions look at.
-std::uint64_t widest_column(const File::Impl& file, const Conditions& conditions)
+// The widest column that conditions look at; positions, if they look at none.
+const format::PagedSection& widest_column(const File::Impl& file, const Conditions& conditions)
 {
-  std::uint64_t bytes = 1;
-  const std::uint64_t of_positions =
-    3 * size_of(static_cast<ScalarType>(file.schema.head.position_type));
-  if (!conditions.places.everywhere())
-  {
-    bytes = of_positions;
-  }
+  const format::PagedSection& positions = file.paged(format::SectionKind::Positions);
+  const format::PagedSection* widest = conditions.places.everywhere() ? nullptr : &positions;
   for (const KeyCondition& key : conditions.keys)
   {
-    if (key.of_positions)
+    const format::PagedSection& column = key.of_positions
+      ? positions
+      : file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(key.attribute));
+    if (!widest || column.element_bytes() > widest->element_bytes())
     {
-      bytes = std::max(bytes, of_positions);
-      continue;
+      widest = &column;
     }
-    const Attribute& attribute = file.schema.attributes[key.attribute];
-    bytes =
-      std::max(bytes, static_cast<std::uint64_t>(attribute.components) * size_of(attribute.type));
   }
-  return bytes;
+  return widest ? *widest : positions;
 }
 
 /// What testing costs, of spans in ascending order.
 class Cost
 {
 public:
-  Cost(std::uint64_t tuple_bytes, std::uint64_t most)
-    : tuple_bytes_(tuple_bytes)
+  Cost(const format::PagedSection& column, std::uint64_t most)
+    : layout_(column.layout())
     , most_(most)
   {
   }
@@ -510,9 +503,7 @@ public:
   /// False, and nothing is added, if it would be too much.
   [[nodiscard]] bool add(const Span& span)
   {
-    const std::uint64_t first = span.first * this->tuple_bytes_ / format::kPageBytes;
-    const std::uint64_t end =
-      ((span.first + span.count) * this->tuple_bytes_ - 1) / format::kPageBytes + 1;
+    const auto [first, end] = this->layout_.pages_of(span);
     const std::uint64_t pages = end - std::max(first, std::min(end, this->end_page_));
     const std::uint64_t cost = std::max(span.count, pages * kPageCost);
     if (cost > this->most_ - this->cost_)
@@ -526,7 +517,7 @@ public:
   [[nodiscard]] std::uint64_t left() const noexcept { return this->most_ - this->cost_; }
 
 private:
-  std::uint64_t tuple_bytes_;
+  format::PageLayout layout_;
   std::uint64_t most_;
   std::uint64_t cost_ = 0;
   std::uint64_t end_page_ = 0; ///< behind the last one

@@ -20,8 +20,9 @@ File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
   for (const format::SectionRecord& section : this->sections)
   {
     this->paged_.push_back((section.flags & format::kPaged) != 0
-        ? std::make_unique<format::PagedSection>(
-            *this->source, section, format::describe(section, this->schema))
+        ? std::make_unique<format::PagedSection>(*this->source, section,
+            format::shape_of(section, this->schema, this->header.particle_count).element_bytes,
+            format::describe(section, this->schema))
         : nullptr);
   }
 }

@@ -4,6 +4,7 @@
 #include "bat/format/checksum.hpp"
 #include "bat/format/encode.hpp"
 #include "bat/format/layout.hpp"
+#include "bat/format/page_layout.hpp"
 #include "bat/tree/bin_edges.hpp"
 #include "bat/write/builder.hpp"
 #include "bat/write/column_source.hpp"
@@ -204,7 +205,7 @@ public:
     report.data_bytes = this->data_bytes_;
     report.index_bytes = this->end_ - this->data_bytes_;
     report.sorted_index_bytes =
-      this->indexed_keys_.size() * format::index_bytes(this->particles_.count());
+      this->indexed_keys_.size() * format::IndexLayout(this->particles_.count()).bytes();
     report.treelets = this->order_.treelets.size();
     for (const Treelet& treelet : this->order_.treelets)
     {
@@ -228,12 +229,11 @@ private:
   // Reserves room for a paged section and begins its record.
   format::SectionRecord& add_section(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
   {
-    const std::uint64_t alignment = bytes >= format::kAlignedSectionBytes ? format::kPageBytes : 8;
     format::SectionRecord record{};
     record.kind = static_cast<std::uint32_t>(kind);
     record.index = index;
     record.flags = format::kPaged;
-    record.offset = this->reserve(bytes, alignment);
+    record.offset = this->reserve(bytes, format::PageLayout(bytes).alignment());
     record.bytes = bytes;
     record.raw_bytes = bytes;
     this->sections_.push_back(record);
@@ -621,9 +621,9 @@ private:
     {
       const std::uint64_t offset = this->reserve(4 * sums.size(), 8);
       format::SectionRecord& record = this->sections_[section];
-      const std::uint64_t upper = format::page_count(4 * format::page_count(record.bytes));
+      const format::PageLayout layout(record.bytes);
       record.checksums_offset = offset;
-      record.checksum = format::checksum(sums.data(), 4 * upper);
+      record.checksum = format::checksum(sums.data(), layout.group_checksums_bytes());
       this->output_.write(offset, sums.data(), 4 * sums.size());
     }
   }
@@ -764,7 +764,7 @@ Bytes encode(const ParticleView& particles, const BuildOptions& options, WriteRe
   const ParticleParts parts = write::link_repeats(particles, options);
   write::check_input(parts, options);
   MemoryOutput output(parts.row_bytes() * parts.count(),
-    options.sorted_indexes.size() * format::index_bytes(parts.count()));
+    options.sorted_indexes.size() * format::IndexLayout(parts.count()).bytes());
   const WriteReport result = run_encoder(parts, options, output);
   if (report)
   {

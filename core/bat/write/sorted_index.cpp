@@ -19,8 +19,8 @@ std::uint64_t value_of(const format::IndexEntry& entry) noexcept
 template <class V>
 SortedIndex<V>::SortedIndex(std::uint64_t particles)
   : particles_(particles)
-  , levels_(format::index_levels(particles))
-  , bytes_(format::index_bytes(particles))
+  , layout_(particles)
+  , bytes_(this->layout_.bytes())
 {
 }
 
@@ -54,7 +54,7 @@ LargeArray<std::byte> SortedIndex<V>::finish()
       return x != y ? x < y : a.position < b.position;
     });
   this->spread_entries();
-  for (std::size_t level = this->levels_.size() - 1; level != 0; --level)
+  for (std::size_t level = this->layout_.last_level(); level != 0; --level)
   {
     this->make_fences(level - 1);
   }
@@ -65,23 +65,23 @@ LargeArray<std::byte> SortedIndex<V>::finish()
 template <class V>
 void SortedIndex<V>::spread_entries()
 {
-  const format::IndexLevel& last = this->levels_.back();
-  for (std::uint64_t p = last.pages; p-- != 0;)
+  const std::size_t last = this->layout_.last_level();
+  const format::IndexEntry* from = this->entries() + this->particles_;
+  for (std::uint64_t p = this->layout_.page_count(last); p-- != 0;)
   {
-    const std::uint64_t count = format::entries_of_page(this->particles_, p);
+    const std::uint64_t count = this->layout_.entry_count(p);
+    from -= count;
     std::byte* const to = this->page(last, p);
-    std::memmove(
-      to, this->entries() + p * format::kIndexEntries, count * sizeof(format::IndexEntry));
+    std::memmove(to, from, count * sizeof(format::IndexEntry));
     auto* const entries = reinterpret_cast<format::IndexEntry*>(to);
     for (std::uint64_t i = 0; i != count; ++i)
     {
       const std::uint64_t bits = bits_of(value_of(entries[i]));
       std::memcpy(entries[i].value, &bits, sizeof(bits));
     }
-    if (p + 1 != last.pages)
+    if (p + 1 != this->layout_.page_count(last))
     {
-      std::byte* const end = to + count * sizeof(format::IndexEntry);
-      std::fill(end, to + format::kPageBytes, std::byte{ 0 });
+      std::fill(to + count * sizeof(format::IndexEntry), this->page(last, p + 1), std::byte{ 0 });
     }
   }
 }
@@ -90,12 +90,11 @@ void SortedIndex<V>::spread_entries()
 template <class V>
 void SortedIndex<V>::make_fences(std::size_t level)
 {
-  std::byte* const begin = this->page(this->levels_[level], 0);
-  const format::IndexLevel& next = this->levels_[level + 1];
-  std::fill(begin, this->page(next, 0), std::byte{ 0 });
-  for (std::uint64_t p = 0; p != next.pages; ++p)
+  std::byte* const begin = this->page(level, 0);
+  std::fill(begin, this->page(level + 1, 0), std::byte{ 0 });
+  for (std::uint64_t p = 0; p != this->layout_.page_count(level + 1); ++p)
   {
-    std::memcpy(begin + p * sizeof(V), this->page(next, p), sizeof(V));
+    std::memcpy(begin + p * sizeof(V), this->page(level + 1, p), sizeof(V));
   }
 }
 

@@ -47,20 +47,20 @@ private:
   }
   [[nodiscard]] static std::uint64_t bits_of(std::uint64_t order) noexcept;
 
-  [[nodiscard]] std::byte* page(const format::IndexLevel& level, std::uint64_t page) noexcept
+  [[nodiscard]] std::byte* page(std::size_t level, std::uint64_t page) noexcept
   {
-    return this->bytes_.data() + (level.first_page + page) * format::kPageBytes;
+    return this->bytes_.data() + this->layout_.page_offset(level, page);
   }
   /// Without gaps, from where the last level begins.
   [[nodiscard]] format::IndexEntry* entries() noexcept
   {
-    return reinterpret_cast<format::IndexEntry*>(this->page(this->levels_.back(), 0));
+    return reinterpret_cast<format::IndexEntry*>(this->page(this->layout_.last_level(), 0));
   }
   void spread_entries();
   void make_fences(std::size_t level);
 
   std::uint64_t particles_;
-  std::vector<format::IndexLevel> levels_;
+  format::IndexLayout layout_;
   LargeArray<std::byte> bytes_;
 };
 }

@@ -58,7 +58,7 @@ void resize_section(Bytes& file, Random& random, std::size_t room)
   {
     file.resize((file.size() + 7) / 8 * 8);
     record.checksums_offset = file.size();
-    file.resize(file.size() + damage::format::checksum_array_bytes(bytes));
+    file.resize(file.size() + damage::format::PageLayout(bytes).checksums_bytes());
   }
   damage::store(file, record_at, record);
   set_file_bytes(file);

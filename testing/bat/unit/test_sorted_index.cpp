@@ -65,9 +65,10 @@ TEST(SortedIndex, layout_is_arithmetic)
   const auto pages = [](std::uint64_t n)
   {
     std::vector<std::uint64_t> counts;
-    for (const bat::format::IndexLevel& level : bat::format::index_levels(n))
+    const bat::format::IndexLayout layout(n);
+    for (std::size_t level = 0; level != layout.level_count(); ++level)
     {
-      counts.push_back(level.pages);
+      counts.push_back(layout.page_count(level));
     }
     return counts;
   };
@@ -80,9 +81,19 @@ TEST(SortedIndex, layout_is_arithmetic)
   EXPECT_EQ(pages(341 * 512 + 1), (Pages{ 1, 2, 513 }));
   EXPECT_EQ(pages(1000000), (Pages{ 1, 6, 2933 }));
   EXPECT_EQ(pages(0xFFFFFFFF).size(), 4U);
-  EXPECT_EQ(bat::format::index_bytes(0), 0U);
-  EXPECT_EQ(bat::format::index_bytes(341), 4092U);
-  EXPECT_EQ(bat::format::index_bytes(342), 2 * 4096 + 12U);
+  EXPECT_EQ(bat::format::IndexLayout(0).bytes(), 0U);
+  EXPECT_EQ(bat::format::IndexLayout(341).bytes(), 4092U);
+  EXPECT_EQ(bat::format::IndexLayout(342).bytes(), 2 * 4096 + 12U);
+  const bat::format::IndexLayout layout(1000000);
+  EXPECT_EQ(layout.fence_count(0, 0), 6U);
+  EXPECT_EQ(layout.fence_count(1, 4), 512U);
+  EXPECT_EQ(layout.fence_count(1, 5), 2933U - 5 * 512);
+  EXPECT_EQ(layout.page_below(5, 7), 5 * 512 + 7U);
+  EXPECT_EQ(layout.entry_count(2931), 341U);
+  EXPECT_EQ(layout.entry_count(2932), 1000000U - 2932 * 341);
+  EXPECT_EQ(layout.page_offset(2, 3), (1 + 6 + 3) * 4096U);
+  EXPECT_EQ(layout.entry_offset(340), layout.page_offset(2, 0) + 340 * 12);
+  EXPECT_EQ(layout.entry_offset(341), layout.page_offset(2, 1));
 }
 
 TEST(SortedIndex, finds_what_a_scan_finds_at_every_size)
@@ -265,7 +276,7 @@ TEST(SortedIndex, files_say_whether_they_have_one)
   EXPECT_FALSE(velocity[1].has_sorted_index);
   EXPECT_TRUE(velocity[2].has_sorted_index);
   EXPECT_TRUE(velocity[3].has_sorted_index);
-  EXPECT_EQ(report.sorted_index_bytes, 3 * bat::format::index_bytes(1000));
+  EXPECT_EQ(report.sorted_index_bytes, 3 * bat::format::IndexLayout(1000).bytes());
   EXPECT_EQ(report.file_bytes, bytes.size());
   bat::BuildOptions two_threads = with_index({ "velocity", "velocity[2]", "id" });
   two_threads.threads = 2;
