@@ -1,6 +1,7 @@
 #include "pqBATIdsWidget.h"
 
 #include "SelectedIds.h"
+#include "WrongField.h"
 
 #include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
@@ -69,11 +70,8 @@ pqBATIdsWidget::~pqBATIdsWidget() = default;
 void pqBATIdsWidget::check(const QString& text)
 {
   const std::string error = vtkBATReader::GetErrorOfIds(text.toUtf8().constData());
-  this->Ids->setStyleSheet(
-    error.empty() ? QString() : QString("QLineEdit { background: #ffb3b3; color: black; }"));
-  this->Ids->setToolTip(error.empty()
-      ? tr("Numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas between them")
-      : QString::fromStdString(error));
+  bat_field::markWrong(this->Ids, QString::fromStdString(error),
+    tr("Numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas between them"));
 }
 
 //-----------------------------------------------------------------------------

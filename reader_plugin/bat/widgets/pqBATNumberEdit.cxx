@@ -1,5 +1,6 @@
 #include "pqBATNumberEdit.h"
 
+#include "WrongField.h"
 #include "pqBATRangeScale.h"
 
 #include <QPainter>
@@ -36,9 +37,7 @@ void pqBATNumberEdit::showNumber(const QString& number)
 //-----------------------------------------------------------------------------
 void pqBATNumberEdit::markWrong(const QString& what)
 {
-  this->setStyleSheet(
-    what.isEmpty() ? QString() : QString("QLineEdit { background: #ffb3b3; color: black; }"));
-  this->setToolTip(what.isEmpty() ? this->text() : what);
+  bat_field::markWrong(this, what, this->text());
 }
 
 //-----------------------------------------------------------------------------

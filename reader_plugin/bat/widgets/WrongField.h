@@ -1,0 +1,15 @@
+// How a field of the panel looks whose text the reader would refuse.
+#ifndef WrongField_h
+#define WrongField_h
+
+#include <QString>
+
+class QLineEdit;
+
+namespace bat_field
+{
+/// Red, with `problem` as its tooltip; or as usual with `toolTip`, if there is none.
+void markWrong(QLineEdit* field, const QString& problem, const QString& toolTip);
+}
+
+#endif
