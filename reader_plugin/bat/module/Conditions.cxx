@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -165,6 +166,57 @@ Vector Turned(Vector v, std::size_t axis, double degrees)
   a = first;
   return v;
 }
+
+bool IsSame(const bat::NumberRange& a, const bat::NumberRange& b)
+{
+  return a.lower == b.lower && a.upper == b.upper;
+}
+
+bool IsSame(const bat::Sphere& a, const bat::Sphere& b)
+{
+  return a.center == b.center && a.radius == b.radius;
+}
+
+bool IsSame(const bat::Slab& a, const bat::Slab& b)
+{
+  return a.normal == b.normal && a.lower == b.lower && a.upper == b.upper;
+}
+
+bool IsSame(const bat::OrientedBox& a, const bat::OrientedBox& b)
+{
+  return a.center == b.center && a.axes == b.axes && a.half_extents == b.half_extents;
+}
+
+bool IsSame(const bat::Shape& a, const bat::Shape& b)
+{
+  const auto sameForm = [&b](const auto& form)
+  {
+    const auto* other = std::get_if<std::decay_t<decltype(form)>>(&b.form);
+    return other && IsSame(form, *other);
+  };
+  return a.negated == b.negated && std::visit(sameForm, a.form);
+}
+
+bool IsSame(const bat::AttributeRange& a, const bat::AttributeRange& b)
+{
+  return a.attribute == b.attribute && a.component == b.component && a.lower == b.lower &&
+    a.upper == b.upper;
+}
+
+bool IsSame(const bat::AttributeValues& a, const bat::AttributeValues& b);
+
+template <typename T>
+bool AreSame(const std::vector<T>& a, const std::vector<T>& b)
+{
+  return std::equal(
+    a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return IsSame(x, y); });
+}
+
+bool IsSame(const bat::AttributeValues& a, const bat::AttributeValues& b)
+{
+  return a.attribute == b.attribute && a.component == b.component && a.values == b.values &&
+    AreSame(a.ranges, b.ranges) && a.negated == b.negated;
+}
 }
 
 //------------------------------------------------------------------------------
@@ -251,4 +303,13 @@ bat::OrientedBox bat_vtk::MakeOrientedBox(
     axis = Turned(Turned(Turned(axis, 1, rotation[1]), 0, rotation[0]), 2, rotation[2]);
   }
   return box;
+}
+
+//------------------------------------------------------------------------------
+bool bat_vtk::SameConditions(const bat::Query& a, const bat::Query& b)
+{
+  const bool sameBox = a.box.has_value() == b.box.has_value() &&
+    (!a.box || (a.box->lower == b.box->lower && a.box->upper == b.box->upper));
+  return sameBox && a.half_open == b.half_open && AreSame(a.shapes, b.shapes) &&
+    AreSame(a.ranges, b.ranges) && AreSame(a.values, b.values);
 }

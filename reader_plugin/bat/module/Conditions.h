@@ -15,6 +15,9 @@ constexpr std::size_t TextsOfRange = 3; ///< target, minimum, maximum
 /// Adds ranges to a query as vtkBATReader::AddAttributeRange describes them. Throws bat::Error.
 void AddRanges(const bat::Dataset& file, const std::vector<std::string>& texts, bat::Query& query);
 
+/// Whether two queries differ in their quality, step and part at most.
+bool SameConditions(const bat::Query& a, const bat::Query& b);
+
 /// Numbers and ranges as vtkBATReader::SetIds describes them. Throws bat::Error.
 bat::AttributeValues ParseIds(std::string text);
 

@@ -1,6 +1,7 @@
 #include "FileDescription.h"
 
 #include "LocalSpacing.h"
+#include "ReaderNumbers.h"
 
 #include "vtkDoubleArray.h"
 #include "vtkStringArray.h"

@@ -4,8 +4,6 @@
 
 #include "bat/dataset.hpp"
 
-#include <cstddef>
-
 class vtkDoubleArray;
 class vtkStringArray;
 
@@ -20,20 +18,15 @@ void DescribeBytes(const bat::Dataset& file, vtkStringArray* texts);
 /// "name[component]" for the components of vectors. The numbers read back without loss.
 void DescribeRanges(const bat::Dataset& file, vtkStringArray* texts);
 
-/// Bins of a histogram, and numbers of two of them: smallest value, largest value, 1 if all values
-/// are integers and else 0, where a logarithmic axis turns into a straight one (0 for a linear
-/// axis), then the particles in each bin.
-constexpr int HistogramBins = 64;
-constexpr int HistogramNumbers = 2 * (4 + HistogramBins);
-
 /// Estimates how the values are spread, for everything that DescribeRanges lists and in its order:
-/// one histogram on a linear axis and one on a logarithmic axis, HistogramNumbers in all. They are
-/// zeros where there is no finite value.
+/// one histogram on a linear axis and one on a logarithmic axis, each of HistogramNumbers: smallest
+/// value, largest value, 1 if all values are integers and else 0, where a logarithmic axis turns
+/// into a straight one (0 for a linear axis), then the particles in each bin. They are zeros where
+/// there is no finite value.
 void DescribeHistograms(const bat::Dataset& file, vtkDoubleArray* numbers);
 
 /// Integer attributes of one component with at most MostFewValues values: name, value, and how many
 /// particles have it: at least, probably, at most; five texts for each value, ascending.
-constexpr std::size_t MostFewValues = 12;
 void DescribeFewValues(const bat::Dataset& file, vtkStringArray* texts);
 
 /// LocalSpacing::Spread of the particles of a file, from its coarsest few ten thousand; of a file

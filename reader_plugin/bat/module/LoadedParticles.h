@@ -21,9 +21,6 @@ class vtkDataArray;
 
 namespace bat_vtk
 {
-/// Whether two queries differ in their quality, step and part at most.
-bool SameConditions(const bat::Query& a, const bat::Query& b);
-
 /// The particles of a query, in the order in which they were loaded: if a query only asks for a
 /// finer quality than the one before, its new particles follow the old ones; if it asks for another
 /// attribute, only that is read.

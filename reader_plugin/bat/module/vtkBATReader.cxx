@@ -5,6 +5,8 @@
 #include "FileDescription.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
+#include "ReaderNumbers.h"
+#include "Refining.h"
 #include "VertexCells.h"
 #include "vtkBATErrors.h"
 
@@ -45,14 +47,6 @@
 
 namespace
 {
-// What is loaded first while RefineWhileIdle is on, how each step grows, and the share of a step
-// that is not worth one of its own.
-constexpr std::uint64_t FirstParticles = 500000;
-constexpr double Growth = 0.1;
-constexpr double SmallRest = 0.25;
-
-constexpr double RadiusOfSpacing = 0.6;
-
 std::string TextOrEmpty(const char* text)
 {
   return text ? text : "";
@@ -250,23 +244,11 @@ public:
     if (this->Reader->RefineWhileIdle)
     {
       request.MostRows = this->RowsAt(target, *request.File) / query.parts;
-      double step = request.File->quality_within(query, FirstParticles, options);
-      // Not what this piece has managed to load: all pieces take the same steps.
-      if (this->Refined.Generation == request.Generation &&
-        bat_vtk::SameConditions(this->Refined.Query, query))
-      {
-        const double before = this->Refined.Query.quality;
-        const double growth = std::max(step, Growth * before);
-        step = std::max(step, this->Stepping ? before + growth : before);
-        if (this->Stepping && target - step < SmallRest * growth)
-        {
-          step = target;
-        }
-      }
-      query.quality = std::min(target, step);
-      this->Refined = { query, request.Generation };
+      const double first = request.File->quality_within(query, bat_vtk::StepParticles, options);
+      query.quality = this->Refining.Choose(query, request.Generation, target, first);
     }
-    this->Reader->SuggestedRadius = RadiusOfSpacing * request.File->spacing(query, options);
+    this->Reader->SuggestedRadius =
+      bat_vtk::RadiusOfSpacing * request.File->spacing(query, options);
     return target;
   }
 
@@ -404,6 +386,43 @@ public:
     }
   }
 
+  void Deliver(const bat_vtk::LoadedParticles::Request& request, vtkPolyData* output)
+  {
+    vtkBATReader* reader = this->Reader;
+    const bat::Dataset& file = *request.File;
+    const bat_vtk::LoadedParticles& loaded = this->Loaded;
+    reader->LoadedQuality = loaded.Quality();
+    reader->LoadedCount = static_cast<vtkIdType>(loaded.Count());
+    bat_vtk::FillOutput(file, loaded, request.Attributes, output);
+    if (reader->VertexCells != NO_CELLS)
+    {
+      output->SetVerts(this->Cells.Make(
+        loaded.Count(), request.MostRows, reader->VertexCells == ONE_PER_PARTICLE));
+    }
+    const std::vector<double> steps = loaded.NumberedSteps();
+    loaded.Positions()->GetInformation()->Set(
+      LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));
+    bat_vtk::AddProvenance(file, loaded.Quality(), reader->Quality, output);
+    this->Shown.Output->ShallowCopy(output);
+    this->Shown.Count = reader->LoadedCount;
+    this->Shown.Quality = reader->LoadedQuality;
+    this->Shown.Radius = reader->SuggestedRadius;
+  }
+
+  // Delivers what is shown once more. `target`: what a step that is put off leads to.
+  void GiveUp(double target, vtkPolyData* output)
+  {
+    vtkBATReader* reader = this->Reader;
+    this->Refining.GivenUp();
+    output->ShallowCopy(this->Shown.Output);
+    reader->LoadedCount = this->Shown.Count;
+    reader->LoadedQuality = this->Shown.Quality;
+    // Nothing goes on by itself from where the user has stopped it.
+    reader->TargetQuality = this->Refining.IsAborted() ? this->Shown.Quality : target;
+    reader->SuggestedRadius = this->Shown.Radius;
+    reader->SetAbortOutput(false); // the executive would take the output away
+  }
+
   void ForgetShown()
   {
     this->Shown.Output->Initialize();
@@ -418,14 +437,7 @@ public:
   std::string FoundIdAttribute;        ///< empty if there is none
   std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
-  bool MoreWanted = false; ///< LoadMore was called
-  bool Stepping = false;   ///< because of it this update loads more than the one before
-  bool PutOff = false;     ///< not any longer
-  struct
-  {
-    bat::Query Query;
-    std::uint64_t Generation = 0;
-  } Refined; ///< the last step
+  bat_vtk::Refining Refining;
   bat_vtk::VertexCells Cells;
   struct
   {
@@ -433,7 +445,7 @@ public:
     vtkIdType Count = 0;
     double Quality = 0.0;
     double Radius = 0.0;
-  } Shown; ///< what an update that is aborted returns to
+  } Shown; ///< what an update that is given up returns to
   bool KeepWhenAborted = false;
   Failure Refused; ///< by who chooses the files
   std::string MatchError;
@@ -535,7 +547,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "TargetQuality: " << this->TargetQuality << "\n";
   os << indent << "SuggestedRadius: " << this->SuggestedRadius << "\n";
   os << indent << "KeepWhenAborted: " << (this->GetKeepWhenAborted() ? "on" : "off") << "\n";
-  os << indent << "Aborted: " << (this->Aborted ? "yes" : "no") << "\n";
+  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
   os << indent << "ErrorText: " << this->Internals->ErrorText << "\n";
   os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
   os << indent << "ComputeHistograms: " << (this->GetComputeHistograms() ? "on" : "off") << "\n";
@@ -787,11 +799,17 @@ bool vtkBATReader::GetKeepWhenAborted() const
 }
 
 //------------------------------------------------------------------------------
+bool vtkBATReader::GetAborted() const
+{
+  return this->Internals->Refining.IsAborted();
+}
+
+//------------------------------------------------------------------------------
 void vtkBATReader::LoadMore()
 {
   if (this->RefineWhileIdle)
   {
-    this->Internals->MoreWanted = true;
+    this->Internals->Refining.AskForStep();
     this->Modified();
   }
 }
@@ -799,7 +817,7 @@ void vtkBATReader::LoadMore()
 //------------------------------------------------------------------------------
 void vtkBATReader::PutOffStep()
 {
-  this->Internals->PutOff = this->Internals->Stepping;
+  this->Internals->Refining.PutOff();
 }
 
 //------------------------------------------------------------------------------
@@ -979,27 +997,11 @@ void vtkBATReader::ReadAhead(const char* fileName)
 }
 
 //------------------------------------------------------------------------------
-void vtkBATReader::GiveUp(vtkPolyData* output)
-{
-  const auto& shown = this->Internals->Shown;
-  output->ShallowCopy(shown.Output);
-  this->LoadedCount = shown.Count;
-  this->LoadedQuality = shown.Quality;
-  this->TargetQuality = shown.Quality;
-  this->SuggestedRadius = shown.Radius;
-  this->Aborted = true;
-  this->SetAbortOutput(false); // the executive would take the output away
-}
-
-//------------------------------------------------------------------------------
 int vtkBATReader::RequestData(
   vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
   vtkInternals& self = *this->Internals;
-  // The step that was given up is still to be taken.
-  self.Stepping = std::exchange(self.MoreWanted, false) && !this->Aborted;
-  self.PutOff = false;
-  this->Aborted = false;
+  self.Refining.Begin();
   this->SetAbortExecute(0); // it was for the update before
   self.ForgetSaid();
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
@@ -1009,17 +1011,16 @@ int vtkBATReader::RequestData(
   {
     this->DeliverNothing(output);
     failure = Failure::Of([&]() { this->LoadPiece(outInfo, output); });
-    self.Stepping = false; // taken, should it be loaded again
   } while (!self.Agree(failure));
   if (failure)
   {
+    self.Refining.Failed();
     this->DeliverNothing(output); // a half-filled output looks like success downstream
-    this->Aborted = false;
     self.Loaded.Clear();
     self.Cells = {};
     self.ForgetShown();
   }
-  else if (!this->Aborted)
+  else if (!this->GetAborted())
   {
     self.WarnOfDamage();
     self.WarnOfUnknownAttributes(*self.File.Current());
@@ -1067,9 +1068,8 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
   request.Progress = [this](double share)
   {
     this->UpdateProgress(share);
-    return !this->Internals->PutOff && !this->CheckAbort();
+    return !this->Internals->Refining.IsPutOff() && !this->CheckAbort();
   };
-  const auto before = self.Refined;
   const double target = self.ChooseQuality(request);
   if (!loaded.CanAdd(request))
   {
@@ -1080,36 +1080,16 @@ void vtkBATReader::LoadPiece(vtkInformation* outInfo, vtkPolyData* output)
     }
   }
   // VTK may ask for pieces beyond the last.
-  if (piece < pieces && !loaded.Load(request))
+  const bool isPiece = piece < pieces;
+  if (isPiece && !loaded.Load(request))
   {
-    this->GiveUp(output);
-    if (self.PutOff)
-    {
-      self.Refined = before;
-      this->TargetQuality = target;
-      this->Aborted = false;
-    }
+    self.GiveUp(target, output);
     return;
   }
+  self.Refining.Loaded();
   this->TargetQuality = target;
-  if (piece >= pieces)
+  if (isPiece)
   {
-    return;
+    self.Deliver(request, output);
   }
-  this->LoadedQuality = loaded.Quality();
-  this->LoadedCount = static_cast<vtkIdType>(loaded.Count());
-  bat_vtk::FillOutput(file, loaded, request.Attributes, output);
-  if (this->VertexCells != NO_CELLS)
-  {
-    output->SetVerts(
-      self.Cells.Make(loaded.Count(), request.MostRows, this->VertexCells == ONE_PER_PARTICLE));
-  }
-  const std::vector<double> steps = loaded.NumberedSteps();
-  loaded.Positions()->GetInformation()->Set(
-    LOAD_STEPS(), steps.data(), static_cast<int>(steps.size()));
-  bat_vtk::AddProvenance(file, loaded.Quality(), this->Quality, output);
-  self.Shown.Output->ShallowCopy(output);
-  self.Shown.Count = this->LoadedCount;
-  self.Shown.Quality = this->LoadedQuality;
-  self.Shown.Radius = this->SuggestedRadius;
 }

@@ -425,7 +425,7 @@ public:
    * SuggestedRadius are those of the output, and an Update after Modified() or LoadMore() tries
    * again.
    */
-  vtkGetMacro(Aborted, bool);
+  bool GetAborted() const;
 
   /**
    * What is wrong with the file or the question, as it was reported; empty if nothing is. Of the
@@ -497,7 +497,6 @@ protected:
   double LoadedQuality = 0.0;
   double TargetQuality = 0.0;
   double SuggestedRadius = 0.0;
-  bool Aborted = false;
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   double BoundsCenter[3] = { 0.0, 0.0, 0.0 };
   double BoundsHalfExtents[3] = { 0.0, 0.0, 0.0 };
@@ -525,7 +524,6 @@ private:
   bool DescribeSpread();
   void DeliverNothing(vtkPolyData* output);
   void LoadPiece(vtkInformation* outInfo, vtkPolyData* output);
-  void GiveUp(vtkPolyData* output);
   void Report(const Failure& failure);
   void Say(const std::string& text);
 

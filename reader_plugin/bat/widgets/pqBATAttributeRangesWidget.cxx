@@ -1,5 +1,6 @@
 #include "pqBATAttributeRangesWidget.h"
 
+#include "ReaderNumbers.h"
 #include "pqBATRangeRow.h"
 #include "pqBATValuesRow.h"
 
@@ -33,10 +34,7 @@ namespace
 {
 constexpr int RowsWithoutSearch = 12;
 constexpr int RowsAtOnce = 10; // then the table scrolls
-constexpr int Bins = 64;
-constexpr int HistogramNumbers = 4 + Bins;
 constexpr int TextsOfValue = 5;
-constexpr int MostBoxes = 12;
 
 // "velocity" of "velocity[1]"; empty if the text is no component.
 QString ParentTarget(const QString& target)
@@ -59,7 +57,7 @@ pqBATHistogram ReadHistogram(const std::vector<double>& numbers, std::size_t fir
   histogram.Upper = numbers[first + 1];
   histogram.Integers = numbers[first + 2] != 0.0;
   histogram.StraightBelow = numbers[first + 3];
-  for (std::size_t bin = 0; bin < Bins; ++bin)
+  for (std::size_t bin = 0; bin < bat_vtk::HistogramBins; ++bin)
   {
     histogram.Counts.append(numbers[first + 4 + bin]);
   }
@@ -387,6 +385,7 @@ void pqBATAttributeRangesWidget::updateHistograms()
   this->Histograms.clear();
   const std::vector<double> numbers = FetchHistograms(smproxy);
   const std::size_t rows = static_cast<std::size_t>(this->Info.size() / 3);
+  using bat_vtk::HistogramNumbers;
   if (numbers.size() == 2 * HistogramNumbers * rows)
   {
     for (std::size_t row = 0; row < rows; ++row)
@@ -426,7 +425,7 @@ void pqBATAttributeRangesWidget::updateValues()
     }
     all.removeDuplicates();
     const bool known = found.contains(row->target()) || !this->isTarget(row->target());
-    if (!known || all.size() > MostBoxes)
+    if (!known || static_cast<std::size_t>(all.size()) > bat_vtk::MostFewValues)
     {
       this->TooMany.append(row->target());
       this->Values.removeOne(row);

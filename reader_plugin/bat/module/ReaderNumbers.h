@@ -1,0 +1,32 @@
+// Numbers of the reader that a user meets, each once. style.numbers checks that the XML and the
+// documents say the same.
+#ifndef ReaderNumbers_h
+#define ReaderNumbers_h
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat_vtk
+{
+/// Particles that ParaView's property ParticleBudget begins with. The class itself has no limit.
+constexpr std::uint64_t DefaultBudget = 5000000;
+
+/// Particles that are loaded first while RefineWhileIdle is on, and by each step; the share of what
+/// is there that a step loads if that is more; the share of a step that is not worth one of its
+/// own.
+constexpr std::uint64_t StepParticles = 500000;
+constexpr double StepGrowth = 0.1;
+constexpr double SmallRest = 0.25;
+
+/// SuggestedRadius over the spacing of the particles: half of them touch their neighbours.
+constexpr double RadiusOfSpacing = 0.6;
+
+/// Numbers of a histogram: its ends, two that say what its axis is, and its bins.
+constexpr int HistogramBins = 64;
+constexpr int HistogramNumbers = 4 + HistogramBins;
+
+/// Values that an integer attribute has at most where they are shown one by one.
+constexpr std::size_t MostFewValues = 12;
+}
+
+#endif

@@ -1,0 +1,71 @@
+"""Fails if the XML or a document says another number than reader_plugin/bat/module/ReaderNumbers.h, or says none any longer.
+
+Usage: check_numbers.py SOURCE_DIR
+"""
+
+import pathlib
+import re
+import sys
+
+HEADER = "reader_plugin/bat/module/ReaderNumbers.h"
+CONSTANT = re.compile(r"constexpr [\w:]+ (\w+) = ([^;]+);")
+XML = "xml/BATReader.xml"
+CLASS = "reader_plugin/bat/module/vtkBATReader.h"
+MANUAL = "reader_plugin/README.md"
+HELP = "reader_plugin/help/sources.BATReader.html"
+
+# Where a number is said, and in which words; blanks are any white space.
+SAID = [
+    ("DefaultBudget", XML, r'name="ParticleBudget" .{0,200}? default_values="(.+?)"'),
+    ("DefaultBudget", "README.md", r"sample that fits a particle budget \((\d+ million)"),
+    ("DefaultBudget", "README.md", r"`ParticleBudget` particles are loaded, (\d+ million)"),
+    ("DefaultBudget", MANUAL, r"(\d+ million) at first; 0 is no limit"),
+    ("DefaultBudget", HELP, r"over all processes of a server: (\d+ million) at first"),
+    ("StepParticles", XML, r"Show (\S+ a million) particles at once, then load more"),
+    ("StepParticles", CLASS, r"loads only about (\S+ a million) particles"),
+    ("StepParticles", CLASS, r"each LoadMore\(\) (\S+ a million) more"),
+    ("StepParticles", MANUAL, r"(\S+ a million) particles at once, then"),
+    ("StepParticles", MANUAL, r"particles at once, then (\S+ a million) more"),
+    ("StepParticles", HELP, r"Shows (\S+ a million) particles at once"),
+    ("StepGrowth", CLASS, r"each LoadMore\(\) [\w ]+, or (a \w+) of what is there"),
+    ("StepGrowth", MANUAL, r"at once, then [\w ]+ \(or (a \w+) of what is there"),
+    ("RadiusOfSpacing", CLASS, r"shapes look closed at any quality: (\S+) times their spacing"),
+    ("HistogramBins", XML, r"in each of (\d+) bins of equal width"),
+    ("HistogramBins", CLASS, r"in each of (\d+) bins of equal width"),
+    ("BothHistograms", XML, r"how the values are spread, (\d+) numbers for each"),
+    ("BothHistograms", CLASS, r"Each is (\d+) numbers: smallest"),
+    ("MostFewValues", XML, r"integer attributes with at most (\d+) values"),
+    ("MostFewValues", CLASS, r"no more than (\d+) integers from one to the other"),
+]
+WORDS = {"half a million": 500000, "a tenth": 0.1}
+
+
+def number(words):
+    if words in WORDS:
+        return WORDS[words]
+    return float(words[:-len(" million")]) * 1e6 if words.endswith(" million") else float(words)
+
+
+def problems(source):
+    known = {}
+    for name, value in CONSTANT.findall((source / HEADER).read_text()):
+        known[name] = eval(value, {}, known)
+    known["BothHistograms"] = 2 * known["HistogramNumbers"]
+    for name, path, words in SAID:
+        text = re.sub(r"[\s*]+", " ", (source / path).read_text())
+        found = re.findall(words, text)
+        if len(found) != 1:
+            yield f"{path} says {len(found)} times, not once: {words}"
+        else:
+            try:
+                said = number(found[0])
+            except ValueError:
+                said = None
+            if said != known[name]:
+                yield f"{path} says '{found[0]}'; {HEADER} has {name} = {known[name]}"
+
+
+if __name__ == "__main__":
+    all_problems = list(problems(pathlib.Path(sys.argv[1])))
+    print("\n".join(all_problems))
+    sys.exit(1 if all_problems else 0)
