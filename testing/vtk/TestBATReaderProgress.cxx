@@ -18,6 +18,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -30,24 +31,29 @@ namespace
 {
 constexpr vtkIdType kCount = 1200000;
 
-// Where each particle is, by its index; the index of Cloud(kCount) is below kCount.
+// Where each particle is, by its index, which occurs once and is below kCount.
 std::vector<std::array<double, 3>> PositionsByIndex(vtkPolyData* data)
 {
-  std::vector<std::array<double, 3>> positions(kCount, { -1.0, -1.0, -1.0 });
-  for (const auto& [index, place] : PlacesByIndex(data))
+  constexpr std::array<double, 3> nowhere{ -1.0, -1.0, -1.0 };
+  std::vector<std::array<double, 3>> positions(kCount, nowhere);
+  auto* index = vtkTypeInt64Array::SafeDownCast(data->GetPointData()->GetArray("index"));
+  EXPECT_TRUE(index || data->GetNumberOfPoints() == 0);
+  vtkIdType twice = 0;
+  for (vtkIdType place = 0; index && place < data->GetNumberOfPoints(); ++place)
   {
-    data->GetPoint(place, positions.at(static_cast<std::size_t>(index)).data());
+    auto& position = positions.at(static_cast<std::size_t>(index->GetValue(place)));
+    twice += position != nowhere;
+    data->GetPoint(place, position.data());
   }
+  EXPECT_EQ(twice, 0) << "particles that are there twice";
   return positions;
 }
 
 class BATReaderProgress : public ::testing::Test
 {
 protected:
-  // Large enough for several steps, small enough to be written for each test.
-  BATReaderProgress()
-    : Path(Folder / "sample.bat")
-    , Caught(Reader)
+  // Large enough for several steps; written once for all tests, which leave it as it is.
+  static void SetUpTestSuite()
   {
     auto cloud = Cloud(kCount);
     vtkNew<vtkFloatArray> half;
@@ -57,7 +63,16 @@ protected:
       half->SetValue(i, static_cast<float>(i % 2));
     }
     AddArray(cloud->GetPointData(), half, "half");
-    Write(cloud, this->Path);
+    SampleFolder = std::make_unique<::TempDir>();
+    Write(cloud, *SampleFolder / "sample.bat");
+    Positions = PositionsByIndex(cloud);
+  }
+  static void TearDownTestSuite() { SampleFolder.reset(); }
+
+  BATReaderProgress()
+    : Path(*SampleFolder / "sample.bat")
+    , Caught(Reader)
+  {
     this->Reader->SetFileName(this->Path.c_str());
   }
 
@@ -78,9 +93,20 @@ protected:
   void ExpectAll(vtkPolyData* data)
   {
     ASSERT_EQ(data->GetNumberOfPoints(), kCount);
-    EXPECT_TRUE(PositionsByIndex(data) == PositionsByIndex(Cloud(kCount)));
+    EXPECT_TRUE(PositionsByIndex(data) == Positions);
   }
 
+  // Makes the reader read these particles, from a file of this test alone.
+  void ReadOwn(vtkDataObject* particles)
+  {
+    const std::string own = this->Folder / "own.bat";
+    Write(particles, own);
+    this->Reader->SetFileName(own.c_str());
+    this->Reader->Modified();
+  }
+
+  static inline std::unique_ptr<::TempDir> SampleFolder;
+  static inline std::vector<std::array<double, 3>> Positions; // of the sample
   vtk_support::TempDir Folder;
   std::string Path;
   vtkNew<vtkBATReader> Reader;
@@ -121,11 +147,7 @@ vtkSmartPointer<vtkDataArray> Untold(vtkDataArray* array)
 {
   auto copy = vtkSmartPointer<vtkDataArray>::Take(array->NewInstance());
   copy->SetNumberOfComponents(array->GetNumberOfComponents());
-  copy->SetNumberOfTuples(array->GetNumberOfTuples());
-  for (vtkIdType row = 0; row < array->GetNumberOfTuples(); ++row)
-  {
-    copy->SetTuple(row, row, array);
-  }
+  copy->InsertTuples(0, array->GetNumberOfTuples(), 0, array);
   return copy;
 }
 
@@ -186,7 +208,7 @@ TEST_F(BATReaderProgress, ranges_leave_out_what_is_no_number_or_not_finite)
     nothing->InsertNextValue(std::nanf(""));
   }
   AddArray(cloud->GetPointData(), nothing, "nothing");
-  Write(cloud, this->Path);
+  this->ReadOwn(cloud);
   vtkPolyData* output = this->Load();
   ExpectRanges(output->GetPointData()->GetArray("odd"));
   EXPECT_FALSE(
@@ -395,8 +417,7 @@ TEST_F(BATReaderProgress, bounds_are_those_that_vtk_would_find)
     auto cloud = Cloud(100);
     cloud->GetPoints()->SetPoint(3, odd, 0.5, odd);
     cloud->GetPoints()->SetPoint(4, -1e30, 0.5, 5e-40);
-    Write(cloud, this->Path);
-    this->Reader->Modified();
+    this->ReadOwn(cloud);
     vtkPolyData* output = this->Load();
     vtkNew<vtkPoints> untold;
     untold->SetDataType(output->GetPoints()->GetDataType());
@@ -617,18 +638,19 @@ TEST_F(BATReaderProgress, reading_ahead_opens_the_next_file)
 {
   const std::string next = this->Folder / "next.bat";
   Write(Cloud(1000), next);
+  this->ReadOwn(Cloud(100));
   this->Load();
+  const std::string own = this->Reader->GetFileName();
   this->Reader->ReadAhead(next.c_str());
   this->Reader->ReadAhead((this->Folder / "none.bat").c_str());
   this->Reader->ReadAhead(next.c_str());
   this->Reader->SetFileName(next.c_str());
   EXPECT_EQ(this->Load()->GetNumberOfPoints(), 1000);
   // A file that is rewritten after it was read ahead is opened again.
-  this->Reader->ReadAhead(this->Path.c_str());
+  this->Reader->ReadAhead(own.c_str());
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  std::filesystem::remove_all(this->Path + ".leaves");
-  Write(Cloud(17), this->Path);
-  this->Reader->SetFileName(this->Path.c_str());
+  std::filesystem::remove_all(own + ".leaves");
+  this->ReadOwn(Cloud(17));
   EXPECT_EQ(this->Load()->GetNumberOfPoints(), 17);
 }
 
