@@ -296,6 +296,33 @@ extern "C"
    * index, and 4 bytes per particle. */
   BAT_API int bat_validate(const bat_dataset* dataset);
 
+  /* ---- Tables of numbers in text ------------------------------------------------------------ */
+
+  /* What bat_parse_columns found. */
+  typedef struct bat_parsed
+  {
+    uint64_t rows;
+    uint64_t used;    /* bytes of the text up to the end of the last row */
+    uint64_t bad_row; /* where a row is not as it must be, and the byte where its line begins */
+    uint64_t bad_place;
+    int64_t bad_column; /* -1 if the row has more or fewer fields than there are columns */
+  } bat_parsed;
+
+  /* Numbers in the lines of a text to arrays of the caller: at most `most_rows` rows, of `columns`
+   * fields each. `types`: of each column a bat_type, or 0 for one that may be any text and is not
+   * kept, whose array may be NULL. `strides`: bytes from a row's value to the next one's, 0 or a
+   * NULL for packed values. `delimiter`: a character of ASCII; a space stands for any number of
+   * spaces and tabs, with others there may be both around the fields. Lines without any field are
+   * passed over. The last line needs no end; a row that is not wholly in `text` is taken for a
+   * shorter one, so pass whole lines. Integers must be integers that the type holds; other numbers
+   * become the nearest ones of their type. INVALID_ARGUMENT: the first row of a piece of the text
+   * that has another number of fields, or something else than a number of the type, numbers beyond
+   * 1.8e308 among them; `out` says where, and what the arrays hold then is not defined. Uses at
+   * most `threads` threads, 0 for as many as there are. */
+  BAT_API int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t columns,
+    const int* types, void* const* values, const size_t* strides, uint64_t most_rows,
+    int64_t threads, bat_parsed* out);
+
   /* ---- Queries ------------------------------------------------------------------------------ */
 
   /* Conditions that hold together. A new query asks for everything; NULL for a query does too. */
