@@ -121,30 +121,42 @@ public:
   {
   }
 
-  /// Pieces that begin and end at lines, with their numbers of rows.
-  [[nodiscard]] std::vector<Piece> cut() const
+  /// Pieces that begin and end at lines, with their numbers of rows: as many as have `most` rows.
+  [[nodiscard]] std::vector<Piece> cut(std::uint64_t most) const
   {
     std::vector<Piece> pieces;
-    for (std::size_t begin = 0; begin != text_.size();)
+    std::uint64_t rows = 0;
+    std::size_t begin = 0;
+    // Twice as many each time: of a long text, a few rows are found at once.
+    for (std::size_t wave = 1; begin != text_.size() && rows < most; wave *= 2)
     {
-      const std::size_t least = std::min(kPieceBytes, text_.size() - begin);
-      const char* end = end_of_line(text_.data() + begin + least - 1, text_.data() + text_.size());
-      Piece piece;
-      piece.begin = begin;
-      piece.end = std::min(text_.size(), static_cast<std::size_t>(end - text_.data()) + 1);
-      begin = piece.end;
-      pieces.push_back(std::move(piece));
-    }
-    tbb::parallel_for(std::size_t{ 0 }, pieces.size(),
-      [&](std::size_t i)
+      const std::size_t first = pieces.size();
+      for (std::size_t i = 0; i != wave && begin != text_.size(); ++i)
       {
-        for_each_row(pieces[i],
-          [&](const char*, const char*)
-          {
-            ++pieces[i].rows;
-            return true;
-          });
-      });
+        const std::size_t least = std::min(kPieceBytes, text_.size() - begin);
+        const char* end =
+          end_of_line(text_.data() + begin + least - 1, text_.data() + text_.size());
+        Piece piece;
+        piece.begin = begin;
+        piece.end = std::min(text_.size(), static_cast<std::size_t>(end - text_.data()) + 1);
+        begin = piece.end;
+        pieces.push_back(std::move(piece));
+      }
+      tbb::parallel_for(first, pieces.size(),
+        [&](std::size_t i)
+        {
+          for_each_row(pieces[i],
+            [&](const char*, const char*)
+            {
+              ++pieces[i].rows;
+              return true;
+            });
+        });
+      for (std::size_t i = first; i != pieces.size(); ++i)
+      {
+        rows += pieces[i].rows;
+      }
+    }
     return pieces;
   }
 
@@ -326,6 +338,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
     [&]
     {
       need(out, "result pointer") = bat_parsed{};
+      out->bad_column = -2;
       need_size(bytes, "the number of bytes");
       need_size(most_rows, "the number of rows");
       if (bytes != 0)
@@ -342,7 +355,7 @@ int bat_parse_columns(const char* text, size_t bytes, int delimiter, uint64_t co
       bat::in_arena(threads_of(threads),
         [&]
         {
-          std::vector<Piece> pieces = table.cut();
+          std::vector<Piece> pieces = table.cut(most_rows);
           const auto [rows, used] = table.limit(pieces, most_rows);
           table.parse_all(pieces);
           for (const Piece& piece : pieces)

@@ -75,8 +75,8 @@ set(_bat_scripts
   "${PROJECT_SOURCE_DIR}/writer_plugin/convert/convert.py"
   "${PROJECT_SOURCE_DIR}/writer_plugin/convert/bat_ranks.py"
   "${PROJECT_SOURCE_DIR}/writer_plugin/convert/exact_files.py"
-  "${PROJECT_SOURCE_DIR}/writer_plugin/convert/ply_vertices.py"
-  "${PROJECT_SOURCE_DIR}/writer_plugin/convert/text_tables.py")
+  "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/ply_vertices.py"
+  "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/text_tables.py")
 install(FILES ${_bat_scripts} DESTINATION "${CMAKE_INSTALL_LIBDIR}/parabat")
 foreach (_bat_script IN LISTS _bat_scripts)
   get_filename_component(_bat_name "${_bat_script}" NAME)

@@ -305,7 +305,8 @@ extern "C"
     uint64_t used;    /* bytes of the text up to the end of the last row */
     uint64_t bad_row; /* where a row is not as it must be, and the byte where its line begins */
     uint64_t bad_place;
-    int64_t bad_column; /* -1 if the row has more or fewer fields than there are columns */
+    int64_t bad_column; /* -1: the row has more or fewer fields than there are columns; -2: no row
+                           is bad */
   } bat_parsed;
 
   /* Numbers in the lines of a text to arrays of the caller: at most `most_rows` rows, of `columns`

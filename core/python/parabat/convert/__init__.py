@@ -1,0 +1,15 @@
+"""Converts files of other formats to datasets.
+
+    from parabat.convert import convert
+    convert(["dump.lammpstrj.gz"], "water.bat")
+    convert(["snapshot_*.hdf5"], "box.bat", species=["PartType0"], jobs=4)
+
+On the command line: `parabat convert` (or python3 -m parabat.convert). A format is a row of the
+registry, in one file: model.py says what stands in it.
+"""
+
+from .model import Collector, ConvertError, Format, Options, Particles, Step
+from .registry import formats
+from .run import convert
+
+__all__ = ["Collector", "ConvertError", "Format", "Options", "Particles", "Step", "convert", "formats"]

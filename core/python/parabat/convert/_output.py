@@ -1,0 +1,71 @@
+"""What `parabat convert` needs of the package: writing a dataset, and the parser of the library."""
+
+import ctypes
+import json
+import os
+import shutil
+
+import numpy as np
+
+from .. import BatError, write
+from .._library import TYPES, library
+from .model import ConvertError, as_json
+
+
+class _Parsed(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("rows", "used", "bad_row", "bad_place")] + [
+        ("bad_column", ctypes.c_int64)]
+
+
+class BadRow(Exception):
+    """A row that is not as its columns say: `row` of those that were passed, `column` (-1: another number of
+    fields) and the byte where its line begins."""
+
+    def __init__(self, row, column, place):
+        super().__init__()
+        self.row = row
+        self.column = column
+        self.place = place
+
+
+def parse_columns(text, columns, delimiter=" ", most_rows=None, threads=0):
+    """Numbers in the lines of `text` (bytes) into arrays, at most as many rows as those have: bat_parse_columns in
+    bat/bat.h. columns: of each an array, or None for one that is not kept. Returns the rows and the bytes that
+    were used."""
+    count = len(columns)
+    types = (ctypes.c_int * count)(*(0 if each is None else TYPES[each.dtype.name] for each in columns))
+    values = (ctypes.c_void_p * count)(*(None if each is None else each.ctypes.data for each in columns))
+    strides = (ctypes.c_size_t * count)(*(0 if each is None or len(each) < 2 else each.strides[0] for each in columns))
+    if most_rows is None:
+        most_rows = min((len(each) for each in columns if each is not None), default=2 ** 62)
+    parsed = _Parsed()
+    text = memoryview(text)
+    address = np.frombuffer(text, np.uint8).ctypes.data if len(text) else None
+    status = library().bat_parse_columns(
+        ctypes.c_void_p(address), ctypes.c_size_t(len(text)), ctypes.c_int(ord(delimiter)), ctypes.c_uint64(count),
+        types, values, strides, ctypes.c_uint64(most_rows), ctypes.c_int64(threads), ctypes.byref(parsed))
+    if status:
+        if parsed.bad_column != -2:
+            raise BadRow(parsed.bad_row, parsed.bad_column, parsed.bad_place)
+        raise ConvertError(library().bat_last_error().decode(errors="replace"))
+    return parsed.rows, parsed.used
+
+
+def write_particles(path, particles, step, settings):
+    """Writes a dataset; returns the Report."""
+    metadata = json.dumps(as_json(particles.metadata)) if particles.metadata else ""
+    try:
+        return write(path, particles.positions, particles.attributes, time=step.time, step=step.number,
+                     metadata=metadata, **settings)
+    except BatError as error:
+        text = str(error)
+        raise ConvertError(text if path in text else f"{path}: {text}") from None
+
+
+def remove(path):
+    """A dataset, if it is there."""
+    shutil.rmtree(path + ".leaves", ignore_errors=True)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

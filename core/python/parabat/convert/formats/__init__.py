@@ -1,0 +1,1 @@
+"""One file for each format; what stands in them: parabat/convert/model.py."""

@@ -1,0 +1,480 @@
+"""LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape.
+
+Columns that LAMMPS writes as integers are int64, others float64; one with texts (element) becomes
+numbers, whose texts are in the metadata. Positions are x, y, z if the dump has them, else xu, yu, zu (unwrapped),
+else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multiplied by it and kept as
+attributes too. vx, vy, vz become v, and so on.
+"""
+
+import struct
+
+import numpy as np
+
+from .._output import BadRow, parse_columns
+from ..model import ConvertError, Format, Particles, Step, codes_of, listed, stack
+from ..streams import Stream
+
+INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"}
+TEXTS = {"element", "typelabel"}
+VECTORS = {"v": ("vx", "vy", "vz"), "f": ("fx", "fy", "fz"), "mu": ("mux", "muy", "muz"),
+           "omega": ("omegax", "omegay", "omegaz"), "angmom": ("angmomx", "angmomy", "angmomz"),
+           "tq": ("tqx", "tqy", "tqz")}
+PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu", "zsu"))
+SCALED = PLACES[2:]
+MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
+
+GROW = 1 << 20  # rows, where nobody knows whether as many are to come as are promised
+
+
+class Header:
+    """Of one step."""
+
+    def __init__(self):
+        self.number = None
+        self.time = None
+        self.units = None
+        self.count = None
+        self.boundary = None
+        self.origin = None
+        self.edges = None  # (3, 3): the vectors a, b, c
+        self.columns = None
+
+
+def steps(path, options):
+    with Stream(path) as stream:
+        if _is_binary(stream.peek(18)):
+            yield from _binary_steps(stream, options)
+        else:
+            yield from _text_steps(stream, options)
+
+
+def sniff(head, _):
+    return head.startswith((b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME\n")) or _is_binary(head)
+
+
+# --- Text
+
+def _text_steps(stream, options):
+    units = before = None
+    while True:
+        header = _text_header(stream, before)
+        if header is None:
+            return
+        header.units = units = header.units or units
+        step = Step(lambda header=header: [_read_text(stream, header, options)], header.number, header.time)
+        yield step
+        before = header.number
+        if not step.is_read and stream.skip_lines(header.count) != header.count:
+            raise ConvertError(f"timestep {header.number}: ends before its {header.count} atoms do")
+
+
+def _text_header(stream, before):
+    header = Header()
+    while True:
+        line = stream.line()
+        if line is None:
+            if header.number is None:
+                return None
+            raise ConvertError(f"timestep {header.number}: ends within its header")
+        where = f"line {stream.line_number}"
+        if not line.strip() and header.number is None:
+            continue
+        item, _, rest = line.partition("ITEM: ")[2].partition(" ") if line.startswith("ITEM: ") else ("", "", "")
+        if line == "ITEM: TIMESTEP":
+            header.number = _integer(stream, "the timestep")
+        elif line == "ITEM: UNITS":
+            header.units = _next(stream, "units")
+        elif line == "ITEM: TIME":
+            header.time = _doubles(stream, 1)[0]
+        elif line == "ITEM: NUMBER OF ATOMS":
+            header.count = _integer(stream, "the number of atoms")
+            if header.count < 0:
+                raise ConvertError(f"line {stream.line_number}: {header.count} atoms")
+        elif line.startswith("ITEM: BOX BOUNDS"):
+            _box(stream, header, line.split()[3:])
+        elif item == "ATOMS":
+            header.columns = rest.split()
+            break
+        elif line.startswith("ITEM: "):
+            raise ConvertError(f"{where}: '{line[:60]}'; a dump of atoms has TIMESTEP, NUMBER OF ATOMS, BOX BOUNDS, "
+                               "ATOMS, and may have UNITS and TIME; only atoms have positions")
+        else:
+            raise ConvertError(f"{where}: '{line.strip()[:60]}' instead of an ITEM" + (
+                f"; timestep {before} has more lines than atoms" if before is not None else ""))
+    for what, value in (("TIMESTEP", header.number), ("NUMBER OF ATOMS", header.count), ("BOX BOUNDS", header.edges)):
+        if value is None:
+            raise ConvertError(f"line {stream.line_number}: ATOMS come without {what} before them")
+    _check_columns(header)
+    least = 2 * len(header.columns) * header.count  # a character and what is after it
+    left = stream.left()
+    if left is not None and least > left + 1:
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {len(header.columns)} columns; "
+                           f"only {left} bytes are left, so the file is cut or damaged")
+    return header
+
+
+def _next(stream, what):
+    line = stream.line()
+    if line is None:
+        raise ConvertError(f"ends before {what}")
+    return line.strip()
+
+
+def _integer(stream, what):
+    text = _next(stream, what)
+    try:
+        value = int(text)
+        if not -2 ** 63 <= value < 2 ** 63:
+            raise ValueError
+    except ValueError:
+        raise ConvertError(f"line {stream.line_number}: '{text[:60]}' is not {what}, a number of 64 bits") from None
+    return value
+
+
+def _doubles(stream, count):
+    text = _next(stream, "its numbers")
+    try:
+        values = [float(word) for word in text.split()]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise ConvertError(f"line {stream.line_number}: '{text[:60]}' instead of {count} numbers")
+    return values
+
+
+def _box(stream, header, words):
+    if words[:2] == ["abc", "origin"]:
+        rows = np.array([_doubles(stream, 4) for _ in range(3)])
+        header.edges, header.origin = rows[:, :3], rows[:, 3]
+    elif words[:3] == ["xy", "xz", "yz"]:
+        rows = np.array([_doubles(stream, 3) for _ in range(3)])
+        header.edges, header.origin = _triclinic(rows[:, 0], rows[:, 1], rows[:, 2])
+    else:
+        rows = np.array([_doubles(stream, 2) for _ in range(3)])
+        header.edges, header.origin = np.diag(rows[:, 1] - rows[:, 0]), rows[:, 0]
+    header.boundary = " ".join(word for word in words if len(word) == 2 and set(word) <= set("pfsm")) or None
+
+
+def _triclinic(low, high, tilt):
+    """Edges and origin of what LAMMPS writes as the box around a tilted one."""
+    xy, xz, yz = tilt
+    low = low - np.array([min(0, xy, xz, xy + xz), min(0, yz), 0])
+    high = high - np.array([max(0, xy, xz, xy + xz), max(0, yz), 0])
+    length = high - low
+    return np.array([[length[0], 0, 0], [xy, length[1], 0], [xz, yz, length[2]]]), low
+
+
+def _check_columns(header):
+    names = header.columns
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConvertError(f"timestep {header.number}: two columns are named '{twice}'")
+
+
+def _read_text(stream, header, options):
+    names = header.columns
+    chosen, scaled = _positions(header, options)
+    kept = {}
+    kinds = {}
+    for name in names:
+        if name in TEXTS:
+            kinds[name] = None
+        elif options.wants(name) or name in chosen or any(
+                name in group and options.wants(vector) for vector, group in _vectors(names)):
+            kinds[name] = np.int64 if _is_integer(name) else np.float64
+        else:
+            kinds[name] = None
+    texts = [name for name in names if name in TEXTS and options.wants(name)]
+    promised = stream.left() is not None
+    capacity = header.count if promised else min(header.count, GROW)
+    try:
+        layout = Layout(names, kinds, chosen, capacity)
+    except (MemoryError, ValueError):
+        raise ConvertError(f"timestep {header.number}: out of memory for {header.count} atoms") from None
+    words = {name: [] for name in texts}
+    remarks = []
+    done = 0
+    while done < header.count:
+        block = stream.block()
+        if not len(block):
+            raise ConvertError(f"timestep {header.number}: ends after {done} of {header.count} atoms")
+        if done == layout.capacity:
+            layout.grow(min(header.count, 2 * layout.capacity))
+        try:
+            rows, used = parse_columns(block, layout.columns(done), " ", min(header.count, layout.capacity) - done,
+                                       options.threads)
+        except BadRow as bad:
+            _explain(stream, block, bad, header, done, layout, remarks)
+            continue
+        if not rows:  # blank lines
+            if not used and len(block) and not bytes(block).strip():
+                stream.used(len(block), bytes(block).count(b"\n"))
+                continue
+            raise ConvertError(f"timestep {header.number}: ends after {done} of {header.count} atoms")
+        for name in texts:
+            place = names.index(name)
+            words[name] += [line.split()[place] for line in bytes(block[:used]).decode("utf-8", "replace").split("\n")
+                            if line.strip()]
+        stream.used(used, bytes(block[:used]).count(b"\n") if texts else rows)
+        done += rows
+    return _particles(header, layout.arrays, layout.positions, chosen, scaled, words, remarks, options)
+
+
+class Layout:
+    """Arrays that rows are parsed into; those that are positions side by side."""
+
+    def __init__(self, names, kinds, chosen, capacity):
+        self.names = names
+        self.kinds = kinds
+        self.capacity = capacity
+        self.chosen = chosen
+        self.positions = np.empty((capacity, 3), np.float64)
+        self.arrays = {name: np.empty(capacity, kind) for name, kind in kinds.items()
+                       if kind is not None and name not in chosen}
+
+    def columns(self, first):
+        result = []
+        for name in self.names:
+            if name in self.chosen:
+                result.append(self.positions[first:, self.chosen.index(name)])
+            else:
+                result.append(self.arrays[name][first:] if self.kinds[name] is not None else None)
+        return result
+
+    def grow(self, capacity):
+        self.capacity = capacity
+        self.positions.resize((capacity, 3), refcheck=False)
+        for array in self.arrays.values():
+            array.resize(capacity, refcheck=False)
+
+    def widen(self, name, done):
+        """Numbers with fractions in a column that was thought to have integers."""
+        self.kinds[name] = np.float64
+        old = self.arrays[name]
+        new = np.empty(self.capacity, np.float64)
+        new[:done] = old[:done]
+        if (new[:done].astype(np.int64) != old[:done]).any():
+            raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
+        self.arrays[name] = new
+
+
+def _explain(stream, block, bad, header, done, layout, remarks):
+    """Raises for a row that is not as it must be, or makes its column one of doubles."""
+    text = bytes(block[bad.place:bad.place + 4096]).split(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    line = stream.line_number + 1 + bytes(block[:bad.place]).count(b"\n")
+    fields = text.split()
+    where = f"timestep {header.number}, line {line}"
+    if text.startswith("ITEM:"):
+        raise ConvertError(f"{where}: '{text[:60]}' after {done + bad.row} of {header.count} atoms")
+    if bad.column < 0:
+        raise ConvertError(f"{where}: {len(fields)} values instead of {len(header.columns)}: '{text[:60]}'")
+    name = header.columns[bad.column]
+    word = fields[bad.column]
+    if layout.kinds[name] == np.int64 and name not in layout.chosen:
+        try:
+            value = float(word)
+        except ValueError:
+            value = None
+        if value is not None and not word.lstrip("+-").isdigit():
+            layout.widen(name, done)
+            remarks.append((f"fractions {name}", f"column '{name}' has '{word}' and becomes float64"))
+            return
+    raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is no "
+                       f"{'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
+
+
+# --- Binary
+
+def _is_binary(head):
+    for order in ("little", "big"):
+        length = -int.from_bytes(head[:8], order, signed=True)
+        if any(length == len(magic) and head[8:8 + length] == magic for magic in MAGICS):
+            return True
+    return False
+
+
+class Numbers:
+    """Of a binary stream in the order of bytes of who wrote it."""
+
+    def __init__(self, stream, order):
+        self.stream = stream
+        self.order = order
+
+    def take(self, kinds):
+        values = struct.unpack(self.order + kinds, self.stream.take(struct.calcsize("=" + kinds)))
+        return values if len(kinds) > 1 else values[0]
+
+    def text(self, most=1 << 16):
+        length = self.take("i")
+        if not 0 <= length <= most:
+            raise ConvertError(f"byte {self.stream.place}: a text of {length} bytes; allowed are up to {most}")
+        return bytes(self.stream.take(length)).decode("utf-8", "replace")
+
+
+def _binary_steps(stream, options):
+    units = None
+    while stream.peek(1):
+        start = stream.place
+        if not _is_binary(stream.peek(18)):
+            raise ConvertError(f"byte {start}: no step of a binary dump begins here, though the one before has ended")
+        numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
+        header = _binary_header(numbers, start)
+        header.units = units = header.units or units
+        step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
+                    header.time)
+        yield step
+        if not step.is_read:
+            for size in _chunks(numbers, header):
+                stream.skip(8 * size)
+
+
+def _binary_header(numbers, start):
+    header = Header()
+    numbers.stream.skip(-numbers.take("q"))
+    endian, revision = numbers.take("ii")
+    if endian != 1 or revision < 2:
+        raise ConvertError(f"byte {start}: a binary dump of endian {endian}, revision {revision}; allowed are 1, and 2 "
+                           "and later")
+    header.number, header.count, triclinic = numbers.take("qqi")
+    sides = numbers.take("6i")
+    header.boundary = " ".join("".join("pfsm"[side] if 0 <= side < 4 else "?" for side in sides[i:i + 2])
+                               for i in (0, 2, 4))
+    if triclinic == 2:
+        box = np.array(numbers.take("12d"))
+        header.edges, header.origin = box[:9].reshape(3, 3), box[9:]
+    else:
+        box = np.array(numbers.take("6d")).reshape(3, 2)
+        if triclinic:
+            header.edges, header.origin = _triclinic(box[:, 0], box[:, 1], numbers.take("3d"))
+        else:
+            header.edges, header.origin = np.diag(box[:, 1] - box[:, 0]), box[:, 0]
+    width = numbers.take("i")
+    header.units = numbers.text() or None
+    header.time = numbers.take("d") if numbers.take("b") else None
+    header.columns = numbers.text().split()
+    if width != len(header.columns) or width < 1:
+        raise ConvertError(f"timestep {header.number}: {width} values for each atom, but {len(header.columns)} names: "
+                           f"{listed(header.columns)}")
+    left = numbers.stream.left()
+    if header.count < 0 or (left is not None and header.count * width * 8 > left):
+        raise ConvertError(f"timestep {header.number}: claims {header.count} atoms of {width} values; only {left} bytes "
+                           "are left, so the file is cut or damaged")
+    _check_columns(header)
+    return header
+
+
+def _chunks(numbers, header):
+    """Numbers of values in the pieces of a step, one for each process that wrote it; before each, its place."""
+    width = len(header.columns)
+    total = 0
+    for _ in range(numbers.take("i")):
+        size = numbers.take("i")
+        if size < 0 or size % width or total + size > header.count * width:
+            raise ConvertError(f"timestep {header.number}: a piece of {size} values; there are {width} for each of "
+                               f"{header.count} atoms")
+        total += size
+        yield size
+    if total != header.count * width:
+        raise ConvertError(f"timestep {header.number}: {total // width} of {header.count} atoms")
+
+
+def _read_binary(numbers, header, options):
+    width = len(header.columns)
+    pieces = [np.frombuffer(numbers.stream.take(8 * size), numbers.order + "f8").reshape(-1, width)
+              for size in _chunks(numbers, header)]
+    table = np.concatenate(pieces) if pieces else np.empty((0, width))
+    table = table.astype("=f8", copy=False)
+    chosen, scaled = _positions(header, options)
+    arrays = {}
+    remarks = []
+    for i, name in enumerate(header.columns):
+        if name in chosen:
+            continue
+        values = table[:, i]
+        if name in TEXTS or _is_integer(name):  # in a binary dump the texts are numbers of types
+            integers = np.where(np.abs(values) < 2 ** 63, values, 0).astype(np.int64)
+            if (integers == values).all():
+                values = integers
+            else:
+                remarks.append((f"fractions {name}", f"column '{name}' has fractions and becomes float64"))
+        arrays[name] = values
+    positions = np.stack([table[:, header.columns.index(name)] if name else np.zeros(len(table)) for name in chosen],
+                         axis=1)
+    return _particles(header, arrays, positions, chosen, scaled, {}, remarks, options)
+
+
+# --- Both
+
+def _is_integer(name):
+    return name in INTEGERS or name.startswith(("i_", "i2_"))
+
+
+def _positions(header, options):
+    """Names of the three columns, and whether they are fractions of the box."""
+    columns = header.columns
+    if options.columns:
+        if len(options.columns) != 3:
+            raise ConvertError("argument --columns: a dump has three columns of coordinates")
+        for name in options.columns:
+            if name not in columns and name != "none":
+                raise ConvertError(f"there is no column '{name}' for positions; there are {listed(columns)}")
+        chosen = tuple(name if name in columns else None for name in options.columns)
+    else:
+        chosen = next((names for names in PLACES if all(name in columns for name in names)), None)
+    if chosen is None:
+        raise ConvertError(f"timestep {header.number}: no positions: none of x y z, xu yu zu, xs ys zs, xsu ysu zsu "
+                           f"among {listed(columns)}")
+    return chosen, chosen in SCALED
+
+
+def _vectors(names):
+    """Pairs of a name and the columns that become a vector."""
+    groups = [(vector, group) for vector, group in VECTORS.items() if vector not in names]
+    bases = {}
+    for name in names:
+        base, bracket, rest = name.partition("[")
+        if bracket and rest.endswith("]") and rest[:-1].isdigit():
+            bases.setdefault(base, []).append((int(rest[:-1]), name))
+    for base, members in bases.items():
+        numbers = [number for number, _ in sorted(members)]
+        if base not in names and numbers == list(range(1, len(numbers) + 1)) and 2 <= len(numbers) <= 9:
+            groups.append((base, tuple(name for _, name in sorted(members))))
+    return [(vector, group) for vector, group in groups if all(name in names for name in group)]
+
+
+def _particles(header, arrays, positions, chosen, scaled, words, remarks, options):
+    metadata = {"lammps": {"box": {"origin": header.origin, "edges": header.edges, "boundary": header.boundary},
+                           "units": header.units, "columns": header.columns}}
+    positions = positions[:header.count]
+    for i, name in enumerate(chosen):
+        if name is None:
+            positions[:, i] = 0
+    if chosen != PLACES[0]:
+        kind = {"xu": "unwrapped", "xs": "scaled", "xsu": "scaled and unwrapped"}.get(chosen[0], "chosen")
+        remarks.append(("positions", f"positions are the {kind} coordinates {' '.join(filter(None, chosen))}" + (
+            ", multiplied by the box; they are kept as attributes too" if scaled else "")))
+        metadata["lammps"]["positions"] = [name or "0" for name in chosen]
+    if scaled:
+        for i, name in enumerate(chosen):
+            arrays[name] = positions[:, i].copy()
+        fractions = positions
+        # One axis after the other, and not by a matrix product, whose order of sums depends on the machine.
+        positions = np.stack([header.origin[axis] + fractions[:, 0] * header.edges[0, axis]
+                              + fractions[:, 1] * header.edges[1, axis] + fractions[:, 2] * header.edges[2, axis]
+                              for axis in range(3)], axis=1)
+    arrays = {name: array[:header.count] for name, array in arrays.items()}
+    for name, texts in words.items():
+        arrays[name], metadata["lammps"].setdefault("texts", {})[name] = codes_of(texts)
+        remarks.append((f"texts {name}", f"column '{name}' becomes numbers; the metadata has their texts"))
+    for vector, group in _vectors([name for name in header.columns if name in arrays]):
+        if len({arrays[name].dtype for name in group}) == 1 and (options.arrays is None or options.wants(vector)):
+            arrays[vector] = stack([arrays.pop(name) for name in group]) if len(group) == 3 and \
+                arrays[group[0]].dtype.kind == "f" else np.stack([arrays.pop(name) for name in group], axis=1)
+    others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
+    wanted = {name: array for name, array in arrays.items() if options.wants(name)}
+    return Particles(positions, wanted, metadata, remarks=remarks, others=others)
+
+
+FORMAT = Format(
+    "lammps", "LAMMPS dumps of atoms: text, binary; .gz, .bz2, .xz, .zst", steps, extensions=(".lammpstrj", ".dump"),
+    sniff=sniff, options=("columns",))

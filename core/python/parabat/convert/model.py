@@ -1,0 +1,304 @@
+"""What a format gives to `parabat convert`: a Format, its Steps, and the Particles in them.
+
+A format is one file in formats/ (or anywhere, named by --format FILE.py) with a FORMAT in it:
+
+    FORMAT = Format("xyz", "positions in text", extensions=(".xyz",), steps=steps)
+
+    def steps(path, options):
+        yield Step(lambda: [Particles(positions, {"id": ids})], number=100, time=0.5)
+
+Arrays keep their types: what a dataset cannot hold is refused, or left out and said, by the
+functions below. What is wrong with a file is a ConvertError, in words that begin after its name.
+"""
+
+import dataclasses
+import importlib.util
+import os
+import typing
+
+import numpy as np
+
+TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+MOST_COMPONENTS = 9
+HEAD = 4096
+
+# Names of arrays of shape (n, 3), and of three arrays of shape (n,), that are positions if nobody says which are.
+POSITIONS = ("positions", "position", "pos", "coordinates", "coords", "coord", "points", "point", "xyz", "r", "x")
+AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Points_1", "Points_2"),
+        ("Points[0]", "Points[1]", "Points[2]"), ("pos_x", "pos_y", "pos_z"), ("position_x", "position_y", "position_z"),
+        ("px", "py", "pz"))
+
+
+class ConvertError(Exception):
+    """What cannot be converted, in words."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """A row of the registry.
+
+    name: of --format. about: in a few words. extensions: ends of names of files, in lower case.
+    steps(path, options): yields a Step for each step of a file, in order; what it reads before it
+    yields one should be little, since steps that are not wanted are passed over. sniff(head, path):
+    whether a file is of this format, from its first bytes (decompressed) and, if it must, from
+    more; asked of all formats before extensions are looked at. modules: what it imports beside
+    numpy, as (module, package to install, extra of parabat or ""). options: names of the Options
+    that it takes, of those that not all formats do. siblings(path): files that are one input
+    together, in order; the first one is passed to steps(). rank: lower ones are asked first.
+    """
+
+    name: str
+    about: str
+    steps: typing.Callable
+    extensions: tuple = ()
+    sniff: typing.Optional[typing.Callable] = None
+    modules: tuple = ()
+    options: tuple = ()
+    siblings: typing.Optional[typing.Callable] = None
+    rank: int = 10
+
+    def missing(self):
+        """Rows of `modules` that cannot be imported; of alternatives, a|b, one is enough."""
+        return [row for row in self.modules if not any(
+            importlib.util.find_spec(name.split(".")[0]) for name in row[0].split("|"))]
+
+
+@dataclasses.dataclass
+class Options:
+    """How to convert; those of formats() that take them."""
+
+    arrays: typing.Optional[list] = None    # names of attributes that are wanted; None: all
+    species: typing.Optional[list] = None   # names of Particles that are wanted; None: all
+    columns: typing.Optional[list] = None   # names of one array (n, 3), or of three: the positions; "none" for no z
+    delimiter: typing.Optional[str] = None
+    mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
+    topology: typing.Optional[str] = None
+    threads: int = 0
+
+    def wants(self, name):
+        return self.arrays is None or name in self.arrays
+
+
+class Step:
+    """One of a file: read() returns a list of Particles. number, time: if the file says them."""
+
+    def __init__(self, read, number=None, time=None):
+        self._read = read
+        self.number = number
+        self.time = time
+        self.is_read = False
+
+    def read(self):
+        self.is_read = True
+        return self._read()
+
+
+class Particles:
+    """One species of a step.
+
+    positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, k), k up to 9. metadata:
+    what becomes JSON. species: "" if the format does not name them. remarks: pairs of a key and
+    words, told once for all steps. others: names of attributes that were not wanted.
+    """
+
+    def __init__(self, positions, attributes, metadata=None, species="", remarks=(), others=()):
+        self.positions = positions
+        self.attributes = attributes
+        self.metadata = metadata or {}
+        self.species = species
+        self.remarks = list(remarks)
+        self.others = set(others)
+
+
+class Collector:
+    """Makes Particles of arrays by name: chooses positions, looks after types and shapes."""
+
+    def __init__(self, options, count=None):
+        self._options = options
+        self.count = count
+        self.arrays = {}
+        self.remarks = []
+        self.others = set()
+
+    def wants(self, name):
+        """Whether an array must be read: if it is wanted, or may be positions."""
+        if self._options.wants(name) or name in (self._options.columns or ()):
+            return True
+        self.others.add(name)
+        return self._options.columns is None and (
+            name.lower() in POSITIONS or any(name in axes for axes in _axes()))
+
+    def add(self, name, array, what=None):
+        """An array of any kind; what no dataset can hold is left out, and said."""
+        array, why = plain(array)
+        if array is None:
+            self.leave_out(name, why)
+            return
+        if self.count is None and array.ndim:
+            self.count = len(array)
+        if array.ndim == 0 or len(array) != self.count:
+            raise ConvertError(f"{what or name}: {len(array) if array.ndim else 'no'} values; "
+                               f"the others have {self.count}")
+        self.arrays[name] = array
+
+    def leave_out(self, name, why):
+        self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
+
+    def particles(self, positions=None, metadata=None, species=""):
+        """The Particles. positions: an array, or None to choose one of those that were added."""
+        attributes = dict(self.arrays)
+        if positions is None:
+            positions = self._take_positions(attributes)
+        if len(positions) != (self.count or 0):
+            raise ConvertError(f"{len(positions)} positions for {self.count} particles")
+        result = {}
+        for name, array in attributes.items():
+            if not self._options.wants(name):
+                self.others.add(name)
+                continue
+            for part, values in in_parts(name, array, self.remarks):
+                if part in result:
+                    raise ConvertError(f"two attributes would be called '{part}'")
+                result[part] = values
+        return Particles(as_positions(positions), result, metadata, species, self.remarks, self.others)
+
+    def _take_positions(self, attributes):
+        names = find_positions({name: array.shape[1:] for name, array in attributes.items()}, self._options.columns)
+        arrays = [None if name is None else attributes.pop(name) for name in names]
+        return stack(arrays)
+
+
+def _axes():
+    for axes in AXES:
+        yield axes
+        yield tuple(axis.upper() for axis in axes)
+
+
+def find_positions(shapes, chosen=None):
+    """Names of the arrays that are positions, of name -> shape of one value: one, or three of which the last may
+    be None."""
+    if chosen:
+        names = [None if name == "none" and i == 2 else name for i, name in enumerate(chosen)]
+        for name in names:
+            if name is not None and name not in shapes:
+                raise ConvertError(f"there is no '{name}' for positions; there are {listed(shapes)}")
+        wanted = () if len(names) == 3 else (3,)
+        for name in names:
+            if name is not None and tuple(shapes[name]) not in (wanted, (1,) if wanted == () else wanted):
+                raise ConvertError(f"'{name}' cannot be positions: each of its values has the shape "
+                                   f"{tuple(shapes[name])}; needed is {'one number' if wanted == () else '(3,)'}")
+        return names
+    for axes in _axes():
+        if all(name in shapes and tuple(shapes[name]) == () for name in axes):
+            return list(axes)
+    for wanted in POSITIONS:
+        found = [name for name, shape in shapes.items() if name.lower() == wanted and tuple(shape) == (3,)]
+        if len(found) == 1:
+            return found
+        if found:
+            raise ConvertError(f"{listed(found)} could all be positions; choose by --columns")
+    raise ConvertError(f"no positions: no x, y, z and no array of three coordinates that is called so, among "
+                       f"{listed(shapes)}; choose by --columns")
+
+
+def listed(names, most=12):
+    names = [str(name) for name in names]
+    rest = f" and {len(names) - most} others" if len(names) > most else ""
+    return (", ".join(f"'{name}'" for name in names[:most]) or "nothing") + rest
+
+
+def plain(array):
+    """(array of one of the types, None), or (None, why there is none of it)."""
+    array = np.asarray(array)
+    if array.dtype.names:
+        return None, f"it is a record of {listed(array.dtype.names)}"
+    if array.dtype == bool:
+        return array.view(np.uint8), None
+    if array.dtype == np.float16:
+        return array.astype(np.float32), None
+    if array.dtype in (np.complex64, np.complex128):
+        array = np.ascontiguousarray(array)
+        return array.view(array.real.dtype).reshape(*array.shape, 2), None
+    if array.dtype.kind in "SUO":
+        return None, "it holds texts or objects, no numbers"
+    if array.dtype.newbyteorder("=").name not in TYPES:
+        return None, f"its type is {array.dtype}"
+    return array, None
+
+
+def in_parts(name, array, remarks):
+    """Arrays of at most 9 components that hold one of any shape."""
+    if array.ndim > 2:
+        array = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    if array.ndim == 2 and array.shape[1] == 0:
+        remarks.append((f"left out {name}", f"'{name}' is not written: it has no components"))
+        return []
+    if array.ndim == 1 or array.shape[1] <= MOST_COMPONENTS:
+        return [(name, array)]
+    if array.shape[1] > 1000:
+        raise ConvertError(f"'{name}' has {array.shape[1]} components; allowed are up to 1000. Leave it out by --arrays")
+    remarks.append((f"parts of {name}", f"'{name}' has {array.shape[1]} components and becomes {name}_0 ... "
+                    f"{name}_{array.shape[1] - 1}"))
+    return [(f"{name}_{i}", array[:, i]) for i in range(array.shape[1])]
+
+
+def exact_doubles(integers, what):
+    """As float64, without rounding."""
+    doubles = integers.astype(np.float64)
+    top = 2.0 ** (64 if integers.dtype.kind == "u" else 63)
+    wrong = (doubles >= top) if integers.dtype.itemsize == 8 else np.zeros(len(doubles), bool)
+    wrong |= np.where(wrong, 0, doubles).astype(integers.dtype) != integers
+    if wrong.any():
+        raise ConvertError(f"{what}: the integer {integers[wrong][0]} is no float64, which positions are")
+    return doubles
+
+
+def stack(axes):
+    """(n, 3) of one array of that shape, or of three of which the last may be None."""
+    if len(axes) == 1:
+        return axes[0]
+    axes = [axis if axis is None else axis.reshape(len(axis)) for axis in axes]
+    if axes[2] is None:
+        axes[2] = np.zeros(len(axes[0]), axes[0].dtype)
+    return np.stack([axis if axis.dtype.kind == "f" else exact_doubles(axis, "positions") for axis in axes], axis=1)
+
+
+def as_positions(array):
+    """(n, 3) of float32 or float64."""
+    array = np.asarray(array)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ConvertError(f"positions of the shape {array.shape}; allowed are (n, 3)")
+    if array.dtype.kind in "iu":
+        return np.stack([exact_doubles(array[:, i], "positions") for i in range(3)], axis=1)
+    if array.dtype.kind != "f" or array.dtype.itemsize not in (4, 8):
+        raise ConvertError(f"positions of the type {array.dtype}; allowed are float32, float64 and integers")
+    return array
+
+
+def codes_of(texts):
+    """(int32 codes, list of the texts by code), the texts in alphabetical order."""
+    names, codes = np.unique(np.asarray(texts), return_inverse=True)
+    return codes.reshape(-1).astype(np.int32), [str(name) for name in names]
+
+
+def as_json(value):
+    """What json.dumps() takes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if isinstance(value, np.ndarray):
+        return as_json(value.item()) if value.size == 1 else [as_json(each) for each in value.tolist()]
+    if isinstance(value, np.generic):
+        return as_json(value.item())
+    if isinstance(value, dict):
+        return {str(key): as_json(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)  # JSON has none
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    return str(value)
+
+
+def bytes_of(path):
+    return os.stat(path).st_size

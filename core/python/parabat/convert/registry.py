@@ -1,0 +1,73 @@
+"""The formats that there are: a row for each file of formats/."""
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+
+from . import formats as _folder
+from .model import HEAD, ConvertError, Format, listed
+from .streams import open_stream
+
+
+def formats():
+    """All, in the order in which they are asked."""
+    rows = []
+    for module in pkgutil.iter_modules(_folder.__path__):
+        found = importlib.import_module(f"{_folder.__name__}.{module.name}")
+        rows += getattr(found, "FORMATS", None) or [found.FORMAT]
+    return sorted(rows, key=lambda row: (row.rank, row.name))
+
+
+def named(name):
+    """The format of this name, or in this file."""
+    if name.endswith(".py"):
+        return _in_file(name)
+    for row in formats():
+        if row.name == name:
+            return row
+    raise ConvertError(f"argument --format: '{name}'; allowed are {listed((row.name for row in formats()), 99)}, "
+                       "and a FILE.py with a FORMAT in it")
+
+
+def _in_file(path):
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-len(".py")], path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # pylint: disable=broad-except
+        raise ConvertError(f"{path}: cannot be run: {error!r}") from None
+    if not isinstance(getattr(module, "FORMAT", None), Format):
+        raise ConvertError(f"{path}: has no FORMAT of the type parabat.convert.Format")
+    return module.FORMAT
+
+
+def format_of(path):
+    """By content if one knows it, else by the end of the name."""
+    try:
+        with open_stream(path) as stream:
+            head = stream.peek(HEAD)
+    except IsADirectoryError:
+        head = b""
+    rows = formats()
+    for row in rows:
+        if row.sniff and row.sniff(head, path):
+            return row
+    if not head and not os.path.isdir(path):
+        raise ConvertError("is empty")
+    name = path.lower()
+    for end in (".gz", ".bz2", ".xz", ".zst"):
+        if name.endswith(end):
+            name = name[:-len(end)]
+    for row in rows:
+        if name.endswith(row.extensions):
+            return row
+    raise ConvertError("is of no format that is known by its content or name; `parabat convert --list` has them, and "
+                       "--format chooses one")
+
+
+def require(row):
+    """Raises if a module that the format needs is not installed."""
+    for module, package, extra in row.missing():
+        raise ConvertError(f"the format {row.name} needs {module.replace('|', ' or ')}: pip install "
+                           + (f"'parabat[{extra}]'" if extra else package))

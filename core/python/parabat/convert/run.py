@@ -1,0 +1,72 @@
+"""The conversion as one function."""
+
+import os
+import sys
+
+from . import running
+from .model import ConvertError, Options, listed
+from .running import Job, Outcome
+
+
+def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
+            settings=None, **options):
+    """Converts files to a dataset, or to one for each step and species.
+
+    inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
+    series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat.
+    format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
+    slice. jobs: processes that convert steps at the same time. show: called with a dict for each
+    dataset that is written ("done": its name, and more) and each remark ("remark"). settings:
+    keywords of parabat.write(); flush is False if it is not among them. options: fields of Options.
+
+    Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
+    then of the input that it is about, and the datasets of inputs before it stay, which it says.
+
+    Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps,
+    rank 0 shows and returns what was done.
+    """
+    if not output.endswith(".bat"):
+        raise ConvertError(f"{output}: the file to write must end in .bat")
+    comm = running.world()
+    folder = os.path.dirname(os.path.abspath(output))
+    if not os.path.isdir(folder):
+        raise ConvertError(f"{output}: the folder {folder} does not exist")
+    found = running.find_inputs([inputs] if isinstance(inputs, (str, os.PathLike)) else list(map(os.fspath, inputs)),
+                                format)
+    _check_options(found, options)
+    settings = {"flush": False, **(settings or {})}
+    shares = comm.size if comm else jobs
+    if shares > 1 and not settings.get("threads"):
+        settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
+    job = Job(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
+    outcome = Outcome(show or (lambda news: None))
+    if comm:
+        running.run_ranks(job, outcome, comm)
+    elif jobs > 1:
+        running.run_processes(job, outcome, jobs)
+    else:
+        running.run_alone(job, outcome)
+    lines = outcome.settle(output) if not comm or comm.rank == 0 else []
+    if outcome.failure:
+        raise ConvertError("; ".join([outcome.failure[0], *lines]))
+    return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
+
+
+def _check_options(found, options):
+    everywhere = {"arrays", "species"}
+    for name, value in options.items():
+        if value is None or name in everywhere:
+            continue
+        for one in found:
+            if name not in one.row.options:
+                raise ConvertError(f"argument --{name.replace('mapping', 'map')}: the format {one.row.name} of {one.path} "
+                                   f"does not take it; of such options it takes {listed(one.row.options)}")
+
+
+def print_news(news):
+    """One of the things that convert() shows, for people."""
+    if "remark" in news:
+        print(f"note: {news['remark']}", file=sys.stderr, flush=True)
+    else:
+        print(f"{news['done']}: {news['particles']} particles, {len(news['attributes'])} attributes, "
+              f"{news['bytes'] / 1e6:.1f} MB", flush=True)

@@ -1,0 +1,331 @@
+"""From inputs to datasets: which steps there are, who converts which, what they become, and what is left of a
+conversion that fails."""
+
+import contextlib
+import glob
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import re
+import sys
+import traceback
+
+from . import registry
+from ._output import remove, write_particles
+from .model import ConvertError, Step, listed
+
+
+class Input:
+    """A file, or several that belong together, of one format."""
+
+    def __init__(self, path, row):
+        self.path = path
+        self.row = row
+
+
+def find_inputs(words, format_name=None):
+    """Files to Inputs; those of a pattern in the order of the numbers in their names."""
+    files = []
+    for word in words:
+        if os.path.exists(word):
+            files.append(word)
+            continue
+        matches = sorted(glob.glob(word), key=_by_numbers)
+        if not matches:
+            raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
+        files += matches
+    chosen = registry.named(format_name) if format_name else None
+    inputs, taken = [], set()
+    for path in files:
+        if os.path.realpath(path) in taken:
+            continue
+        with _about(path):
+            row = chosen or registry.format_of(path)
+            registry.require(row)
+            siblings = row.siblings(path) if row.siblings else [path]
+        taken.update(map(os.path.realpath, siblings))
+        inputs.append(Input(siblings[0], row))
+    return inputs
+
+
+def _by_numbers(name):
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+@contextlib.contextmanager
+def _about(path):
+    """What is wrong becomes a ConvertError that begins with the name of the file."""
+    try:
+        yield
+    except ConvertError as error:
+        text = str(error)
+        raise ConvertError(text if text.startswith(path) else f"{path}: {text}") from None
+    except MemoryError:
+        raise ConvertError(f"{path}: out of memory") from None
+    except OSError as error:
+        raise ConvertError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+class Job:
+    """A conversion: what is to be done, the same for all processes."""
+
+    def __init__(self, inputs, output, options, steps=slice(None), settings=None):
+        self.inputs = inputs
+        self.output = output
+        self.options = options
+        self.steps = steps
+        self.settings = settings or {}
+
+    def walk(self):
+        """(index, input, step) of all steps, which are read by whoever wants them."""
+        index = 0
+        for one in self.inputs:
+            with _about(one.path):
+                for step in one.row.steps(one.path, self.options):
+                    yield index, one, step
+                    index += 1
+
+    def selected(self):
+        """The same of those that are wanted."""
+        wanted = self.steps
+        if any(end is not None and end < 0 for end in (wanted.start, wanted.stop, wanted.step)):
+            numbers = set(range(sum(1 for _ in self.walk()))[wanted])
+            last = max(numbers, default=-1)
+        else:
+            last = None if wanted.stop is None else wanted.stop - 1
+            numbers = range(wanted.start or 0, sys.maxsize if last is None else last + 1, wanted.step or 1)
+        if last is not None and last < 0:
+            return
+        for index, one, step in self.walk():
+            if index in numbers:
+                yield index, one, step
+            if index == last:
+                return
+
+    def is_one(self):
+        """Whether nothing but the numbers can be meant by --steps."""
+        wanted = self.steps
+        return wanted.start is not None and wanted.stop is not None and 0 <= wanted.start == wanted.stop - 1
+
+    def name(self, index, species, is_series):
+        stem = self.output[:-len(".bat")]
+        return stem + (f"_{species}" if species else "") + (f"_{index:04}" if is_series else "") + ".bat"
+
+
+def work(job, mine, tell):
+    """Converts the steps whose place in the order `mine` takes: (place) -> bool. `tell` gets dicts: of outputs as
+    they are begun and done, and of remarks."""
+    steps = job.selected()
+    inputs = {os.path.realpath(one.path) for one in job.inputs}
+    told = set()
+    place = 0
+    ahead = next(steps, None)
+    while ahead is not None:
+        index, one, step = ahead
+        is_mine = mine(place)
+        particles = []
+        if is_mine:
+            with _about(one.path):
+                particles = _wanted(step.read(), job.options)
+        ahead = next(steps, None)
+        is_series = place > 0 or (ahead is not None and not job.is_one())
+        for each in particles:
+            for key, words in each.remarks:
+                if key not in told:
+                    told.add(key)
+                    tell({"remark": f"{one.path}: {words}", "key": key})
+            output = job.name(index, each.species, is_series)
+            if os.path.realpath(output) in inputs:
+                raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+            tell({"begin": output, "input": one.path})
+            report = write_particles(output, each, step, job.settings)
+            tell({"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
+                  "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
+                  "bytes": report.file_bytes, "series": is_series})
+        particles = each = None  # the memory of a step, before the next one is read
+        place += 1
+    if place == 0:
+        raise ConvertError(f"{job.inputs[0].path}: no steps" + ("" if job.steps == slice(None) else
+                                                                 " that --steps chooses"))
+
+
+def _wanted(found, options):
+    if options.species is not None:
+        names = [each.species for each in found]
+        missing = [name for name in options.species if name not in names]
+        if missing and any(names):
+            raise ConvertError(f"there is no species '{missing[0]}'; there are {listed(names)}")
+        if missing:
+            raise ConvertError("argument --species: this format does not name species")
+        found = [each for each in found if each.species in options.species]
+        if len(options.species) == 1:
+            found[0].species = ""
+    if options.arrays is not None:
+        known = set().union(*(set(each.attributes) | each.others for each in found))
+        missing = [name for name in options.arrays if name not in known]
+        if missing:
+            raise ConvertError(f"there is no attribute '{missing[0]}'; there are {listed(sorted(known))}")
+    return found
+
+
+# --- One process, several, many ranks
+
+class Outcome:
+    """What has come of a conversion, for the one who reports: outputs that are there, and why it failed."""
+
+    def __init__(self, show):
+        self._show = show
+        self._keys = set()
+        self.begun = {}  # output -> input
+        self.done = []
+        self.failure = None
+
+    def take(self, news):
+        if "remark" in news:
+            if news["key"] not in self._keys:
+                self._keys.add(news["key"])
+                self._show(news)
+        elif "begin" in news:
+            self.begun[news["begin"]] = news["input"]
+        elif "done" in news:
+            self.done.append(news)
+            self._show(news)
+
+    def fail(self, failure, path=None):
+        """Keeps the first. path: the input that was being converted."""
+        self.failure = self.failure or (str(failure), path)
+
+    def settle(self, output):
+        """Removes what is of the input that failed, or of one that was not converted to its end; writes lists of the
+        steps. Returns lines about what is left."""
+        if self.failure is None:
+            self._list_steps(output)
+            return []
+        finished = {news["done"] for news in self.done}
+        bad = self.failure[1]
+        removed = [name for name, path in self.begun.items() if bad is None or path == bad or name not in finished]
+        for name in removed:
+            remove(name)
+        left = sorted((news for news in self.done if news["done"] not in removed), key=lambda news: news["index"])
+        if not left:
+            return []
+        return [f"{len(left)} datasets of the inputs before it are whole and stay: {left[0]['done']} ... "
+                f"{left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of an input before it, is whole and stays"]
+
+    def _list_steps(self, output):
+        for species in sorted({news["species"] for news in self.done if news["series"]}):
+            steps = sorted((news for news in self.done if news["species"] == species), key=lambda news: news["index"])
+            times = next((times for times in ([news[key] for news in steps] for key in ("time", "step", "index"))
+                          if None not in times and all(a < b for a, b in zip(times, times[1:]))))
+            name = output[:-len(".bat")] + (f"_{species}" if species else "") + ".bat.series"
+            text = json.dumps({"file-series-version": "1.0", "files": [
+                {"name": os.path.basename(news["done"]), "time": time} for news, time in zip(steps, times)]}, indent=1)
+            with open(name + ".tmp", "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            os.replace(name + ".tmp", name)
+
+
+def _input_of(error, job):
+    """The input that an error speaks of."""
+    text = str(error)
+    return next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
+
+
+def _guarded(job, mine, tell):
+    """work(), whose failure is told."""
+    try:
+        work(job, mine, tell)
+        tell({"end": None})
+    except ConvertError as error:
+        tell({"end": str(error), "input": _input_of(error, job)})
+    except KeyboardInterrupt:
+        tell({"end": "interrupted"})
+    except BaseException:  # pylint: disable=broad-except
+        tell({"end": "this is an error of parabat, please report it:\n" + traceback.format_exc()})
+
+
+def run_alone(job, outcome):
+    def tell(news):
+        if "end" in news:
+            if news["end"] is not None:
+                outcome.fail(news["end"], news.get("input"))
+        else:
+            outcome.take(news)
+    _guarded(job, lambda place: True, tell)
+
+
+def run_processes(job, outcome, count):
+    """Each of `count` processes converts every count-th step."""
+    context = multiprocessing.get_context("fork")
+    pipes = {}
+    for number in range(count):
+        here, there = context.Pipe(duplex=False)
+        process = context.Process(target=_worker, args=(job, number, count, there), daemon=True)
+        process.start()
+        there.close()
+        pipes[here] = process
+    try:
+        while pipes and outcome.failure is None:
+            for pipe in multiprocessing.connection.wait(list(pipes)):
+                try:
+                    news = pipe.recv()
+                except EOFError:
+                    process = pipes.pop(pipe)
+                    process.join()
+                    outcome.fail(f"a process ended by itself (exit code {process.exitcode}), perhaps for want of memory")
+                    continue
+                if "end" not in news:
+                    outcome.take(news)
+                    continue
+                pipes.pop(pipe).join()
+                if news["end"] is not None:
+                    outcome.fail(news["end"], news.get("input"))
+    except KeyboardInterrupt:
+        outcome.fail("interrupted")
+    finally:
+        for pipe, process in pipes.items():
+            process.terminate()
+            process.join()
+            while True:  # what was begun meanwhile
+                try:
+                    news = pipe.recv() if pipe.poll() else None
+                except EOFError:
+                    break
+                if news is None:
+                    break
+                if "end" not in news:
+                    outcome.take(news)
+
+
+def _worker(job, number, count, pipe):
+    _guarded(job, lambda place: place % count == number, pipe.send)
+
+
+def run_ranks(job, outcome, comm):
+    """Each rank of `comm` converts every size-th step. Collective; rank 0 has the whole outcome, all have the
+    failure."""
+    news = []
+    _guarded(job, lambda place: place % comm.size == comm.rank, news.append)
+    everybody = comm.gather(news)
+    if comm.rank == 0:
+        for each in everybody:
+            for one in each:
+                if "end" not in one:
+                    outcome.take(one)
+                elif one["end"] is not None:
+                    outcome.fail(one["end"], one.get("input"))
+    outcome.failure = comm.bcast(outcome.failure)
+
+
+def world():
+    """COMM_WORLD of mpi4py where several ranks were started, else None."""
+    sizes = (os.environ.get(name) for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"))
+    if max((int(size) for size in sizes if size and size.isdigit()), default=1) < 2:
+        return None
+    try:
+        from mpi4py import MPI  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        raise ConvertError("was started on many ranks, for which mpi4py is needed; --jobs has several processes "
+                           "without it") from None
+    return MPI.COMM_WORLD
