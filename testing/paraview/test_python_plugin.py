@@ -1,0 +1,156 @@
+"""The Python plugin answers as the compiled ones do, against a scan of all particles. Run by mpirun pvbatch, without the
+compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, the compiled plugin."""
+from bat_test import *
+from vtkmodules.vtkCommonCore import vtkOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkTable
+
+PLUGIN, RANKS, FOLDER, COMPILED = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
+N = 20000
+P, A = points(N), arrays(N)
+LoadPlugin(PLUGIN, ns=globals())
+
+messages = []
+
+
+def keep(window, event, text):
+    messages.append(text)
+
+
+keep.CallDataType = "string0"
+for event in ("ErrorEvent", "WarningEvent"):
+    vtkOutputWindow.GetInstance().AddObserver(event, keep)
+
+
+def path(name):
+    return os.path.join(FOLDER, name)
+
+
+def pieces(step=0):
+    """cloud(N), dealt out to the ranks."""
+    source = ProgrammableSource(OutputDataSetType="vtkPolyData")
+    source.Script = f"""
+from bat_clouds import cloud
+executive = self.GetExecutive()
+information = executive.GetOutputInformation(0)
+rank, ranks = information.Get(executive.UPDATE_PIECE_NUMBER()), information.Get(executive.UPDATE_NUMBER_OF_PIECES())
+self.GetPolyDataOutput().ShallowCopy(cloud({N} + {step}, keep=slice(rank, None, ranks)))
+"""
+    source.ScriptRequestInformation = "self.GetExecutive().GetOutputInformation(0).Set(self.CAN_HANDLE_PIECE_REQUEST(), 1)"
+    return source
+
+
+# Save Data and open.
+source = pieces()
+SaveData(path("cloud.bat"), source)
+reader = BATReader(FileName=[path("cloud.bat")])
+reader.PointArrayStatus = ["id", "mass", "velocity"]
+check_particles(fetch(reader), P, A, "round trip")
+reader.UpdatePropertyInformation()
+expect(int(reader.ParticleCount), N, "particles of the file")
+expect(ids(reader), A["id"], "the parts add up")
+counts = owners(reader, RANKS)
+assert counts.min() >= N // RANKS - 1, counts
+
+# Conditions, as of the compiled reader.
+check_conditions(reader, N, "Python plugin")
+reader.UseBox = 1
+reader.Box = [0.25, 0.5, 0, 1, 0.125, 1]
+inside = (P[:, 0] >= 0.25) & (P[:, 0] <= 0.5) & (P[:, 2] >= 0.125)
+expect(ids(reader), np.sort(A["id"][inside]), "box")
+reader.UseBox = 0
+
+# Attributes that are not wanted are not there.
+reader.PointArrayStatus = ["id"]
+expect([fetch(reader).GetPointData().GetArrayName(0)], ["id"], "one attribute")
+
+# Qualities are samples within each other, whichever way one comes to them.
+reader.Quality = 0.1
+coarse = ids(reader)
+expect(len(coarse), N // 10, "a tenth")
+reader.Quality = 0.35
+finer = ids(reader)
+expect(len(finer), round(N * 0.35), "35 %")
+assert set(coarse) <= set(finer)
+fresh = BATReader(FileName=[path("cloud.bat")], Quality=0.35)
+expect(ids(fresh), finer, "a fresh reader")
+reader.ParticleBudget = 1000
+reader.Quality = 1
+budget = ids(reader)
+assert 900 <= len(budget) <= 1000, len(budget)
+reader.ParticleBudget = 0
+expect(len(ids(reader)), N, "no budget")
+for cells, count in (("None", 0), ("One per particle", N), ("One for all particles", RANKS)):
+    reader.VertexCells = cells
+    expect(fetch(reader).GetNumberOfCells() if cells != "One for all particles" else RANKS, count, "cells: " + cells)
+
+# A series, of files and of a list.
+times = [0.5, 1.5, 4.0]
+steps = [path(f"step_{i}.bat") for i in range(3)]
+for i, name in enumerate(steps):
+    SaveData(name, pieces(i))
+series = BATReader(FileName=steps)
+series.UpdatePipelineInformation()
+expect(list(series.TimestepValues), [0.0, 1.0, 2.0], "times of files without one")
+for i in range(3):
+    expect(len(ids(series, float(i))), N + i, f"step {i}")
+if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+    with open(path("steps.bat.series"), "w") as file:
+        json.dump({"file-series-version": "1.0", "files": [
+            {"name": os.path.basename(name), "time": time} for name, time in zip(steps, times)]}, file)
+listed = BATSeriesReader(FileName=path("steps.bat.series"))
+listed.UpdatePipelineInformation()
+expect(list(listed.TimestepValues), times, "times of a list")
+expect(len(ids(listed, 1.5)), N + 1, "second step of a list")
+expect(len(ids(listed, 3.9)), N + 1, "between two steps: the one before")
+
+# A table; positions of two columns.
+table = vtkTable()
+for name, values in {"x": P[:, 0].astype("f8"), "y": P[:, 1].astype("f8"), "id": A["id"]}.items():
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+    array.SetName(name)
+    table.AddColumn(array)
+if RANKS == 1:
+    SaveData(path("table.bat"), producer(table), ZColumn="none", SortedIndexes=["id"])
+    flat = fetch(BATReader(FileName=[path("table.bat")]))
+    found = vtk_to_numpy(flat.GetPoints().GetData())[np.argsort(vtk_to_numpy(flat.GetPointData().GetArray("id")))]
+    expect(found, np.stack([P[:, 0], P[:, 1], 0 * P[:, 0]], 1).astype("f8"), "positions of a table")
+
+# What cannot be is said once, names the thing, and shows nothing; what comes after it is shown.
+expect(messages, [], "messages")
+reader.VertexCells = "One per particle"
+reader.AttributeRanges = ["nothing", "0", "1"]
+expect(len(fetch(reader).GetPointData().GetArray("id") or []), 0, "nothing is shown")
+reader.UpdatePropertyInformation()
+if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+    expect(len(messages), 1, f"messages {messages}")
+    assert "'nothing'" in messages[0] and "mass" in messages[0], messages
+    assert "'nothing'" in reader.Error
+reader.AttributeRanges = []
+expect(len(ids(reader)), N, "after an error")
+messages.clear()
+reader.Ids = "5-x"
+fetch(reader)
+if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+    assert len(messages) == 1 and "5-x" in messages[0] or "'x'" in messages[0], messages
+reader.Ids = ""
+
+# Refining: some at once, then more while ParaView asks whether there is something new (a live source).
+if RANKS == 1:
+    sys.modules["parabat_paraview"].FIRST_STEP = 4000
+    live = BATReader(FileName=[path("cloud.bat")], RefineWhileIdle=1)
+    seen = [ids(live)]
+    assert 3900 <= len(seen[0]) <= 4000, len(seen[0])
+    while len(seen[-1]) < N:
+        live.InvokeCommand("LoadMore")
+        seen.append(ids(live))
+        assert set(seen[-2]) < set(seen[-1]), [len(some) for some in seen]
+    expect(len(seen), 5, "steps")
+    expect(seen[-1], A["id"], "all are there")
+
+    # Where the compiled plugin is loaded, its proxies are the ones that are used; also if it comes later.
+    expect(BATReader().SMProxy.GetVTKClassName(), "parabat_paraview.BATReader", "class")
+    LoadPlugin(COMPILED, ns=globals())
+    expect(BATReader().SMProxy.GetVTKClassName(), "vtkBATFileSeriesReader", "class")
+    LoadPlugin(PLUGIN, ns=globals())
+    expect(BATReader().SMProxy.GetVTKClassName(), "vtkBATFileSeriesReader", "class")
+finish()
