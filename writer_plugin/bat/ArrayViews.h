@@ -1,0 +1,40 @@
+// Arrays of VTK as arrays of the writer: borrowed where they can be, else copied.
+#ifndef ArrayViews_h
+#define ArrayViews_h
+
+#include "bat/particles.hpp"
+
+#include "vtkType.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+class vtkDataArray;
+
+namespace bat_vtk
+{
+/// Memory behind views that do not borrow it.
+using Storage = std::vector<std::shared_ptr<void>>;
+
+/// Zeros.
+std::byte* Allocate(std::size_t bytes, Storage& storage);
+
+/// An array whose type ToScalarType() knows.
+bat::ArrayView ViewOf(vtkDataArray* array, Storage& storage);
+
+/// Component `c` of `count` values from number `first` on, as float or double, `outStride` values
+/// apart.
+template <typename Out>
+void ConvertComponent(const bat::ArrayView& view, int c, std::size_t first, std::size_t count,
+  Out* out, std::size_t outStride);
+
+/// `count` tuples from number `first` on, packed behind one another, bit for bit.
+void PackTuples(const bat::ArrayView& view, std::size_t first, std::size_t count, std::byte* out);
+
+/// The tuples at `places`, packed behind one another, bit for bit.
+bat::ArrayView GatherTuples(
+  const bat::ArrayView& view, const std::vector<vtkIdType>& places, Storage& storage);
+}
+
+#endif

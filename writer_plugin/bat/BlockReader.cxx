@@ -1,0 +1,327 @@
+#include "BlockReader.h"
+
+#include "ArrayViews.h"
+#include "Coordinates.h"
+#include "InputCells.h"
+#include "Texts.h"
+#include "vtkBATScalarTypes.h"
+
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkPointData.h"
+#include "vtkPointSet.h"
+#include "vtkPoints.h"
+#include "vtkTable.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace
+{
+using bat::ArrayView;
+using bat::AttributeView;
+using bat::ScalarType;
+
+vtkUnsignedCharArray* GhostArray(vtkDataSetAttributes* data)
+{
+  return vtkUnsignedCharArray::SafeDownCast(
+    data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+}
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::Block bat_vtk::BlockReader::Read(vtkDataObject* data, const std::string& label)
+{
+  Block block;
+  block.Label = label;
+  if (vtkPointSet* points = vtkPointSet::SafeDownCast(data))
+  {
+    this->ReadPointSet(points, block);
+  }
+  else if (vtkTable* table = vtkTable::SafeDownCast(data))
+  {
+    this->ReadTable(table, block);
+  }
+  else
+  {
+    Refuse(block.Where() + CannotBeWritten(data->GetClassName()));
+  }
+  return block;
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::BlockReader::Warn(const std::string& label, const std::string& text)
+{
+  for (bat_vtk::Warning& warning : this->Result.Warnings)
+  {
+    if (warning.Key == text)
+    {
+      ++warning.Blocks;
+      return;
+    }
+  }
+  this->Result.Warnings.push_back({ text, text, label, 1 });
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::BlockReader::ReadPointSet(vtkPointSet* points, Block& block)
+{
+  block.Count = static_cast<std::size_t>(points->GetNumberOfPoints());
+  block.Positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
+  if (points->GetPoints())
+  {
+    vtkDataArray* array = points->GetPoints()->GetData();
+    block.Positions = PositionsFrom(
+      { { { array, 0 }, { array, 1 }, { array, 2 } } }, block.Count, this->Result.Storage);
+  }
+
+  const std::vector<std::string> others = CellsBesideVertices(points);
+  if (!others.empty())
+  {
+    this->Warn(block.Label, "cells are not written, only their points: " + Join(others));
+  }
+  vtkCellData* cells = points->GetCellData();
+  std::optional<CellsAsPoints> map;
+  if (others.empty() && cells->GetNumberOfArrays() > 0)
+  {
+    map = MapCells(points);
+  }
+  this->FindGhosts(
+    points->GetPointData(), map ? cells : nullptr, map.value_or(CellsAsPoints()), block);
+  this->ReadAttributes(points->GetPointData(), {}, nullptr, block);
+  if (map)
+  {
+    this->ReadAttributes(cells, {}, &*map, block);
+    return;
+  }
+
+  std::vector<std::string> lost;
+  for (int i = 0; i < cells->GetNumberOfArrays(); ++i)
+  {
+    vtkAbstractArray* array = cells->GetAbstractArray(i);
+    const char* name = array->GetName();
+    if (array->GetNumberOfTuples() > 0 &&
+      (!name || std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0))
+    {
+      lost.push_back(name ? Quote(name) : "an unnamed array");
+    }
+  }
+  if (!lost.empty())
+  {
+    this->Warn(block.Label,
+      "cell data is not written, only point data: " + Join(lost) +
+        (others.empty() ? "; not every point is in exactly one vertex cell" : ""));
+  }
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::BlockReader::ReadTable(vtkTable* table, Block& block)
+{
+  vtkDataSetAttributes* rows = table->GetRowData();
+  block.Count = static_cast<std::size_t>(table->GetNumberOfRows());
+  block.Positions = ArrayView::packed(ScalarType::Float32, 3, nullptr);
+  std::set<vtkAbstractArray*> used;
+  if (rows->GetNumberOfArrays() > 0)
+  {
+    const std::array<Coordinate, 3> coordinates =
+      FindCoordinates(rows, this->Options.Columns, block.Where());
+    block.Positions = PositionsFrom(coordinates, block.Count, this->Result.Storage);
+
+    // A column of which only some components are coordinates is also an attribute.
+    std::set<std::pair<vtkAbstractArray*, int>> components;
+    for (const Coordinate& coordinate : coordinates)
+    {
+      components.insert({ coordinate.Array, coordinate.Component });
+    }
+    for (const Coordinate& coordinate : coordinates)
+    {
+      bool complete = coordinate.Array != nullptr;
+      for (int c = 0; complete && c < coordinate.Array->GetNumberOfComponents(); ++c)
+      {
+        complete = components.count({ coordinate.Array, c }) > 0;
+      }
+      if (complete)
+      {
+        used.insert(coordinate.Array);
+      }
+    }
+  }
+  this->FindGhosts(rows, nullptr, {}, block);
+  this->ReadAttributes(rows, used, nullptr, block);
+}
+
+//------------------------------------------------------------------------------
+// Finds the particles that are no ghosts, or writes the marks of all. `cells` may be null.
+void bat_vtk::BlockReader::FindGhosts(
+  vtkDataSetAttributes* data, vtkCellData* cells, const CellsAsPoints& map, Block& block)
+{
+  constexpr unsigned char ghostPoint =
+    vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
+  const auto flagsOf = [](vtkDataSetAttributes* attributes, std::size_t count)
+  {
+    vtkUnsignedCharArray* flags = attributes ? GhostArray(attributes) : nullptr;
+    return flags && static_cast<std::size_t>(flags->GetNumberOfValues()) == count
+      ? flags->GetPointer(0)
+      : nullptr;
+  };
+  const unsigned char* ofPoints = flagsOf(data, block.Count);
+  const unsigned char* ofCells = flagsOf(cells, map.Cells);
+  // Marks of cells have other numbers than those of points.
+  const auto flagOf = [&](std::size_t i)
+  {
+    unsigned char flag = ofPoints ? ofPoints[i] : 0;
+    const unsigned char ofCell = ofCells ? ofCells[map.Of(i)] : 0;
+    if (ofCell & vtkDataSetAttributes::DUPLICATECELL)
+    {
+      flag |= vtkDataSetAttributes::DUPLICATEPOINT;
+    }
+    if (ofCell & vtkDataSetAttributes::HIDDENCELL)
+    {
+      flag |= vtkDataSetAttributes::HIDDENPOINT;
+    }
+    return flag;
+  };
+
+  if (this->Options.KeepGhosts || (!ofPoints && !ofCells))
+  {
+    block.Kept = { Run{ 0, block.Count } };
+    block.KeptCount = block.Count;
+    if (this->Options.KeepGhosts && ofCells)
+    {
+      AttributeView marks;
+      marks.name = vtkDataSetAttributes::GhostArrayName();
+      marks.host_type = VTK_UNSIGNED_CHAR;
+      std::byte* bytes = Allocate(block.Count, this->Result.Storage);
+      for (std::size_t i = 0; i < block.Count; ++i)
+      {
+        bytes[i] = static_cast<std::byte>(flagOf(i));
+      }
+      marks.values = ArrayView::packed(ScalarType::UInt8, 1, bytes);
+      block.Names.insert(marks.name);
+      block.Attributes.push_back(marks);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < block.Count; ++i)
+  {
+    if ((flagOf(i) & ghostPoint) != 0)
+    {
+      continue;
+    }
+    if (!block.Kept.empty() && block.Kept.back().First + block.Kept.back().Count == i)
+    {
+      ++block.Kept.back().Count;
+    }
+    else
+    {
+      block.Kept.push_back(Run{ i, 1 });
+    }
+    ++block.KeptCount;
+  }
+}
+
+//------------------------------------------------------------------------------
+// Of points or rows, or of `cells`.
+void bat_vtk::BlockReader::ReadAttributes(vtkDataSetAttributes* data,
+  const std::set<vtkAbstractArray*>& used, const CellsAsPoints* cells, Block& block)
+{
+  const std::size_t tuples = cells ? cells->Cells : block.Count;
+  std::set<std::string> taken = block.Names;
+  std::set<std::uint8_t> roles;
+  for (const AttributeView& attribute : block.Attributes)
+  {
+    roles.insert(attribute.role);
+  }
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    if (const char* name = data->GetAbstractArray(i)->GetName())
+    {
+      taken.insert(name);
+    }
+  }
+
+  std::vector<std::string> lost;
+  std::set<std::string> own;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkAbstractArray* abstract = data->GetAbstractArray(i);
+    // FindGhosts() has seen to those of cells.
+    const bool marksGhosts = abstract == GhostArray(data);
+    const bool marksKept = this->Options.KeepGhosts && !cells &&
+      block.Names.count(vtkDataSetAttributes::GhostArrayName()) == 0;
+    if ((marksGhosts && !marksKept) || used.count(abstract) > 0)
+    {
+      continue;
+    }
+    std::string name = abstract->GetName() ? abstract->GetName() : "";
+    if (name.empty())
+    {
+      name = (cells ? "cell_array_" : "array_") + std::to_string(i);
+      while (!taken.insert(name).second)
+      {
+        name += "_";
+      }
+      this->Warn(block.Label,
+        (cells ? "cell array " : "array ") + std::to_string(i) + " has no name; it is written as " +
+          Quote(name));
+    }
+    vtkDataArray* array = vtkDataArray::SafeDownCast(abstract);
+    if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
+    {
+      lost.push_back(Quote(name) + " (" + abstract->GetDataTypeAsString() + ")");
+      continue;
+    }
+    const int components = array->GetNumberOfComponents();
+    if (components < 1 || components > bat::kMaxComponents)
+    {
+      Refuse(block.Where() + "array " + Quote(name) + " has " + std::to_string(components) +
+        " components; 1 to " + std::to_string(bat::kMaxComponents) + " can be written");
+    }
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != tuples)
+    {
+      Refuse(block.Where() + "array " + Quote(name) + " holds " +
+        std::to_string(array->GetNumberOfTuples()) + " values for " + std::to_string(tuples) +
+        (cells ? " cells" : " particles"));
+    }
+    if (!own.insert(name).second)
+    {
+      Refuse(block.Where() + "two arrays are named " + Quote(name));
+    }
+    if (cells && block.Names.count(name) > 0)
+    {
+      const std::string ofPoints = name;
+      name += "_cell";
+      while (!taken.insert(name).second)
+      {
+        name += "_";
+      }
+      this->Warn(block.Label,
+        "points and cells both have an array " + Quote(ofPoints) +
+          "; that of the cells is written as " + Quote(name));
+    }
+    AttributeView attribute;
+    attribute.name = name;
+    attribute.values = ViewOf(array, this->Result.Storage);
+    if (cells && !cells->CellOf.empty())
+    {
+      attribute.values = GatherTuples(attribute.values, cells->CellOf, this->Result.Storage);
+    }
+    attribute.role = static_cast<std::uint8_t>(1 + data->IsArrayAnAttribute(i)); // -1 for no role
+    if (cells && roles.count(attribute.role) > 0)
+    {
+      attribute.role = 0; // e.g. the active scalars are those of the points
+    }
+    attribute.host_type = static_cast<std::uint32_t>(array->GetDataType());
+    block.Names.insert(name);
+    block.Attributes.push_back(attribute);
+  }
+  if (!lost.empty())
+  {
+    this->Warn(block.Label, "arrays that hold no numbers are not written: " + Join(lost));
+  }
+}

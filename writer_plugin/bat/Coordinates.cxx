@@ -1,0 +1,197 @@
+#include "Coordinates.h"
+
+#include "Texts.h"
+#include "vtkBATScalarTypes.h"
+
+#include "bat/query.hpp"
+
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+
+#include <optional>
+#include <vector>
+
+namespace
+{
+using bat::ArrayView;
+using bat::ScalarType;
+using bat_vtk::Coordinate;
+using bat_vtk::Quote;
+
+// The column that `text` names, or nothing and a `problem` in words.
+std::optional<Coordinate> FindColumn(
+  vtkDataSetAttributes* rows, const std::string& text, int axis, std::string& problem)
+{
+  std::vector<std::string> names;
+  for (int i = 0; i < rows->GetNumberOfArrays(); ++i)
+  {
+    if (const char* name = rows->GetAbstractArray(i)->GetName())
+    {
+      names.emplace_back(name);
+    }
+  }
+  bat::AttributeRange target;
+  try
+  {
+    target = bat::parse_range_target(text, names);
+  }
+  catch (const bat::Error&)
+  {
+    if (axis == 2 && text == "none")
+    {
+      return Coordinate{};
+    }
+    problem = "there is no such column";
+    return std::nullopt;
+  }
+  vtkDataArray* array = rows->GetArray(target.attribute.c_str());
+  if (!array || !bat_vtk::ToScalarType(array->GetDataType()))
+  {
+    problem = "that column holds no numbers";
+    return std::nullopt;
+  }
+  const int components = array->GetNumberOfComponents();
+  const int component = target.component.value_or(0);
+  if ((!target.component && components != 1) || component < 0 || component >= components)
+  {
+    problem = "the column " + Quote(target.attribute) + " has " + std::to_string(components) +
+      " components; choose one as " + Quote(target.attribute + "[0]") + " and so on";
+    return std::nullopt;
+  }
+  return Coordinate{ array, component };
+}
+}
+
+//------------------------------------------------------------------------------
+std::array<bat_vtk::Coordinate, 3> bat_vtk::FindCoordinates(
+  vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where)
+{
+  static const char* const usual[][3] = { { "x", "y", "z" }, { "X", "Y", "Z" },
+    { "Points:0", "Points:1", "Points:2" }, { "Points_0", "Points_1", "Points_2" },
+    { "Points[0]", "Points[1]", "Points[2]" } };
+  static const char* const properties[3] = { "XColumn", "YColumn", "ZColumn" };
+
+  std::vector<std::string> names;
+  for (int i = 0; i < rows->GetNumberOfArrays(); ++i)
+  {
+    const char* name = rows->GetAbstractArray(i)->GetName();
+    names.push_back(name ? Quote(name) : "an unnamed column");
+  }
+  const std::string available = "the table has the columns " + Join(names);
+
+  std::array<Coordinate, 3> found;
+  std::string problem;
+  bool complete = true;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const std::string& chosen = columns[axis];
+    if (chosen.empty())
+    {
+      complete = false;
+      continue;
+    }
+    const std::optional<Coordinate> coordinate = FindColumn(rows, chosen, axis, problem);
+    if (!coordinate)
+    {
+      Refuse(
+        where + properties[axis] + " is " + Quote(chosen) + ", but " + problem + "; " + available);
+    }
+    found[axis] = *coordinate;
+  }
+  for (const auto& candidates : usual)
+  {
+    if (complete)
+    {
+      break;
+    }
+    std::array<Coordinate, 3> attempt = found;
+    complete = true;
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      if (columns[axis].empty())
+      {
+        const std::optional<Coordinate> coordinate =
+          FindColumn(rows, candidates[axis], axis, problem);
+        complete = complete && coordinate;
+        attempt[axis] = coordinate.value_or(Coordinate{});
+      }
+    }
+    if (complete)
+    {
+      found = attempt;
+    }
+  }
+  if (!complete)
+  {
+    Refuse(where + "choose the columns of the coordinates (XColumn, YColumn, ZColumn; ZColumn " +
+      "may be 'none'): " + available);
+  }
+  return found;
+}
+
+//------------------------------------------------------------------------------
+bat::ArrayView bat_vtk::PositionsFrom(
+  const std::array<Coordinate, 3>& coordinates, std::size_t count, Storage& storage)
+{
+  const auto sameArray = [&](int axis) {
+    return coordinates[axis].Array == coordinates[0].Array && coordinates[axis].Component == axis;
+  };
+  std::array<ArrayView, 3> views;
+  bool allFloat32 = true;
+  bool allFloat64 = true;
+  bool separate = true;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    vtkDataArray* array = coordinates[axis].Array;
+    if (!array)
+    {
+      separate = false;
+      continue;
+    }
+    if (static_cast<std::size_t>(array->GetNumberOfTuples()) != count)
+    {
+      Refuse("the coordinates hold " + std::to_string(array->GetNumberOfTuples()) + " values for " +
+        std::to_string(count) + " particles");
+    }
+    views[axis] = axis > 0 && array == coordinates[0].Array ? views[0] : ViewOf(array, storage);
+    allFloat32 = allFloat32 && views[axis].type == ScalarType::Float32;
+    allFloat64 = allFloat64 && views[axis].type == ScalarType::Float64;
+    separate = separate && array->GetNumberOfComponents() == 1 &&
+      views[axis].stride_bytes == bat::size_of(views[axis].type);
+  }
+  if (allFloat32 || allFloat64)
+  {
+    if (sameArray(0) && sameArray(1) && sameArray(2) &&
+      coordinates[0].Array->GetNumberOfComponents() == 3)
+    {
+      return views[0];
+    }
+    if (separate)
+    {
+      return ArrayView::separate(
+        views[0].type, { views[0].component[0], views[1].component[0], views[2].component[0] });
+    }
+  }
+
+  const ScalarType type = allFloat32 ? ScalarType::Float32 : ScalarType::Float64;
+  std::byte* bytes = Allocate(3 * count * bat::size_of(type), storage);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const Coordinate& coordinate = coordinates[axis];
+    if (!coordinate.Array)
+    {
+      continue; // allocated as zeros
+    }
+    if (type == ScalarType::Float32)
+    {
+      ConvertComponent(
+        views[axis], coordinate.Component, 0, count, reinterpret_cast<float*>(bytes) + axis, 3);
+    }
+    else
+    {
+      ConvertComponent(
+        views[axis], coordinate.Component, 0, count, reinterpret_cast<double*>(bytes) + axis, 3);
+    }
+  }
+  return ArrayView::packed(type, 3, bytes);
+}

@@ -1,0 +1,34 @@
+// Where the positions of particles come from: points, or columns of a table.
+#ifndef Coordinates_h
+#define Coordinates_h
+
+#include "ArrayViews.h"
+#include "ConvertedInput.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+class vtkDataArray;
+class vtkDataSetAttributes;
+
+namespace bat_vtk
+{
+struct Coordinate
+{
+  vtkDataArray* Array = nullptr; ///< null for "none"
+  int Component = 0;
+};
+
+/// The columns with x, y and z. Throws bat::Error{InvalidArgument}, with `where` in front of it, if
+/// there are none.
+std::array<Coordinate, 3> FindCoordinates(
+  vtkDataSetAttributes* rows, const CoordinateColumns& columns, const std::string& where);
+
+/// Borrows where the three coordinates are of one floating-point type and lie in memory as the core
+/// wants them; else copies. Integers and mixed types become float64.
+bat::ArrayView PositionsFrom(
+  const std::array<Coordinate, 3>& coordinates, std::size_t count, Storage& storage);
+}
+
+#endif

@@ -1,0 +1,36 @@
+// Cells of an input: those that are no particles, and data of those that are.
+#ifndef InputCells_h
+#define InputCells_h
+
+#include "vtkType.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+class vtkPointSet;
+
+namespace bat_vtk
+{
+/// What cells there are besides vertices; none if the points are nothing but particles.
+std::vector<std::string> CellsBesideVertices(vtkPointSet* points);
+
+/// Values of cells as values of the points that are in them.
+struct CellsAsPoints
+{
+  std::size_t Cells = 0;
+  std::vector<vtkIdType> CellOf; ///< of each point; empty if that is its own number
+
+  std::size_t Of(std::size_t point) const
+  {
+    return this->CellOf.empty() ? point : static_cast<std::size_t>(this->CellOf[point]);
+  }
+};
+
+/// For cells that are all vertices: which one each point is in. Nothing unless each point is in
+/// exactly one, and no cell is without points.
+std::optional<CellsAsPoints> MapCells(vtkPointSet* points);
+}
+
+#endif

@@ -1,0 +1,108 @@
+#include "InputFacts.h"
+
+#include "bat/query.hpp"
+
+#include "vtkDataArray.h"
+#include "vtkDataObject.h"
+#include "vtkFieldData.h"
+#include "vtkInformation.h"
+#include "vtkVariant.h"
+
+#include <cstdint>
+#include <iomanip>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace
+{
+// What the BAT reader says of its particles in its field data.
+struct Sample
+{
+  double Quality;
+  double Requested;
+  double Count; ///< of all particles
+};
+
+std::optional<Sample> SampleIn(vtkDataObject* data)
+{
+  const auto number = [&](const char* name)
+  {
+    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
+    const vtkIdType values = array ? array->GetNumberOfValues() : 0;
+    return values == 1 || values == 2 ? array->GetComponent(0, 0) : -1.0; // twice from the reader
+  };
+  const Sample sample{ number("quality"), number("quality_requested"), number("particle_count") };
+  const bool isOne = sample.Quality >= 0.0 && sample.Quality < 1.0 && sample.Count >= 0.0;
+  return isOne ? std::optional<Sample>(sample) : std::nullopt;
+}
+
+// So that a file of a sample does not pass for one of all particles.
+std::string MetadataOf(const Sample& sample)
+{
+  return R"({"sample":{"quality":)" + bat::to_string(sample.Quality) + R"(,"particle_count":)" +
+    bat::to_string(static_cast<std::int64_t>(sample.Count)) + "}}";
+}
+
+// When less was loaded than was asked for.
+std::optional<std::string> RemarkOn(const Sample& sample)
+{
+  if (sample.Quality >= sample.Requested)
+  {
+    return std::nullopt;
+  }
+  std::ostringstream text;
+  text << "only a sample is written, quality " << sample.Quality << " of " << std::fixed
+       << std::setprecision(0) << sample.Count
+       << " particles; for all, set ParticleBudget of the BAT reader to 0 and wait until it has "
+          "refined";
+  return text.str();
+}
+
+std::optional<double> TimeOf(vtkDataObject* data)
+{
+  vtkInformation* information = data->GetInformation();
+  if (information && information->Has(vtkDataObject::DATA_TIME_STEP()))
+  {
+    return information->Get(vtkDataObject::DATA_TIME_STEP());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> StepOf(vtkDataObject* data)
+{
+  for (const char* name : { "timestep", "cycle" })
+  {
+    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
+    if (array && array->GetNumberOfValues() == 1)
+    {
+      // A variant keeps 64-bit integers, which a double would not.
+      return array->GetVariantValue(0).ToTypeInt64();
+    }
+  }
+  return std::nullopt;
+}
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::ReadFacts(
+  vtkDataObject* input, const std::vector<Leaf>& leaves, ConvertedInput& result)
+{
+  bat::ParticleView& particles = result.Particles;
+  particles.time = TimeOf(input);
+  particles.step = StepOf(input);
+  for (const Leaf& leaf : leaves)
+  {
+    particles.time = particles.time ? particles.time : TimeOf(leaf.Data);
+    particles.step = particles.step ? particles.step : StepOf(leaf.Data);
+    if (const std::optional<Sample> sample = SampleIn(leaf.Data))
+    {
+      particles.metadata = particles.metadata.empty() ? MetadataOf(*sample) : particles.metadata;
+      const std::optional<std::string> remark = RemarkOn(*sample);
+      if (remark && result.Warnings.empty())
+      {
+        result.Warnings.push_back({ "sample", *remark, "", 1 });
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// What an input says of itself: its time and step, and that it is a sample.
+#ifndef InputFacts_h
+#define InputFacts_h
+
+#include "ConvertedInput.h"
+#include "InputLeaves.h"
+
+#include <vector>
+
+class vtkDataObject;
+
+namespace bat_vtk
+{
+/// Time and step of the input, else of the first leaf that has them; metadata and a remark if what
+/// is written is a sample that the BAT reader has loaded.
+void ReadFacts(vtkDataObject* input, const std::vector<Leaf>& leaves, ConvertedInput& result);
+}
+
+#endif

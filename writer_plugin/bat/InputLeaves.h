@@ -1,0 +1,37 @@
+// The data sets and tables that an input is made of.
+#ifndef InputLeaves_h
+#define InputLeaves_h
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+class vtkDataObject;
+
+namespace bat_vtk
+{
+struct Leaf
+{
+  vtkDataObject* Data;
+  std::string Name; ///< of the nearest block at or above it that has one
+  std::string Path; ///< to its place; that of all partitions of a data set is the same
+};
+
+/// Of a composite data set, or the input itself.
+std::vector<Leaf> LeavesOf(vtkDataObject* input);
+
+enum class Kind
+{
+  Particles,
+  Nothing, ///< no points, but room for some
+  Grid,    ///< points of cells other than vertices
+  Other    ///< neither points nor a table
+};
+
+Kind KindOf(vtkDataObject* leaf);
+
+/// "block 3 (name)"
+std::string LabelOf(std::size_t number, const std::string& name);
+}
+
+#endif

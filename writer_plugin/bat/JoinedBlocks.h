@@ -1,0 +1,17 @@
+// Blocks of a composite data set as one set of particles.
+#ifndef JoinedBlocks_h
+#define JoinedBlocks_h
+
+#include "BlockReader.h"
+
+#include <vector>
+
+namespace bat_vtk
+{
+/// The particles of all blocks that are kept, one block behind the other, with the attributes that
+/// all of them have. One block that keeps all is taken as it is. Throws bat::Error{InvalidArgument}
+/// if blocks with particles do not have the same attributes.
+void JoinBlocks(const std::vector<Block>& blocks, ConvertedInput& result);
+}
+
+#endif
