@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,11 @@ std::optional<double> RequestedTime(vtkInformation* input)
     return input->Get(Pipeline::UPDATE_TIME_STEP());
   }
   return std::nullopt;
+}
+
+std::filesystem::path PathOf(const char* fileName)
+{
+  return std::filesystem::u8path(fileName);
 }
 
 // Behind the key of a remark.
@@ -193,6 +199,62 @@ void vtkBATWriter::Warn(const std::vector<std::string>& remarks)
 }
 
 //------------------------------------------------------------------------------
+// What is converted, or why it cannot be. Collective through `all`.
+struct vtkBATWriter::Conversion
+{
+  bat_vtk::ConvertedInput Input;
+  std::optional<bat::Error> Failure;
+};
+
+//------------------------------------------------------------------------------
+vtkBATWriter::Conversion vtkBATWriter::Convert(const Union& all)
+{
+  Conversion conversion;
+  try
+  {
+    bat_vtk::Grids grids = bat_vtk::DecideOnGrids(this->GetInput(), all);
+    this->HadParticles = this->HadParticles || grids == bat_vtk::Grids::LeaveOut;
+    grids = this->HadParticles ? bat_vtk::Grids::LeaveOut : grids;
+    conversion.Input = bat_vtk::ConvertInput(this->GetInput(),
+      { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles, grids });
+    bat::ParticleView& particles = conversion.Input.Particles;
+    if (!particles.time)
+    {
+      particles.time = RequestedTime(this->GetInputInformation(0, 0));
+    }
+    if (!particles.step && this->TimeStep >= 0)
+    {
+      particles.step = this->TimeStep;
+    }
+  }
+  catch (const bat::Error& error)
+  {
+    conversion.Failure = error;
+  }
+  catch (const std::bad_alloc&)
+  {
+    conversion.Failure.emplace(bat::ErrorCode::OutOfMemory, "out of memory");
+  }
+  this->Warn(all(KeysAndTexts(conversion.Input.Warnings)));
+  return conversion;
+}
+
+//------------------------------------------------------------------------------
+bat::BuildOptions vtkBATWriter::BuildOptions()
+{
+  bat::BuildOptions options;
+  options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
+  options.treelet_particles = static_cast<std::uint32_t>(this->TreeletParticles);
+  options.sorted_indexes = this->SortedIndexes;
+  options.progress = [this](double fraction)
+  {
+    this->UpdateProgress(fraction);
+    return !this->CheckAbort();
+  };
+  return options;
+}
+
+//------------------------------------------------------------------------------
 void vtkBATWriter::WriteData()
 {
   this->SetErrorCode(vtkErrorCode::NoError);
@@ -204,72 +266,31 @@ void vtkBATWriter::WriteData()
   }
   try
   {
-    // What one rank cannot convert is an error of all: none may wait for it in a collective call.
-    bat_vtk::ConvertedInput input;
-    std::optional<bat::Error> failure;
-    bat_vtk::Union all = [](const std::vector<std::string>& mine) { return mine; };
 #ifdef BAT_WRITER_HAS_MPI
-    MPI_Comm* communicator = CommunicatorOf(this->Controller);
-    if (communicator)
+    if (MPI_Comm* communicator = CommunicatorOf(this->Controller))
     {
-      all = [communicator](const std::vector<std::string>& mine)
-      { return bat::mpi::union_of_names(*communicator, mine); };
-    }
-#endif
-    try
-    {
-      bat_vtk::Grids grids = bat_vtk::DecideOnGrids(this->GetInput(), all);
-      this->HadParticles = this->HadParticles || grids == bat_vtk::Grids::LeaveOut;
-      grids = this->HadParticles ? bat_vtk::Grids::LeaveOut : grids;
-      input = bat_vtk::ConvertInput(this->GetInput(),
-        { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles, grids });
-      if (!input.Particles.time)
-      {
-        input.Particles.time = RequestedTime(this->GetInputInformation(0, 0));
-      }
-      if (!input.Particles.step && this->TimeStep >= 0)
-      {
-        input.Particles.step = this->TimeStep;
-      }
-    }
-    catch (const bat::Error& error)
-    {
-      failure = error;
-    }
-    catch (const std::bad_alloc&)
-    {
-      failure.emplace(bat::ErrorCode::OutOfMemory, "out of memory");
-    }
-    this->Warn(all(KeysAndTexts(input.Warnings)));
-
-    bat::BuildOptions options;
-    options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
-    options.treelet_particles = static_cast<std::uint32_t>(this->TreeletParticles);
-    options.sorted_indexes = this->SortedIndexes;
-    options.progress = [this](double fraction)
-    {
-      this->UpdateProgress(fraction);
-      return !this->CheckAbort();
-    };
-    const std::filesystem::path path = std::filesystem::u8path(this->FileName);
-#ifdef BAT_WRITER_HAS_MPI
-    if (communicator)
-    {
-      bat::mpi::agree(*communicator, failure ? &*failure : nullptr);
-      bat::mpi::WriteOptions together;
-      together.build = options;
-      together.mode = static_cast<bat::PlanMode>(this->Aggregation);
-      together.target_bytes = static_cast<std::uint64_t>(this->LeafFileSize * 1048576.0);
-      this->Report =
-        bat::mpi::to_json(bat::mpi::write_dataset(*communicator, path, input.Particles, together));
+      const Conversion conversion =
+        this->Convert([communicator](const std::vector<std::string>& mine)
+          { return bat::mpi::union_of_names(*communicator, mine); });
+      // What one rank cannot convert is an error of all: none may wait for it in a collective call.
+      bat::mpi::agree(*communicator, conversion.Failure ? &*conversion.Failure : nullptr);
+      bat::mpi::WriteOptions options;
+      options.build = this->BuildOptions();
+      options.mode = static_cast<bat::PlanMode>(this->Aggregation);
+      options.target_bytes = static_cast<std::uint64_t>(this->LeafFileSize * 1048576.0);
+      this->Report = bat::mpi::to_json(bat::mpi::write_dataset(
+        *communicator, PathOf(this->FileName), conversion.Input.Particles, options));
       return;
     }
 #endif
-    if (failure)
+    const Conversion conversion =
+      this->Convert([](const std::vector<std::string>& mine) { return mine; });
+    if (conversion.Failure)
     {
-      throw *failure;
+      throw *conversion.Failure;
     }
-    this->Report = bat::to_json(bat::write_file(path, input.Particles, options));
+    this->Report = bat::to_json(
+      bat::write_file(PathOf(this->FileName), conversion.Input.Particles, this->BuildOptions()));
   }
   catch (const bat::Error& error)
   {

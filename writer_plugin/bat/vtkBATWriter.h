@@ -42,11 +42,17 @@
 #include "vtkBATWriterModule.h" // for export macro
 #include "vtkWriter.h"
 
-#include <set>    // for std::set
-#include <string> // for std::string
-#include <vector> // for std::vector
+#include <functional> // for std::function
+#include <set>        // for std::set
+#include <string>     // for std::string
+#include <vector>     // for std::vector
 
 class vtkMultiProcessController;
+
+namespace bat
+{
+struct BuildOptions;
+}
 
 class VTKBATWRITER_EXPORT vtkBATWriter : public vtkWriter
 {
@@ -198,6 +204,11 @@ private:
   vtkBATWriter(const vtkBATWriter&) = delete;
   void operator=(const vtkBATWriter&) = delete;
 
+  struct Conversion;
+  using Union = std::function<std::vector<std::string>(const std::vector<std::string>&)>;
+
+  Conversion Convert(const Union& all);
+  bat::BuildOptions BuildOptions();
   void Fail(unsigned long code, const std::string& text);
   void Warn(const std::vector<std::string>& remarks);
 
