@@ -1,9 +1,10 @@
 /**
  * @class   vtkSMBATRepresentationProxy
- * @brief   gives the reader's Point Gaussian the transfer functions of ParaView's
+ * @brief   shares the properties of ParaView's Point Gaussian with the reader's
  *
  * The properties of ParaView's Point Gaussian are those that a panel shows, and the reader's shares
- * them. Of transfer functions ParaView would share only the values that they have at first.
+ * them. Of transfer functions ParaView would share only the values that they have at first. A
+ * property is shown where it has an effect: which it has depends on Look.
  */
 
 #ifndef vtkSMBATRepresentationProxy_h
@@ -24,6 +25,7 @@ protected:
   ~vtkSMBATRepresentationProxy() override;
 
   void CreateVTKObjects() override;
+  int ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element) override;
 
 private:
   vtkSMBATRepresentationProxy(const vtkSMBATRepresentationProxy&) = delete;
