@@ -265,7 +265,7 @@ void Adaptor::together(int status, const std::function<void()>& mine) const
   }
   try
   {
-    mpi::agree(this->communicator_->get(), failure ? &*failure : nullptr);
+    mpi::agree(this->communicator_->get(), failure ? std::optional<Error>(*failure) : std::nullopt);
   }
   catch (const Error& e)
   {

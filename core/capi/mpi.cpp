@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <climits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,38 +88,20 @@ void check_comm(MPI_Comm comm)
 
 int agree(MPI_Comm comm, int status) noexcept
 {
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  const int here = status != BAT_OK ? rank : INT_MAX;
-  int first = INT_MAX;
-  MPI_Allreduce(&here, &first, 1, MPI_INT, MPI_MIN, comm);
-  if (first == INT_MAX)
-  {
-    return BAT_OK;
-  }
-  // A fixed size: no rank may fail to make room for what another has to say.
-  struct Message
-  {
-    int status;
-    char text[2044];
-  } message{};
-  if (rank == first)
-  {
-    message.status = status;
-    const int rank_to_name = ranks == 1 ? -1 : rank;
-    std::size_t size = 0;
-    if (rank_to_name >= 0)
-    {
-      size = static_cast<std::size_t>(
-        fmt::format_to_n(message.text, sizeof(message.text) - 1, "rank {}: ", rank).size);
-    }
-    const std::string_view text = last_error();
-    text.copy(message.text + size, sizeof(message.text) - 1 - size);
-  }
-  MPI_Bcast(&message, sizeof(message), MPI_BYTE, first, comm);
-  return fail(message.status, message.text);
+  return agree(comm,
+    attempt(
+      [&]
+      {
+        if (status != BAT_OK)
+        {
+          throw Error(code_of(status), last_error());
+        }
+      }));
+}
+
+int agree(MPI_Comm comm, const std::optional<Error>& mine) noexcept
+{
+  return guard([&] { mpi::agree(comm, mine); });
 }
 
 bat::mpi::WriteOptions write_options(const bat_options* options)

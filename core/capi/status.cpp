@@ -28,6 +28,11 @@ int fail(int status, const char* text) noexcept
   return status;
 }
 
+int fail(const std::optional<Error>& error) noexcept
+{
+  return error ? fail(status_of(error->code()), error->what()) : BAT_OK;
+}
+
 const char* last_error() noexcept
 {
   return last_text_lost ? "out of memory while keeping the text of an error" : last_text.c_str();

@@ -5,9 +5,9 @@
 #include "bat/error.hpp"
 
 #include <cstdint>
-#include <exception>
-#include <new>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace bat::capi
 {
@@ -35,35 +35,14 @@ static_assert(status_of(ErrorCode::InvalidArgument) == BAT_INVALID_ARGUMENT);
 }
 static_assert(status_of(code_of(BAT_NO_SPACE)) == BAT_NO_SPACE);
 
+/// As the other fail(); BAT_OK for none.
+int fail(const std::optional<Error>& error) noexcept;
+
 /// Calls f; what it throws becomes a status.
 template <class F>
 int guard(F&& f) noexcept
 {
-  try
-  {
-    f();
-    return BAT_OK;
-  }
-  catch (const Error& e)
-  {
-    return fail(status_of(e.code()), e.what());
-  }
-  catch (const std::bad_alloc&)
-  {
-    return fail(BAT_OUT_OF_MEMORY, "out of memory");
-  }
-  catch (const std::length_error&)
-  {
-    return fail(BAT_OUT_OF_MEMORY, "out of memory");
-  }
-  catch (const std::exception& e)
-  {
-    return fail(BAT_INVALID_ARGUMENT, e.what());
-  }
-  catch (...)
-  {
-    return fail(BAT_INVALID_ARGUMENT, "unknown error");
-  }
+  return fail(attempt(std::forward<F>(f)));
 }
 
 [[noreturn]] void refuse(const std::string& text);

@@ -5,6 +5,9 @@
 
 #include <mpi.h>
 
+#include <optional>
+#include <utility>
+
 namespace bat::capi
 {
 /// Throws Error{InvalidArgument} if MPI does not run or `comm` is null.
@@ -12,6 +15,7 @@ void check_comm(MPI_Comm comm);
 
 /// Collective. The lowest rank's status and text if one failed; BAT_OK if none did.
 int agree(MPI_Comm comm, int status) noexcept;
+int agree(MPI_Comm comm, const std::optional<Error>& mine) noexcept;
 
 /// Collective. Calls f on this rank, then agrees. A rank without MPI fails alone.
 template <class F>
@@ -21,6 +25,6 @@ int together(MPI_Comm comm, F&& f) noexcept
   {
     return status;
   }
-  return agree(comm, guard(f));
+  return agree(comm, attempt(std::forward<F>(f)));
 }
 }

@@ -1,9 +1,66 @@
 #include "bat/error.hpp"
 
+#include <cerrno>
 #include <cstddef>
+#include <exception>
+#include <new>
+#include <system_error>
 
 namespace bat
 {
+namespace
+{
+// Made before memory can run out.
+const Error kOutOfMemory(ErrorCode::OutOfMemory, "out of memory");
+
+Error translated()
+{
+  try
+  {
+    throw;
+  }
+  catch (const Error& e)
+  {
+    return e;
+  }
+  catch (const std::bad_alloc&)
+  {
+    return kOutOfMemory;
+  }
+  catch (const std::length_error&) // of containers: more than there is memory for
+  {
+    return kOutOfMemory;
+  }
+  catch (const std::system_error& e) // of std::filesystem
+  {
+    const bool full = e.code() == std::errc::no_space_on_device ||
+      e.code() == std::errc::file_too_large ||
+      e.code() == std::error_code(EDQUOT, std::generic_category());
+    return { full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, e.what() };
+  }
+  catch (const std::exception& e)
+  {
+    return { ErrorCode::InvalidArgument, e.what() };
+  }
+  catch (...)
+  {
+    return { ErrorCode::InvalidArgument, "something that is no std::exception was thrown" };
+  }
+}
+}
+
+Error current_error() noexcept
+{
+  try
+  {
+    return translated();
+  }
+  catch (...)
+  {
+    return kOutOfMemory; // for the text
+  }
+}
+
 std::string Error::readable(const std::string& text)
 {
   constexpr std::size_t kMost = 4000;

@@ -3,7 +3,6 @@
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
 #include "insitu/series_list.hpp"
-#include "parallel/agreement.hpp"
 #include "parallel/comm.hpp"
 
 #include <fmt/format.h>
@@ -179,11 +178,11 @@ void SeriesWriter::write_lists(
   MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time)
 {
   const mpi::OwnComm own(comm);
-  std::optional<mpi::Failure> failure;
+  std::optional<Error> failure;
   for (std::size_t i = 0; own.rank() == 0 && i != files.size(); ++i)
   {
     // One list that cannot be written does not keep the others back.
-    std::optional<mpi::Failure> here = mpi::attempt([&] { this->list(files[i], step, time); });
+    std::optional<Error> here = attempt([&] { this->list(files[i], step, time); });
     if (!failure)
     {
       failure = std::move(here);

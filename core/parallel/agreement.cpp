@@ -1,48 +1,14 @@
-#include "parallel/agreement.hpp"
+// All ranks go on together, or fail together.
+
+#include "bat/ranks.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cerrno>
 #include <climits>
-#include <exception>
-#include <new>
-#include <system_error>
 
 namespace bat::mpi
 {
-Failure current_failure()
-{
-  try
-  {
-    throw;
-  }
-  catch (const Error& e)
-  {
-    return { e.code(), e.what() };
-  }
-  catch (const std::bad_alloc&)
-  {
-    return { ErrorCode::OutOfMemory, "out of memory" };
-  }
-  catch (const std::system_error& e) // of std::filesystem
-  {
-    const bool full = e.code() == std::errc::no_space_on_device ||
-      e.code() == std::errc::file_too_large ||
-      e.code() == std::error_code(EDQUOT, std::generic_category());
-    return { full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, e.what() };
-  }
-  catch (const std::exception& e)
-  {
-    return { ErrorCode::InvalidArgument, e.what() };
-  }
-  catch (...)
-  {
-    return { ErrorCode::InvalidArgument, "something that is no std::exception was thrown" };
-  }
-}
-
-void agree(MPI_Comm comm, const std::optional<Failure>& mine)
+void agree(MPI_Comm comm, const std::optional<Error>& mine)
 {
   int rank = 0;
   int ranks = 1;
@@ -55,16 +21,21 @@ void agree(MPI_Comm comm, const std::optional<Failure>& mine)
   {
     return;
   }
-  std::string text;
-  std::array<int, 2> head{};
+  // A fixed size, which holds what an Error can say: no rank may fail to make room for the text of
+  // another.
+  struct Message
+  {
+    int code;
+    char text[8188];
+  } message{};
   if (rank == first)
   {
-    text = ranks == 1 ? mine->text : fmt::format("rank {}: {}", rank, mine->text);
-    head = { static_cast<int>(mine->code), static_cast<int>(text.size()) };
+    message.code = static_cast<int>(mine->code());
+    ranks == 1
+      ? fmt::format_to_n(message.text, sizeof(message.text) - 1, "{}", mine->what())
+      : fmt::format_to_n(message.text, sizeof(message.text) - 1, "rank {}: {}", rank, mine->what());
   }
-  MPI_Bcast(head.data(), 2, MPI_INT, first, comm);
-  text.resize(static_cast<std::size_t>(head[1]));
-  MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm);
-  throw Error(static_cast<ErrorCode>(head[0]), text);
+  MPI_Bcast(&message, sizeof(message), MPI_BYTE, first, comm);
+  throw Error(static_cast<ErrorCode>(message.code), message.text);
 }
 }

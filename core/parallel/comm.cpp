@@ -225,10 +225,4 @@ int threads_per_rank(MPI_Comm comm)
   }
   return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
-
-void agree(MPI_Comm comm, const Error* mine)
-{
-  const OwnComm own(comm);
-  agree(own.get(), mine ? std::optional<Failure>({ mine->code(), mine->what() }) : std::nullopt);
-}
 }

@@ -1,7 +1,7 @@
 // Small things that MPI leaves to its users.
 #pragma once
 
-#include "parallel/agreement.hpp"
+#include "bat/ranks.hpp"
 
 #include <mpi.h>
 

@@ -273,7 +273,7 @@ void vtkBATWriter::WriteData()
         this->Convert([communicator](const std::vector<std::string>& mine)
           { return bat::mpi::union_of_names(*communicator, mine); });
       // What one rank cannot convert is an error of all: none may wait for it in a collective call.
-      bat::mpi::agree(*communicator, conversion.Failure ? &*conversion.Failure : nullptr);
+      bat::mpi::agree(*communicator, conversion.Failure);
       bat::mpi::WriteOptions options;
       options.build = this->BuildOptions();
       options.mode = static_cast<bat::PlanMode>(this->Aggregation);

@@ -2,9 +2,6 @@
 
 #include "bat/catalyst_bat.h"
 
-#include <exception>
-#include <new>
-
 namespace bat::catalyst
 {
 namespace
@@ -43,17 +40,10 @@ Failure current_failure(int status)
   {
     return { status_of(e.code(), status), e.code(), e.what() };
   }
-  catch (const std::bad_alloc&)
-  {
-    return { CATALYST_BAT_OUT_OF_MEMORY, ErrorCode::OutOfMemory, "out of memory" };
-  }
-  catch (const std::exception& e)
-  {
-    return { CATALYST_BAT_INTERNAL, ErrorCode::InvalidArgument, e.what() };
-  }
   catch (...)
   {
-    return { CATALYST_BAT_INTERNAL, ErrorCode::InvalidArgument, "an unknown exception" };
+    const Error error = current_error();
+    return { status_of(error.code(), CATALYST_BAT_INTERNAL), error.code(), error.what() };
   }
 }
 }

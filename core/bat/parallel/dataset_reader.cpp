@@ -4,7 +4,6 @@
 
 #include "bat/dataset/dataset_impl.hpp"
 #include "bat/tree/file_impl.hpp"
-#include "parallel/agreement.hpp"
 #include "parallel/comm.hpp"
 
 namespace bat::mpi

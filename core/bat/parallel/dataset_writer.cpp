@@ -17,7 +17,6 @@
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/numbers.hpp"
-#include "parallel/agreement.hpp"
 #include "parallel/comm.hpp"
 
 #include <fmt/format.h>

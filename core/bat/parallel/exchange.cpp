@@ -1,7 +1,6 @@
 #include "bat/parallel/exchange.hpp"
 
 #include "bat/write/gather.hpp"
-#include "parallel/agreement.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -143,7 +142,7 @@ private:
     }
   }
 
-  void keep_failure(std::optional<Failure> failure)
+  void keep_failure(std::optional<Error> failure)
   {
     if (!this->failure_)
     {
@@ -462,7 +461,7 @@ private:
   std::vector<MPI_Request> sends_;            ///< in flight
   std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
   std::size_t started_ = 0;                   ///< sends
-  std::optional<Failure> failure_;            ///< while messages were under way
+  std::optional<Error> failure_;              ///< while messages were under way
   ExchangeResult result_;
 };
 }

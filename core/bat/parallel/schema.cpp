@@ -1,7 +1,6 @@
 #include "bat/parallel/schema.hpp"
 
 #include "bat/write/repeats.hpp"
-#include "parallel/agreement.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

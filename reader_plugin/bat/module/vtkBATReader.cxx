@@ -103,13 +103,10 @@ struct vtkBATReader::Failure
     {
       return failure;
     }
-    catch (const bat::Error& error)
+    catch (...)
     {
+      const bat::Error error = bat::current_error();
       return { bat_vtk::ToVTKErrorCode(error.code()), error.what() };
-    }
-    catch (const std::exception& error)
-    {
-      return { vtkErrorCode::UnknownError, error.what() };
     }
     return {};
   }

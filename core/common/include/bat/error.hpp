@@ -1,8 +1,10 @@
-// The one exception type of the library.
+// The one exception type of the library, and what any other exception means in its words.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace bat
 {
@@ -42,4 +44,23 @@ private:
 
   ErrorCode code_;
 };
+
+/// What is being thrown, whatever it is, as an Error: the only translation of exceptions to codes.
+/// For use in a catch block.
+[[nodiscard]] Error current_error() noexcept;
+
+/// Calls f; what it throws comes back.
+template <class F>
+[[nodiscard]] std::optional<Error> attempt(F&& f) noexcept
+{
+  try
+  {
+    std::forward<F>(f)();
+    return std::nullopt;
+  }
+  catch (...)
+  {
+    return current_error();
+  }
+}
 }

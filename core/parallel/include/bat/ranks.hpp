@@ -6,14 +6,23 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::mpi
 {
-/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one:
-/// for what each rank does before a collective call. `mine` may be null.
-void agree(MPI_Comm comm, const Error* mine);
+/// Collective. Returns on all ranks, or throws on all ranks the error of the first that has one.
+void agree(MPI_Comm comm, const std::optional<Error>& mine);
+
+/// Collective. Calls f on this rank, then agrees: for what each rank does by itself before a
+/// collective call.
+template <class F>
+void together(MPI_Comm comm, F&& f)
+{
+  agree(comm, attempt(std::forward<F>(f)));
+}
 
 /// Collective. The names of all ranks, each once, in order of the first rank that has it.
 [[nodiscard]] std::vector<std::string> union_of_names(
