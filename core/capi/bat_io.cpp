@@ -141,12 +141,7 @@ ParticleView view_of(const State& state)
 // Size that makes `files` leaf files of everything that the ranks have.
 std::uint64_t target_of(const ParticleView& view, std::uint32_t files)
 {
-  std::uint64_t row = 3 * size_of(view.positions.type);
-  for (const AttributeView& attribute : view.attributes)
-  {
-    row += size_of(attribute.values.type) * static_cast<std::uint64_t>(attribute.values.components);
-  }
-  const std::uint64_t mine = row * view.count;
+  const std::uint64_t mine = bytes_per_particle(view) * view.count;
   std::uint64_t all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   return std::max<std::uint64_t>(1, (all + files - 1) / files);

@@ -404,8 +404,7 @@ void read_values(const bat_dataset* dataset, const char* name, const bat_selecti
 {
   const std::size_t index = opened(dataset).attribute_index(need_text(name, "attribute name"));
   const bat::Attribute& attribute = opened(dataset).attributes()[index];
-  const std::size_t tuple =
-    size_of(attribute.type) * static_cast<std::size_t>(attribute.components);
+  const std::size_t tuple = tuple_bytes(attribute.type, attribute.components);
   void* const values =
     room(dataset, selection, out, bytes, tuple, fmt::format("values of '{}'", attribute.name));
   in_portions(*selection, from, to,

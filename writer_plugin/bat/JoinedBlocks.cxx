@@ -100,8 +100,7 @@ ArrayView ConcatenatePositions(
 AttributeView ConcatenateAttribute(const std::vector<const Block*>& blocks,
   const AttributeView& first, std::size_t count, Storage& storage)
 {
-  const std::size_t tuple =
-    bat::size_of(first.values.type) * static_cast<std::size_t>(first.values.components);
+  const std::size_t tuple = bat::tuple_bytes(first.values.type, first.values.components);
   std::byte* bytes = Allocate(count * tuple, storage);
   std::byte* out = bytes;
   for (const Block* block : blocks)

@@ -418,12 +418,7 @@ std::size_t Dataset::attribute_index(std::string_view name) const
 
 std::uint64_t Dataset::bytes_per_particle() const noexcept
 {
-  std::uint64_t bytes = 3 * size_of(this->position_type());
-  for (const Attribute& a : this->attributes())
-  {
-    bytes += a.alias ? 0 : size_of(a.type) * static_cast<std::uint64_t>(a.components);
-  }
-  return bytes;
+  return bat::bytes_per_particle(this->position_type(), this->attributes());
 }
 
 std::uint64_t Dataset::data_bytes() const noexcept
@@ -584,7 +579,7 @@ void Dataset::read_attribute(std::size_t index, const DatasetSelection& selectio
         this->attributes().size()));
   }
   const Attribute& a = this->attributes()[index];
-  const std::uint64_t bytes = size_of(a.type) * static_cast<std::uint64_t>(a.components);
+  const std::uint64_t bytes = tuple_bytes(a.type, a.components);
   for_each_part(selection, options,
     [&](std::size_t leaf, const Selection& part, std::uint64_t row)
     {

@@ -143,12 +143,7 @@ std::size_t File::attribute_index(std::string_view name) const
 
 std::uint64_t File::bytes_per_particle() const noexcept
 {
-  std::uint64_t bytes = 3 * size_of(this->position_type());
-  for (const Attribute& a : this->attributes())
-  {
-    bytes += a.alias ? 0 : size_of(a.type) * static_cast<std::uint64_t>(a.components);
-  }
-  return bytes;
+  return bat::bytes_per_particle(this->position_type(), this->attributes());
 }
 
 std::uint64_t File::treelet_count() const noexcept

@@ -477,7 +477,7 @@ std::optional<SectionShape> shape_of(
     case SectionKind::Attribute:
     {
       const bat::Attribute& a = schema.attributes[index];
-      return SectionShape{ particles, size_of(a.type) * static_cast<std::uint64_t>(a.components) };
+      return SectionShape{ particles, tuple_bytes(a.type, a.components) };
     }
     case SectionKind::BinEdges:
       return SectionShape{ schema.keys[index].bin_count - std::uint64_t{ 1 }, 8 };

@@ -10,6 +10,17 @@ namespace bat
 {
 using format::SectionKind;
 
+std::uint64_t bytes_per_particle(
+  ScalarType positions, const std::vector<Attribute>& attributes) noexcept
+{
+  std::uint64_t bytes = tuple_bytes(positions, 3);
+  for (const Attribute& attribute : attributes)
+  {
+    bytes += attribute.alias ? 0 : tuple_bytes(attribute.type, attribute.components);
+  }
+  return bytes;
+}
+
 File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
   : source(std::move(opened))
   , header(format::read_header(*this->source))

@@ -14,6 +14,10 @@
 
 namespace bat
 {
+/// Bytes of positions and attributes; aliases take none.
+[[nodiscard]] std::uint64_t bytes_per_particle(
+  ScalarType positions, const std::vector<Attribute>& attributes) noexcept;
+
 /// SHALLOW_TREE and TREELETS, checked.
 struct SpatialIndex
 {

@@ -10,7 +10,7 @@ namespace bat::write
 {
 [[nodiscard]] inline std::uint64_t tuple_bytes(const ArrayView& view)
 {
-  return size_of(view.type) * static_cast<std::uint64_t>(view.components);
+  return bat::tuple_bytes(view.type, view.components);
 }
 
 /// Values of the caller's particles `source`, packed: shape (count, components).

@@ -50,12 +50,7 @@ void ParticleParts::add(const ParticleView& view, const std::uint32_t* rows, std
 
 std::uint64_t ParticleParts::row_bytes() const noexcept
 {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i != this->array_count(); ++i)
-  {
-    bytes += tuple_bytes(this->array(i));
-  }
-  return bytes;
+  return bytes_per_particle(this->schema_);
 }
 
 std::size_t ParticleParts::part_of(std::uint64_t number) const noexcept

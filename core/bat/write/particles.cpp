@@ -9,7 +9,7 @@ ArrayView ArrayView::packed(ScalarType type, int components, const void* data)
   ArrayView view;
   view.type = type;
   view.components = components;
-  view.stride_bytes = size_of(type) * static_cast<std::size_t>(std::max(components, 0));
+  view.stride_bytes = tuple_bytes(type, std::max(components, 0));
   for (int c = 0; c < std::min(components, kMaxComponents); ++c)
   {
     view.component[static_cast<std::size_t>(c)] = data
@@ -34,5 +34,15 @@ ArrayView ArrayView::separate(ScalarType type, std::initializer_list<const void*
     }
   }
   return view;
+}
+
+std::uint64_t bytes_per_particle(const ParticleView& particles) noexcept
+{
+  std::uint64_t bytes = tuple_bytes(particles.positions.type, 3);
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    bytes += tuple_bytes(attribute.values.type, attribute.values.components);
+  }
+  return bytes;
 }
 }

@@ -66,8 +66,7 @@ void bat_vtk::DescribeBytes(const bat::Dataset& file, vtkStringArray* texts)
   const auto insert = [&](const std::string& name, bat::ScalarType type, int components)
   {
     texts->InsertNextValue(name);
-    texts->InsertNextValue(
-      std::to_string(bat::size_of(type) * static_cast<std::size_t>(components)));
+    texts->InsertNextValue(std::to_string(bat::tuple_bytes(type, components)));
   };
   insert("", file.position_type(), 3);
   for (const bat::Attribute& attribute : file.attributes())

@@ -229,7 +229,7 @@ bool bat_vtk::LoadedParticles::ReadColumns(const Request& request, const Options
       return 3 * bat::size_of(file.position_type());
     }
     const bat::Attribute& attribute = file.attributes()[column];
-    return bat::size_of(attribute.type) * static_cast<std::uint64_t>(attribute.components);
+    return bat::tuple_bytes(attribute.type, attribute.components);
   };
   const auto keptRows = [&](std::size_t column)
   { return this->Attribute(column) && !IsBits(this->Attribute(column)) ? oldRows : 0; };

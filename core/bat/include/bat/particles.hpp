@@ -60,4 +60,7 @@ struct ParticleView
   std::optional<std::int64_t> step; ///< step number
   std::string metadata;             ///< JSON object (UTF-8) of free metadata, or empty
 };
+
+/// Bytes of positions and attributes; aliases take none.
+[[nodiscard]] std::uint64_t bytes_per_particle(const ParticleView& particles) noexcept;
 }

@@ -27,6 +27,11 @@ enum class ScalarType : std::uint8_t
 
 /// Bytes of one value.
 [[nodiscard]] std::size_t size_of(ScalarType type) noexcept;
+/// Bytes of a packed value of several components.
+[[nodiscard]] inline std::size_t tuple_bytes(ScalarType type, int components) noexcept
+{
+  return size_of(type) * static_cast<std::size_t>(components);
+}
 /// "int8" ... "float64".
 [[nodiscard]] std::string_view name_of(ScalarType type) noexcept;
 
