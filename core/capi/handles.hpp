@@ -4,9 +4,8 @@
 #include "bat/bat.h"
 #include "bat/dataset.hpp"
 #include "bat/particles.hpp"
-#include "bat/plan.hpp"
 #include "bat/query.hpp"
-#include "bat/writer.hpp"
+#include "bat/write_options.hpp"
 
 #include <cstdint>
 #include <map>
@@ -31,20 +30,8 @@ struct bat_particles
   std::map<std::string, std::string> refused;
 };
 
-struct bat_options
+struct bat_options : bat::WriteOptions
 {
-  std::uint64_t target_bytes = 0;
-  bat::PlanMode mode = bat::PlanMode::Adaptive;
-  int threads = 0;
-  bool flush = true;
-  std::vector<std::string> sorted_indexes;
-  bat::Repeats repeats = bat::Repeats::Store;
-  bool compare_values = false;
-  std::optional<bat::Box> local_bounds;
-  bool find_best_axis = true;
-  double max_split_imbalance_ratio = 4.0;
-  double max_overfull_factor = 1.5;
-  bat::capi::Progress progress;
 };
 
 struct bat_dataset
@@ -89,8 +76,6 @@ void check_local_bounds(const Box& box);
 /// Throws Error{InvalidArgument} if the options hold something that was refused.
 void check(const bat_options& options);
 
-/// Those of a write of one process, or of each leaf file of many.
-[[nodiscard]] BuildOptions build_options(const bat_options& options);
 
 // What the calls of the C API do, for the collective ones too; all throw Error.
 [[nodiscard]] bat_selection* select(

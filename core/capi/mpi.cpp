@@ -109,13 +109,7 @@ bat::mpi::WriteOptions write_options(const bat_options* options)
   bat::mpi::WriteOptions result;
   if (options)
   {
-    result.build = build_options(*options);
-    result.mode = options->mode;
-    result.target_bytes = options->target_bytes;
-    result.find_best_axis = options->find_best_axis;
-    result.max_split_imbalance_ratio = options->max_split_imbalance_ratio;
-    result.max_overfull_factor = options->max_overfull_factor;
-    result.local_bounds = options->local_bounds;
+    static_cast<bat::WriteOptions&>(result) = *options;
   }
   return result;
 }

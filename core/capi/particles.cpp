@@ -53,22 +53,6 @@ void check(const bat_options& options)
   }
 }
 
-BuildOptions build_options(const bat_options& options)
-{
-  BuildOptions build;
-  build.threads = options.threads;
-  build.flush = options.flush;
-  build.sorted_indexes = options.sorted_indexes;
-  build.repeats = options.repeats;
-  build.compare_values = options.compare_values;
-  if (options.progress.function)
-  {
-    build.progress = [progress = options.progress](double done)
-    { return progress.function(progress.data, done) == 0; };
-  }
-  return build;
-}
-
 const ParticleView& accepted(const bat_particles& particles)
 {
   if (!particles.refused.empty())
@@ -180,6 +164,11 @@ int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
   return status;
 }
 
+int guard_option(bat_options* options, const char* name, const OptionValue& value) noexcept
+{
+  return guard([&] { set_option(need(options, "options"), need_text(name, "name"), value); });
+}
+
 template <class Handle, class... Arguments>
 void create(Handle** out, Arguments&&... arguments)
 {
@@ -284,38 +273,52 @@ void bat_options_free(bat_options* options)
   delete options;
 }
 
-int bat_options_set_target_bytes(bat_options* options, uint64_t bytes)
+int bat_options_set_integer(bat_options* options, const char* name, int64_t value)
+{
+  return guard_option(options, name, value);
+}
+
+int bat_options_set_real(bat_options* options, const char* name, double value)
+{
+  return guard_option(options, name, value);
+}
+
+int bat_options_set_text(bat_options* options, const char* name, const char* value)
 {
   return guard(
     [&]
     {
       bat_options& own = need(options, "options");
-      own.target_bytes = need_size(bytes, "target_bytes");
+      const std::string option = need_text(name, "name");
+      bat::add_to_option(own, option, need_text(value, "value"));
     });
+}
+
+const char* bat_options_table(void)
+{
+  const char* table = "";
+  (void)guard([&] { table = bat::option_table_json().c_str(); });
+  return table;
+}
+
+int bat_options_set_target_bytes(bat_options* options, uint64_t bytes)
+{
+  return guard_option(options, "target_bytes", static_cast<std::int64_t>(bytes));
 }
 
 int bat_options_set_mode(bat_options* options, int mode)
 {
-  return guard(
-    [&]
-    {
-      bat_options& own = need(options, "options");
-      if (mode < BAT_MODE_ADAPTIVE || mode > BAT_MODE_AUG)
-      {
-        refuse(fmt::format("mode {}; 0 (adaptive), 1 (rank border) and 2 (AUG) are allowed", mode));
-      }
-      own.mode = static_cast<bat::PlanMode>(mode);
-    });
+  return guard_option(options, "mode", bat::EnumNumber{ mode });
 }
 
 int bat_options_set_threads(bat_options* options, int64_t threads)
 {
-  return guard([&] { need(options, "options").threads = threads_of(threads); });
+  return guard_option(options, "threads", threads);
 }
 
 int bat_options_set_flush(bat_options* options, int flush)
 {
-  return guard([&] { need(options, "options").flush = flush != 0; });
+  return guard_option(options, "flush", flush != 0);
 }
 
 int bat_options_add_sorted_index(bat_options* options, const char* attribute)
@@ -323,25 +326,15 @@ int bat_options_add_sorted_index(bat_options* options, const char* attribute)
   return guard(
     [&]
     {
-      bat_options& own = need(options, "options");
-      own.sorted_indexes.push_back(need_text(attribute, "attribute name"));
+      need(options, "options")
+        .build.sorted_indexes.push_back(need_text(attribute, "attribute name"));
     });
 }
 
 int bat_options_set_repeats(bat_options* options, int repeats, int compare_values)
 {
-  return guard(
-    [&]
-    {
-      bat_options& own = need(options, "options");
-      if (repeats < BAT_REPEATS_STORE || repeats > BAT_REPEATS_LEAVE_OUT)
-      {
-        refuse(
-          fmt::format("repeats {}; 0 (store), 1 (link) and 2 (leave out) are allowed", repeats));
-      }
-      own.repeats = static_cast<bat::Repeats>(repeats);
-      own.compare_values = compare_values != 0;
-    });
+  const int status = guard_option(options, "repeats", bat::EnumNumber{ repeats });
+  return status == BAT_OK ? guard_option(options, "compare_values", compare_values != 0) : status;
 }
 
 int bat_options_set_local_bounds(bat_options* options, const double* box)
@@ -358,7 +351,7 @@ int bat_options_set_local_bounds(bat_options* options, const double* box)
 
 int bat_options_set_find_best_axis(bat_options* options, int find)
 {
-  return guard([&] { need(options, "options").find_best_axis = find != 0; });
+  return guard_option(options, "find_best_axis", find != 0);
 }
 
 int bat_options_set_split_limits(bat_options* options, double ratio, double factor)
@@ -367,18 +360,23 @@ int bat_options_set_split_limits(bat_options* options, double ratio, double fact
     [&]
     {
       bat_options& own = need(options, "options");
-      if (!(ratio >= 1) || !(factor >= 1))
-      {
-        refuse(fmt::format("split limits {} and {}; both must be at least 1", ratio, factor));
-      }
-      own.max_split_imbalance_ratio = ratio;
-      own.max_overfull_factor = factor;
+      bat_options changed = own;
+      bat::set_option(changed, "max_split_imbalance_ratio", ratio);
+      bat::set_option(changed, "max_overfull_factor", factor);
+      own = std::move(changed);
     });
 }
 
 int bat_options_set_progress(bat_options* options, bat_progress progress, void* data)
 {
-  return guard([&] { need(options, "options").progress = { progress, data }; });
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      own.build.progress = progress
+        ? [progress, data](double done) { return progress(data, done) == 0; }
+        : std::function<bool(double)>{};
+    });
 }
 
 int bat_report_json(const bat_report* report, char* text, size_t size)
@@ -419,7 +417,7 @@ int bat_write(
       if (options)
       {
         check(*options);
-        build = build_options(*options);
+        build = options->build;
       }
       const bat::WriteReport written =
         bat::write_file(target, accepted(need(particles, "particles")), build);

@@ -9,10 +9,13 @@ import parabat
 from parabat import (  # pylint: disable=unused-import
     Attribute, BatError, BatNotFoundError, BatTypeError, BatValueError, Dataset, OrientedBox,
     Particles, Report, Slab, Sphere)
-from parabat.writing import MODES, REPEATS  # pylint: disable=unused-import
 
 warnings.warn("the module `bat` is now called `parabat`, whose write() and Series() take the "
               "communicator after the path, as `comm`", DeprecationWarning, stacklevel=2)
+
+
+MODES = {"adaptive": 0, "rank_border": 1, "aug": 2}
+REPEATS = {"store": 0, "link": 1, "leave_out": 2}
 
 
 def write(comm, path, positions, attributes=None, **options):

@@ -178,7 +178,8 @@ static void strided_and_separate_arrays_come_back(void)
     CHECK_OK(bat_options_add_sorted_index(options, "id"));
     CHECK_OK(bat_options_add_sorted_index(options, "uvw[2]"));
     CHECK_FAILS(bat_options_add_sorted_index(options, NULL), BAT_INVALID_ARGUMENT, "name is NULL");
-    CHECK_FAILS(bat_options_set_repeats(options, 3, 0), BAT_INVALID_ARGUMENT, "repeats 3");
+    CHECK_FAILS(bat_options_set_repeats(options, 3, 0), BAT_INVALID_ARGUMENT,
+      "repeats is 3; one of 0 (store), 1 (link), 2 (leave_out) is allowed");
     CHECK_OK(bat_options_set_repeats(options, BAT_REPEATS_LINK, 0));
     CHECK_OK(bat_particles_set_attribute(
       particles, "vy", BAT_FLOAT64, 1, &input[0].velocity[1], sizeof(input[0])));
@@ -426,6 +427,36 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   CHECK_FAILS(bat_options_set_threads(options, beyond), BAT_INVALID_ARGUMENT, "is 4294967297;");
   CHECK_FAILS(bat_options_set_threads(options, -1), BAT_INVALID_ARGUMENT, "threads is -1;");
   CHECK_OK(bat_options_set_threads(options, 10000));
+  CHECK_FAILS(bat_options_set_mode(options, 256), BAT_INVALID_ARGUMENT, "mode is 256; one of 0 (");
+  CHECK_FAILS(bat_options_set_split_limits(options, 2, 0.5), BAT_INVALID_ARGUMENT,
+    "max_overfull_factor is 0.5; a number from 1 on is allowed");
+
+  /* By name: the same options, and those that have no function of their own. */
+  CHECK_FAILS(bat_options_set_integer(options, "treads", 1), BAT_INVALID_ARGUMENT,
+    "treads is no option of a write; those are target_bytes, ");
+  CHECK_FAILS(bat_options_set_text(options, "treads", ""), BAT_INVALID_ARGUMENT, "no option");
+  CHECK_FAILS(bat_options_set_integer(options, NULL, 1), BAT_INVALID_ARGUMENT, "name is NULL");
+  CHECK_FAILS(bat_options_set_text(options, "mode", NULL), BAT_INVALID_ARGUMENT, "is NULL");
+  CHECK_FAILS(bat_options_set_integer(NULL, "flush", 1), BAT_INVALID_ARGUMENT, "options is NULL");
+  CHECK_FAILS(bat_options_set_integer(options, "threads", -1), BAT_INVALID_ARGUMENT,
+    "threads is -1; a whole number from 0 to 2147483647 is allowed");
+  CHECK_FAILS(bat_options_set_real(options, "index_budget", 0), BAT_INVALID_ARGUMENT,
+    "index_budget is 0; a number above 0 to 1 is allowed");
+  CHECK_FAILS(bat_options_set_text(options, "mode", "best"), BAT_INVALID_ARGUMENT,
+    "mode is \"best\"; one of adaptive, rank_border, aug is allowed");
+  CHECK_OK(bat_options_set_text(options, "mode", "aug"));
+  CHECK_OK(bat_options_set_real(options, "index_budget", 0.5));
+  CHECK_OK(bat_options_set_integer(options, "treelet_particles", 256));
+  CHECK(strstr(bat_options_table(),
+    "{\"name\":\"mode\",\"type\":\"word\",\"default\":\"adaptive\","
+    "\"allowed\":\"one of adaptive, rank_border, aug\"}"));
+  CHECK_OK(bat_options_set_text(options, "sorted_indexes", "v"));
+  CHECK_OK(bat_options_set_text(options, "sorted_indexes", "w"));
+  CHECK_FAILS(bat_write(path, particles, options, NULL), BAT_INVALID_ARGUMENT, "'w'");
+  bat_options_free(options);
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_set_threads(options, 10000));
+  CHECK_OK(bat_options_set_text(options, "sorted_indexes", "v"));
   CHECK_OK(bat_write(path, particles, options, NULL));
   bat_options_free(options);
   bat_particles_free(particles);

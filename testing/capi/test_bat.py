@@ -62,7 +62,7 @@ def what_repeats_comes_back_by_every_name():
     assert size["store"] - size["link"] == 16 * total(n) and size["link"] == size["leave_out"]
     report = parabat.write(PATH, xyz, attributes, comm=COMM, repeats="link", compare_values=True)
     assert size["store"] - report.data_bytes == 40 * total(n)
-    fails(lambda: parabat.write(PATH, xyz, attributes, comm=COMM, repeats="drop"), parabat.BatError, "'leave_out'")
+    fails(lambda: parabat.write(PATH, xyz, attributes, comm=COMM, repeats="drop"), parabat.BatError, "leave_out")
 
 
 def every_type_comes_back():
@@ -195,8 +195,13 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused(f"threads: {2**64 + 1};", threads=2**64 + 1)
     refused("threads is -1;", threads=-1)
     refused("a number of", threads=10**5000)
-    refused("mode: 'x'; allowed: 'adaptive', 'rank_border', 'aug'", mode="x")
-    refused("mode: 0;", mode=0)
+    refused('mode is "x"; one of adaptive, rank_border, aug is allowed', mode="x")
+    refused("mode is 0; one of adaptive, rank_border, aug is allowed", mode=0)
+    refused("threads: '2' (str)", TypeError, threads="2")
+    refused("index_budget is nan;", index_budget=float("nan"))
+    refused("there is no option 'treads'; those are target_bytes, ", TypeError, treads=1)
+    every = {option["name"]: option["default"] for option in bat.options_table()}
+    bat.write(COMM, small, xyz, {"a": np.arange(2)}, **every)
     refused("zero character", attributes={"a": np.zeros(2), "a\0b": np.ones(2)})
     refused("zero character", metadata="{}\0")
     refused("zero character", sorted_indexes=["a\0b"])

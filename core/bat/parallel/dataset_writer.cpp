@@ -14,6 +14,7 @@
 #include "bat/write/builder.hpp"
 #include "bat/write/gather.hpp"
 #include "bat/write/leaf_writer.hpp"
+#include "bat/write/option_fields.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/numbers.hpp"
@@ -67,52 +68,33 @@ private:
   std::vector<std::filesystem::path> files_;
 };
 
-/// What rank 0 decides for all, as bytes of a message.
-struct SharedOptions
-{
-  std::uint64_t target_bytes;
-  double max_split_imbalance_ratio;
-  double max_overfull_factor;
-  double index_budget;
-  std::uint32_t treelet_particles;
-  std::uint32_t block_particles;
-  std::int32_t threads;
-  std::uint8_t mode;
-  std::uint8_t find_best_axis;
-  std::uint8_t flush;
-  std::uint8_t repeats;
-  std::uint8_t compare_values;
-};
-
+/// Those of rank 0 hold for all.
 void share_options(const OwnComm& comm, WriteOptions& options)
 {
-  SharedOptions shared{};
-  shared.target_bytes = options.target_bytes;
-  shared.max_split_imbalance_ratio = options.max_split_imbalance_ratio;
-  shared.max_overfull_factor = options.max_overfull_factor;
-  shared.index_budget = options.build.index_budget;
-  shared.treelet_particles = options.build.treelet_particles;
-  shared.block_particles = options.build.block_particles;
-  shared.threads = options.build.threads;
-  shared.mode = static_cast<std::uint8_t>(options.mode);
-  shared.find_best_axis = options.find_best_axis ? 1 : 0;
-  shared.flush = options.build.flush ? 1 : 0;
-  shared.repeats = static_cast<std::uint8_t>(options.build.repeats);
-  shared.compare_values = options.build.compare_values ? 1 : 0;
-  MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, comm.get());
-  options.target_bytes = shared.target_bytes;
-  options.max_split_imbalance_ratio = shared.max_split_imbalance_ratio;
-  options.max_overfull_factor = shared.max_overfull_factor;
-  options.build.index_budget = shared.index_budget;
-  options.build.treelet_particles = shared.treelet_particles;
-  options.build.block_particles = shared.block_particles;
-  options.build.threads = shared.threads;
-  options.mode = static_cast<PlanMode>(shared.mode);
-  options.find_best_axis = shared.find_best_axis != 0;
-  options.build.flush = shared.flush != 0;
-  options.build.repeats = static_cast<Repeats>(shared.repeats);
-  options.build.compare_values = shared.compare_values != 0;
-  broadcast_names(comm, options.build.sorted_indexes);
+  std::vector<write::OptionField> fields;
+  std::vector<std::byte> bytes;
+  together(comm.get(),
+    [&]
+    {
+      fields = write::option_fields(options);
+      for (const write::OptionField& field : fields)
+      {
+        const auto* begin = static_cast<const std::byte*>(field.bytes);
+        bytes.insert(bytes.end(), begin, begin + field.size);
+      }
+    });
+  MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, comm.get());
+  const std::byte* next = bytes.data();
+  for (const write::OptionField& field : fields)
+  {
+    if (field.texts)
+    {
+      broadcast_names(comm, *field.texts);
+      continue;
+    }
+    std::memcpy(field.bytes, next, field.size);
+    next += field.size;
+  }
 }
 
 /// A leaf file whose usual name another dataset has.
@@ -287,16 +269,15 @@ private:
     together(this->comm_.get(),
       [&]
       {
-        plan_options.mode = this->options_.mode;
+        static_cast<PlanRules&>(plan_options) = this->options_;
         plan_options.bytes_per_particle = this->row_bytes_;
         plan_options.ranks = static_cast<std::uint32_t>(this->comm_.size());
-        plan_options.find_best_axis = this->options_.find_best_axis;
-        plan_options.max_split_imbalance_ratio = this->options_.max_split_imbalance_ratio;
-        plan_options.max_overfull_factor = this->options_.max_overfull_factor;
         plan_options.threads = this->options_.build.threads;
-        plan_options.target_bytes = this->options_.target_bytes != 0
-          ? this->options_.target_bytes
-          : auto_target_bytes(this->total_, this->row_bytes_, plan_options.ranks);
+        if (plan_options.target_bytes == 0)
+        {
+          plan_options.target_bytes =
+            auto_target_bytes(this->total_, this->row_bytes_, plan_options.ranks);
+        }
         cells = this->summarise(plan_options);
       });
     const std::vector<WeightedCell> all = gather_records(this->comm_, cells);

@@ -4,6 +4,7 @@
 #include "bat/plan/adaptive.hpp"
 #include "bat/plan/aggregators.hpp"
 #include "bat/plan/ranks.hpp"
+#include "bat/write_options.hpp"
 #include "common/arena.hpp"
 
 #include <fmt/format.h>
@@ -35,11 +36,10 @@ constexpr std::uint64_t kFewestCells = 4;
 
 void check(const PlanOptions& options)
 {
-  if (static_cast<int>(options.mode) > static_cast<int>(PlanMode::Aug))
-  {
-    refuse(
-      fmt::format("plan: mode {} is unknown; allowed are 0 to 2", static_cast<int>(options.mode)));
-  }
+  WriteOptions all;
+  static_cast<PlanRules&>(all) = options;
+  all.build.threads = options.threads;
+  check_options(all);
   if (options.ranks == 0)
   {
     refuse("plan: 0 ranks; at least 1 is allowed");
@@ -47,20 +47,6 @@ void check(const PlanOptions& options)
   if (options.bytes_per_particle == 0)
   {
     refuse("plan: 0 bytes per particle; at least 1 is allowed");
-  }
-  if (!(options.max_split_imbalance_ratio >= 1))
-  {
-    refuse(fmt::format("plan: largest split imbalance ratio {}; at least 1 is allowed",
-      options.max_split_imbalance_ratio));
-  }
-  if (!(options.max_overfull_factor >= 1))
-  {
-    refuse(fmt::format(
-      "plan: largest overfull factor {}; at least 1 is allowed", options.max_overfull_factor));
-  }
-  if (options.threads < 0)
-  {
-    refuse(fmt::format("plan: {} threads; 0 or more are allowed", options.threads));
   }
 }
 

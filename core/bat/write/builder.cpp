@@ -7,6 +7,7 @@
 #include "bat/write/point_bounds.hpp"
 #include "bat/write/shallow_tree.hpp"
 #include "bat/write/treelet.hpp"
+#include "bat/write_options.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -425,21 +426,9 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   {
     check_metadata(schema.metadata);
   }
-  if (options.treelet_particles < 256 || options.treelet_particles > 65536)
-  {
-    refuse(
-      fmt::format("treelet_particles is {}; allowed are 256 to 65536", options.treelet_particles));
-  }
-  if (options.block_particles != 0 &&
-    (options.block_particles < 16 || options.block_particles > format::kMaxBlockParticles))
-  {
-    refuse(fmt::format("block_particles is {}; allowed are 0 (automatic) and 16 to {}",
-      options.block_particles, format::kMaxBlockParticles));
-  }
-  if (!(options.index_budget > 0 && options.index_budget <= 1))
-  {
-    refuse(fmt::format("index_budget is {}; allowed is above 0 to 1", options.index_budget));
-  }
+  WriteOptions all;
+  all.build = options;
+  check_options(all);
   (void)indexed_keys(schema, options);
 }
 

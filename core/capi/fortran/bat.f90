@@ -39,8 +39,8 @@ module bat
   public :: bat_particles_create, bat_particles_free, bat_particles_set_positions, &
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
-  public :: bat_options_create, bat_options_free, bat_options_set_target_bytes, bat_options_set_mode, &
-    bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
+  public :: bat_options_create, bat_options_free, bat_options_set, bat_options_set_target_bytes, &
+    bat_options_set_mode, bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
     bat_options_set_repeats, bat_options_set_local_bounds
   public :: bat_write, bat_open, bat_close
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
@@ -55,6 +55,11 @@ module bat
     bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
+  ! Any option of a write, by its name in bat/bat.h.
+  interface bat_options_set
+    module procedure set_option_int32, set_option_int64, set_option_real64, set_option_text, &
+      set_option_logical
+  end interface
   interface bat_particles_set_positions
     module procedure set_positions_real32, set_positions_real64
   end interface
@@ -154,6 +159,18 @@ module bat
     subroutine c_options_free(options) bind(c, name="bat_options_free")
       import; type(c_ptr), value :: options
     end subroutine
+    function c_set_integer(options, name, value) bind(c, name="bat_options_set_integer") result(status)
+      import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: value; integer(c_int) :: status
+    end function
+    function c_set_real(options, name, value) bind(c, name="bat_options_set_real") result(status)
+      import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*)
+      real(c_double), value :: value; integer(c_int) :: status
+    end function
+    function c_set_text(options, name, value) bind(c, name="bat_options_set_text") result(status)
+      import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*), value(*)
+      integer(c_int) :: status
+    end function
     function c_set_target_bytes(options, bytes) bind(c, name="bat_options_set_target_bytes") result(status)
       import; type(c_ptr), value :: options; integer(c_int64_t), value :: bytes; integer(c_int) :: status
     end function
@@ -647,6 +664,49 @@ contains
     type(c_ptr), intent(inout) :: options
     call c_options_free(options)
     options = c_null_ptr
+  end subroutine
+
+  subroutine set_option_int64(options, name, value, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: value
+    integer, intent(out) :: status
+    status = check_text(name, 'the name of an option')
+    if (status == 0) status = c_set_integer(options, c_text(name), value)
+  end subroutine
+
+  subroutine set_option_int32(options, name, value, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: value
+    integer, intent(out) :: status
+    call set_option_int64(options, name, int(value, c_int64_t), status)
+  end subroutine
+
+  subroutine set_option_logical(options, name, value, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name
+    logical, intent(in) :: value
+    integer, intent(out) :: status
+    call set_option_int64(options, name, merge(1_c_int64_t, 0_c_int64_t, value), status)
+  end subroutine
+
+  subroutine set_option_real64(options, name, value, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer, intent(out) :: status
+    status = check_text(name, 'the name of an option')
+    if (status == 0) status = c_set_real(options, c_text(name), value)
+  end subroutine
+
+  subroutine set_option_text(options, name, value, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name, value
+    integer, intent(out) :: status
+    status = check_text(name, 'the name of an option')
+    if (status == 0) status = check_text(value, 'the value of an option')
+    if (status == 0) status = c_set_text(options, c_text(name), c_text(value))
   end subroutine
 
   subroutine bat_options_set_target_bytes(options, bytes, status)

@@ -24,12 +24,13 @@ from .errors import (
     BatCancelledError, BatError, BatImportError, BatNotFoundError, BatTypeError, BatValueError)
 from .regions import OrientedBox, Slab, Sphere
 from .series import Series, Step, read_series
-from .writing import Report, write
+from .writing import Report, options_table, write
 
 __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
-    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "open", "read_series", "write"]
+    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "open", "options_table",
+    "read_series", "write"]
 
 
 def __getattr__(name):

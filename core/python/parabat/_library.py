@@ -54,6 +54,7 @@ def library():
                              + "; ".join(tried))
     lib.bat_last_error.restype = ctypes.c_char_p
     lib.bat_version.restype = ctypes.c_char_p
+    lib.bat_options_table.restype = ctypes.c_char_p
     _loaded = lib
     return lib
 

@@ -24,14 +24,13 @@ class Series:
 
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
-    write() and end() are collective. Only each `every`-th step is written; target_bytes, mode,
-    threads, flush, sorted_indexes, repeats, compare_values: as write(). A step whose number is not
-    greater than those in the list, as after a restart, replaces what was written from that number
-    on; rank 0 says so on stderr. read_series() reads the list.
+    write() and end() are collective. Only each `every`-th step is written; options: as
+    write(). A step whose number is not greater than those in the list, as after a restart, replaces
+    what was written from that number on; rank 0 says so on stderr. read_series() reads the list.
     """
 
-    def __init__(self, files: str | os.PathLike, comm: Any, *, every=1, target_bytes=0, mode="adaptive", threads=0,
-                 flush=True, sorted_indexes=(), repeats="store", compare_values=False):
+    def __init__(self, files: str | os.PathLike, comm: Any, *, every: int = 1,
+                 **options: Any):
         lib = library()
         self._comm = comm  # lives as long
         self._arrays = []  # live until the end of the step
@@ -43,12 +42,11 @@ class Series:
                        "" if hasattr(lib, "bat_insitu_open_f") else
                        "; this libbat_capi.so was built without MPI. write() writes single steps"))
         self._owned = Owned(lib.bat_insitu_close)
-        with make("options") as options:
+        with make("options") as handle:
             with agreed(comm):
-                set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
-                             compare_values)
+                set_options(handle, options)
                 name = as_path(files)
-            check(lib.bat_insitu_open_f(handle_of(comm), name, options.pointer,
+            check(lib.bat_insitu_open_f(handle_of(comm), name, handle.pointer,
                                          ctypes.byref(self._owned.pointer)))
         with agreed(comm):
             check(lib.bat_insitu_set_every(self._owned.pointer, as_integer(every, "every")))

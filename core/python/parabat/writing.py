@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
-from typing import Any, Callable, Iterable
+from typing import Any, Callable
 
 import numpy as np
 
@@ -12,10 +13,7 @@ from ._arguments import (
     as_array, as_box, as_integer, as_names, as_path, as_real, as_text, columns_of, passed)
 from ._library import Owned, agreed, call, check, library, make
 from ._progress import Progress
-from .errors import refuse, shown
-
-MODES = {"adaptive": 0, "rank_border": 1, "aug": 2}
-REPEATS = {"store": 0, "link": 1, "leave_out": 2}
+from .errors import INVALID_ARGUMENT, BatTypeError, refuse, shown
 
 
 class Report(ctypes.Structure):
@@ -59,43 +57,50 @@ def describe(particles, positions, attributes, metadata):
     return [xyz, *arrays.values()]
 
 
-def set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
-                 compare_values, local_bounds=None):
+def options_table() -> list[dict]:
+    """All options of a write: dicts of name, type, default and what is allowed."""
+    return json.loads(library().bat_options_table())
+
+
+def set_options(handle, given):
+    """Gives a handle of options the keyword arguments `given`."""
     lib = library()
-    check(lib.bat_options_set_target_bytes(options.pointer, as_integer(target_bytes, "target_bytes")))
-    if not isinstance(mode, str) or mode not in MODES:
-        refuse(f"mode: {shown(mode)}; allowed: {', '.join(map(repr, MODES))}")
-    check(lib.bat_options_set_mode(options.pointer, MODES[mode]))
-    check(lib.bat_options_set_threads(options.pointer, as_integer(threads, "threads")))
-    check(lib.bat_options_set_flush(options.pointer, ctypes.c_int(bool(flush))))
-    for name in as_names(sorted_indexes, "sorted_indexes"):
-        check(lib.bat_options_add_sorted_index(options.pointer, name))
-    if not isinstance(repeats, str) or repeats not in REPEATS:
-        refuse(f"repeats: {shown(repeats)}; allowed: {', '.join(map(repr, REPEATS))}")
-    check(lib.bat_options_set_repeats(
-        options.pointer, REPEATS[repeats], ctypes.c_int(bool(compare_values))))
-    if local_bounds is not None:
-        box = as_box(local_bounds, "local_bounds")
-        check(lib.bat_options_set_local_bounds(
-            options.pointer, ctypes.c_void_p(box.ctypes.data)))
+    table = {row["name"]: row for row in options_table()} if given else {}
+    for name, value in given.items():
+        if name not in table:
+            raise BatTypeError(INVALID_ARGUMENT,
+                               f"there is no option '{name}'; those are {', '.join(table)}")
+        kind, option = table[name]["type"], name.encode()
+        if kind == "list of texts":
+            for text in as_names(value, name):
+                check(lib.bat_options_set_text(handle.pointer, option, text))
+        elif kind == "word" and isinstance(value, str):
+            check(lib.bat_options_set_text(handle.pointer, option, as_text(value, name)))
+        elif kind == "word":
+            refuse(f"{name} is {shown(value)}; {table[name]['allowed']} is allowed")
+        elif kind == "number":
+            check(lib.bat_options_set_real(handle.pointer, option, as_real(value, name)))
+        else:
+            number = ctypes.c_int64(bool(value)) if kind == "flag" else as_integer(value, name)
+            check(lib.bat_options_set_integer(handle.pointer, option, number))
 
 
 def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, comm: Any = None,
           time: float | None = None, step: int | None = None, metadata: str = "",
-          target_bytes: int = 0, mode: str = "adaptive", threads: int = 0, flush: bool = True,
-          sorted_indexes: Iterable[str] = (), repeats: str = "store",
-          compare_values: bool = False, local_bounds: Any = None,
-          progress: Callable[[float], bool | None] | None = None) -> Report:
+          local_bounds: Any = None, progress: Callable[[float], bool | None] | None = None,
+          **options: Any) -> Report:
     """Writes the particles of all ranks of `comm` (mpi4py), or of this process (None), as a dataset.
 
     positions: (n, 3), float32 or float64. attributes: a dict, DataFrame or structured array of name
     -> (n,) or (n, k), with at most 9 components k; the index of a DataFrame is not written. n may
     be 0 on some ranks. Every value comes back as it was: arrays of other shapes or types, and
     arrays with masked values, are refused. step: a whole number of 64 bits. metadata: text of a
-    JSON object. target_bytes, mode ("adaptive", "rank_border", "aug"), threads, flush,
-    sorted_indexes (names, e.g. ["id"]), repeats ("store", "link", "leave_out": what becomes of
-    attributes that repeat positions or each other), compare_values, local_bounds (6 numbers): as
-    bat_options in bat/bat.h. progress: told how much is done, from 0 to 1, on rank 0; where it
+    JSON object. local_bounds: 6 numbers, the box that this rank declares as its own. options, all
+    as in bat/bat.h: target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis,
+    max_split_imbalance_ratio, max_overfull_factor, threads, flush, sorted_indexes (names, e.g.
+    ["id"]), repeats ("store", "link", "leave_out": what becomes of attributes that repeat positions
+    or each other), compare_values, treelet_particles, block_particles, index_budget;
+    options_table() has what they allow. progress: told how much is done, from 0 to 1, on rank 0; where it
     returns False, writing stops with BatCancelledError; what it raises, write() raises. A file that
     was there before is replaced in one step at the end, and stays if the write fails.
     Returns a Report. Raises BatValueError, BatTypeError; BatError if the file cannot be written.
@@ -105,7 +110,7 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     lib = library()
     report = Report()
     arrays = []  # live until the write is over
-    with make("options") as options, Owned(lib.bat_particles_free) as particles:
+    with make("options") as handle, Owned(lib.bat_particles_free) as particles:
         with agreed(comm):
             told = Progress(progress)
             name = as_path(path)
@@ -114,11 +119,14 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
                 check(lib.bat_particles_set_time(particles.pointer, as_real(time, "time")))
             if step is not None:
                 check(lib.bat_particles_set_step(particles.pointer, as_integer(step, "step")))
-            set_options(options, target_bytes, mode, threads, flush, sorted_indexes, repeats,
-                         compare_values, local_bounds)
+            set_options(handle, options)
+            if local_bounds is not None:
+                box = as_box(local_bounds, "local_bounds")
+                check(lib.bat_options_set_local_bounds(
+                    handle.pointer, ctypes.c_void_p(box.ctypes.data)))
             if told.callback is not None:
-                check(lib.bat_options_set_progress(options.pointer, told.callback, None))
+                check(lib.bat_options_set_progress(handle.pointer, told.callback, None))
         with told.watched():
-            call(comm, "write", name, particles.pointer, options.pointer, ctypes.byref(report))
+            call(comm, "write", name, particles.pointer, handle.pointer, ctypes.byref(report))
     del arrays
     return report

@@ -309,7 +309,7 @@ TEST(Faults, options_out_of_range)
 {
   expect_failure(ErrorCode::InvalidArgument, { "index_budget is nan" },
     [](Attempt& a) { a.options.build.index_budget = kNaN; });
-  expect_failure(ErrorCode::InvalidArgument, { "imbalance ratio nan" },
+  expect_failure(ErrorCode::InvalidArgument, { "max_split_imbalance_ratio is nan" },
     [](Attempt& a) { a.options.max_split_imbalance_ratio = kNaN; });
 }
 

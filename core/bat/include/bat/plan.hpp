@@ -38,14 +38,13 @@ struct RankBounds
   std::uint32_t rank = 0; ///< ascending over a list of bounds
 };
 
-struct PlanOptions
+/// What a user chooses of a plan: options of a write by many ranks (bat/write_options.hpp).
+struct PlanRules
 {
   PlanMode mode = PlanMode::Adaptive;
   /// Size of a leaf file to aim at; 0 chooses it from particles, their size and the number of
   /// ranks.
   std::uint64_t target_bytes = 0;
-  std::uint64_t bytes_per_particle = 1;
-  std::uint32_t ranks = 1;
   /// RankBorder only: look at all three axes for the best split, not only at the longest.
   bool find_best_axis = true;
   /// RankBorder only: a split whose larger side exceeds the smaller this many times may be
@@ -53,6 +52,12 @@ struct PlanOptions
   double max_split_imbalance_ratio = 4.0;
   /// ... if the leaf then is at most this many times the target.
   double max_overfull_factor = 1.5;
+};
+
+struct PlanOptions : PlanRules
+{
+  std::uint64_t bytes_per_particle = 1;
+  std::uint32_t ranks = 1;
   int threads = 0; ///< most threads; 0 for as many as oneTBB finds. Does not change the plan.
 };
 

@@ -22,6 +22,7 @@ enum class Repeats
   LeaveOut ///< it is not written
 };
 
+/// How a leaf file is built. The values that are allowed are in a table: bat/write_options.hpp.
 struct BuildOptions
 {
   /// Most particles of a treelet. Larger treelets make a smaller index and coarser attribute ranges

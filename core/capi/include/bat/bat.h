@@ -148,6 +148,24 @@ extern "C"
 
   BAT_API int bat_options_create(bat_options** out);
   BAT_API void bat_options_free(bat_options* options);
+
+  /* Sets any option by its name: whole numbers, and 0 or 1 for flags; numbers; words, of which
+   * there is a list of texts for some options, to which one is added. INVALID_ARGUMENT: there is no
+   * such option, or not with this value. `name` is one of target_bytes, mode ("adaptive",
+   * "rank_border", "aug"), threads, flush, sorted_indexes, repeats
+   *   ("store", "link", "leave_out"), compare_values, find_best_axis, max_split_imbalance_ratio,
+   *   max_overfull_factor: as the functions below;
+   *   treelet_particles: most particles of a treelet, 256 to 65536 (default 8192). Larger treelets
+   *   make a smaller index and coarser ranges of attributes;
+   *   block_particles: most particles of a block, which are tested together, 16 to 65536; 0, the
+   *   default, chooses the smallest whose index fits in index_budget;
+   *   index_budget: share of the data that index and checksums may take then (default 0.0075). */
+  BAT_API int bat_options_set_integer(bat_options* options, const char* name, int64_t value);
+  BAT_API int bat_options_set_real(bat_options* options, const char* name, double value);
+  BAT_API int bat_options_set_text(bat_options* options, const char* name, const char* value);
+  /* All options: a JSON array of objects with name, type, default and what is allowed. */
+  BAT_API const char* bat_options_table(void);
+
   /* Size of a leaf file to aim at in a write by many ranks; 0, the default, chooses it from the
    * number of particles, their size and the number of ranks. */
   BAT_API int bat_options_set_target_bytes(bat_options* options, uint64_t bytes);

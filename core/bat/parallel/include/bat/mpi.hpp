@@ -8,10 +8,9 @@
 #include "bat/dataset.hpp"
 #include "bat/error.hpp"
 #include "bat/particles.hpp"
-#include "bat/plan.hpp"
 #include "bat/query.hpp"
 #include "bat/ranks.hpp"
-#include "bat/writer.hpp"
+#include "bat/write_options.hpp"
 
 #include <mpi.h>
 
@@ -36,20 +35,11 @@ enum class Phase
 };
 [[nodiscard]] const char* name_of(Phase phase) noexcept;
 
-struct WriteOptions
+/// Those of rank 0 hold, but for `local_bounds` and `on_phase`. Without build.threads, a rank takes
+/// the processors that it has to itself among the ranks of its node, at least one. build.progress
+/// is called on rank 0 only; the call with 1.0 comes after the commit, when cancelling is too late.
+struct WriteOptions : bat::WriteOptions
 {
-  /// Of each leaf file. `threads` 0: the processors that this rank has to itself among the ranks of
-  /// its node, at least one. `progress` is called on rank 0 only; the call with 1.0 comes after the
-  /// commit, when cancelling is too late.
-  BuildOptions build;
-  PlanMode mode = PlanMode::Adaptive;
-  std::uint64_t target_bytes = 0;         ///< see PlanOptions
-  bool find_best_axis = true;             ///< see PlanOptions
-  double max_split_imbalance_ratio = 4.0; ///< see PlanOptions
-  double max_overfull_factor = 1.5;       ///< see PlanOptions
-  /// RankBorder and Aug: box that this rank declares as its own; where it is empty, the box of its
-  /// particles.
-  std::optional<Box> local_bounds;
   /// Called on every rank when it enters a phase; what it throws is an error of that phase.
   std::function<void(Phase)> on_phase;
 };

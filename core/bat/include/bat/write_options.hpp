@@ -1,0 +1,62 @@
+// The options of a write, whoever calls it: one struct that is passed on whole, and one table of
+// their names, defaults and allowed values, from which every language and file of options sets
+// them.
+#pragma once
+
+#include "bat/plan.hpp"
+#include "bat/types.hpp"
+#include "bat/writer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bat
+{
+/// Everything that can be chosen of a write, by one process or by many.
+struct WriteOptions : PlanRules
+{
+  BuildOptions build; ///< of each leaf file
+  /// RankBorder and Aug: box that this rank declares as its own; where it is empty, the box of its
+  /// particles. Not in the table: each rank has its own.
+  std::optional<Box> local_bounds;
+};
+
+/// The number of an enumerator, for options that are one of several words.
+struct EnumNumber
+{
+  std::int64_t number = 0;
+};
+/// A value before anybody has looked at what its option allows.
+using OptionValue =
+  std::variant<bool, std::int64_t, double, std::string, EnumNumber, std::vector<std::string>>;
+
+struct OptionInfo
+{
+  std::string name;     ///< e.g. "target_bytes"
+  std::string type;     ///< "flag", "whole number", "number", "word", "list of texts"
+  OptionValue standard; ///< what holds if nobody sets it; of words the text
+  std::string allowed;  ///< as messages say it, e.g. "a whole number from 0 to 2147483647"
+};
+/// All options, in the order of the table.
+[[nodiscard]] const std::vector<OptionInfo>& option_table();
+/// One JSON array of objects with name, type, default and allowed.
+[[nodiscard]] const std::string& option_table_json();
+[[nodiscard]] bool is_option(const std::string& name);
+
+/// Sets the option `name`. Flags also take the numbers 0 and 1. `shown_as`: what messages call it
+/// instead. Throws Error{InvalidArgument}, and changes nothing: there is no such option, or
+/// "threads is -1; a whole number from 0 to 2147483647 is allowed".
+void set_option(WriteOptions& options, const std::string& name, const OptionValue& value,
+  const std::string& shown_as = {});
+/// The same of a text, which is added to what is there if the option is a list.
+void add_to_option(WriteOptions& options, const std::string& name, const std::string& text);
+/// Words come as texts. Throws Error{InvalidArgument} if there is no such option.
+[[nodiscard]] OptionValue get_option(const WriteOptions& options, const std::string& name);
+/// One JSON object of all options of the table; equal for equal options.
+[[nodiscard]] std::string to_json(const WriteOptions& options);
+/// Throws as set_option unless all options of the table have values that are allowed.
+void check_options(const WriteOptions& options);
+}
