@@ -207,8 +207,7 @@ query::Column attribute_of(const File& file, std::size_t index)
   const Attribute& a = file.attributes()[index];
   if (!a.alias)
   {
-    return column_of(
-      file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)));
+    return column_of(file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)));
   }
   query::Column column =
     a.alias->attribute ? attribute_of(file, *a.alias->attribute) : positions_of(file);

@@ -28,6 +28,18 @@ Box box_of(const format::LeafRecord& leaf)
   return box;
 }
 
+format::LeafFiles files_of(const std::vector<LeafEntry>& leaves)
+{
+  format::LeafFiles files;
+  for (const LeafEntry& leaf : leaves)
+  {
+    files.leaves.push_back(leaf.record);
+    files.keys.insert(files.keys.end(), leaf.keys.begin(), leaf.keys.end());
+    files.names.push_back(leaf.name);
+  }
+  return files;
+}
+
 // Key records of the dataset: extremes over the leaf files.
 std::vector<format::KeyRecord> merge_keys(const TopContents& contents)
 {
@@ -164,26 +176,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
   add(
     format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
 
-  std::vector<std::byte> leaf_files;
-  const auto append_leaf = [&](const void* data, std::size_t size)
-  {
-    const auto* from = static_cast<const std::byte*>(data);
-    leaf_files.insert(leaf_files.end(), from, from + size);
-  };
-  const format::LeafFilesHead leaf_head{ static_cast<std::uint32_t>(contents.leaves.size()), 0 };
-  append_leaf(&leaf_head, sizeof(leaf_head));
-  for (const LeafEntry& leaf : contents.leaves)
-  {
-    append_leaf(&leaf.record, sizeof(leaf.record));
-  }
-  for (const LeafEntry& leaf : contents.leaves)
-  {
-    append_leaf(leaf.keys.data(), leaf.keys.size() * sizeof(format::LeafKeyRecord));
-  }
-  for (const LeafEntry& leaf : contents.leaves)
-  {
-    append_leaf(leaf.name.data(), leaf.name.size());
-  }
+  const std::vector<std::byte> leaf_files = format::leaf_files_bytes(files_of(contents.leaves));
   add(format::SectionKind::LeafFiles, leaf_files.data(), leaf_files.size());
 
   align();

@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "bat/file.hpp"
 #include "bat/format/layout.hpp"
+#include "bat/format/leaf_files.hpp"
 #include "bat/format/levels.hpp"
 #include "bat/format/section_kinds.hpp"
 #include "common/io/random_access_file.hpp"
@@ -131,13 +132,6 @@ struct SectionShape
   const std::vector<SectionRecord>& sections, FileKind kind = FileKind::Leaf);
 
 /// LEAF_FILES and AGGREGATION_TREE.
-struct LeafFiles
-{
-  std::vector<LeafRecord> leaves;
-  std::vector<LeafKeyRecord> keys; ///< shape (leaves, keys)
-  std::vector<std::string> names;  ///< relative to the folder of the top file
-  std::vector<NodeRecord> nodes;
-};
 [[nodiscard]] LeafFiles read_leaf_files(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, const Schema& schema);
 }

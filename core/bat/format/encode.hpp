@@ -3,6 +3,7 @@
 
 #include "bat/file.hpp"
 #include "bat/format/layout.hpp"
+#include "bat/format/leaf_files.hpp"
 #include "bat/particles.hpp"
 
 #include <array>
@@ -26,6 +27,9 @@ namespace bat::format
 /// ALIASES (section 7): of those of `attributes` that are some, of which there is at least one.
 [[nodiscard]] std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
   const std::array<LeafKeyRecord, kPositionKeys>& position_keys);
+
+/// LEAF_FILES (section 15), but for the nodes, which are AGGREGATION_TREE.
+[[nodiscard]] std::vector<std::byte> leaf_files_bytes(const LeafFiles& files);
 
 /// METADATA: the text of the given object as it is, or of an empty one, with `writer` added if it
 /// has none. Throws Error{InvalidArgument} if it is no JSON object.

@@ -18,7 +18,7 @@ namespace
 constexpr std::uint64_t kDirectPages = 16;
 constexpr std::uint64_t kReadPages = 64; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
-constexpr std::uint64_t kViewedPages = 32; // are looked at before they leave the near caches
+constexpr std::uint64_t kViewedPages = 32;   // are looked at before they leave the near caches
 constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than to ask twice
 
 // The pages from first_page on that the next spans need, as far as they touch, and at most `most`
@@ -149,8 +149,7 @@ PageReader::Run PageReader::view(const PageRange& pages)
 {
   const PageLayout& layout = this->section_.layout();
   const ByteRange bytes = layout.bytes_of(pages);
-  const std::byte* const at =
-    this->section_.file().view(layout.in_file(bytes.begin), bytes.size());
+  const std::byte* const at = this->section_.file().view(layout.in_file(bytes.begin), bytes.size());
   this->check(pages, at);
   return { at, bytes };
 }

@@ -3,6 +3,7 @@
 #include "bat/tree/bins.hpp"
 #include "bat/write/avx2.hpp"
 #include "bat/write/avx512.hpp"
+#include "bat/write/key_values.hpp"
 #include "common/processor.hpp"
 #include "common/radix_sort.hpp"
 

@@ -14,12 +14,6 @@
 
 namespace bat::write
 {
-template <class V>
-[[nodiscard]] bool is_nan_value(V value) noexcept
-{
-  return value != value;
-}
-
 /// The index of one key before it is laid out.
 struct BuiltKey
 {

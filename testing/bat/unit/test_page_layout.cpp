@@ -107,8 +107,7 @@ TEST(PageLayout, each_page_and_each_group_has_its_checksum)
     for (std::uint64_t page = 0; page != pages; ++page)
     {
       const ByteRange range = layout.bytes_of(PageRange{ page, page + 1 });
-      EXPECT_EQ(
-        sums[groups + page], bat::format::page_checksum(&data[range.begin], range.size()));
+      EXPECT_EQ(sums[groups + page], bat::format::page_checksum(&data[range.begin], range.size()));
       EXPECT_EQ(layout.checksum_in_file(page), 1000000 + 4 * (groups + page));
       const PageRange group = layout.pages_of_group(layout.group_of(page));
       EXPECT_TRUE(group.first <= page && page < group.end);

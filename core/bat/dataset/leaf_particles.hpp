@@ -1,0 +1,97 @@
+// Of validate(): the particles of a leaf file, treelet by treelet.
+#pragma once
+
+#include "bat/file.hpp"
+#include "bat/format/levels.hpp"
+#include "bat/format/page_reader.hpp"
+#include "bat/tree/file_impl.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat
+{
+class LeafParticles
+{
+public:
+  explicit LeafParticles(const File& file)
+    : file_(file)
+    , impl_(file.impl())
+  {
+    this->find_file_positions();
+  }
+
+  [[nodiscard]] const File& file() const noexcept { return this->file_; }
+  [[nodiscard]] const File::Impl& impl() const noexcept { return this->impl_; }
+  [[nodiscard]] const io::RandomAccessFile& source() const noexcept { return *this->impl_.source; }
+
+  /// All elements of a section, each of which has `components` values.
+  template <class T>
+  [[nodiscard]] std::vector<T> read(format::SectionKind kind, std::uint32_t index,
+    std::uint64_t elements, std::size_t components = 1) const
+  {
+    format::PageReader reader(this->impl_.paged(kind, index));
+    std::vector<T> values(elements * components);
+    const Span all{ 0, elements };
+    reader.gather(&all, 1, reinterpret_cast<std::byte*>(values.data()));
+    return values;
+  }
+
+  /// Values of all particles, by file position.
+  template <class T>
+  [[nodiscard]] std::vector<T> read_column(
+    format::SectionKind kind, std::uint32_t index, std::size_t components) const
+  {
+    return this->read<T>(kind, index, this->file_.particle_count(), components);
+  }
+
+  /// Calls visit(t, ordinal offset in the treelet, first value of the particle) for all particles,
+  /// treelet by treelet; begin(t) and end(t) around them.
+  template <class T, class Begin, class Visit, class End>
+  void for_each_particle(const std::vector<T>& column, std::size_t components, const Begin& begin,
+    const Visit& visit, const End& end) const
+  {
+    const SpatialIndex& spatial = this->impl_.spatial_index();
+    for (std::size_t t = 0; t != spatial.treelets.size(); ++t)
+    {
+      begin(t);
+      const std::uint64_t first = spatial.first_ordinal[t];
+      for (std::uint64_t i = 0; i != spatial.treelets[t].count; ++i)
+      {
+        visit(t, i, &column[this->file_positions_[first + i] * components]);
+      }
+      end(t);
+    }
+  }
+
+private:
+  void find_file_positions()
+  {
+    const LevelTable& levels = this->impl_.schema.levels;
+    this->file_positions_.resize(this->file_.particle_count());
+    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096),
+      [&](const auto& ordinals)
+      {
+        for (std::uint64_t ordinal = ordinals.begin(); ordinal != ordinals.end(); ++ordinal)
+        {
+          for_each_run(levels, ordinal, ordinal + 1,
+            [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count)
+            {
+              if (count == 1)
+              {
+                this->file_positions_[ordinal] = static_cast<std::uint32_t>(at);
+              }
+            });
+        }
+      });
+  }
+
+  const File& file_;
+  const File::Impl& impl_;
+  std::vector<std::uint32_t> file_positions_; ///< of each ordinal
+};
+}

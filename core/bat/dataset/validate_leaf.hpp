@@ -1,0 +1,14 @@
+// Of validate(): particles of a leaf file against what its index says of them. All throw
+// Error{Corrupt}.
+#pragma once
+
+#include "bat/dataset/leaf_particles.hpp"
+
+namespace bat
+{
+/// Boxes of blocks, treelets and nodes, and keys of positions.
+void check_positions(const LeafParticles& particles);
+
+/// The keys of an attribute: extremes, bins, bitmaps and sorted indexes.
+void check_attribute(const LeafParticles& particles, std::uint32_t index);
+}

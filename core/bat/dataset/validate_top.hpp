@@ -1,0 +1,22 @@
+// Of validate(): a top file, and its leaf files against what it says of them. All throw
+// Error{Corrupt}.
+#pragma once
+
+#include "bat/dataset/top_file.hpp"
+#include "bat/dataset/top_writer.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+namespace bat
+{
+void validate_top(const TopFile& top);
+
+/// A leaf file against what the top file says of it.
+[[nodiscard]] LeafEntry validate_entry(
+  const TopFile& top, std::size_t i, const std::filesystem::path& path);
+
+/// The keys of positions, which a top file merges and does not list leaf by leaf.
+void validate_position_keys(const TopFile& top, const std::vector<LeafEntry>& leaves);
+}

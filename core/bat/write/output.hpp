@@ -1,0 +1,69 @@
+// Where the bytes of a leaf file go while it is made: to memory, or column by column to a file.
+#pragma once
+
+#include "bat/bytes.hpp"
+#include "common/io/atomic_file.hpp"
+#include "common/large_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::write
+{
+class Output
+{
+public:
+  virtual ~Output() = default;
+  /// Room for the bytes at `offset`, to be filled before the next call of anything.
+  virtual std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) = 0;
+  virtual void end_column() = 0;
+  /// Whether columns stay in memory, where those that are still to come have their room already.
+  [[nodiscard]] virtual bool keeps_columns() const = 0;
+  virtual void write(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
+};
+
+/// What lies between the bytes that were written is zero.
+class MemoryOutput : public Output
+{
+public:
+  MemoryOutput(std::uint64_t data_bytes, std::uint64_t sorted_index_bytes);
+  std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override;
+  void end_column() override {}
+  [[nodiscard]] bool keeps_columns() const override { return true; }
+  void write(std::uint64_t offset, const void* data, std::size_t bytes) override;
+  [[nodiscard]] Bytes take() { return std::move(this->bytes_); }
+
+private:
+  void grow(std::uint64_t offset, std::uint64_t bytes);
+
+  Bytes bytes_;
+};
+
+class FileOutput : public Output
+{
+public:
+  /// `flush`: the file will be committed with a flush.
+  FileOutput(io::AtomicFile& file, bool flush)
+    : file_(file)
+    , flush_(flush)
+  {
+  }
+  /// That the file took.
+  [[nodiscard]] double seconds() const noexcept { return this->seconds_; }
+  std::byte* begin_column(std::uint64_t offset, std::uint64_t bytes) override;
+  void end_column() override;
+  [[nodiscard]] bool keeps_columns() const override { return false; }
+  void write(std::uint64_t offset, const void* data, std::size_t bytes) override;
+
+private:
+  template <class F>
+  void timed(const F& f);
+
+  io::AtomicFile& file_;
+  bool flush_;
+  LargeArray<std::byte> buffer_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t size_ = 0;
+  double seconds_ = 0;
+};
+}
