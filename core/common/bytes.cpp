@@ -1,5 +1,7 @@
 #include "bat/bytes.hpp"
 
+#include "common/kept_memory.hpp"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -14,9 +16,9 @@ namespace
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kLargePage = std::size_t{ 1 } << 21;
 
-std::align_val_t alignment_of(std::size_t bytes) noexcept
+std::size_t alignment_of(std::size_t bytes) noexcept
 {
-  return std::align_val_t{ bytes >= kLargePage ? kLargePage : kCacheLine };
+  return bytes >= kLargePage ? kLargePage : kCacheLine;
 }
 }
 
@@ -28,7 +30,13 @@ void* allocate_large(std::size_t count, std::size_t size)
     throw std::bad_alloc();
   }
   const std::size_t bytes = count * size;
-  void* const memory = ::operator new(bytes, alignment_of(bytes));
+  void* memory = bytes >= KeptMemory::kLeastBytes
+    ? detail::take_from_kept(bytes, alignment_of(bytes))
+    : nullptr;
+  if (!memory)
+  {
+    memory = ::operator new(bytes, std::align_val_t{ alignment_of(bytes) });
+  }
 #ifdef MADV_HUGEPAGE
   // What is left over lies on small pages.
   if (const std::size_t whole = bytes / kLargePage * kLargePage; whole != 0)
@@ -41,6 +49,10 @@ void* allocate_large(std::size_t count, std::size_t size)
 
 void free_large(void* memory, std::size_t count, std::size_t size) noexcept
 {
-  ::operator delete(memory, alignment_of(count * size));
+  const std::size_t bytes = count * size;
+  if (bytes < KeptMemory::kLeastBytes || !detail::give_to_kept(memory))
+  {
+    ::operator delete(memory, std::align_val_t{ alignment_of(bytes) });
+  }
 }
 }

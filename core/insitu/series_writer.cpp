@@ -2,6 +2,7 @@
 
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
+#include "common/kept_memory.hpp"
 #include "insitu/series_list.hpp"
 #include "parallel/comm.hpp"
 
@@ -129,7 +130,13 @@ SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notic
   : pattern_(std::move(pattern))
   , options_(std::move(options))
   , notice_(notice ? std::move(notice) : Notice(&print))
+  , memory_(std::make_shared<KeptMemory>(kKeptBytes))
 {
+}
+
+void SeriesWriter::keep_memory(std::uint64_t most_bytes)
+{
+  this->memory_->set_most_bytes(most_bytes);
 }
 
 std::vector<WrittenFile> SeriesWriter::write(
@@ -143,6 +150,7 @@ std::vector<WrittenFile> SeriesWriter::write(
 std::vector<WrittenFile> SeriesWriter::write_files(
   MPI_Comm comm, std::int64_t step, double time, std::vector<Species> species)
 {
+  const KeptMemory::Use use(*this->memory_);
   const mpi::OwnComm own(comm);
   mpi::require_same(own, step, "the number of the step");
   MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +18,7 @@ using mpi_test::ranks;
 using mpi_test::SharedDir;
 
 constexpr std::uint64_t kParticles = 600000; // per rank, of 68 bytes
+constexpr std::uint64_t kFew = 200000;       // per rank, of a series
 constexpr double kRowBytes = 68;
 
 std::uint64_t bytes_of(const char* key)
@@ -46,7 +50,9 @@ struct Simulation
   std::vector<std::vector<double>> attributes;
   std::vector<std::uint8_t> ghosts;
 
-  Simulation()
+  /// Slabs of 1 follow each other; where they are as long as there are ranks, all ranks have
+  /// particles everywhere.
+  explicit Simulation(int length = 1)
     : positions(3 * kParticles)
     , attributes(7, std::vector<double>(kParticles))
     , ghosts(kParticles)
@@ -56,8 +62,9 @@ struct Simulation
     {
       for (std::size_t axis = 0; axis != 3; ++axis)
       {
-        this->positions[3 * i + axis] = static_cast<float>(clouds::unit(random)) +
-          (axis == 0 ? static_cast<float>(rank()) : 0.0f);
+        this->positions[3 * i + axis] = static_cast<float>(clouds::unit(random)) *
+            (axis == 0 ? static_cast<float>(length) : 1.0f) +
+          (axis == 0 && length == 1 ? static_cast<float>(rank()) : 0.0f);
       }
       for (auto& values : this->attributes)
       {
@@ -160,5 +167,103 @@ TEST(Memory, stays_within_its_share_of_what_is_handed_over)
       }
     }
   }
+}
+
+std::uint64_t page_faults()
+{
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt);
+}
+
+/// Pages are small while it lives, so that their number tells how many bytes are touched first.
+class SmallPages
+{
+public:
+  SmallPages() { prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+  SmallPages(const SmallPages&) = delete;
+  SmallPages& operator=(const SmallPages&) = delete;
+  ~SmallPages() { prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0); }
+};
+
+TEST(Memory, that_a_step_took_serves_the_next_ones)
+{
+  const SmallPages small_pages;
+  const SharedDir folder;
+  const Simulation slabs;
+  const Simulation everywhere(ranks());
+  const auto own = static_cast<std::uint64_t>(kRowBytes) * kFew;
+  const struct
+  {
+    const char* name;
+    const Simulation& simulation;
+    std::uint64_t target_bytes;
+  } cases[] = {
+    { "each rank aggregates its own", slabs, own },
+    { "one aggregates", slabs, 2 * static_cast<std::uint64_t>(ranks()) * own },
+    { "all exchange", everywhere, own / 2 },
+  };
+  for (const auto& [name, simulation, target] : cases)
+  {
+    bat::mpi::WriteOptions options;
+    options.target_bytes = target;
+    options.build.threads = 1;
+    options.build.flush = false;
+    bat::insitu::SeriesWriter writer(
+      bat::insitu::FilePattern((folder / name).string() + ".bat"), options);
+    writer.keep_memory(std::uint64_t{ 1 } << 40);
+    std::vector<std::uint64_t> faults;
+    for (int step = 0; step != 4; ++step)
+    {
+      // Some particles come and go.
+      const std::uint64_t count = kFew - 300 * static_cast<std::uint64_t>(step % 3);
+      MPI_Barrier(MPI_COMM_WORLD);
+      const std::uint64_t before = page_faults();
+      writer.write(MPI_COMM_WORLD, step, step, { { "", { simulation.piece(0, count) } } });
+      std::uint64_t here = page_faults() - before;
+      std::uint64_t all = 0;
+      MPI_Allreduce(&here, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+      faults.push_back(all);
+    }
+    if (rank() == 0)
+    {
+      std::printf("%-30s page faults:", name);
+      for (const std::uint64_t f : faults)
+      {
+        std::printf(" %llu", static_cast<unsigned long long>(f));
+      }
+      std::printf("\n");
+    }
+    for (std::size_t step = 1; step != faults.size(); ++step)
+    {
+      // The first step leaves its memory in runs that do not fit the second one everywhere.
+      const double share = step == 1 ? 0.4 : 0.1;
+      EXPECT_LE(static_cast<double>(faults[step]), share * static_cast<double>(faults[0]))
+        << name << ", step " << step;
+    }
+  }
+}
+
+TEST(Memory, that_is_kept_goes_back_when_the_simulation_wants_it)
+{
+  const SharedDir folder;
+  const Simulation simulation;
+  bat::mpi::WriteOptions options;
+  options.target_bytes = static_cast<std::uint64_t>(kRowBytes) * kFew;
+  options.build.threads = 1;
+  options.build.flush = false;
+  bat::insitu::SeriesWriter writer(bat::insitu::FilePattern((folder / "s.bat").string()), options);
+  writer.keep_memory(std::uint64_t{ 1 } << 40);
+  for (int step = 0; step != 2; ++step)
+  {
+    writer.write(MPI_COMM_WORLD, step, step, { { "", { simulation.piece(0, kFew) } } });
+  }
+  const std::uint64_t kept = bytes_of("VmRSS:");
+  writer.keep_memory(0);
+  const std::uint64_t without = bytes_of("VmRSS:");
+  EXPECT_GE(static_cast<double>(kept - std::min(kept, without)), 24.0 * kFew);
+  writer.write(MPI_COMM_WORLD, 2, 2, { { "", { simulation.piece(0, kFew) } } });
+  const std::uint64_t after = bytes_of("VmRSS:");
+  EXPECT_LE(static_cast<double>(after - std::min(after, without)), 8.0 * kFew);
 }
 }

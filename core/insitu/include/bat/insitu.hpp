@@ -12,6 +12,11 @@
 #include <string_view>
 #include <vector>
 
+namespace bat
+{
+class KeptMemory;
+}
+
 namespace bat::insitu
 {
 /// Names of the files of a series. A pattern is a path in which
@@ -73,6 +78,9 @@ public:
   /// Called on rank 0 with a line that a person should read.
   using Notice = std::function<void(const std::string&)>;
 
+  /// What keep_memory() is without a call.
+  static constexpr std::uint64_t kKeptBytes = std::uint64_t{ 1 } << 26;
+
   /// Without `notice`, notices go to the standard error.
   SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice = {});
 
@@ -92,6 +100,13 @@ public:
   void write_lists(
     MPI_Comm comm, const std::vector<WrittenFile>& files, std::int64_t step, double time);
 
+  /// Not collective. At most so many bytes of the memory that a step took, arrays of 128 KiB and
+  /// more, stay with this process for the next step; more than this goes back to the system before
+  /// the step returns, and what is kept already before this call does. 0 keeps none. Writers of the
+  /// same process share what is kept, and the one that allows most decides; when the last of them
+  /// is gone, nothing is kept.
+  void keep_memory(std::uint64_t most_bytes);
+
 private:
   [[nodiscard]] std::vector<WrittenFile> files_of(
     const std::vector<std::string>& names, std::int64_t step, double time) const;
@@ -100,6 +115,7 @@ private:
   FilePattern pattern_;
   mpi::WriteOptions options_;
   Notice notice_;
+  std::shared_ptr<KeptMemory> memory_;
   struct List;
   std::map<std::string, std::shared_ptr<List>> lists_; ///< rank 0: by path
 };

@@ -1,0 +1,54 @@
+// Memory that a process takes from the system once and uses again for the next step of a series.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat
+{
+/// How much of the memory of a step (see Use) waits for the next one. Programs may have several of
+/// these; they share what is kept, of which the one that allows most decides. When the last one
+/// goes, all of it goes back to the system. Thread-safe.
+class KeptMemory
+{
+public:
+  /// Arrays of fewer bytes are none of its business.
+  static constexpr std::size_t kLeastBytes = std::size_t{ 1 } << 17;
+
+  explicit KeptMemory(std::uint64_t most_bytes);
+  KeptMemory(const KeptMemory&) = delete;
+  KeptMemory& operator=(const KeptMemory&) = delete;
+  ~KeptMemory();
+
+  /// At once, unless a Use lives: then at its end.
+  void set_most_bytes(std::uint64_t bytes) noexcept;
+
+  /// Of all that keep memory in this process: what waits now.
+  [[nodiscard]] static std::uint64_t bytes() noexcept;
+
+  /// While one lives, memory of allocate_large() is what was kept, where it fits, and what
+  /// free_large() gets is kept. With what is kept a step has at most an eighth more than it, or the
+  /// step before it, needs at the same time. At the end of the last Use, what is over the limit
+  /// goes back to the system; the rest the system may take too, should memory become short.
+  class Use
+  {
+  public:
+    explicit Use(const KeptMemory& kept) noexcept; ///< which outlives it
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use();
+  };
+
+private:
+  std::uint64_t most_bytes_;
+};
+
+namespace detail
+{
+/// Memory on a border of `alignment`, for as long as until give_to_kept(); nullptr where no Use
+/// lives or the system has none.
+[[nodiscard]] void* take_from_kept(std::size_t bytes, std::size_t alignment) noexcept;
+/// False for memory that is not of take_from_kept().
+bool give_to_kept(void* memory) noexcept;
+}
+}
