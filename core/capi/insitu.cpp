@@ -33,6 +33,7 @@ struct bat_insitu
   bat::insitu::SeriesWriter writer;
 
   std::int64_t every = 1;
+  std::uint64_t kept_memory = bat::insitu::SeriesWriter::kKeptBytes;
   std::int64_t begun = 0; ///< steps
   // The step between begin and end.
   bool open = false;
@@ -116,6 +117,7 @@ std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std:
   {
     handle.pattern.add_name();
     handle.writer = insitu::SeriesWriter(handle.pattern, handle.options);
+    handle.writer.keep_memory(handle.kept_memory);
   }
   // A step without particles is a step, of all species that there have been.
   if (names.empty())
@@ -212,6 +214,21 @@ int bat_insitu_set_every(bat_insitu* insitu, int64_t every)
         refuse(fmt::format("every {} steps; at least 1 is allowed", every));
       }
       insitu->every = every;
+    });
+}
+
+int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
+{
+  return guard(
+    [&]
+    {
+      need(insitu, "handle");
+      if (most_bytes < 0)
+      {
+        refuse(fmt::format("{} bytes of memory to keep; 0 and more are allowed", most_bytes));
+      }
+      insitu->kept_memory = static_cast<std::uint64_t>(most_bytes);
+      insitu->writer.keep_memory(insitu->kept_memory);
     });
 }
 

@@ -509,6 +509,8 @@ def steps_become_series():
           f"every: {2**64 + 1};")
     fails(lambda: parabat.Series(os.path.join(folder, "a"), COMM, every=0 if LAST else 1), parabat.BatError, "every 0")
     with parabat.Series(os.path.join(folder, "some"), COMM, every=2) as series:
+        fails(lambda: series.keep_memory(-1), parabat.BatError, "-1 bytes")
+        series.keep_memory(0)
         assert series.write(0, 0.0, both[:, :3]).particles == total(n)
         assert series.write(1, 1.0, both[:, :2]).particles == 0  # not wanted, and not looked at
         # A step that one rank cannot begin counts on all.

@@ -5,6 +5,7 @@
 #include "bat/bat_insitu.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static int rank = 0;
 static int ranks = 1;
@@ -148,6 +149,62 @@ static void pieces_ghosts_and_species(void)
   bat_particles_free(none);
 }
 
+/* Bytes in memory, of /proc/self/statm; 0 if that cannot be read. */
+static uint64_t resident(void)
+{
+  FILE* file = fopen("/proc/self/statm", "r");
+  unsigned long long all = 0;
+  unsigned long long pages = 0;
+  if (file)
+  {
+    if (fscanf(file, "%llu %llu", &all, &pages) != 2)
+    {
+      pages = 0;
+    }
+    fclose(file);
+  }
+  return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What a step took waits for the next one, or is given back: also after the first step with a
+ * named species, with which the names of the files become others. */
+static void memory_is_kept_as_the_simulation_says(void)
+{
+  enum
+  {
+    kMany = 200000
+  };
+  float* positions = calloc(3 * kMany, sizeof(float));
+  for (int i = 0; positions && i < 3 * kMany; ++i)
+  {
+    positions[i] = (float)(i % 1009) + 1100.0f * (float)rank;
+  }
+  bat_particles* particles = NULL;
+  CHECK_OK(bat_particles_create(kMany, &particles));
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT32, positions, 0));
+  bat_insitu* insitu = open_series("memory");
+  for (int keep = 0; keep < 2; ++keep)
+  {
+    CHECK_OK(bat_insitu_keep_memory(insitu, keep ? 1 << 30 : 0));
+    CHECK_OK(bat_insitu_begin_step(insitu, keep, keep, NULL));
+    CHECK_OK(bat_insitu_add(insitu, "dust", particles));
+    CHECK_OK(bat_insitu_end_step(insitu, NULL));
+    const uint64_t with = resident();
+    CHECK_OK(bat_insitu_keep_memory(insitu, 0));
+    const uint64_t without = resident();
+    unsigned long long mine = with > without ? with - without : 0;
+    unsigned long long most = 0; /* a rank may aggregate nothing */
+    MPI_Allreduce(&mine, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    if (with != 0)
+    {
+      CHECK(keep ? most > 12 * kMany : most < 1 << 20);
+    }
+  }
+  bat_insitu_close(insitu);
+  bat_particles_free(particles);
+  free(positions);
+}
+
 /* Whatever one rank gets wrong fails on all, and writes nothing; the next step is written. */
 static void errors(void)
 {
@@ -164,6 +221,8 @@ static void errors(void)
   CHECK_FAILS(bat_insitu_open(MPI_COMM_NULL, "a", NULL, &refused), BAT_INVALID_ARGUMENT, "NULL");
   CHECK_FAILS(bat_insitu_end_step(NULL, NULL), BAT_INVALID_ARGUMENT, "handle is NULL");
   CHECK_FAILS(bat_insitu_set_every(insitu, 0), BAT_INVALID_ARGUMENT, "every 0 steps");
+  CHECK_FAILS(bat_insitu_keep_memory(insitu, -1), BAT_INVALID_ARGUMENT, "-1 bytes");
+  CHECK_FAILS(bat_insitu_keep_memory(NULL, 0), BAT_INVALID_ARGUMENT, "handle is NULL");
   CHECK_FAILS(bat_insitu_end_step(insitu, &report), BAT_INVALID_ARGUMENT, "no step was begun");
   CHECK_FAILS(bat_insitu_add(insitu, NULL, whole), BAT_INVALID_ARGUMENT, "no step was begun");
 
@@ -248,6 +307,7 @@ int main(int argc, char** argv)
   make_particles();
   steps_are_written();
   pieces_ghosts_and_species();
+  memory_is_kept_as_the_simulation_says();
   errors();
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

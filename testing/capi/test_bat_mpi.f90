@@ -70,6 +70,8 @@ contains
     call bat_insitu_open(path // text(zero, ''), insitu, MPI_COMM_WORLD, c_null_ptr, status)
     call fails('zero character')
     call bat_insitu_open(path, insitu, MPI_COMM_WORLD, c_null_ptr, status); call need(status == BAT_OK)
+    call bat_insitu_keep_memory(insitu, -1_c_int64_t, status); call need(status == BAT_INVALID_ARGUMENT)
+    call bat_insitu_keep_memory(insitu, 0_c_int64_t, status); call need(status == BAT_OK)
     do step = 0, 1
       call bat_particles_create(4, particles, status)
       call bat_particles_set_positions(particles, positions, status)

@@ -52,7 +52,7 @@ module bat
     bat_query_add_sphere, bat_query_add_slab, bat_query_add_oriented_box, bat_query_set_part, &
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
-    bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written
+    bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written, bat_insitu_keep_memory
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
   ! Any option of a write, by its name in bat/bat.h.
@@ -206,6 +206,9 @@ module bat
     end subroutine
     function c_set_every(insitu, every) bind(c, name="bat_insitu_set_every") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: every; integer(c_int) :: status
+    end function
+    function c_keep_memory(insitu, most_bytes) bind(c, name="bat_insitu_keep_memory") result(status)
+      import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: most_bytes; integer(c_int) :: status
     end function
     function c_begin_step(insitu, step, time, wanted) bind(c, name="bat_insitu_begin_step") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: step; real(c_double), value :: time
@@ -801,6 +804,13 @@ contains
     integer(c_int64_t), intent(in) :: every
     integer, intent(out) :: status
     status = c_set_every(insitu, every)
+  end subroutine
+
+  subroutine bat_insitu_keep_memory(insitu, most_bytes, status)
+    type(c_ptr), intent(in) :: insitu
+    integer(c_int64_t), intent(in) :: most_bytes
+    integer, intent(out) :: status
+    status = c_keep_memory(insitu, most_bytes)
   end subroutine
 
   subroutine bat_insitu_begin_step(insitu, step, time, wanted, status)

@@ -61,6 +61,15 @@ class Series:
         """Not collective."""
         self._owned.close()
 
+    def keep_memory(self, most_bytes: int) -> None:
+        """Not collective, between steps. At most so many bytes of the memory that a step took stay
+        with this process for the next one: 64 MiB without this call, 0 for none. What is kept
+        beyond that goes back to the system at once. All series of a process share what is kept, and
+        the one that allows most decides.
+        """
+        check(library().bat_insitu_keep_memory(
+            self._owned.pointer, as_integer(most_bytes, "most_bytes")))
+
     def begin(self, step, time):
         """True if this step is written; what is added to another one is not looked at."""
         wanted = ctypes.c_int()

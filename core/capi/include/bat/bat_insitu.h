@@ -44,6 +44,14 @@ extern "C"
    * all. The same on all ranks. */
   BAT_API int bat_insitu_set_every(bat_insitu* insitu, int64_t every);
 
+  /* Not collective; each rank says it for itself, between steps. At most so many bytes of the
+   * memory that a step took, arrays of 128 KiB and more, stay with this process for the next step,
+   * which need not wait for new memory then; 67108864 without this call, 0 for none. What is kept
+   * beyond that goes back to the system before this call returns. All handles of a process share
+   * what is kept, and the one that allows most decides. When the last one is closed, nothing is
+   * kept. */
+  BAT_API int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes);
+
   /* Not collective. `wanted`, which may be NULL, is 1 if this step is written; else what is added
    * to it is not looked at. A step that was begun and not ended is forgotten. */
   BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted);
