@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds the wheel `parabat` with a oneTBB and fmt of its own inside, whose symbols are hidden, so that
-# it can be in one process with a VTK or ParaView that has others.
+# Builds the wheel `parabat` with a oneTBB, fmt and xxHash of its own inside, whose symbols are hidden,
+# so that it can be in one process with a VTK or ParaView that has others.
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# Needs a compiler, CMake, Ninja, libxxhash-dev, nlohmann-json3-dev, and Python with venv. Takes the
-# sources of oneTBB and fmt from the folders BAT_ONETBB_SOURCE and BAT_FMT_SOURCE, else from Debian
-# (apt-get source, without root), and the programs that pack wheels from PyPI.
+# Needs a compiler, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB,
+# fmt and xxHash from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE and BAT_XXHASH_SOURCE, else from
+# Debian (apt-get source, without root), and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
 
@@ -52,9 +52,23 @@ static_library()
 
 [ -n "${BAT_ONETBB_SOURCE:-}" ] || { apt_source onetbb "$WORK/onetbb"; BAT_ONETBB_SOURCE=$WORK/onetbb; }
 [ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
+[ -n "${BAT_XXHASH_SOURCE:-}" ] || { apt_source xxhash "$WORK/xxhash"; BAT_XXHASH_SOURCE=$WORK/xxhash; }
 static_library onetbb "$BAT_ONETBB_SOURCE" -DTBB_TEST=OFF -DTBBMALLOC_BUILD=OFF -DTBB_STRICT=OFF \
   -DTBB_ENABLE_IPO=OFF -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
+# With the choice of vectors by processor, which Debian's static library lacks.
+(
+  cd "$BAT_XXHASH_SOURCE"
+  files=(xxhash)
+  [ "$(uname -m)" != x86_64 ] || files+=(xxh_x86dispatch)
+  mkdir -p "$WORK/static/include" "$WORK/static/lib"
+  for file in "${files[@]}"; do
+    ${CC:-cc} -O3 -fPIC -fvisibility=hidden -c "$file.c" -o "$WORK/$file.o"
+  done
+  cp ./*.h "$WORK/static/include"
+  rm -f "$WORK/static/lib/libxxhash.a"
+  ar rcs "$WORK/static/lib/libxxhash.a" "$WORK"/xxh*.o
+)
 
 [ -e "$WORK/venv/.complete" ] || {
   rm -rf "$WORK/venv"
@@ -67,7 +81,8 @@ PATH=$WORK/venv/bin:$PATH
 rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
 CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
   --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \
-  --config-settings "cmake.define.XXHASH_LIBRARY=$(dpkg -L libxxhash-dev 2>/dev/null | grep '/libxxhash\.a$' || echo xxhash)" "$SOURCE"
+  --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
+  --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" "$SOURCE"
 auditwheel repair --wheel-dir "$OUT" "$WORK"/dist/parabat-*.whl >"$WORK/auditwheel.log" 2>&1 ||
   { cat "$WORK/auditwheel.log" >&2; exit 1; }
 ls "$OUT"/parabat-*.whl

@@ -48,9 +48,7 @@ def to_arrow(particles):
 def to_pyvista(particles):
     """See Particles.to_pyvista()."""
     pyvista = needed("pyvista", "to_pyvista()")
-    mesh = pyvista.PolyData()
-    if particles.count:
-        mesh = pyvista.PolyData(particles.positions)
+    mesh = pyvista.PolyData(particles.positions) if particles.count else pyvista.PolyData()
     for name, values in particles.items():
         mesh.point_data[name] = values
     if particles.time is not None:

@@ -1,0 +1,63 @@
+"""parabat export FILE OUT: particles as a file of another kind, which the ending of OUT says."""
+
+import csv
+import os
+
+import numpy as np
+
+from ..errors import refuse
+from ..export import columns, needed
+from ._common import add_query_arguments, open_one, progress, query_of, replacing
+
+ROWS = 100000  # of text at once
+
+
+def _npz(particles, path):
+    if "positions" in particles:
+        refuse("two arrays would be called 'positions'; --attributes leaves out one")
+    with open(path, "wb") as file:
+        np.savez(file, positions=particles.positions, **particles)
+
+
+def _csv(particles, path):
+    found = columns(particles)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(found)
+        for first in range(0, particles.count, ROWS):
+            # The shortest decimals that are the number again, for float32 those of float32.
+            texts = [part.astype(str) if part.dtype == np.float32 else part.tolist()
+                     for part in (values[first:first + ROWS] for values in found.values())]
+            writer.writerows(zip(*texts))
+
+
+def _parquet(particles, path):
+    needed("pyarrow.parquet", "export to .parquet", "pyarrow").write_table(particles.to_arrow(), path)
+
+
+def _vtp(particles, path):
+    needed("pyvista", "export to .vtp")
+    particles.to_pyvista().save(path)
+
+
+FORMATS = {".npz": _npz, ".csv": _csv, ".parquet": _parquet, ".vtp": _vtp}
+
+
+def add_arguments(parser):
+    """Of `export`."""
+    parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
+    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
+    add_query_arguments(parser)
+
+
+def run(arguments):
+    """The exit code."""
+    ending = os.path.splitext(arguments.out)[1]
+    if ending not in FORMATS:
+        refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
+    with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
+        particles = dataset.read(arguments.attributes, progress=told, **query_of(arguments, dataset))
+    with replacing(arguments.out) as path:
+        FORMATS[ending](particles, path)
+    print(f"{arguments.out}: {particles.count:,} particles")
+    return 0

@@ -1,0 +1,61 @@
+"""parabat info FILE...: what files and series hold."""
+
+import json
+
+from .. import dataset as datasets
+from ..series import read_series
+from ._common import add_json, is_series, print_json
+
+
+def add_arguments(parser):
+    """Of `info`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat or .bat.series")
+    parser.add_argument("--leaves", action="store_true", help="the leaf files, with their boxes")
+    add_json(parser)
+
+
+def described(dataset, leaves):
+    """For JSON."""
+    facts = {"file": str(dataset.path), "particles": len(dataset), "time": dataset.time,
+             "step": dataset.step, "file_bytes": dataset.file_bytes, "leaf_files": dataset.leaf_files,
+             "position_type": dataset.position_dtype.name, "box": dataset.box,
+             "metadata": json.loads(dataset.metadata) if dataset.metadata else None,
+             "attributes": [{"name": about.name, "type": about.dtype.name, "components": about.components,
+                             "range": about.range if about.range[0] <= about.range[1] else None}
+                            for about in dataset.attributes.values()]}
+    if leaves:
+        facts["leaves"] = [leaf._asdict() for leaf in dataset.leaves]
+    return facts
+
+
+def _show(dataset, leaves):
+    lines = repr(dataset)[1:-1].split("\n")
+    print(f"{dataset.path}: " + lines[0].split(": ", 1)[1], *lines[1:], sep="\n")
+    print(f"  {dataset.file_bytes:,} bytes")
+    if dataset.metadata:
+        print(f"  metadata {dataset.metadata}")
+    for leaf in dataset.leaves if leaves else ():
+        low, high = (", ".join(f"{end:.6g}" for end in ends) for ends in (leaf.box[:3], leaf.box[3:]))
+        print(f"  {leaf.path}: {leaf.particles:,} particles, {leaf.bytes:,} bytes, box ({low}) to ({high})")
+
+
+def run(arguments):
+    """The exit code."""
+    for path in arguments.files:
+        if is_series(path):
+            steps = read_series(path)
+            if arguments.json:
+                print_json({"file": path, "steps": [step._asdict() for step in steps]})
+                continue
+            times = [step.time for step in steps]
+            print(f"{path}: {len(steps):,} steps" + (f", time {min(times)} to {max(times)}" if times else ""))
+            for step in steps:
+                with datasets.open(step.path) as dataset:
+                    print(f"  time {step.time}: {step.path}, {len(dataset):,} particles")
+            continue
+        with datasets.open(path) as dataset:
+            if arguments.json:
+                print_json(described(dataset, arguments.leaves))
+            else:
+                _show(dataset, arguments.leaves)
+    return 0

@@ -1,0 +1,57 @@
+"""parabat query FILE: how many particles match, their ranges, and the first of them."""
+
+import numpy as np
+
+from ..export import columns
+from ._common import add_json, add_query_arguments, count, open_one, print_json, progress, query_of
+
+
+def add_arguments(parser):
+    """Of `query`."""
+    parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
+    add_query_arguments(parser)
+    parser.add_argument("--rows", type=count, default=10, metavar="N", help="of the table (default 10)")
+    parser.add_argument("--count", action="store_true", help="only how many match")
+    add_json(parser)
+
+
+def _range(values):
+    """Ends of the values that are not NaN, or None."""
+    values = values[values == values]
+    return (values.min().item(), values.max().item()) if values.size else None
+
+
+def run(arguments):
+    """The exit code."""
+    with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
+        query = query_of(arguments, dataset)
+        wanted = [] if arguments.count else arguments.attributes
+        particles = dataset.read(wanted, progress=told, **query)
+        total = len(dataset)
+    if arguments.count:
+        if arguments.json:
+            print_json({"file": arguments.file, "matching": particles.count, "particles": total})
+        else:
+            print(particles.count)
+        return 0
+    found = columns(particles)
+    ranges = {name: _range(values) for name, values in found.items()}
+    rows = {name: values[:arguments.rows] for name, values in found.items()}
+    if arguments.json:
+        print_json({"file": arguments.file, "matching": particles.count, "particles": total,
+                    "quality": query["quality"], "ranges": ranges, "rows": rows})
+        return 0
+    print(f"{particles.count:,} of {total:,} particles match" + (
+        f", at quality {query['quality']:.6g}" if query["quality"] != 1 else ""))
+    width = max(map(len, found))
+    for name, ends in ranges.items():
+        print(f"  {name:{width}}  " + (f"{_text(ends[0])} to {_text(ends[1])}" if ends else "no values"))
+    table = [[name] + [_text(value) for value in values.tolist()] for name, values in rows.items()]
+    widths = [max(map(len, column)) for column in table]
+    for row in zip(*table) if particles.count and arguments.rows else ():
+        print("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)))
+    return 0
+
+
+def _text(value):
+    return f"{value:.7g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,46 @@
+"""parabat validate FILE...: checks every checksum and every rule of the format."""
+
+import sys
+
+from .. import dataset as datasets
+from ..errors import BatError, BatNotFoundError
+from ._common import add_json, print_json, progress, steps_of
+
+
+def add_arguments(parser):
+    """Of `validate`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, or .bat.series with all its steps")
+    add_json(parser)
+
+
+def _problem(path):
+    """What is wrong first, or None; and the number of particles."""
+    try:
+        with datasets.open(path) as dataset:
+            dataset.validate()
+            return None, len(dataset)
+    except BatNotFoundError:
+        raise
+    except BatError as error:
+        if error.status not in (3, 4, 5, 6):  # what is not the file's
+            raise
+        return str(error), None
+
+
+def run(arguments):
+    """The exit code."""
+    paths = [path for given in arguments.files for path in steps_of(given)]
+    code = 0
+    with progress("validating") as told:
+        for done, path in enumerate(paths):
+            if told and len(paths) > 1:
+                told(done / len(paths))
+            problem, particles = _problem(path)
+            if arguments.json:
+                print_json({"file": path, "sound": problem is None, "particles": particles, "problem": problem})
+            elif problem is None:
+                print(f"{path}: sound, {particles:,} particles")
+            else:
+                print(f"parabat: {problem}", file=sys.stderr)
+            code = code or int(problem is not None)
+    return code

@@ -1,0 +1,67 @@
+"""pyvista.read("x.bat") and mesh.save("x.bat"), which PyVista 0.48 and newer find by themselves.
+
+    mesh = pyvista.read("x.bat", quality=0.1, box=[0, 0, 0, 1, 1, 1], ranges={"mass": (1, None)})
+    mesh.save("y.bat", sorted_indexes=["id"])
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Iterable
+
+import numpy as np
+
+from . import dataset, writing
+from .errors import refuse, refuse_type
+
+if TYPE_CHECKING:
+    import pyvista
+
+
+def read(path: str, attributes: Iterable[str] | None = None, *, budget: int | None = None,
+         **query) -> pyvista.PolyData:
+    """The particles of a .bat or .pbat file that match, as vertices with their attributes.
+
+    attributes, quality, box, ranges, values, shapes, ...: as of parabat.Dataset.read(). budget: at
+    most so many particles, the finest quality up to `quality` at which that is so.
+    """
+    with dataset.open(path) as opened:
+        if budget is not None:
+            query["quality"] = opened.quality_within(budget, **query)
+        return opened.to_pyvista(attributes, **query)
+
+
+def write(mesh: Any, path: str, **options) -> writing.Report:
+    """Points and point data of a mesh, as a .bat file. Cells other than vertices, cell data, and
+    texts are not written, of which a warning tells.
+
+    options: those of parabat.write(); time is that of the field data "TimeValue", if there is any.
+    """
+    if not hasattr(mesh, "points") or not hasattr(mesh, "point_data"):
+        refuse_type("mesh", mesh, "data sets with points; combine() makes one of many blocks")
+    left = []
+    if mesh.n_cells > getattr(mesh, "n_verts", 0) and not _is_vertices(mesh):
+        left.append("cells")
+    if len(mesh.cell_data):
+        left.append("cell data")
+    columns = {}
+    for name, values in mesh.point_data.items():
+        if np.asarray(values).dtype.kind in "US":
+            left.append(f"the texts of '{name}'")
+        else:
+            columns[name] = np.asarray(values)
+    if left:
+        warnings.warn(f"{path}: particles have no {', no '.join(left)}, which are not written",
+                      stacklevel=4)
+    if "TimeValue" in mesh.field_data and options.get("time") is None:
+        times = np.asarray(mesh.field_data["TimeValue"]).reshape(-1)
+        if times.size != 1:
+            refuse(f"TimeValue: {times.size} values; allowed: 1")
+        options["time"] = float(times[0])
+    return writing.write(path, np.asarray(mesh.points), columns, **options)
+
+
+def _is_vertices(mesh):
+    """Whether an unstructured grid has nothing but vertices (VTK's types 1 and 2)."""
+    types = getattr(mesh, "celltypes", None)
+    return types is not None and set(np.unique(types)) <= {1, 2}

@@ -1,0 +1,187 @@
+"""The command `parabat`: answers, exit codes, and errors of one line. Argument: folder to write in."""
+
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import parabat
+from parabat.cli import diff, main
+
+FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_cli"
+N = 5000
+
+
+def run(*words):
+    """Exit code, what was printed, and what was complained of."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(word) for word in words])
+    return code, out.getvalue(), err.getvalue()
+
+
+class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        random = np.random.default_rng(11)
+        cls.xyz = random.random((N, 3), dtype=np.float32)
+        cls.columns = {"id": np.arange(N) + 2**60, "mass": random.lognormal(0, 2, N),
+                       "v": random.standard_normal((N, 2)).astype(np.float32)}
+        cls.columns["mass"][::7] = np.nan
+        cls.a, cls.b, cls.series = (FOLDER / name for name in ("a.bat", "b.bat", "a.bat.series"))
+        parabat.write(cls.a, cls.xyz, cls.columns, time=0.5, metadata='{"title": "ä"}')
+        order = random.permutation(N)
+        cls.other = {name: values[order] for name, values in cls.columns.items()}
+        cls.other_xyz = cls.xyz[order]
+        parabat.write(cls.b, cls.other_xyz, cls.other, sorted_indexes=["id"])
+        cls.series.write_text('{"files": [{"name": "a.bat", "time": 0.5}, {"name": "b.bat", "time": 1}]}')
+        data = bytearray(cls.a.read_bytes())
+        data[len(data) // 2] ^= 4
+        cls.broken = FOLDER / "broken.bat"
+        cls.broken.write_bytes(data)
+
+    def succeeds(self, *words):
+        code, out, err = run(*words)
+        self.assertEqual((code, err), (0, ""), out)
+        return out
+
+    def fails(self, expected, word, *words):
+        code, out, err = run(*words)
+        self.assertEqual(code, expected, err)
+        self.assertIn(word, err)
+        self.assertEqual((err.count("\n"), "Traceback" in err), (1, False), err)
+        return out
+
+    def test_info_says_what_files_hold(self):
+        out = self.succeeds("info", self.a, self.b)
+        self.assertIn("a.bat: 5,000 particles, time 0.5", out)
+        self.assertIn("b.bat: 5,000 particles\n", out)
+        facts = json.loads(self.succeeds("info", "--json", "--leaves", self.a))
+        self.assertEqual((facts["particles"], facts["time"], facts["step"]), (N, 0.5, None))
+        self.assertEqual(facts["metadata"]["title"], "ä")
+        self.assertEqual(facts["attributes"][0], {"name": "id", "type": "int64", "components": 1,
+                                                  "range": [2**60, 2**60 + N - 1]})
+        self.assertEqual(facts["leaves"][0]["particles"], N)
+        self.assertEqual(self.succeeds("info", self.series).count("5,000 particles"), 2)
+        self.assertEqual(len(json.loads(self.succeeds("info", "--json", self.series))["steps"]), 2)
+
+    def test_validate_finds_what_is_damaged(self):
+        self.assertEqual(self.succeeds("validate", self.series).count("sound, 5,000 particles"), 2)
+        self.assertIn("sound", self.fails(1, "broken.bat", "validate", self.broken, self.a))
+        code, out, _ = run("validate", "--json", self.broken)
+        answer = json.loads(out)
+        self.assertEqual((code, answer["sound"]), (1, False))
+        self.fails(3, "none.bat", "validate", FOLDER / "none.bat")
+
+    def test_query_counts_and_shows(self):
+        mass, v = self.columns["mass"], self.columns["v"][:, 1]
+        good = (mass >= 1) & (v <= 0) & np.all((self.xyz >= 0) & (self.xyz <= [1, 1, 0.5]), axis=1)
+        words = ("query", self.a, "--box", "-1e9", "0", "0", "inf", "1", "0.5", "--range", "mass", "1", "*",
+                 "--range", "v[1]", "-inf", "0")
+        self.assertEqual(self.succeeds(*words, "--count"), f"{np.count_nonzero(good)}\n")
+        answer = json.loads(self.succeeds(*words, "--json", "--rows", "3", "--attributes", "id,mass"))
+        self.assertEqual((answer["matching"], answer["particles"]), (np.count_nonzero(good), N))
+        self.assertEqual(answer["ranges"]["mass"], [mass[good].min(), mass[good].max()])
+        self.assertEqual(answer["ranges"]["id"], [self.columns["id"][good].min(), self.columns["id"][good].max()])
+        self.assertEqual([len(rows) for rows in answer["rows"].values()], [3] * 5)
+        out = self.succeeds("query", self.series, "--step", "-1", "--values", "id", 2**60 + 7, 2**60 + 9)
+        self.assertIn("2 of 5,000 particles match", out)
+        self.assertIn(str(2**60 + 7), out)
+        self.assertEqual(self.succeeds("query", self.a, "--budget", "777", "--count"), "777\n")
+        self.assertEqual(self.succeeds("query", self.a, "--sphere", 0, 0, 0, 9, "--count"), f"{N}\n")
+        self.assertIn("no values", self.succeeds("query", self.a, "--values", "id", "5"))
+        self.fails(2, "'heat'", "query", self.a, "--range", "heat", "0", "1")
+        self.fails(2, "could not convert", "query", self.a, "--range", "mass", "0", "warm")
+        self.fails(2, "quality 2", "query", self.a, "--quality", "2")
+        self.fails(2, "choose one with --step 0 to 1", "query", self.series)
+        self.fails(2, "is no series", "query", self.a, "--step", "0")
+        self.fails(3, "broken.bat", "query", self.broken)
+
+    def test_exports_have_every_value(self):
+        out = FOLDER / "out.npz"
+        self.succeeds("export", self.a, out)
+        with np.load(out) as found:
+            order = np.argsort(found["id"])
+            np.testing.assert_array_equal(found["positions"][order], self.xyz)
+            for name, values in self.columns.items():
+                np.testing.assert_array_equal(found[name][order], values)
+        out = FOLDER / "out.csv"
+        self.succeeds("export", self.a, out, "--attributes", "id,v")
+        header, *lines = out.read_text().splitlines()
+        self.assertEqual(header, "x,y,z,id,v[0],v[1]")
+        ids = np.array([int(line.split(",")[3]) for line in lines])
+        rest = np.array([[float(text) for i, text in enumerate(line.split(",")) if i != 3] for line in lines], np.float32)
+        order = np.argsort(ids)
+        np.testing.assert_array_equal(ids[order], self.columns["id"])
+        np.testing.assert_array_equal(rest[order], np.concatenate([self.xyz, self.columns["v"]], axis=1))
+        before = out.read_bytes()
+        self.fails(3, "broken.bat", "export", self.broken, out)
+        self.assertEqual(out.read_bytes(), before)
+        self.fails(2, ".npz, .csv, .parquet, .vtp", "export", self.a, FOLDER / "out.xyz")
+        self.fails(3, "nowhere", "export", self.a, FOLDER / "nowhere" / "out.csv")
+        self.assertFalse([path for path in FOLDER.iterdir() if path.name.startswith(".parabat")])
+
+    def test_diff_looks_at_particles_and_not_at_their_order(self):
+        self.assertEqual(self.succeeds("diff", self.a, self.b), "the same 5,000 particles\n")
+        changed = self.other["mass"].copy()
+        changed[5] = np.nextafter(1, 2)
+        changed[9] = -0.0
+        parabat.write(FOLDER / "c.bat", self.other_xyz, {**self.other, "mass": changed})
+        code, out, _ = run("diff", self.a, FOLDER / "c.bat")
+        self.assertEqual(code, 1)
+        self.assertIn("a.bat: 2 of 5,000", out)
+        self.assertIn(f"id {self.other['id'][5]}", out)
+        code, out, _ = run("diff", self.a, FOLDER / "c.bat", "--json")
+        answer = json.loads(out)
+        self.assertEqual((answer["same"], answer["only_a"], answer["only_b"]), (False, 2, 2))
+        self.succeeds("diff", self.a, FOLDER / "c.bat", "--attributes", "id,v")
+        parabat.write(FOLDER / "d.bat", self.xyz, {"id": self.columns["id"].astype(np.uint64)})
+        code, out, _ = run("diff", self.a, FOLDER / "d.bat")
+        self.assertEqual((code, "id: int64[1] in" in out, "mass: float64[1]" in out), (1, True, True))
+        self.succeeds("diff", self.series, self.series, "--step", "1")
+        # A row that is there more often counts more often.
+        a, b = diff.lone([np.array([1, 1, 2, 3, 1])], [np.array([2, 1, 4, 4])])
+        self.assertEqual((len(a), set(a) - {0, 1, 3, 4}, b.tolist()), (3, set(), [2, 3]))
+        none = np.zeros(0)
+        self.assertEqual([len(one) for one in diff.lone([none], [none])], [0, 0])
+        self.assertEqual(diff.lone([np.array([np.nan, 0.0])], [np.array([np.nan, -0.0])])[1].tolist(), [1])
+
+    def test_what_cannot_be_asked_is_said(self):
+        for words in ((), ("bogus",), ("info",), ("info", "--bogus", self.a), ("query", self.a, "--rows", "-1")):
+            code, _, err = run(*words)
+            self.assertEqual((code, "Traceback" in err), (2, False), words)
+        self.assertIn("--bogus", run("info", "--bogus", self.a)[2])
+        self.fails(3, "none.bat", "info", FOLDER / "none.bat")
+        self.assertIn(f"parabat {parabat.__version__}", self.succeeds("--version"))
+        help_ = self.succeeds("--help")
+        for word in ("info", "validate", "query", "export", "diff", "exit codes"):
+            self.assertIn(word, help_)
+
+    def test_output_that_cannot_be_written_fails(self):
+        command = [sys.executable, "-m", "parabat", "info", str(self.a)]
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("No space left", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.close()  # before anything is written
+        self.assertEqual(process.stderr.read(), "")
+        process.wait()
+
+    def test_shells_complete_verbs_and_options(self):
+        script = self.succeeds("completion", "bash")
+        asked = script + ("COMP_WORDS=(parabat query --qu); COMP_CWORD=2; _parabat; echo ${COMPREPLY[@]}\n"
+                          "COMP_WORDS=(parabat va); COMP_CWORD=1; _parabat; echo ${COMPREPLY[@]}\n")
+        out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(out.splitlines(), ["--quality", "validate"])
+        self.assertIn("bashcompinit", self.succeeds("completion", "zsh"))
+
+
+if __name__ == "__main__":
+    unittest.main()
