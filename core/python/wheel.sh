@@ -70,6 +70,12 @@ static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
   ar rcs "$WORK/static/lib/libxxhash.a" "$WORK"/xxh*.o
 )
 
+mkdir -p "$WORK/licenses"
+cp "$BAT_ONETBB_SOURCE/LICENSE.txt" "$WORK/licenses/oneTBB.txt"
+cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
+cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
+cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
+
 [ -e "$WORK/venv/.complete" ] || {
   rm -rf "$WORK/venv"
   "${PYTHON:-python3}" -m venv "$WORK/venv"
@@ -82,7 +88,8 @@ rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
 CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
   --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \
   --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
-  --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" "$SOURCE"
+  --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" \
+  --config-settings "cmake.define.BAT_BUNDLED_LICENSES=$(printf '%s;' "$WORK"/licenses/*.txt)" "$SOURCE"
 auditwheel repair --wheel-dir "$OUT" "$WORK"/dist/parabat-*.whl >"$WORK/auditwheel.log" 2>&1 ||
   { cat "$WORK/auditwheel.log" >&2; exit 1; }
 ls "$OUT"/parabat-*.whl

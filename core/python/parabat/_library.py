@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import importlib.util
 import os
 import pathlib
 import sys
@@ -36,6 +37,29 @@ def _candidates():
     yield NAME + ".1"
 
 
+def _load(path):
+    lib = ctypes.CDLL(path)
+    lib.bat_last_error.restype = ctypes.c_char_p
+    lib.bat_version.restype = ctypes.c_char_p
+    lib.bat_options_table.restype = ctypes.c_char_p
+    return lib
+
+
+def _with_mpi(lib):
+    """The system's library of the same version, where it is one with MPI that mpi4py can use; else
+    `lib`, that of the wheel."""
+    if hasattr(lib, "bat_mpi_write_f") or importlib.util.find_spec("mpi4py") is None:
+        return lib
+    for path in (os.path.join(sys.prefix, "lib", NAME), "/usr/local/lib/" + NAME, NAME + ".1"):
+        try:
+            other = _load(path)
+            if hasattr(other, "bat_mpi_write_f") and other.bat_version() == lib.bat_version():
+                return other
+        except (OSError, AttributeError):
+            pass
+    return lib
+
+
 def library():
     """The library, which is loaded when it is first needed."""
     global _loaded  # pylint: disable=global-statement
@@ -45,18 +69,15 @@ def library():
     tried = []
     for candidate in [named] if named else _candidates():
         try:
-            lib = ctypes.CDLL(candidate)
+            lib = _load(candidate)
             break
         except OSError as error:
             tried.append(str(error))
     else:
         raise BatImportError(INVALID_ARGUMENT, f"{NAME} cannot be loaded; set BAT_LIBRARY to its path. Tried: "
                              + "; ".join(tried))
-    lib.bat_last_error.restype = ctypes.c_char_p
-    lib.bat_version.restype = ctypes.c_char_p
-    lib.bat_options_table.restype = ctypes.c_char_p
-    _loaded = lib
-    return lib
+    _loaded = lib if named else _with_mpi(lib)
+    return _loaded
 
 
 def check(status):
@@ -68,7 +89,8 @@ def handle_of(comm):
     """Integer handle, which means the same to every version of mpi4py with the library's MPI."""
     lib = library()
     if not hasattr(lib, "bat_mpi_write_f"):
-        refuse("this libbat_capi.so was built without MPI; pass None as communicator")
+        refuse("this libbat_capi.so was built without MPI; pass None as communicator, or set "
+               "BAT_LIBRARY to one with MPI")
     if not hasattr(comm, "py2f"):
         refuse_type("comm", comm, "communicators of mpi4py")
     mpi_name, runs = ctypes.c_char_p(), ctypes.c_int()
@@ -88,7 +110,8 @@ def call(comm, name, *arguments):
     if comm is None:
         check(getattr(library(), "bat_" + name)(*arguments))
     else:
-        check(getattr(library(), f"bat_mpi_{name}_f")(handle_of(comm), *arguments))
+        handle = handle_of(comm)
+        check(getattr(library(), f"bat_mpi_{name}_f")(handle, *arguments))
 
 
 def told(error):
@@ -103,9 +126,10 @@ def together(comm, failure):
     """Raises on all ranks if one failed: its own error there, that of the lowest elsewhere."""
     status = 0
     if comm is not None:
+        handle = handle_of(comm)
         if failure is not None:
             status = library().bat_fail(*told(failure))
-        status = library().bat_mpi_agree_f(handle_of(comm), status)
+        status = library().bat_mpi_agree_f(handle, status)
     if failure is not None:
         raise failure
     check(status)

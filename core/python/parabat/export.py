@@ -50,7 +50,12 @@ def to_pyvista(particles):
     pyvista = needed("pyvista", "to_pyvista()")
     mesh = pyvista.PolyData(particles.positions) if particles.count else pyvista.PolyData()
     for name, values in particles.items():
-        mesh.point_data[name] = values
+        if particles.count:
+            mesh.point_data[name] = values
+        else:  # which PyVista takes no vectors of
+            array = pyvista.convert_array(values.reshape(-1), name=name)
+            array.SetNumberOfComponents(values.shape[1] if values.ndim > 1 else 1)
+            mesh.GetPointData().AddArray(array)
     if particles.time is not None:
         mesh.field_data["TimeValue"] = np.array([particles.time])
     return mesh

@@ -51,7 +51,7 @@ def write(mesh: Any, path: str, **options) -> writing.Report:
         else:
             columns[name] = np.asarray(values)
     if left:
-        warnings.warn(f"{path}: particles have no {', no '.join(left)}, which are not written",
+        warnings.warn(f"{path}: not written: {', '.join(left)}",
                       stacklevel=4)
     if "TimeValue" in mesh.field_data and options.get("time") is None:
         times = np.asarray(mesh.field_data["TimeValue"]).reshape(-1)

@@ -1,0 +1,33 @@
+"""What comes out of the wheel with PyVista, pandas and Arrow of PyPI, and VTK's own threads, in one process.
+
+Arguments: folder with the wheel and for the environment. Ends with 77 where PyPI cannot be reached.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77
+PACKAGES = ["pyvista==0.49.1", "vtk==9.7.2", "numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1"]
+
+
+def main(folder):
+    folder = pathlib.Path(folder)
+    environment = folder / "pyvista"
+    python = environment / "bin" / "python"
+    stamp = environment / "installed.txt"
+    pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    if not stamp.exists() or stamp.read_text() != repr(PACKAGES):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        done = subprocess.run([*pip, *PACKAGES], check=False)
+        if done.returncode:
+            return SKIPPED
+        stamp.write_text(repr(PACKAGES))
+    wheel, = folder.glob("*.whl")
+    subprocess.run([*pip, "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    inside = pathlib.Path(__file__).with_name("in_pyvista.py")
+    return subprocess.run([python, "-W", "error::DeprecationWarning:parabat", inside, folder / "scratch"], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
