@@ -9,7 +9,7 @@ import json
 import sys
 
 from ..convert import ConvertError, convert, formats
-from ..convert.run import print_news
+from ..convert.run import leads, print_news
 
 
 def add_arguments(parser):
@@ -79,7 +79,8 @@ def _show(arguments):
 
 
 def _fail(text, code):
-    print(f"error: {text}", file=sys.stderr, flush=True)
+    if code != 1 or leads():
+        print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 
 

@@ -28,17 +28,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     if not output.endswith(".bat"):
         raise ConvertError(f"{output}: the file to write must end in .bat")
     comm = running.world()
-    folder = os.path.dirname(os.path.abspath(output))
-    if not os.path.isdir(folder):
-        raise ConvertError(f"{output}: the folder {folder} does not exist")
-    found = running.find_inputs([inputs] if isinstance(inputs, (str, os.PathLike)) else list(map(os.fspath, inputs)),
-                                format)
-    _check_options(found, options)
-    settings = {"flush": False, **(settings or {})}
-    shares = comm.size if comm else jobs
-    if shares > 1 and not settings.get("threads"):
-        settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
-    job = Job(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
+    job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options, comm.size if comm else jobs))
     outcome = Outcome(show or (lambda news: None))
     if comm:
         running.run_ranks(job, outcome, comm)
@@ -46,10 +36,46 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
         running.run_processes(job, outcome, jobs)
     else:
         running.run_alone(job, outcome)
-    lines = outcome.settle(output) if not comm or comm.rank == 0 else []
+    lines = _together(comm, lambda: outcome.settle(output) if not comm or comm.rank == 0 else [])
     if outcome.failure:
-        raise ConvertError("; ".join([outcome.failure[0], *lines]))
+        raise ConvertError("; ".join([outcome.failure[0], *(comm.bcast(lines) if comm else lines)]))
     return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
+
+
+def _prepare(inputs, output, format_name, steps, settings, options, shares):
+    """The Job."""
+    folder = os.path.dirname(os.path.abspath(output))
+    if not os.path.isdir(folder):
+        raise ConvertError(f"{output}: the folder {folder} does not exist")
+    words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    found = running.find_inputs(list(map(os.fspath, words)), format_name)
+    _check_options(found, options)
+    settings = {"flush": False, **(settings or {})}
+    if shares > 1 and not settings.get("threads"):
+        settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
+    return Job(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
+
+
+def _together(comm, do):
+    """What do() returns; on many ranks all raise if one does. Collective."""
+    result = failure = None
+    try:
+        result = do()
+    except ConvertError as error:
+        failure = str(error)
+    except OSError as error:
+        failure = f"{error.filename or 'a file'}: {error.strerror or error}"
+    failures = [failure] if comm is None else comm.allgather(failure)
+    failure = next((each for each in failures if each is not None), None)
+    if failure is not None:
+        raise ConvertError(failure)
+    return result
+
+
+def leads():
+    """Whether this process is the one that speaks, of many ranks."""
+    comm = running.world()
+    return comm is None or comm.rank == 0
 
 
 def _check_options(found, options):

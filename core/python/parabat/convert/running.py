@@ -65,6 +65,9 @@ def _about(path):
         raise ConvertError(f"{path}: out of memory") from None
     except OSError as error:
         raise ConvertError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # of a library that reads the format, which does not say of what kinds its errors are
+        text = " ".join(str(error).split())[:300]
+        raise ConvertError(f"{path}: cannot be read: {type(error).__name__}: {text}") from error
 
 
 class Job:

@@ -27,6 +27,7 @@ NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)
 
 # Integers up to here are exact as float64.
 EXACT = 2 ** 53
+LONG_INTEGER = re.compile(rb"(?<![0-9.eE])[+-]?[0-9]{16,}(?![0-9.eE])")
 
 # Before, loadtxt read integers by way of floating-point numbers.
 _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
@@ -38,13 +39,15 @@ class TableError(Exception):
 
 class Layout:
     """Of a file: `delimiter` (None: white space), `names` of the columns, `texts` (numbers of the columns
-    without numbers and a value of each), the byte where rows start, and `remarks`, each a key and words."""
+    without numbers and a value of each), `fractions` (numbers of columns whose first rows have other numbers than
+    integers), the byte where rows start, and `remarks`, each a key and words."""
 
     def __init__(self, delimiter, names, start):
         self.delimiter = delimiter
         self.names = names
         self.start = start
         self.texts = {}
+        self.fractions = set()
         self.remarks = []
 
 
@@ -107,6 +110,8 @@ def look(path, delimiter=None):
         known = [row[i] for row in cells if i < len(row) and row[i]]
         if cells and (not NUMBER.match(known[0]) if known else not names[i]):
             layout.texts[i] = known[0] if known else ""
+        elif not all(INTEGER.match(value) for value in known):
+            layout.fractions.add(i)
     return layout
 
 
@@ -145,9 +150,12 @@ def _unique(names, remarks):
 class Share:
     """The rows of one of `parts` processes; those that begin in its share of the bytes."""
 
-    def __init__(self, path, layout, part=0, parts=1, wanted=None):
-        """`wanted`: names of the columns to read; None: all that hold numbers."""
+    def __init__(self, path, layout, part=0, parts=1, wanted=None, parser=None):
+        """`wanted`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
+        faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
+        chunk is unusual."""
         self.rows = 0
+        self._parser = parser
         self._path = path
         self._layout = layout
         self._read = [i for i, name in enumerate(layout.names)
@@ -155,7 +163,7 @@ class Share:
         self._chunks = {i: [] for i in self._read}
         # Of each column: lowest and highest integer, whether there are other numbers, a line without a value,
         # an integer that is not exact as float64.
-        self.facts = {layout.names[i]: [None, None, False, None, None] for i in self._read}
+        self.facts = {layout.names[i]: [None, None, i in layout.fractions, None, None] for i in self._read}
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             ends = [layout.start + max(0, size - layout.start) * p // parts for p in (part, part + 1)]
@@ -189,10 +197,13 @@ class Share:
             self._check_quotes(chunk, place)
         if not chunk.strip():
             return
-        text = chunk.decode("utf-8", errors="replace")
-        columns = self._parse_fast(text) if _FAST else None
+        columns = self._parse_fast(chunk)
+        if columns is not None and any(
+                column.dtype == np.float64 and (np.abs(column) >= EXACT).any() for column in columns.values()) and \
+                LONG_INTEGER.search(chunk):
+            columns = None  # some of them may be rounded, which is to be said
         if columns is None:
-            columns = self._parse(text, place)
+            columns = self._parse(chunk.decode("utf-8", errors="replace"), place)
         rows = {len(column) for column in columns.values()}
         self.rows += rows.pop() if rows else 0
         for i, column in columns.items():
@@ -206,23 +217,31 @@ class Share:
                 facts[1] = high if facts[1] is None else max(facts[1], high)
                 facts[4] = facts[4] or _inexact(column)
 
-    def _parse_fast(self, text):
+    def _parse_fast(self, chunk):
         """Columns of a chunk, or None if something in it is unusual."""
         if not self._read:
             return None
         types = []
         for i, name in enumerate(self._layout.names):
             if i not in self._chunks:
-                types.append(("f%d" % i, "U1"))  # not kept, but counted
+                types.append(None)  # not kept, but counted
                 continue
             low, high, fraction, _, _ = self.facts[name]
             integer = "u8" if high is not None and high >= 2 ** 63 and low >= 0 else "i8"
-            types.append(("f%d" % i, "f8" if fraction else integer))
+            types.append("f8" if fraction else integer)
+        if self._parser and b'"' not in chunk:
+            arrays = self._parser(chunk, self._layout.delimiter, types)
+            if arrays is not None:
+                return {i: arrays[i] for i in self._read}
+        return self._parse_by_numpy(chunk, types) if _FAST else None
+
+    def _parse_by_numpy(self, chunk, types):
+        types = [("f%d" % i, kind or "U1") for i, kind in enumerate(types)]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # also where 1.5 would become an integer
-                table = np.loadtxt(io.StringIO(text), dtype=types, delimiter=self._layout.delimiter, comments=None,
-                                   quotechar='"', ndmin=1)
+                table = np.loadtxt(io.StringIO(chunk.decode("utf-8", errors="replace")), dtype=types,
+                                   delimiter=self._layout.delimiter, comments=None, quotechar='"', ndmin=1)
         except (ValueError, OverflowError, Warning):
             return None
         return {i: table["f%d" % i].copy() for i in self._read}

@@ -1,0 +1,162 @@
+"""Snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5, in one file or in many: each PartType becomes a species.
+
+Numbers stay as they are stored; Header, Units and Cosmology go into the metadata, with what SWIFT says of
+each field.
+"""
+
+import os
+import re
+
+import numpy as np
+
+from .. import hdf5
+from ..model import Collector, ConvertError, Format, Step, plain
+
+GROUPS = ("Header", "Units", "Cosmology", "InternalCodeUnits", "RuntimePars")
+PART = re.compile(r"(.*)\.(\d+)(\.(?:hdf5|h5))\Z", re.IGNORECASE)
+
+
+def steps(path, options):
+    with hdf5.opened(path) as file:
+        header = file["Header"]
+        time = hdf5.single(header, "Time")
+    yield Step(lambda: _read(siblings(path), options), time=time)
+
+
+def siblings(path):
+    """The files of a snapshot that was written in several."""
+    with hdf5.opened(path) as file:
+        count = int(hdf5.single(file["Header"], "NumFilesPerSnapshot", 1))
+    match = PART.match(path)
+    if count <= 1:
+        return [path]
+    if not match:
+        raise ConvertError(f"is one of {count} files of a snapshot, which are called NAME.0.hdf5, NAME.1.hdf5 ...")
+    names = [f"{match[1]}.{i}{match[3]}" for i in range(count)]
+    missing = [name for name in names if not os.path.exists(name)]
+    if missing:
+        raise ConvertError(f"is one of {count} files of a snapshot, of which {missing[0]} is not there")
+    return names
+
+
+class Species:
+    """A PartType of all files."""
+
+    def __init__(self, name):
+        self.name = name
+        self.counts = {}  # by number of the file
+        self.fields = {}  # name -> (shape of a value, type) of the first file that has particles
+        self.about = {}
+        self.units = {}
+
+
+def _read(paths, options):
+    """Particles of each species."""
+    remarks = []
+    species, metadata = _look(paths, options, remarks)
+    result = []
+    for each in species.values():
+        collector = Collector(options, sum(each.counts.values()))
+        collector.remarks += remarks
+        remarks = []
+        for name in [name for name in each.fields if collector.wants(name)]:
+            shape, dtype = each.fields[name]
+            array = np.empty((collector.count, *shape), dtype)
+            if plain(array[:0])[0] is None:
+                collector.leave_out(f"{each.name}/{name}", plain(array[:0])[1])
+                continue
+            _fill(paths, each, name, array)
+            collector.add(name, array)
+        about = dict(metadata, species=each.name, fields=each.about)
+        units = {name: unit for name, unit in each.units.items() if options.wants(name)}
+        if units:
+            about["units"] = units
+        if "Coordinates" not in collector.arrays and not options.columns:
+            raise ConvertError(f"{each.name}: has no Coordinates")
+        positions = None if options.columns else collector.arrays.pop("Coordinates")
+        result.append(collector.particles(positions, about, each.name))
+    if not result:
+        raise ConvertError("has no particles" + (f" of {', '.join(options.species)}" if options.species else ""))
+    return result
+
+
+def _look(paths, options, remarks):
+    species, metadata, totals = {}, {}, None
+    for number, path in enumerate(paths):
+        try:
+            with hdf5.opened(path) as file:
+                counts = np.atleast_1d(file["Header"].attrs["NumPart_ThisFile"]).astype(np.int64)
+                if totals is None:
+                    totals = _totals(file["Header"])
+                    metadata = {"gadget": {name: hdf5.attributes(file[name]) for name in GROUPS if name in file}}
+                    masses = np.atleast_1d(file["Header"].attrs.get("MassTable", np.zeros(0)))
+                _look_at_types(file, counts, species, number, options, remarks)
+        except ConvertError as error:
+            raise ConvertError(str(error) if len(paths) == 1 else f"{path}: {error}") from None
+    for i, total in enumerate(totals):
+        name = f"PartType{i}"
+        found = sum(species[name].counts.values()) if name in species else 0
+        if found != total and (options.species is None or name in options.species):
+            raise ConvertError(f"{name}: the header claims {total} particles of the whole snapshot; {len(paths)} "
+                               f"file{'s have' if len(paths) > 1 else ' has'} {found}")
+        if found and "Masses" not in species[name].fields and i < len(masses) and masses[i]:
+            species[name].about["Masses"] = {"all": float(masses[i])}
+            remarks.append((f"mass {name}", f"{name} has no Masses: each is {masses[i]:g}, which the metadata has"))
+    return species, metadata
+
+
+def _totals(header):
+    if "NumPart_Total" not in header.attrs:
+        raise ConvertError("Header: has no NumPart_Total")
+    low = np.atleast_1d(header.attrs["NumPart_Total"]).astype(np.uint64)
+    high = np.atleast_1d(header.attrs.get("NumPart_Total_HighWord", np.zeros_like(low))).astype(np.uint64)
+    if len(high) != len(low):
+        raise ConvertError(f"Header: {len(low)} of NumPart_Total, but {len(high)} of NumPart_Total_HighWord")
+    return [int(a) + (int(b) << 32) for a, b in zip(low, high)]
+
+
+def _look_at_types(file, counts, species, number, options, remarks):
+    for i, count in enumerate(counts):
+        name = f"PartType{i}"
+        if not count or (options.species is not None and name not in options.species):
+            continue
+        if name not in file:
+            raise ConvertError(f"the header claims {count} particles of {name}, which is not there")
+        each = species.setdefault(name, Species(name))
+        each.counts[number] = int(count)
+        fields = {}
+        for field in hdf5.datasets(file[name], remarks):
+            node = file[name][field]
+            if not node.shape or node.shape[0] != count:
+                raise ConvertError(f"{node.name}: has the shape {node.shape}; the header claims {count} particles")
+            hdf5.check(node)
+            fields[field] = (node.shape[1:], node.dtype.newbyteorder("=") if node.dtype.kind in "iuf" else node.dtype)
+            if field not in each.about:
+                each.about[field] = hdf5.attributes(node)
+                unit = each.about[field].get("Expression for physical CGS units")
+                if isinstance(unit, str) and unit.strip():
+                    each.units[field] = unit.strip()
+        if each.fields and fields != each.fields:
+            name = next(field for field in {**fields, **each.fields} if fields.get(field) != each.fields.get(field))
+            raise ConvertError(f"{each.name}/{name}: is {_told(fields.get(name))}, and {_told(each.fields.get(name))} in "
+                               "the files before")
+        each.fields = fields
+
+
+def _told(field):
+    return "not there" if field is None else f"{field[1]} of the shape {field[0] or 'of one number'}"
+
+
+def _fill(paths, species, name, array):
+    place = 0
+    for number, path in enumerate(paths):
+        count = species.counts.get(number, 0)
+        if count:
+            with hdf5.opened(path) as file:
+                hdf5.read_into(file[species.name][name], array[place:place + count])
+            place += count
+
+
+FORMAT = Format("gadget", "snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5", steps, modules=hdf5.MODULE,
+                sniff=hdf5.sniffer(lambda file: "Header" in file and "NumPart_ThisFile" in file["Header"].attrs),
+                siblings=siblings, options=("columns",))

@@ -1,0 +1,199 @@
+"""Other particles in HDF5: H5Part, H5MD, and any file, with a mapping or by the names of its arrays."""
+
+import re
+
+import numpy as np
+
+from .. import hdf5
+from ..model import Collector, ConvertError, Format, Step, find_positions, listed
+
+STEP = re.compile(r"Step#(\d+)\Z")
+
+
+# --- H5Part
+
+def h5part_steps(path, options):
+    with hdf5.opened(path) as file:
+        found = sorted((int(match[1]), name) for name in file for match in [STEP.match(name)] if match)
+        for number, name in found:
+            group = file[name]
+            time = next((hdf5.single(group, key) for key in ("TimeValue", "time", "Time", "TIME") if key in group.attrs),
+                        None)
+            yield Step(lambda group=group: [_group(group, options, {"h5part": {
+                "file": hdf5.attributes(file), "step": hdf5.attributes(group)}})], number, time)
+
+
+def _group(group, options, metadata, species=""):
+    """Arrays that lie side by side."""
+    collector = Collector(options)
+    for name in hdf5.datasets(group, collector.remarks):
+        if collector.wants(name):
+            collector.add(name, hdf5.read(group[name]), f"{group.name}/{name}")
+    return collector.particles(None, metadata, species)
+
+
+# --- H5MD
+
+def h5md_steps(path, options):
+    with hdf5.opened(path) as file:
+        groups = {name: file["particles"][name] for name in file["particles"] if "position" in file["particles"][name]}
+        if not groups:
+            raise ConvertError(f"no group in /particles has a position; there are {listed(file['particles'])}")
+        first = next(iter(groups.values()))["position"]
+        count = len(hdf5.node_of(first, "value"))
+        for name, group in groups.items():
+            if len(hdf5.node_of(group, "position/value")) != count:
+                raise ConvertError(f"/particles/{name}: other steps than those of the first group")
+        for i in range(count):
+            number, time = (_of_element(first, key, i) for key in ("step", "time"))
+            yield Step(lambda i=i, number=number: [
+                _h5md(group, i, number, options, name if len(groups) > 1 else "") for name, group in groups.items()],
+                       None if number is None else int(number), None if time is None else float(time))
+
+
+def _of_element(element, key, i):
+    """The step or time of the i-th value; a single one is the increment."""
+    if key not in element:
+        return None
+    node = element[key]
+    if node.shape:
+        if i >= len(node):
+            raise ConvertError(f"{node.name}: has {len(node)} values, fewer than there are steps")
+        return node[i]
+    return node[()] * i + node.attrs.get("offset", 0)
+
+
+def _h5md(group, i, number, options, species):
+    import h5py  # pylint: disable=import-outside-toplevel
+    collector = Collector(options)
+    metadata = {"h5md": {"units": {}, "box": hdf5.attributes(group["box"]) if "box" in group else None}}
+    positions = hdf5.read(group["position/value"], i)
+    collector.count = len(positions)
+    if "box" in group and "edges" in group["box"]:
+        metadata["h5md"]["box"]["edges"] = _value(group["box/edges"], i, number, np.array([]))
+    for name, node in group.items():
+        if name in ("position", "box") or not collector.wants(name):
+            continue
+        if isinstance(node, h5py.Group) and "value" not in node:
+            collector.leave_out(name, "it is a group that is no element of H5MD")
+            continue
+        value = _value(node, i, number, None)
+        if value is None:
+            collector.leave_out(name, f"it has no value of step {number}")
+        elif not value.ndim or len(value) != collector.count:
+            collector.leave_out(name, "it is no value for each particle")
+        else:
+            collector.add(name, value)
+        unit = (node["value"] if isinstance(node, h5py.Group) else node).attrs.get("unit")
+        if unit is not None:
+            metadata["h5md"]["units"][name] = unit
+    if metadata["h5md"]["units"]:
+        metadata["units"] = metadata["h5md"]["units"]
+    return collector.particles(positions, metadata, species)
+
+
+def _value(node, i, number, default):
+    """Of an element at a step; elements may have fewer steps than positions."""
+    if not hasattr(node, "keys"):
+        return hdf5.read(node)
+    value = node["value"]
+    if number is not None and "step" in node and node["step"].shape:
+        found = np.flatnonzero(node["step"][...] == number)
+        return hdf5.read(value, int(found[0])) if len(found) else default
+    return hdf5.read(value, i) if i < len(value) else default
+
+
+# --- Any
+
+def any_steps(path, options):
+    with hdf5.opened(path) as file:
+        if options.mapping:
+            yield from _mapped_steps(file, options)
+            return
+        groups = _groups_with_positions(file, options)
+        yield Step(lambda: [_group(group, options, {"hdf5": hdf5.attributes(group)}, species)
+                            for species, group in groups.items()])
+
+
+def _groups_with_positions(file, options):
+    import h5py  # pylint: disable=import-outside-toplevel
+    groups = {}
+
+    def look(_, node):
+        if isinstance(node, h5py.Group):
+            shapes = {name: each.shape[1:] for name, each in node.items() if isinstance(each, h5py.Dataset) and each.shape}
+            try:
+                if find_positions(shapes, options.columns):
+                    groups[node.name.strip("/").replace("/", "_")] = node
+            except ConvertError:
+                pass
+    look(None, file)
+    file.visititems(look)
+    if not groups:
+        raise ConvertError("no group has positions: x, y, z, or an array of three coordinates that is called so; name them "
+                           "by --map positions=PATH, or by --columns")
+    return {"": next(iter(groups.values()))} if len(groups) == 1 else groups
+
+
+def _mapped_steps(file, options):
+    if "positions" not in options.mapping:
+        raise ConvertError(f"argument --map: does not name positions; it names {listed(options.mapping)}")
+    numbers = None
+    for paths in options.mapping.values():
+        for path in paths:
+            if path.count("*") > 1:
+                raise ConvertError(f"argument --map: {path} has more than one *")
+            if "*" in path:
+                found = _numbers(file, path)
+                if numbers is not None and found != numbers:
+                    other = sorted(set(found) ^ set(numbers))[0]
+                    raise ConvertError(f"{path}: has other steps than the arrays named before it, such as {other}")
+                numbers = found
+    for number in [None] if numbers is None else numbers:
+        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number))
+
+
+def _numbers(file, path):
+    """What stands for the * in a path, ascending."""
+    before, _, after = path.partition("*")
+    folder, _, start = before.rpartition("/")
+    end, _, rest = after.partition("/")
+    pattern = re.compile(re.escape(start) + r"(\d+)" + re.escape(end) + r"\Z")
+    parent = file[folder] if folder.strip("/") and folder in file else file
+    if folder.strip("/") and folder not in file:
+        raise ConvertError(f"{path}: there is no {folder}")
+    found = [match[1] for name in parent for match in [pattern.match(name)] if match and (
+        not rest or rest in parent[name])]
+    if not found:
+        raise ConvertError(f"{path}: nothing in the file is called so, with a number for the *")
+    return sorted(found, key=int)
+
+
+def _mapped(file, number, options):
+    collector = Collector(options)
+    positions = None
+    for name, paths in options.mapping.items():
+        if name != "positions" and not options.wants(name):
+            collector.others.add(name)
+            continue
+        arrays = [hdf5.read(hdf5.node_of(file, path.replace("*", number or ""))) for path in paths]
+        if len({(array.shape, array.dtype) for array in arrays}) > 1:
+            raise ConvertError(f"argument --map: the arrays of '{name}' differ in shape or type: "
+                               + ", ".join(f"{path} {array.shape} {array.dtype}" for path, array in zip(paths, arrays)))
+        array = arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)
+        if name == "positions":
+            positions = array
+            collector.count = len(array) if collector.count is None else collector.count
+        else:
+            collector.add(name, array, f"'{name}' of {', '.join(paths)}")
+    return collector.particles(positions, {"hdf5": {"map": options.mapping}})
+
+
+FORMATS = [
+    Format("h5part", "H5Part, also as H5hut writes it", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
+           options=("columns",), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
+    Format("h5md", "H5MD, molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
+           sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
+    Format("hdf5", "any HDF5, by --map or the names of its arrays", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
+           modules=hdf5.MODULE, options=("columns", "mapping"), rank=30,
+           sniff=lambda head, path: head.startswith(hdf5.MAGIC))]

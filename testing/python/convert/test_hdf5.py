@@ -1,0 +1,194 @@
+"""Snapshots of Gadget and SWIFT, H5Part, H5MD and other HDF5 become datasets, every value to the last bit."""
+
+import json
+import os
+
+import numpy as np
+from support import converted, put, refused, same, without
+
+without("h5py")
+import h5py  # pylint: disable=wrong-import-position
+
+random = np.random.default_rng(8)
+BIG = 2 ** 53 + 1
+
+
+def fields(n, kind="f4", first=0):
+    return {"Coordinates": random.random((n, 3)), "Velocities": random.normal(size=(n, 3)).astype(kind),
+            "ParticleIDs": np.uint64(2 ** 63 + 5 + first) + random.permutation(n).astype("u8"),
+            "Masses": random.random(n).astype(kind), "Metals": random.random((n, 11)).astype(">f4"),
+            "Flag": random.integers(0, 2, n).astype("i1")}
+
+
+def snapshot(path, parts, files=1, total=None, header=None, swift=False):
+    """A file as the simulations write it."""
+    counts = [len(parts[f"PartType{i}"]["ParticleIDs"]) if f"PartType{i}" in parts else 0 for i in range(6)]
+    total = counts if total is None else total
+    with h5py.File(path, "w") as file:
+        about = file.create_group("Header").attrs
+        about["NumPart_ThisFile"] = np.array(counts, "i4")
+        about["NumPart_Total"] = np.array([n % 2 ** 32 for n in total], "u4")
+        about["NumPart_Total_HighWord"] = np.array([n >> 32 for n in total], "u4")
+        about["MassTable"] = np.array([0, 0.5, 0, 0, 0, 0])
+        about["Time"], about["BoxSize"], about["NumFilesPerSnapshot"] = (
+            np.array([0.25]) if swift else 0.25, np.array([1.0, 1, 1]), files)
+        for name, value in (header or {}).items():
+            about[name] = value
+        file.create_group("Units").attrs["Unit length in cgs (U_L)"] = np.array([3.08567758e24])
+        for name, arrays in parts.items():
+            group = file.create_group(name)
+            for field, values in arrays.items():
+                node = group.create_dataset(field, data=values, chunks=swift or None, compression="gzip" if swift else None)
+                if swift and field == "Velocities":
+                    node.attrs["Expression for physical CGS units"] = np.bytes_(b"U_L U_t^-1  [ cm s^-1 ]")
+
+
+def check(path, values, time=0.25):
+    """Metadata of a dataset that holds these."""
+    wanted = {name: array for name, array in values.items() if name not in ("Coordinates", "Metals")}
+    wanted.update({f"Metals_{i}": values["Metals"][:, i].astype("f4") for i in range(11)} if "Metals" in values else {})
+    return json.loads(same(path, values["Coordinates"], wanted, "ParticleIDs", time))
+
+
+# One file: species, units, header.
+gas, dark = fields(2000), fields(500, "f8")
+del dark["Masses"]
+snapshot("swift_0000.hdf5", {"PartType0": gas, "PartType1": dark}, swift=True)
+said = converted("swift_0000.hdf5", "swift.bat")
+assert "'Metals' has 11 components" in said and "PartType1 has no Masses: each is 0.5" in said, said
+about = check("swift_PartType0.bat", gas)
+assert about["units"] == {"Velocities": "U_L U_t^-1  [ cm s^-1 ]"}, about
+assert about["gadget"]["Header"]["BoxSize"] == [1, 1, 1] and about["species"] == "PartType0", about
+assert about["gadget"]["Units"] == {"Unit length in cgs (U_L)": 3.08567758e24}, about
+assert check("swift_PartType1.bat", dark)["fields"]["Masses"] == {"all": 0.5}
+converted("swift_0000.hdf5", "gas.bat", "--species", "PartType0", "--arrays", "ParticleIDs")
+same("gas.bat", gas["Coordinates"], {"ParticleIDs": gas["ParticleIDs"]}, "ParticleIDs", 0.25)
+
+# Many files, of which some lack a species; a time series of them, by several processes, named once each.
+pieces = [fields(n, first=first) for n, first in ((700, 0), (0, 0), (300, 700))]
+for number in (1, 2):
+    for i, piece in enumerate(pieces):
+        parts = {"PartType4": piece} if len(piece["Masses"]) else {}
+        if i == 1:
+            parts["PartType1"] = dark
+        snapshot(f"snap_00{number}.{i}.hdf5", parts, 3, [0, 500, 0, 0, 1000, 0], {"Time": number / 2})
+stars = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+for words in (["snap_00*.hdf5"], ["snap_001.2.hdf5", "snap_002.0.hdf5", "--jobs", "2"]):
+    converted(*words[:-2] if "--jobs" in words else words, "snap.bat", *words[-2:] if "--jobs" in words else [])
+    for number in (1, 2):
+        check(f"snap_PartType4_000{number - 1}.bat", stars, number / 2)
+        check(f"snap_PartType1_000{number - 1}.bat", dark, number / 2)
+    with open("snap_PartType4.bat.series", encoding="utf-8") as file:
+        assert [each["time"] for each in json.load(file)["files"]] == [0.5, 1.0]
+    assert not os.path.exists("snap_PartType1_0002.bat")
+
+os.rename("snap_001.1.hdf5", "away")
+refused("snap_001.0.hdf5", "bad.bat", says=["one of 3 files of a snapshot, of which snap_001.1.hdf5 is not there"])
+os.rename("away", "snap_001.1.hdf5")
+for total, says in (([0, 500, 0, 0, 5 * 2 ** 32, 0], ["PartType4: the header claims 21474836480 particles"]),
+                    ([0, 500, 0, 0, 999, 0], ["claims 999 particles", "3 files have 1000"])):
+    snapshot("snap_001.0.hdf5", {"PartType4": pieces[0]}, 3, total)
+    refused("snap_001.2.hdf5", "bad.bat", says=["snap_001.0.hdf5: ", *says])
+other = dict(pieces[0], Velocities=pieces[0]["Velocities"].astype("f8"))
+snapshot("snap_001.0.hdf5", {"PartType4": other}, 3, [0, 500, 0, 0, 1000, 0])
+refused("snap_001.0.hdf5", "bad.bat", says=["snap_001.2.hdf5: PartType4/Velocities: is float32", "float64"])
+snapshot("claims.hdf5", {"PartType0": gas}, header={"NumPart_ThisFile": np.array([2 ** 31 - 1, 0, 0, 0, 0, 0])})
+refused("claims.hdf5", "bad.bat", says=["claims.hdf5: /PartType0/", "the header claims 2147483647 particles"])
+snapshot("claims.hdf5", {"PartType0": gas}, header={"NumPart_ThisFile": np.array([2000, 7, 0, 0, 0, 0])})
+refused("claims.hdf5", "bad.bat", says=["claims 7 particles of PartType1, which is not there"])
+snapshot("places.hdf5", {"PartType0": {name: gas[name] for name in ("ParticleIDs", "Masses")}})
+refused("places.hdf5", "bad.bat", says=["PartType0: has no Coordinates"])
+snapshot("empty.hdf5", {})
+refused("empty.hdf5", "bad.bat", says=["has no particles"])
+with open("swift_0000.hdf5", "rb") as file:
+    content = file.read()
+refused(put("cut.hdf5", content[:-1000]), "bad.bat", says=["cut.hdf5: cannot be read as HDF5"])
+refused("swift_0000.hdf5", "bad.bat", "--species", "PartType3", says=["has no particles of PartType3"])
+with h5py.File("claims.hdf5", "w") as file:
+    file.create_group("Header").attrs["NumPart_ThisFile"] = [2 ** 40]
+    file["Header"].attrs["NumPart_Total"] = np.array([2 ** 40], "u8")
+    file.create_dataset("PartType0/Coordinates", (2 ** 40, 3), "f8", chunks=(1000, 3))
+refused("claims.hdf5", "bad.bat", says=["/PartType0/Coordinates: claims (1099511627776, 3) values, but none were ever"])
+# The file that SWIFT puts in front of many is virtual: without those behind it, it would be zeros.
+layout = h5py.VirtualLayout((2000, 3), "f8")
+layout[:] = h5py.VirtualSource("swift_0000.hdf5", "PartType0/Coordinates", (2000, 3))
+with h5py.File("virtual.hdf5", "w") as file:
+    file.create_group("Header").attrs["NumPart_ThisFile"] = [2000]
+    file["Header"].attrs["NumPart_Total"] = [2000]
+    file.create_virtual_dataset("PartType0/Coordinates", layout)
+    file["PartType0/ParticleIDs"] = gas["ParticleIDs"]
+converted("virtual.hdf5", "virtual.bat")
+same("virtual_PartType0.bat", gas["Coordinates"], {"ParticleIDs": gas["ParticleIDs"]}, "ParticleIDs")
+os.rename("swift_0000.hdf5", "away")
+refused("virtual.hdf5", "bad.bat", says=["put together from files of which swift_0000.hdf5 is not there"])
+os.rename("away", "swift_0000.hdf5")
+
+# --- H5Part
+xyz = [random.normal(size=(n, 3)) for n in (100, 0, 70)]
+ids = [BIG + np.arange(len(each)) for each in xyz]
+with h5py.File("run.h5part", "w") as file:
+    for step, number in enumerate((0, 2, 10)):
+        group = file.create_group(f"Step#{number}")
+        group.attrs["TimeValue"] = np.array([number / 4])
+        for axis, name in enumerate("xyz"):
+            group[name] = xyz[step][:, axis]
+        group["id"] = ids[step]
+        group.create_group("Block")
+assert "groups in /Step#0 are not written: 'Block'" in converted("run.h5part", "h5part.bat", "--jobs", "2")
+for step, number in enumerate((0, 2, 10)):
+    same(f"h5part_000{step}.bat", xyz[step], {"id": ids[step]}, time=number / 4, step=number)
+with h5py.File("run.h5part", "a") as file:
+    del file["Step#10/z"]
+    file["Step#10/z"] = xyz[2][:50, 2]
+for jobs in "12":
+    refused("run.h5part", "bad.bat", "--jobs", jobs, says=["run.h5part: /Step#10/z: 50 values; the others have 70"])
+with h5py.File("run.h5part", "a") as file:
+    del file["Step#10/z"]
+refused("run.h5part", "bad.bat", "--steps", "2", says=["no positions", "'id', 'x', 'y'"])
+
+# --- H5MD: what changes in time, what does not, and what has other steps
+with h5py.File("run.h5md", "w") as file:
+    file.create_group("h5md")
+    for name in ("water", "ions"):
+        group = file.create_group(f"particles/{name}")
+        group["position/value"] = np.stack([xyz[0], xyz[0] + 1]).astype("f4")
+        group["position/step"] = [3, 6]
+        group["position/time"] = [0.5, 1.0]
+        group["position/value"].attrs["unit"] = "nm"
+        group["id"] = ids[0]
+        group["charge/value"] = xyz[0][np.newaxis, :, 0]
+        group["charge/step"] = [6]
+        group.create_group("box").attrs["dimension"] = 3
+        group["box/edges/value"] = np.array([[1, 2, 3], [4, 5, 6.0]])
+        group["box/edges/step"] = [3, 6]
+assert "'charge' is not written: it has no value of step 3" in converted("run.h5md", "h5md.bat")
+about = same("h5md_ions_0000.bat", xyz[0].astype("f4"), {"id": ids[0]}, time=0.5, step=3)
+about = same("h5md_water_0001.bat", (xyz[0] + 1).astype("f4"), {"id": ids[0], "charge": xyz[0][:, 0]}, time=1.0, step=6)
+assert json.loads(about)["h5md"]["box"]["edges"] == [4, 5, 6], about
+
+# --- Any HDF5, by names and by a mapping
+with h5py.File("any.h5", "w") as file:
+    for number in (1, 20):
+        file[f"run/out_{number}/r"] = xyz[0] * number
+        file[f"run/out_{number}/ids"] = ids[0]
+        file[f"run/out_{number}/vel/u"] = xyz[0][:, 1]
+        file[f"run/out_{number}/vel/v"] = xyz[0][:, 2]
+    file["flags"] = np.arange(100, dtype="u1")
+converted("any.h5", "named.bat")
+same("named_run_out_20.bat", xyz[0] * 20, {"ids": ids[0]}, "ids")
+mapping = ["--map", "positions=/run/out_*/r", "--map", "id=/run/out_*/ids", "--map", "v=/run/out_*/vel/u,/run/out_*/vel/v",
+           "--map", "flag=flags"]
+converted("any.h5", "mapped.bat", *mapping)
+for step, number in enumerate((1, 20)):
+    same(f"mapped_000{step}.bat", xyz[0] * number, {"id": ids[0], "v": xyz[0][:, 1:], "flag": np.arange(100, dtype="u1")},
+         step=number)
+for words, says in ((["--map", "id=flags"], ["does not name positions"]),
+                    (["--map", "positions=/run/out_*/q"], ["nothing in the file is called so"]),
+                    (["--map", "positions=/run"], ["/run is a group"]),
+                    (["--map", "positions=/here"], ["there is no /here; there are 'flags', 'run'"]),
+                    (["--map", "positions=/run/out_1/r", "--map", "id=/run/out_1/ids,flags"], ["differ in shape or type"]),
+                    (["--map", "positions=/run/out_1/ids"], ["positions of the shape (100,)"])):
+    refused("any.h5", "bad.bat", *words, says=["any.h5: " if "name pos" not in says[0] else "", *says])
+with h5py.File("nothing.h5", "w") as file:
+    file["a"] = ids[0]
+refused("nothing.h5", "bad.bat", says=["no group has positions", "--map positions=PATH"])
