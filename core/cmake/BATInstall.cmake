@@ -1,55 +1,70 @@
-# Installs libraries, headers and the CMake package ParaBAT: ParaBAT::capi for C, and if the project
-# that asks is in C++, ParaBAT::core and ParaBAT::mpi. Everything is in the component "library".
+# Installs libraries, headers, the CMake package ParaBAT, pkg-config files, programs and the Python
+# package. Components: library (what programs need to run), devel, programs, python, former
+# (`import bat`), and of BATParaView paraview_plugins.
+include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ParaBAT")
 
-set(package_dir lib/cmake/ParaBAT)
-set_target_properties(bat_common PROPERTIES EXPORT_NAME common)
-set_target_properties(bat_core PROPERTIES EXPORT_NAME core)
-set_target_properties(bat_settings PROPERTIES EXPORT_NAME settings)
-set_target_properties(bat_capi PROPERTIES EXPORT_NAME capi)
-set(cxx_targets bat_common bat_core bat_settings)
-set(c_targets bat_capi)
-if (TARGET bat_mpi)
-  set_target_properties(bat_parallel PROPERTIES EXPORT_NAME parallel)
-  set_target_properties(bat_mpi PROPERTIES EXPORT_NAME mpi)
-  set_target_properties(bat_insitu PROPERTIES EXPORT_NAME insitu)
-  list(APPEND cxx_targets bat_parallel bat_mpi bat_insitu)
-endif ()
+# bat_export(COMPONENT TARGETS...): targets that find_package(ParaBAT COMPONENTS ...) brings, each
+# under the name of its room. Those that a component builds on are in components before it.
+set(bat_components)
+macro (bat_export component)
+  list(APPEND bat_components ${component})
+  foreach (target IN ITEMS ${ARGN})
+    string(REPLACE "bat_" "" name ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  endforeach ()
+  install(TARGETS ${ARGN} EXPORT ParaBAT_${component}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT devel
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT ParaBAT_${component} NAMESPACE ParaBAT:: DESTINATION "${package_dir}"
+    COMPONENT devel)
+  export(EXPORT ParaBAT_${component} NAMESPACE ParaBAT::
+    FILE "${PROJECT_BINARY_DIR}/ParaBAT_${component}.cmake")
+endmacro ()
+
+set(fortran_module_dir "${CMAKE_INSTALL_LIBDIR}/parabat/fortran")
+bat_export(capi bat_capi)
 if (TARGET bat_fortran)
-  set_target_properties(bat_fortran PROPERTIES EXPORT_NAME fortran)
-  list(APPEND c_targets bat_fortran)
+  target_include_directories(bat_fortran INTERFACE "$<INSTALL_INTERFACE:${fortran_module_dir}>")
+  bat_export(fortran bat_fortran)
   install(DIRECTORY "$<TARGET_PROPERTY:bat_fortran,Fortran_MODULE_DIRECTORY>/"
-    DESTINATION lib/parabat/fortran COMPONENT library FILES_MATCHING PATTERN "*.mod")
+    DESTINATION "${fortran_module_dir}" COMPONENT devel FILES_MATCHING PATTERN "*.mod")
 endif ()
-
-foreach (language IN ITEMS c cxx)
-  install(TARGETS ${${language}_targets} EXPORT ParaBAT_${language}
-    LIBRARY DESTINATION lib COMPONENT library NAMELINK_COMPONENT library
-    ARCHIVE DESTINATION lib COMPONENT library)
-  install(EXPORT ParaBAT_${language} NAMESPACE ParaBAT:: DESTINATION ${package_dir}
-    COMPONENT library)
-endforeach ()
-install(TARGETS bat_info bat_validate RUNTIME DESTINATION bin COMPONENT library)
-
+bat_export(core bat_common bat_core bat_settings)
 set(rooms common bat capi)
-if (TARGET bat_mpi)
+if (BAT_MPI_FOUND)
+  bat_export(mpi bat_parallel bat_mpi)
+  bat_export(insitu bat_insitu)
   list(APPEND rooms parallel bat/parallel insitu)
 endif ()
-foreach (room IN LISTS rooms)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${room}/include/"
-    DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-endforeach ()
-install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/"
-  DESTINATION include COMPONENT library FILES_MATCHING PATTERN "*.hpp")
-install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py"
-  DESTINATION share/parabat/python COMPONENT library)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/python/parabat"
-  DESTINATION share/parabat/python COMPONENT library PATTERN __pycache__ EXCLUDE)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ParaBATConfig.cmake.in"
-  "${PROJECT_BINARY_DIR}/ParaBATConfig.cmake" INSTALL_DESTINATION ${package_dir})
+  "${PROJECT_BINARY_DIR}/ParaBATConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/ParaBATConfigVersion.cmake"
-  COMPATIBILITY SameMajorVersion)
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/ParaBATConfig.cmake"
   "${PROJECT_BINARY_DIR}/ParaBATConfigVersion.cmake"
-  DESTINATION ${package_dir} COMPONENT library)
+  DESTINATION "${package_dir}" COMPONENT devel)
+
+foreach (room IN LISTS rooms)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${room}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    COMPONENT devel FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+endforeach ()
+install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  COMPONENT devel FILES_MATCHING PATTERN "*.hpp")
+
+if (BAT_BUILD_TOOLS)
+  install(TARGETS bat_info bat_validate
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
+endif ()
+if (TARGET catalyst_bat)
+  install(TARGETS catalyst_bat
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/catalyst" COMPONENT library)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/catalyst_adaptor/include/"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel FILES_MATCHING PATTERN "*.h")
+endif ()
+
+include(BATInstallPkgConfig)
+include(BATInstallPython)

@@ -20,10 +20,6 @@ if (NOT ParaView_FOUND)
   return()
 endif ()
 
-if (NOT BUILD_SHARED_LIBS)
-  message(FATAL_ERROR "The ParaView plugins need BUILD_SHARED_LIBS=ON: a static plugin cannot be loaded")
-endif ()
-
 include(BATThirdPartyStubs)
 
 if (NOT DEFINED PARAVIEW_QT_MAJOR_VERSION)
@@ -77,7 +73,8 @@ set(_bat_scripts
   "${PROJECT_SOURCE_DIR}/writer_plugin/convert/exact_files.py"
   "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/ply_vertices.py"
   "${PROJECT_SOURCE_DIR}/core/python/parabat/convert/text_tables.py")
-install(FILES ${_bat_scripts} DESTINATION "${CMAKE_INSTALL_LIBDIR}/parabat")
+install(FILES ${_bat_scripts} DESTINATION "${CMAKE_INSTALL_LIBDIR}/parabat"
+  COMPONENT paraview_plugins)
 foreach (_bat_script IN LISTS _bat_scripts)
   get_filename_component(_bat_name "${_bat_script}" NAME)
   configure_file("${_bat_script}" "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/parabat/${_bat_name}" COPYONLY)

@@ -9,7 +9,7 @@ function (bat_add_test)
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/testing")
   target_link_libraries(${target}
-    PRIVATE bat::core bat_settings GTest::gtest GTest::gtest_main ${arg_LIBRARIES})
+    PRIVATE ParaBAT::core bat_settings GTest::gtest GTest::gtest_main ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/testing")
   add_test(NAME ${arg_NAME} COMMAND ${target} ${arg_ARGUMENTS})

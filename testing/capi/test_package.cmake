@@ -10,7 +10,9 @@ endfunction ()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
 set(prefix "${WORK_DIR}/prefix")
-run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${prefix}" --component library)
+foreach (component IN ITEMS library devel)
+  run(${CMAKE_COMMAND} --install "${BUILD_DIR}" --prefix "${prefix}" --component ${component})
+endforeach ()
 
 # What is installed must not lean on where it was built.
 file(GLOB package_files "${prefix}/lib/cmake/ParaBAT/*.cmake")

@@ -26,6 +26,9 @@ _loaded = None
 def _candidates():
     """Paths of libraries, in the order in which they are tried."""
     here = pathlib.Path(os.path.abspath(__file__))
+    with contextlib.suppress(ImportError):
+        from ._installed import LIBRARY  # only there where cmake --install has put the package
+        yield str(here.parent / LIBRARY)
     folders = [here.parent]
     # Of a build tree, in which the package is a link; of an installation; of the source tree.
     for start in dict.fromkeys((here, here.resolve())):

@@ -1,0 +1,10 @@
+/* A program in C of a project that has found ParaBAT. */
+#include "bat/bat.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+  printf("%s\n", bat_version());
+  return 0;
+}

@@ -1,0 +1,10 @@
+// A program in C++ of a project that has found ParaBAT.
+#include "bat/bat.hpp"
+
+#include <array>
+
+int main()
+{
+  const std::array<float, 3> position{ 0, 0, 0 };
+  return bat::ArrayView::packed(bat::ScalarType::Float32, 3, position.data()).components == 3 ? 0 : 1;
+}
