@@ -17,8 +17,7 @@ HELP = "reader_plugin/help/sources.BATReader.html"
 # Where a number is said, and in which words; blanks are any white space.
 SAID = [
     ("DefaultBudget", XML, r'name="ParticleBudget" .{0,200}? default_values="(.+?)"'),
-    ("DefaultBudget", "README.md", r"sample that fits a particle budget \((\d+ million)"),
-    ("DefaultBudget", "README.md", r"`ParticleBudget` particles are loaded, (\d+ million)"),
+    ("DefaultBudget", "README.md", r"sample that fits a\s+budget \((\d+ million)"),
     ("DefaultBudget", MANUAL, r"(\d+ million) at first; 0 is no limit"),
     ("DefaultBudget", HELP, r"over all processes of a server: (\d+ million) at first"),
     ("StepParticles", XML, r"Show (\S+ a million) particles at once, then load more"),

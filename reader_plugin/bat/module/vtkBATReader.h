@@ -281,8 +281,8 @@ public:
   ///@{
   /**
    * What the file holds, after UpdateInformation: number of particles, their box (zeros if there
-   * are none), number of leaf files, bytes of all files, and the format version ("1.2", or "1.0"
-   * of a dataset of several leaf files; empty if no file is open).
+   * are none), number of leaf files, bytes of all files, and the format version ("1.0";
+   * empty if no file is open).
    */
   vtkGetMacro(ParticleCount, vtkIdType);
   vtkGetVector6Macro(Bounds, double);
