@@ -507,7 +507,8 @@ std::vector<Job> Adaptor::jobs_of(
     }
     Job job{ key.channel, { names[i], pieces_of(channels, key) }, census.step(key.channel, step),
       "", options.of(key.channel) };
-    job.options.sorted_indexes = indexes_of(job.options.sorted_indexes, census.written_fields(key));
+    std::vector<std::string>& indexes = job.options.write.build.sorted_indexes;
+    indexes = indexes_of(indexes, census.written_fields(key));
     if (options.names_output || this->pipelines_.empty())
     {
       job.pattern = job.options.output;

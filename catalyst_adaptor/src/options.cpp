@@ -56,20 +56,6 @@ struct Option
     return this->value.get<std::uint64_t>();
   }
 
-  // Conduit has no booleans.
-  [[nodiscard]] bool yes_or_no() const
-  {
-    if (this->value.is_boolean())
-    {
-      return this->value.get<bool>();
-    }
-    if (this->value != 0 && this->value != 1)
-    {
-      this->refuse("0 or 1, or in JSON false or true,");
-    }
-    return this->value == 1;
-  }
-
   [[nodiscard]] std::string one_of(const std::vector<std::string>& allowed) const
   {
     const auto found = std::find(allowed.begin(), allowed.end(),
@@ -82,18 +68,61 @@ struct Option
   }
 
   // A list, or an object of texts: a node of Conduit is more easily made with names than as a list.
-  [[nodiscard]] std::vector<std::string> texts() const
+  [[nodiscard]] std::vector<std::string> texts(const std::string& allowed = "a list of texts") const
   {
     const bool is_list = (this->value.is_array() || this->value.is_object()) &&
       std::all_of(
         this->value.begin(), this->value.end(), [](const json& v) { return v.is_string(); });
     if (!is_list)
     {
-      this->refuse("a list of texts");
+      this->refuse(allowed);
     }
     return { this->value.begin(), this->value.end() };
   }
+
+  // For an option of a write, which says what it allows.
+  [[nodiscard]] OptionValue as_it_is(const std::string& allowed) const
+  {
+    if (this->value.is_string())
+    {
+      return this->text();
+    }
+    if (this->value.is_boolean())
+    {
+      return this->value.get<bool>();
+    }
+    // What JSON has beyond 63 bits is beyond every option.
+    if (this->value.is_number_unsigned() &&
+      this->value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    {
+      return this->value.get<double>();
+    }
+    if (this->value.is_number_integer())
+    {
+      return this->value.get<std::int64_t>();
+    }
+    return this->value.is_number() ? OptionValue(this->value.get<double>())
+                                   : OptionValue(this->texts(allowed));
+  }
 };
+
+// The options of a write by their keys, two of which have names of their own here.
+const std::map<std::string, OptionInfo>& write_options()
+{
+  static const std::map<std::string, OptionInfo> options = []
+  {
+    std::map<std::string, OptionInfo> made;
+    for (const OptionInfo& info : option_table())
+    {
+      const std::string key = info.name == "target_bytes" ? "target_size"
+        : info.name == "repeats"                          ? "aliases"
+                                                          : info.name;
+      made.emplace(key, info);
+    }
+    return made;
+  }();
+  return options;
+}
 
 bool set_channel_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
@@ -106,47 +135,18 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.fields = option.texts();
   }
-  else if (key == "sorted_indexes")
-  {
-    options.sorted_indexes = option.texts();
-  }
-  else if (key == "aliases")
-  {
-    const std::string how = option.one_of({ "link", "store", "leave_out" });
-    options.repeats = how == "link" ? Repeats::Link
-      : how == "store"              ? Repeats::Store
-                                    : Repeats::LeaveOut;
-  }
-  else if (key == "compare_values")
-  {
-    options.compare_values = option.yes_or_no();
-  }
   else if (key == "every")
   {
     options.every = option.whole_number(1, std::numeric_limits<std::int64_t>::max());
-  }
-  else if (key == "target_size")
-  {
-    options.target_bytes = option.whole_number(0, std::numeric_limits<std::int64_t>::max());
-  }
-  else if (key == "mode")
-  {
-    const std::string mode = option.one_of({ "adaptive", "rank_border", "aug" });
-    options.mode = mode == "aug" ? PlanMode::Aug
-      : mode == "rank_border"    ? PlanMode::RankBorder
-                                 : PlanMode::Adaptive;
-  }
-  else if (key == "threads")
-  {
-    options.threads = static_cast<int>(option.whole_number(0, 4096));
   }
   else if (key == "ghosts")
   {
     options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
   }
-  else if (key == "flush")
+  else if (const auto found = write_options().find(key); found != write_options().end())
   {
-    options.flush = option.yes_or_no();
+    const OptionInfo& info = found->second;
+    set_option(options.write, info.name, option.as_it_is(info.allowed), option.name);
   }
   else
   {
@@ -155,9 +155,15 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   return true;
 }
 
-constexpr const char* kChannelKeys =
-  "output, fields, sorted_indexes, aliases, compare_values, every, target_size, mode, threads, "
-  "ghosts, flush";
+std::string channel_keys()
+{
+  std::string keys = "output, fields, every, ghosts";
+  for (const auto& [key, option] : write_options())
+  {
+    keys += ", " + key;
+  }
+  return keys;
+}
 
 // Either names, or objects with the options in which a channel differs.
 void set_channels(Options& options, const Option& option)
@@ -180,7 +186,7 @@ void set_channels(Options& options, const Option& option)
       const std::string name = fmt::format("{}/{}/{}", option.name, channel, key);
       if (!set_channel_option(own, key, { name, v }))
       {
-        refuse(fmt::format("{} is no option of a channel; those are {}", name, kChannelKeys));
+        refuse(fmt::format("{} is no option of a channel; those are {}", name, channel_keys()));
       }
     }
     options.of_channel.emplace(channel, std::move(own));
@@ -290,7 +296,7 @@ Options parse_options(const nlohmann::json& json, const std::string& source)
     else if (key != "channels" && !set_channel_option(options.all, key, option))
     {
       refuse(fmt::format(
-        "{} is no option; those are channels, on_error, {}", option.name, kChannelKeys));
+        "{} is no option; those are channels, on_error, {}", option.name, channel_keys()));
     }
   }
   options.names_output = json.contains("output") || json.contains("channels");

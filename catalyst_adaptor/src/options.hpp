@@ -3,8 +3,7 @@
 
 #include "node.hpp"
 
-#include "bat/plan.hpp"
-#include "bat/writer.hpp"
+#include "bat/mpi.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -21,15 +20,17 @@ struct ChannelOptions
 {
   std::string output = "{name}_{timestep:06d}.bat";
   std::optional<std::vector<std::string>> fields; ///< none: all
-  std::vector<std::string> sorted_indexes;        ///< see BuildOptions; of species that have them
-  Repeats repeats = Repeats::Link;                ///< see BuildOptions
-  bool compare_values = false;                    ///< see BuildOptions
   std::uint64_t every = 1;
-  std::uint64_t target_bytes = 0; ///< 0: chosen
-  PlanMode mode = PlanMode::Adaptive;
-  int threads = 0; ///< 0: this rank's share of the processors
   bool keep_ghosts = false;
-  bool flush = true; ///< wait for the disk
+  mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
+
+private:
+  static mpi::WriteOptions linking_repeats()
+  {
+    mpi::WriteOptions options;
+    options.build.repeats = Repeats::Link;
+    return options;
+  }
 };
 
 struct Options

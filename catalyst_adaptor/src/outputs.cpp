@@ -5,24 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <set>
+#include <utility>
 
 namespace bat::catalyst
 {
 namespace
 {
-mpi::WriteOptions write_options(const ChannelOptions& options)
-{
-  mpi::WriteOptions result;
-  result.mode = options.mode;
-  result.target_bytes = options.target_bytes;
-  result.build.threads = options.threads;
-  result.build.flush = options.flush;
-  result.build.sorted_indexes = options.sorted_indexes;
-  result.build.repeats = options.repeats;
-  result.build.compare_values = options.compare_values;
-  return result;
-}
-
 // What fails does not keep the rest back. All ranks have the same failures.
 class Failures
 {
@@ -100,14 +88,11 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
 insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
-  const std::string settings = fmt::format("{} {} {} {} {} {} {}",
-    static_cast<int>(job.options.mode), job.options.target_bytes, job.options.threads,
-    job.options.flush, static_cast<int>(job.options.repeats), job.options.compare_values,
-    fmt::join(job.options.sorted_indexes, "\n"));
+  std::string settings = to_json(job.options.write);
   if (!output.writer || output.settings != settings)
   {
-    output.writer.emplace(pattern, write_options(job.options), this->notice_);
-    output.settings = settings;
+    output.writer.emplace(pattern, job.options.write, this->notice_);
+    output.settings = std::move(settings);
   }
   return *output.writer;
 }

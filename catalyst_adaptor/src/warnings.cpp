@@ -104,7 +104,7 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
     }
   }
   const std::map<std::string, int> written = census.written_fields(channel);
-  for (const std::string& index : options.sorted_indexes)
+  for (const std::string& index : options.write.build.sorted_indexes)
   {
     if (indexes_of({ index }, written).empty())
     {

@@ -1,6 +1,10 @@
 // The node catalyst/bat, the file that CATALYST_BAT_CONFIG names, and io pipelines.
 #include "simulation.hpp"
 
+#include "bat/write_options.hpp"
+
+#include <nlohmann/json.hpp>
+
 #include <fstream>
 
 using namespace sim;
@@ -494,7 +498,7 @@ const std::vector<BadOption> kBadOptions = {
   { "Mode", [](Params& p) { p.set(kBat + "mode", "best"); },
     "catalyst/bat/mode is \"best\"; one of adaptive, rank_border, aug is allowed" },
   { "Aliases", [](Params& p) { p.set(kBat + "aliases", "drop"); },
-    "catalyst/bat/aliases is \"drop\"; one of link, store, leave_out is allowed" },
+    "catalyst/bat/aliases is \"drop\"; one of store, link, leave_out is allowed" },
   { "CompareValues", [](Params& p) { p.set(kBat + "compare_values", 2); },
     "catalyst/bat/compare_values is 2; 0 or 1" },
   { "Ghosts", [](Params& p) { p.set(kBat + "ghosts", 1); },
@@ -533,6 +537,35 @@ TEST_P(BadOptions, fail_on_all_ranks_and_nothing_is_written)
 
 INSTANTIATE_TEST_SUITE_P(All, BadOptions, ::testing::ValuesIn(kBadOptions),
   [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConfigFile, has_all_options_of_a_write)
+{
+  nlohmann::json options = nlohmann::json::object();
+  for (const nlohmann::json& option : nlohmann::json::parse(bat::option_table_json()))
+  {
+    const std::string name = option["name"];
+    options[name == "target_bytes" ? "target_size"
+        : name == "repeats"        ? "aliases"
+                                   : name] = option["default"];
+  }
+  Config config(options.dump());
+  Session run(with([](Params&) {}));
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(execute(run, 0), 0) << run.said;
+}
+
+TEST(ConfigFile, with_a_value_that_no_option_has_is_told_what_is_allowed)
+{
+  for (const char* value : { "null", "{ \"a\": 1 }", "18446744073709551615" })
+  {
+    ::testing::internal::CaptureStderr();
+    Config config(std::string(R"({ "treelet_particles": )") + value + " }");
+    Session run(with([](Params&) {}));
+    const std::string said = mpi_test::of_root(::testing::internal::GetCapturedStderr());
+    EXPECT_EQ(run.status, CATALYST_BAT_BAD_OPTIONS);
+    EXPECT_NE(said.find("a whole number from 256 to 65536 is allowed"), std::string::npos) << said;
+  }
+}
 
 TEST(ConfigFile, wins_over_nodes)
 {
