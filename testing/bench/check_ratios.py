@@ -64,7 +64,8 @@ def judge(figures):
 
 
 def run(program, kind):
-    command = [program, "--kind", kind, "--particles", str(PARTICLES), "--threads", "1", "--repeat", str(REPEAT)]
+    command = [program, "--kind", kind, "--particles", str(PARTICLES), "--threads", "1", "--repeat", str(REPEAT),
+               "--processor-time"]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 

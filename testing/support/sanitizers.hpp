@@ -1,0 +1,25 @@
+// How many cases a test that runs under AddressSanitizer has time for.
+#pragma once
+
+#include <cstdint>
+
+namespace sanitizers
+{
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kPresent = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool kPresent = true;
+#else
+inline constexpr bool kPresent = false;
+#endif
+#else
+inline constexpr bool kPresent = false;
+#endif
+
+/// Of random cases, all of which run without a sanitizer: that makes each ten times as slow.
+constexpr std::uint64_t some_of(std::uint64_t cases)
+{
+  return kPresent ? cases / 4 : cases;
+}
+}

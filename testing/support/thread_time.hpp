@@ -1,0 +1,11 @@
+// How long the calling thread ran: what other programs take of the processors does not count.
+#pragma once
+
+#include <time.h>
+
+inline double thread_seconds()
+{
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
