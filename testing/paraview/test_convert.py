@@ -16,14 +16,32 @@ environment = outside_mpi()
 del environment["PV_PLUGIN_PATH"]  # convert.py finds the plugins itself
 
 
-def run(*words, status=0, script=convert):
-    """The lines that convert.py says; at most 100 s, so that a rank that waits for ever is seen."""
+def start(script, *words):
+    """Status and words of a pvbatch on all ranks. The time is of a rank that waits for ever."""
     command = [pvbatch] if ranks == 1 else [sys.argv[5], "-np", str(ranks), pvbatch]
-    done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=100, env=environment)
+    done = subprocess.run([*command, script, *words], capture_output=True, text=True, timeout=500, env=environment)
     said = done.stdout + done.stderr
-    assert (done.returncode != 0) == (status != 0), (words, done.returncode, said)
     assert "Traceback" not in said and "Loguru caught" not in said, said
+    return done, said
+
+
+def run(*words, status=0, script=convert):
+    """The lines that convert.py says."""
+    done, said = start(script, *words)
+    assert (done.returncode != 0) == (status != 0), (words, done.returncode, said)
     return said
+
+
+def run_in_turn(*commands, status=0):
+    """The lines that convert.py says of each list of words, in one process."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "convert_in_turn.py")
+    done, said = start(script, os.path.dirname(convert), json.dumps(commands))
+    expect(done.returncode, 0, "status; " + said)
+    said, errors = (stream.split("\nnext in turn\n")[1:] for stream in (done.stdout, done.stderr))
+    expect((len(said), len(errors)), (len(commands), len(commands)), "conversions of " + str(commands))
+    for words, text in zip(commands, errors):
+        assert bool(re.search(r"^status [1-9]", text, re.MULTILINE)) == (status != 0), (words, text)
+    return list(map("".join, zip(said, errors)))
 
 
 def reports(said):
@@ -31,13 +49,22 @@ def reports(said):
     return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
-def refused(words, *texts, script=convert):
-    """It fails, and says so once, in these words."""
-    said = run(*words, status=1, script=script)
+def check_refusal(words, texts, said):
+    """It says why it fails, once, in these words."""
     errors = re.findall(r"^(?:convert.py: )?error: .*", said, re.MULTILINE)
     expect(len(errors), 1, "errors of %s, %s" % (words, said))
     for text in texts:
         assert text in errors[0], (errors[0], text)
+
+
+def refused(words, *texts, script=convert):
+    check_refusal(words, texts, run(*words, status=1, script=script))
+
+
+def refused_in_turn(*cases):
+    """Each is words and texts."""
+    for (words, *texts), said in zip(cases, run_in_turn(*(words for words, *_ in cases), status=1)):
+        check_refusal(words, texts, said)
 
 
 def particles(path):
@@ -133,46 +160,29 @@ with Folder() as folder:
     expect(report["write"]["ranks"], ranks, "ranks of the report")
     expect(report["write"]["leaf_files"], len(os.listdir(out + ".leaves")), "leaf files of the report")
     assert report["seconds_read"] > 0 and report["write"]["seconds"]["total"] > 0
-    for name in ("in_0.bat", "in.vtk", "in.vtm") if ranks == 2 else ():
-        run(folder(name), out)
-        check(out)
-    said = run(folder("in.csv"), out, "--columns", "px,py,pz")
-    positions, found = particles(out)
+
+    # A table, all options of the writer, some of the steps.
+    table, optional, some = folder("table.bat"), folder("optional.bat"), folder("some.bat")
+    said, progress, _ = run_in_turn(
+        [folder("in.csv"), table, "--columns", "px,py,pz"],
+        [folder("in_9.vtp"), optional, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
+         "--treelet-particles", "1024", "--sorted-index", "id", "--progress"],
+        [folder("in_2.bat"), folder("in_0.bat"), folder("in_1.bat"), some, "--steps", "::2"])
+    positions, found = particles(table)
     expect(positions, points(N).astype("f8"), "positions of a table")
     expect(found["id"], arrays(N)["id"], "ids of a table")
     expect(found["key"], (2**63 + arrays(N)["id"].astype("u8")), "keys of a table")
     expect(sorted(found), ["id", "key"], "attributes of a table")
     expect(len(re.findall("warning:.*'name'", said)), 1, "warnings: " + said)
-    if ranks == 2:
-        said = run(folder("in.ply"), out)
-        positions, found = particles(out)
-        expect(positions, points(N), "positions of a PLY")
-        colors = (np.arange(N)[:, None] + np.arange(3)).astype("u1")
-        for name, wanted in (("Normals", arrays(N)["velocity"].astype("f4")), ("RGB", colors),
-                             ("id", arrays(N)["id"]), ("mass", arrays(N)["mass"])):
-            expect((found[name].dtype, found[name].tobytes()), (wanted.dtype, wanted.tobytes()), name + " of a PLY")
-        expect(sorted(found), ["Normals", "RGB", "id", "mass"], "attributes of a PLY")
-        expect(len(re.findall(r"warning:.*face \(1\)", said)), 1, "warnings: " + said)
-
-    # Some cell data of vertices; a grid beside particles.
-    if ranks == 2:
-        run(folder("vertices.vtp"), out, "--arrays", "id,mass")
-        check(out, names=["id", "mass"])
-        SaveData(folder("mixed.vtm"), GroupDatasets(Input=[Wavelet(), producer(cloud(N))]), DataMode="Ascii")
-        said = run(folder("mixed.vtm"), out, "--arrays", "id")
-        check(out, names=["id"])
-        expect(len(re.findall("warning:.*vtkImageData", said)), 1, "warnings: " + said)
-
-    # Options of the writer.
-    said = run(folder("in_9.vtp"), out, "--arrays", "id", "--aggregation", "aug", "--block-particles", "64",
-               "--treelet-particles", "1024", "--sorted-index", "id", "--progress")
-    check(out, names=["id"])
-    for leaf in glob.glob(out + ".leaves/*.bat") + [out]:
+    check(optional, names=["id"])
+    for leaf in glob.glob(optional + ".leaves/*.bat") + [optional]:
         info = json.loads(subprocess.run([bat_info, "--json", leaf], stdout=subprocess.PIPE, check=True).stdout)
         expect([key["has_sorted_index"] for a in info["attributes"] for key in a["keys"]], [True], "what bat_info says of " + leaf)
-    assert "100%" in said, said
+    assert "100%" in progress, progress
+    check(folder("some_0000.bat"), seed=3, first=200)
+    check(folder("some_0002.bat"), seed=2, first=100)
 
-    # Time series: files, a pattern (9 before 10), some of the steps.
+    # Time series: files, a pattern (9 before 10).
     series = folder("series.bat")
     lines = run(folder("in_*.vtp"), series, "--report", folder("report.jsonl"))
     assert not re.search(r"error:|warning:|\[[#.]+\]|\{", lines), lines  # MPI may have its say
@@ -181,33 +191,52 @@ with Folder() as folder:
     for step in range(3):
         check(folder("series_%04d.bat" % step), seed=step + 1, first=100 * step)
         expect(times(folder("series_%04d.bat" % step)), [float(step)], "time")
-    run(folder("in_2.bat"), folder("in_0.bat"), folder("in_1.bat"), folder("some.bat"), "--steps", "::2")
-    check(folder("some_0000.bat"), seed=3, first=200)
-    check(folder("some_0002.bat"), seed=2, first=100)
-    if ranks == 1:
-        run(folder("in_*.vtp"), folder("last.bat"), "--steps", "-1")
-        check(folder("last.bat"), seed=3, first=200)
 
+    # Other formats; some cell data of vertices; a grid beside particles; steps without particles; two pieces.
     if ranks == 2:
+        SaveData(folder("mixed.vtm"), GroupDatasets(Input=[Wavelet(), producer(cloud(N))]), DataMode="Ascii")
         for step in range(3):
             with open(folder("t_%d.csv" % step), "w") as file:
                 file.write("x;y;z;id\n" + "".join("%d;0;0;%d\n" % (i, BIG_ID + i) for i in range(4 * step)))
-        said = run(folder("t_*.csv"), folder("t.bat"))
-        expect(len(re.findall("warning:", said)), 1, "warnings: " + said)
-        assert re.search("warning:.*t_0000.bat: no particles", said), said
+        pieces(folder("pieces.pvtp"), "in_9.vtp", "in_10.vtp")
+        names = ("in_0.bat", "in.vtk", "in.vtm", "in.ply", "pieces.pvtp")
+        *_, of_ply, _, _, of_mixed, of_series = run_in_turn(
+            *([folder(name), folder("of_%s.bat" % name)] for name in names),
+            [folder("vertices.vtp"), folder("vertices.bat"), "--arrays", "id,mass"],
+            [folder("mixed.vtm"), folder("mixed.bat"), "--arrays", "id"],
+            [folder("t_*.csv"), folder("t.bat")])
+        for name in ("in_0.bat", "in.vtk", "in.vtm"):
+            check(folder("of_%s.bat" % name))
+        positions, found = particles(folder("of_in.ply.bat"))
+        expect(positions, points(N), "positions of a PLY")
+        colors = (np.arange(N)[:, None] + np.arange(3)).astype("u1")
+        for name, wanted in (("Normals", arrays(N)["velocity"].astype("f4")), ("RGB", colors),
+                             ("id", arrays(N)["id"]), ("mass", arrays(N)["mass"])):
+            expect((found[name].dtype, found[name].tobytes()), (wanted.dtype, wanted.tobytes()), name + " of a PLY")
+        expect(sorted(found), ["Normals", "RGB", "id", "mass"], "attributes of a PLY")
+        expect(len(re.findall(r"warning:.*face \(1\)", of_ply)), 1, "warnings: " + of_ply)
+        expect(len(particles(folder("of_pieces.pvtp.bat"))[0]), 2 * N, "particles of two pieces")
+        check(folder("vertices.bat"), names=["id", "mass"])
+        check(folder("mixed.bat"), names=["id"])
+        expect(len(re.findall("warning:.*vtkImageData", of_mixed)), 1, "warnings: " + of_mixed)
+        expect(len(re.findall("warning:", of_series)), 1, "warnings: " + of_series)
+        assert re.search("warning:.*t_0000.bat: no particles", of_series), of_series
         for step in range(3):
             expect(times(folder("t_%04d.bat" % step)), [float(step)], "time")
         expect(particles(folder("t_0002.bat"))[1]["id"], BIG_ID + np.arange(8), "ids of the last step")
-    # Lists of files, and files of the paper's library.
+
+    # The last step, lists of files, and files of the paper's library.
     if ranks == 1:
         with open(folder("late.csv.series"), "w") as file:
             json.dump({"files": [{"name": "in.csv", "time": 7.5}]}, file)
-        run(folder("late.csv.series"), out, "--columns", "px,py,pz")
-        expect(times(out), [7.5], "time of a list of files")
-
         samples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/libbat/lattice8")
         shutil.copytree(samples, folder("lattice"))
         lattice = folder("lattice/lattice8.pbat")
+        run_in_turn([folder("in_*.vtp"), folder("last.bat"), "--steps", "-1"],
+                    [folder("late.csv.series"), folder("late.bat"), "--columns", "px,py,pz"],
+                    [lattice, folder("of_lattice.bat")])
+        check(folder("last.bat"), seed=3, first=200)
+        expect(times(folder("late.bat")), [7.5], "time of a list of files")
         reader = OpenDataFile(lattice)
         expect(reader.GetXMLName(), "BATReader", "reader of .pbat")
         n = fetch(reader).GetNumberOfPoints()
@@ -216,9 +245,7 @@ with Folder() as folder:
             json.dump({"file-series-version": "1.0", "files": [{"name": "lattice8.pbat", "time": 2.5},
                                                                {"name": "lattice8.pbat", "time": 3}]}, file)
         expect(times(folder("lattice/all.pbat.series")), [2.5, 3.0], "times of a list of .pbat")
-        run(lattice, out)
-        expect(fetch(OpenDataFile(out)).GetNumberOfPoints(), n, "particles of a .pbat")
-        refused([lattice, folder("lattice/lattice83.bat")], "is an input")
+        expect(fetch(OpenDataFile(folder("of_lattice.bat"))).GetNumberOfPoints(), n, "particles of a .pbat")
 
     # What somebody has saved as defaults of the reader loses no particles.
     if ranks == 1:
@@ -244,48 +271,51 @@ with Folder() as folder:
     os.mkdir(folder("taken.bat"))
     bad = folder("bad.bat")
     refused([folder("cut.vtp"), bad], "cut.vtp")
-    refused([folder("in_0.bat"), folder("taken.bat")], "taken.bat")
+    cases = [([folder("in_0.bat"), folder("taken.bat")], "taken.bat")]
+    made = []
     if ranks == 2:
-        refused([folder("image.vti"), bad], "vtkImageData", "vtkPointSet")
-        refused([folder("in.csv"), bad], "'px'", "--columns X,Y,Z; Z may be none")
         with open(folder("bad.csv"), "w") as file:
             file.write("x,y,z\n" + "1,2,3\n" * 100 + "4,five,6\n")
-        refused([folder("bad.csv"), bad], "bad.csv: line 102: 'five' in column 'y'")
-        os.remove(folder("bad.csv"))
-        pieces(folder("pieces.pvtp"), "in_9.vtp", "cut.vtp")
-        refused([folder("pieces.pvtp"), bad], "rank 1", "pieces.pvtp")
-        pieces(folder("pieces.pvtp"), "in_9.vtp", "in_10.vtp")
-        run(folder("pieces.pvtp"), out)
-        expect(len(particles(out)[0]), 2 * N, "particles of two pieces")
-        os.remove(folder("pieces.pvtp"))
-        refused([folder("in_0.bat"), bad, "--arrays", "id,mas"], "'mas'", "id, mass, velocity")
+        pieces(folder("cut.pvtp"), "in_9.vtp", "cut.vtp")
+        made = ["bad.csv", "cut.pvtp"]
+        cases += [
+            ([folder("image.vti"), bad], "vtkImageData", "vtkPointSet"),
+            ([folder("in.csv"), bad], "'px'", "--columns X,Y,Z; Z may be none"),
+            ([folder("bad.csv"), bad], "bad.csv: line 102: 'five' in column 'y'"),
+            ([folder("cut.pvtp"), bad], "rank 1", "cut.pvtp"),
+            ([folder("in_0.bat"), bad, "--arrays", "id,mas"], "'mas'", "id, mass, velocity")]
     if ranks == 1:  # rank 0 alone finds these
-        refused([folder("in_0.bat"), folder("link.bat")], "is an input")
-        refused([folder("nothing.vtp"), bad], "nothing.vtp", "no such file")
-        refused([folder("nothing_*.vtp"), bad], "none matches")
-        refused([folder("what.foo"), bad], "what.foo")
-        refused([folder("in.csv"), bad, "--columns", "px,py,pq"], "Z of --columns is 'pq'", "'px'")
-        refused([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' holds no numbers: 'n'")
-        refused([folder("in_0.bat"), bad, "--sorted-index", "mas"], "--sorted-index:", "'mas'")
-        refused([folder("in.csv"), folder("in_9.vtp"), bad], "in.csv, ", "different kinds")
-        refused([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat")
         with open(folder("empty.csv"), "w"):
             pass
-        refused([folder("empty.csv"), bad], "empty.csv: is empty")
-        os.remove(folder("empty.csv"))
-        refused([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps")
-        refused([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'")
-        refused([folder("in_0.bat"), bad, "--arrays", "id,,mass"], "--arrays: 'id,,mass'")
-        refused([folder("in_0.bat"), folder("in_0.bat")], "is an input")
-        refused([folder("in_9.vtp"), bad, "--report", folder("in_9.vtp")], "is an input")
-        refused([folder("in_0.bat"), folder("no/where.bat")], "does not exist")
-        refused([folder("in_0.bat"), folder("out.vtp")], "must end in .bat")
+        made = ["empty.csv"]
+        cases += [
+            ([lattice, folder("lattice/lattice83.bat")], "is an input"),
+            ([folder("in_0.bat"), folder("link.bat")], "is an input"),
+            ([folder("nothing.vtp"), bad], "nothing.vtp", "no such file"),
+            ([folder("nothing_*.vtp"), bad], "none matches"),
+            ([folder("what.foo"), bad], "what.foo"),
+            ([folder("in.csv"), bad, "--columns", "px,py,pq"], "Z of --columns is 'pq'", "'px'"),
+            ([folder("in.csv"), bad, "--columns", "px,py,name"], "'name' holds no numbers: 'n'"),
+            ([folder("in_0.bat"), bad, "--sorted-index", "mas"], "--sorted-index:", "'mas'"),
+            ([folder("in.csv"), folder("in_9.vtp"), bad], "in.csv, ", "different kinds"),
+            ([folder("in_0.bat"), bad, "--delimiter", "tab"], "--delimiter", "in_0.bat"),
+            ([folder("empty.csv"), bad], "empty.csv: is empty"),
+            ([folder("in_0.bat"), bad, "--steps", "5:"], "none of the 1 steps"),
+            ([folder("in_0.bat"), bad, "--steps", "::0"], "'::0'"),
+            ([folder("in_0.bat"), bad, "--arrays", "id,,mass"], "--arrays: 'id,,mass'"),
+            ([folder("in_0.bat"), folder("in_0.bat")], "is an input"),
+            ([folder("in_9.vtp"), bad, "--report", folder("in_9.vtp")], "is an input"),
+            ([folder("in_0.bat"), folder("no/where.bat")], "does not exist"),
+            ([folder("in_0.bat"), folder("out.vtp")], "must end in .bat")]
         os.mkdir(folder("alone"))
         for name in glob.glob(os.path.join(os.path.dirname(convert), "*.py")):
             shutil.copy(name, folder("alone"))
         refused([folder("in_0.bat"), bad], "BATWriter is not found", "PV_PLUGIN_PATH",
                 script=folder("alone/convert.py"))
         shutil.rmtree(folder("alone"))
+    refused_in_turn(*cases)
+    for name in made:
+        os.remove(folder(name))
     after = set(os.listdir(folder.path)) - {"cut.vtp", "what.foo", "link.bat", "taken.bat"}
     expect(sorted(after), before, "files after refusals")
     check(folder("in_0.bat"))
