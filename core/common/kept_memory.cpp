@@ -222,6 +222,10 @@ public:
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
     this->limits_.erase(this->limits_.find(most));
+    if (this->limits_.empty())
+    {
+      this->most_before_ = 0; // what comes is another series
+    }
     this->trim();
   }
 
@@ -262,10 +266,11 @@ public:
     Address memory = this->kept_.take(room, alignment);
     if (memory == 0)
     {
-      // What is kept gives way, all but an eighth of what a step needs: some of it is always in
-      // runs that are too small for the array that comes next.
-      const std::uint64_t most = std::max({ this->most_, this->most_before_, this->lent_ + room });
-      this->kept_.drop_to(most + most / 8 - this->lent_ - room);
+      // What is kept gives way, all but an eighth of what the step before needed: some of it is
+      // always in runs that are too small for the array that comes next.
+      const std::uint64_t most =
+        std::max({ this->most_, this->most_before_ + this->most_before_ / 8, this->lent_ + room });
+      this->kept_.drop_to(most - this->lent_ - room);
       memory = map(room, alignment);
     }
     if (memory == 0)

@@ -27,9 +27,10 @@ public:
   [[nodiscard]] static std::uint64_t bytes() noexcept;
 
   /// While one lives, memory of allocate_large() is what was kept, where it fits, and what
-  /// free_large() gets is kept. With what is kept a step has at most an eighth more than it, or the
-  /// step before it, needs at the same time. At the end of the last Use, what is over the limit
-  /// goes back to the system; the rest the system may take too, should memory become short.
+  /// free_large() gets is kept. With what is kept, a step takes at most what it needs at the same
+  /// time, or an eighth more than the step before it did. At the end of the last Use, what is over
+  /// the limit goes back to the system; the rest the system may take too, should memory become
+  /// short.
   class Use
   {
   public:
