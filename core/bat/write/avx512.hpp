@@ -1,6 +1,5 @@
-// The loops that take most of a build's time, for processors with AVX-512 (F, BW and VL). Each
-// gives what the portable loop beside its caller gives, bit for bit, so that the bytes of a file do
-// not depend on the processor. To be called where processor::has_avx512().
+// The loops of bat/write/vector_loops.hpp for processors with AVX-512 (F, BW and VL). To be called
+// where processor::has_avx512().
 #pragma once
 
 #include "bat/tree/bins.hpp"

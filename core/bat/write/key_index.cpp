@@ -1,10 +1,8 @@
 #include "bat/write/key_index.hpp"
 
 #include "bat/tree/bins.hpp"
-#include "bat/write/avx2.hpp"
-#include "bat/write/avx512.hpp"
 #include "bat/write/key_values.hpp"
-#include "common/processor.hpp"
+#include "bat/write/vector_loops.hpp"
 #include "common/radix_sort.hpp"
 
 #include <algorithm>
@@ -31,7 +29,7 @@ struct Nothing
     : std::numeric_limits<V>::lowest();
 };
 
-constexpr std::size_t kLanes = avx512::kLanes;
+constexpr std::size_t kLanes = vector_loops::kExtremes;
 
 std::uint32_t block_count(const SpatialOrder& order, const Treelet& treelet)
 {
@@ -72,17 +70,7 @@ Extremes<V> extremes(const V* values, std::size_t count)
     maximum[lane] = value > maximum[lane] ? value : maximum[lane];
     has_nan[lane] |= is_nan_value(value);
   };
-  std::size_t i = 0;
-  if (processor::has_avx512())
-  {
-    i = count / kLanes * kLanes;
-    has_nan[0] = avx512::extend(values, i, minimum.data(), maximum.data());
-  }
-  else if (processor::has_avx2())
-  {
-    i = count / kLanes * kLanes;
-    has_nan[0] = avx2::extend(values, i, minimum.data(), maximum.data());
-  }
+  std::size_t i = vector_loops::extend(values, count, minimum, maximum, has_nan[0]);
   for (; i + kLanes <= count; i += kLanes)
   {
     for (std::size_t lane = 0; lane != kLanes; ++lane)
@@ -122,6 +110,27 @@ void mark_but_nan(const V* values, const std::uint16_t* blocks, std::uint32_t co
     }
   }
 }
+
+// By the fastest way that there is for these values.
+template <class V>
+void mark(const V* values, const std::uint16_t* blocks, std::uint32_t count,
+  const Extremes<V>& extremes, const TreeletBits<V>& bits, std::uint32_t* bitmaps)
+{
+  if (extremes.has_nan)
+  {
+    mark_but_nan(values, blocks, count, bits, bitmaps);
+    return;
+  }
+  const CellBits<V> cells(bits, extremes.minimum, extremes.maximum);
+  if (!cells.usable())
+  {
+    mark(values, blocks, count, bits, bitmaps);
+  }
+  else if (!vector_loops::mark(values, blocks, count, cells, bitmaps))
+  {
+    mark(values, blocks, count, cells, bitmaps);
+  }
+}
 }
 
 template <class V>
@@ -156,28 +165,9 @@ void KeyIndexer<V>::add_treelet(std::size_t t, const V* values)
   std::uint32_t* bitmaps = &this->out_.bitmaps[treelet.first_block];
   const std::uint16_t* blocks = &this->order_.local_block[treelet.first];
   const TreeletBits<V> bits(this->edges_, record.first_bin, record.last_bin);
-  if (processor::has_avx512())
+  if (!vector_loops::mark(values, blocks, treelet.count, bits, bitmaps))
   {
-    avx512::mark(values, blocks, treelet.count, bits, bitmaps);
-  }
-  else if (has_nan)
-  {
-    mark_but_nan(values, blocks, treelet.count, bits, bitmaps);
-  }
-  else if (const CellBits<V> cells(bits, minimum, maximum); cells.usable())
-  {
-    if (processor::has_avx2())
-    {
-      avx2::mark(values, blocks, treelet.count, cells, bitmaps);
-    }
-    else
-    {
-      mark(values, blocks, treelet.count, cells, bitmaps);
-    }
-  }
-  else
-  {
-    mark(values, blocks, treelet.count, bits, bitmaps);
+    mark(values, blocks, treelet.count, Extremes<V>{ minimum, maximum, has_nan }, bits, bitmaps);
   }
   for (std::uint32_t block = 0; block != block_count(this->order_, treelet); ++block)
   {

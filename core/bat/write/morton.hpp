@@ -3,9 +3,7 @@
 
 #include "bat/tree/bounds.hpp"
 #include "bat/types.hpp"
-#include "bat/write/avx2.hpp"
-#include "bat/write/avx512.hpp"
-#include "common/processor.hpp"
+#include "bat/write/vector_loops.hpp"
 
 #include <array>
 #include <cstdint>
@@ -62,20 +60,9 @@ public:
   void coarse_codes(
     const T* positions, std::size_t count, int levels, std::uint32_t* codes) const noexcept
   {
-    std::size_t i = 0;
-    if (processor::has_avx512())
-    {
-      i = count / avx512::kCodes * avx512::kCodes;
-      avx512::coarse_codes(
-        positions, i, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
-    }
-    else if (processor::has_avx2())
-    {
-      i = count / avx2::kCodes * avx2::kCodes;
-      avx2::coarse_codes(
-        positions, i, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
-    }
-    for (; i != count; ++i)
+    for (std::size_t i = vector_loops::coarse_codes(
+           positions, count, this->half_lower_, this->scale_, kCells - 1, 21 - levels, codes);
+         i != count; ++i)
     {
       codes[i] = this->coarse_code(positions + 3 * i, levels);
     }

@@ -1,8 +1,6 @@
 #include "bat/write/treelet.hpp"
 
-#include "bat/write/avx2.hpp"
-#include "bat/write/avx512.hpp"
-#include "common/processor.hpp"
+#include "bat/write/vector_loops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,13 +38,9 @@ template <bool or_equal>
 std::size_t partition(
   TreeletKey* keys, std::size_t count, std::size_t axis, std::int16_t pivot, TreeletKey* room)
 {
-  if (processor::has_avx512())
+  if (const auto done = vector_loops::partition(keys, count, axis, pivot, or_equal, room))
   {
-    return avx512::partition(keys, count, axis, pivot, or_equal, room);
-  }
-  if (processor::has_avx2())
-  {
-    return avx2::partition(keys, count, axis, pivot, or_equal, room);
+    return *done;
   }
   std::size_t low = 0;
   for (std::size_t i = 0; i != count; ++i)
@@ -137,15 +131,11 @@ void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_
 
 void split_few(TreeletKey* keys, std::size_t left, std::size_t count, std::size_t axis)
 {
-  if (processor::has_avx512())
+  if (vector_loops::split_few(keys, left, count, axis))
   {
-    avx512::split_few(keys, left, count, axis);
+    return;
   }
-  else if (processor::has_avx2())
-  {
-    avx2::split_few(keys, left, count, axis);
-  }
-  else if (count <= kFewKeys / 2)
+  if (count <= kFewKeys / 2)
   {
     split_few<kFewKeys / 2>(keys, left, count, axis);
   }
@@ -229,18 +219,9 @@ TreeletGrid::TreeletGrid(const Box& box) noexcept
 template <class T>
 void TreeletGrid::fill_keys(const T* positions, std::size_t count, TreeletKey* keys) const noexcept
 {
-  std::size_t i = 0;
-  if (processor::has_avx512())
-  {
-    i = count / avx512::kLanes * avx512::kLanes;
-    avx512::fill_keys(positions, i, this->half_lower_, this->scale_, keys);
-  }
-  else if (processor::has_avx2())
-  {
-    i = count / avx2::kLanes * avx2::kLanes;
-    avx2::fill_keys(positions, i, this->half_lower_, this->scale_, keys);
-  }
-  for (; i != count; ++i)
+  for (std::size_t i =
+         vector_loops::fill_keys(positions, count, this->half_lower_, this->scale_, keys);
+       i != count; ++i)
   {
     keys[i] = key_of_number(static_cast<std::uint16_t>(i));
     for (std::size_t axis = 0; axis != 3; ++axis)
@@ -296,9 +277,9 @@ void order_treelet(const TreeletGrid& grid, TreeletKey* keys, std::size_t count,
 
 CellBox tight_cells(const TreeletKey* keys, std::size_t count)
 {
-  if (count >= avx2::kLanes && processor::has_avx2())
+  if (const auto done = vector_loops::tight_cells(keys, count))
   {
-    return avx2::tight_cells(keys, count);
+    return *done;
   }
   // Lanes of two keys, their numbers included: the compiler turns each line into one instruction.
   using Lanes = std::array<std::int16_t, 8>;
