@@ -1,5 +1,6 @@
 #include "bat/dataset.hpp"
 
+#include "bat/dataset/dataset_checksum.hpp"
 #include "bat/dataset/dataset_impl.hpp"
 #include "bat/dataset/file_leaf.hpp"
 #include "bat/error.hpp"
@@ -631,5 +632,14 @@ std::vector<DatasetSelection> split(const DatasetSelection& selection, std::uint
 std::uint64_t Dataset::bytes_read() const noexcept
 {
   return this->impl_->bytes_read();
+}
+
+std::uint64_t checksum_of(const Dataset& dataset)
+{
+  if (const File* file = dataset.single_file())
+  {
+    return file->impl().header.header_checksum;
+  }
+  return dataset.impl().top ? dataset.impl().top->header.header_checksum : 0;
 }
 }

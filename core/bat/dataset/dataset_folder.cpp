@@ -208,12 +208,6 @@ std::set<std::string> leaf_files_of(const std::filesystem::path& top)
   }
 }
 
-std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top)
-{
-  const std::vector<std::string> names = names_in(leaves_folder(top), is_leaf_file_name);
-  return { names.begin(), names.end() };
-}
-
 void remove_leftovers(const std::filesystem::path& path, const std::set<std::string>& keep,
   const std::set<std::string>& replaced) noexcept
 {
@@ -234,7 +228,8 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     {
       return;
     }
-    std::set<std::string> unwanted = leaf_files_in_folder(top);
+    const std::vector<std::string> present = names_in(folder, is_leaf_file_name);
+    std::set<std::string> unwanted(present.begin(), present.end());
     for (const std::string& kept : keep)
     {
       unwanted.erase(kept);

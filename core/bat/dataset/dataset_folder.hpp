@@ -21,9 +21,6 @@ namespace bat
 /// file that can be read. Never throws but for want of memory.
 [[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);
 
-/// All names of leaf files in the folder.
-[[nodiscard]] std::set<std::string> leaf_files_in_folder(const std::filesystem::path& top);
-
 /// Removes what finished or killed writers of `top` left: leaf files (names in the folder) not in
 /// `keep`, temporaries, and the folder when nothing is left in it. A leaf file stays if a top file
 /// beside this one refers to it, which may be this dataset's former self under a new name, or if a

@@ -126,6 +126,62 @@ LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
   return entry;
 }
 
+void append_entry(std::vector<char>& bytes, const LeafEntry& entry)
+{
+  const auto append = [&](const void* data, std::size_t size)
+  {
+    const auto* from = static_cast<const char*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  };
+  append(&entry.record, sizeof(entry.record));
+  append(entry.position_keys.data(), sizeof(entry.position_keys));
+  append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+  append(entry.name.data(), entry.name.size());
+}
+
+std::vector<LeafEntry> entries_of(
+  const std::vector<char>& bytes, const std::vector<Attribute>& attributes)
+{
+  std::size_t keys = 0;
+  for (const Attribute& attribute : attributes)
+  {
+    keys += attribute.alias ? 0 : format::key_count(attribute.components);
+  }
+  const char* at = bytes.data();
+  const auto take = [&](void* to, std::size_t size)
+  {
+    if (size != 0)
+    {
+      std::memcpy(to, at, size);
+      at += size;
+    }
+  };
+  std::vector<LeafEntry> entries;
+  while (at != bytes.data() + bytes.size())
+  {
+    LeafEntry entry;
+    take(&entry.record, sizeof(entry.record));
+    take(entry.position_keys.data(), sizeof(entry.position_keys));
+    entry.keys.resize(keys);
+    take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
+    entry.name.resize(entry.record.name_bytes);
+    take(entry.name.data(), entry.name.size());
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+TopContents contents_of(const ParticleView& schema)
+{
+  TopContents contents;
+  contents.position_type = schema.positions.type;
+  contents.attributes = format::attributes_of(schema);
+  contents.time = schema.time;
+  contents.step = schema.step;
+  contents.metadata = schema.metadata;
+  return contents;
+}
+
 std::vector<std::byte> encode_top(const TopContents& contents)
 {
   std::vector<std::byte> bytes(sizeof(format::Header));

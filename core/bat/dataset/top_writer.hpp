@@ -3,6 +3,7 @@
 
 #include "bat/file.hpp"
 #include "bat/format/layout.hpp"
+#include "bat/particles.hpp"
 
 #include <array>
 #include <cstddef>
@@ -26,6 +27,9 @@ struct LeafEntry
 /// Reads the entry from a finished leaf file. Throws as File::open does.
 [[nodiscard]] LeafEntry describe_leaf(const std::filesystem::path& file, std::string name);
 
+/// The entry as bytes, behind those that are there, for messages.
+void append_entry(std::vector<char>& bytes, const LeafEntry& entry);
+
 /// Over all leaf files, of which there is at least one.
 [[nodiscard]] std::array<format::LeafKeyRecord, format::kPositionKeys> merge_position_keys(
   const std::vector<LeafEntry>& leaves);
@@ -39,6 +43,13 @@ struct TopContents
   std::string metadata;          ///< JSON object, or empty
   std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
 };
+
+/// What is known without leaf files: attributes, time, step and metadata of the particles.
+[[nodiscard]] TopContents contents_of(const ParticleView& schema);
+
+/// The entries that append_entry() made bytes of, of leaf files with these attributes.
+[[nodiscard]] std::vector<LeafEntry> entries_of(
+  const std::vector<char>& bytes, const std::vector<Attribute>& attributes);
 
 /// The bytes of the top file (FORMAT.md section 15).
 [[nodiscard]] std::vector<std::byte> encode_top(const TopContents& contents);

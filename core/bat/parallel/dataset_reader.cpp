@@ -2,25 +2,11 @@
 
 #include "bat/mpi.hpp"
 
-#include "bat/dataset/dataset_impl.hpp"
-#include "bat/tree/file_impl.hpp"
+#include "bat/dataset/dataset_checksum.hpp"
 #include "parallel/comm.hpp"
 
 namespace bat::mpi
 {
-namespace
-{
-// Tells one dataset from another; 0 for a file of the paper's library, which has no checksum.
-std::uint64_t checksum_of(const Dataset& dataset)
-{
-  if (const File* file = dataset.single_file())
-  {
-    return file->impl().header.header_checksum;
-  }
-  return dataset.impl().top ? dataset.impl().top->header.header_checksum : 0;
-}
-}
-
 Dataset open_dataset(MPI_Comm comm, const std::filesystem::path& path, const OpenOptions& options)
 {
   const OwnComm own(comm);

@@ -4,70 +4,33 @@
 
 #include "bat/dataset/dataset_folder.hpp"
 #include "bat/dataset/top_writer.hpp"
-#include "bat/format/encode.hpp"
 #include "bat/parallel/exchange.hpp"
 #include "bat/parallel/rank_particles.hpp"
 #include "bat/parallel/schema.hpp"
-#include "bat/plan/pieces.hpp"
+#include "bat/parallel/unfinished.hpp"
 #include "bat/plan/summarise.hpp"
-#include "bat/tree/bounds.hpp"
-#include "bat/write/builder.hpp"
-#include "bat/write/gather.hpp"
+#include "bat/write/input.hpp"
 #include "bat/write/leaf_writer.hpp"
 #include "bat/write/option_fields.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
-#include "common/numbers.hpp"
 #include "parallel/comm.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <map>
 #include <optional>
 #include <random>
 #include <set>
+#include <string>
 #include <system_error>
 
 namespace bat::mpi
 {
 namespace
 {
-/// Files of an unfinished dataset; gone if it is not finished.
-class Unfinished
-{
-public:
-  Unfinished() = default;
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-  ~Unfinished() { this->remove_all(); }
-  void remove_all() noexcept
-  {
-    for (const std::filesystem::path& file : this->files_)
-    {
-      std::error_code ignored;
-      std::filesystem::remove(file, ignored);
-    }
-    this->files_.clear();
-  }
-  void add(const std::filesystem::path& file) { this->files_.push_back(file); }
-  void forget(const std::filesystem::path& file)
-  {
-    this->files_.erase(
-      std::remove(this->files_.begin(), this->files_.end(), file), this->files_.end());
-  }
-  void keep_all() { this->files_.clear(); }
-
-private:
-  std::vector<std::filesystem::path> files_;
-};
-
 /// Those of rank 0 hold for all.
 void share_options(const OwnComm& comm, WriteOptions& options)
 {
@@ -96,13 +59,6 @@ void share_options(const OwnComm& comm, WriteOptions& options)
     next += field.size;
   }
 }
-
-/// A leaf file whose usual name another dataset has.
-struct LeafVariant
-{
-  std::uint32_t leaf;
-  std::uint32_t variant;
-};
 
 class DatasetWriter
 {
@@ -320,7 +276,7 @@ private:
         RankBounds bounds;
         bounds.particles = static_cast<double>(count);
         bounds.rank = static_cast<std::uint32_t>(this->comm_.rank());
-        const auto [box, finite] = this->finite_bounds();
+        const auto [box, finite] = this->particles_.finite_bounds();
         if (box.lower[0] <= box.upper[0])
         {
           bounds.box = box;
@@ -345,41 +301,9 @@ private:
     {
       return {};
     }
-    const Box box =
-      this->options_.local_bounds ? *this->options_.local_bounds : this->finite_bounds().box;
-    WeightedCell cell;
-    for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
-    {
-      cell.lower[axis] = plan::to_float(box.lower[axis]);
-      cell.upper[axis] = plan::to_float(box.upper[axis]);
-    }
-    cell.particles = static_cast<double>(this->particles_.count());
-    cell.rank = rank;
-    return { cell };
-  }
-
-  // Of all particles.
-  [[nodiscard]] write::FiniteBounds finite_bounds() const
-  {
-    return this->particles_.schema().positions.type == ScalarType::Float32
-      ? this->finite_bounds_as<float>()
-      : this->finite_bounds_as<double>();
-  }
-
-  template <class T>
-  [[nodiscard]] write::FiniteBounds finite_bounds_as() const
-  {
-    constexpr std::uint64_t kGrain = 1 << 16;
-    using Range = tbb::blocked_range<std::uint64_t>;
-    const auto join = [](write::FiniteBounds a, const write::FiniteBounds& b)
-    {
-      extend(a, b);
-      return a;
-    };
-    const auto add = [&](const Range& range, const write::FiniteBounds& bounds)
-    { return join(bounds, this->particles_.finite_bounds<T>(range.begin(), range.end())); };
-    return tbb::parallel_reduce(
-      Range(0, this->particles_.count(), kGrain), write::FiniteBounds{}, add, join);
+    const Box box = this->options_.local_bounds ? *this->options_.local_bounds
+                                                : this->particles_.finite_bounds().box;
+    return { plan::box_cell(box, this->particles_.count(), rank) };
   }
 
   static void check_box(const Box& box)
@@ -536,7 +460,7 @@ private:
     this->enter(Phase::Commit, 0.95);
     if (this->leaf_files_ <= 1)
     {
-      this->on_root([&] { this->replaced_ = leaf_files_of(this->path_); });
+      this->on_root([&] { (void)this->replaced(); });
       together(this->comm_.get(),
         [&]
         {
@@ -553,138 +477,83 @@ private:
     }
     if (this->comm_.rank() == 0)
     {
-      remove_leftovers(this->path_, this->names_, this->replaced_);
+      remove_leftovers(this->path_, this->names_, this->replaced());
     }
     this->finish(this->seconds_.commit);
+  }
+
+  // Leaf files (names) of the dataset that was in place when this was first asked.
+  const std::set<std::string>& replaced()
+  {
+    if (!this->replaced_)
+    {
+      this->replaced_ = leaf_files_of(this->path_);
+    }
+    return *this->replaced_;
   }
 
   void commit_leaves()
   {
     std::vector<char> mine;
-    std::vector<std::uint64_t> checksums;
-    together(this->comm_.get(), [&] { mine = this->describe_leaves(checksums); });
+    std::vector<std::string> names;
+    together(this->comm_.get(), [&] { mine = this->describe_leaves(names); });
     const std::vector<char> all = gather_records(this->comm_, mine);
     TopContents top;
-    std::vector<LeafVariant> variants;
-    this->on_root(
-      [&]
-      {
-        top = this->describe_top(all);
-        variants = this->name_leaves(top);
-      });
-    broadcast_records(this->comm_, variants);
-    together(this->comm_.get(), [&] { this->rename_leaves(checksums, variants); });
+    this->on_root([&] { top = this->describe_top(all); });
+    together(this->comm_.get(), [&] { this->rename_leaves(names); });
     this->on_root([&] { this->write_top(top); });
   }
 
-  // What rank 0 needs to know of the leaf files of this rank.
-  std::vector<char> describe_leaves(std::vector<std::uint64_t>& checksums) const
+  // What rank 0 needs to know of the leaf files of this rank, and the names that they will have.
+  std::vector<char> describe_leaves(std::vector<std::string>& names)
   {
     std::vector<char> bytes;
-    const auto append = [&](const void* data, std::size_t size)
-    {
-      const auto* from = static_cast<const char*>(data);
-      bytes.insert(bytes.end(), from, from + size);
-    };
+    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
-      const LeafEntry entry = describe_leaf(this->written_[i], {});
-      checksums.push_back(entry.record.header_checksum);
-      append(&this->moved_.leaves[i].leaf, sizeof(this->moved_.leaves[i].leaf));
-      append(&entry.record, sizeof(entry.record));
-      append(entry.position_keys.data(), sizeof(entry.position_keys));
-      append(entry.keys.data(), entry.keys.size() * sizeof(format::LeafKeyRecord));
+      LeafEntry entry = describe_leaf(this->written_[i], {});
+      names.push_back(this->free_name(this->moved_.leaves[i].leaf, entry.record.header_checksum));
+      entry.name = folder + names.back();
+      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+      append_entry(bytes, entry);
     }
     return bytes;
   }
 
-  // On rank 0. Leaf files have no names yet; `leaves_` are their numbers.
+  // A file of the dataset in place that has the same name holds the same bytes; one of another
+  // dataset, which was here under this name or shares the folder, is not shared, so that it can be
+  // removed with its own dataset and not before.
+  std::string free_name(std::uint32_t leaf, std::uint64_t checksum)
+  {
+    const std::filesystem::path folder = leaves_folder(this->path_);
+    std::string name = leaf_file_name(leaf, checksum);
+    for (std::uint32_t variant = 1;
+         std::filesystem::exists(folder / name) && this->replaced().count(name) == 0; ++variant)
+    {
+      name = leaf_file_name(leaf, checksum, variant);
+    }
+    return name;
+  }
+
+  // On rank 0.
   TopContents describe_top(const std::vector<char>& bytes)
   {
-    TopContents top;
-    const ParticleView& schema = this->particles_.schema();
-    top.position_type = schema.positions.type;
-    std::size_t keys = 0;
-    top.attributes = format::attributes_of(schema);
-    for (const AttributeView& a : schema.attributes)
+    (void)this->replaced(); // as long as it is there
+    TopContents top = contents_of(this->particles_.schema());
+    top.leaves = entries_of(bytes, top.attributes);
+    for (const LeafEntry& entry : top.leaves)
     {
-      keys += format::key_count(a.values.components);
-    }
-    top.time = schema.time;
-    top.step = schema.step;
-    top.metadata = schema.metadata;
-    const char* at = bytes.data();
-    const auto take = [&](void* to, std::size_t size)
-    {
-      std::memcpy(to, at, size);
-      at += size;
-    };
-    while (at != bytes.data() + bytes.size())
-    {
-      std::uint32_t leaf = 0;
-      LeafEntry entry;
-      take(&leaf, sizeof(leaf));
-      take(&entry.record, sizeof(entry.record));
-      take(entry.position_keys.data(), sizeof(entry.position_keys));
-      entry.keys.resize(keys);
-      if (keys != 0)
-      {
-        take(entry.keys.data(), keys * sizeof(format::LeafKeyRecord));
-      }
-      this->leaves_.push_back(leaf);
-      top.leaves.push_back(std::move(entry));
+      this->names_.insert(std::filesystem::path(entry.name).filename().string());
     }
     return top;
   }
 
-  // On rank 0. A file of the dataset in place that has the same name holds the same bytes; one of
-  // another dataset, which was here under this name, is not shared, so that it can be removed with
-  // its own dataset and not before.
-  std::vector<LeafVariant> name_leaves(TopContents& top)
+  void rename_leaves(const std::vector<std::string>& names)
   {
-    this->replaced_ = leaf_files_of(this->path_);
-    std::set<std::string> others = leaf_files_in_folder(this->path_);
-    for (const std::string& name : this->replaced_)
-    {
-      others.erase(name);
-    }
-    const std::string folder = leaves_folder(this->path_).filename().string() + "/";
-    std::vector<LeafVariant> variants;
-    for (std::size_t i = 0; i != top.leaves.size(); ++i)
-    {
-      LeafEntry& entry = top.leaves[i];
-      std::uint32_t variant = 0;
-      std::string name = leaf_file_name(this->leaves_[i], entry.record.header_checksum);
-      while (others.count(name) != 0)
-      {
-        name = leaf_file_name(this->leaves_[i], entry.record.header_checksum, ++variant);
-      }
-      if (variant != 0)
-      {
-        variants.push_back({ this->leaves_[i], variant });
-      }
-      entry.name = folder + name;
-      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
-      this->names_.insert(std::move(name));
-    }
-    return variants;
-  }
-
-  void rename_leaves(
-    const std::vector<std::uint64_t>& checksums, const std::vector<LeafVariant>& variants)
-  {
-    std::map<std::uint32_t, std::uint32_t> variant_of;
-    for (const LeafVariant& variant : variants)
-    {
-      variant_of.emplace(variant.leaf, variant.variant);
-    }
     const std::filesystem::path folder = leaves_folder(this->path_);
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
-      const std::uint32_t leaf = this->moved_.leaves[i].leaf;
-      const auto variant = variant_of.find(leaf);
-      const std::filesystem::path file = folder /
-        leaf_file_name(leaf, checksums[i], variant == variant_of.end() ? 0 : variant->second);
+      const std::filesystem::path file = folder / names[i];
       const bool is_new = !std::filesystem::exists(file);
       std::filesystem::rename(this->written_[i], file);
       this->unfinished_.forget(this->written_[i]);
@@ -755,11 +624,10 @@ private:
   std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
   Plan plan_;
   ExchangeResult moved_;
-  std::uint64_t leaf_files_ = 0;               ///< of all ranks
-  std::vector<std::filesystem::path> written_; ///< per leaf in moved_
-  std::vector<std::uint32_t> leaves_;          ///< rank 0: numbers of all leaf files
-  std::set<std::string> names_;                ///< rank 0: leaf files of the new dataset
-  std::set<std::string> replaced_;             ///< rank 0: those of the dataset that was there
+  std::uint64_t leaf_files_ = 0;                  ///< of all ranks
+  std::vector<std::filesystem::path> written_;    ///< per leaf in moved_
+  std::set<std::string> names_;                   ///< rank 0: leaf files of the new dataset
+  std::optional<std::set<std::string>> replaced_; ///< see replaced()
   Unfinished unfinished_;
   std::optional<std::filesystem::perms> permissions_; ///< of the file that is replaced
   std::optional<io::AtomicFile> single_; ///< the only leaf file, on the rank that writes it
@@ -770,38 +638,6 @@ private:
   double start_ = 0;
   double phase_start_ = 0;
 };
-}
-
-const char* name_of(Phase phase) noexcept
-{
-  switch (phase)
-  {
-    case Phase::Check:
-      return "check";
-    case Phase::Plan:
-      return "plan";
-    case Phase::Exchange:
-      return "exchange";
-    case Phase::Write:
-      return "write";
-    case Phase::Commit:
-      break;
-  }
-  return "commit";
-}
-
-std::string to_json(const DatasetReport& report)
-{
-  const PhaseSeconds& s = report.seconds;
-  const nlohmann::json json{ { "particles", report.particles }, { "skipped", report.skipped },
-    { "leaf_files", report.leaf_files }, { "target_bytes", report.target_bytes },
-    { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes },
-    { "largest_leaf_bytes", report.largest_leaf_bytes }, { "moved_bytes", report.moved_bytes },
-    { "ranks", report.ranks },
-    { "seconds",
-      { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
-        { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
-  return json.dump();
 }
 
 DatasetReport write_dataset(MPI_Comm comm, const std::filesystem::path& path,

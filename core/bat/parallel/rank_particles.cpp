@@ -1,7 +1,6 @@
 #include "bat/parallel/rank_particles.hpp"
 
-#include "bat/format/layout.hpp"
-#include "bat/write/builder.hpp"
+#include "bat/write/input.hpp"
 #include "common/numbers.hpp"
 
 #include <fmt/format.h>
@@ -128,11 +127,11 @@ void RankParticles::add_piece(const Piece& piece)
     }
   }
   const std::uint64_t count = rows.empty() ? view.count : rows.size();
-  if (this->count() + count > format::kMaxParticles)
+  if (this->count() + count > kMostParticles)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("{} particles on one rank; at most {} are allowed", this->count() + count,
-        format::kMaxParticles));
+      fmt::format(
+        "{} particles on one rank; at most {} are allowed", this->count() + count, kMostParticles));
   }
   if (rows.empty())
   {

@@ -232,6 +232,19 @@ std::vector<WeightedCell> summarise_as(const PositionOf& position_of, std::uint6
 }
 }
 
+WeightedCell plan::box_cell(const Box& box, std::uint64_t count, std::uint32_t rank)
+{
+  WeightedCell cell;
+  for (std::size_t axis = 0; axis != 3 && box.lower[0] <= box.upper[0]; ++axis)
+  {
+    cell.lower[axis] = to_float(box.lower[axis]);
+    cell.upper[axis] = to_float(box.upper[axis]);
+  }
+  cell.particles = static_cast<double>(count);
+  cell.rank = rank;
+  return cell;
+}
+
 std::vector<WeightedCell> plan::summarise(ScalarType type, const PositionOf& position_of,
   std::uint64_t count, std::uint32_t rank, std::uint32_t cells, std::uint32_t sample)
 {

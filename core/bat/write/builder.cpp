@@ -4,6 +4,7 @@
 #include "bat/query.hpp"
 #include "bat/tree/bin_edges.hpp"
 #include "bat/write/gather.hpp"
+#include "bat/write/input.hpp"
 #include "bat/write/point_bounds.hpp"
 #include "bat/write/shallow_tree.hpp"
 #include "bat/write/treelet.hpp"

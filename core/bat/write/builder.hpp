@@ -45,13 +45,5 @@ struct SpatialOrder
   std::vector<std::uint32_t> sample;
 };
 
-/// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
-void check_input(const ParticleParts& particles, const BuildOptions& options);
-void check_input(const ParticleView& particles, const BuildOptions& options);
-
-/// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
-[[nodiscard]] std::vector<std::size_t> indexed_keys(
-  const ParticleView& particles, const BuildOptions& options);
-
 [[nodiscard]] SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options);
 }

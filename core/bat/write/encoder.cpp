@@ -10,6 +10,7 @@
 #include "bat/write/builder.hpp"
 #include "bat/write/column_source.hpp"
 #include "bat/write/gather.hpp"
+#include "bat/write/input.hpp"
 #include "bat/write/key_index.hpp"
 #include "bat/write/key_values.hpp"
 #include "bat/write/position_ranges.hpp"

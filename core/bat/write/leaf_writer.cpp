@@ -1,8 +1,8 @@
 #include "bat/write/leaf_writer.hpp"
 
 #include "bat/format/index_layout.hpp"
-#include "bat/write/builder.hpp"
 #include "bat/write/encoder.hpp"
+#include "bat/write/input.hpp"
 #include "bat/write/repeats.hpp"
 
 #include <nlohmann/json.hpp>

@@ -4,6 +4,9 @@
 
 #include <tbb/parallel_for.h>
 
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
 namespace bat::write
 {
 namespace
@@ -15,6 +18,27 @@ void move_begin(ArrayView& array, std::uint64_t rows)
     array.component[static_cast<std::size_t>(c)] += rows * array.stride_bytes;
   }
 }
+}
+
+FiniteBounds ParticleParts::finite_bounds() const
+{
+  return this->schema_.positions.type == ScalarType::Float32 ? this->finite_bounds_as<float>()
+                                                             : this->finite_bounds_as<double>();
+}
+
+template <class T>
+FiniteBounds ParticleParts::finite_bounds_as() const
+{
+  constexpr std::uint64_t kGrain = 1 << 16;
+  using Range = tbb::blocked_range<std::uint64_t>;
+  const auto join = [](FiniteBounds a, const FiniteBounds& b)
+  {
+    extend(a, b);
+    return a;
+  };
+  const auto add = [&](const Range& range, const FiniteBounds& bounds)
+  { return join(bounds, this->finite_bounds<T>(range.begin(), range.end())); };
+  return tbb::parallel_reduce(Range(0, this->count(), kGrain), FiniteBounds{}, add, join);
 }
 
 ParticleView slice(const ParticleView& view, std::uint64_t first, std::uint64_t count)

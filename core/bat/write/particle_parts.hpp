@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace bat::write
@@ -19,6 +20,9 @@ namespace bat::write
 class ParticleParts
 {
 public:
+  /// Numbers of particles have 32 bits.
+  static constexpr std::uint64_t kMostParticles = std::numeric_limits<std::uint32_t>::max();
+
   struct Part
   {
     ParticleView view;
@@ -102,6 +106,8 @@ public:
       });
   }
 
+  /// Of all, in parallel.
+  [[nodiscard]] FiniteBounds finite_bounds() const;
   /// Of particles [begin, end). T: type of the positions.
   template <class T>
   [[nodiscard]] FiniteBounds finite_bounds(std::uint64_t begin, std::uint64_t end) const
@@ -118,6 +124,9 @@ public:
   }
 
 private:
+  template <class T>
+  [[nodiscard]] FiniteBounds finite_bounds_as() const;
+
   [[nodiscard]] static const ArrayView& array_of(
     const ParticleView& view, std::size_t index) noexcept
   {

@@ -1,7 +1,7 @@
 #include "bat/write/repeats.hpp"
 
 #include "bat/query.hpp"
-#include "bat/write/builder.hpp"
+#include "bat/write/input.hpp"
 
 #include <algorithm>
 #include <array>

@@ -585,6 +585,60 @@ TEST(Dataset, leaf_files_go_through_a_link_to_another_folder)
   }
 }
 
+TEST(Dataset, datasets_that_share_a_folder_share_no_leaf_files)
+{
+  const SharedDir one;
+  const SharedDir other;
+  const SharedDir elsewhere;
+  const clouds::Cloud all = make_cloud(20000);
+  const auto write = [&](const SharedDir& folder, std::uint64_t target)
+  {
+    bat::mpi::write_dataset(
+      MPI_COMM_WORLD, folder / "out.bat", dealt(all).view(), with_target(target));
+  };
+  // How many leaf files there are, of datasets that are whole.
+  const auto expect_leaves = [&](std::size_t of_one, std::size_t of_other)
+  {
+    if (rank() == 0)
+    {
+      EXPECT_NO_THROW(bat::validate(one / "out.bat"));
+      EXPECT_NO_THROW(bat::validate(other / "out.bat"));
+      EXPECT_EQ(bat::Dataset::open(one / "out.bat").leaves().size(), of_one);
+      EXPECT_EQ(bat::Dataset::open(other / "out.bat").leaves().size(), of_other);
+      EXPECT_EQ(names_in(elsewhere / "").size(), of_one + of_other);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  std::size_t many = 0;
+  if (rank() == 0)
+  {
+    for (const SharedDir* folder : { &one, &other })
+    {
+      std::filesystem::create_directory_symlink(elsewhere / "", *folder / "out.bat.leaves");
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  write(one, 50000);
+  if (rank() == 0)
+  {
+    many = bat::Dataset::open(one / "out.bat").leaves().size();
+    EXPECT_GT(many, 1u);
+  }
+  write(other, 50000);
+  expect_leaves(many, many);
+  write(one, 50000); // the same once more
+  write(other, 50000);
+  expect_leaves(many, many);
+  write(other, 1u << 30);
+  if (rank() == 0)
+  {
+    EXPECT_EQ(names_in(elsewhere / "").size(), many);
+    EXPECT_NO_THROW(bat::validate(one / "out.bat"));
+    EXPECT_NO_THROW(bat::validate(other / "out.bat"));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(Dataset, a_link_to_no_folder_is_an_error_before_anything_is_written)
 {
   const SharedDir folder;

@@ -1,0 +1,12 @@
+// Whether two processes have the same dataset open.
+#pragma once
+
+#include "bat/dataset.hpp"
+
+#include <cstdint>
+
+namespace bat
+{
+/// Tells one dataset from another; 0 for a file of the paper's library, which has no checksum.
+[[nodiscard]] std::uint64_t checksum_of(const Dataset& dataset);
+}

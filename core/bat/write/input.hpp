@@ -1,0 +1,20 @@
+// What may be written.
+#pragma once
+
+#include "bat/particles.hpp"
+#include "bat/write/particle_parts.hpp"
+#include "bat/writer.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace bat::write
+{
+/// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
+void check_input(const ParticleParts& particles, const BuildOptions& options);
+void check_input(const ParticleView& particles, const BuildOptions& options);
+
+/// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
+[[nodiscard]] std::vector<std::size_t> indexed_keys(
+  const ParticleView& particles, const BuildOptions& options);
+}
