@@ -4,7 +4,8 @@
 #   bash testing/test.sh           every test, and the core's tests again under sanitizers
 #   bash testing/test.sh --fast    the tests labelled "fast" (a minute)
 #
-# Ends with a line that says what passed and what failed. Environment: see setup.sh.
+# Ends with the slowest tests and a line that says what passed and what failed.
+# Environment: see setup.sh.
 set -euo pipefail
 
 # shellcheck source=testing/setup.sh
@@ -16,8 +17,10 @@ TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev pyt
 PASSED=0
 FAILED=0
 FAILED_NAMES=()
+SECONDS_OF_TESTS=()
 
-# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts.
+# run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts. The time-out, the same for all,
+# is for what hangs.
 run_ctest()
 {
   local title=$1 folder=$2 status=0
@@ -36,6 +39,9 @@ count_results()
   if [ -e "$results" ]; then
     total=$(grep -c '<testcase ' "$results" || true)
     mapfile -t failed < <(sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results")
+    while IFS= read -r name; do
+      SECONDS_OF_TESTS+=("$name, $title")
+    done < <(sed -n 's/.*<testcase name="\([^"]*\)".* time="\([^"]*\)".*/\2 s  \1/p' "$results")
   fi
   if [ "$status" != 0 ] && [ ${#failed[@]} = 0 ]; then
     failed=("ctest itself (status $status)")
@@ -78,6 +84,9 @@ main()
     --fast) test_release -L fast ;;
     *) die "what is '$1'? Known: --fast" ;;
   esac
+
+  say "Slowest tests"
+  printf '%s\n' "${SECONDS_OF_TESTS[@]}" | sort --reverse --general-numeric-sort | sed -n 1,15p
 
   say "Result"
   [ ${#FAILED_NAMES[@]} = 0 ] || printf 'failed: %s\n' "${FAILED_NAMES[@]}"

@@ -1,10 +1,10 @@
-# bat_add_test(NAME group.name SOURCES ... [LABELS ...] [LIBRARIES ...] [TIMEOUT s])
+# bat_add_test(NAME group.name SOURCES ... [LABELS ...] [LIBRARIES ...])
 #
 # One GoogleTest program, one ctest entry. Tests of the core are "fast" unless labels say otherwise.
 find_package(GTest REQUIRED)
 
 function (bat_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;LABELS;LIBRARIES;ARGUMENTS")
   string(REPLACE "." "_" target "test_${arg_NAME}")
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/testing")
@@ -16,8 +16,5 @@ function (bat_add_test)
   if (NOT arg_LABELS)
     set(arg_LABELS fast)
   endif ()
-  if (NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif ()
-  set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}")
 endfunction ()

@@ -36,7 +36,6 @@ function (bat_add_paraview_test name)
     ENVIRONMENT "${bat_paraview_environment}"
     FAIL_REGULAR_EXPRESSION "${failures}"
     LABELS paraview
-    TIMEOUT 180
     FIXTURES_SETUP "${arg_FIXTURE_SETUP}"
     FIXTURES_REQUIRED "${arg_FIXTURES}")
 endfunction ()
