@@ -10,8 +10,9 @@ namespace bat
 {
 /// Undefined memory for `count` values of `size` bytes each, on large pages where the system has
 /// them and there are many: the first touch of a small page costs as much as building several
-/// particles, and what is gathered through a permutation waits for address translation. Throws
-/// std::bad_alloc.
+/// particles, and what is gathered through a permutation waits for address translation. While a
+/// step of a series is written, the memory may be what an earlier one took (bat/insitu.hpp,
+/// SeriesWriter::keep_memory). Throws std::bad_alloc.
 [[nodiscard]] void* allocate_large(std::size_t count, std::size_t size);
 /// Of allocate_large(count, size).
 void free_large(void* memory, std::size_t count, std::size_t size) noexcept;
