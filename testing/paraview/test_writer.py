@@ -73,6 +73,19 @@ with Folder() as folder:
     # Sources and filters as they are.
     reader = saved(folder, Sphere(), BlockParticles=16, TreeletParticles=256)
     expect(fetch(reader).GetNumberOfPoints(), 50, "a sphere")
+
+    # Options that are set by their names in the core.
+    twice = cloud(N)
+    add_arrays(twice.GetPointData(), {"twice": arrays(N)["id"]})
+    expected = {**arrays(N), "twice": arrays(N)["id"]}
+    sizes = {}
+    for repeats in ("store", "link"):
+        reader = saved(folder, producer(twice), repeats + ".bat", Repeats=repeats, CompareValues=1, Threads=1, Flush=0,
+                       FindBestAxis=0, MaxSplitImbalanceRatio=2, MaxOverfullFactor=2, IndexBudget=0.5)
+        check_particles(fetch(reader), points(N), expected, "Repeats " + repeats)
+        sizes[repeats] = os.path.getsize(folder(repeats + ".bat"))
+    expect(sizes["link"] < sizes["store"], True, "an array that repeats another is stored once: %s" % sizes)
+
     csv = folder("t.csv")
     with open(csv, "w") as out:
         out.write("Points:0,Points:1,Points:2,value\n1,2,3,4\n5,6,7,8\n")

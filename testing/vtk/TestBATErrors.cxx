@@ -276,6 +276,15 @@ TEST(BATErrors, a_write_that_fails_leaves_the_old_file)
   EXPECT_EQ(writer->GetErrorCode(), kInvalidArgument);
   EXPECT_NE(messages.Errors.find("'nothing'"), std::string::npos) << messages.Errors;
   writer->ClearSortedIndexes();
+  messages.Errors.clear();
+  writer->SetIntegerOption("threads", -1);
+  writer->SetIntegerOption("flush", 0);
+  EXPECT_NE(messages.Errors.find("threads is -1; a whole number from 0"), std::string::npos)
+    << messages.Errors;
+  EXPECT_EQ(writer->Write(), 0);
+  EXPECT_EQ(writer->GetErrorCode(), kInvalidArgument);
+  EXPECT_NE(messages.Errors.find("a.bat: threads is -1;"), std::string::npos) << messages.Errors;
+  writer->SetIntegerOption("threads", 1);
   writer->AddObserver(
     vtkCommand::ProgressEvent, writer.Get(), &vtkBATWriter::SetAbortExecuteAndUpdateTime);
   EXPECT_EQ(writer->Write(), 0);

@@ -4,6 +4,7 @@
 
 #include "bat/error.hpp"
 #include "bat/file.hpp"
+#include "bat/write_options.hpp"
 
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
@@ -758,6 +759,57 @@ TEST(BATWriterArrays, arrays_without_room_are_refused)
   attempt = Try(uneven, folder / "a.bat");
   EXPECT_TRUE(Has(attempt.Errors, "'short' holds 7 values for 10 particles")) << attempt.Errors;
   EXPECT_FALSE(std::filesystem::exists(folder / "a.bat"));
+}
+
+TEST(BATWriterArrays, options_of_the_core_are_set_by_their_names)
+{
+  const TempDir folder;
+  vtkNew<vtkBATWriter> writer;
+  writer->SetInputDataObject(Cloud(10000));
+  writer->SetFileName((folder / "o.bat").c_str());
+  for (const bat::OptionInfo& info : bat::option_table())
+  {
+    const char* name = info.name.c_str();
+    std::visit(
+      [&](const auto& value)
+      {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::string>)
+        {
+          writer->SetTextOption(name, value.c_str());
+        }
+        else if constexpr (std::is_same_v<T, double>)
+        {
+          writer->SetRealOption(name, value);
+        }
+        else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t>)
+        {
+          writer->SetIntegerOption(name, static_cast<int>(value));
+        }
+      },
+      info.standard);
+  }
+  writer->SetTextOption("sorted_indexes", "nothing");
+  writer->ClearTextOption("sorted_indexes");
+  writer->SetTextOption("sorted_indexes", "index");
+  writer->SetIntegerOption("block_particles", 64);
+  writer->SetIntegerOption("treelet_particles", 512);
+  writer->SetTextOption("mode", "aug");
+  EXPECT_EQ(writer->GetBlockParticles(), 64);
+  EXPECT_EQ(writer->GetTreeletParticles(), 512);
+  EXPECT_EQ(writer->GetAggregation(), vtkBATWriter::UNIFORM_GRID);
+  const vtkMTimeType before = writer->GetMTime();
+  writer->SetIntegerOption("block_particles", 64);
+  EXPECT_EQ(writer->GetMTime(), before);
+  writer->SetIntegerOption("block_particles", 128);
+  EXPECT_GT(writer->GetMTime(), before);
+  ASSERT_EQ(writer->Write(), 1);
+  const bat::File file = bat::File::open(folder / "o.bat");
+  EXPECT_EQ(file.block_particles(), 128u);
+  for (const bat::Attribute& attribute : file.attributes())
+  {
+    EXPECT_EQ(attribute.keys[0].has_sorted_index, attribute.name == "index");
+  }
 }
 
 TEST(BATWriterArrays, options_reach_the_file)

@@ -4,7 +4,7 @@
 #include "vtkBATErrors.h"
 
 #include "bat/error.hpp"
-#include "bat/writer.hpp"
+#include "bat/write_options.hpp"
 #ifdef BAT_WRITER_HAS_MPI
 #include "bat/mpi.hpp"
 
@@ -21,12 +21,12 @@
 #include "vtkObjectFactory.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBATWriter);
@@ -81,6 +81,7 @@ MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
 
 //------------------------------------------------------------------------------
 vtkBATWriter::vtkBATWriter()
+  : Options(std::make_unique<bat::WriteOptions>())
 {
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
@@ -100,20 +101,71 @@ void vtkBATWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "XColumn: " << this->XColumn << "\n";
   os << indent << "YColumn: " << this->YColumn << "\n";
   os << indent << "ZColumn: " << this->ZColumn << "\n";
-  os << indent << "BlockParticles: " << this->BlockParticles << "\n";
-  os << indent << "TreeletParticles: " << this->TreeletParticles << "\n";
+  os << indent << "BlockParticles: " << this->GetBlockParticles() << "\n";
+  os << indent << "TreeletParticles: " << this->GetTreeletParticles() << "\n";
   os << indent << "Controller: " << this->Controller << "\n";
   os << indent << "LeafFileSize: " << this->LeafFileSize << "\n";
-  os << indent << "Aggregation: " << this->Aggregation << "\n";
+  os << indent << "Aggregation: " << this->GetAggregation() << "\n";
   os << indent << "WriteGhostParticles: " << this->WriteGhostParticles << "\n";
   os << indent << "TimeStep: " << this->TimeStep << "\n";
   os << indent << "SortedIndexes:";
-  for (const std::string& attribute : this->SortedIndexes)
+  for (const std::string& attribute : this->Options->build.sorted_indexes)
   {
     os << " " << attribute;
   }
   os << "\n";
+  os << indent << "Options: " << bat::to_json(*this->Options) << "\n";
   os << indent << "Report: " << this->Report << "\n";
+}
+
+//------------------------------------------------------------------------------
+template <typename T>
+void vtkBATWriter::SetMember(T& member, T value)
+{
+  if (member != value)
+  {
+    member = value;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetBlockParticles(int particles)
+{
+  this->SetMember(
+    this->Options->build.block_particles, static_cast<std::uint32_t>(std::max(0, particles)));
+}
+
+//------------------------------------------------------------------------------
+int vtkBATWriter::GetBlockParticles() const
+{
+  return static_cast<int>(this->Options->build.block_particles);
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetTreeletParticles(int particles)
+{
+  this->SetMember(
+    this->Options->build.treelet_particles, static_cast<std::uint32_t>(std::max(0, particles)));
+}
+
+//------------------------------------------------------------------------------
+int vtkBATWriter::GetTreeletParticles() const
+{
+  return static_cast<int>(this->Options->build.treelet_particles);
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetAggregation(int type)
+{
+  this->SetMember(
+    this->Options->mode, static_cast<bat::PlanMode>(std::clamp<int>(type, ADAPTIVE, UNIFORM_GRID)));
+}
+
+//------------------------------------------------------------------------------
+int vtkBATWriter::GetAggregation() const
+{
+  return static_cast<int>(this->Options->mode);
 }
 
 //------------------------------------------------------------------------------
@@ -122,7 +174,7 @@ void vtkBATWriter::AddSortedIndex(const char* attribute)
   // A property without elements may set "".
   if (attribute && *attribute)
   {
-    this->SortedIndexes.emplace_back(attribute);
+    this->Options->build.sorted_indexes.emplace_back(attribute);
     this->Modified();
   }
 }
@@ -130,8 +182,59 @@ void vtkBATWriter::AddSortedIndex(const char* attribute)
 //------------------------------------------------------------------------------
 void vtkBATWriter::ClearSortedIndexes()
 {
-  this->SortedIndexes.clear();
+  this->Options->build.sorted_indexes.clear();
   this->Modified();
+}
+
+//------------------------------------------------------------------------------
+template <typename F>
+void vtkBATWriter::SetOption(const char* name, const F& set)
+{
+  const std::string option = name ? name : "";
+  const std::string before = bat::to_json(*this->Options);
+  const std::optional<bat::Error> failure = bat::attempt([&] { set(*this->Options, option); });
+  const bool wasRefused = this->Refused.erase(option) != 0;
+  if (failure)
+  {
+    this->Refused[option] = failure->what();
+    vtkErrorMacro(<< failure->what());
+  }
+  if (failure || wasRefused || bat::to_json(*this->Options) != before)
+  {
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetIntegerOption(const char* name, int value)
+{
+  this->SetOption(name,
+    [value](bat::WriteOptions& options, const std::string& option)
+    { bat::set_option(options, option, std::int64_t{ value }); });
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetRealOption(const char* name, double value)
+{
+  this->SetOption(name,
+    [value](bat::WriteOptions& options, const std::string& option)
+    { bat::set_option(options, option, value); });
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::SetTextOption(const char* name, const char* value)
+{
+  this->SetOption(name,
+    [value](bat::WriteOptions& options, const std::string& option)
+    { bat::add_to_option(options, option, value ? value : ""); });
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::ClearTextOption(const char* name)
+{
+  this->SetOption(name,
+    [](bat::WriteOptions& options, const std::string& option)
+    { bat::set_option(options, option, std::vector<std::string>()); });
 }
 
 //------------------------------------------------------------------------------
@@ -210,43 +313,41 @@ struct vtkBATWriter::Conversion
 vtkBATWriter::Conversion vtkBATWriter::Convert(const Union& all)
 {
   Conversion conversion;
-  try
-  {
-    bat_vtk::Grids grids = bat_vtk::DecideOnGrids(this->GetInput(), all);
-    this->HadParticles = this->HadParticles || grids == bat_vtk::Grids::LeaveOut;
-    grids = this->HadParticles ? bat_vtk::Grids::LeaveOut : grids;
-    conversion.Input = bat_vtk::ConvertInput(this->GetInput(),
-      { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles, grids });
-    bat::ParticleView& particles = conversion.Input.Particles;
-    if (!particles.time)
+  conversion.Failure = bat::attempt(
+    [&]
     {
-      particles.time = RequestedTime(this->GetInputInformation(0, 0));
-    }
-    if (!particles.step && this->TimeStep >= 0)
-    {
-      particles.step = this->TimeStep;
-    }
-  }
-  catch (const bat::Error& error)
-  {
-    conversion.Failure = error;
-  }
-  catch (const std::bad_alloc&)
-  {
-    conversion.Failure.emplace(bat::ErrorCode::OutOfMemory, "out of memory");
-  }
+      if (!this->Refused.empty())
+      {
+        throw bat::Error(bat::ErrorCode::InvalidArgument, this->Refused.begin()->second);
+      }
+      bat_vtk::Grids grids = bat_vtk::DecideOnGrids(this->GetInput(), all);
+      this->HadParticles = this->HadParticles || grids == bat_vtk::Grids::LeaveOut;
+      grids = this->HadParticles ? bat_vtk::Grids::LeaveOut : grids;
+      conversion.Input = bat_vtk::ConvertInput(this->GetInput(),
+        { { this->XColumn, this->YColumn, this->ZColumn }, this->WriteGhostParticles, grids });
+      bat::ParticleView& particles = conversion.Input.Particles;
+      if (!particles.time)
+      {
+        particles.time = RequestedTime(this->GetInputInformation(0, 0));
+      }
+      if (!particles.step && this->TimeStep >= 0)
+      {
+        particles.step = this->TimeStep;
+      }
+    });
   this->Warn(all(KeysAndTexts(conversion.Input.Warnings)));
   return conversion;
 }
 
 //------------------------------------------------------------------------------
-bat::BuildOptions vtkBATWriter::BuildOptions()
+bat::WriteOptions vtkBATWriter::WriteOptions()
 {
-  bat::BuildOptions options;
-  options.block_particles = static_cast<std::uint32_t>(this->BlockParticles);
-  options.treelet_particles = static_cast<std::uint32_t>(this->TreeletParticles);
-  options.sorted_indexes = this->SortedIndexes;
-  options.progress = [this](double fraction)
+  bat::WriteOptions options = *this->Options;
+  if (this->LeafFileSize > 0)
+  {
+    options.target_bytes = static_cast<std::uint64_t>(this->LeafFileSize * 1048576.0);
+  }
+  options.build.progress = [this](double fraction)
   {
     this->UpdateProgress(fraction);
     return !this->CheckAbort();
@@ -275,9 +376,7 @@ void vtkBATWriter::WriteData()
       // What one rank cannot convert is an error of all: none may wait for it in a collective call.
       bat::mpi::agree(*communicator, conversion.Failure);
       bat::mpi::WriteOptions options;
-      options.build = this->BuildOptions();
-      options.mode = static_cast<bat::PlanMode>(this->Aggregation);
-      options.target_bytes = static_cast<std::uint64_t>(this->LeafFileSize * 1048576.0);
+      static_cast<bat::WriteOptions&>(options) = this->WriteOptions();
       this->Report = bat::mpi::to_json(bat::mpi::write_dataset(
         *communicator, PathOf(this->FileName), conversion.Input.Particles, options));
       return;
@@ -287,17 +386,14 @@ void vtkBATWriter::WriteData()
       this->Convert([](const std::vector<std::string>& mine) { return mine; });
     if (conversion.Failure)
     {
-      throw *conversion.Failure;
+      throw bat::Error(*conversion.Failure);
     }
-    this->Report = bat::to_json(
-      bat::write_file(PathOf(this->FileName), conversion.Input.Particles, this->BuildOptions()));
+    this->Report = bat::to_json(bat::write_file(
+      PathOf(this->FileName), conversion.Input.Particles, this->WriteOptions().build));
   }
-  catch (const bat::Error& error)
+  catch (...)
   {
+    const bat::Error error = bat::current_error();
     this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
-  }
-  catch (const std::exception& error)
-  {
-    this->Fail(vtkErrorCode::UnknownError, error.what());
   }
 }

@@ -43,16 +43,17 @@
 #include "vtkWriter.h"
 
 #include <functional> // for std::function
+#include <map>        // for std::map
+#include <memory>     // for std::unique_ptr
 #include <set>        // for std::set
 #include <string>     // for std::string
 #include <vector>     // for std::vector
 
-class vtkMultiProcessController;
-
 namespace bat
 {
-struct BuildOptions;
+struct WriteOptions;
 }
+class vtkMultiProcessController;
 
 class VTKBATWRITER_EXPORT vtkBATWriter : public vtkWriter
 {
@@ -91,8 +92,8 @@ public:
    * choose the smallest size whose index stays below one percent of the data. Smaller blocks make
    * narrow queries faster and the index larger. Checked when writing. Default: 0.
    */
-  vtkSetClampMacro(BlockParticles, int, 0, VTK_INT_MAX);
-  vtkGetMacro(BlockParticles, int);
+  void SetBlockParticles(int particles);
+  int GetBlockParticles() const;
   ///@}
 
   ///@{
@@ -100,8 +101,8 @@ public:
    * Most particles of a treelet, a compact region of space with its own ranges: 256 to 65536.
    * Larger ones make a smaller index and coarser ranges. Checked when writing. Default: 8192.
    */
-  vtkSetClampMacro(TreeletParticles, int, 0, VTK_INT_MAX);
-  vtkGetMacro(TreeletParticles, int);
+  void SetTreeletParticles(int particles);
+  int GetTreeletParticles() const;
   ///@}
 
   ///@{
@@ -137,8 +138,8 @@ public:
   /**
    * Only used with several ranks. Default: ADAPTIVE.
    */
-  vtkSetClampMacro(Aggregation, int, ADAPTIVE, UNIFORM_GRID);
-  vtkGetMacro(Aggregation, int);
+  void SetAggregation(int type);
+  int GetAggregation() const;
   ///@}
 
   ///@{
@@ -159,6 +160,19 @@ public:
    */
   void AddSortedIndex(const char* attribute);
   void ClearSortedIndexes();
+  ///@}
+
+  ///@{
+  /**
+   * Any option of a write by its name in the core (bat/write_options.hpp), e.g. "flush": whole
+   * numbers, and 0 or 1 for flags; numbers; words, of which one is added to options that are lists.
+   * What is refused is reported, and makes writes fail until the option is accepted.
+   * LeafFileSize, unless it is 0, wins over "target_bytes".
+   */
+  void SetIntegerOption(const char* name, int value);
+  void SetRealOption(const char* name, double value);
+  void SetTextOption(const char* name, const char* value);
+  void ClearTextOption(const char* name); ///< of a list
   ///@}
 
   ///@{
@@ -190,14 +204,10 @@ protected:
   std::string XColumn;
   std::string YColumn;
   std::string ZColumn;
-  int BlockParticles = 0;
-  int TreeletParticles = 8192;
   vtkMultiProcessController* Controller = nullptr;
   double LeafFileSize = 0.0;
-  int Aggregation = ADAPTIVE;
   bool WriteGhostParticles = false;
   int TimeStep = -1;
-  std::vector<std::string> SortedIndexes;
   std::string Report;
 
 private:
@@ -208,10 +218,16 @@ private:
   using Union = std::function<std::vector<std::string>(const std::vector<std::string>&)>;
 
   Conversion Convert(const Union& all);
-  bat::BuildOptions BuildOptions();
+  bat::WriteOptions WriteOptions();
   void Fail(unsigned long code, const std::string& text);
   void Warn(const std::vector<std::string>& remarks);
+  template <typename T>
+  void SetMember(T& member, T value);
+  template <typename F>
+  void SetOption(const char* name, const F& set);
 
+  std::unique_ptr<bat::WriteOptions> Options; ///< but for LeafFileSize, which is in MiB
+  std::map<std::string, std::string> Refused; ///< by the name of the option
   std::set<std::string> Warned;
   bool HadParticles = false; ///< besides grids, if any, in this or an earlier write
 };
