@@ -1,6 +1,8 @@
-// bat_info FILE: what a .bat file holds, for people or (--json) for programs.
+// bat_info FILE...: what .bat files hold, for people or (--json) for programs. Exit status 1: one
+// cannot be read; 2: usage.
 
 #include "bat/bat.hpp"
+#include "tools/program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -252,31 +254,41 @@ void print(const bat::Dataset& file)
 
 int main(int argc, char** argv)
 {
-  CLI::App app("Tells what a .bat file holds.", "bat_info");
+  CLI::App app("Tells what .bat files hold.", "bat_info");
   app.set_version_flag("--version", std::string("bat_info ") + bat::kLibraryVersion);
-  std::string path;
+  std::vector<std::string> paths;
   bool json = false;
-  app.add_option("FILE", path, "a .bat file")->required();
-  app.add_flag("--json", json, "print one JSON object");
-  CLI11_PARSE(app, argc, argv);
-  try
+  bat::tools::add_files(app, paths);
+  app.add_flag("--json", json, "print one JSON object; of several files, a list of them");
+  if (const std::optional<int> status = bat::tools::parse(app, argc, argv))
   {
-    const bat::Dataset file = bat::Dataset::open(path);
-    if (json)
-    {
-      // Bytes that are not UTF-8 can only come from a path; they must not end the program.
-      fmt::print(
-        "{}\n", describe(file).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    }
-    else
-    {
-      print(file);
-    }
-    return 0;
+    return *status;
   }
-  catch (const std::exception& e)
-  {
-    fmt::print(stderr, "bat_info: {}\n", e.what());
-    return 1;
-  }
+  return bat::tools::run("bat_info",
+    [&]
+    {
+      const bool one = paths.size() == 1 && !bat::tools::is_series(paths.front());
+      nlohmann::json infos = nlohmann::json::array();
+      const int status = bat::tools::for_each_file("bat_info", paths,
+        [&](const std::string& path)
+        {
+          const bat::Dataset file = bat::Dataset::open(path);
+          if (json)
+          {
+            infos.push_back(describe(file));
+          }
+          else
+          {
+            print(file);
+          }
+        });
+      if (json && !(one && infos.empty()))
+      {
+        // Bytes that are not UTF-8 can only come from a path; they must not end the program.
+        fmt::print("{}\n",
+          (one ? infos.front() : infos)
+            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      }
+      return status;
+    });
 }

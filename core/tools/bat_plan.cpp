@@ -3,6 +3,7 @@
 
 #include "bat/bat.hpp"
 #include "pretended_particles.hpp"
+#include "tools/program.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -400,30 +401,29 @@ int main(int argc, char** argv)
     "write the particles' positions (float32 x, y, z) to this file, one rank after the other; "
     "rank_begins in the JSON says where each rank's begin");
   app.add_flag("--sizes", arguments.sizes, "list the bytes of every leaf file in it");
-  CLI11_PARSE(app, argc, argv);
-  try
+  if (const std::optional<int> status = bat::tools::parse(app, argc, argv))
   {
-    const nlohmann::json figures = run(arguments);
-    if (arguments.json == "-")
+    return *status;
+  }
+  return bat::tools::run("bat_plan",
+    [&]
     {
-      fmt::print("{}\n", figures.dump(2));
-      return 0;
-    }
-    print(figures);
-    if (!arguments.json.empty())
-    {
-      std::ofstream out(arguments.json);
-      out << figures.dump(2) << '\n';
-      if (!out.flush())
+      const nlohmann::json figures = ::run(arguments);
+      if (arguments.json == "-")
       {
-        throw bat::Error(bat::ErrorCode::WriteFailed, arguments.json + ": cannot be written");
+        fmt::print("{}\n", figures.dump(2));
+        return 0;
       }
-    }
-    return 0;
-  }
-  catch (const std::exception& e)
-  {
-    fmt::print(stderr, "bat_plan: {}\n", e.what());
-    return 1;
-  }
+      print(figures);
+      if (!arguments.json.empty())
+      {
+        std::ofstream out(arguments.json);
+        out << figures.dump(2) << '\n';
+        if (!out.flush())
+        {
+          throw bat::Error(bat::ErrorCode::WriteFailed, arguments.json + ": cannot be written");
+        }
+      }
+      return 0;
+    });
 }

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -94,6 +95,78 @@ void expect_refused(const fs::path& path, ErrorCode code, const std::vector<std:
     EXPECT_EQ(ran.status, 1) << ran.text;
     EXPECT_TRUE(has(ran.text, message)) << ran.text;
   }
+}
+
+/// A program with arguments as the shell takes them.
+Outcome run_in_shell(const std::string& program, const std::string& arguments)
+{
+  // The arguments of run() are quoted, and end one that ends here.
+  return run(program + "' " + arguments + " #", "");
+}
+
+TEST(Programs, say_what_they_do_not_know_with_status_2)
+{
+  const std::string file = (kGolden / "small.bat").string();
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    const Outcome unknown = run_in_shell(program, "--bogus 2>&1");
+    EXPECT_EQ(unknown.status, 2) << unknown.text;
+    EXPECT_TRUE(has(unknown.text, "--bogus") && !has(unknown.text, "required")) << unknown.text;
+    const Outcome nothing = run_in_shell(program, "2>&1");
+    EXPECT_EQ(nothing.status, 2) << nothing.text;
+    EXPECT_TRUE(has(nothing.text, "FILE is required")) << nothing.text;
+    EXPECT_EQ(run_in_shell(program, "--bogus '" + file + "'").status, 2);
+    EXPECT_EQ(run_in_shell(program, "--help").status, 0);
+    EXPECT_EQ(run_in_shell(program, "--version").status, 0);
+  }
+}
+
+TEST(Programs, fail_when_their_output_cannot_be_written)
+{
+  const std::string file = (kGolden / "small.bat").string();
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    const Outcome full = run_in_shell(program, "'" + file + "' 2>&1 >/dev/full");
+    EXPECT_EQ(full.status, 1) << full.text;
+    EXPECT_TRUE(has(full.text, "cannot be written: No space left on device")) << full.text;
+  }
+}
+
+TEST(Programs, take_several_files_and_the_steps_of_series)
+{
+  const TempDir folder;
+  for (const char* const name : { "small.bat", "two_particles.bat" })
+  {
+    fs::copy_file(kGolden / name, folder / name);
+  }
+  const auto write = [&](const std::string& name, const std::string& text)
+  { std::ofstream(folder / name) << text; };
+  write("all.bat.series", R"({"files": [{"name": "small.bat"}, {"name": "two_particles.bat"}]})");
+  write("some.bat.series", R"({"files": [{"name": "none.bat"}, {"name": "small.bat"}]})");
+  write("no.bat.series", R"({"files": 5)");
+  const auto quoted = [&](const std::string& name)
+  { return "'" + (folder / name).string() + "' "; };
+  for (const std::string program : { BAT_INFO, BAT_VALIDATE })
+  {
+    for (const std::string& given :
+      { quoted("all.bat.series"), quoted("small.bat") + quoted("two_particles.bat") })
+    {
+      const Outcome both = run_in_shell(program, given + "2>&1");
+      EXPECT_EQ(both.status, 0) << both.text;
+      EXPECT_TRUE(has(both.text, "small.bat") && has(both.text, "two_particles.bat")) << both.text;
+    }
+    const Outcome some = run_in_shell(program, quoted("some.bat.series") + "2>&1");
+    EXPECT_EQ(some.status, 1) << some.text;
+    EXPECT_TRUE(has(some.text, "none.bat: ") && has(some.text, "small.bat")) << some.text;
+    const Outcome no =
+      run_in_shell(program, quoted("no.bat.series") + quoted("small.bat") + "2>&1");
+    EXPECT_EQ(no.status, 1) << no.text;
+    EXPECT_TRUE(has(no.text, "no.bat.series: is no list") && has(no.text, "small.bat")) << no.text;
+    EXPECT_EQ(run_in_shell(program, quoted("none.bat.series")).status, 1);
+  }
+  const Outcome json = run_in_shell(BAT_INFO, "--json " + quoted("all.bat.series"));
+  EXPECT_EQ(json.text.rfind("[\n", 0), 0U) << json.text;
+  EXPECT_EQ(run_in_shell(BAT_INFO, "--json " + quoted("small.bat")).text.rfind("{\n", 0), 0U);
 }
 
 TEST(BadFile, that_does_not_exist_is_not_found)

@@ -1,0 +1,136 @@
+// What the programs of the command line share.
+
+#include "tools/program.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+
+namespace bat::tools
+{
+std::optional<int> parse(CLI::App& app, int argc, char** argv)
+{
+  try
+  {
+    app.parse(argc, argv);
+    return std::nullopt;
+  }
+  catch (const CLI::ParseError& e)
+  {
+    return app.exit(e) == 0 ? 0 : kUsage;
+  }
+}
+
+int run(const char* name, const std::function<int()>& program)
+{
+  int status = 1;
+  try
+  {
+    status = program();
+  }
+  catch (const std::exception& e)
+  {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return 1;
+  }
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  {
+    fmt::print(stderr, "{}: the output cannot be written: {}\n", name,
+      errno != 0 ? std::strerror(errno) : "an earlier write failed");
+    return 1;
+  }
+  return status;
+}
+
+bool is_series(const std::string& path)
+{
+  return std::filesystem::path(path).extension() == ".series";
+}
+
+namespace
+{
+std::vector<std::string> steps_of(const std::string& path)
+{
+  if (!is_series(path))
+  {
+    return { path };
+  }
+  std::ifstream stream(path);
+  if (!stream)
+  {
+    throw Error(std::filesystem::exists(path) ? ErrorCode::CannotOpen : ErrorCode::NotFound,
+      fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  }
+  std::vector<std::string> steps;
+  try
+  {
+    const nlohmann::json list = nlohmann::json::parse(stream);
+    for (const nlohmann::json& step : list.at("files"))
+    {
+      const auto name = step.at("name").get<std::string>();
+      steps.push_back((std::filesystem::path(path).parent_path() / name).string());
+    }
+  }
+  catch (const nlohmann::json::exception& e)
+  {
+    throw Error(ErrorCode::Corrupt,
+      fmt::format(
+        "{}: is no list of a series, which has \"files\", each with \"name\": {}", path, e.what()));
+  }
+  return steps;
+}
+
+// Whether nothing was thrown.
+bool goes_well(const char* name, const std::function<void()>& f)
+{
+  try
+  {
+    f();
+    return true;
+  }
+  catch (const std::exception& e)
+  {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return false;
+  }
+}
+}
+
+int for_each_file(const char* name, const std::vector<std::string>& paths,
+  const std::function<void(const std::string&)>& f)
+{
+  bool well = true;
+  for (const std::string& given : paths)
+  {
+    std::vector<std::string> files;
+    well &= goes_well(name, [&] { files = steps_of(given); });
+    for (const std::string& file : files)
+    {
+      well &= goes_well(name, [&] { f(file); });
+    }
+  }
+  return well ? 0 : 1;
+}
+
+void add_files(CLI::App& app, std::vector<std::string>& paths)
+{
+  app.add_option("FILE", paths, "a .bat or .pbat file, or a .bat.series with all its steps")
+    ->option_text("...");
+  app.final_callback(
+    [&paths]
+    {
+      if (paths.empty())
+      {
+        throw CLI::RequiredError("FILE");
+      }
+    });
+}
+}

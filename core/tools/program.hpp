@@ -1,0 +1,36 @@
+// What the programs of the command line share: usage, exit status, what is printed, and series.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::tools
+{
+/// Exit status of a program that was asked for what it does not know; 1 is for files.
+constexpr int kUsage = 2;
+
+/// Reads the command line. Returns the exit status if the program ends here: after --help, or a
+/// usage error, which is said.
+[[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+/// Runs a program, named for messages, whose answer is its exit status. What it throws is said, and
+/// is status 1, as is output that could not be written.
+[[nodiscard]] int run(const char* name, const std::function<int()>& program);
+
+/// Whether a path is that of a list of steps, as ParaView and bat::insitu write it.
+[[nodiscard]] bool is_series(const std::string& path);
+
+/// Calls f with each path, or instead of a series with those of its steps. Says what f throws, and
+/// goes on. Returns the exit status: 1 if something was thrown, else 0.
+[[nodiscard]] int for_each_file(const char* name, const std::vector<std::string>& paths,
+  const std::function<void(const std::string&)>& f);
+
+/// Adds the option FILE, one or several, which the program needs. An option that is not known is
+/// said before a file that is missing.
+void add_files(CLI::App& app, std::vector<std::string>& paths);
+}
