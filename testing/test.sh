@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname "$0")/setup.sh"
 
 ASAN_DIR=$BUILD_DIR-asan
-TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps)
+TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps python3-venv)
 
 PASSED=0
 FAILED=0
