@@ -278,7 +278,7 @@ class Bench:
             sample["bat_read"] = self.from_cache_or_disk(
                 lambda: max(self.run(parallel_ranks.read_direct, path=self.path)))
             if repeat < 0:
-                self.check_read("bat.Dataset.read")
+                self.check_read("parabat.Dataset.read")
             else:
                 samples.append(sample)
         return {"write_over_raw": ratio(samples, "bat_write", "raw_write"),

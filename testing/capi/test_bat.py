@@ -217,7 +217,7 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
         assert file.read() == before
     if COMM is not None:
         with parabat.Dataset(small if RANK == 0 else None, COMM) as d:  # whose path counts
-            assert len(d) == 2 * RANKS
+            assert len(d) == 2 * RANKS and f"{2 * RANKS} particles" in repr(d)
 
     # Arrays come back as they were, or are refused.
     masked = np.ma.masked_array([1, 2], [False, True])
@@ -410,6 +410,32 @@ def dataframes_and_structured_arrays_are_columns():
     fails(lambda: parabat.write(PATH + ".table", np.zeros((n, 3)), twice, comm=COMM), ValueError, "'id' occurs twice")
 
 
+def who_is_told_of_progress_stops_all_ranks():
+    n = 1000
+    path = PATH + ".progress"
+    parabat.write(path, np.zeros((n, 3)), {"id": np.arange(n)}, comm=COMM)
+    told = []
+    parabat.write(path, np.zeros((n, 3)), {"id": np.arange(n)}, comm=COMM, progress=told.append)
+    assert told == sorted(told) and (told[-1] == 1.0 if RANK == 0 else not told), told
+    with open(path, "rb") as file:
+        before = file.read()
+    fails(lambda: parabat.write(path, np.ones((n, 3)), comm=COMM, progress=lambda done: False),
+          parabat.BatCancelledError, "")
+    with open(path, "rb") as file:
+        assert file.read() == before
+
+    def breaks(done):
+        raise ZeroDivisionError(f"at {done}")
+    fails(lambda: parabat.write(path, np.ones((n, 3)), comm=COMM, progress=breaks),
+          ZeroDivisionError if RANK == 0 else parabat.BatCancelledError, "")
+    with parabat.open(path, COMM) as d:
+        fails(lambda: d.read(progress=(lambda done: np.bool_(False)) if LAST else None),
+              parabat.BatCancelledError, "")
+        assert d.read().count == n * RANKS
+        steps = list(d.iter_quality(3, ["id"], part=RANK, parts=RANKS))
+        assert total(sum(step.count for step in steps)) == n * RANKS
+
+
 def errors_pickle():
     for error in (fails(lambda: parabat.Dataset(PATH + ".none"), FileNotFoundError, ".none"),
                   fails(lambda: parabat.Dataset("/"), parabat.BatError, "/"),
@@ -553,6 +579,7 @@ if __name__ == "__main__":
     ranges_are_those_of_real_numbers()
     shapes_and_lists_with_ranges_are_those_of_a_scan()
     dataframes_and_structured_arrays_are_columns()
+    who_is_told_of_progress_stops_all_ranks()
     errors_pickle()
     descriptors_are_given_back()
     if COMM is None:

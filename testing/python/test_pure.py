@@ -80,6 +80,11 @@ class Pure(unittest.TestCase):
             pure.write(FOLDER / "nowhere" / "no.bat", np.zeros((3, 3)))
         self.assertEqual(sorted(FOLDER.iterdir()), before)
 
+    def test_the_reader_is_a_program(self):
+        done = subprocess.run([sys.executable, "-W", "error", "-m", "parabat.pure", "validate", str(self.theirs)],
+                              check=True, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("ok\n", ""))
+
     def test_few_and_no_particles(self):
         for count in (0, 1, 2, 5):
             path = FOLDER / f"few_{count}.bat"

@@ -3,6 +3,8 @@
 import contextlib
 import ctypes
 
+import numpy as np
+
 from .errors import BatCancelledError, refuse_type
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
@@ -26,7 +28,8 @@ class Progress:
     def _tell(self, _data, done):
         low, high = self.span
         try:
-            return int(self._function(low + (high - low) * done) is False)
+            answer = self._function(low + (high - low) * done)
+            return int(isinstance(answer, (bool, np.bool_)) and not answer)
         except BaseException as failure:  # pylint: disable=broad-except
             self._failure = failure  # which C cannot carry
             return 1

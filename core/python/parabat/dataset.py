@@ -113,7 +113,7 @@ class Dataset:
 
     def __repr__(self):
         if not self._owned.pointer:
-            return f"<parabat.Dataset {os.fspath(self.path)!r}, closed>"
+            return f"<parabat.Dataset {_named(self.path)}, closed>"
         many = self.leaf_files
         facts = [f"{len(self):,} particles"] + [f"{many:,} leaf files"] * (many != 1)
         facts += [f"{name} {value!r}" for name, value in (("step", self.step), ("time", self.time))
@@ -127,7 +127,7 @@ class Dataset:
             rows.append((name, f"{dtype}" + f"[{components}]" * (components > 1),
                          what + values if low <= high else "no values"))
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
-        return "\n  ".join([f"<parabat.Dataset {os.fspath(self.path)!r}: {', '.join(facts)}"] + [
+        return "\n  ".join([f"<parabat.Dataset {_named(self.path)}: {', '.join(facts)}"] + [
             f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]) + ">"
 
     def _get(self, name, ctype):
@@ -302,12 +302,13 @@ class Dataset:
         arguments as of read(). Collective as read(), step by step.
         """
         if isinstance(steps, (list, tuple, np.ndarray)):
-            ends = [float(end) for end in steps]
+            ends = [as_real(end, "steps").value for end in steps]
         else:
             number = as_integer(steps, "steps").value
             if number < 1:
                 refuse(f"steps: {number}; allowed are 1 and more")
-            ends = [quality * (i + 1) / number for i in range(number)]
+            most = as_real(quality, "quality").value
+            ends = [most * (i + 1) / number for i in range(number)]
         if any(b < a for a, b in zip([0.0, *ends], ends)) or "after_quality" in query:
             refuse(f"steps: {ends}; allowed are qualities that ascend from 0, without after_quality")
         return self._steps(ends, attributes, query)
@@ -422,6 +423,11 @@ class Dataset:
         memory = (ctypes.c_char * size).from_address(values.value)
         memory.dataset = self._owned
         return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(count.value, *shape)
+
+
+def _named(path):
+    """A path; only that of rank 0 counts."""
+    return repr(os.fspath(path)) if path is not None else "of rank 0"
 
 
 def _numbers(values):

@@ -199,7 +199,7 @@ extern "C"
 
   /* Tells `progress` of writes with these options, on rank 0 if many ranks write; NULL: nobody. A
    * write that is given up leaves the old file. The call with 1 comes when it is too late for that.
-   */
+   * `data` stays as long as these options, and as a series that was opened with them. */
   BAT_API int bat_options_set_progress(bat_options* options, bat_progress progress, void* data);
 
   /* What a write did; the same on all ranks. Sizes in bytes; wall time of the slowest rank in
