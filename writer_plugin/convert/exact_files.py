@@ -18,10 +18,6 @@ import text_tables
 TABLE, VERTICES = "vtkTable", "vtkPolyData"
 KINDS = {".csv": TABLE, ".tsv": TABLE, ".txt": TABLE, ".ply": VERTICES}
 
-# What properties of vertices together are called in ParaView.
-GROUPS = (("Normals", ("nx", "ny", "nz")), ("RGBA", ("red", "green", "blue", "alpha")),
-          ("RGB", ("red", "green", "blue")))
-
 _told = []
 _others = []
 
@@ -131,20 +127,14 @@ def _deliver_vertices(output, name, part, parts):
         problem = _words(error)
     if _tell_failure(name, bat_ranks.gather(problem)):
         return
-    lost = [f"{element.name} ({element.count})" for element in layout.elements
-            if element is not layout.vertex and element.count]
-    if lost:
-        _tell(name, [("elements", "only the vertices are written, not: " + ", ".join(lost))])
+    if ply_vertices.lost(layout):
+        _tell(name, [("elements", ply_vertices.lost(layout))])
     axes = [values.pop(axis) for axis in "xyz"]
     single = all(axis.dtype == np.float32 for axis in axes)
     points = vtkPoints()
     points.SetData(_to_vtk(np.stack(axes, axis=1).astype("f4" if single else "f8", copy=False), "Points"))
     output.SetPoints(points)
-    for group, members in GROUPS:
-        if group not in values and all(member in values for member in members) and \
-                len({values[member].dtype for member in members}) == 1:
-            values[group] = np.stack([values.pop(member) for member in members], axis=1)
-    for attribute, array in values.items():
+    for attribute, array in ply_vertices.grouped(values).items():
         output.GetPointData().AddArray(_to_vtk(array, attribute))
 
 

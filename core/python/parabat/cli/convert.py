@@ -12,13 +12,24 @@ from ..convert import ConvertError, convert, formats
 from ..convert.run import leads, print_news
 
 
+class _List(argparse.Action):
+    """Shows the formats instead of a conversion."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if values not in (None, "json"):
+            parser.error(f"argument --list: '{values}'; allowed is json")
+        _list_formats(values == "json")
+        parser.exit(0)
+
+
 def add_arguments(parser):
-    parser.add_argument("inputs", metavar="IN", nargs="*",
+    parser.add_argument("inputs", metavar="IN", nargs="+",
                         help="file to convert; several files, or a quoted pattern, are a time series")
-    parser.add_argument("output", metavar="OUT.bat", nargs="?",
+    parser.add_argument("output", metavar="OUT.bat",
                         help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ... and OUT.bat.series, of "
                              "species OUT_NAME.bat")
-    parser.add_argument("--list", action="store_true", help="show the formats, what they need and what is installed")
+    parser.add_argument("--list", metavar="json", nargs="?", action=_List,
+                        help="show the formats, what they need and what is installed, as text or JSON")
     parser.add_argument("--format", metavar="NAME", help="format of the inputs; the default is found out. A FILE.py "
                         "with a FORMAT of your own is one too")
     parser.add_argument("--steps", metavar="A:B:C", type=_steps, default=slice(None),
@@ -45,12 +56,6 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    if arguments.list:
-        return _list_formats(arguments.json)
-    if not arguments.output and arguments.inputs:
-        arguments.output = arguments.inputs.pop()
-    if not arguments.inputs or not arguments.output:
-        return _fail("IN and OUT.bat are needed; or --list", 2)
     if not arguments.output.endswith(".bat"):
         return _fail(f"the last argument is the file to write and must end in .bat; it is {arguments.output}", 2)
     mapping = dict(arguments.mapping) if arguments.mapping else None
@@ -71,10 +76,13 @@ def run(arguments):
 
 def _show(arguments):
     def show(news):
-        if arguments.json and "done" in news:
-            print(json.dumps(news), flush=True)
-        elif not arguments.quiet:
-            print_news(news)
+        try:
+            if arguments.json and "done" in news:
+                print(json.dumps(news), flush=True)
+            elif not arguments.quiet:
+                print_news(news)
+        except OSError as error:
+            raise ConvertError(f"standard output: cannot be written: {error.strerror}") from None
     return show
 
 
@@ -85,21 +93,17 @@ def _fail(text, code):
 
 
 def _list_formats(as_json):
-    rows = formats()
-    if as_json:
-        for row in rows:
+    for row in formats():
+        missing = row.missing()
+        if as_json:
             print(json.dumps({"format": row.name, "about": row.about, "extensions": row.extensions,
-                              "options": row.options, "missing": [module for module, _, _ in row.missing()],
+                              "options": row.options, "missing": [module for module, _, _ in missing],
                               "extra": next((extra for _, _, extra in row.modules if extra), None)}))
-        return 0
-    for row in rows:
-        needs = ", ".join(f"{module.replace('|', ' or ')}" for module, _, _ in row.modules)
-        state = "ready"
-        if row.missing():
-            names = [f"'parabat[{extra}]'" if extra else package for _, package, extra in row.missing()]
-            state = "pip install " + " ".join(dict.fromkeys(names))
-        print(f"{row.name:9} {state:28} {row.about} ({' '.join(row.extensions)})" + (f"; by {needs}" if needs else ""))
-    return 0
+            continue
+        needs = " ".join(dict.fromkeys(f"'parabat[{extra}]'" if extra else package for _, package, extra in row.modules))
+        state = f"needs pip install {needs}" if missing else "ready, by " + ", ".join(
+            f"{module} ({needs})" for module, _, _ in row.modules) if row.modules else "ready"
+        print(f"{row.name:8} {row.about}: {' '.join(row.extensions) or 'known by content'}\n{'':8} {state}")
 
 
 def _steps(text):

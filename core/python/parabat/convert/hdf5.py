@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from .model import ConvertError, as_json, listed
+from .model import ConvertError, as_json, listed, memory
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
@@ -79,10 +79,6 @@ def node_of(file, path):
     if not isinstance(node, h5py.Dataset):
         raise ConvertError(f"{path} is a group, no array; it has {listed(node)}")
     return node
-
-
-def memory():
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def check(node):

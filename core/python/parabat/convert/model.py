@@ -300,5 +300,6 @@ def as_json(value):
     return str(value)
 
 
-def bytes_of(path):
-    return os.stat(path).st_size
+def memory():
+    """Bytes that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

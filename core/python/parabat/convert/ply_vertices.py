@@ -18,6 +18,10 @@ TYPES = {"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4"
          "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4",
          "uint32": "u4", "float32": "f4", "float64": "f8", "int64": "i8", "uint64": "u8"}
 
+# What properties of vertices together are called.
+GROUPS = (("Normals", ("nx", "ny", "nz")), ("RGBA", ("red", "green", "blue", "alpha")),
+          ("RGB", ("red", "green", "blue")))
+
 ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">"}
 
 _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
@@ -105,6 +109,10 @@ def read(path, layout, part=0, parts=1):
     vertex = layout.vertex
     first, last = (vertex.count * p // parts for p in (part, part + 1))
     with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        least = sum(np.dtype(kind).itemsize if layout.order else 2 for _, kind in vertex.properties)
+        if vertex.count * least > size + 1:
+            raise PlyError(f"claims {vertex.count} vertices, which {size} bytes cannot hold")
         if layout.order:
             rows = _read_binary(file, layout, first, last)
         else:
@@ -113,6 +121,23 @@ def read(path, layout, part=0, parts=1):
         raise PlyError(f"ends after {first + len(rows)} of {vertex.count} vertices")
     return {name: np.ascontiguousarray(rows[name], rows.dtype[name].newbyteorder("="))
             for name, _ in vertex.properties}
+
+
+def grouped(values):
+    """The same arrays; those of GROUPS, if they have one type, as one of shape (n, k)."""
+    values = dict(values)
+    for group, members in GROUPS:
+        if group not in values and all(member in values for member in members) and \
+                len({values[member].dtype for member in members}) == 1:
+            values[group] = np.stack([values.pop(member) for member in members], axis=1)
+    return values
+
+
+def lost(layout):
+    """What of a file are no vertices, in words; "" if nothing is."""
+    others = [f"{element.name} ({element.count})" for element in layout.elements
+              if element is not layout.vertex and element.count]
+    return "only the vertices are written, not: " + ", ".join(others) if others else ""
 
 
 def _read_binary(file, layout, first, last):

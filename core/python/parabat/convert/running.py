@@ -131,7 +131,8 @@ def work(job, mine, tell):
         if is_mine:
             with _about(one.path):
                 particles = _wanted(step.read(), job.options)
-        ahead = next(steps, None)
+        if place == 0:  # whether there is another one decides on the name
+            ahead = next(steps, None)
         is_series = place > 0 or (ahead is not None and not job.is_one())
         for each in particles:
             for key, words in each.remarks:
@@ -147,6 +148,8 @@ def work(job, mine, tell):
                   "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
                   "bytes": report.file_bytes, "series": is_series})
         particles = each = None  # the memory of a step, before the next one is read
+        if place > 0:
+            ahead = next(steps, None)
         place += 1
     if place == 0:
         raise ConvertError(f"{job.inputs[0].path}: no steps" + ("" if job.steps == slice(None) else
@@ -210,10 +213,15 @@ class Outcome:
         removed = [name for name, path in self.begun.items() if bad is None or path == bad or name not in finished]
         for name in removed:
             remove(name)
+        lines = []
+        lost = {news["index"] for news in self.done if news["done"] in removed and news["input"] == bad}
+        if lost:
+            end = next(index for index in range(min(lost), max(lost) + 2) if index not in lost)
+            lines.append(f"nothing of this input is left; --steps {min(lost) or ''}:{end} has what is whole of it")
         left = sorted((news for news in self.done if news["done"] not in removed), key=lambda news: news["index"])
         if not left:
-            return []
-        return [f"{len(left)} datasets of the inputs before it are whole and stay: {left[0]['done']} ... "
+            return lines
+        return lines + [f"{len(left)} datasets of the inputs before it are whole and stay: {left[0]['done']} ... "
                 f"{left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of an input before it, is whole and stays"]
 
     def _list_steps(self, output):
@@ -286,6 +294,8 @@ def run_processes(job, outcome, count):
                     outcome.fail(news["end"], news.get("input"))
     except KeyboardInterrupt:
         outcome.fail("interrupted")
+    except ConvertError as error:  # of who shows
+        outcome.fail(error)
     finally:
         for pipe, process in pipes.items():
             process.terminate()
@@ -312,12 +322,14 @@ def run_ranks(job, outcome, comm):
     _guarded(job, lambda place: place % comm.size == comm.rank, news.append)
     everybody = comm.gather(news)
     if comm.rank == 0:
-        for each in everybody:
-            for one in each:
+        for one in (one for each in everybody for one in each):
+            try:
                 if "end" not in one:
                     outcome.take(one)
                 elif one["end"] is not None:
                     outcome.fail(one["end"], one.get("input"))
+            except ConvertError as error:  # of who shows
+                outcome.fail(error)
     outcome.failure = comm.bcast(outcome.failure)
 
 

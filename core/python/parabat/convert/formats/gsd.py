@@ -1,0 +1,59 @@
+"""GSD files of HOOMD-blue: what is stored of particles, and logged for each; not what the schema says by default."""
+
+import numpy as np
+
+from ..model import Collector, ConvertError, Format, Step
+
+FIELDS = ("typeid", "mass", "charge", "diameter", "body", "moment_inertia", "orientation", "velocity", "angmom", "image")
+MAGIC = (0x65DF65DF65DF65DF).to_bytes(8, "little")
+
+
+def steps(path, options):
+    import gsd.hoomd  # pylint: disable=import-outside-toplevel
+    try:
+        trajectory = gsd.hoomd.open(path, "r")
+    except (RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, 0):
+            raise
+        raise ConvertError(f"cannot be read as GSD of HOOMD: {error}") from None
+    with trajectory:
+        for i in range(len(trajectory)):
+            yield Step(lambda i=i: [_read(trajectory, i, options)], _number(trajectory, i))
+
+
+def _number(trajectory, i):
+    file = trajectory.file
+    if file.chunk_exists(frame=i, name="configuration/step"):
+        return int(file.read_chunk(frame=i, name="configuration/step")[0])
+    return 0 if i == 0 else None
+
+
+def _read(trajectory, i, options):
+    frame = trajectory[i]
+    particles = frame.particles
+    collector = Collector(options, particles.N)
+    stored = trajectory.file.chunk_exists
+    if not (stored(frame=i, name="particles/position") or stored(frame=0, name="particles/position")):
+        raise ConvertError(f"frame {i}: has no positions")
+    for name in FIELDS:
+        if (stored(frame=i, name=f"particles/{name}") or stored(frame=0, name=f"particles/{name}")) and \
+                collector.wants(name):
+            collector.add(name, np.array(getattr(particles, name)))
+    for name, values in (frame.log or {}).items():
+        short = name.replace("particles/", "", 1)
+        if name.startswith("particles/") and collector.wants(short):
+            collector.add(short, np.array(values), f"frame {i}: {name}")
+    collector.others.add("tag")
+    if options.wants("tag"):
+        collector.add("tag", np.arange(particles.N, dtype=np.uint32))  # HOOMD's name of the order, which bonds refer to
+    lost = [name for name in ("bonds", "angles", "dihedrals", "impropers", "constraints", "pairs")
+            if getattr(frame, name).N]
+    if lost:
+        collector.remarks.append(("bonds", f"only particles are written, not: {', '.join(lost)}"))
+    about = {"gsd": {"box": frame.configuration.box, "dimensions": frame.configuration.dimensions,
+                     "types": list(particles.types or [])}}
+    return collector.particles(np.array(particles.position), about)
+
+
+FORMAT = Format("gsd", "GSD of HOOMD-blue", steps, extensions=(".gsd",), modules=(("gsd", "gsd", "md"),),
+                sniff=lambda head, path: head.startswith(MAGIC))

@@ -1,0 +1,49 @@
+"""Runs a test with packages of PyPI, in pinned versions (extras.txt), in an environment of its own that is made once;
+beside it, in FOLDER/data, is what MDAnalysisTests has of real files.
+
+Usage: in_venv.py FOLDER TEST.py [ARGUMENT...]
+Ends with 77, skipped, if the index cannot be reached.
+"""
+
+import hashlib
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+
+SKIPPED = 77
+DATA = "MDAnalysisTests==2.9.0"
+NEEDED = ("adk_oplsaa.xtc", "adk_oplsaa.trr", "adk_oplsaa.gro", "adk_dims.dcd", "adk.psf", "example.gsd", "cobrotoxin.h5md")
+
+here = pathlib.Path(__file__).parent
+folder = pathlib.Path(sys.argv[1])
+wanted = (here / "extras.txt").read_bytes()
+stamp = folder / hashlib.sha256(wanted + sys.version.encode() + pathlib.Path(__file__).read_bytes()).hexdigest()
+
+
+def pip(*words):
+    done = subprocess.run([folder / "bin" / "pip", "--disable-pip-version-check", "--retries", "1", "--timeout", "30", *words],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"skipped: pip {' '.join(map(str, words))} fails here:\n{done.stderr[-2000:]}")
+        sys.exit(SKIPPED)
+
+
+if not stamp.exists():
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True)
+    pip("install", "--quiet", "--only-binary", ":all:", "--requirement", here / "extras.txt")
+    pip("download", "--quiet", "--no-deps", "--dest", folder, DATA)
+    (source,) = folder.glob("mdanalysistests-*.tar.gz")
+    with tarfile.open(source) as archive:
+        for member in archive:
+            name = pathlib.PurePath(member.name)
+            if member.isfile() and (name.name in NEEDED or name.parts[-2] == "lammps"):
+                target = folder / "data" / name.name
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(archive.extractfile(member).read())
+    source.unlink()
+    stamp.touch()
+sys.exit(subprocess.run([folder / "bin" / "python", *sys.argv[2:]], check=False).returncode)

@@ -1,0 +1,115 @@
+"""Files of real simulations, as MDAnalysisTests ships them, become datasets: equal to what the libraries of their fields,
+or a few lines of Python, read.
+
+Usage: test_real.py FOLDER, that of the data."""
+
+import bz2
+import os
+import sys
+import warnings
+
+import gsd.hoomd
+import h5py
+import MDAnalysis
+import numpy as np
+import parabat
+from support import converted, folder, same
+
+warnings.simplefilter("ignore")
+data = sys.argv[1]  # an absolute path: tests run in a folder of their own
+
+
+def of(name):
+    return os.path.join(data, name)
+
+
+# LAMMPS: scaled in a tilted box, more columns, two files with chains, compressed with all kinds of coordinates
+def dump(path):
+    """(timestep, box lines, columns as texts) of each step."""
+    with (bz2.open if path.endswith("bz2") else open)(path, "rt") as file:
+        lines = file.read().split("\n")
+    starts = [i for i, line in enumerate(lines) if line.startswith("ITEM: TIMESTEP")]
+    for start in starts:
+        count = int(lines[start + 3])
+        names = lines[start + 8].split()[2:]
+        rows = [line.split() for line in lines[start + 9:start + 9 + count]]
+        yield int(lines[start + 1]), lines[start + 5:start + 8], dict(zip(names, zip(*rows)))
+
+
+INTEGERS = ("id", "mol", "type", "ix", "iy", "iz")
+VECTORS = {"v": "vx vy vz", "f": "fx fy fz"}
+for name in ("albite_triclinic.dump", "additional_columns.lammpstrj", "chain_dump_1.lammpstrj",
+             "image_vf.lammpstrj", "wat.lammpstrj.bz2", "spce_all_coords.lammpstrj.bz2"):
+    steps = list(dump(of(name)))
+    converted(of(name), "lammps.bat")
+    for i, (number, box, texts) in enumerate(steps):
+        columns = {key: np.array([int(word) if key in INTEGERS else float(word) for word in words])
+                   for key, words in texts.items() if key != "element"}
+        path = "lammps.bat" if len(steps) == 1 else f"lammps_{i:04}.bat"
+        with parabat.open(path) as dataset:
+            found = dataset.read()
+        scaled = "x" not in columns and "xu" not in columns
+        names = [axis + ("" if "x" in columns else "s" if scaled else "u") for axis in "xyz"]
+        positions = np.stack([columns[key] for key in names], axis=1)
+        if scaled:  # as near as doubles can be: the order of sums is ours
+            bounds = np.array([list(map(float, line.split())) for line in box])
+            xy, xz, yz = bounds[:, 2] if bounds.shape[1] == 3 else (0, 0, 0)
+            low = bounds[:, 0] - [min(0, xy, xz, xy + xz), min(0, yz), 0]
+            size = bounds[:, 1] - [max(0, xy, xz, xy + xz), max(0, yz), 0] - low
+            positions = low + positions @ np.array([[size[0], 0, 0], [xy, size[1], 0], [xz, yz, size[2]]])
+        else:
+            for key in names:
+                columns.pop(key)
+        for vector, members in VECTORS.items():
+            if all(key in columns for key in members.split()):
+                columns[vector] = np.stack([columns.pop(key) for key in members.split()], axis=1)
+        if scaled:
+            order, mine = np.argsort(found["id"]), np.argsort(columns["id"])
+            assert np.abs(found.positions[order] - positions[mine]).max() < 1e-13 * np.abs(positions).max(), name
+            positions = None
+            for key, values in columns.items():
+                assert (found[key][order] == values[mine]).all() and found[key].dtype == values.dtype, (name, key)
+        elif "element" in texts:
+            columns["element"] = found["element"]
+            assert (found["element"][np.argsort(found["id"])] == np.unique(texts["element"], return_inverse=True)[1].reshape(-1)[
+                np.argsort(columns["id"])]).all()
+            columns["element"] = np.unique(texts["element"], return_inverse=True)[1].reshape(-1).astype("i4")
+        if positions is not None:
+            same(path, positions, columns, step=number)
+
+# Trajectories
+for name, topology in (("adk_oplsaa.xtc", None), ("adk_oplsaa.trr", None), ("adk_dims.dcd", "adk.psf"), ("adk_oplsaa.gro", None)):
+    words = ["--arrays", "index,velocities" if name.endswith("trr") else "index", "--steps", ":3"]
+    converted(of(name), "md.bat", *words, *(["--topology", of(topology)] if topology else []))
+    os.symlink(os.path.abspath(of(name)), os.path.join(folder, name))  # beside which MDAnalysis writes
+    read = MDAnalysis.Universe(of(topology or "adk_oplsaa.gro"), name, convert_units=False, to_guess=())
+    for i, frame in enumerate(read.trajectory[:3]):
+        wanted = {"index": np.arange(frame.n_atoms)}
+        if frame.has_velocities:
+            wanted["velocities"] = frame.velocities.copy()
+        same("md.bat" if len(read.trajectory) == 1 else f"md_{i:04}.bat", frame.positions.copy(), wanted, "index",
+             float(frame.time) if "step" in frame.data else None, frame.data.get("step"))
+
+# GSD and H5MD
+with gsd.hoomd.open(of("example.gsd"), "r") as file:
+    frames = list(file)
+converted(of("example.gsd"), "gsd.bat", "--arrays", "tag,typeid")
+for i, frame in enumerate(frames):
+    same(f"gsd_{i:04}.bat", frame.particles.position, {
+        "tag": np.arange(frame.particles.N, dtype="u4"), "typeid": frame.particles.typeid}, "tag", step=frame.configuration.step)
+with h5py.File(of("cobrotoxin.h5md"), "r") as file:
+    group = file["particles/trajectory"]
+    converted(of("cobrotoxin.h5md"), "h5md.bat")
+    for i, step in enumerate(group["position/step"]):
+        with parabat.open(f"h5md_{i:04}.bat") as dataset:
+            found = dataset.read()
+            assert dataset.step == step and dataset.time == group["position/time"][i]
+        mine = {"positions": group["position/value"][i]}
+        for key in found:
+            at = np.flatnonzero(group[key]["step"][...] == step) if "step" in group[key] else [0]
+            mine[key] = group[key]["value"][int(at[0])]
+        theirs = {"positions": found.positions, **found}
+        order, wanted = (np.lexsort([np.ascontiguousarray(each[key]).view("u4").reshape(len(each[key]), -1)[:, j]
+                                     for key in mine for j in range(3)]) for each in (theirs, mine))
+        for key, values in mine.items():
+            assert (theirs[key][order] == values[wanted]).all() and theirs[key].dtype == values.dtype, key
