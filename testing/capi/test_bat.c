@@ -854,6 +854,87 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   bat_close(dataset);
   free(xyz);
   free(ids);
+/* Into columns of two arrays, one of which lies inside records; the third column is not kept. */
+static int parse(const char* text, size_t bytes, int delimiter, uint64_t most, int64_t threads,
+  int64_t* ids, double* places, bat_parsed* parsed)
+{
+  const int types[] = { BAT_INT64, BAT_FLOAT64, 0 };
+  void* const values[] = { ids, places, NULL };
+  const size_t strides[] = { 0, 2 * sizeof(double), 0 };
+  return bat_parse_columns(
+    text, bytes, delimiter, 3, types, values, strides, most, threads, parsed);
+}
+
+static void rows_of_text_become_columns(void)
+{
+  int64_t ids[4] = { 0 };
+  double places[8] = { 0 };
+  bat_parsed parsed;
+  const char* text = "9007199254740993 0.1 a\n\n  -2\t+1e-320  b \r\n3 inf c\n4 5";
+  CHECK_OK(parse(text, strlen(text) - 4, ' ', 4, 0, ids, places, &parsed));
+  CHECK(parsed.rows == 3 && parsed.used == strlen(text) - 3 - 1 && parsed.bad_column == -2);
+  CHECK(ids[0] == 9007199254740993 && ids[1] == -2 && ids[2] == 3);
+  CHECK(places[0] == 0.1 && places[2] == 1e-320 && places[4] > 1e308 && places[1] == 0);
+  CHECK_OK(parse(text, strlen(text), ' ', 1, 1, ids, places, &parsed));
+  CHECK(parsed.rows == 1 && parsed.used == 23);
+  CHECK_FAILS(parse(text, strlen(text), ' ', 4, 2, ids, places, &parsed), BAT_INVALID_ARGUMENT,
+    "row 3 does not have 3 fields");
+  CHECK(parsed.bad_row == 3 && parsed.bad_column == -1 && parsed.rows == 0);
+  CHECK(strncmp(text + parsed.bad_place, "4 5", 3) == 0);
+
+  text = "1, 2.5 ,any text\n2,,x\n";
+  CHECK_FAILS(parse(text, strlen(text), ',', 4, 0, ids, places, &parsed), BAT_INVALID_ARGUMENT,
+    "row 1, column 1: '' is no float64");
+  CHECK(parsed.bad_row == 1 && parsed.bad_column == 1 && parsed.bad_place == 17);
+  CHECK_OK(parse(text, strlen(text), ',', 1, 0, ids, places, &parsed));
+  CHECK(ids[0] == 1 && places[0] == 2.5);
+  text = "1\t2\t\n";
+  CHECK_OK(parse(text, strlen(text), '\t', 1, 0, ids, places, &parsed));
+  const char* const bad[] = { "1.5 1 a", "9223372036854775808 1 a", "1e3 1 a", "1 1e999 a",
+    "1 0x10 a", "1 + a", "1 +-1 a", "1 2 a b" };
+  for (size_t i = 0; i != sizeof(bad) / sizeof(*bad); ++i)
+  {
+    CHECK_FAILS(parse(bad[i], strlen(bad[i]), ' ', 4, 0, ids, places, &parsed),
+      BAT_INVALID_ARGUMENT, "row 0");
+    CHECK(parsed.bad_row == 0 && parsed.bad_column == (i < 3 ? 0 : i < 7 ? 1 : -1));
+  }
+  CHECK_OK(parse(NULL, 0, ' ', 4, 0, ids, places, &parsed));
+  CHECK(parsed.rows == 0 && parsed.used == 0);
+  CHECK_FAILS(parse("1 2 3", 5, '\n', 4, 0, ids, places, &parsed), BAT_INVALID_ARGUMENT, "10");
+  CHECK_FAILS(parse("1 2 3", 5, ' ', 4, -1, ids, places, &parsed), BAT_INVALID_ARGUMENT, "-1");
+  CHECK_FAILS(
+    parse("1 2 3", 5, ' ', 4, 0, NULL, places, &parsed), BAT_INVALID_ARGUMENT, "column 0");
+  CHECK_FAILS(bat_parse_columns("", 0, ' ', 0, NULL, NULL, NULL, 0, 0, &parsed),
+    BAT_INVALID_ARGUMENT, "without columns");
+  CHECK(parsed.bad_column == -2);
+
+  /* More than a piece of what threads parse, in any number of threads. */
+  enum
+  {
+    kRows = 60000
+  };
+  char* many = malloc((size_t)kRows * 32);
+  int64_t* found = malloc(kRows * sizeof(int64_t));
+  size_t end = 0;
+  for (int i = 0; i != kRows; ++i)
+  {
+    end += (size_t)sprintf(many + end, "%d\n%s", i * 7, i % 3 ? "" : "\n");
+  }
+  const int type = BAT_INT64;
+  for (int threads = 1; threads != 4; ++threads)
+  {
+    void* const values = found;
+    memset(found, 0, kRows * sizeof(int64_t));
+    CHECK_OK(bat_parse_columns(many, end, ' ', 1, &type, &values, NULL, kRows, threads, &parsed));
+    int same = parsed.rows == kRows && parsed.used == end;
+    for (int i = 0; i != kRows; ++i)
+    {
+      same = same && found[i] == i * 7;
+    }
+    CHECK(same);
+  }
+  free(found);
+  free(many);
 }
 
 int main(int argc, char** argv)
@@ -867,6 +948,7 @@ int main(int argc, char** argv)
   integers_are_exact();
   estimates_bound_the_answer_and_progress_is_told();
   errors_have_status_and_text();
+  rows_of_text_become_columns();
   remove(path);
   return failures != 0;
 }

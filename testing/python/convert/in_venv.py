@@ -34,7 +34,7 @@ def pip(*words):
 if not stamp.exists():
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True)
-    pip("install", "--quiet", "--only-binary", ":all:", "--requirement", here / "extras.txt")
+    pip("install", "--quiet", "--no-deps", "--no-compile", "--only-binary", ":all:", "--requirement", here / "extras.txt")
     pip("download", "--quiet", "--no-deps", "--dest", folder, DATA)
     (source,) = folder.glob("mdanalysistests-*.tar.gz")
     with tarfile.open(source) as archive:

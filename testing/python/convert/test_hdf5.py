@@ -192,3 +192,45 @@ for words, says in ((["--map", "id=flags"], ["does not name positions"]),
 with h5py.File("nothing.h5", "w") as file:
     file["a"] = ids[0]
 refused("nothing.h5", "bad.bat", says=["no group has positions", "--map positions=PATH"])
+
+# --- openPMD: constants, offsets, an iteration that is not finished
+with h5py.File("run_pmd.h5", "w") as file:
+    for name, value in (("openPMD", "1.1.0"), ("basePath", "/data/%T/"), ("particlesPath", "particles/")):
+        file.attrs[name] = np.bytes_(value)
+    for number in (100, 200, 300):
+        iteration = file.create_group(f"data/{number}")
+        iteration.attrs["time"], iteration.attrs["timeUnitSI"] = number / 2, 0.5
+        iteration.attrs["closed"] = np.uint8(number != 300)
+        for species in ("electrons", "ions"):
+            group = iteration.create_group(f"particles/{species}")
+            for axis, name in enumerate("xyz"):
+                group[f"position/{name}"] = single = (xyz[0][:, axis] * number).astype("f4")
+                group[f"momentum/{name}"] = xyz[0][:, axis]
+                group[f"momentum/{name}"].attrs["unitSI"] = 2.5
+                node = group.create_group(f"positionOffset/{name}")
+                node.attrs["value"], node.attrs["shape"] = (0.0 if species == "electrons" else 1.5), np.array([100])
+            group["id"] = ids[0].astype("u8")
+            charge = group.create_group("charge")
+            charge.attrs["value"], charge.attrs["shape"], charge.attrs["unitSI"] = -1.0, np.array([100]), 1.6e-19
+said = converted("run_pmd.h5", "pmd.bat", "--jobs", "2")
+assert "iterations that are not finished are not written: 300" in said, said
+wanted = {"momentum": xyz[0], "id": ids[0].astype("u8"), "charge": np.full(100, -1.0)}
+for i, number in enumerate((100, 200)):
+    places = (xyz[0] * number).astype("f4")
+    about = same(f"pmd_electrons_000{i}.bat", places, wanted, time=number / 4, step=number)
+    assert json.loads(about)["openPMD"]["unitSI"]["momentum"] == 2.5, about
+    same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, wanted, time=number / 4, step=number)
+converted("run_pmd.h5", "pmd.bat", "--species", "ions", "--arrays", "id", "--steps", "1")
+same("pmd.bat", places.astype("f8") + 1.5, {"id": wanted["id"]}, time=50.0, step=200)
+with h5py.File("run_pmd.h5", "a") as file:
+    file["data/200/particles/ions/charge"].attrs["shape"] = np.array([99])
+refused("run_pmd.h5", "bad.bat", says=["run_pmd.h5: /data/200/particles/ions/charge: 99 values; allowed: 100"])
+with h5py.File("run_pmd.h5", "a") as file:
+    file["data/200/particles/ions/charge"].attrs["shape"] = np.array([100])
+    for name in "xyz":
+        for record in ("position", "positionOffset"):
+            del file[f"data/100/particles/ions/{record}/{name}"]
+            node = file.create_group(f"data/100/particles/ions/{record}/{name}")
+            node.attrs["value"], node.attrs["shape"] = 1.0, np.array([2 ** 50])
+refused("run_pmd.h5", "bad.bat", says=["1125899906842624 values", "the memory of this machine"])
+refused("run_pmd.h5", "bad.bat", "--species", "muons", "--steps", "1", says=["no species muons"])

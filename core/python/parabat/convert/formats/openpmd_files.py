@@ -1,0 +1,44 @@
+"""openPMD in HDF5, as WarpX, PIConGPU, FBPIC and others write it: each species of each iteration. Numbers stay as they are
+stored; the metadata has what turns them into SI units."""
+
+from .. import hdf5
+from ..model import Collector, ConvertError, Format, Step
+
+
+def steps(path, options):
+    from .. import openpmd  # pylint: disable=import-outside-toplevel
+    with hdf5.opened(path) as file:
+        found = openpmd.iterations(file)
+        finished = [each for each in found if each[3] and openpmd.species_of(each[2])]
+        if not finished:
+            raise ConvertError("no finished iteration with particles")
+        open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
+        for number, seconds, particles, _ in finished:
+            yield Step(lambda particles=particles: _read(openpmd, particles, options, open_ones), number, seconds)
+
+
+def _read(openpmd, particles, options, open_ones):
+    result = []
+    others = {name: set() for name in particles}
+
+    def wants(species, record):
+        if record is None:
+            return options.species is None or species in options.species
+        others[species].add(record)
+        return options.arrays is None or any(name == record or name.startswith(record + "_") for name in options.arrays)
+
+    for species in openpmd.read(particles, wants=wants):
+        collector = Collector(options, len(species.positions))
+        collector.others |= others[species.name]
+        if open_ones:
+            collector.remarks.append(("open", f"iterations that are not finished are not written: {', '.join(open_ones)}"))
+        for name, array in species.attributes.items():
+            collector.add(name, array)
+        result.append(collector.particles(species.positions, species.metadata, species.name))
+    if not result:
+        raise ConvertError(f"has no species {', '.join(options.species or [])}".rstrip())
+    return result
+
+
+FORMAT = Format("openpmd", "openPMD in HDF5", steps, modules=hdf5.MODULE,
+                sniff=hdf5.sniffer(lambda file: "openPMD" in file.attrs))

@@ -1,0 +1,203 @@
+"""Particles of openPMD files (HDF5, openPMD 1.x), of which each species is read with its records, in all or a share of its rows.
+
+Numbers stay as they are stored, and factors turn them into SI units; or they are multiplied by these, in double
+precision. Positions are those of the record `position` plus `positionOffset`: as they are stored where the offsets are
+constants of 0, else in double precision.
+"""
+
+import collections
+
+import h5py
+import numpy as np
+
+from . import hdf5
+from .model import MOST_COMPONENTS, ConvertError, memory
+
+AXES = ("x", "y", "z")
+UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
+
+Species = collections.namedtuple("Species", "name positions attributes metadata")
+
+
+def refuse(where, found, allowed):
+    raise ConvertError(f"{where.file.filename}: {where.name}: {found}; allowed: {allowed}")
+
+
+def attribute(node, name, default=None):
+    if name not in node.attrs:
+        if default is None:
+            refuse(node, f"no attribute '{name}'", "what openPMD 1.x demands")
+        return default
+    value = node.attrs[name]
+    if isinstance(value, bytes):
+        return value.decode()
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
+def is_constant(node):
+    return isinstance(node, h5py.Group) and "value" in node.attrs
+
+
+def is_component(node):
+    return isinstance(node, h5py.Dataset) or is_constant(node)
+
+
+def length(component):
+    shape = component.shape if isinstance(component, h5py.Dataset) else attribute(component, "shape")
+    shape = np.atleast_1d(shape)
+    if len(shape) != 1:
+        refuse(component, f"{len(shape)} dimensions", "1, the particles")
+    return int(shape[0])
+
+
+def values(component, n, here):
+    """Values of a component in the rows `here`, of n, in the type in which they are stored."""
+    if length(component) != n:
+        refuse(component, f"{length(component)} values", f"{n}, as position has")
+    if (here.stop - here.start) * 8 > memory():
+        refuse(component, f"{n} values", "what the memory of this machine holds")
+    if is_constant(component):
+        return as_number(component, np.full(here.stop - here.start, component.attrs["value"]))
+    return as_number(component, hdf5.read(component, here))
+
+
+def as_number(component, array):
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.dtype == np.float16:
+        refuse(component, f"type {array.dtype}", "integers of 8 to 64 bits, float32, float64")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def unit_si(component):
+    return float(attribute(component, "unitSI", 1.0))
+
+
+def is_zero(component):
+    return is_constant(component) and component.attrs["value"] == 0
+
+
+def positions_of(species, n, si, here):
+    """Shape (n, 3); and what turns them into metres."""
+    position, offset = ({"x": node} if is_component(node) else dict(node)
+                        for node in (species["position"], species["positionOffset"]))
+    for record, components in (("position", position), ("positionOffset", offset)):
+        if not components or set(components) - set(AXES):
+            refuse(species[record], f"components '{', '.join(sorted(components))}'",
+                   "x, y, z or some of them")
+    for axis in set(offset) - set(position):
+        if not is_zero(offset[axis]):
+            refuse(offset[axis], "an offset of a component that position lacks", "a constant of 0")
+    arrays = {axis: values(component, n, here) for axis, component in position.items()}
+    for axis, array in arrays.items():
+        if array.dtype.kind != "f":
+            refuse(position[axis], f"type {array.dtype}", "float32, float64")
+    units = {axis: unit_si(component) for axis, component in position.items()}
+    unit = 1.0 if si else max(units.values())
+    if any(u != unit for u in units.values()) or not all(map(is_zero, offset.values())):
+        for axis, array in arrays.items():
+            arrays[axis] = array.astype(np.float64) * (units[axis] / unit)
+            if axis in offset:
+                arrays[axis] += values(offset[axis], n, here) * (unit_si(offset[axis]) / unit)
+    type_ = np.result_type(*arrays.values())
+    zeros = np.zeros(here.stop - here.start, type_)  # a plane or a line
+    return np.column_stack([arrays.get(axis, zeros) for axis in AXES]), unit
+
+
+def record_of(node, name, n, si, here):
+    """Attributes that a record becomes, each with what turns it into SI units."""
+    if is_component(node):
+        components = {"": node}
+    else:
+        components = {c: node[c] for c in node if is_component(node[c])}
+        if set(components) != set(node):
+            refuse(node, f"groups or data sets {', '.join(sorted(set(node) - set(components)))}",
+                   "components")
+    names = [a for a in AXES if a in components] + sorted(set(components) - set(AXES))
+    arrays = [values(components[c], n, here) for c in names]
+    units = [unit_si(components[c]) for c in names]
+    if si:
+        arrays = [a if u == 1.0 else a.astype(np.float64) * u for a, u in zip(arrays, units)]
+        units = [1.0] * len(units)
+    alike = len({a.dtype for a in arrays}) == 1 and len(set(units)) == 1
+    if len(arrays) == 1 and names[0] == "":
+        return {name: (arrays[0], units[0])}
+    if alike and 1 < len(arrays) <= MOST_COMPONENTS:
+        return {name: (np.column_stack(arrays), units[0])}
+    return {f"{name}_{c}": (a, u) for c, a, u in zip(names, arrays, units)}
+
+
+def unit_text(node):
+    powers = np.atleast_1d(attribute(node, "unitDimension", np.zeros(7)))
+    if len(powers) != 7:
+        refuse(node, f"unitDimension of {len(powers)} numbers", "7")
+    return " ".join(u if p == 1 else f"{u}^{p:g}" for u, p in zip(UNITS, powers) if p != 0)
+
+
+def species_of(particles):
+    """Those with particles' positions; other groups are not the standard's."""
+    return {name: node for name, node in particles.items()
+            if isinstance(node, h5py.Group) and "position" in node and "positionOffset" in node}
+
+
+def count_of(species):
+    node = species["position"]
+    components = [node] if is_component(node) else [c for c in node.values() if is_component(c)]
+    if not components:
+        refuse(node, "no component", "x, y, z or some of them")
+    return length(components[0])
+
+
+def check_file(file):
+    version = str(attribute(file, "openPMD"))
+    if not version.startswith("1."):
+        refuse(file, f"openPMD {version}", "1.x")
+    base = str(attribute(file, "basePath")).strip("/")
+    if base != "data/%T":
+        refuse(file, f"basePath '{base}'", "/data/%T/")
+    return str(attribute(file, "particlesPath", "particles/")).strip("/")
+
+
+def is_closed(iteration):
+    return bool(attribute(iteration, "closed", True))
+
+
+def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species, name: True):
+    """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
+    record is read; name None: whether the species is."""
+    for name, species in species_of(particles).items():
+        if not wants(name, None):
+            continue
+        n = count_of(species)
+        here = share(n)
+        positions, unit = positions_of(species, n, si, here)
+        attributes, factors, units = {}, {"position": unit}, {}
+        for record, node in species.items():
+            if record in ("position", "positionOffset", "particlePatches"):
+                continue
+            if not wants(name, record):
+                continue
+            for key, (array, factor) in record_of(node, record, n, si, here).items():
+                if key in attributes:
+                    refuse(node, f"'{key}', which another record becomes too", "names that differ")
+                attributes[key], factors[key] = array, factor
+                if factor == 1.0 and unit_text(node):
+                    units[key] = unit_text(node)
+        yield Species(name, positions, attributes,
+                      {"units": units, "openPMD": {"species": name, "unitSI": factors}})
+
+
+def iterations(file):
+    """(number, seconds, group of the particles, whether the simulation has finished it) of those that have some, ascending;
+    only what is closed is looked into."""
+    path = check_file(file)
+    found = []
+    for key, iteration in file.get("data", {}).items():
+        if not key.isdecimal():
+            refuse(iteration, f"iteration '{key}'", "numbers")
+        if not is_closed(iteration):
+            found.append((int(key), None, None, False))
+        elif path in iteration:
+            seconds = attribute(iteration, "time", 0.0) * attribute(iteration, "timeUnitSI", 1.0)
+            found.append((int(key), float(seconds), iteration[path], True))
+    return sorted(found, key=lambda each: each[0])
