@@ -2,15 +2,16 @@
 # Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
 # in Debian root folders that debootstrap makes. Needs root. The host is not changed.
 #
-#   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh]
+#   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh] [bookworm-packages]
 #
-#   trixie           ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
-#   forky            ParaView 6.1:  the same
-#   bookworm-fresh   an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
-#   --prepare        only makes the root folders
-#   --tests REGEX    of trixie and forky, only the tests whose names match
-#   --run COMMAND    in trixie and forky, only runs a shell's command in the build folder; in it,
-#                    with_display PROGRAM ... has a virtual X display, and /source is the source tree
+#   trixie              ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
+#   forky               ParaView 6.1:  the same
+#   bookworm-fresh      an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
+#   bookworm-packages   Debian packages, built on this Debian 12, installed on an up-to-date one from nothing
+#   --prepare           only makes the root folders
+#   --tests REGEX       of trixie and forky, only the tests whose names match
+#   --run COMMAND       in trixie and forky, only runs a shell's command in the build folder; in it,
+#                       with_display PROGRAM ... has a virtual X display, and /source is the source tree
 #
 # Without a name: trixie and forky. Their root folders are kept (about 4 GB each) and used again.
 #
@@ -201,11 +202,11 @@ build_and_test()
       --tests-regex '"$(printf %q "$TESTS")"
 }
 
-# The README's two commands on a clean machine. The root folder is made anew each time, from a
-# copy of an untouched minimal Debian 12 that is kept beside it.
-fresh_machine()
+# A root folder of an up-to-date minimal Debian 12, entered. It is made anew each time, from a copy of
+# an untouched one that is kept beside it.
+enter_fresh_bookworm()
 {
-  local pristine=$ROOTS/bookworm-minbase root=$ROOTS/bookworm-fresh command status
+  local pristine=$ROOTS/bookworm-minbase root=$1
   bootstrap bookworm "$pristine"
   rm -rf --one-file-system "$root"
   cp --archive --reflink=auto "$pristine" "$root"
@@ -213,6 +214,60 @@ fresh_machine()
   enter "$root"
   in_root "$root" apt-get update >/dev/null
   in_root "$root" apt-get dist-upgrade --yes --quiet=2 -o Dpkg::Options::=--force-unsafe-io >/dev/null
+}
+
+# The Debian packages on a clean machine: what they bring works, in no environment, and goes when they go.
+packages_on_fresh_machine()
+{
+  [ "$(host_release)" = bookworm ] || die "packages for Debian 12 are built on Debian 12"
+  local folder=$BUILD_DIR-debian root=$ROOTS/bookworm-packages status=0
+  ensure_packages "${CORE_PACKAGES[@]}" "${PARAVIEW_PACKAGES[@]}" dpkg-dev file
+  configure "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+    -DBAT_WITH_PARAVIEW=ON -DBAT_WITH_MPI=ON -DBUILD_TESTING=OFF
+  build "$folder"
+  rm -rf "$folder/packages"
+  (cd "$folder" && cpack -B "$folder/packages" >/dev/null)
+
+  enter_fresh_bookworm "$root"
+  mkdir "$root/packages"
+  cp "$folder"/packages/*.deb "$SOURCE_DIR/testing/package/host/host.c" "$root/packages"
+  say "Clean Debian 12 ($(cat "$root/etc/debian_version")): its packages of ParaBAT"
+  in_root "$root" bash -euo pipefail -c '
+    cd /packages
+    apt-get install --yes --quiet=2 --no-install-recommends -o Dpkg::Use-Pty=0 \
+      -o Dpkg::Options::=--force-unsafe-io ./*.deb python3-paraview gcc libc6-dev pkg-config >/apt.log ||
+      { tail /apt.log; exit 1; }
+    python3 -c "
+import parabat
+parabat.write(\"one.bat\", [[1.0, 2.0, 3.0]], {\"id\": [7]})
+with parabat.open(\"one.bat\") as dataset:
+    assert dataset.read([\"id\"])[\"id\"].tolist() == [7]"
+    bat_info one.bat
+    bat_validate one.bat
+    gcc host.c $(pkg-config --cflags --libs parabat) -o host
+    ./host
+    cat >one.py <<END
+from paraview.simple import *
+reader = BATReader(FileName=["one.bat"])
+reader.UpdatePipeline()
+assert reader.GetDataInformation().GetNumberOfPoints() == 1
+SaveData("two.bat", reader)
+END
+    pvpython one.py
+    bat_validate two.bat
+    apt-get remove --yes --quiet=2 paraview-parabat parabat-tools python3-parabat libparabat1 >>/apt.log
+    [ ! -e /usr/bin/paraview.conf ]
+    [ ! -e /usr/lib/python3/dist-packages/parabat ]
+    dpkg --audit' </dev/null 2>&1 | tee "$root.log" || status=1
+  record "bookworm-packages" "$status" "$root.log"
+  leave "$root"
+}
+
+# The README's two commands on a clean machine.
+fresh_machine()
+{
+  local root=$ROOTS/bookworm-fresh command status
+  enter_fresh_bookworm "$root"
   copy_checkout "$root/parabat"
 
   for command in testing/demo.sh testing/test.sh; do
@@ -281,8 +336,8 @@ main()
         fi
         shift
         ;;
-      trixie | forky | bookworm-fresh) suites+=("$1") ;;
-      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh" ;;
+      trixie | forky | bookworm-fresh | bookworm-packages) suites+=("$1") ;;
+      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh, bookworm-packages" ;;
     esac
     shift
   done
@@ -291,8 +346,9 @@ main()
 
   for suite in "${suites[@]}"; do
     case $action:$suite in
-      prepare:bookworm-fresh) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
-      with_source:bookworm-fresh) die "--run is for trixie and forky" ;;
+      prepare:bookworm-*) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
+      with_source:bookworm-*) die "--run is for trixie and forky" ;;
+      *:bookworm-packages) packages_on_fresh_machine ;;
       *:bookworm-fresh) fresh_machine ;;
       *) "$action" "$suite" "$command" ;;
     esac

@@ -40,7 +40,8 @@ endif ()
 message(STATUS "ParaView ${ParaView_VERSION}: building the plugins ${_bat_widgets}")
 
 include(GNUInstallDirs)
-set(BAT_PLUGIN_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/paraview-plugins")
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME paraview_plugins) # ParaView names none for the plugins
+set(BAT_PLUGIN_DIR "${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/paraview-plugins")
 
 add_subdirectory(reader_plugin/common)
 paraview_plugin_scan(

@@ -1,5 +1,6 @@
 # cmake -DCASE=... -DSOURCE_DIR=... -DBUILD_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -DPREFIX_PATH=...
-#   -DWITH_MPI=... -DWITH_PARAVIEW=... -DPYTHON=... -DC_COMPILER=... -DVERSION=... -P test_hosts.cmake
+#   -DWITH_MPI=... -DWITH_PARAVIEW=... -DPYTHON=... -DC_COMPILER=... -DVERSION=...
+#   -DPARAVIEW=... -DLIBDIR=... -DCPACK=... -P test_hosts.cmake
 #
 # Configures projects that take ParaBAT in, each in one of the three ways, and builds next to nothing.
 file(REMOVE_RECURSE "${WORK_DIR}")
@@ -32,6 +33,30 @@ function (configure source name)
   set(output "${output}" PARENT_SCOPE)
 endfunction ()
 
+# Instead of building ParaBAT once more in a folder where it is configured otherwise.
+function (take_what_is_built folder)
+  foreach (name IN ITEMS bin python core/capi/fortran)
+    if (EXISTS "${BUILD_DIR}/${name}")
+      file(REMOVE_RECURSE "${folder}/${name}")
+      file(CREATE_LINK "${BUILD_DIR}/${name}" "${folder}/${name}" SYMBOLIC)
+    endif ()
+  endforeach ()
+  # Plugins are in the library folder of the installation, everything else in lib. Hard links: a symbolic
+  # one would be installed as such.
+  file(REMOVE_RECURSE "${folder}/lib")
+  file(GLOB_RECURSE built RELATIVE "${BUILD_DIR}/lib" "${BUILD_DIR}/lib/*")
+  foreach (name IN LISTS built)
+    get_filename_component(parent "${folder}/lib/${name}" DIRECTORY)
+    file(MAKE_DIRECTORY "${parent}")
+    file(CREATE_LINK "${BUILD_DIR}/lib/${name}" "${folder}/lib/${name}" COPY_ON_ERROR)
+  endforeach ()
+  file(STRINGS "${folder}/CMakeCache.txt" libdir REGEX "^CMAKE_INSTALL_LIBDIR:")
+  string(REGEX REPLACE "^[^=]*=" "" libdir "${libdir}")
+  if (NOT EXISTS "${folder}/${libdir}")
+    file(CREATE_LINK "${BUILD_DIR}/${LIBDIR}" "${folder}/${libdir}" SYMBOLIC)
+  endif ()
+endfunction ()
+
 # hosts_that_find(NAME ParaBAT_DIR): projects with find_package, of which two programs are built and run.
 function (hosts_that_find name package)
   set(find -DHOW=find "-DParaBAT_DIR=${package}" "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}"
@@ -62,33 +87,18 @@ elseif (CASE STREQUAL "subdirectory")
 elseif (CASE STREQUAL "install_tree")
   # The prefix is that of an environment of Python, and the libraries lie as in Debian.
   run("${PYTHON}" -m venv --without-pip --system-site-packages "${WORK_DIR}/prefix")
-  configure("${SOURCE_DIR}" parabat "-DBAT_WITH_PARAVIEW=${WITH_PARAVIEW}" -DBUILD_TESTING=OFF
+  configure("${SOURCE_DIR}" parabat -DBAT_WITH_PARAVIEW=OFF -DBUILD_TESTING=OFF
     "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" "-DCMAKE_BUILD_TYPE=${CONFIG}"
     "-DCMAKE_INSTALL_PREFIX=${WORK_DIR}/prefix" -DCMAKE_INSTALL_LIBDIR=lib/somewhere
     "-DPython3_EXECUTABLE=${WORK_DIR}/prefix/bin/python3"
-    -DCMAKE_CXX_STANDARD=20 -DBUILD_SHARED_LIBS=OFF)
+    -DCMAKE_CXX_STANDARD=20)
   file(STRINGS "${WORK_DIR}/parabat/compile_commands.json" older REGEX "-std=c\\+\\+1")
   file(STRINGS "${WORK_DIR}/parabat/compile_commands.json" asked REGEX "-std=c\\+\\+(20|2a)")
   if (older OR NOT asked)
     message(FATAL_ERROR "CMAKE_CXX_STANDARD=20 is not honoured: ${older}")
   endif ()
 
-  if (WITH_PARAVIEW AND GENERATOR STREQUAL "Ninja")
-    file(STRINGS "${WORK_DIR}/parabat/build.ninja" plugin REGEX "^build .*/BATReader/BATReader.so")
-    if (NOT plugin)
-      message(FATAL_ERROR "BUILD_SHARED_LIBS=OFF: there is no BATReader.so to be loaded")
-    endif ()
-  endif ()
-
-  # Instead of building once more, what is built.
-  foreach (folder IN ITEMS lib bin python)
-    file(REMOVE_RECURSE "${WORK_DIR}/parabat/${folder}")
-    file(CREATE_LINK "${BUILD_DIR}/${folder}" "${WORK_DIR}/parabat/${folder}" SYMBOLIC)
-  endforeach ()
-  if (EXISTS "${BUILD_DIR}/core/capi/fortran")
-    file(REMOVE_RECURSE "${WORK_DIR}/parabat/core/capi/fortran")
-    file(CREATE_LINK "${BUILD_DIR}/core/capi/fortran" "${WORK_DIR}/parabat/core/capi/fortran" SYMBOLIC)
-  endif ()
+  take_what_is_built("${WORK_DIR}/parabat")
   foreach (component IN ITEMS library devel programs python)
     run("${CMAKE_COMMAND}" --install "${WORK_DIR}/parabat" --component ${component})
   endforeach ()
@@ -126,6 +136,19 @@ elseif (CASE STREQUAL "install_tree")
       message(FATAL_ERROR "pkg-config says version ${output} and not ${VERSION}")
     endif ()
   endif ()
+elseif (CASE STREQUAL "debian")
+  # Also that a wish for static libraries does not make plugins that cannot be loaded.
+  configure("${SOURCE_DIR}" parabat "-DBAT_WITH_PARAVIEW=${WITH_PARAVIEW}" -DBUILD_TESTING=OFF
+    "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_INSTALL_PREFIX=/usr
+    "-DPython3_EXECUTABLE=${PYTHON}" -DBUILD_SHARED_LIBS=OFF)
+  take_what_is_built("${WORK_DIR}/parabat")
+  run("${CPACK}" -G DEB --config "${WORK_DIR}/parabat/CPackConfig.cmake" -B "${WORK_DIR}"
+    -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip)
+  execute_process(COMMAND "${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/test_debian.py" "${WORK_DIR}"
+    "${VERSION}" "${PARAVIEW}" RESULT_VARIABLE result)
+  if (NOT result EQUAL 0)
+    message(FATAL_ERROR "test_debian.py: ${result}")
+  endif ()
 else ()
-  message(FATAL_ERROR "CASE=${CASE}: build_tree, subdirectory or install_tree")
+  message(FATAL_ERROR "CASE=${CASE}: build_tree, subdirectory, install_tree or debian")
 endif ()
