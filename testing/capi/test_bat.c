@@ -854,6 +854,8 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   bat_close(dataset);
   free(xyz);
   free(ids);
+}
+
 /* Into columns of two arrays, one of which lies inside records; the third column is not kept. */
 static int parse(const char* text, size_t bytes, int delimiter, uint64_t most, int64_t threads,
   int64_t* ids, double* places, bat_parsed* parsed)
