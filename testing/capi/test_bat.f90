@@ -125,7 +125,8 @@ contains
     real(c_float), target :: f32(n), g32(n)
     real(c_double), target :: f64(2, n), g64(2, n), wide_real(n)
     type(c_ptr) :: particles, dataset, query, selection
-    integer(c_int64_t) :: count
+    integer(c_int64_t) :: count, least, likely, most
+    real(c_double) :: quality
     integer :: status, i
     do i = 1, n
       positions(:, i) = i
@@ -154,6 +155,14 @@ contains
     call bat_query_add_values(query, 'i8', BAT_WHOLE, i8, status); call need(status == BAT_OK)
     call bat_query_add_values(query, 'i16', 2, i16(2, :), status); call need(status == BAT_OK)
     call bat_query_add_values(query, 'f32', 1, f32, status); call need(status == BAT_OK)
+    call bat_validate(dataset, status); call need(status == BAT_OK)
+    call bat_estimate_count(dataset, query, least, likely, most, status); call need(status == BAT_OK)
+    call need(least <= n .and. n <= most .and. least <= likely .and. likely <= most)
+    call bat_upper_bound(dataset, query, most, status); call need(status == BAT_OK .and. most >= n)
+    call bat_quality_within(dataset, c_null_ptr, 2_c_int64_t, quality, status)
+    call need(status == BAT_OK .and. abs(quality * n - 2) < 1d-6)
+    call bat_quality_within(dataset, query, -1_c_int64_t, quality, status)
+    call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), '-1') > 0)
     call bat_select(dataset, query, selection, status); call need(status == BAT_OK)
     call bat_query_free(query)
     call bat_selection_count(selection, count, status); call need(status == BAT_OK .and. count == n)

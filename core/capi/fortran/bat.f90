@@ -53,6 +53,7 @@ module bat
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
     bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written, bat_insitu_keep_memory
+  public :: bat_validate, bat_estimate_count, bat_upper_bound, bat_quality_within
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
   ! Any option of a write, by its name in bat/bat.h.
@@ -350,6 +351,23 @@ module bat
     end function
     function c_query_threads(query, threads) bind(c, name="bat_query_set_threads") result(status)
       import; type(c_ptr), value :: query; integer(c_int64_t), value :: threads; integer(c_int) :: status
+    end function
+    function c_validate(dataset) bind(c, name="bat_validate") result(status)
+      import; type(c_ptr), value :: dataset; integer(c_int) :: status
+    end function
+    function c_estimate_count(dataset, query, least, likely, most) &
+        bind(c, name="bat_estimate_count") result(status)
+      import; type(c_ptr), value :: dataset, query
+      integer(c_int64_t), intent(out) :: least, likely, most; integer(c_int) :: status
+    end function
+    function c_upper_bound(dataset, query, particles) bind(c, name="bat_upper_bound") result(status)
+      import; type(c_ptr), value :: dataset, query; integer(c_int64_t), intent(out) :: particles
+      integer(c_int) :: status
+    end function
+    function c_quality_within(dataset, query, budget, quality) &
+        bind(c, name="bat_quality_within") result(status)
+      import; type(c_ptr), value :: dataset, query; integer(c_int64_t), value :: budget
+      real(c_double), intent(out) :: quality; integer(c_int) :: status
     end function
     function c_select(dataset, query, out) bind(c, name="bat_select") result(status)
       import; type(c_ptr), value :: dataset, query; type(c_ptr), intent(out) :: out; integer(c_int) :: status
@@ -1364,6 +1382,35 @@ contains
     integer, intent(in) :: threads
     integer, intent(out) :: status
     status = c_query_threads(query, int(threads, c_int64_t))
+  end subroutine
+
+  subroutine bat_validate(dataset, status)
+    type(c_ptr), intent(in) :: dataset
+    integer, intent(out) :: status
+    status = c_validate(dataset)
+  end subroutine
+
+  subroutine bat_estimate_count(dataset, query, least, likely, most, status)
+    type(c_ptr), intent(in) :: dataset, query
+    integer(c_int64_t), intent(out) :: least, likely, most
+    integer, intent(out) :: status
+    least = 0; likely = 0; most = 0
+    status = c_estimate_count(dataset, query, least, likely, most)
+  end subroutine
+
+  subroutine bat_upper_bound(dataset, query, particles, status)
+    type(c_ptr), intent(in) :: dataset, query
+    integer(c_int64_t), intent(out) :: particles
+    integer, intent(out) :: status
+    status = c_upper_bound(dataset, query, particles)
+  end subroutine
+
+  subroutine bat_quality_within(dataset, query, budget, quality, status)
+    type(c_ptr), intent(in) :: dataset, query
+    integer(c_int64_t), intent(in) :: budget
+    real(c_double), intent(out) :: quality
+    integer, intent(out) :: status
+    status = c_quality_within(dataset, query, budget, quality)
   end subroutine
 
   subroutine bat_select(dataset, query, selection, status, comm)
