@@ -76,7 +76,6 @@ void check_local_bounds(const Box& box);
 /// Throws Error{InvalidArgument} if the options hold something that was refused.
 void check(const bat_options& options);
 
-
 // What the calls of the C API do, for the collective ones too; all throw Error.
 [[nodiscard]] bat_selection* select(
   const bat_dataset* dataset, const bat_query* query, int default_threads);

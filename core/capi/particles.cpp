@@ -373,9 +373,9 @@ int bat_options_set_progress(bat_options* options, bat_progress progress, void* 
     [&]
     {
       bat_options& own = need(options, "options");
-      own.build.progress = progress
-        ? [progress, data](double done) { return progress(data, done) == 0; }
-        : std::function<bool(double)>{};
+      own.build.progress = progress ? [progress, data](double done)
+      { return progress(data, done) == 0; }
+                                    : std::function<bool(double)>{};
     });
 }
 

@@ -30,12 +30,11 @@ void* allocate_large(std::size_t count, std::size_t size)
     throw std::bad_alloc();
   }
   const std::size_t bytes = count * size;
-  void* memory = bytes >= KeptMemory::kLeastBytes
-    ? detail::take_from_kept(bytes, alignment_of(bytes))
-    : nullptr;
+  void* memory =
+    bytes >= KeptMemory::kLeastBytes ? detail::take_from_kept(bytes, alignment_of(bytes)) : nullptr;
   if (!memory)
   {
-    memory = ::operator new(bytes, std::align_val_t{ alignment_of(bytes) });
+    memory = ::operator new (bytes, std::align_val_t{ alignment_of(bytes) });
   }
 #ifdef MADV_HUGEPAGE
   // What is left over lies on small pages.
@@ -52,7 +51,7 @@ void free_large(void* memory, std::size_t count, std::size_t size) noexcept
   const std::size_t bytes = count * size;
   if (bytes < KeptMemory::kLeastBytes || !detail::give_to_kept(memory))
   {
-    ::operator delete(memory, std::align_val_t{ alignment_of(bytes) });
+    ::operator delete (memory, std::align_val_t{ alignment_of(bytes) });
   }
 }
 }

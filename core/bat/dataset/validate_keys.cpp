@@ -1,3 +1,4 @@
+// Keys, their bins and bitmaps, and sorted indexes: what is in them is what the columns hold.
 #include "bat/dataset/validate_leaf.hpp"
 
 #include "bat/format/index_layout.hpp"

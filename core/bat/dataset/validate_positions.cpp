@@ -1,3 +1,4 @@
+// Positions and the boxes around them: blocks, treelets, nodes, and the file's own.
 #include "bat/dataset/validate_leaf.hpp"
 
 #include "common/numbers.hpp"

@@ -80,7 +80,7 @@ TEST(PageLayout, whole_pages_leave_out_the_one_that_is_cut)
   EXPECT_EQ(layout.whole_pages({ 2 * kPage, 4 * kPage }).count(), 2U);
 }
 
-TEST(PageLayout, sections_of_64_KiB_and_more_begin_on_a_page)
+TEST(PageLayout, sections_of_64_kib_and_more_begin_on_a_page)
 {
   EXPECT_EQ(PageLayout((1 << 16) - 1).alignment(), 8U);
   EXPECT_EQ(PageLayout(1 << 16).alignment(), kPage);

@@ -6,5 +6,6 @@
 int main()
 {
   const std::array<float, 3> position{ 0, 0, 0 };
-  return bat::ArrayView::packed(bat::ScalarType::Float32, 3, position.data()).components == 3 ? 0 : 1;
+  return bat::ArrayView::packed(bat::ScalarType::Float32, 3, position.data()).components == 3 ? 0
+                                                                                              : 1;
 }
