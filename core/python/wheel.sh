@@ -27,8 +27,9 @@ apt_source()
   [ ! -e "$2/.complete" ] || return 0
   rm -rf "$2" "$WORK/download"
   mkdir -p "$lists/lists/partial" "$WORK/download" "$2"
-  echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "$VERSION_CODENAME") main" \
-    >"$lists/sources.list"
+  # Where this machine's packages come from.
+  apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sort -u >"$lists/sources.list"
   local apt=(apt-get -qq -o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache::srcpkgcache=" -o "Dir::Cache::pkgcache="
     -o APT::Sandbox::User= -o Acquire::Languages=none)
