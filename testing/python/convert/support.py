@@ -2,9 +2,11 @@
 last bit."""
 
 import argparse
+import atexit
 import contextlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 
@@ -14,6 +16,7 @@ from parabat.cli import convert as verb
 
 SKIPPED = 77
 folder = tempfile.mkdtemp(prefix="parabat_convert_")
+atexit.register(shutil.rmtree, folder, True)
 os.chdir(folder)
 
 

@@ -142,3 +142,21 @@ same("a.bat", np.full((3, 3), 2.0), {"id": np.arange(3)}, time=0.5, step=1)
 refused("some.dots", "bad.bat", "--format", "dots.py", "--species", "c", says=["there is no species 'c'", "'a', 'b'"])
 refused(put("bad.dots", "1\nx\n"), "bad.bat", "--format", "dots.py", says=["bad.dots: cannot be read: ValueError"])
 refused("some.dots", "bad.bat", "--format", "nothing", says=["'nothing'; allowed are", "'lammps'"])
+# A process that is killed is noticed; the others end, and nothing is left.
+put("killed.py", '''
+import os, signal
+import numpy as np
+from parabat.convert import Format, Particles, Step
+
+def read(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [Particles(np.random.random((20000, 3)), {})]
+
+def steps(path, options):
+    for number in range(6):
+        yield Step(lambda number=number: read(number))
+
+FORMAT = Format("killed", "a process that is killed", steps)
+''')
+refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["a process ended by itself (exit code -9)"])

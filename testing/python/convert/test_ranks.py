@@ -35,3 +35,4 @@ assert sorted(os.listdir(".")) == before, os.listdir(".")
 code, _, err = command("in_*.npz", "out.bat")
 assert code == 1 and (world.rank != 0 or ("in_5.npz: no positions" in err and "5 datasets" in err)), err
 assert world.rank == 0 or err == "", err
+world.barrier()

@@ -20,7 +20,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     keywords of parabat.write(); flush is False if it is not among them. options: fields of Options.
 
     Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
-    then of the input that it is about, and the datasets of inputs before it stay, which it says.
+    then of the input that it is about; datasets of other inputs that are whole stay, which it says.
 
     Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps,
     rank 0 shows and returns what was done.

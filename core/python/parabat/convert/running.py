@@ -221,8 +221,8 @@ class Outcome:
         left = sorted((news for news in self.done if news["done"] not in removed), key=lambda news: news["index"])
         if not left:
             return lines
-        return lines + [f"{len(left)} datasets of the inputs before it are whole and stay: {left[0]['done']} ... "
-                f"{left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of an input before it, is whole and stays"]
+        return lines + [f"{len(left)} datasets of other inputs are whole and stay: {left[0]['done']} ... "
+                f"{left[-1]['done']}" if len(left) > 1 else f"{left[0]['done']}, of another input, is whole and stays"]
 
     def _list_steps(self, output):
         for species in sorted({news["species"] for news in self.done if news["series"]}):
@@ -267,52 +267,57 @@ def run_alone(job, outcome):
 
 
 def run_processes(job, outcome, count):
-    """Each of `count` processes converts every count-th step."""
+    """Each of `count` processes converts every count-th step. None is killed, so that none leaves half a file: once
+    something has failed, each ends after the step that it is at."""
     context = multiprocessing.get_context("fork")
+    stop = context.Event()
     pipes = {}
     for number in range(count):
         here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_worker, args=(job, number, count, there), daemon=True)
+        process = context.Process(target=_worker, args=(job, number, count, there, stop), daemon=True)
         process.start()
         there.close()
         pipes[here] = process
     try:
-        while pipes and outcome.failure is None:
-            for pipe in multiprocessing.connection.wait(list(pipes)):
-                try:
-                    news = pipe.recv()
-                except EOFError:
-                    process = pipes.pop(pipe)
-                    process.join()
-                    outcome.fail(f"a process ended by itself (exit code {process.exitcode}), perhaps for want of memory")
-                    continue
-                if "end" not in news:
-                    outcome.take(news)
-                    continue
-                pipes.pop(pipe).join()
-                if news["end"] is not None:
-                    outcome.fail(news["end"], news.get("input"))
+        _listen(pipes, outcome, stop)
     except KeyboardInterrupt:
         outcome.fail("interrupted")
-    except ConvertError as error:  # of who shows
-        outcome.fail(error)
-    finally:
-        for pipe, process in pipes.items():
-            process.terminate()
-            process.join()
-            while True:  # what was begun meanwhile
-                try:
-                    news = pipe.recv() if pipe.poll() else None
-                except EOFError:
-                    break
-                if news is None:
-                    break
+        stop.set()
+        _listen(pipes, outcome, stop)
+
+
+def _listen(pipes, outcome, stop):
+    """To all processes, until they have ended."""
+    while pipes:
+        for pipe in multiprocessing.connection.wait(list(pipes)):
+            try:
+                news = pipe.recv()
+            except EOFError:
+                process = pipes.pop(pipe)
+                process.join()
+                outcome.fail(f"a process ended by itself (exit code {process.exitcode}), perhaps for want of memory")
+                stop.set()
+                continue
+            try:
                 if "end" not in news:
                     outcome.take(news)
+                    continue
+            except ConvertError as error:  # of who shows
+                outcome.fail(error)
+            else:
+                pipes.pop(pipe).join()
+                if news["end"] is None:
+                    continue
+                outcome.fail(news["end"], news.get("input"))
+            stop.set()
 
 
-def _worker(job, number, count, pipe):
-    _guarded(job, lambda place: place % count == number, pipe.send)
+def _worker(job, number, count, pipe, stop):
+    def mine(place):
+        if stop.is_set():
+            raise ConvertError("stopped, since another process failed")
+        return place % count == number
+    _guarded(job, mine, pipe.send)
 
 
 def run_ranks(job, outcome, comm):
