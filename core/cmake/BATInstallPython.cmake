@@ -28,8 +28,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/python/parabat" DESTINATION "${BAT
 install(FILES "${PROJECT_BINARY_DIR}/installed/_installed.py" DESTINATION "${BAT_PYTHON_DIR}/parabat"
   COMPONENT python)
 install(FILES "${PROJECT_SOURCE_DIR}/reader_plugin/python/parabat_paraview.py"
-  "${PROJECT_SOURCE_DIR}/xml/BATReader.xml" "${PROJECT_SOURCE_DIR}/xml/BATWriter.xml"
   DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview" COMPONENT python)
+install(FILES "${PROJECT_SOURCE_DIR}/xml/BATReader.xml" "${PROJECT_SOURCE_DIR}/xml/BATWriter.xml"
+  DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview/proxies" COMPONENT python)
 # Not beside it: where the interpreter looks, `bat` is the name of another package.
 install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py" DESTINATION share/parabat/python
   COMPONENT former)

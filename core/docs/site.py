@@ -3,7 +3,8 @@
     python3 core/docs/site.py build/docs         build/docs/site/index.html is the first page
     python3 core/docs/site.py build/docs --serve  and shows it on this machine
 
-Installs MkDocs into OUT/venv, from PyPI. Ends with an error if a link leads nowhere.
+Installs MkDocs into OUT/venv, from PyPI, and ends with 77 if that cannot be. Ends with an error if a link leads nowhere.
+Needs numpy, for what the command parabat says of itself.
 """
 
 import argparse
@@ -17,8 +18,9 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
+CANNOT_INSTALL = 77
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
-CODE = re.compile(r"(^```.*?^```[^\n]*|`[^`\n]+`)", re.M | re.S)
+CODE = re.compile(r"(^```.*?^```[^\n]*|^    [^\n]*$|`[^`\n]+`)", re.M | re.S)
 
 # Title and file of each page, or the pages of a chapter. The first is the first page of the site.
 PAGES = [
@@ -30,6 +32,8 @@ PAGES = [
     ]),
     ("Python", [
         ("parabat", "core/python/README.md"),
+        ("Converting", "core/python/parabat/convert/README.md"),
+        ("Command line", "command.md"),
         ("Reference", "python.md"),
     ]),
     ("Simulations", [
@@ -79,6 +83,20 @@ PYTHON = """# parabat
       separate_signature: true
       docstring_style: null
 """
+
+
+def command_page():
+    """What `parabat` says of itself and of its verbs."""
+    environment = dict(os.environ, PYTHONPATH=str(SOURCE / "core/python"), COLUMNS="96")
+
+    def help_of(*words):
+        return subprocess.run([sys.executable, "-m", "parabat", *words, "--help"], env=environment, check=True,
+                              capture_output=True, text=True).stdout.rstrip()
+
+    whole = help_of()
+    verbs = re.findall(r"^    ([a-z]+)\b", whole.split("VERB\n", 1)[1], re.M)
+    pages = [f"## {verb}\n\n```\n{help_of(verb)}\n```\n" for verb in verbs]
+    return "\n".join(["# parabat\n", f"```\n{whole}\n```\n", *pages])
 
 
 def flat(pages):
@@ -151,8 +169,10 @@ def install(folder):
     stamp = folder / "installed.txt"
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(folder, clear=True, with_pip=True)
-        subprocess.run([folder / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r",
-                        HERE / "requirements.txt"], check=True)
+        installed = subprocess.run([folder / "bin/pip", "install", "-q", "--disable-pip-version-check", "-r",
+                                    HERE / "requirements.txt"], check=False)
+        if installed.returncode != 0:
+            raise SystemExit(CANNOT_INSTALL)
         stamp.write_text(wanted)
     return folder / "bin/mkdocs"
 
@@ -172,6 +192,8 @@ def main():
             site.add_headers(file)
         elif file == "python.md":
             (pages / file).write_text(PYTHON, encoding="utf-8")
+        elif file == "command.md":
+            (pages / file).write_text(command_page(), encoding="utf-8")
         else:
             site.add(file)
     shutil.copy(HERE / "site.css", pages)

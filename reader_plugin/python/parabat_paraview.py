@@ -67,10 +67,11 @@ def _say(text):
 # Proxies ----------------------------------------------------------------------
 
 def _find_xml(name):
-    for folder in (HERE, HERE.parent.parent / "xml"):
+    # In a folder of their own: ParaView loads every .xml beside a plugin as another plugin.
+    for folder in (HERE / "proxies", HERE.parent.parent / "xml"):
         if (folder / name).is_file():
             return folder / name
-    raise ImportError(f"{HERE}: {name} is not beside parabat_paraview.py; the two belong together")
+    raise ImportError(f"{HERE}: proxies/{name} is not beside parabat_paraview.py; the two belong together")
 
 
 def _is_loaded(group, name):

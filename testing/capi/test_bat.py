@@ -200,8 +200,8 @@ def numbers_and_texts_are_looked_at_as_they_are_passed():
     refused("threads: '2' (str)", TypeError, threads="2")
     refused("index_budget is nan;", index_budget=float("nan"))
     refused("there is no option 'treads'; those are target_bytes, ", TypeError, treads=1)
-    every = {option["name"]: option["default"] for option in bat.options_table()}
-    bat.write(COMM, small, xyz, {"a": np.arange(2)}, **every)
+    every = {option["name"]: option["default"] for option in parabat.options_table()}
+    parabat.write(small, xyz, {"a": np.arange(2)}, comm=COMM, **every)
     refused("zero character", attributes={"a": np.zeros(2), "a\0b": np.ones(2)})
     refused("zero character", metadata="{}\0")
     refused("zero character", sorted_indexes=["a\0b"])

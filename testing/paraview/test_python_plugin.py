@@ -7,7 +7,8 @@ from vtkmodules.vtkCommonDataModel import vtkTable
 PLUGIN, RANKS, FOLDER, COMPILED = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 N = 20000
 P, A = points(N), arrays(N)
-LoadPlugin(PLUGIN, ns=globals())
+if "BATReader" not in globals():  # it may have come by PV_PLUGIN_PATH
+    LoadPlugin(PLUGIN, ns=globals())
 
 messages = []
 

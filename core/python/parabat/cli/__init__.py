@@ -23,6 +23,7 @@ VERBS = {
     "export": "particles as .npz, .csv, .parquet or .vtp",
     "diff": "whether two datasets have the same particles, in whatever order",
     "convert": "files of other programs to .bat",
+    "paraview": "start ParaView with the plugin in Python",
     "completion": "what bash or zsh needs to complete this command",
 }
 

@@ -1,0 +1,50 @@
+"""parabat paraview [FILE]: starts ParaView with the plugin in Python, and opens a file."""
+
+import os
+import pathlib
+import shutil
+
+from ..errors import refuse
+
+PLUGIN = "parabat_paraview.py"
+
+
+def add_arguments(parser):
+    """Of `paraview`."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help=".bat, .pbat or .bat.series")
+    parser.add_argument("--program", metavar="PATH", default="paraview",
+                        help="ParaView's program, or another of its programs (default: %(default)s, as it is found in PATH)")
+    parser.add_argument("--folder", action="store_true",
+                        help="only print the folder of the plugin, for PV_PLUGIN_PATH")
+
+
+def plugin_folder():
+    """Where the plugin lies: in the package where it is installed, beside the library in a build tree."""
+    here = pathlib.Path(os.path.abspath(__file__)).parent.parent
+    folders = [here / "paraview"]
+    for start in dict.fromkeys((here, here.resolve())):
+        folders += [parent / lib / "parabat" / "paraview" for parent in start.parents for lib in ("lib", "build/lib")]
+    for folder in folders:
+        if (folder / PLUGIN).is_file():
+            return folder
+    refuse(f"{PLUGIN} is not in {folders[0]}; install the wheel, or build the project")
+    return None
+
+
+def run(arguments):
+    """The exit code."""
+    folder = plugin_folder()
+    if arguments.folder:
+        print(folder)
+        return 0
+    if arguments.file and not os.path.exists(arguments.file):
+        refuse(f"{arguments.file}: does not exist")
+    program = shutil.which(arguments.program)
+    if program is None:
+        refuse(f"--program {arguments.program}: is not found; name ParaView's program, such as "
+               "--program ~/ParaView-5.13/bin/paraview")
+    paths = [str(folder), *filter(None, [os.environ.get("PV_PLUGIN_PATH")])]
+    environment = dict(os.environ, PV_PLUGIN_PATH=os.pathsep.join(paths))
+    opened = [f"--data={os.path.abspath(arguments.file)}"] if arguments.file else []
+    os.execve(program, [program, *opened], environment)
+    return 0
