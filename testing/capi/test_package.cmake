@@ -1,4 +1,4 @@
-# cmake -DPYTHON=... -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -P test_package.cmake
+# cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -P test_package.cmake
 # Installs BUILD_DIR, then builds and runs three projects that know only the installed files.
 function (run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
@@ -46,9 +46,3 @@ build_project("${SOURCE_DIR}/insitu" insitu)
 run("${WORK_DIR}/insitu/orbit_insitu" "${WORK_DIR}/steps/orbit.bat")
 build_project("${CMAKE_CURRENT_LIST_DIR}/package_cxx" cxx)
 run("${WORK_DIR}/cxx/package_cxx" "${WORK_DIR}/two.bat")
-
-# The Python package finds the library of its prefix by itself.
-if (PYTHON)
-  run(${CMAKE_COMMAND} -E env --unset=BAT_LIBRARY "PYTHONPATH=${prefix}/share/parabat/python"
-    "${PYTHON}" -c "import parabat; print(parabat.open('${WORK_DIR}/orbit.bat'))")
-endif ()
