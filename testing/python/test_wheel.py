@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 SKIPPED = 77
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -94,6 +95,12 @@ def main(folder, other, *mpiexec):
     tag = re.fullmatch(r"parabat-\d+\.\d+\.\d+-py3-none-(manylinux_2_\d+_\w+)\.whl", wheel.name)
     assert tag, wheel.name
     assert wheel.stat().st_size < 5e6, wheel.stat().st_size
+    with zipfile.ZipFile(wheel) as files:
+        names = set(files.namelist())
+    assert {name.split("/")[0] for name in names} == {"parabat", wheel.name.split("-py3")[0] + ".dist-info"}, names
+    # The plugin is alone in its folder: ParaView takes what lies beside it for plugins too.
+    assert {name.split("/")[2] for name in names if name.startswith("parabat/paraview/")} - {""} == {
+        "parabat_paraview.py", "proxies"}, names
     shown = subprocess.run([folder / "work" / "venv" / "bin" / "auditwheel", "show", wheel], check=True,
                            capture_output=True, text=True).stdout
     assert f'"{tag[1]}"' in " ".join(shown.split()), shown
