@@ -228,14 +228,25 @@ def turned(vector, axis, degrees):
     return result
 
 
+def _in_order(files, times):
+    """By time; of equal times the last one."""
+    steps = {time: file for file, time in zip(files, times)}
+    return [steps[time] for time in sorted(steps)], sorted(steps)
+
+
 def _listed(path):
     """The files and times of a .bat.series."""
     try:
         with open(path, encoding="utf-8") as file:
             steps = json.load(file)["files"]
         folder = os.path.dirname(path)
-        return [os.path.join(folder, step["name"]) for step in steps], [float(step["time"]) for step in steps]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        times = [float(step["time"]) for step in steps]
+        if not all(map(math.isfinite, times)):
+            refuse(f"{path}: has a time that is no finite number")
+        return _in_order([os.path.join(folder, step["name"]) for step in steps], times)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        if isinstance(error, parabat.BatError):
+            raise
         refuse(f"{path}: is not a list of files (.bat.series): {error}")
 
 
@@ -395,8 +406,10 @@ class _Reader(VTKPythonAlgorithmBase):
         for path in self._files:
             with parabat.open(path) as dataset:
                 times.append(dataset.time)
-        if len(times) > 1 and (None in times or any(b <= a for a, b in zip(times, times[1:]))):
+        if len(times) > 1 and (None in times or len(set(times)) < len(times) or not all(map(math.isfinite, times))):
             times = [float(i) for i in range(len(times))]
+        if len(times) > 1:
+            return _in_order(self._files, times)
         return self._files, [time for time in times if time is not None]
 
     def _dataset(self, path):
@@ -430,13 +443,20 @@ class _Reader(VTKPythonAlgorithmBase):
             attributes = self._dataset(self._paths[0]).attributes
         except (parabat.BatError, OSError) as error:
             return self._fail(error)
-        for name in attributes:
-            if not self._selection.ArrayExists(name):
-                self._selection.AddArray(name)
+        self._offer(attributes)
         if self._times:
             info.Set(vtkStreamingDemandDrivenPipeline.TIME_STEPS(), self._times, len(self._times))
             info.Set(vtkStreamingDemandDrivenPipeline.TIME_RANGE(), [self._times[0], self._times[-1]], 2)
         return 1
+
+    def _offer(self, attributes):
+        """Attributes that were not seen before are wanted."""
+        new = [name for name in attributes if not self._selection.ArrayExists(name)]
+        for name in new:
+            self._selection.RemoveAllObservers()
+            self._selection.AddArray(name)
+        if new:
+            self._selection.AddObserver("ModifiedEvent", lambda *unused: self.Modified())
 
     def _query(self, dataset):
         """Keyword arguments of Dataset.read(), without quality and part."""
@@ -458,7 +478,7 @@ class _Reader(VTKPythonAlgorithmBase):
             ids = ids_of(self._set["Ids"], attributes[name])
             which = "not_values" if self._set["IdsMode"] else "values"
             if name in query[which]:
-                refuse(f"Ids and AttributeRanges both ask for values of '{name}'; allowed is one of them")
+                refuse(f"Ids and AttributeRanges both list values of '{name}'; allowed is one of them")
             query[which][name] = ids
         return query
 
@@ -506,6 +526,7 @@ class _Reader(VTKPythonAlgorithmBase):
                 refuse(f"BATReader: {self._files[0] if self._files else 'no file'} could not be opened")
             dataset = self._dataset(self._paths[step])
             query = self._query(dataset)
+            self._offer(dataset.attributes)  # a later file may have others
             names = [name for name in dataset.attributes if self._selection.ArrayIsEnabled(name)]
             quality = self._next_quality(dataset, query)
             question = repr((names, query, part, parts))

@@ -43,6 +43,29 @@ class Reading(unittest.TestCase):
         self.dataset = parabat.open(self.path)
         self.addCleanup(self.dataset.close)
 
+    def test_lists_of_integers_are_exact_whatever_numbers_ask(self):
+        u = np.arange(5000).astype(np.uint64) + np.uint64(2**53 - 4)
+        u[:8], u[-1] = range(8), 2**64 - 1
+        i = np.arange(5000) - 10
+        i[0], i[5], i[-1] = -2**63, 2**53 + 1, 2**63 - 1
+        path = FOLDER / "integers.bat"
+        parabat.write(path, np.random.default_rng(1).random((5000, 3)), {"u": u, "i": i})
+        cases = [
+            ((u == 1) | (u == 2**64 - 1), {"values": {"u": [1, 2**64 - 1]}}),
+            (u >= 2**53, {"values": {"u": [(2**53, 2**64 - 1)]}}),
+            ((u <= 1) | (u >= 2**63), {"values": {"u": [(-5, 1), (2**63, 2**70)]}}),
+            (i <= 5.5, {"not_values": {"i": [(5.5, np.inf)]}}),
+            ((i <= 1.5) | (i == 2**53 + 1), {"values": {"i": [(-np.inf, 1.5), (2**53 + 1, 2**53 + 1)]}}),
+            (u < 0, {"values": {"u": [-3, 2.5, 2.0**64]}}),
+            (u >= 0, {"not_values": {"u": [-3, 2.5]}}),
+            ((i == 3) | (i == -9), {"values": {("i", 0): [3, -9]}}),
+        ]
+        with parabat.open(path) as dataset:
+            for wanted, query in cases:
+                found = dataset.read(["i"], **query)
+                np.testing.assert_array_equal(np.sort(found["i"]), np.sort(i[wanted]), str(query))
+                self.assertLessEqual(dataset.estimate(**query).least, found.count)
+
     def test_a_dataset_says_what_is_in_it(self):
         words = " ".join(repr(self.dataset).split())
         for part in ("cloud.bat", "30,000 particles, step 3, time 0.5", "positions float32[3] box (",

@@ -3,6 +3,7 @@
 import ctypes
 import decimal
 import fractions
+import math
 import numbers
 
 import numpy as np
@@ -114,7 +115,31 @@ def _pairs(given, name):
     return ends, single
 
 
-def _add_values(query, values, what, negated):
+def _of_integers(given, dtype):
+    """A list of numbers and pairs as such that the integers of `dtype` can be, without others, which none of them is;
+    None or another type: as it is."""
+    if dtype is None or dtype.kind not in "iu" or not isinstance(given, (list, tuple)):
+        return given
+    limits = np.iinfo(dtype)
+    kept = []
+    for one in given:
+        pair = isinstance(one, tuple)
+        if pair and len(one) != 2:
+            return given
+        exact = [exact_number(end, "values") for end in (one if pair else (one,))]
+        if any(end != end for end in exact) or (pair and exact[0] > exact[1]) or (
+                not pair and isinstance(one, numbers.Integral) and not -2**63 <= one < 2**64):
+            return given  # which is refused below
+        low = limits.min if exact[0] <= limits.min else (limits.max + 1 if exact[0] > limits.max else math.ceil(exact[0]))
+        high = limits.max if exact[-1] >= limits.max else (limits.min - 1 if exact[-1] < limits.min else math.floor(exact[-1]))
+        if low <= high:
+            kept.append((low, high) if pair else low)
+    if any(isinstance(one, tuple) for one in kept):
+        return kept
+    return np.array(kept, dtype=np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def _add_values(query, values, what, negated, kinds):
     if values is not None and not hasattr(values, "items"):
         refuse_type(what, values, "a dict of names and numbers")
     for key, given in () if values is None else values.items():
@@ -122,8 +147,13 @@ def _add_values(query, values, what, negated):
             refuse_type(what, key, "names and (name, component)")
         target = (key,) if isinstance(key, str) else key
         name, component = target_of(what, *target)
+        given = _of_integers(given, kinds.get(target[0]) if kinds and component.value < 1 else None)
         ends, single = _pairs(given, target[0])
-        array = as_numbers(ends + list(single) if ends else single, target[0])
+        dtype = kinds.get(target[0]) if kinds and component.value < 1 else None
+        if ends and dtype is not None and dtype.kind in "iu":
+            array = np.array(ends + list(single), dtype=np.uint64 if dtype.kind == "u" else np.int64)
+        else:
+            array = as_numbers(ends + list(single) if ends else single, target[0])
         if not array.size:
             array = array.astype(np.int64)
         size = array.dtype.itemsize
@@ -135,8 +165,9 @@ def _add_values(query, values, what, negated):
 
 
 def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, ranges=None,
-         values=None, not_values=None, shapes=None, part=0, parts=1, threads=0):
-    """Gives a handle the keyword arguments of Dataset.read()."""
+         values=None, not_values=None, shapes=None, part=0, parts=1, threads=0, kinds=None):
+    """Gives a handle the keyword arguments of Dataset.read(). kinds: types of the attributes with one component, by
+    name."""
     lib = library()
     check(lib.bat_query_set_quality(
         query.pointer, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
@@ -153,5 +184,5 @@ def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, range
     check(lib.bat_query_set_part(
         query.pointer, as_integer(part, "part"), as_integer(parts, "parts")))
     check(lib.bat_query_set_threads(query.pointer, as_integer(threads, "threads")))
-    _add_values(query, values, "values", False)
-    _add_values(query, not_values, "not_values", True)
+    _add_values(query, values, "values", False, kinds)
+    _add_values(query, not_values, "not_values", True, kinds)

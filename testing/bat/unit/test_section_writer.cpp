@@ -81,7 +81,7 @@ TEST(SectionWriter, what_is_written_is_what_a_reader_finds)
     std::vector<std::byte> bytes(record.bytes);
     const bat::Span all{ 0, record.bytes };
     bat::format::PageReader(paged).gather(&all, 1, bytes.data());
-    EXPECT_EQ(std::memcmp(bytes.data(), values.data(), record.bytes), 0);
+    EXPECT_TRUE(bytes.empty() || std::memcmp(bytes.data(), values.data(), record.bytes) == 0);
   }
   EXPECT_EQ(
     bat::format::find_section(sections, SectionKind::Attribute, 3)->bytes, 4 * values.size());

@@ -160,3 +160,9 @@ def steps(path, options):
 FORMAT = Format("killed", "a process that is killed", steps)
 ''')
 refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["a process ended by itself (exit code -9)"])
+# What was there before a conversion that fails stays.
+with open("a.bat", "rb") as file:
+    before = file.read()
+refused("some.dots", "a.bat", "--format", "dots.py", "--species", "a", "--steps", "1", "--sorted-index", "nope", says=["nope"])
+with open("a.bat", "rb") as file:
+    assert file.read() == before

@@ -234,3 +234,8 @@ with h5py.File("run_pmd.h5", "a") as file:
             node.attrs["value"], node.attrs["shape"] = 1.0, np.array([2 ** 50])
 refused("run_pmd.h5", "bad.bat", says=["1125899906842624 values", "the memory of this machine"])
 refused("run_pmd.h5", "bad.bat", "--species", "muons", "--steps", "1", says=["no species muons"])
+# Two groups that would get one name.
+with h5py.File("clash.h5", "w") as file:
+    for name in ("a/b", "a_b", "c"):
+        file.create_group(name)["positions"] = np.zeros((5, 3))
+refused("clash.h5", "bad.bat", says=["/a/b and /a_b would both be the species 'a_b'"])

@@ -282,3 +282,9 @@ run 10
             found, wanted = one.read(["id"]), other.read(["id"])
         found, wanted = (each.positions[np.argsort(each["id"])] for each in (found, wanted))
         assert abs(found - wanted).max() < 1e-13 * abs(wanted).max(), i
+# Integers that a column with fractions cannot hold are no others instead; elsewhere it is said.
+for rows in ([[str(BIG), "1", "2", "3"], ["1.5", "4", "5", "6"]], [["1e3", "1", "2", "3"], [str(BIG), "4", "5", "6"]]):
+    put("mixed.dump", dump(1, "id x y z", rows))
+    refused("mixed.dump", "bad.bat", says=["column 'id'", str(BIG), "no type holds"])
+put("tags.dump", dump(1, "id c_tag x y z", [["1", str(BIG + 2), "1", "2", "3"], ["2", "0.5", "4", "5", "6"]]))
+assert "rounds " + str(BIG + 2) in converted("tags.dump", "tags.bat")

@@ -210,7 +210,8 @@ class Outcome:
             return []
         finished = {news["done"] for news in self.done}
         bad = self.failure[1]
-        removed = [name for name, path in self.begun.items() if bad is None or path == bad or name not in finished]
+        # A dataset that was begun and is not whole left what was there before it as it was.
+        removed = [name for name, path in self.begun.items() if name in finished and (bad is None or path == bad)]
         for name in removed:
             remove(name)
         lines = []

@@ -32,10 +32,11 @@ def siblings(path):
         return [path]
     if not match:
         raise ConvertError(f"is one of {count} files of a snapshot, which are called NAME.0.hdf5, NAME.1.hdf5 ...")
-    names = [f"{match[1]}.{i}{match[3]}" for i in range(count)]
-    missing = [name for name in names if not os.path.exists(name)]
-    if missing:
-        raise ConvertError(f"is one of {count} files of a snapshot, of which {missing[0]} is not there")
+    names = []
+    for i in range(count):
+        names.append(f"{match[1]}.{i}{match[3]}")
+        if not os.path.exists(names[-1]):
+            raise ConvertError(f"is one of {count} files of a snapshot, of which {names[-1]} is not there")
     return names
 
 

@@ -117,18 +117,25 @@ def any_steps(path, options):
 
 def _groups_with_positions(file, options):
     import h5py  # pylint: disable=import-outside-toplevel
-    groups = {}
+    found = []
 
     def look(_, node):
         if isinstance(node, h5py.Group):
             shapes = {name: each.shape[1:] for name, each in node.items() if isinstance(each, h5py.Dataset) and each.shape}
             try:
                 if find_positions(shapes, options.columns):
-                    groups[node.name.strip("/").replace("/", "_")] = node
+                    found.append(node)
             except ConvertError:
                 pass
     look(None, file)
     file.visititems(look)
+    groups = {}
+    for node in found:
+        species = node.name.strip("/").replace("/", "_")
+        if species in groups:
+            raise ConvertError(f"the groups {groups[species].name} and {node.name} would both be the species '{species}'; "
+                               "convert one by --map positions=PATH")
+        groups[species] = node
     if not groups:
         raise ConvertError("no group has positions: x, y, z, or an array of three coordinates that is called so; name them "
                            "by --map positions=PATH, or by --columns")

@@ -211,6 +211,7 @@ def _read_text(stream, header, options):
                 stream.used(len(block), bytes(block).count(b"\n"))
                 continue
             raise ConvertError(f"timestep {header.number}: ends after {done} of {header.count} atoms")
+        layout.check_exact(block, used, done, rows, remarks)
         for name in texts:
             place = names.index(name)
             words[name] += [line.split()[place] for line in bytes(block[:used]).decode("utf-8", "replace").split("\n")
@@ -228,6 +229,7 @@ class Layout:
         self.kinds = kinds
         self.capacity = capacity
         self.chosen = chosen
+        self.widened = set()
         self.positions = np.empty((capacity, 3), np.float64)
         self.arrays = {name: np.empty(capacity, kind) for name, kind in kinds.items()
                        if kind is not None and name not in chosen}
@@ -256,6 +258,24 @@ class Layout:
         if (new[:done].astype(np.int64) != old[:done]).any():
             raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
         self.arrays[name] = new
+        self.widened.add(name)
+
+    def check_exact(self, block, used, done, rows, remarks):
+        """Of doubles beyond 2^53: that no integer was rounded to one beside fractions of the same column; elsewhere
+        it is said."""
+        large = [name for name, values in self.arrays.items() if values.dtype == np.float64 and
+                 (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()]
+        for line in bytes(block[:used]).split(b"\n") if large else ():
+            fields = line.split()
+            for name in large if fields else ():
+                word = fields[self.names.index(name)]
+                if not word.lstrip(b"+-").isdigit() or int(float(word)) == int(word):
+                    continue
+                if name in self.widened:
+                    raise ConvertError(f"column '{name}' has fractions and the integer {word.decode()}, which no type holds "
+                                       "beside them")
+                remarks.append((f"rounded {name}", f"column '{name}' becomes float64, which rounds {word.decode()}"))
+                large = [other for other in large if other != name]
 
 
 def _explain(stream, block, bad, header, done, layout, remarks):
