@@ -135,6 +135,21 @@ TEST(BATWriterTable, chosen_columns_of_mixed_types_become_float64)
   EXPECT_EQ(data->GetPointData()->GetArray("row"), nullptr);
 }
 
+TEST(BATWriterTable, integers_that_no_double_holds_are_refused_as_coordinates)
+{
+  const TempDir folder;
+  auto table = Table();
+  AddColumn<vtkTypeInt64Array>(table, "row", 5, 1);
+  auto* rows = vtkTypeInt64Array::SafeDownCast(table->GetColumnByName("row"));
+  rows->SetValue(7, (std::int64_t{ 1 } << 53) + 2);
+  EXPECT_EQ(Try(table, folder / "t.bat", "row").Errors, "");
+  rows->SetValue(7, (std::int64_t{ 1 } << 53) + 1);
+  const Attempt attempt = Try(table, folder / "u.bat", "row");
+  EXPECT_TRUE(Has(attempt.Errors, "'row' is the x of particle 7: 9007199254740993"))
+    << attempt.Errors;
+  EXPECT_FALSE(std::filesystem::exists(folder / "u.bat"));
+}
+
 TEST(BATWriterTable, a_column_of_points_is_found)
 {
   const TempDir folder;

@@ -8,7 +8,10 @@
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
 
+#include <cstring>
+#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace
@@ -17,6 +20,40 @@ using bat::ArrayView;
 using bat::ScalarType;
 using bat_vtk::Coordinate;
 using bat_vtk::Quote;
+
+template <typename T>
+void RefuseRoundedOf(
+  const std::byte* values, std::size_t stride, const std::string& name, int axis, std::size_t count)
+{
+  static_assert(std::numeric_limits<long double>::digits >= 64, "holds each integer");
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    T value;
+    std::memcpy(&value, values + i * stride, sizeof(value));
+    if (static_cast<long double>(static_cast<double>(value)) != static_cast<long double>(value))
+    {
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        Quote(name) + " is the " + std::string(1, "xyz"[axis]) + " of particle " +
+          std::to_string(i) + ": " + std::to_string(value) +
+          "; a coordinate is a double, which has no such integer");
+    }
+  }
+}
+
+// Coordinates are doubles, which have not every integer of 64 bits.
+void RefuseRounded(const ArrayView& view, const Coordinate& coordinate, int axis, std::size_t count)
+{
+  const char* name = coordinate.Array->GetName();
+  const std::byte* values = view.component[coordinate.Component];
+  if (view.type == ScalarType::Int64)
+  {
+    RefuseRoundedOf<std::int64_t>(values, view.stride_bytes, name ? name : "", axis, count);
+  }
+  else if (view.type == ScalarType::UInt64)
+  {
+    RefuseRoundedOf<std::uint64_t>(values, view.stride_bytes, name ? name : "", axis, count);
+  }
+}
 
 // The column that `text` names, or nothing and a `problem` in words.
 std::optional<Coordinate> FindColumn(
@@ -189,6 +226,7 @@ bat::ArrayView bat_vtk::PositionsFrom(
     }
     else
     {
+      RefuseRounded(views[axis], coordinate, axis, count);
       ConvertComponent(
         views[axis], coordinate.Component, 0, count, reinterpret_cast<double*>(bytes) + axis, 3);
     }

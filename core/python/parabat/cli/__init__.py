@@ -99,6 +99,9 @@ def main(argv=None):
         arguments = parser_of({chosen}).parse_args(argv)
     except SystemExit as end:
         return end.code
+    except OSError as error:  # the help could not be written
+        _say(f"cannot write: {error.strerror}")
+        return TROUBLE
     if arguments.debug:
         return arguments.run(arguments)
     code, why = _run(arguments)

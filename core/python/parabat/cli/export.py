@@ -2,6 +2,7 @@
 
 import csv
 import os
+import zipfile
 
 import numpy as np
 
@@ -15,8 +16,11 @@ ROWS = 100000  # of text at once
 def _npz(particles, path):
     if "positions" in particles:
         refuse("two arrays would be called 'positions'; --attributes leaves out one")
-    with open(path, "wb") as file:
-        np.savez(file, positions=particles.positions, **particles)
+    # np.savez takes names as keyword arguments, of which it has some itself.
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, values in {"positions": particles.positions, **particles}.items():
+            with archive.open(name + ".npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(values), allow_pickle=False)
 
 
 def _csv(particles, path):
