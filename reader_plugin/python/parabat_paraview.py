@@ -269,7 +269,7 @@ class _Reader(VTKPythonAlgorithmBase):
         self._open = None           # (path, mtime, Dataset)
         self._loaded = None         # (question, quality, Particles)
         self._target = 0.0
-        self._error = ""
+        self._error = self._said = ""
         self._more = False          # the next update adds a step
         self._limit = None          # particles that the steps so far allow
 
@@ -404,8 +404,13 @@ class _Reader(VTKPythonAlgorithmBase):
             return _listed(self._files[0])
         times = []
         for path in self._files:
-            with parabat.open(path) as dataset:
-                times.append(dataset.time)
+            try:
+                with parabat.open(path) as dataset:
+                    times.append(dataset.time)
+            except parabat.BatError:
+                if len(self._files) == 1:
+                    raise
+                times.append(None)  # its step says why it cannot be read
         if len(times) > 1 and (None in times or len(set(times)) < len(times) or not all(map(math.isfinite, times))):
             times = [float(i) for i in range(len(times))]
         if len(times) > 1:
@@ -424,8 +429,9 @@ class _Reader(VTKPythonAlgorithmBase):
     def _fail(self, error, is_said=True):
         """Says it, and delivers nothing: who asked for data is told once."""
         self._error = str(error)
-        if is_said:
+        if is_said and self._said != self._error:
             _say(error)
+        self._said = self._error
         return 1
 
     def RequestInformation(self, request, inInfo, outInfo):
@@ -437,17 +443,28 @@ class _Reader(VTKPythonAlgorithmBase):
         if not self._files:
             return self._fail("BATReader: no file was named")
         try:
+            self._paths, self._times = [], []
             self._paths, self._times = self._steps()
             if not self._paths:
                 return self._fail(f"{self._files[0]}: names no file yet")
-            attributes = self._dataset(self._paths[0]).attributes
-        except (parabat.BatError, OSError) as error:
+            self._offer_first()
+        except (parabat.BatError, OSError, ValueError) as error:
+            self._paths = self._paths if len(self._paths) > 1 else []
             return self._fail(error)
-        self._offer(attributes)
         if self._times:
             info.Set(vtkStreamingDemandDrivenPipeline.TIME_STEPS(), self._times, len(self._times))
             info.Set(vtkStreamingDemandDrivenPipeline.TIME_RANGE(), [self._times[0], self._times[-1]], 2)
         return 1
+
+    def _offer_first(self):
+        """Attributes of the first file that can be read."""
+        for path in self._paths:
+            try:
+                return self._offer(self._dataset(path).attributes)
+            except (parabat.BatError, OSError, ValueError):
+                if path == self._paths[-1]:
+                    raise
+        return None
 
     def _offer(self, attributes):
         """Attributes that were not seen before are wanted."""
@@ -523,7 +540,7 @@ class _Reader(VTKPythonAlgorithmBase):
         ranks, particles = _Ranks(), None
         try:
             if not self._paths:
-                refuse(f"BATReader: {self._files[0] if self._files else 'no file'} could not be opened")
+                refuse(self._said or "BATReader: no file was named")
             dataset = self._dataset(self._paths[step])
             query = self._query(dataset)
             self._offer(dataset.attributes)  # a later file may have others
@@ -531,12 +548,13 @@ class _Reader(VTKPythonAlgorithmBase):
             quality = self._next_quality(dataset, query)
             question = repr((names, query, part, parts))
             particles = self._read(dataset, names, question, quality, part=part, parts=max(1, parts), **query)
-        except (parabat.BatError, OSError, MemoryError) as failure:
+        except (parabat.BatError, OSError, ValueError, MemoryError) as failure:
             error = str(failure) or type(failure).__name__
         error = ranks.agree(error)
         if error:
             self._loaded = None
             return self._fail(error, ranks.is_first)
+        self._said = ""
         self._loaded = (question, quality, particles)
         self._fill(output, particles)
         if self._times:

@@ -104,6 +104,26 @@ expect(list(listed.TimestepValues), times, "times of a list")
 expect(len(ids(listed, 1.5)), N + 1, "second step of a list")
 expect(len(ids(listed, 3.9)), N + 1, "between two steps: the one before")
 
+# Steps are in order of time whatever the order of files; a file that is gone costs its own step only; arrays of any step.
+if RANKS == 1:
+    for i, time in enumerate((4.0, 0.5, 2.0)):
+        one = cloud(100 + i)
+        if i == 2:
+            add_arrays(one.GetPointData(), {"extra": np.arange(102.0)})
+        one.GetInformation().Set(one.DATA_TIME_STEP(), time)
+        SaveData(path(f"order_{i}.bat"), producer(one))
+    order = BATReader(FileName=[path(f"order_{i}.bat") for i in range(3)])
+    order.UpdatePipelineInformation()
+    expect(list(order.TimestepValues), [0.5, 2.0, 4.0], "times of files that are not in order")
+    expect([len(ids(order, time)) for time in (0.5, 2.0, 4.0)], [101, 102, 100], "particles of steps in order")
+    assert fetch(order, 2.0).GetPointData().GetArray("extra"), "an array of a later step"
+    gone = BATReader(FileName=[path("order_0.bat"), path("gone.bat")])
+    expect(len(ids(gone, 0.0)), 100, "a step beside one that is gone")
+    expect(messages, [], "messages")
+    expect(len(ids(gone, 1.0)), 0, "a step that is gone")
+    assert len(messages) == 1 and "gone.bat" in messages[0], messages
+    messages.clear()
+
 # A table; positions of two columns.
 table = vtkTable()
 for name, values in {"x": P[:, 0].astype("f8"), "y": P[:, 1].astype("f8"), "id": A["id"]}.items():
