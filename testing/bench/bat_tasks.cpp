@@ -1,5 +1,5 @@
 // How far builds and queries can be shared among cores: the work in tasks, the part that one thread
-// does alone, and the critical path. Measured on one thread, linked with a build of core/src in
+// does alone, and the critical path. Measured on one thread, linked with a build of core/bat in
 // which loops note their tasks (task_times.hpp).
 
 #include "bat/file.hpp"
