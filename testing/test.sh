@@ -12,11 +12,13 @@ set -euo pipefail
 . "$(dirname "$0")/setup.sh"
 
 ASAN_DIR=$BUILD_DIR-asan
-TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps python3-venv)
+TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps python3-venv
+  dpkg-dev file)
 
 PASSED=0
 FAILED=0
 FAILED_NAMES=()
+SKIPPED_NAMES=()
 SECONDS_OF_TESTS=()
 
 # run_ctest TITLE FOLDER [CTEST ARGUMENT ...]: runs tests and counts. The time-out, the same for all,
@@ -35,10 +37,11 @@ run_ctest()
 
 count_results()
 {
-  local title=$1 results=$2 status=$3 total=0 failed=() name
+  local title=$1 results=$2 status=$3 total=0 failed=() skipped=() name
   if [ -e "$results" ]; then
     total=$(grep -c '<testcase ' "$results" || true)
     mapfile -t failed < <(sed -n 's/.*<testcase name="\([^"]*\)".*status="fail".*/\1/p' "$results")
+    mapfile -t skipped < <(sed -n 's/.*<testcase name="\([^"]*\)".*status="notrun".*/\1/p' "$results")
     while IFS= read -r name; do
       SECONDS_OF_TESTS+=("$name, $title")
     done < <(sed -n 's/.*<testcase name="\([^"]*\)".* time="\([^"]*\)".*/\2 s  \1/p' "$results")
@@ -48,7 +51,10 @@ count_results()
     total=$((total + 1))
   fi
   FAILED=$((FAILED + ${#failed[@]}))
-  PASSED=$((PASSED + total - ${#failed[@]}))
+  PASSED=$((PASSED + total - ${#failed[@]} - ${#skipped[@]}))
+  for name in "${skipped[@]}"; do
+    SKIPPED_NAMES+=("$title: $name")
+  done
   for name in "${failed[@]}"; do
     FAILED_NAMES+=("$title: $name")
   done
@@ -90,6 +96,9 @@ main()
 
   say "Result"
   [ ${#FAILED_NAMES[@]} = 0 ] || printf 'failed: %s\n' "${FAILED_NAMES[@]}"
+  if [ ${#SKIPPED_NAMES[@]} != 0 ]; then
+    printf 'skipped: %s\n' "${SKIPPED_NAMES[@]}"
+  fi
   echo "$PASSED passed, $FAILED failed"
   [ "$FAILED" = 0 ]
 }
