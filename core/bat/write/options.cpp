@@ -400,7 +400,8 @@ void add_to_option(WriteOptions& options, const std::string& name, const std::st
 
 OptionValue get_option(const WriteOptions& options, const std::string& name)
 {
-  const Row& row = row_of(name, {});
+  static const std::string as_it_is;
+  const Row& row = row_of(name, as_it_is); // a temporary here would look like one that is kept
   return in_words(row, row.get(options));
 }
 
