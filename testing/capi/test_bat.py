@@ -287,9 +287,10 @@ def ranges_are_those_of_real_numbers():
     real = np.concatenate([[np.inf, -np.inf, np.nan, 2.0**70, -2.0**70, 1e308, 0.1, -0.0],
                            np.linspace(-3, 3, 18)])
     parabat.write(PATH + ".ranges", np.zeros((26, 3)), {"id": ids, "large": large, "real": real}, comm=COMM)
-    ends = [None, -np.inf, -10**400, -2**70, -2**63 - 1, -2**63, -2.0**63, -2**53 - 1, -5, -0.5, 0,
+    ends = [None, -np.inf, -10**400, -2**70, -2**63 - 1, -2**63, -2.0**63, -2**53 - 1,
+            -fractions.Fraction(2**54 + 1, 2), -5, -0.5, 0,
             decimal.Decimal("0.1"), fractions.Fraction(1, 10), 0.1, 3, np.float32(3.5), np.int8(4), 2**53,
-            2.0**53, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**64 + 8, 2**70 - 1, 2**70, 2**70 + 1,
+            2.0**53, decimal.Decimal(2**53) + decimal.Decimal("0.5"), 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**64 + 8, 2**70 - 1, 2**70, 2**70 + 1,
             10**400, np.inf]
 
     def holds(lower, upper, value):

@@ -1,9 +1,15 @@
 """The command `parabat`: answers, exit codes, and errors of one line. Argument: folder to write in."""
 
 import contextlib
+import decimal
+import fractions
 import io
 import json
+import os
 import pathlib
+import resource
+import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -96,11 +102,32 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.succeeds("query", self.a, "--sphere", 0, 0, 0, 9, "--count"), f"{N}\n")
         self.assertIn("no values", self.succeeds("query", self.a, "--values", "id", "5"))
         self.fails(2, "'heat'", "query", self.a, "--range", "heat", "0", "1")
-        self.fails(2, "could not convert", "query", self.a, "--range", "mass", "0", "warm")
+        self.fails(2, "--range mass: 'warm' is no number", "query", self.a, "--range", "mass", "0", "warm")
         self.fails(2, "quality 2", "query", self.a, "--quality", "2")
         self.fails(2, "choose one with --step 0 to 1", "query", self.series)
         self.fails(2, "is no series", "query", self.a, "--step", "0")
+        self.fails(2, "no numbers behind 'id'", "query", self.a, "--values", "id")
         self.fails(3, "broken.bat", "query", self.broken)
+
+    def test_numbers_mean_what_is_written(self):
+        path, n = FOLDER / "whole.bat", 100
+        parabat.write(path, self.xyz[:n], {
+            "i": np.arange(n) + 2**53, "u": np.arange(n, dtype=np.uint64) + np.uint64(2**64 - n),
+            "pair": np.arange(2 * n).reshape(n, 2) + 2**53, "real": np.full(n, 0.2), "a,b": np.zeros(n, np.int8)})
+        for condition, expected in {
+                "i 9007199254740992.5 *": 99, "i * 9007199254740993.5": 2, "i 9007199254740993.0 9007199254740993.0": 1,
+                "i 9007199254740993.25 9007199254740993.75": 0, "u 18446744073709551614.5 1e30": 1, "i * 1e999999999": n,
+                "u 1e-999999999 *": n, "u -1e999999999 -1e-999999999": 0, "pair[1] 9007199254740993.5 *": 99,
+                "real 0.1 0.2": n, "real * 0.19999999999999998": 0, "a,b -0.5 0.5": n}.items():
+            self.assertEqual(self.succeeds("query", path, "--count", "--range", *condition.split()), f"{expected}\n", condition)
+        for condition, expected in {"i 9007199254740992.5 9007199254740993.0": 1, "i 1e999999999 0.5": 0,
+                                    "pair[0] 9007199254740993 9007199254740994": 1}.items():
+            self.assertEqual(self.succeeds("query", path, "--count", "--values", *condition.split()), f"{expected}\n", condition)
+        self.assertEqual(set(json.loads(self.succeeds("query", path, "--json", "--attributes", "a,b,real"))["ranges"]),
+                         {"x", "y", "z", "a,b", "real"})
+        with parabat.open(path) as dataset:
+            self.assertEqual(dataset.read([], ranges={"i": (fractions.Fraction(2**54 + 1, 2), None)}).count, n - 1)
+            self.assertEqual(dataset.read([], values={"i": [(decimal.Decimal("1e999999999"),) * 2, 2**53]}).count, 1)
 
     def test_exports_have_every_value(self):
         out = FOLDER / "out.npz"
@@ -123,7 +150,24 @@ class Cli(unittest.TestCase):
         self.fails(3, "broken.bat", "export", self.broken, out)
         self.assertEqual(out.read_bytes(), before)
         self.fails(2, ".npz, .csv, .parquet, .vtp", "export", self.a, FOLDER / "out.xyz")
-        self.fails(3, "nowhere", "export", self.a, FOLDER / "nowhere" / "out.csv")
+        self.fails(3, f"{FOLDER}/nowhere/out.csv: ", "export", self.a, FOLDER / "nowhere" / "out.csv")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        for name in ("large.csv", "large.npz"):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (5000, hard))
+            try:
+                self.fails(3, f"parabat: {FOLDER / name}: File too large", "export", self.a, FOLDER / name)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+        self.assertFalse(list(FOLDER.glob("large*")))
+        # A link stays one.
+        link, aim = FOLDER / "link.csv", FOLDER / "elsewhere" / "aim.csv"
+        aim.parent.mkdir(exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(aim)
+        self.succeeds("export", self.a, link, "--attributes", "id,v")
+        self.assertEqual((link.is_symlink(), aim.read_bytes()), (True, before))
         self.assertFalse([path for path in FOLDER.iterdir() if path.name.startswith(".parabat")])
 
     def test_diff_looks_at_particles_and_not_at_their_order(self):
@@ -151,10 +195,36 @@ class Cli(unittest.TestCase):
         self.assertEqual([len(one) for one in diff.lone([none], [none])], [0, 0])
         self.assertEqual(diff.lone([np.array([np.nan, 0.0])], [np.array([np.nan, -0.0])])[1].tolist(), [1])
 
+    def test_a_file_that_cannot_be_read_keeps_no_other_from_its_turn(self):
+        for verb in ("info", "validate"):
+            self.assertIn("b.bat: ", self.fails(3, "none.bat", verb, FOLDER / "none.bat", self.b))
+        series = FOLDER / "steps.bat.series"
+        series.write_text('{"files": [{"name": "gone.bat", "time": 0}, {"name": "a.bat", "time": 1}]}')
+        self.assertIn("a.bat, 5,000 particles", self.fails(3, "gone.bat", "info", series))
+        for name in (r"a\u0000.bat", r"\ud800"):
+            series.write_text('{"files": [{"name": "%s", "time": 0}]}' % name)
+            for words in (("info",), ("validate",), ("query", "--step", "0")):
+                self.fails(3, "steps.bat.series: is no list", *words, series)
+        series.write_text('{"files": []}')
+        self.fails(2, "a series without steps", "query", series, "--step", "0")
+
+    def test_names_are_shown_as_they_are(self):
+        odd = os.fsencode(FOLDER) + b"/\xff\n.bat"
+        parabat.write(odd, np.zeros((0, 3)), {"c\nd": np.zeros(0)})
+        command = [sys.executable, "-m", "parabat"]
+        strict = dict(os.environ, PYTHONIOENCODING="utf-8:strict")
+        done = subprocess.run([*command, "info", "--json", "--leaves", odd], env=strict, check=True, capture_output=True)
+        facts = json.loads(done.stdout.decode(errors="surrogateescape"))
+        self.assertEqual((os.fsencode(facts["file"]), facts["box"], facts["leaves"][0]["box"]), (odd, None, None))
+        subprocess.run([*command, "validate", odd], env=dict(strict, PYTHONIOENCODING="ascii"), check=True, capture_output=True)
+        self.fails(2, "c\\nd", "query", os.fsdecode(odd), "--attributes", "heat")
+        closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, "info", self.a], stderr=subprocess.PIPE, check=False)
+        self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (3, 1), closed.stderr)
+
     def test_what_cannot_be_asked_is_said(self):
-        for words in ((), ("bogus",), ("info",), ("info", "--bogus", self.a), ("query", self.a, "--rows", "-1")):
-            code, _, err = run(*words)
-            self.assertEqual((code, "Traceback" in err), (2, False), words)
+        for words in ((), ("bogus",), ("info",), ("info", "--bogus", self.a), ("query", self.a, "--rows", "-1"),
+                      ("query", self.a, "--box", "0"), ("query", self.a, "--count", "--rows", "3"), ("convert",)):
+            self.fails(2, " --help' has all arguments", *words)
         self.assertIn("--bogus", run("info", "--bogus", self.a)[2])
         self.fails(3, "none.bat", "info", FOLDER / "none.bat")
         self.assertIn(f"parabat {parabat.__version__}", self.succeeds("--version"))
@@ -180,7 +250,22 @@ class Cli(unittest.TestCase):
                           "COMP_WORDS=(parabat va); COMP_CWORD=1; _parabat; echo ${COMPREPLY[@]}\n")
         out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
         self.assertEqual(out.splitlines(), ["--quality", "validate"])
-        self.assertIn("bashcompinit", self.succeeds("completion", "zsh"))
+        spaced = FOLDER / "with space.csv"
+        spaced.touch()
+        asked = script + f"COMP_WORDS=(parabat info '{str(spaced)[:-5]}'); COMP_CWORD=2; _parabat; printf '%s|' \"${{COMPREPLY[@]}}\""
+        out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(out, f"{spaced}|")
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_as_bash_does(self):
+        script = f"autoload -U +X compinit && compinit -u -d {FOLDER}/zcompdump\n" + self.succeeds("completion", "zsh") + (
+            "print $_comps[parabat]; emulate sh\n"  # as its bashcompinit has it; zsh itself leaves out what does not begin so
+            "COMP_WORDS=(parabat query --qu); COMP_CWORD=2; _parabat; echo ${COMPREPLY[@]}\n"
+            "COMP_WORDS=(parabat va); COMP_CWORD=1; _parabat; echo ${COMPREPLY[@]}\n")
+        out = subprocess.run(["zsh", "-f", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
+        self.assertIn("-F _parabat", out[0])
+        self.assertTrue({"--quality", "--box", "--json"} <= set(out[1].split()) and "--leaves" not in out[1], out)
+        self.assertTrue({"info", "validate", "--version"} <= set(out[2].split()), out)
 
 
 if __name__ == "__main__":

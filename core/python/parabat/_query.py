@@ -2,7 +2,6 @@
 
 import ctypes
 import decimal
-import fractions
 import math
 import numbers
 
@@ -19,14 +18,22 @@ def exact_number(value, what):
     one = isinstance(value, (np.generic, np.ndarray)) and np.size(value) == 1
     number = value.item() if one else value
     if isinstance(number, decimal.Decimal):
-        return fractions.Fraction(number) if number.is_finite() else float(number)
+        return number if number.is_finite() else float(number)
     if not isinstance(number, numbers.Real):
         refuse_type(what, value, "numbers and None")
     return int(number) if isinstance(number, numbers.Integral) else number
 
 
+def whole_end(number, is_lower):
+    """Of a range of integers: the last whole number on its inner side."""
+    if not -2**65 < number < 2**65:  # beyond all values, or NaN
+        return number
+    return math.ceil(number) if is_lower else math.floor(number)
+
+
 def inner_end(number, is_lower):
-    """Of a range: what the library knows as a number, with the same values on its inner side."""
+    """Of a range: what the library knows as a number, with the same floating-point values on its inner
+    side."""
     if isinstance(number, int) and -2**63 <= number < 2**64:
         return number
     try:
@@ -77,7 +84,14 @@ def _ranges(given):
     return listed
 
 
-def _add_range(query, given):
+def _integers(kinds, name, component):
+    """The type of an attribute's values if they are integers, and not their magnitude; else None."""
+    dtype, components = kinds.get(name, (None, 0))
+    is_one = component.value >= 0 or components == 1
+    return dtype if dtype is not None and dtype.kind in "iu" and is_one else None
+
+
+def _add_range(query, given, kinds):
     if not isinstance(given, (tuple, list)) or len(given) not in (3, 4):
         refuse_type("ranges", given, _RANGES)
     *target, lower, upper = given
@@ -87,6 +101,8 @@ def _add_range(query, given):
     high = np.inf if upper is None else exact_number(upper, what)
     if low > high:
         refuse(f"{what}: its minimum {shown(lower)} is above its maximum {shown(upper)}")
+    if _integers(kinds, target[0], component) is not None:
+        low, high = whole_end(low, True), whole_end(high, False)
     ends = inner_end(low, True), inner_end(high, False)
     if ends[0] > ends[1]:  # numbers between which there is none of 64 bits
         check(library().bat_query_add_values(query.pointer, name, component,
@@ -118,7 +134,7 @@ def _pairs(given, name):
 def _of_integers(given, dtype):
     """A list of numbers and pairs as such that the integers of `dtype` can be, without others, which none of them is;
     None or another type: as it is."""
-    if dtype is None or dtype.kind not in "iu" or not isinstance(given, (list, tuple)):
+    if dtype is None or not isinstance(given, (list, tuple)):
         return given
     limits = np.iinfo(dtype)
     kept = []
@@ -147,10 +163,9 @@ def _add_values(query, values, what, negated, kinds):
             refuse_type(what, key, "names and (name, component)")
         target = (key,) if isinstance(key, str) else key
         name, component = target_of(what, *target)
-        given = _of_integers(given, kinds.get(target[0]) if kinds and component.value < 1 else None)
-        ends, single = _pairs(given, target[0])
-        dtype = kinds.get(target[0]) if kinds and component.value < 1 else None
-        if ends and dtype is not None and dtype.kind in "iu":
+        dtype = _integers(kinds, target[0], component)
+        ends, single = _pairs(_of_integers(given, dtype), target[0])
+        if ends and dtype is not None:
             array = np.array(ends + list(single), dtype=np.uint64 if dtype.kind == "u" else np.int64)
         else:
             array = as_numbers(ends + list(single) if ends else single, target[0])
@@ -165,9 +180,9 @@ def _add_values(query, values, what, negated, kinds):
 
 
 def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, ranges=None,
-         values=None, not_values=None, shapes=None, part=0, parts=1, threads=0, kinds=None):
-    """Gives a handle the keyword arguments of Dataset.read(). kinds: types of the attributes with one component, by
-    name."""
+         values=None, not_values=None, shapes=None, part=0, parts=1, threads=0, *, kinds):
+    """Gives a handle the keyword arguments of Dataset.read(). kinds: types and numbers of components of
+    the attributes, by name."""
     lib = library()
     check(lib.bat_query_set_quality(
         query.pointer, as_real(quality, "quality"), as_real(after_quality, "after_quality")))
@@ -176,7 +191,7 @@ def fill(query, quality=1.0, after_quality=0.0, box=None, half_open=False, range
         set_box = lib.bat_query_set_box_half_open if half_open else lib.bat_query_set_box
         check(set_box(query.pointer, ctypes.c_void_p(ends.ctypes.data)))
     for given in () if ranges is None else _ranges(ranges):
-        _add_range(query, given)
+        _add_range(query, given, kinds)
     for shape in () if shapes is None else as_list(shapes, "shapes", "lists of shapes"):
         if not isinstance(shape, (Sphere, Slab, OrientedBox)):
             refuse_type("shapes", shape, "Sphere, Slab and OrientedBox")

@@ -265,7 +265,7 @@ class Dataset:
                     attributes is None) else as_names(attributes, "attributes")
                 found = [self._find(name) for name in names]
                 fill(query, quality, after_quality, box, half_open, ranges, values, not_values,
-                     shapes, part, parts, threads, self._kinds(values, not_values))
+                     shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
                 if told.callback is not None:
                     check(lib.bat_query_set_progress(query.pointer, told.callback, None))
             call(comm, "select", self._owned.pointer, query.pointer,
@@ -317,17 +317,17 @@ class Dataset:
         for before, end in zip([0.0, *ends], ends):
             yield self.read(attributes, quality=end, after_quality=before, **query)
 
-    def _kinds(self, *lists):
-        """Types of the attributes with one component, if lists of values ask for any."""
-        if not any(lists):
-            return None
-        return {a.name: a.dtype for a in self.attributes.values() if a.components == 1}
+    def _kinds(self, *conditions):
+        """Types and numbers of components of the attributes, if there are conditions on any."""
+        if all(one is None for one in conditions):
+            return {}
+        return {a.name: (a.dtype, a.components) for a in self.attributes.values()}
 
     def _asked(self, name, conditions, *results):
         """Calls bat_NAME with a query of the keyword arguments of read()."""
         with make("query") as query:
             fill(query, **conditions,
-                 kinds=self._kinds(conditions.get("values"), conditions.get("not_values")))
+                 kinds=self._kinds(*map(conditions.get, ("ranges", "values", "not_values"))))
             check(getattr(library(), "bat_" + name)(self._owned.pointer, query.pointer, *results))
 
     def estimate(self, **query) -> Count:

@@ -1,5 +1,7 @@
 """What the library, or this package, refuses: exceptions of one family."""
 
+import decimal
+
 INVALID_ARGUMENT = 9
 OUT_OF_MEMORY = 10
 CANCELLED = 11
@@ -53,7 +55,7 @@ def refuse_type(what, value, allowed):
 
 def shown(value):
     try:
-        text = repr(value)
+        text = str(value) if isinstance(value, decimal.Decimal) else repr(value)
     except ValueError:  # an integer with more digits than Python prints
         text = f"a number of {value.bit_length()} bits"
     return text if len(text) <= 100 else text[:100] + "..."

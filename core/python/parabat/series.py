@@ -163,11 +163,15 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         with open(path, encoding="utf-8") as file:
             listed = json.load(file)["files"]
         folder = os.path.dirname(os.fspath(path))
-        return [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
+        steps = [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
+        for step in steps:
+            if b"\0" in os.fsencode(step.path):
+                raise ValueError(step.path)
+        return steps
     except FileNotFoundError:
         raise BatNotFoundError(1, f"{os.fspath(path)}: no such file") from None
     except OSError as error:
         raise BatError(2, f"{os.fspath(path)}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
-                       "each with \"name\" and \"time\"") from error
+                       "each with \"name\", such as a file can have, and \"time\"") from error

@@ -1,7 +1,7 @@
 """The command `parabat`: one file per verb, each with add_arguments(parser) and run(arguments).
 
 Exit codes: 0, done, and the answer is yes; 1, the answer is no (`validate`: a file is not sound;
-`diff`: the particles differ); 2, what was asked cannot be; 3, a file cannot be read or written, or a
+`diff`: the particles differ; `convert`: not all was converted); 2, what was asked cannot be; 3, a file cannot be read or written, or a
 package is missing; 130, interrupted.
 """
 
@@ -12,9 +12,7 @@ import os
 import re
 import sys
 
-from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError
-
-YES, NO, USAGE, TROUBLE, INTERRUPTED = 0, 1, 2, 3, 130
+from ._common import TROUBLE, USAGE, explained, say
 
 VERBS = {
     "info": "what files and series hold",
@@ -43,11 +41,19 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        say(f"{message}; '{self.prog} --help' has all arguments")
+        self.exit(USAGE)
+
+
 def parser_of(chosen):
     """A parser that knows the arguments of the chosen verbs."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="parabat", description="Large particle data (.bat) on the command line.",
-        epilog="exit codes: 0 done, or yes; 1 no (validate, diff); 2 what was asked cannot be; "
+        epilog="exit codes: 0 done, or yes; 1 no (validate, diff, convert: not all); 2 what was asked cannot be; "
                "3 a file cannot be read or written; 130 interrupted")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     parser.add_argument("--debug", action="store_true", help="errors with their traceback")
@@ -65,29 +71,14 @@ def parser_of(chosen):
 _NUMBER = re.compile(r"-(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?)", re.I)
 
 
-def _say(text):
-    print(f"parabat: {text}", file=sys.stderr)
-
-
 def _run(arguments):
     """The exit code, and why it is not 0, or None."""
     try:
         code = arguments.run(arguments)
         sys.stdout.flush()
         return code, None
-    except (BatCancelledError, KeyboardInterrupt):
-        return INTERRUPTED, "interrupted"
-    except (BatValueError, BatTypeError) as error:
-        return USAGE, str(error)
-    except BatError as error:
-        return TROUBLE, str(error)
-    except BrokenPipeError:  # whoever read has enough
-        return TROUBLE, None
-    except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        return TROUBLE, f"{name}{error.strerror or error}"
-    except MemoryError:
-        return TROUBLE, "out of memory; --quality, --box and --range ask for less"
+    except (Exception, KeyboardInterrupt) as error:  # pylint: disable=broad-except
+        return explained(error)
 
 
 def main(argv=None):
@@ -100,18 +91,23 @@ def main(argv=None):
     except SystemExit as end:
         return end.code
     except OSError as error:  # the help could not be written
-        _say(f"cannot write: {error.strerror}")
+        say(f"cannot write: {error.strerror}")
         return TROUBLE
     if arguments.debug:
         return arguments.run(arguments)
     code, why = _run(arguments)
     if why:
-        _say(why)
+        say(why)
     return code
 
 
 def program():
     """The command: main(), of a process that ends with it."""
+    if sys.stdout is None:  # which was closed: what is printed fails, and not silently
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # pylint: disable=consider-using-with
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        # Names of files as they are, also those that are no text.
+        stream.reconfigure(errors="surrogateescape" if stream.encoding.lower() == "utf-8" else "backslashreplace")
     code = main()
     try:
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import decimal
 import json
 import math
 import os
@@ -10,9 +11,53 @@ import sys
 import tempfile
 
 from .. import dataset as datasets
-from ..errors import refuse
+from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError, refuse
 from ..regions import Sphere
 from ..series import read_series
+
+
+YES, NO, USAGE, TROUBLE, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
+
+
+def explained(error):
+    """The exit code that an error is, and what is said of it, or None; other errors are raised."""
+    if isinstance(error, (BatCancelledError, KeyboardInterrupt)):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, (BatValueError, BatTypeError)):
+        return USAGE, str(error)
+    if isinstance(error, BatError):
+        return TROUBLE, str(error)
+    if isinstance(error, BrokenPipeError):  # whoever read has enough
+        return TROUBLE, None
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return TROUBLE, f"{name}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return TROUBLE, "out of memory; --quality, --box and --range ask for less"
+    raise error
+
+
+def say(text):
+    """In one line, whatever names are in it."""
+    shown = "".join(one if one.isprintable() or "\ud800" <= one <= "\udfff" else
+                    one.encode("unicode_escape").decode() for one in text)
+    print(f"parabat: {shown}", file=sys.stderr)
+
+
+def in_turn(items, act):
+    """Calls act(item), which returns an exit code, for each; one that cannot be read keeps no other
+    from its turn. Returns the highest code."""
+    code = YES
+    for item in items:
+        try:
+            code = max(code, act(item))
+        except BatError as error:
+            own, why = explained(error)
+            if own != TROUBLE:
+                raise
+            say(why)
+            code = max(code, own)
+    return code
 
 
 def is_series(path):
@@ -32,22 +77,39 @@ def open_one(path, number):
             refuse(f"--step: {path} is no series")
         return datasets.open(path)
     steps = steps_of(path)
+    if not steps:
+        refuse(f"{path}: a series without steps")
     if number is None or not -len(steps) <= number < len(steps):
         refuse(f"{path}: a series of {len(steps)} steps; choose one with --step "
                f"0 to {len(steps) - 1}, -1 for the last")
     return datasets.open(steps[number])
 
 
-def number_of(text):
-    """An integer exactly, else a float."""
-    try:
+def _number_of(text, is_whole, what):
+    """An integer exactly; else what is written where integers are asked for, and a float elsewhere."""
+    with contextlib.suppress(ValueError):
         return int(text)
-    except ValueError:
-        return float(text)
+    try:
+        exact = decimal.Decimal(text.strip()) if is_whole else None
+        return float(text) if exact is None or not exact.is_finite() else exact
+    except (ValueError, decimal.InvalidOperation):
+        return refuse(f"{what}: '{text.strip()}' is no number")
 
 
-def _end_of(text):
-    return None if text.strip() == "*" else number_of(text)
+def _names_of(text, dataset):
+    """Names with commas between them; a name may have commas of its own."""
+    names, words = [], text.split(",")
+    while words:
+        lengths = [n for n in range(len(words), 0, -1) if ",".join(words[:n]) in dataset.attributes]
+        length = lengths[0] if lengths else 1
+        names.append(",".join(words[:length]))
+        words = words[length:]
+    return [name for name in names if name]
+
+
+def attributes_of(arguments, dataset):
+    """The names that --attributes has, or None."""
+    return None if arguments.attributes is None else _names_of(arguments.attributes, dataset)
 
 
 def add_query_arguments(parser):
@@ -66,26 +128,33 @@ def add_query_arguments(parser):
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
                        help="only particles whose value is one of these, e.g. ids")
     group.add_argument("--step", type=int, metavar="N", help="of a series: which of its steps, from 0")
-    parser.add_argument("--attributes", type=lambda text: [name for name in text.split(",") if name],
-                        metavar="A,B", help="names of those to read (default: all)")
+    parser.add_argument("--attributes", metavar="A,B", help="names of those to read (default: all)")
 
 
 def query_of(arguments, dataset):
     """Keyword arguments of Dataset.read()."""
     def target(text):
-        found = re.fullmatch(r"(.+)\[(\d+)\]", text)
-        return (text,) if text in dataset.attributes or not found else (found[1], int(found[2]))
+        found = re.fullmatch(r"(.+)\[(\d+)\]", text, re.ASCII | re.DOTALL)
+        return (text,) if text in attributes or not found else (found[1], int(found[2]))
 
-    try:
-        ranges = [(*target(name), _end_of(lower), _end_of(upper)) for name, lower, upper in arguments.range]
-        values = {}
-        for name, *listed in arguments.values:
-            key = target(name)
-            if (key if len(key) > 1 else name) in values:
-                refuse(f"--values: '{name}' occurs twice; all numbers go behind one name")
-            values[key if len(key) > 1 else name] = [number_of(text) for text in listed]
-    except ValueError as error:
-        refuse(str(error))
+    def is_whole(name, *component):
+        about = attributes.get(name)
+        return about is not None and about.dtype.kind in "iu" and bool(component or about.components == 1)
+
+    attributes = dataset.attributes
+    ranges, values = [], {}
+    for name, *ends in arguments.range:
+        aim = target(name)
+        ranges.append((*aim, *(None if end.strip() == "*" else _number_of(end, is_whole(*aim), f"--range {name}")
+                               for end in ends)))
+    for name, *listed in arguments.values:
+        aim = target(name)
+        key = aim if len(aim) > 1 else name
+        if key in values:
+            refuse(f"--values: '{name}' occurs twice; all numbers go behind one name")
+        if not listed:
+            refuse(f"--values: there are no numbers behind '{name}'")
+        values[key] = [_number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
     query = {"quality": arguments.quality, "box": arguments.box, "ranges": ranges, "values": values,
              "shapes": [Sphere(sphere[:3], sphere[3]) for sphere in arguments.sphere]}
     if arguments.budget is not None:
@@ -116,24 +185,30 @@ def progress(what):
 
 @contextlib.contextmanager
 def replacing(path):
-    """A path to write to; what is there when all went well takes the place of `path`."""
-    folder = os.path.dirname(path) or "."
-    suffix = os.path.splitext(path)[1]
+    """A path to write to; what is there when all went well takes the place of `path`. Errors of files
+    name `path`."""
     if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout
         yield path
         return
-    handle, temporary = tempfile.mkstemp(prefix=".parabat-", suffix=suffix, dir=folder)
-    os.close(handle)
+    aim = os.path.realpath(path)
+    temporary = None
     try:
+        handle, temporary = tempfile.mkstemp(
+            prefix=".parabat-", suffix=os.path.splitext(path)[1], dir=os.path.dirname(aim))
+        os.close(handle)
         yield temporary
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        os.replace(temporary, aim)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        if not isinstance(error, OSError) or isinstance(error, BatError):
+            raise
+        why = os.strerror(error.errno) if error.errno else str(error).replace(temporary or path, path)
+        raise OSError(error.errno, why, path) from error
 
 
 def print_json(value):

@@ -18,7 +18,7 @@ _BASH = '''_parabat() {
   COMPREPLY=($(compgen -W "$options" -- "$word"))
   case $verb in
     "" | completion) ;;
-    *) case $word in -*) ;; *) COMPREPLY+=($(compgen -f -- "$word")) ;; esac ;;
+    *) case $word in -*) ;; *) local IFS=$'\n'; COMPREPLY+=($(compgen -f -- "$word")) ;; esac ;;
   esac
 }
 complete -o filenames -F _parabat parabat

@@ -3,15 +3,14 @@
 import numpy as np
 
 from ..export import columns
-from ._common import add_json, open_one, print_json, progress
+from ._common import add_json, attributes_of, open_one, print_json, progress
 
 
 def add_arguments(parser):
     """Of `diff`."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
-    parser.add_argument("--attributes", type=lambda text: [name for name in text.split(",") if name],
-                        metavar="X,Y", help="compare these, and positions (default: all)")
+    parser.add_argument("--attributes", metavar="X,Y", help="compare these, and positions (default: all)")
     parser.add_argument("--step", type=int, metavar="N", help="of two series: which of their steps, from 0")
     add_json(parser)
 
@@ -48,7 +47,7 @@ def lone(a, b):
 
 def _read(path, arguments):
     with open_one(path, arguments.step) as dataset, progress(f"reading {path}") as told:
-        particles = dataset.read(arguments.attributes, progress=told)
+        particles = dataset.read(attributes_of(arguments, dataset), progress=told)
         return particles, {"positions": f"{dataset.position_dtype}[3]", **{
             name: f"{about.dtype}[{about.components}]" for name, about in dataset.attributes.items()
             if name in particles}}

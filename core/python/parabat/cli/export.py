@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import refuse
 from ..export import columns, needed
-from ._common import add_query_arguments, open_one, progress, query_of, replacing
+from ._common import add_query_arguments, attributes_of, open_one, progress, query_of, replacing
 
 ROWS = 100000  # of text at once
 
@@ -60,7 +60,7 @@ def run(arguments):
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
     with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
-        particles = dataset.read(arguments.attributes, progress=told, **query_of(arguments, dataset))
+        particles = dataset.read(attributes_of(arguments, dataset), progress=told, **query_of(arguments, dataset))
     with replacing(arguments.out) as path:
         FORMATS[ending](particles, path)
     print(f"{arguments.out}: {particles.count:,} particles")

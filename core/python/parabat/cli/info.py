@@ -4,7 +4,7 @@ import json
 
 from .. import dataset as datasets
 from ..series import read_series
-from ._common import add_json, is_series, print_json
+from ._common import YES, add_json, in_turn, is_series, print_json
 
 
 def add_arguments(parser):
@@ -14,17 +14,22 @@ def add_arguments(parser):
     add_json(parser)
 
 
+def _box(ends):
+    """None where no coordinate is finite."""
+    return ends if ends[0] <= ends[3] else None
+
+
 def described(dataset, leaves):
     """For JSON."""
     facts = {"file": str(dataset.path), "particles": len(dataset), "time": dataset.time,
              "step": dataset.step, "file_bytes": dataset.file_bytes, "leaf_files": dataset.leaf_files,
-             "position_type": dataset.position_dtype.name, "box": dataset.box,
+             "position_type": dataset.position_dtype.name, "box": _box(dataset.box),
              "metadata": json.loads(dataset.metadata) if dataset.metadata else None,
              "attributes": [{"name": about.name, "type": about.dtype.name, "components": about.components,
                              "range": about.range if about.range[0] <= about.range[1] else None}
                             for about in dataset.attributes.values()]}
     if leaves:
-        facts["leaves"] = [leaf._asdict() for leaf in dataset.leaves]
+        facts["leaves"] = [{**leaf._asdict(), "box": _box(leaf.box)} for leaf in dataset.leaves]
     return facts
 
 
@@ -36,26 +41,36 @@ def _show(dataset, leaves):
         print(f"  metadata {dataset.metadata}")
     for leaf in dataset.leaves if leaves else ():
         low, high = (", ".join(f"{end:.6g}" for end in ends) for ends in (leaf.box[:3], leaf.box[3:]))
-        print(f"  {leaf.path}: {leaf.particles:,} particles, {leaf.bytes:,} bytes, box ({low}) to ({high})")
+        box = "no box" if _box(leaf.box) is None else f"box ({low}) to ({high})"
+        print(f"  {leaf.path}: {leaf.particles:,} particles, {leaf.bytes:,} bytes, {box}")
+
+
+def _tell_series(path, as_json):
+    steps = read_series(path)
+    if as_json:
+        print_json({"file": path, "steps": [step._asdict() for step in steps]})
+        return YES
+    times = [step.time for step in steps]
+    print(f"{path}: {len(steps):,} steps" + (f", time {min(times)} to {max(times)}" if times else ""))
+
+    def tell(step):
+        with datasets.open(step.path) as dataset:
+            print(f"  time {step.time}: {step.path}, {len(dataset):,} particles")
+        return YES
+
+    return in_turn(steps, tell)
 
 
 def run(arguments):
     """The exit code."""
-    for path in arguments.files:
+    def tell(path):
         if is_series(path):
-            steps = read_series(path)
-            if arguments.json:
-                print_json({"file": path, "steps": [step._asdict() for step in steps]})
-                continue
-            times = [step.time for step in steps]
-            print(f"{path}: {len(steps):,} steps" + (f", time {min(times)} to {max(times)}" if times else ""))
-            for step in steps:
-                with datasets.open(step.path) as dataset:
-                    print(f"  time {step.time}: {step.path}, {len(dataset):,} particles")
-            continue
+            return _tell_series(path, arguments.json)
         with datasets.open(path) as dataset:
             if arguments.json:
                 print_json(described(dataset, arguments.leaves))
             else:
                 _show(dataset, arguments.leaves)
-    return 0
+        return YES
+
+    return in_turn(arguments.files, tell)

@@ -3,15 +3,16 @@
 import numpy as np
 
 from ..export import columns
-from ._common import add_json, add_query_arguments, count, open_one, print_json, progress, query_of
+from ._common import add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of
 
 
 def add_arguments(parser):
     """Of `query`."""
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
     add_query_arguments(parser)
-    parser.add_argument("--rows", type=count, default=10, metavar="N", help="of the table (default 10)")
-    parser.add_argument("--count", action="store_true", help="only how many match")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--rows", type=count, default=10, metavar="N", help="of the table (default 10)")
+    shown.add_argument("--count", action="store_true", help="only how many match")
     add_json(parser)
 
 
@@ -25,7 +26,7 @@ def run(arguments):
     """The exit code."""
     with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
         query = query_of(arguments, dataset)
-        wanted = [] if arguments.count else arguments.attributes
+        wanted = [] if arguments.count else attributes_of(arguments, dataset)
         particles = dataset.read(wanted, progress=told, **query)
         total = len(dataset)
     if arguments.count:

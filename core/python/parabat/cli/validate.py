@@ -1,10 +1,8 @@
 """parabat validate FILE...: checks every checksum and every rule of the format."""
 
-import sys
-
 from .. import dataset as datasets
 from ..errors import BatError, BatNotFoundError
-from ._common import add_json, print_json, progress, steps_of
+from ._common import NO, YES, add_json, in_turn, print_json, progress, say, steps_of
 
 
 def add_arguments(parser):
@@ -29,10 +27,11 @@ def _problem(path):
 
 def run(arguments):
     """The exit code."""
-    paths = [path for given in arguments.files for path in steps_of(given)]
-    code = 0
+    paths = []
+    code = in_turn(arguments.files, lambda given: paths.extend(steps_of(given)) or YES)
     with progress("validating") as told:
-        for done, path in enumerate(paths):
+        def check(numbered):
+            done, path = numbered
             if told and len(paths) > 1:
                 told(done / len(paths))
             problem, particles = _problem(path)
@@ -41,6 +40,7 @@ def run(arguments):
             elif problem is None:
                 print(f"{path}: sound, {particles:,} particles")
             else:
-                print(f"parabat: {problem}", file=sys.stderr)
-            code = code or int(problem is not None)
-    return code
+                say(problem)
+            return YES if problem is None else NO
+
+        return max(code, in_turn(enumerate(paths), check))
