@@ -1,0 +1,218 @@
+#include "parallel/nodes.hpp"
+
+#include "bat/error.hpp"
+#include "bat/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace bat::mpi
+{
+NodeLayout::NodeLayout(const std::vector<std::uint32_t>& name_of_node)
+{
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  this->node_of_.reserve(name_of_node.size());
+  for (const std::uint32_t name : name_of_node)
+  {
+    this->node_of_.push_back(
+      numbers.emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  this->first_.assign(numbers.size() + 1, 0);
+  for (const std::uint32_t node : this->node_of_)
+  {
+    ++this->first_[node + std::size_t{ 1 }];
+  }
+  std::partial_sum(this->first_.begin(), this->first_.end(), this->first_.begin());
+  std::vector<std::uint32_t> next = this->first_;
+  this->ranks_.resize(name_of_node.size());
+  for (std::uint32_t rank = 0; rank != this->rank_count(); ++rank)
+  {
+    this->ranks_[next[this->node_of_[rank]]++] = rank;
+  }
+}
+
+std::uint32_t NodeLayout::largest_node() const
+{
+  std::uint32_t largest = 0;
+  for (std::uint32_t node = 0; node != this->node_count(); ++node)
+  {
+    largest = std::max(largest, this->size_of(node));
+  }
+  return largest;
+}
+
+namespace
+{
+/// Moves what ranks have beyond what all of them have, from nodes with more of it to those with
+/// less.
+class Spreader
+{
+public:
+  Spreader(const NodeLayout& layout, std::vector<std::uint32_t> wished)
+    : layout_(layout)
+    , chosen_(std::move(wished))
+    , load_(layout.rank_count(), 0)
+    , extra_(layout.node_count())
+  {
+    const std::size_t all_have = this->chosen_.size() / layout.rank_count();
+    for (std::uint32_t i = 0; i != this->chosen_.size(); ++i)
+    {
+      const std::uint32_t rank = this->chosen_[i];
+      if (++this->load_[rank] > all_have)
+      {
+        assert(this->load_[rank] == all_have + 1);
+        this->extra_[layout.node_of(rank)].push_back(i);
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> run()
+  {
+    for (std::uint32_t node = 0; node != this->layout_.node_count(); ++node)
+    {
+      this->enter(node);
+    }
+    while (
+      !this->takers_.empty() && this->takers_.begin()->first + 2 <= this->givers_.rbegin()->first)
+    {
+      const std::uint32_t taker = this->takers_.begin()->second;
+      const std::uint32_t giver = this->givers_.rbegin()->second;
+      this->leave(giver);
+      this->leave(taker);
+      this->move(giver, taker);
+      this->enter(giver);
+      this->enter(taker);
+    }
+    return std::move(this->chosen_);
+  }
+
+private:
+  void enter(std::uint32_t node)
+  {
+    this->givers_.emplace(this->extra_[node].size(), node);
+    if (this->extra_[node].size() < this->layout_.size_of(node))
+    {
+      this->takers_.emplace(this->extra_[node].size(), node);
+    }
+  }
+
+  void leave(std::uint32_t node)
+  {
+    this->givers_.erase({ this->extra_[node].size(), node });
+    this->takers_.erase({ this->extra_[node].size(), node });
+  }
+
+  // That which is nearest to the other node in order, to its rank with the least.
+  void move(std::uint32_t giver, std::uint32_t taker)
+  {
+    std::vector<std::uint32_t>& from = this->extra_[giver];
+    const auto place = taker > giver ? std::prev(from.end()) : from.begin();
+    const std::uint32_t i = *place;
+    from.erase(place);
+    --this->load_[this->chosen_[i]];
+    const std::uint32_t* ranks = this->layout_.ranks_of(taker);
+    this->chosen_[i] = *std::min_element(ranks, ranks + this->layout_.size_of(taker),
+      [this](std::uint32_t a, std::uint32_t b) { return this->load_[a] < this->load_[b]; });
+    ++this->load_[this->chosen_[i]];
+    std::vector<std::uint32_t>& to = this->extra_[taker];
+    to.insert(std::upper_bound(to.begin(), to.end(), i), i);
+  }
+
+  using ByExtra = std::set<std::pair<std::size_t, std::uint32_t>>;
+  const NodeLayout& layout_;
+  std::vector<std::uint32_t> chosen_;
+  std::vector<std::uint32_t> load_;               ///< per rank
+  std::vector<std::vector<std::uint32_t>> extra_; ///< per node, ascending
+  ByExtra givers_;                                ///< all nodes
+  ByExtra takers_;                                ///< those with ranks that have none of it
+};
+}
+
+std::vector<std::uint32_t> spread_over_nodes(
+  const NodeLayout& layout, std::vector<std::uint32_t> wished)
+{
+  return Spreader(layout, std::move(wished)).run();
+}
+
+std::vector<std::uint32_t> spread_over_nodes(const NodeLayout& layout, std::uint32_t count)
+{
+  const std::uint64_t ranks = layout.rank_count();
+  std::vector<std::uint32_t> wished;
+  wished.reserve(count);
+  for (std::uint64_t i = 0; i != count; ++i)
+  {
+    wished.push_back(layout.in_order()[static_cast<std::size_t>(i * ranks / count)]);
+  }
+  std::vector<std::uint32_t> chosen = spread_over_nodes(layout, std::move(wished));
+  std::stable_sort(chosen.begin(), chosen.end(),
+    [&](std::uint32_t a, std::uint32_t b)
+    { return std::pair(layout.node_of(a), a) < std::pair(layout.node_of(b), b); });
+  return chosen;
+}
+
+Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
+{
+  MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, comm.get());
+  std::vector<std::uint32_t> names;
+  together(comm.get(),
+    [&]
+    {
+      if (ranks_per_node < 0)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("the number of ranks per node is {}; 0 (those of the machine) or more is "
+                      "allowed",
+            ranks_per_node));
+      }
+      names.resize(static_cast<std::size_t>(comm.size()));
+    });
+  MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &this->comm_);
+  if (ranks_per_node != 0)
+  {
+    MPI_Comm whole = this->comm_;
+    MPI_Comm_split(whole, comm.rank() / ranks_per_node, comm.rank(), &this->comm_);
+    MPI_Comm_free(&whole);
+  }
+  MPI_Comm_rank(this->comm_, &this->place_);
+  MPI_Comm_size(this->comm_, &this->size_);
+  auto name = static_cast<std::uint32_t>(comm.rank());
+  MPI_Bcast(&name, 1, MPI_UINT32_T, 0, this->comm_);
+  MPI_Allgather(&name, 1, MPI_UINT32_T, names.data(), 1, MPI_UINT32_T, comm.get());
+  try
+  {
+    together(comm.get(),
+      [&]
+      {
+        this->layout_ = NodeLayout(names);
+        this->node_ = this->layout_.node_of(static_cast<std::uint32_t>(comm.rank()));
+      });
+  }
+  catch (...)
+  {
+    MPI_Comm_free(&this->comm_);
+    throw;
+  }
+}
+
+Nodes::~Nodes()
+{
+  MPI_Comm_free(&this->comm_);
+}
+
+Traffic sum_of(const OwnComm& comm, const Traffic& mine)
+{
+  const std::array<std::uint64_t, 4> here{ mine.messages_within, mine.messages_between,
+    mine.bytes_within, mine.bytes_between };
+  std::array<std::uint64_t, 4> all{};
+  MPI_Allreduce(here.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm.get());
+  return { all[0], all[1], all[2], all[3] };
+}
+}

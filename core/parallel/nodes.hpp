@@ -1,0 +1,119 @@
+// Which ranks share a node, who leads them, and how work is spread over nodes.
+#pragma once
+
+#include "parallel/comm.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::mpi
+{
+/// Which node each rank is on; the same on all ranks. Pure: a million pretended ranks will do.
+class NodeLayout
+{
+public:
+  /// One node of one rank.
+  NodeLayout()
+    : NodeLayout(std::vector<std::uint32_t>{ 0 })
+  {
+  }
+  /// `name_of_node`: per rank any number, equal for ranks of a node. Nodes are then numbered from 0
+  /// on, in the order of their lowest ranks.
+  explicit NodeLayout(const std::vector<std::uint32_t>& name_of_node);
+
+  [[nodiscard]] std::uint32_t rank_count() const
+  {
+    return static_cast<std::uint32_t>(this->node_of_.size());
+  }
+  [[nodiscard]] std::uint32_t node_count() const
+  {
+    return static_cast<std::uint32_t>(this->first_.size() - 1);
+  }
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const { return this->node_of_[rank]; }
+  /// Number of ranks of a node.
+  [[nodiscard]] std::uint32_t size_of(std::uint32_t node) const
+  {
+    return this->first_[node + std::size_t{ 1 }] - this->first_[node];
+  }
+  /// The ranks of a node, ascending.
+  [[nodiscard]] const std::uint32_t* ranks_of(std::uint32_t node) const
+  {
+    return this->ranks_.data() + this->first_[node];
+  }
+  /// All ranks, node by node.
+  [[nodiscard]] const std::vector<std::uint32_t>& in_order() const { return this->ranks_; }
+  [[nodiscard]] std::uint32_t largest_node() const;
+
+private:
+  std::vector<std::uint32_t> node_of_; ///< per rank
+  std::vector<std::uint32_t> first_;   ///< per node, and all: place in ranks_
+  std::vector<std::uint32_t> ranks_;   ///< node by node, ascending in each
+};
+
+/// `count` aggregators (or other work that goes over the network), spread over nodes first and over
+/// the ranks of each then: no node has two while another has none, and no rank either. With fewer
+/// than there are ranks, the numbers of two nodes differ by at most one, unless the smaller node
+/// has one on each rank. Ascending in the order of `in_order()`. Not collective; equal for equal
+/// arguments.
+[[nodiscard]] std::vector<std::uint32_t> spread_over_nodes(
+  const NodeLayout& layout, std::uint32_t count);
+
+/// The same from wishes: `wished[i]` is the rank that would be best for the i-th, near its data for
+/// instance; the numbers of wishes for two ranks differ by at most one. Wishes that break the rule
+/// move to a rank of a node that has too little, all others are kept: on one node, all are.
+[[nodiscard]] std::vector<std::uint32_t> spread_over_nodes(
+  const NodeLayout& layout, std::vector<std::uint32_t> wished);
+
+/// The nodes of a communicator: where ranks are, and a communicator of those of this rank's node,
+/// in which memory can be shared (MPI_Win_allocate_shared).
+class Nodes
+{
+public:
+  /// Collective. `ranks_per_node`: 0 for the machine's own nodes; otherwise so many consecutive
+  /// ranks (0 to n - 1, n to 2 n - 1, ...) count as a node of their own where they share one, as
+  /// those of a socket, or those of a machine that pretends to be several. Throws
+  /// Error{InvalidArgument} on all ranks if it is negative; the value is rank 0's.
+  explicit Nodes(const OwnComm& comm, int ranks_per_node = 0);
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+  /// Collective.
+  ~Nodes();
+
+  [[nodiscard]] const NodeLayout& layout() const noexcept { return this->layout_; }
+  /// Number of this rank's node.
+  [[nodiscard]] std::uint32_t node() const noexcept { return this->node_; }
+  /// Whether another rank is on this rank's node.
+  [[nodiscard]] bool is_near(std::uint32_t rank) const
+  {
+    return this->layout_.node_of(rank) == this->node_;
+  }
+  /// Of the ranks of this rank's node, in the order of `layout().ranks_of(node())`.
+  [[nodiscard]] MPI_Comm comm() const noexcept { return this->comm_; }
+  /// This rank's place in comm(), and their number.
+  [[nodiscard]] int place() const noexcept { return this->place_; }
+  [[nodiscard]] int size() const noexcept { return this->size_; }
+
+private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int place_ = 0;
+  int size_ = 1;
+  std::uint32_t node_ = 0;
+  NodeLayout layout_;
+};
+
+/// What one rank has sent, apart for its own node and for others. Add those of all ranks for a
+/// report.
+struct Traffic
+{
+  std::uint64_t messages_within = 0;  ///< to ranks of the node; none for what memory is shared for
+  std::uint64_t messages_between = 0; ///< to ranks of other nodes
+  std::uint64_t bytes_within = 0;     ///< to ranks of the node, in messages or in shared memory
+  std::uint64_t bytes_between = 0;
+};
+
+/// Collective. The sums of all ranks, on all ranks.
+[[nodiscard]] Traffic sum_of(const OwnComm& comm, const Traffic& mine);
+}
