@@ -11,10 +11,73 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 
 namespace bat::mpi
 {
+namespace
+{
+// What communicators keep: of MPI_COMM_WORLD, which some MPIs never free, until the process ends.
+std::map<const OwnComm::Kept*, std::unique_ptr<OwnComm::Kept>>& all_kept()
+{
+  static std::map<const OwnComm::Kept*, std::unique_ptr<OwnComm::Kept>> kept;
+  return kept;
+}
+
+std::mutex& kept_mutex()
+{
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Called when the caller's communicator is freed.
+int free_kept(MPI_Comm, int, void* value, void*)
+{
+  auto* kept = static_cast<OwnComm::Kept*>(value);
+  if (kept->node != MPI_COMM_NULL)
+  {
+    MPI_Comm_free(&kept->node);
+  }
+  MPI_Comm_free(&kept->comm);
+  const std::lock_guard<std::mutex> lock(kept_mutex());
+  all_kept().erase(kept);
+  return MPI_SUCCESS;
+}
+
+// Duplicates that the caller makes of its communicator keep nothing.
+int kept_key()
+{
+  static const int key = []
+  {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+OwnComm::Kept* make_kept(MPI_Comm comm)
+{
+  auto made = std::make_unique<OwnComm::Kept>();
+  OwnComm::Kept* const kept = made.get();
+  {
+    const std::lock_guard<std::mutex> lock(kept_mutex());
+    all_kept().emplace(kept, std::move(made));
+  }
+  MPI_Comm_dup(comm, &kept->comm);
+  // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
+  // message must end the job, not become particles.
+  MPI_Comm_set_errhandler(kept->comm, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_rank(kept->comm, &kept->rank);
+  MPI_Comm_size(kept->comm, &kept->size);
+  MPI_Comm_set_attr(comm, kept_key(), kept);
+  return kept;
+}
+}
+
 OwnComm::OwnComm(MPI_Comm comm)
 {
   int running = 0;
@@ -36,17 +99,40 @@ OwnComm::OwnComm(MPI_Comm comm)
   {
     throw Error(ErrorCode::InvalidArgument, "the communicator is an inter-communicator");
   }
-  MPI_Comm_dup(comm, &this->comm_);
-  // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
-  // message must end the job, not become particles.
-  MPI_Comm_set_errhandler(this->comm_, MPI_ERRORS_ARE_FATAL);
-  MPI_Comm_rank(this->comm_, &this->rank_);
-  MPI_Comm_size(this->comm_, &this->size_);
+  void* found = nullptr;
+  int there = 0;
+  MPI_Comm_get_attr(comm, kept_key(), &found, &there);
+  this->kept_ = there != 0 ? static_cast<Kept*>(found) : make_kept(comm);
 }
 
-OwnComm::~OwnComm()
+MPI_Comm OwnComm::node() const
 {
-  MPI_Comm_free(&this->comm_);
+  if (this->kept_->node == MPI_COMM_NULL)
+  {
+    MPI_Comm_split_type(
+      this->get(), MPI_COMM_TYPE_SHARED, this->rank(), MPI_INFO_NULL, &this->kept_->node);
+  }
+  return this->kept_->node;
+}
+
+const std::vector<int>& OwnComm::node_of_ranks() const
+{
+  if (this->kept_->node_of_ranks.empty())
+  {
+    int lowest = this->rank();
+    MPI_Bcast(&lowest, 1, MPI_INT, 0, this->node());
+    std::vector<int> numbers;
+    together(this->get(), [&] { numbers.resize(static_cast<std::size_t>(this->size())); });
+    MPI_Allgather(&lowest, 1, MPI_INT, numbers.data(), 1, MPI_INT, this->get());
+    int nodes = 0;
+    for (std::size_t rank = 0; rank != numbers.size(); ++rank)
+    {
+      const auto first = static_cast<std::size_t>(numbers[rank]);
+      numbers[rank] = first == rank ? nodes++ : numbers[first];
+    }
+    this->kept_->node_of_ranks = std::move(numbers);
+  }
+  return this->kept_->node_of_ranks;
 }
 
 RecordType::RecordType(std::size_t bytes)
@@ -202,8 +288,12 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
 
 int threads_per_rank(MPI_Comm comm)
 {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  return threads_per_rank(OwnComm(comm));
+}
+
+int threads_per_rank(const OwnComm& comm)
+{
+  MPI_Comm const node = comm.node();
   int ranks = 1;
   MPI_Comm_size(node, &ranks);
   cpu_set_t mine;
@@ -211,7 +301,6 @@ int threads_per_rank(MPI_Comm comm)
   (void)::sched_getaffinity(0, sizeof(mine), &mine);
   std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
   MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
-  MPI_Comm_free(&node);
   // A processor that several ranks may use counts for its share.
   double share = 0;
   for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)

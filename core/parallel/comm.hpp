@@ -13,6 +13,8 @@
 namespace bat::mpi
 {
 /// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
+/// The first on a communicator of the caller's makes it; it stays until the caller frees that one,
+/// so that thousands of ranks pay once for it and not with every call.
 class OwnComm
 {
 public:
@@ -20,17 +22,28 @@ public:
   explicit OwnComm(MPI_Comm comm);
   OwnComm(const OwnComm&) = delete;
   OwnComm& operator=(const OwnComm&) = delete;
-  /// Collective.
-  ~OwnComm();
 
-  [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
-  [[nodiscard]] int rank() const noexcept { return this->rank_; }
-  [[nodiscard]] int size() const noexcept { return this->size_; }
+  [[nodiscard]] MPI_Comm get() const noexcept { return this->kept_->comm; }
+  [[nodiscard]] int rank() const noexcept { return this->kept_->rank; }
+  [[nodiscard]] int size() const noexcept { return this->kept_->size; }
+  /// The ranks that share this rank's memory. Collective the first time.
+  [[nodiscard]] MPI_Comm node() const;
+  /// Per rank the number of its node, from 0 in order of its lowest rank. Collective the first
+  /// time.
+  [[nodiscard]] const std::vector<int>& node_of_ranks() const;
+
+  /// What a communicator of the caller's keeps.
+  struct Kept
+  {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm node = MPI_COMM_NULL; ///< null until it is asked for
+    std::vector<int> node_of_ranks;
+    int rank = 0;
+    int size = 1;
+  };
 
 private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0;
-  int size_ = 1;
+  Kept* kept_ = nullptr;
 };
 
 /// Type of a record of `bytes` bytes, so that counts are of records and stay below 2^31.
@@ -107,6 +120,7 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
 void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);
+[[nodiscard]] int threads_per_rank(const OwnComm& comm);
 
 /// Collective. Rank `root`'s text on all ranks.
 void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);

@@ -232,6 +232,28 @@ const LeafSource& Dataset::Impl::leaf(std::size_t i) const
   return *slot.leaf;
 }
 
+std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
+{
+  constexpr std::uint64_t most = std::uint64_t{ 8 } << 20; // of a piece
+  const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(i));
+  if (!own)
+  {
+    return nullptr;
+  }
+  const io::RandomAccessFile& source = *own->file().impl().source;
+  if (source.is_mapped())
+  {
+    source.prefetch(0, source.size());
+    return nullptr;
+  }
+  Bytes bytes(source.size());
+  for (std::uint64_t at = 0; at < bytes.size(); at += most)
+  {
+    source.read(at, bytes.data() + at, std::min(most, bytes.size() - at));
+  }
+  return std::make_unique<FileLeaf>(File::from_memory(std::move(bytes), source.name()));
+}
+
 std::uint64_t Dataset::Impl::bytes_read() const noexcept
 {
   std::uint64_t bytes = this->top ? this->top->source->bytes_read() : 0;

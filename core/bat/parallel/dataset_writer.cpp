@@ -96,7 +96,7 @@ private:
   {
     this->check();
     const int threads = this->options_.build.threads > 0 ? this->options_.build.threads
-                                                         : threads_per_rank(this->comm_.get());
+                                                         : threads_per_rank(this->comm_);
     this->options_.build.threads = threads;
     in_arena(threads,
       [this]
@@ -585,7 +585,8 @@ private:
     report.leaf_files = std::max<std::uint64_t>(1, this->leaf_files_);
     report.target_bytes = this->plan_.target_bytes;
     report.data_bytes = this->total_ * this->row_bytes_;
-    report.ranks = this->comm_.size();
+    describe_run(this->comm_, this->moved_.traffic, this->options_.build.threads,
+      !this->moved_.leaves.empty(), report);
     const std::array<std::uint64_t, 3> mine{ this->file_bytes_, this->moved_.sent_bytes,
       this->particles_.skipped() };
     std::array<std::uint64_t, 3> all{};

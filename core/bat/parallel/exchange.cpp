@@ -76,6 +76,7 @@ public:
     , aggregators_(aggregators)
     , row_bytes_(particles.row_bytes())
   {
+    this->result_.traffic = TrafficCounter(comm);
     together(comm.get(),
       [&]
       {
@@ -185,6 +186,7 @@ private:
       const std::vector<LeafCount>& counts = messages[i].counts;
       MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), messages[i].target,
         kCountsTag, this->comm_.get(), &requests[i]);
+      this->result_.traffic.sent(messages[i].target, counts.size() * sizeof(counts[0]));
     }
     for (int i = 0; i != expected; ++i)
     {
@@ -218,6 +220,7 @@ private:
     MPI_Get_count(&status, type.get(), &count);
     std::vector<LeafCount> counts(static_cast<std::size_t>(count));
     MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
+    this->result_.traffic.received(counts.size() * sizeof(counts[0]));
     for (const LeafCount& c : counts)
     {
       this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
@@ -381,6 +384,7 @@ private:
     MPI_Irecv(
       MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
     MPI_Type_free(&type); // lives on until the message is there
+    this->result_.traffic.received(count * this->row_bytes_);
   }
 
   void copy_own()
@@ -444,6 +448,7 @@ private:
     MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
       &this->sends_[slot]);
     this->result_.sent_bytes += bytes;
+    this->result_.traffic.sent(target, bytes);
   }
 
   const OwnComm& comm_;

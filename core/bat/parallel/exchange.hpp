@@ -3,6 +3,7 @@
 
 #include "bat/parallel/assignment.hpp"
 #include "bat/parallel/rank_particles.hpp"
+#include "bat/parallel/run_report.hpp"
 #include "bat/particles.hpp"
 #include "common/large_array.hpp"
 #include "parallel/comm.hpp"
@@ -25,7 +26,8 @@ struct ExchangeResult
 {
   std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
   Numbers rows;                       ///< of own arrays that leaves refer to
-  std::uint64_t sent_bytes = 0;       ///< to other ranks
+  std::uint64_t sent_bytes = 0;       ///< of particles, to other ranks
+  TrafficCounter traffic;             ///< all messages
 };
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had

@@ -1,7 +1,10 @@
-// What a write tells of itself.
+// What a write or a read tells of itself.
 
 #include "bat/mpi.hpp"
 
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace bat::mpi
@@ -24,17 +27,133 @@ const char* name_of(Phase phase) noexcept
   return "commit";
 }
 
+const char* name_of(ReadMode mode) noexcept
+{
+  switch (mode)
+  {
+    case ReadMode::Auto:
+      return "auto";
+    case ReadMode::Direct:
+      return "direct";
+    case ReadMode::Aggregated:
+      break;
+  }
+  return "aggregated";
+}
+
+ReadMode read_mode_of(std::string_view name)
+{
+  for (const ReadMode mode : { ReadMode::Auto, ReadMode::Direct, ReadMode::Aggregated })
+  {
+    if (name == name_of(mode))
+    {
+      return mode;
+    }
+  }
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("the mode of a read is '{}'; allowed are auto, direct and aggregated", name));
+}
+
+namespace
+{
+void add_run(nlohmann::json& json, const RunReport& report)
+{
+  const Traffic& t = report.traffic;
+  json["ranks"] = report.ranks;
+  json["nodes"] = report.nodes;
+  json["aggregators"] = report.aggregators;
+  json["threads"] = report.threads;
+  json["messages_inside_nodes"] = t.messages_inside;
+  json["bytes_inside_nodes"] = t.bytes_inside;
+  json["messages_between_nodes"] = t.messages_between;
+  json["bytes_between_nodes"] = t.bytes_between;
+  json["most_received_messages"] = t.most_received;
+  json["most_received_bytes"] = t.most_received_bytes;
+  json["peak_memory_bytes"] = report.peak_memory_bytes;
+  json["advice"] = report.advice;
+}
+
+std::string counted(std::uint64_t count, const char* thing)
+{
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::string amount(std::uint64_t bytes)
+{
+  return bytes < 10'000'000 ? fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3)
+                            : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// "on 8 ranks of 2 nodes, at least 1 thread each".
+std::string place_of(const RunReport& report)
+{
+  return fmt::format("on {} of {}, {} each",
+    counted(static_cast<std::uint64_t>(report.ranks), "rank"),
+    counted(static_cast<std::uint64_t>(report.nodes), "node"),
+    counted(static_cast<std::uint64_t>(report.threads), "thread"));
+}
+
+std::string traffic_of(const RunReport& report)
+{
+  const Traffic& t = report.traffic;
+  return fmt::format("{} ({}) inside nodes and {} ({}) between them, at most {} ({}) to one rank; "
+                     "peak memory {}{}{}",
+    counted(t.messages_inside, "message"), amount(t.bytes_inside), t.messages_between,
+    amount(t.bytes_between), t.most_received, amount(t.most_received_bytes),
+    amount(report.peak_memory_bytes), report.advice.empty() ? "" : ". ", report.advice);
+}
+}
+
 std::string to_json(const DatasetReport& report)
 {
   const PhaseSeconds& s = report.seconds;
-  const nlohmann::json json{ { "particles", report.particles }, { "skipped", report.skipped },
+  nlohmann::json json{ { "particles", report.particles }, { "skipped", report.skipped },
     { "leaf_files", report.leaf_files }, { "target_bytes", report.target_bytes },
     { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes },
     { "largest_leaf_bytes", report.largest_leaf_bytes }, { "moved_bytes", report.moved_bytes },
-    { "ranks", report.ranks },
     { "seconds",
       { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
         { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
+  add_run(json, report);
   return json.dump();
+}
+
+std::string to_line(const DatasetReport& report)
+{
+  const PhaseSeconds& s = report.seconds;
+  return fmt::format(
+    "wrote {} ({}) as {} by {} {}: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build "
+    "{:.3f}, write {:.3f}, commit {:.3f}); {}",
+    counted(report.particles, "particle"), amount(report.data_bytes),
+    counted(report.leaf_files, "leaf file"),
+    counted(static_cast<std::uint64_t>(report.aggregators), "aggregator"), place_of(report),
+    s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, traffic_of(report));
+}
+
+std::string to_json(const ReadReport& report)
+{
+  const ReadSeconds& s = report.seconds;
+  nlohmann::json json{ { "mode", name_of(report.mode) }, { "reason", report.reason },
+    { "particles", report.particles }, { "data_bytes", report.data_bytes },
+    { "leaf_files", report.leaf_files }, { "opens", report.opens },
+    { "read_bytes", report.read_bytes }, { "rounds", report.rounds },
+    { "seconds",
+      { { "plan", s.plan }, { "load", s.load }, { "select", s.select }, { "fetch", s.fetch },
+        { "total", s.total } } } };
+  add_run(json, report);
+  return json.dump();
+}
+
+std::string to_line(const ReadReport& report)
+{
+  const ReadSeconds& s = report.seconds;
+  return fmt::format(
+    "read {} ({}) {} {} ({}): {} opened {} ({} read); {:.3f} s (plan {:.3f}, load {:.3f}, "
+    "select {:.3f}, fetch {:.3f}); {}",
+    counted(report.particles, "particle"), amount(report.data_bytes),
+    report.mode == ReadMode::Direct ? "directly" : "aggregated", place_of(report), report.reason,
+    counted(static_cast<std::uint64_t>(report.aggregators), "rank"),
+    counted(report.opens, "leaf file"), amount(report.read_bytes), s.total, s.plan, s.load,
+    s.select, s.fetch, traffic_of(report));
 }
 }

@@ -718,6 +718,17 @@ struct Written
   clouds::Cloud all = make_cloud(1);
 };
 
+/// An aggregated read of one, or with `memory_bytes` of 1 of more rounds.
+bat::mpi::ReadOptions aggregated(std::uint64_t memory_bytes = 1u << 30)
+{
+  bat::mpi::ReadOptions options;
+  options.mode = bat::mpi::ReadMode::Aggregated;
+  options.memory_bytes = memory_bytes;
+  return options;
+}
+
+const std::vector<bat::mpi::ReadOptions> kReadModes{ {}, aggregated(), aggregated(1) };
+
 TEST(ReadFaults, query_that_cannot_be_honoured_on_one_rank)
 {
   const Written written;
@@ -725,13 +736,17 @@ TEST(ReadFaults, query_that_cannot_be_honoured_on_one_rank)
   const auto expect = [&](const std::string& word, const bat::Query& query,
                         const std::vector<std::string>& attributes = {})
   {
-    expect_same_error(ErrorCode::InvalidArgument, { last_rank(), word },
-      [&]
-      {
-        (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, is_last() ? query : bat::Query{},
-          is_last() ? attributes : std::vector<std::string>{});
-      });
-    EXPECT_EQ(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}).count, kParticles);
+    for (const bat::mpi::ReadOptions& options : kReadModes)
+    {
+      expect_same_error(ErrorCode::InvalidArgument, { last_rank(), word },
+        [&]
+        {
+          (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, is_last() ? query : bat::Query{},
+            is_last() ? attributes : std::vector<std::string>{}, options);
+        });
+      EXPECT_EQ(
+        bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options).count, kParticles);
+    }
   };
   bat::Query query;
   query.box = bat::Box{ { 0, 0, 0 }, { 1, kNaN, 1 } };
@@ -766,15 +781,83 @@ TEST(ReadFaults, dataset_that_cannot_be_opened)
 TEST(ReadFaults, leaf_file_that_is_gone)
 {
   const Written written;
-  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
-  const fs::path gone = dataset.leaves()[0].path;
+  const fs::path gone = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path).leaves()[0].path;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank() == 0)
   {
     fs::remove(gone);
   }
-  expect_same_error(ErrorCode::NotFound, { "rank 0: ", "does not exist" },
-    [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}); });
+  for (const bat::mpi::ReadOptions& options : kReadModes)
+  {
+    const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
+    expect_same_error(ErrorCode::NotFound,
+      { "rank 0: ", gone.filename().string(), "does not exist" },
+      [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
+  }
+}
+
+// The last file has a byte that shows when its values are fetched, and then when it is opened; the
+// others, which are sound, are already on their way.
+TEST(ReadFaults, leaf_file_that_is_damaged)
+{
+  const Written written;
+  const fs::path damaged =
+    bat::mpi::open_dataset(MPI_COMM_WORLD, written.path).leaves().back().path;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const bool in_values : { true, false })
+  {
+    if (rank() == 0)
+    {
+      std::vector<std::byte> bytes = read_bytes(damaged);
+      bytes[in_values ? bytes.size() / 2 : 20] ^= std::byte{ 1 };
+      write_bytes(damaged, bytes);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (const bat::mpi::ReadOptions& options : kReadModes)
+    {
+      const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
+      expect_same_error(ErrorCode::Corrupt, { "rank ", damaged.filename().string() },
+        [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
+      // Nothing of it is left for the next read to take.
+      bat::Query sound;
+      sound.part = 0;
+      sound.parts = 8;
+      EXPECT_EQ(bat::mpi::read_particles(MPI_COMM_WORLD, dataset, sound, {}, options).count,
+        kParticles / 8);
+    }
+  }
+}
+
+TEST(ReadFaults, whatever_is_thrown_in_any_phase)
+{
+  const Written written;
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, written.path);
+  for (bat::mpi::ReadOptions options : kReadModes)
+  {
+    for (const bat::mpi::ReadPhase phase :
+      { bat::mpi::ReadPhase::Plan, bat::mpi::ReadPhase::Select, bat::mpi::ReadPhase::Fetch })
+    {
+      const auto on_phase = [phase](bool throws)
+      {
+        return [phase, throws](bat::mpi::ReadPhase now)
+        {
+          if (throws && now == phase)
+          {
+            throw std::bad_alloc();
+          }
+        };
+      };
+      options.on_phase = on_phase(is_last());
+      expect_same_error(ErrorCode::OutOfMemory, { last_rank(), "out of memory" },
+        [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
+      options.on_phase = on_phase(true); // of several ranks the lowest speaks
+      expect_same_error(ErrorCode::OutOfMemory, { "rank 0: ", "out of memory" },
+        [&] { (void)bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options); });
+      options.on_phase = nullptr;
+      EXPECT_EQ(
+        bat::mpi::read_particles(MPI_COMM_WORLD, dataset, {}, {}, options).count, kParticles);
+    }
+  }
 }
 
 // The last rank reads while the others replace the dataset again and again.

@@ -20,6 +20,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bat::mpi
@@ -56,8 +57,31 @@ struct PhaseSeconds
   double total = 0;
 };
 
+/// Messages from rank to rank, collective ones not counted. Sums over all ranks, but for the most.
+struct Traffic
+{
+  std::uint64_t messages_inside = 0; ///< of nodes
+  std::uint64_t bytes_inside = 0;
+  std::uint64_t messages_between = 0; ///< from one node to another
+  std::uint64_t bytes_between = 0;
+  std::uint64_t most_received = 0; ///< messages that one rank received
+  std::uint64_t most_received_bytes = 0;
+};
+
+/// Where a write or a read ran, and what it took there. The same on all ranks.
+struct RunReport
+{
+  int ranks = 0;
+  int nodes = 0;
+  int aggregators = 0; ///< ranks that write leaf files, or read them
+  int threads = 0;     ///< of the rank that had the fewest
+  Traffic traffic;
+  std::uint64_t peak_memory_bytes = 0; ///< the most that a process has had since it began
+  std::string advice; ///< what keeps ranks from processors that there are; empty if nothing does
+};
+
 /// The same on all ranks. Sizes in bytes.
-struct DatasetReport
+struct DatasetReport : RunReport
 {
   std::uint64_t particles = 0;
   std::uint64_t skipped = 0; ///< particles that Piece::skip left out
@@ -66,12 +90,13 @@ struct DatasetReport
   std::uint64_t file_bytes = 0;         ///< all files
   std::uint64_t data_bytes = 0;         ///< positions and attributes
   std::uint64_t largest_leaf_bytes = 0; ///< positions and attributes of the largest leaf file
-  std::uint64_t moved_bytes = 0;        ///< sent from one rank to another
-  int ranks = 0;
+  std::uint64_t moved_bytes = 0;        ///< particles sent from one rank to another
   PhaseSeconds seconds;
 };
 /// One line of JSON.
 [[nodiscard]] std::string to_json(const DatasetReport& report);
+/// A sentence or two for a person, without an end of line.
+[[nodiscard]] std::string to_line(const DatasetReport& report);
 
 /// Particles of a rank that lie together in memory. A rank may have several such pieces, e.g. one
 /// per domain; all have the same attributes.
@@ -127,11 +152,73 @@ struct Particles
   [[nodiscard]] ParticleView view() const;
 };
 
-/// Collective; each rank asks its own query, and its answer comes from its own reads, without
-/// messages. `attributes` are the same on all ranks, in whatever order; none stand for all of them.
-/// To restart with any number of ranks: give every rank its box of a tiling of space, as
-/// Query::half_open, or `part` = rank and `parts` = ranks for equal shares; each particle then
-/// comes once. Throws Error on all ranks if one fails.
+/// How ranks get what they ask for. The answer is the same, bit for bit.
+enum class ReadMode
+{
+  Auto,      ///< the one that choose_read_mode (MPI.md, Reading) takes to be faster
+  Direct,    ///< each rank opens the leaf files that its query touches
+  Aggregated ///< each leaf file is opened by one rank, which answers the others
+};
+[[nodiscard]] const char* name_of(ReadMode mode) noexcept;
+/// "auto", "direct", "aggregated". Throws Error{InvalidArgument} for other names.
+[[nodiscard]] ReadMode read_mode_of(std::string_view name);
+
+/// Phases of a read, in order; every one ends with an agreement of all ranks. In an aggregated read
+/// Select and Fetch come once per round.
+enum class ReadPhase
+{
+  Plan,   ///< queries are looked up and sent to whom they concern
+  Select, ///< leaf files are opened and particles found
+  Fetch   ///< values go to those who asked for them
+};
+
+/// `mode` and `memory_bytes` of rank 0 hold.
+struct ReadOptions
+{
+  ReadMode mode = ReadMode::Auto;
+  /// Most bytes of leaf files that a rank holds at a time in an aggregated read. Larger files are
+  /// read piece by piece, as in a direct one, by the one rank that opens them.
+  std::uint64_t memory_bytes = std::uint64_t{ 256 } << 20;
+  /// Called on every rank when it enters a phase; what it throws is an error of that phase.
+  std::function<void(ReadPhase)> on_phase = nullptr;
+};
+
+/// Wall time of the slowest rank, in seconds.
+struct ReadSeconds
+{
+  double plan = 0;
+  double load = 0;   ///< aggregated: whole leaf files into memory
+  double select = 0; ///< particles found; direct: leaf files opened, too
+  double fetch = 0;  ///< values read, sent and received
+  double total = 0;
+};
+
+/// The same on all ranks.
+struct ReadReport : RunReport
+{
+  ReadMode mode = ReadMode::Direct; ///< never Auto
+  std::string reason;               ///< why this mode
+  std::uint64_t particles = 0;      ///< of all answers
+  std::uint64_t data_bytes = 0;     ///< of all answers
+  std::uint64_t leaf_files = 0;     ///< that some query touches
+  std::uint64_t opens = 0;          ///< leaf files used by a rank, summed over ranks
+  std::uint64_t read_bytes = 0;     ///< from files, by all ranks
+  std::uint64_t rounds = 0;         ///< of an aggregated read
+  ReadSeconds seconds;
+};
+/// One line of JSON.
+[[nodiscard]] std::string to_json(const ReadReport& report);
+/// A sentence or two for a person, without an end of line.
+[[nodiscard]] std::string to_line(const ReadReport& report);
+
+/// Collective; each rank asks its own query. `attributes` are the same on all ranks, in whatever
+/// order; none stand for all of them. To restart with any number of ranks: give every rank its box
+/// of a tiling of space, as Query::half_open, or `part` = rank and `parts` = ranks for equal
+/// shares; each particle then comes once. Memory beyond the answer: of a direct read little; of an
+/// aggregated one ReadOptions::memory_bytes, four messages of 2 MiB, 64 MiB for what was found, and
+/// the largest column of the answer if there are several rounds. Fills `report`, if any rank wants
+/// one, on those that do. Throws Error on all ranks if one fails.
 [[nodiscard]] Particles read_particles(MPI_Comm comm, const Dataset& dataset, const Query& query,
-  const std::vector<std::string>& attributes = {});
+  const std::vector<std::string>& attributes = {}, const ReadOptions& options = {},
+  ReadReport* report = nullptr);
 }

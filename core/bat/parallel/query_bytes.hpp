@@ -1,0 +1,14 @@
+// A query on its way from one rank to another.
+#pragma once
+
+#include "bat/query.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace bat::mpi
+{
+void append_query(std::vector<std::byte>& bytes, const Query& query);
+/// What append_query() appended, up to `end`.
+[[nodiscard]] Query query_of(const std::byte* begin, const std::byte* end);
+}
