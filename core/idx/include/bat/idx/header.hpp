@@ -1,0 +1,125 @@
+// What the text of an .idx file says: box, fields, order of samples, names of files, time steps.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bat::idx
+{
+/// Samples along each axis are numbered; a box has those from `lower` to `upper`, both included.
+/// Empty if `upper` is below `lower` along any axis.
+struct LogicalBox
+{
+  std::array<std::int64_t, 3> lower{};
+  std::array<std::int64_t, 3> upper{};
+
+  [[nodiscard]] bool is_empty() const noexcept
+  {
+    return this->upper[0] < this->lower[0] || this->upper[1] < this->lower[1] ||
+      this->upper[2] < this->lower[2];
+  }
+  friend bool operator==(const LogicalBox& a, const LogicalBox& b) noexcept
+  {
+    return a.lower == b.lower && a.upper == b.upper;
+  }
+};
+
+/// How a block is packed.
+enum class Codec
+{
+  Raw,
+  Zip, ///< a zlib stream
+  Lz4  ///< one bare block of LZ4
+};
+
+/// The order of the samples in a block.
+enum class Layout
+{
+  RowMajor, ///< x fastest
+  HZ        ///< hierarchical Z order: what PIDX and VisIt read
+};
+
+/// Most components of a field.
+inline constexpr int kMostFieldComponents = 64;
+
+struct Field
+{
+  std::string name;
+  ScalarType type = ScalarType::Float32;
+  int components = 1; ///< interleaved
+  /// Of samples whose block is absent; the type of the field holds it.
+  Number default_value = std::int64_t{ 0 };
+  /// How new blocks are written. What a block is, its header says; in arco, this does.
+  Codec codec = Codec::Raw;
+  Layout layout = Layout::RowMajor;
+  /// Smallest and largest value of each component as the writer said, or empty; no reader relies on
+  /// them.
+  std::vector<double> minimum;
+  std::vector<double> maximum;
+
+  [[nodiscard]] std::uint64_t sample_bytes() const noexcept
+  {
+    return tuple_bytes(this->type, this->components);
+  }
+};
+
+/// first, first + by, ... up to last.
+struct StepRange
+{
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t by = 1;
+};
+
+/// Which time steps there are, and the part of a file's name that says the step.
+struct TimeSteps
+{
+  std::vector<StepRange> ranges{ {} }; ///< ascending, apart; empty with `listed`
+  bool listed = false;                 ///< "*": those whose folders are there
+  std::string name_template;           ///< "time_%04d/"; empty if names have no step
+};
+
+/// The text of an .idx file (IDX.md section 2), checked. A value.
+struct Header
+{
+  int version = 6;   ///< 1 to 6
+  bool pidx = false; ///< PIDX's dialect, "6.1"
+  LogicalBox box;
+  std::vector<Field> fields;
+  std::string bits;       ///< "V012012": a digit per halving, coarsest first
+  int bits_per_block = 0; ///< at most the digits of `bits`
+  std::uint64_t blocks_per_file = 1;
+  std::uint64_t interleave = 1;
+  TimeSteps time;
+  std::string filename_template;
+  /// x0 x1 y0 y1 z0 z1 of the box [first, last + 1).
+  std::optional<std::array<double, 6>> physic_box;
+  std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
+  bool arco = false;                                     ///< one file per block
+  bool big_endian = false;                               ///< samples; headers always are
+  /// Where sample 0 0 0 lies in the whole of which this is one of PIDX's partitions.
+  std::array<std::int64_t, 3> partition_offset{};
+  std::vector<std::string> axis_names;
+  /// Key of our own: the time of each step, in order; empty if steps are times.
+  std::vector<double> times;
+
+  /// Digits of `bits`: the number of the finest level.
+  [[nodiscard]] int levels() const noexcept { return static_cast<int>(this->bits.size()) - 1; }
+  /// Axes that the text names: 1 to 3; the others have one sample, 0.
+  int axes = 3;
+};
+
+/// Reads the text. `name` is that of the file, for messages. Throws Error: NotABatFile if it is no
+/// text of this kind, UnsupportedVersion (what is refused by name: IDX.md section 7), Corrupt; each
+/// names the line, what was found and what is allowed.
+[[nodiscard]] Header parse_header(std::string_view text, const std::string& name);
+
+/// The text that parse_header() reads as the same header.
+[[nodiscard]] std::string to_text(const Header& header);
+}

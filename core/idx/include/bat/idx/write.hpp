@@ -1,0 +1,96 @@
+// Writes a grid as an .idx dataset, or as a further step of one.
+#pragma once
+
+#include "bat/idx/dataset.hpp"
+#include "bat/idx/header.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::idx
+{
+/// An array of the caller: all samples of the grid, x fastest, components interleaved.
+struct FieldValues
+{
+  std::string name; ///< UTF-8 without blanks, '+', '#', brackets or '/'
+  ScalarType type = ScalarType::Float32;
+  int components = 1; ///< 1 to kMostFieldComponents
+  const void* values = nullptr;
+};
+
+/// What is written. The arrays stay the caller's.
+struct Grid
+{
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< samples along each axis, 1 or more
+  /// Logical coordinates of the first sample, 0 or more.
+  std::array<std::int64_t, 3> first{};
+  /// Where logical 0 0 0 lies, and the distance of samples: finite, and above 0.
+  std::array<double, 3> origin{};
+  std::array<double, 3> spacing{ 1, 1, 1 };
+  std::vector<FieldValues> fields; ///< at least one
+};
+
+/// Whom the files are for.
+enum class Dialect
+{
+  OpenVisus, ///< all options below; OpenVisus reads everything, and this library
+  PIDX       ///< HZ order, not packed, names as PIDX and VisIt expect them
+};
+
+enum class WriteMode
+{
+  Replace, ///< the dataset is this step; what was there before is gone
+  AddStep  ///< the others stay; the step is new, or is replaced
+};
+
+struct WriteOptions
+{
+  WriteMode mode = WriteMode::Replace;
+  std::int64_t step = 0;      ///< 0 or more
+  std::optional<double> time; ///< of the step; given for all steps of a dataset, or for none
+
+  Codec codec = Codec::Raw;
+  int zip_level = 6; ///< of zlib, 1 (fast) to 9 (small)
+  Layout layout = Layout::RowMajor;
+  Dialect dialect = Dialect::OpenVisus;
+  /// Samples per block: 2 to this power, up to 28; 0 chooses: 15, or less for small grids.
+  int bits_per_block = 0;
+  /// About as many bytes, of all fields, go into a file.
+  std::uint64_t file_bytes = std::uint64_t{ 64 } << 20;
+
+  /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
+  int threads = 0;
+  /// Wait until all bytes are on disk before the dataset names them.
+  bool flush = true;
+  /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
+  std::function<bool(double)> progress;
+};
+
+struct WriteReport
+{
+  std::uint64_t samples = 0;
+  std::uint64_t files = 0;      ///< of samples
+  std::uint64_t file_bytes = 0; ///< of these
+  std::uint64_t blocks = 0;
+};
+
+/// The header that write() gives a dataset of this one step: a pure function of grid (without its
+/// values) and options, and so the same on every rank. Throws Error{InvalidArgument}.
+[[nodiscard]] Header plan_header(
+  const std::filesystem::path& path, const Grid& grid, const WriteOptions& options);
+
+/// Writes NAME.idx and, beside it, the folder NAME. The samples of a step appear in one folder by
+/// one rename, the text that names them by another after that; until then, and after any failure,
+/// the old dataset is as it was. Steps that the new text does not name are removed at the end, if
+/// this library wrote them; so is what writers that were killed left. The same input gives the same
+/// bytes for any number of threads. Needs, beyond the arrays, one file's bytes. Throws Error:
+/// InvalidArgument (grid, options, name; AddStep to a dataset of another shape, saying what
+/// differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
+WriteReport write(
+  const std::filesystem::path& path, const Grid& grid, const WriteOptions& options = {});
+}
