@@ -33,6 +33,10 @@ fi
 # shellcheck source=testing/setup.sh
 . "$(dirname "$0")/setup.sh"
 
+# Nothing ends this script without a word.
+set -E
+trap 'echo "error: $(basename "$0") line $LINENO: exit status $? of: $BASH_COMMAND" >&2' ERR
+
 TEST_PACKAGES=(
   build-essential cmake ninja-build ccache pkg-config
   libtbb-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
@@ -110,9 +114,12 @@ bootstrap()
   touch "$root/.bootstrapped"
 }
 
+# No other call of this script meets this one in a root folder: they would build in the same folder.
 enter()
 {
   local root=$1
+  exec {ROOT_LOCK}>"$root.lock"
+  flock --nonblock "$ROOT_LOCK" || { say "Waiting for another call that uses $root"; flock "$ROOT_LOCK"; }
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   mount -t proc proc "$root/proc"
   mount -t sysfs -o ro sysfs "$root/sys"
@@ -123,8 +130,9 @@ enter()
 leave()
 {
   local root=$1
-  umount "$root/sys" "$root/proc"
+  umount --lazy "$root/sys" "$root/proc"
   umount --recursive --lazy "$root/dev"
+  exec {ROOT_LOCK}>&-
 }
 
 install_packages()
@@ -183,9 +191,11 @@ with_source()
       with_display() { xvfb-run -a -n "$BAT_DISPLAY" -s "-screen 0 1500x950x24 -noreset" "$@"; }
       export -f with_display
       cd /build
-      eval "$1"' in_root "$command" </dev/null 2>&1 | tee "$root.test.log" || status=1
+      eval "$1"' in_root "$command" {ROOT_LOCK}>&- </dev/null 2>&1 | tee "$root.test.log" || status=$?
+  [ "$status" = 0 ] ||
+    echo "error: exit status $status in $root/build of: $command" | tee --append "$root.test.log" >&2
 
-  umount "$root/source"
+  umount --lazy "$root/source"
   leave "$root"
   record "$suite" "$status" "$root.test.log"
 }
@@ -258,7 +268,7 @@ END
     apt-get remove --yes --quiet=2 paraview-parabat parabat-tools python3-parabat libparabat1 >>/apt.log
     [ ! -e /usr/bin/paraview.conf ]
     [ ! -e /usr/lib/python3/dist-packages/parabat ]
-    dpkg --audit' </dev/null 2>&1 | tee "$root.log" || status=1
+    dpkg --audit' </dev/null 2>&1 | tee "$root.log" || status=$?
   record "bookworm-packages" "$status" "$root.log"
   leave "$root"
 }
@@ -275,7 +285,7 @@ fresh_machine()
     status=0
     EXTRA_ENVIRONMENT="BAT_DISPLAY=$(display_of bookworm-fresh)" \
       in_root "$root" bash -c "cd /parabat && bash $command" </dev/null 2>&1 |
-      tee "$root.$(basename "$command").log" || status=1
+      tee "$root.$(basename "$command").log" || status=$?
     record "bookworm-fresh, $command" "$status" "$root.$(basename "$command").log"
   done
   leave "$root"
@@ -316,7 +326,7 @@ record()
   if [ "$status" = 0 ]; then
     RESULTS+=("$(printf '%-34s ok      %s' "$what" "$tests")")
   else
-    RESULTS+=("$(printf '%-34s FAILED  %s (see %s)' "$what" "$tests" "$log")")
+    RESULTS+=("$(printf '%-34s FAILED  %s (exit status %s; see %s)' "$what" "$tests" "$status" "$log")")
     FAILED=$((FAILED + 1))
   fi
 }
@@ -357,7 +367,7 @@ main()
 
   say "Summary"
   printf '%s\n' "${RESULTS[@]}"
-  [ "$FAILED" = 0 ]
+  [ "$FAILED" = 0 ] || exit 1
 }
 
 main "$@"; exit
