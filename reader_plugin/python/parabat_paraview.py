@@ -13,12 +13,14 @@ import os
 import pathlib
 import re
 import sys
+import weakref
 import xml.etree.ElementTree
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
-from vtkmodules.vtkCommonCore import vtkDataArray, vtkDataArraySelection, vtkOutputWindow, vtkPoints, vtkUnsignedCharArray
+from vtkmodules.vtkCommonCore import (vtkAbstractArray, vtkBitArray, vtkDataArray, vtkDataArraySelection,
+                                      vtkInformationVector, vtkOutputWindow, vtkPoints, vtkUnsignedCharArray)
 from vtkmodules.vtkCommonDataModel import (vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkPointSet, vtkPolyData,
                                            vtkTable)
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
@@ -28,7 +30,9 @@ paraview_plugin_name = "parabat_paraview"
 
 HERE = pathlib.Path(os.path.abspath(__file__)).parent
 USUAL_IDS = ("id", "ids", "particleid", "particleids", "globalid", "globalids")
-FIRST_STEP = 500_000  # particles that Refine while idle shows at once, and adds each time
+# Of Refine while idle, as in bat/module/ReaderNumbers.h: particles that are shown at once, and what each step adds, or
+# the share of what is there if that is more; the share of a step that is not worth one of its own.
+STEP_PARTICLES, STEP_GROWTH, SMALL_REST = 500_000, 0.1, 0.25
 
 
 def _parabat():
@@ -59,9 +63,9 @@ def _shared(values):
     return array
 
 
-def _say(text):
-    """An error in ParaView's messages, and on stderr without a window."""
-    vtkOutputWindow.GetInstance().DisplayErrorText(f"{text}\n")
+def _say(text, kind="Error"):
+    """In ParaView's messages, and on stderr without a window; kind: "Error" or "Warning"."""
+    getattr(vtkOutputWindow.GetInstance(), f"Display{kind}Text")(f"{text}\n")
 
 
 # Proxies ----------------------------------------------------------------------
@@ -133,13 +137,19 @@ def _proxy_xml(file, core, outer, group, **attributes):
 
 # Questions --------------------------------------------------------------------
 
+_INTEGER = re.compile(r" *(?:\+|(-))?([0-9]+) *")
+_REAL = re.compile(r" *\+?(-?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|(inf(?:inity)?|nan))) *", re.I)
+
+
 def _number(text, what):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    refuse(f"{what}: '{text}' is not a number")
+    """As the library reads it: an integer exactly; nothing else that Python takes for a number."""
+    found = _INTEGER.fullmatch(text)
+    if found:
+        return int((found[1] or "") + found[2])
+    found = _REAL.fullmatch(text)
+    if found and (found[2] or math.isfinite(float(found[1]))):
+        return float(found[1])
+    return refuse(f"{what}: '{text}' is not a number")
 
 
 def _target(text, attributes):
@@ -165,9 +175,11 @@ def _target(text, attributes):
     refuse(f"there is no attribute '{text}'; there are {', '.join(attributes) or 'none'}")
 
 
-def _closed(lower, upper, about):
-    """Ends of a range without open ones, in numbers that lose nothing beside the values of the attribute."""
-    limits = np.iinfo(about.dtype) if about.dtype.kind in "iu" else None
+def _closed(lower, upper, about, component=None):
+    """Ends of a range without open ones, in numbers that lose nothing beside what is compared: values of the attribute
+    or of a component, or magnitudes."""
+    is_integer = about.dtype.kind in "iu" and (about.components == 1 or component is not None)
+    limits = np.iinfo(about.dtype) if is_integer else None
     low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
     return (low if lower is None else lower), (high if upper is None else upper)
 
@@ -188,8 +200,22 @@ def ranges_of(texts, attributes):
             asked["ranges"].append((name, *(() if component is None else (component,)), *ends[0]))
         else:
             key = name if component is None else (name, component)
-            asked["not_values" if negated else "values"][key] = [_closed(*pair, attributes[name]) for pair in ends]
+            asked["not_values" if negated else "values"][key] = [_closed(*pair, attributes[name], component) for pair in ends]
     return asked
+
+
+def _both(one, other):
+    """The numbers that are in two lists of numbers and closed ranges, as such a list."""
+    def pairs(listed):
+        return [pair if isinstance(pair, tuple) else (pair, pair) for pair in listed]
+
+    ends = [(max(a[0], b[0]), min(a[1], b[1])) for a in pairs(one) for b in pairs(other)]
+    return [pair for pair in ends if pair[0] <= pair[1]]
+
+
+def _id(text):
+    number = _number(text, "Ids")
+    return number if number == number else refuse(f"Ids: '{text}' is not a number")
 
 
 def ids_of(text, about):
@@ -201,12 +227,12 @@ def ids_of(text, about):
         ends = word.split("..", 1) if ".." in word else re.fullmatch(r"(.[^-]*(?:[eE]-[^-]*)*)-(.+)", word)
         try:
             if ends is None:
-                found.append(_number(word, "Ids"))
+                found.append(_id(word))
                 continue
             lower, upper = ends if isinstance(ends, list) else ends.groups()
             if isinstance(ends, list) and word == "..":
                 refuse("Ids: '..' has no number")
-            pair = _closed(*(_number(end, "Ids") if end else None for end in (lower, upper)), about)
+            pair = _closed(*(_id(end) if end or ".." not in word else None for end in (lower, upper)), about)
             if pair[0] > pair[1]:
                 refuse(f"Ids: the range '{word}' ends before it begins")
             found.append(pair)
@@ -234,23 +260,91 @@ def _in_order(files, times):
     return [steps[time] for time in sorted(steps)], sorted(steps)
 
 
-def _listed(path):
-    """The files and times of a .bat.series."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            steps = json.load(file)["files"]
-        folder = os.path.dirname(path)
-        times = [float(step["time"]) for step in steps]
-        if not all(map(math.isfinite, times)):
-            refuse(f"{path}: has a time that is no finite number")
-        return _in_order([os.path.join(folder, step["name"]) for step in steps], times)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        if isinstance(error, parabat.BatError):
-            raise
-        refuse(f"{path}: is not a list of files (.bat.series): {error}")
+class _Loaded:
+    """Particles that are there, with room for all that may come. Arrays that were handed on never change."""
+
+    def __init__(self, question):
+        self.question = question
+        self.count, self.quality = 0, 0.0
+        self.columns = {}  # positions first, with an empty name
+        self._memory, self._ranges = {}, {}
+
+    def add(self, particles, quality, most):
+        """What a finer quality has more; `most`: how many there may be in the end."""
+        total = self.count + particles.count
+        for name, values in (("", particles.positions), *particles.items()):
+            if self.count:
+                memory = self._memory.get(name)
+                if memory is None or len(memory) < total:
+                    memory = np.empty((max(total, most), *values.shape[1:]), values.dtype)
+                    memory[:self.count] = self.columns[name]
+                    self._memory[name] = memory
+                memory[self.count:total] = values
+            new = _ranges_of(values)
+            self._ranges[name] = new if not self.count else [
+                a and b and (min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(self._ranges[name], new)]
+            self.columns[name] = memory[:total] if self.count else values
+        self.count, self.quality = total, quality
+
+    def array(self, name):
+        """One of VTK, which knows the ranges of its values; it would look through all of them for each."""
+        array = _shared(self.columns[name])
+        array.SetName(name or "Points")
+        self.tell_ranges(name, array)
+        return array
+
+    def tell_ranges(self, name, array):
+        """Until the array is modified."""
+        whole, *components = self._ranges[name]
+        if not whole:
+            return
+        information = array.GetInformation()
+        for each, norm in ((vtkDataArray.PER_COMPONENT(), vtkDataArray.L2_NORM_RANGE()),
+                           (vtkDataArray.PER_FINITE_COMPONENT(), vtkDataArray.L2_NORM_FINITE_RANGE())):
+            ranges = vtkInformationVector()
+            ranges.SetNumberOfInformationObjects(max(1, len(components)))
+            for i, ends in enumerate(components or [whole]):
+                ranges.GetInformationObject(i).Set(vtkDataArray.COMPONENT_RANGE(), ends, 2)
+            information.Set(each, ranges)
+            if components:
+                information.Set(norm, whole, 2)
+
+    def points(self):
+        """Of VTK, which knows their bounds."""
+        points, positions = vtkPoints(), self.columns[""]
+        whole, *components = self._ranges[""]
+        if not whole:
+            points.SetData(self.array(""))
+            return points
+        array = numpy_to_vtk(np.array(components, positions.dtype).T, deep=True)
+        points.SetData(array)
+        points.GetBounds()  # of the corners; VTK looks again only at points that are modified, which this is not:
+        array.SetVoidArray(positions.reshape(-1), positions.size, 1)
+        array.AddObserver("DeleteEvent", lambda *unused, kept=positions: None)
+        self.tell_ranges("", array)
+        return points
 
 
-# Reader -----------------------------------------------------------------------
+def _ranges_of(values):
+    """Of the values; or of the magnitude, and of each component of a vector. None where some are not finite."""
+    def ends(numbers):
+        found = (float(numbers.min()), float(numbers.max())) if len(numbers) else (math.inf, -math.inf)
+        return found if all(map(math.isfinite, found)) else None
+
+    if values.ndim == 1:
+        return [ends(values)]
+    components = [ends(values[:, i]) for i in range(values.shape[1])]
+    if None in components:
+        return [None] * (1 + len(components))
+    squares = []
+    for first in range(0, len(values), 1 << 15):  # rows that stay in the cache
+        rows = values[first:first + (1 << 15)].astype(np.float64)
+        with np.errstate(over="ignore"):
+            sums = sum(rows[:, i] * rows[:, i] for i in range(rows.shape[1]))
+        squares += [sums.min(), sums.max()]
+    whole = math.sqrt(min(squares)), math.sqrt(max(squares))
+    return [whole if math.isfinite(whole[1]) else None, *components]
+
 
 class _Reader(VTKPythonAlgorithmBase):
     """Commands of the properties in BATReader.xml, and the pipeline's requests."""
@@ -259,24 +353,25 @@ class _Reader(VTKPythonAlgorithmBase):
         super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkPolyData")
         self._files, self._paths, self._times = [], [], []
         self._selection = vtkDataArraySelection()
-        self._selection.AddObserver("ModifiedEvent", lambda *unused: self.Modified())
-        self._set = {"Quality": 1.0, "ParticleBudget": 5_000_000, "RefineWhileIdle": 0, "UseBox": 0,
+        self._observe_selection()
+        self._set = {"Quality": 1.0, "ParticleBudget": 0, "RefineWhileIdle": 0, "UseBox": 0,
                      "Box": (0, 1, 0, 1, 0, 1), "Ids": "", "IdsMode": 0, "IdAttribute": "", "VertexCells": 1,
                      "Region": 0, "RegionCenter": (0, 0, 0), "RegionRadius": 1.0, "RegionNormal": (0, 0, 1),
                      "RegionLimits": (0, 1), "RegionHalfExtents": (1, 1, 1), "RegionRotation": (0, 0, 0),
                      "RegionOutside": 0}
         self._ranges = []
         self._open = None           # (path, mtime, Dataset)
-        self._loaded = None         # (question, quality, Particles)
+        self._loaded = None         # _Loaded
         self._target = 0.0
         self._error = self._said = ""
+        self._known = set()         # names of attributes that some file has had
+        self._warned = set()        # names that no file has had
         self._more = False          # the next update adds a step
-        self._limit = None          # particles that the steps so far allow
+        self._last = None           # (question, quality) of the step before
 
     def _change(self, name, value):
         if self._set[name] != value:
             self._set[name] = value
-            self._limit = None
             self.Modified()
 
     def SetQuality(self, value):
@@ -332,19 +427,17 @@ class _Reader(VTKPythonAlgorithmBase):
 
     def AddAttributeRangeText(self, text):
         self._ranges.append(text or "")
-        self._limit = None
         self.Modified()
 
     def ClearAttributeRanges(self):
         self._ranges = []
-        self._limit = None
         self.Modified()
 
     def GetPointDataArraySelection(self):
         return self._selection
 
     def _with_files(self, files):
-        self._files, self._paths, self._times, self._loaded, self._limit = files, [], [], None, None
+        self._files, self._paths, self._times, self._loaded = files, [], [], None
         self.Modified()
 
     # What was found.
@@ -359,10 +452,10 @@ class _Reader(VTKPythonAlgorithmBase):
         return self._open[2].file_bytes if self._open else 0
 
     def GetLoadedCount(self):
-        return self._loaded[2].count if self._loaded else 0
+        return self._loaded.count if self._loaded else 0
 
     def GetLoadedQuality(self):
-        return self._loaded[1] if self._loaded else 0.0
+        return self._loaded.quality if self._loaded else 0.0
 
     def GetTargetQuality(self):
         return self._target
@@ -382,26 +475,25 @@ class _Reader(VTKPythonAlgorithmBase):
     # Refining.
 
     def _can_refine(self):
-        return bool(self._loaded) and self._loaded[1] < self._target
+        return bool(self._loaded) and self._loaded.quality < self._target
 
     def LoadMore(self):
-        if self._can_refine():
+        if self._set["RefineWhileIdle"] and self._can_refine():
             self._more = True
             self.Modified()
 
     def GetNeedsUpdate(self):
         """Asked by ParaView again and again while nobody does anything (a live source)."""
-        if not self._set["RefineWhileIdle"] or not self._can_refine():
-            return False
         self.LoadMore()
-        return True
+        return self._more
 
     # Requests.
 
     def _steps(self):
         """Files and their times."""
         if len(self._files) == 1 and self._files[0].endswith(".series"):
-            return _listed(self._files[0])
+            steps = parabat.read_series(self._files[0])
+            return _in_order([step.path for step in steps], [step.time for step in steps])
         times = []
         for path in self._files:
             try:
@@ -466,14 +558,35 @@ class _Reader(VTKPythonAlgorithmBase):
                     raise
         return None
 
+    def _observe_selection(self):
+        reader = weakref.ref(self)  # Python does not see that the selection leads back to it, and would keep both
+
+        def changed(*unused):
+            if reader() is not None:
+                reader()._warned.clear()  # pylint: disable=protected-access
+                reader().Modified()
+
+        self._selection.AddObserver("ModifiedEvent", changed)
+
     def _offer(self, attributes):
-        """Attributes that were not seen before are wanted."""
+        """Attributes that were not seen before are wanted. That they are found changes nothing that was asked for."""
+        self._known.update(attributes)
         new = [name for name in attributes if not self._selection.ArrayExists(name)]
-        for name in new:
-            self._selection.RemoveAllObservers()
-            self._selection.AddArray(name)
         if new:
-            self._selection.AddObserver("ModifiedEvent", lambda *unused: self.Modified())
+            self._selection.RemoveAllObservers()
+            for name in new:
+                self._selection.AddArray(name)
+            self._observe_selection()
+
+    def _warn_of_unknown(self, path, attributes):
+        """A name that some file has had, e.g. another one of the series, may come again."""
+        names = [self._selection.GetArrayName(i) for i in range(self._selection.GetNumberOfArrays())
+                 if self._selection.GetArraySetting(i)]
+        for name in names:
+            if name not in self._known and name not in self._warned:
+                self._warned.add(name)
+                _say(f"{path}: no attribute '{name}', which PointArrayStatus asks for; there are: "
+                     f"{', '.join(attributes) or 'none'}", "Warning")
 
     def _query(self, dataset):
         """Keyword arguments of Dataset.read(), without quality and part."""
@@ -494,8 +607,10 @@ class _Reader(VTKPythonAlgorithmBase):
                                             f"'{name or 'id'}'; name one of {', '.join(attributes) or 'none'} as IdAttribute")
             ids = ids_of(self._set["Ids"], attributes[name])
             which = "not_values" if self._set["IdsMode"] else "values"
-            if name in query[which]:
-                refuse(f"Ids and AttributeRanges both list values of '{name}'; allowed is one of them")
+            if which == "not_values":
+                ids = [*query[which].get(name, []), *ids]
+            elif name in query[which]:
+                ids = _both(ids, query[which][name])
             query[which][name] = ids
         return query
 
@@ -517,14 +632,18 @@ class _Reader(VTKPythonAlgorithmBase):
         if not 0 <= quality <= 1:
             refuse(f"Quality: {quality}; allowed are 0 to 1")
         self._target = dataset.quality_within(budget, quality=quality, **query) if budget > 0 else quality
-        if not self._set["RefineWhileIdle"] and not self._limit:
+        is_step, self._more = self._more, False
+        if not self._set["RefineWhileIdle"]:
             return self._target
-        if self._limit is None:
-            self._limit = FIRST_STEP
-        elif self._more:
-            self._limit += FIRST_STEP
-        self._more = False
-        return min(self._target, dataset.quality_within(self._limit, quality=self._target, **query))
+        first = dataset.quality_within(STEP_PARTICLES, quality=self._target, **query)
+        question = repr((self._open[1], query))
+        before = self._last[1] if self._last and self._last[0] == question else 0.0
+        growth = max(first, STEP_GROWTH * before)
+        chosen = max(first, before + growth if is_step and before else before)
+        if is_step and self._target - chosen < SMALL_REST * growth:
+            chosen = self._target
+        self._last = question, min(self._target, chosen)
+        return self._last[1]
 
     def RequestData(self, request, inInfo, outInfo):
         info = outInfo.GetInformationObject(0)
@@ -546,8 +665,7 @@ class _Reader(VTKPythonAlgorithmBase):
             self._offer(dataset.attributes)  # a later file may have others
             names = [name for name in dataset.attributes if self._selection.ArrayIsEnabled(name)]
             quality = self._next_quality(dataset, query)
-            question = repr((names, query, part, parts))
-            particles = self._read(dataset, names, question, quality, part=part, parts=max(1, parts), **query)
+            self._load(dataset, names, quality, part=part, parts=max(1, parts), **query)
         except (parabat.BatError, OSError, ValueError, MemoryError) as failure:
             error = str(failure) or type(failure).__name__
         error = ranks.agree(error)
@@ -555,39 +673,60 @@ class _Reader(VTKPythonAlgorithmBase):
             self._loaded = None
             return self._fail(error, ranks.is_first)
         self._said = ""
-        self._loaded = (question, quality, particles)
-        self._fill(output, particles)
+        self._fill(output, names)
+        _tell_source(output, dataset, quality, self._set["Quality"])
         if self._times:
             output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), self._times[step])
+        if ranks.is_first:
+            self._warn_of_unknown(self._paths[step], dataset.attributes)
         return 1
 
-    def _read(self, dataset, names, question, quality, **query):
-        """The particles; only what is new of them is read where a coarser quality is there."""
-        if self._loaded and self._loaded[0] == question and self._loaded[1] <= quality:
-            before = self._loaded[2]
-            if self._loaded[1] == quality:
-                return before
-            added = dataset.read(names, quality=quality, after_quality=self._loaded[1], **query)
-            together = parabat.Particles(before.count + added.count)
-            together.positions = np.concatenate([before.positions, added.positions])
-            together.update((name, np.concatenate([before[name], added[name]])) for name in before)
-            return together
-        return dataset.read(names, quality=quality, **query)
+    def _load(self, dataset, names, quality, **query):
+        """Only what is new is read where a coarser quality of the same particles is there."""
+        question = repr((names, query))
+        loaded = self._loaded
+        if not loaded or loaded.question != question or loaded.quality > quality:
+            loaded, self._loaded = _Loaded(question), None
+        if loaded.quality < quality or not loaded.columns:
+            most = self._target * len(dataset)
+            if self._set["ParticleBudget"] > 0:
+                most = min(most, self._set["ParticleBudget"])
+            few = 65536  # parts are not of exactly the same size
+            loaded.add(dataset.read(names, quality=quality, after_quality=loaded.quality, **query), quality,
+                       int(most / query["parts"]) + few)
+        self._loaded = loaded
 
-    def _fill(self, output, particles):
-        points = vtkPoints()
-        points.SetData(_shared(particles.positions))
-        output.SetPoints(points)
-        count, cells = particles.count, self._set["VertexCells"]
-        if cells and count:
-            numbers = np.arange(count + 1, dtype=np.int32 if count < 2**31 - 1 else np.int64)
+    def _fill(self, output, names):
+        loaded, cells = self._loaded, self._set["VertexCells"]
+        output.SetPoints(loaded.points())
+        if cells and loaded.count:
+            numbers = np.arange(loaded.count + 1, dtype=np.int32 if loaded.count < 2**31 - 1 else np.int64)
             vertices = vtkCellArray()
-            vertices.SetData(_shared(numbers if cells == 1 else numbers[[0, count]]), _shared(numbers[:count]))
+            vertices.SetData(_shared(numbers if cells == 1 else numbers[[0, loaded.count]]), _shared(numbers[:-1]))
             output.SetVerts(vertices)
-        for name, values in particles.items():
-            array = _shared(values)
-            array.SetName(name)
-            output.GetPointData().AddArray(array)
+        for name in names:
+            output.GetPointData().AddArray(loaded.array(name))
+
+
+def _tell_source(output, dataset, quality, requested):
+    """In field data, what a writer says of the file that it makes of a sample, and what the window shows."""
+    whole, count = 1.0, len(dataset)
+    try:
+        sample = json.loads(dataset.metadata or "{}")["sample"]
+        if 0 <= sample["quality"] <= 1 and isinstance(sample["particle_count"], int) and sample["particle_count"] >= count:
+            whole, count = float(sample["quality"]), sample["particle_count"]
+    except (ValueError, KeyError, TypeError):
+        pass  # free text, as anything in the metadata may be
+    # Twice, because ParaView's tooltips of particles list all field data that have one value; writers look for timestep.
+    facts = {"quality": 2 * [whole * quality], "quality_requested": 2 * [whole * requested],
+             "particle_count": np.array(2 * [count], np.int64)}
+    if dataset.step is not None:
+        facts["timestep"] = np.array([dataset.step], np.int64)
+    for name, values in facts.items():
+        array = numpy_to_vtk(np.asarray(values), deep=True)
+        array.SetName(name)
+        array.GetInformation().Set(vtkAbstractArray.GUI_HIDE(), 1)
+        output.GetFieldData().AddArray(array)
 
 
 @_proxy_xml("BATReader.xml", "BATReaderCore", "BATReader", "sources")

@@ -157,7 +157,7 @@ reader.Ids = ""
 
 # Refining: some at once, then more while ParaView asks whether there is something new (a live source).
 if RANKS == 1:
-    sys.modules["parabat_paraview"].FIRST_STEP = 4000
+    sys.modules["parabat_paraview"].STEP_PARTICLES = 4000
     live = BATReader(FileName=[path("cloud.bat")], RefineWhileIdle=1)
     seen = [ids(live)]
     assert 3900 <= len(seen[0]) <= 4000, len(seen[0])

@@ -167,6 +167,8 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         for step in steps:
             if b"\0" in os.fsencode(step.path):
                 raise ValueError(step.path)
+        if not all(np.isfinite(step.time) for step in steps):
+            raise ValueError("a time that is no finite number")
         return steps
     except FileNotFoundError:
         raise BatNotFoundError(1, f"{os.fspath(path)}: no such file") from None
@@ -174,4 +176,4 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         raise BatError(2, f"{os.fspath(path)}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
-                       "each with \"name\", such as a file can have, and \"time\"") from error
+                       "each with \"name\", such as a file can have, and \"time\", a finite number") from error
