@@ -1,0 +1,24 @@
+// What codecs know of a column: the type of its numbers, and how many make a value.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bat::codec
+{
+struct ColumnShape
+{
+  ScalarType type = ScalarType::Float32;
+  std::uint32_t components = 1; ///< 1 to kMaxComponents
+
+  [[nodiscard]] std::size_t value_bytes() const noexcept
+  {
+    return size_of(this->type) * this->components;
+  }
+};
+
+/// Throws Error{InvalidArgument} for what is no type or has too many components.
+void check(const ColumnShape& shape);
+}

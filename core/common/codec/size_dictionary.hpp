@@ -1,0 +1,72 @@
+// Which combinations of lengths of words get a symbol.
+#pragma once
+
+#include "common/codec/stream_format.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::codec
+{
+/// Lengths in bits of the words of up to kMostJoint components of a value, 0 to 64.
+using Lengths = std::array<std::uint8_t, kMostJoint>;
+
+/// Counts the lengths of values and chooses at most kSymbols entries, each of which says how many
+/// bits follow for each component.
+class SizeDictionary
+{
+public:
+  /// lengths[c][i] is that of component c of value i. At least one value.
+  void build(const std::array<const std::uint8_t*, kMostJoint>& lengths, std::size_t components,
+    std::size_t count);
+
+  [[nodiscard]] std::size_t size() const noexcept { return this->entries_.size(); }
+  /// Entry of a symbol: a byte for each component, as in the file.
+  [[nodiscard]] const Lengths& entry(std::size_t symbol) const noexcept
+  {
+    return this->entries_[symbol];
+  }
+  /// Of lengths that were counted.
+  [[nodiscard]] std::uint8_t symbol_of(const Lengths& lengths) const noexcept
+  {
+    return this->symbols_[this->place_of(lengths)];
+  }
+  /// Estimated length of dictionary, symbols and bits, in parts of a bit (fixed_log2.hpp).
+  [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
+
+private:
+  struct Combination
+  {
+    Lengths lengths;
+    std::uint32_t count;
+  };
+  struct Plan
+  {
+    std::uint64_t length = 0;
+    unsigned floor = 0;
+    std::vector<Combination> own;           ///< with an entry of their own
+    std::array<std::uint32_t, 65> shared{}; ///< how many have no entry, by their largest length
+  };
+
+  [[nodiscard]] std::size_t place_of(const Lengths& lengths) const noexcept
+  {
+    return this->offsets_[0][lengths[0]] + this->offsets_[1][lengths[1]] +
+      this->offsets_[2][lengths[2]];
+  }
+  void count(const std::array<const std::uint8_t*, kMostJoint>& lengths, std::size_t values);
+  [[nodiscard]] Plan plan(unsigned floor);
+  void number(const Plan& plan);
+  [[nodiscard]] unsigned quantile(std::size_t part) const noexcept;
+
+  std::size_t components_ = 0;
+  std::size_t total_ = 0;
+  std::array<std::array<std::uint32_t, 65>, kMostJoint> offsets_{};
+  std::vector<std::uint32_t> counts_;     ///< at place_of()
+  std::vector<std::uint8_t> symbols_;     ///< at place_of()
+  std::vector<Combination> combinations_; ///< that occur
+  std::vector<Lengths> entries_;
+  std::uint64_t length_ = 0;
+};
+}

@@ -1,0 +1,28 @@
+// Brings floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
+#pragma once
+
+#include "common/codec/column_shape.hpp"
+
+#include <cstddef>
+
+namespace bat::codec
+{
+/// Numbers whose distance from 0 is more steps than these stay as they are: each grid point must be
+/// told from its neighbours after it is rounded to the type.
+inline constexpr double kMostStepsFloat32 = 4194304.0;          // 2^22
+inline constexpr double kMostStepsFloat64 = 1125899906842624.0; // 2^50
+
+/// The step of the grid for a bound: pass it on as Grid::step.
+[[nodiscard]] inline double grid_step(double bound) noexcept
+{
+  return 2 * bound;
+}
+
+/// Replaces each number v of a floating-point column by the nearest multiple of grid_step(bound),
+/// rounded to the type, if that is at most `bound` away, exactly. What is not, NaN, infinities and
+/// what lies too far from 0 keep every bit. -0 becomes +0. Snapping again changes nothing. The
+/// result does not depend on the processor. Returns how many numbers the grid could not hold.
+/// `values` are aligned for their type. Throws Error{InvalidArgument} unless the bound and its step
+/// are positive and finite, and the type is a floating-point one.
+std::size_t snap(const ColumnShape& shape, double bound, void* values, std::size_t count);
+}
