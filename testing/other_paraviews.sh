@@ -236,6 +236,7 @@ build_packages()
     # shellcheck disable=SC2016
     with_source "$1" '
       folder=/build-debian
+      command -v file >/dev/null || apt-get install --yes --quiet=2 --no-install-recommends file >/dev/null
       cmake -S /source -B $folder -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
         -DBAT_STRICT_BUILD=ON -DBAT_WITH_PARAVIEW=ON -DBAT_WITH_MPI=ON -DBUILD_TESTING=OFF \
         -DPython3_EXECUTABLE=/usr/bin/python3 \
@@ -262,6 +263,7 @@ packages_on_fresh_machine()
 {
   local root=$ROOTS/$1-packages status=0
   build_packages "$1"
+  compgen -G "$PACKAGES/*.deb" >/dev/null || return 0 # which is recorded
   enter_fresh "$1" "$root"
   mkdir "$root/packages"
   cp "$PACKAGES"/*.deb "$SOURCE_DIR/testing/package/host/host.c" "$root/packages"

@@ -41,7 +41,7 @@ except parabat.BatNotFoundError:
     pass
 tiny = ["5e-324", "2.2250738585072011e-308", "1e-400", "0.1", "1.7976931348623157e308", "inf"]
 with open("table.csv", "w") as file:
-    file.write("x,y,z,tiny\n" + "".join(f"1,2,3,{{text}}\n" for text in tiny))
+    print("x,y,z,tiny", *("1,2,3," + text for text in tiny), sep=chr(10), file=file)
 from parabat.convert import convert
 convert(["table.csv"], "table.bat")
 with parabat.open("table.bat") as dataset:
