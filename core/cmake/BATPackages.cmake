@@ -48,7 +48,7 @@ bat_debian_package(devel libparabat-dev libdevel
   "Headers, static libraries for C++, the Fortran module, and files for CMake and pkg-config.")
 set(CPACK_DEBIAN_DEVEL_PACKAGE_DEPENDS "${library_package} ${same_version}")
 set(CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS
-  "libtbb-dev, libfmt-dev, nlohmann-json3-dev, libxxhash-dev, libzstd-dev")
+  "libtbb-dev, libfmt-dev, nlohmann-json3-dev, libxxhash-dev, libzstd-dev, zlib1g-dev, liblz4-dev")
 if (BAT_MPI_FOUND)
   string(APPEND CPACK_DEBIAN_DEVEL_PACKAGE_RECOMMENDS ", libopenmpi-dev")
 endif ()

@@ -45,6 +45,7 @@ PAGES = [
         ("Many ranks", "core/bat/parallel/MPI.md"),
     ]),
     ("Format", "core/bat/FORMAT.md"),
+    ("The .idx format", "core/idx/IDX.md"),
     ("How it works", [
         ("The tree", "core/bat/DESIGN.md"),
         ("The reader", "reader_plugin/DESIGN.md"),

@@ -18,8 +18,8 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
-LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/)"
-OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|insitu)/"
+LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
+OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -27,10 +27,13 @@ FORBIDDEN = [
     ("core/common", MPI),
     ("core/bat/[^p]", MPI),
     ("core/bat/plan", MPI),
+    ("core/idx/(include|format|read|write)", MPI),
+    # Zlib and LZ4 are behind one door.
+    ("core/idx/(read|write)", r"^(zlib|lz4)"),
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
     ("core/bat/parallel", r"^bat/(format|tree|query|libbat)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|bat|bat/parallel|insitu|capi)/include", LIBRARIES),
+    ("core/(common|parallel|bat|bat/parallel|idx|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),

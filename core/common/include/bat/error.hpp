@@ -13,7 +13,7 @@ enum class ErrorCode
 {
   NotFound,           ///< the file does not exist
   CannotOpen,         ///< it exists but is a directory, unreadable, or its folder is not writable
-  NotABatFile,        ///< the first bytes are not those of a .bat file
+  NotABatFile,        ///< it is not of the format that was asked for
   UnsupportedVersion, ///< a newer format version or a required feature that is not implemented
   Truncated,          ///< the file ends before what it promises
   Corrupt,            ///< a checksum or a rule of FORMAT.md is violated

@@ -80,7 +80,7 @@ struct StepRange
 /// Which time steps there are, and the part of a file's name that says the step.
 struct TimeSteps
 {
-  std::vector<StepRange> ranges{ {} }; ///< ascending, apart; empty with `listed`
+  std::vector<StepRange> ranges{ {} }; ///< empty with `listed`
   bool listed = false;                 ///< "*": those whose folders are there
   std::string name_template;           ///< "time_%04d/"; empty if names have no step
 };
@@ -101,8 +101,8 @@ struct Header
   /// x0 x1 y0 y1 z0 z1 of the box [first, last + 1).
   std::optional<std::array<double, 6>> physic_box;
   std::optional<std::array<double, 16>> logic_to_physic; ///< row by row
-  bool arco = false;                                     ///< one file per block
-  bool big_endian = false;                               ///< samples; headers always are
+  std::uint64_t arco = 0;  ///< most bytes of a file of one block; 0: files of blocks_per_file
+  bool big_endian = false; ///< samples; headers always are
   /// Where sample 0 0 0 lies in the whole of which this is one of PIDX's partitions.
   std::array<std::int64_t, 3> partition_offset{};
   std::vector<std::string> axis_names;

@@ -1,0 +1,55 @@
+// Files of blocks: their size, and the headers of blocks, in bytes (IDX.md section 4).
+#pragma once
+
+#include "bat/idx/header.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace bat::idx::format
+{
+/// Limits of IDX.md section 7.
+inline constexpr std::uint64_t kMostBlockBytes = std::uint64_t{ 256 } << 20;
+inline constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{ 256 } << 20;
+
+/// Bytes of the header of a file, and of each block's.
+struct HeaderSizes
+{
+  std::uint64_t file = 40;
+  std::uint64_t block = 40;
+};
+[[nodiscard]] HeaderSizes header_sizes(int version) noexcept;
+
+/// Place of a block's header.
+[[nodiscard]] std::uint64_t header_offset(
+  const Header& header, std::size_t field, std::uint64_t row) noexcept;
+/// Of the headers of all blocks and of the file.
+[[nodiscard]] std::uint64_t headers_bytes(const Header& header) noexcept;
+
+/// What the header of a block says.
+struct BlockRecord
+{
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t codec = 0; ///< as it is stored
+  Layout layout = Layout::HZ;
+
+  [[nodiscard]] bool is_absent() const noexcept { return this->offset == 0 || this->bytes == 0; }
+};
+[[nodiscard]] BlockRecord decode_record(int version, const std::byte* bytes) noexcept;
+/// Of version 6.
+void encode_record(const BlockRecord& record, std::byte* bytes) noexcept;
+
+/// Codecs as they are stored: the low nibble of the flags.
+inline constexpr std::uint32_t kStoredRaw = 0;
+inline constexpr std::uint32_t kStoredZip = 3;
+inline constexpr std::uint32_t kStoredLz4 = 7;
+/// "jpg", or the number if no writer has such a codec.
+[[nodiscard]] std::string name_of_codec(std::uint32_t stored);
+
+/// Bytes of the words in which samples are stored the other way round than in this machine; 1 if
+/// they are not.
+[[nodiscard]] std::size_t swapped_word(const Header& header, const Field& field) noexcept;
+void swap_words(std::byte* bytes, std::size_t count, std::size_t word) noexcept;
+}

@@ -1,0 +1,113 @@
+#include "idx/format/codec.hpp"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+
+namespace bat::idx::format
+{
+namespace
+{
+// Blocks have at most 256 MiB (IDX.md section 7), so that all sizes fit the types of both
+// libraries.
+const Bytef* bytef(const std::byte* bytes)
+{
+  return reinterpret_cast<const Bytef*>(bytes);
+}
+
+std::string unzip(
+  const std::byte* packed, std::size_t packed_bytes, std::byte* raw, std::size_t raw_bytes)
+{
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK)
+  {
+    throw std::bad_alloc();
+  }
+  stream.next_in = const_cast<Bytef*>(bytef(packed));
+  stream.avail_in = static_cast<uInt>(packed_bytes);
+  stream.next_out = reinterpret_cast<Bytef*>(raw);
+  stream.avail_out = static_cast<uInt>(raw_bytes);
+  int result = inflate(&stream, Z_FINISH);
+  const std::size_t got = raw_bytes - stream.avail_out;
+  std::string detail = stream.msg ? stream.msg : "";
+  bool more = false;
+  if (result != Z_STREAM_END && result != Z_DATA_ERROR && stream.avail_out == 0)
+  {
+    // The end of the stream may come without another byte of output.
+    Bytef beyond = 0;
+    stream.next_out = &beyond;
+    stream.avail_out = 1;
+    result = inflate(&stream, Z_FINISH);
+    more = stream.avail_out == 0;
+    detail = stream.msg ? stream.msg : "";
+  }
+  inflateEnd(&stream);
+  if (more)
+  {
+    return fmt::format("unpacks to more than {} bytes, which are a block", raw_bytes);
+  }
+  if (result == Z_MEM_ERROR)
+  {
+    throw std::bad_alloc();
+  }
+  if (result == Z_STREAM_END && got == raw_bytes)
+  {
+    return {};
+  }
+  if (result == Z_STREAM_END || result == Z_BUF_ERROR || result == Z_OK)
+  {
+    return fmt::format("{} after {} bytes; a block has {}",
+      result == Z_STREAM_END ? "ends" : "is cut", got, raw_bytes);
+  }
+  return fmt::format(
+    "is no zlib stream ({}); found after {} bytes", detail.empty() ? "damaged" : detail, got);
+}
+}
+
+std::string unpack(Codec codec, const std::byte* packed, std::size_t packed_bytes, std::byte* raw,
+  std::size_t raw_bytes)
+{
+  if (codec == Codec::Zip)
+  {
+    return unzip(packed, packed_bytes, raw, raw_bytes);
+  }
+  const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(packed),
+    reinterpret_cast<char*>(raw), static_cast<int>(packed_bytes), static_cast<int>(raw_bytes));
+  if (got < 0)
+  {
+    return fmt::format("is no LZ4 block of {} bytes", raw_bytes);
+  }
+  return static_cast<std::size_t>(got) == raw_bytes
+    ? std::string()
+    : fmt::format("unpacks to {} bytes; a block has {}", got, raw_bytes);
+}
+
+bool pack(Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed)
+{
+  if (raw_bytes < 2)
+  {
+    return false;
+  }
+  packed.resize(raw_bytes - 1);
+  if (codec == Codec::Zip)
+  {
+    auto size = static_cast<uLongf>(packed.size());
+    const int result = compress2(reinterpret_cast<Bytef*>(packed.data()), &size, bytef(raw),
+      static_cast<uLong>(raw_bytes), zip_level);
+    if (result == Z_MEM_ERROR)
+    {
+      throw std::bad_alloc();
+    }
+    packed.resize(result == Z_OK ? size : 0);
+    return result == Z_OK;
+  }
+  const int size =
+    LZ4_compress_default(reinterpret_cast<const char*>(raw), reinterpret_cast<char*>(packed.data()),
+      static_cast<int>(raw_bytes), static_cast<int>(packed.size()));
+  packed.resize(static_cast<std::size_t>(std::max(size, 0)));
+  return size > 0;
+}
+}

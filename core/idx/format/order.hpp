@@ -1,0 +1,119 @@
+// The order of samples: digits of the bits, hierarchical Z order, and the lattices of levels and
+// blocks. Arithmetic only (IDX.md section 5).
+#pragma once
+
+#include "bat/idx/dataset.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::idx::format
+{
+using Point = std::array<std::int64_t, 3>;
+
+/// The samples of one axis that a block and a lattice have in common: `count` of them; number
+/// block + i * block_step in the block, array + i * array_step in the lattice.
+struct Steps
+{
+  std::int64_t block = 0;
+  std::int64_t block_step = 1;
+  std::int64_t array = 0;
+  std::int64_t array_step = 1;
+  std::int64_t count = 0;
+};
+using StepsOfAxes = std::array<Steps, 3>;
+
+/// All blocks of a level (block 0: of levels 0 to bits_per_block) have the same shape.
+struct LevelBlocks
+{
+  int level = 0;
+  Point origin{};            ///< of the first block
+  Point distance{ 1, 1, 1 }; ///< of samples
+  Point counts{ 1, 1, 1 };   ///< of samples of a block; their product is 2^bits_per_block
+  Point blocks{ 1, 1, 1 };   ///< along each axis
+};
+
+/// Blocks lower to upper along each axis; none if upper is below lower.
+struct BlockRange
+{
+  Point lower{};
+  Point upper{};
+  [[nodiscard]] std::uint64_t count() const noexcept;
+};
+
+class Order
+{
+public:
+  /// Of a checked header.
+  explicit Order(const Header& header);
+
+  /// The number of the finest level.
+  [[nodiscard]] int levels() const noexcept { return this->levels_; }
+  [[nodiscard]] int bits_per_block() const noexcept { return this->bits_per_block_; }
+  [[nodiscard]] std::uint64_t block_count() const noexcept
+  {
+    return std::uint64_t{ 1 } << (this->levels_ - this->bits_per_block_);
+  }
+  /// Distance of the samples of a level.
+  [[nodiscard]] const Point& distance(int level) const
+  {
+    return this->distances_[static_cast<std::size_t>(level)];
+  }
+  [[nodiscard]] Lattice lattice(int level, const LogicalBox& box) const;
+
+  /// The level of a block's samples; bits_per_block for block 0.
+  [[nodiscard]] int level_of_block(std::uint64_t block) const noexcept;
+  /// The blocks of a level above bits_per_block, or block 0.
+  [[nodiscard]] LevelBlocks blocks_of_level(int level) const;
+  [[nodiscard]] BlockRange blocks_with(const LevelBlocks& blocks, const Lattice& lattice) const;
+  /// Number of the block at a place among those of its level.
+  [[nodiscard]] std::uint64_t block_at(
+    const LevelBlocks& blocks, const Point& place) const noexcept;
+  /// The inverse of block_at.
+  [[nodiscard]] Point place_of(const LevelBlocks& blocks, std::uint64_t block) const noexcept;
+  [[nodiscard]] StepsOfAxes common(
+    const LevelBlocks& blocks, const Point& place, const Lattice& lattice) const noexcept;
+
+private:
+  friend class BlockOrder;
+  [[nodiscard]] int axis_of(int place) const noexcept; ///< of the digit there; 1 is the coarsest
+  [[nodiscard]] Point halvings(int from, int to) const noexcept; ///< 2^digits of each axis
+
+  std::string digits_;
+  int levels_ = 0;
+  int bits_per_block_ = 0;
+  std::vector<Point> distances_;
+};
+
+/// Where the sample at (x, y, z) of a block's lattice is stored in a block in HZ order: one table
+/// per axis, as large as the lattice is long.
+class BlockOrder
+{
+public:
+  BlockOrder(const Order& order, const LevelBlocks& blocks);
+
+  [[nodiscard]] std::uint64_t row(std::int64_t y, std::int64_t z) const noexcept
+  {
+    return this->tables_[1][static_cast<std::size_t>(y)] |
+      this->tables_[2][static_cast<std::size_t>(z)];
+  }
+  [[nodiscard]] std::uint64_t place(std::uint64_t row, std::int64_t x) const noexcept
+  {
+    const std::uint64_t z = row | this->tables_[0][static_cast<std::size_t>(x)];
+    return this->is_first_ ? first_block_place(z) : z;
+  }
+
+private:
+  [[nodiscard]] std::uint64_t first_block_place(std::uint64_t z) const noexcept
+  {
+    const std::uint64_t marked = z | std::uint64_t{ 1 } << this->bits_;
+    return marked >> (static_cast<unsigned>(__builtin_ctzll(marked)) + 1);
+  }
+
+  std::array<std::vector<std::uint32_t>, 3> tables_;
+  int bits_ = 0;
+  bool is_first_ = false; ///< block 0 has several levels, one behind the other
+};
+}

@@ -1,0 +1,21 @@
+// What is wrong with a part of the text, before it is known which file and line it is in.
+#pragma once
+
+#include "bat/error.hpp"
+
+#include <string>
+#include <utility>
+
+namespace bat::idx::format
+{
+struct Refused
+{
+  explicit Refused(std::string text, ErrorCode kind = ErrorCode::Corrupt)
+    : what(std::move(text))
+    , code(kind)
+  {
+  }
+  std::string what; ///< what was found, and what is allowed
+  ErrorCode code;
+};
+}

@@ -1,0 +1,492 @@
+#include "idx/read/block_reader.hpp"
+
+#include "bat/bytes.hpp"
+#include "bat/error.hpp"
+#include "common/arena.hpp"
+#include "common/io/random_access_file.hpp"
+#include "idx/format/block_file.hpp"
+#include "idx/format/codec.hpp"
+#include "idx/format/field_text.hpp"
+#include "idx/read/scatter.hpp"
+
+#include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+namespace bat::idx
+{
+namespace
+{
+using format::BlockRecord;
+
+/// Unpacked bytes of the blocks that a task reads, about: of one file.
+constexpr std::uint64_t kTaskBytes = std::uint64_t{ 4 } << 20;
+/// Tasks between two calls of a progress function.
+constexpr std::size_t kTasksAtOnce = 16;
+/// Blocks that lie together are read together, up to this many bytes.
+constexpr std::uint64_t kMostRunBytes = std::uint64_t{ 1 } << 20;
+/// Rows of headers that are read along rather than read again behind them.
+constexpr std::uint64_t kRowGap = 256;
+
+struct WantedBlock
+{
+  std::uint64_t block = 0;
+  format::BlockPlace place;
+};
+
+// Of one file.
+struct Task
+{
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+struct FoundBlock
+{
+  std::uint64_t block = 0;
+  BlockRecord record;
+};
+
+// What a thread keeps from one block to the next.
+struct Scratch
+{
+  Bytes packed;
+  Bytes raw;
+  Bytes headers;
+  std::vector<FoundBlock> found;
+};
+
+class BlockReader
+{
+public:
+  BlockReader(const Source& source, const BlockRead& read)
+    : source_(source)
+    , read_(read)
+    , field_(source.header.fields[read.field])
+    , sample_bytes_(static_cast<std::size_t>(this->field_.sample_bytes()))
+    , raw_bytes_(this->sample_bytes_ << source.header.bits_per_block)
+    , swapped_(format::swapped_word(source.header, this->field_))
+    , strides_(strides_of(read.lattice.count))
+    , default_(this->sample_bytes_)
+  {
+    const std::size_t one = size_of(this->field_.type);
+    for (std::size_t at = 0; at != this->sample_bytes_; at += one)
+    {
+      (void)format::store_number(
+        this->field_.default_value, this->field_.type, this->default_.data() + at);
+    }
+    const int b = source.order.bits_per_block();
+    for (int level = b; level <= std::max(read.level, b); ++level)
+    {
+      this->levels_.push_back(source.order.blocks_of_level(level));
+      this->orders_.emplace_back(source.order, this->levels_.back());
+    }
+  }
+
+  ReadReport read(const ReadOptions& options)
+  {
+    const std::vector<WantedBlock> blocks = this->wanted_blocks();
+    const std::vector<Task> tasks = this->tasks_of(blocks);
+    tbb::enumerable_thread_specific<Scratch> scratch;
+    const std::size_t at_once = options.progress ? kTasksAtOnce : tasks.size();
+    for (std::size_t begin = 0; begin < tasks.size(); begin += at_once)
+    {
+      tell(options, static_cast<double>(begin) / static_cast<double>(tasks.size()));
+      const std::size_t end = std::min(tasks.size(), begin + at_once);
+      const auto run = [&](std::size_t i)
+      { this->run(blocks.data() + tasks[i].begin, blocks.data() + tasks[i].end, scratch.local()); };
+      if (end - begin == 1)
+      {
+        run(begin); // not worth an arena
+        continue;
+      }
+      in_arena(options.threads, [&] { tbb::parallel_for(begin, end, run); });
+    }
+    tell(options, 1);
+    ReadReport report;
+    report.samples = this->read_.lattice.samples();
+    report.blocks = blocks.size();
+    report.absent_blocks = this->absent_blocks_;
+    report.bytes_read = this->bytes_read_;
+    return report;
+  }
+
+private:
+  static void tell(const ReadOptions& options, double fraction)
+  {
+    if (options.progress && !options.progress(fraction))
+    {
+      throw Error(ErrorCode::Cancelled, "the read was cancelled");
+    }
+  }
+
+  [[nodiscard]] std::size_t index_of_level(std::uint64_t block) const
+  {
+    return static_cast<std::size_t>(
+      this->source_.order.level_of_block(block) - this->source_.order.bits_per_block());
+  }
+
+  // By file, and by row in it.
+  [[nodiscard]] std::vector<WantedBlock> wanted_blocks() const
+  {
+    std::vector<WantedBlock> wanted;
+    for (const format::LevelBlocks& level : this->levels_)
+    {
+      if (level.level <= this->read_.known_level)
+      {
+        continue;
+      }
+      const format::BlockRange range = this->source_.order.blocks_with(level, this->read_.lattice);
+      for (std::int64_t z = range.lower[2]; z <= range.upper[2]; ++z)
+      {
+        for (std::int64_t y = range.lower[1]; y <= range.upper[1]; ++y)
+        {
+          for (std::int64_t x = range.lower[0]; x <= range.upper[0]; ++x)
+          {
+            const std::uint64_t block = this->source_.order.block_at(level, { x, y, z });
+            wanted.push_back({ block, format::place_of_block(this->source_.header, block) });
+          }
+        }
+      }
+    }
+    std::sort(wanted.begin(), wanted.end(),
+      [](const WantedBlock& a, const WantedBlock& b) {
+        return a.place.file != b.place.file ? a.place.file < b.place.file
+                                            : a.place.row < b.place.row;
+      });
+    return wanted;
+  }
+
+  [[nodiscard]] std::vector<Task> tasks_of(const std::vector<WantedBlock>& blocks) const
+  {
+    const std::size_t most = std::max<std::size_t>(1, kTaskBytes / this->raw_bytes_);
+    std::vector<Task> tasks;
+    for (std::size_t i = 0; i != blocks.size(); ++i)
+    {
+      if (tasks.empty() || i - tasks.back().begin == most ||
+        blocks[i].place.file != blocks[i - 1].place.file)
+      {
+        tasks.push_back({ i, i });
+      }
+      tasks.back().end = i + 1;
+    }
+    return tasks;
+  }
+
+  [[nodiscard]] std::filesystem::path path_of(std::uint64_t file) const
+  {
+    return this->source_.folder /
+      (this->source_.header.arco != 0
+          ? this->source_.names.arco_file(this->read_.step, this->field_.name, file)
+          : this->source_.names.file(this->read_.step, file));
+  }
+
+  void run(const WantedBlock* begin, const WantedBlock* end, Scratch& scratch)
+  {
+    const std::filesystem::path path = this->path_of(begin->place.file);
+    std::optional<io::RandomAccessFile> file;
+    try
+    {
+      file.emplace(path);
+    }
+    catch (const Error& error)
+    {
+      if (error.code() != ErrorCode::NotFound)
+      {
+        throw;
+      }
+      this->check_step_exists(*begin, path);
+    }
+    if (!file)
+    {
+      std::for_each(begin, end, [this](const WantedBlock& wanted) { this->fill(wanted.block); });
+      return;
+    }
+    if (this->source_.header.arco != 0)
+    {
+      scratch.found.assign(1, { begin->block, this->arco_record(*file, begin->block) });
+    }
+    else
+    {
+      this->check_offsets_fit(*file);
+      this->find(*file, begin, end, scratch);
+    }
+    this->read_found(*file, scratch);
+    this->bytes_read_ += file->bytes_read();
+  }
+
+  // Blocks may be absent, but a step of which the first file (in arco, the folder) is not there is
+  // none.
+  void check_step_exists(const WantedBlock& first, const std::filesystem::path& path) const
+  {
+    if (first.block != 0)
+    {
+      return;
+    }
+    std::error_code none;
+    const std::filesystem::path folder =
+      this->source_.folder / this->source_.names.arco_folder(this->read_.step);
+    if (this->source_.header.arco != 0 && std::filesystem::is_directory(folder, none))
+    {
+      return;
+    }
+    throw Error(ErrorCode::NotFound,
+      fmt::format("{}: is not there; time step {} is not, or not yet, written",
+        this->source_.header.arco != 0 ? folder.string() : path.string(), this->read_.step));
+  }
+
+  [[noreturn]] void fail(const io::RandomAccessFile& file, std::uint64_t block, ErrorCode code,
+    const std::string& what) const
+  {
+    throw Error(code,
+      fmt::format("{}: field '{}': block {} {}", file.name(), this->field_.name, block, what));
+  }
+
+  // PIDX cuts offsets to 32 bits.
+  void check_offsets_fit(const io::RandomAccessFile& file) const
+  {
+    if (!this->source_.header.pidx || file.size() <= std::uint64_t{ 1 } << 32)
+    {
+      return;
+    }
+    Bytes headers(format::headers_bytes(this->source_.header));
+    file.read(0, headers.data(), headers.size());
+    for (std::size_t at = 40; at < headers.size(); at += 40)
+    {
+      if (format::decode_record(6, headers.data() + at).offset >> 32 != 0)
+      {
+        return;
+      }
+    }
+    throw Error(ErrorCode::Corrupt,
+      fmt::format(
+        "{}: has {} bytes, and no block beyond the first 4 GiB: its writer, PIDX, cut the "
+        "offsets to 32 bits; where blocks are is not known",
+        file.name(), file.size()));
+  }
+
+  // The records of blocks that are there; the places of the others are filled.
+  void find(const io::RandomAccessFile& file, const WantedBlock* begin, const WantedBlock* end,
+    Scratch& scratch)
+  {
+    const Header& header = this->source_.header;
+    const std::uint64_t headers_end = format::headers_bytes(header);
+    if (file.size() < headers_end)
+    {
+      fail(file, begin->block, ErrorCode::Truncated,
+        fmt::format(
+          "cannot be found: the headers of {} blocks of {} fields end at {}, and the file "
+          "at {}",
+          header.blocks_per_file, header.fields.size(), headers_end, file.size()));
+    }
+    scratch.found.clear();
+    const std::uint64_t row_bytes = format::header_sizes(header.version).block;
+    for (const WantedBlock* at = begin; at != end;)
+    {
+      const WantedBlock* last = at;
+      while (last + 1 != end && last[1].place.row - last->place.row <= kRowGap)
+      {
+        ++last;
+      }
+      scratch.headers.resize((last->place.row - at->place.row + 1) * row_bytes);
+      file.read(format::header_offset(header, this->read_.field, at->place.row),
+        scratch.headers.data(), scratch.headers.size());
+      const std::uint64_t first_row = at->place.row;
+      for (; at != last + 1; ++at)
+      {
+        const BlockRecord record = format::decode_record(
+          header.version, scratch.headers.data() + (at->place.row - first_row) * row_bytes);
+        if (record.is_absent())
+        {
+          this->fill(at->block);
+          continue;
+        }
+        this->check(file, at->block, record, headers_end);
+        scratch.found.push_back({ at->block, record });
+      }
+    }
+  }
+
+  BlockRecord arco_record(const io::RandomAccessFile& file, std::uint64_t block) const
+  {
+    BlockRecord record;
+    record.bytes = file.size();
+    record.layout = this->field_.layout;
+    const bool raw = file.size() == this->raw_bytes_ || this->field_.codec == Codec::Raw;
+    record.codec = raw                   ? format::kStoredRaw
+      : this->field_.codec == Codec::Zip ? format::kStoredZip
+                                         : format::kStoredLz4;
+    this->check(file, block, record, 0);
+    return record;
+  }
+
+  void check(const io::RandomAccessFile& file, std::uint64_t block, const BlockRecord& record,
+    std::uint64_t headers_end) const
+  {
+    const bool raw = record.codec == format::kStoredRaw;
+    if (!raw && record.codec != format::kStoredZip && record.codec != format::kStoredLz4)
+    {
+      this->fail(file, block, ErrorCode::UnsupportedVersion,
+        fmt::format(
+          "has the codec {}; raw, zip and lz4 are read", format::name_of_codec(record.codec)));
+    }
+    const std::uint64_t most = format::most_packed_bytes(this->raw_bytes_);
+    if (raw ? record.bytes != this->raw_bytes_ : record.bytes > most)
+    {
+      this->fail(file, block, ErrorCode::Corrupt,
+        raw ? fmt::format("has {} bytes; a raw block of {} samples has {}", record.bytes,
+                std::uint64_t{ 1 } << this->source_.header.bits_per_block, this->raw_bytes_)
+            : fmt::format("has {} bytes packed; at most {} are allowed", record.bytes, most));
+    }
+    if (record.offset < headers_end)
+    {
+      this->fail(file, block, ErrorCode::Corrupt,
+        fmt::format(
+          "begins at {}, inside the headers, which end at {}", record.offset, headers_end));
+    }
+    const bool may_be_cut = this->source_.header.pidx && raw;
+    if (record.offset > file.size() || (!may_be_cut && record.bytes > file.size() - record.offset))
+    {
+      this->fail(file, block, ErrorCode::Truncated,
+        fmt::format("lies at [{}, +{}), outside of the file of {} bytes", record.offset,
+          record.bytes, file.size()));
+    }
+  }
+
+  void read_found(const io::RandomAccessFile& file, Scratch& scratch)
+  {
+    auto& found = scratch.found;
+    std::sort(found.begin(), found.end(),
+      [](const FoundBlock& a, const FoundBlock& b) { return a.record.offset < b.record.offset; });
+    for (std::size_t i = 0; i != found.size();)
+    {
+      const std::uint64_t begin = found[i].record.offset;
+      std::uint64_t end = begin;
+      std::size_t last = i;
+      for (; last != found.size(); ++last)
+      {
+        const BlockRecord& next = found[last].record;
+        // Two may overlap in a hostile file.
+        const std::uint64_t next_end =
+          std::max(end, std::min(next.offset + next.bytes, file.size()));
+        if (last != i && (next.offset > end || next_end - begin > kMostRunBytes))
+        {
+          break;
+        }
+        end = next_end;
+      }
+      scratch.packed.resize(end - begin);
+      file.read(begin, scratch.packed.data(), scratch.packed.size());
+      for (; i != last; ++i)
+      {
+        this->put(file, found[i], scratch.packed.data() + (found[i].record.offset - begin),
+          end - found[i].record.offset, scratch);
+      }
+    }
+  }
+
+  // `available`: bytes that there are, of which the block has record.bytes.
+  void put(const io::RandomAccessFile& file, const FoundBlock& found, std::byte* packed,
+    std::uint64_t available, Scratch& scratch)
+  {
+    const std::size_t level = this->index_of_level(found.block);
+    const format::StepsOfAxes steps = this->common(found.block);
+    const format::BlockOrder* order =
+      found.record.layout == Layout::HZ ? &this->orders_[level] : nullptr;
+    std::byte* raw = packed;
+    if (found.record.codec != format::kStoredRaw)
+    {
+      scratch.raw.resize(this->raw_bytes_);
+      raw = scratch.raw.data();
+      const Codec codec = found.record.codec == format::kStoredZip ? Codec::Zip : Codec::Lz4;
+      const std::string problem =
+        format::unpack(codec, packed, found.record.bytes, raw, this->raw_bytes_);
+      if (!problem.empty())
+      {
+        this->fail(file, found.block, ErrorCode::Corrupt,
+          fmt::format("at [{}, +{}) {}", found.record.offset, found.record.bytes, problem));
+      }
+    }
+    else if (available < this->raw_bytes_)
+    {
+      this->check_cut(file, found, steps, order, available);
+    }
+    if (this->swapped_ != 1)
+    {
+      if (raw == packed) // of which two hostile blocks may have a part in common
+      {
+        scratch.raw.assign(packed, packed + std::min<std::uint64_t>(available, this->raw_bytes_));
+        raw = scratch.raw.data();
+      }
+      format::swap_words(raw, scratch.raw.size(), this->swapped_);
+    }
+    copy_samples<Direction::ToArray>(steps, this->levels_[level].counts, order, this->sample_bytes_,
+      static_cast<const std::byte*>(raw), this->read_.array, this->strides_);
+  }
+
+  // A block of PIDX ends with the last sample in the box.
+  void check_cut(const io::RandomAccessFile& file, const FoundBlock& found,
+    const format::StepsOfAxes& steps, const format::BlockOrder* order,
+    std::uint64_t available) const
+  {
+    const Strides rows = strides_of(this->levels_[this->index_of_level(found.block)].counts);
+    std::uint64_t needed = 0;
+    for_each_row(steps, this->strides_,
+      [&](std::int64_t y, std::int64_t z, std::int64_t)
+      {
+        for (std::int64_t i = 0; i != steps[0].count; ++i)
+        {
+          const std::int64_t x = steps[0].block + i * steps[0].block_step;
+          const std::uint64_t place = order
+            ? order->place(order->row(y, z), x)
+            : static_cast<std::uint64_t>(z * rows.z + y * rows.y + x);
+          needed = std::max(needed, (place + 1) * this->sample_bytes_);
+        }
+      });
+    if (needed > available)
+    {
+      this->fail(file, found.block, ErrorCode::Truncated,
+        fmt::format("at offset {} has {} bytes of samples in the box, and the file ends after {}",
+          found.record.offset, needed, available));
+    }
+  }
+
+  [[nodiscard]] format::StepsOfAxes common(std::uint64_t block) const
+  {
+    const format::LevelBlocks& level = this->levels_[this->index_of_level(block)];
+    return this->source_.order.common(
+      level, this->source_.order.place_of(level, block), this->read_.lattice);
+  }
+
+  void fill(std::uint64_t block)
+  {
+    ++this->absent_blocks_;
+    fill_samples(this->common(block), this->default_.data(), this->sample_bytes_, this->read_.array,
+      this->strides_);
+  }
+
+  const Source& source_;
+  const BlockRead& read_;
+  const Field& field_;
+  std::size_t sample_bytes_;
+  std::size_t raw_bytes_;
+  std::size_t swapped_; ///< bytes of the words that have to be swapped, or 1
+  Strides strides_;
+  std::vector<std::byte> default_;
+  std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
+  std::vector<format::BlockOrder> orders_;
+  std::atomic<std::uint64_t> absent_blocks_{ 0 };
+  std::atomic<std::uint64_t> bytes_read_{ 0 };
+};
+}
+
+ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& options)
+{
+  return BlockReader(source, read).read(options);
+}
+}

@@ -1,0 +1,37 @@
+// Reads the blocks of one field and step, and puts their samples into an array.
+#pragma once
+
+#include "bat/idx/dataset.hpp"
+#include "idx/format/names.hpp"
+#include "idx/format/order.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace bat::idx
+{
+/// What all reads of a dataset have in common. The things referred to belong to the dataset.
+struct Source
+{
+  const std::filesystem::path& folder; ///< of the .idx
+  const Header& header;
+  const format::Order& order;
+  const format::FileNames& names;
+};
+
+struct BlockRead
+{
+  std::size_t field = 0;
+  std::int64_t step = 0;
+  Lattice lattice; ///< of the array; has samples
+  int level = 0;   ///< of the lattice
+  /// Blocks of levels up to this one are not looked at; below bits_per_block all are.
+  int known_level = -1;
+  std::byte* array = nullptr;
+};
+
+/// As Dataset::read, but for what it checks first.
+[[nodiscard]] ReadReport read_blocks(
+  const Source& source, const BlockRead& read, const ReadOptions& options);
+}

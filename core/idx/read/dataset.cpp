@@ -1,0 +1,438 @@
+#include "bat/idx/dataset.hpp"
+
+#include "bat/error.hpp"
+#include "common/io/random_access_file.hpp"
+#include "idx/format/names.hpp"
+#include "idx/format/order.hpp"
+#include "idx/read/block_reader.hpp"
+#include "idx/read/scatter.hpp"
+#include "idx/read/step_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bat::idx
+{
+namespace
+{
+/// Where can_open() looks for the keys.
+constexpr std::size_t kTextBegin = std::size_t{ 64 } << 10;
+/// A text is not read beyond the size that parse_header() refuses.
+constexpr std::uint64_t kMostRead = (std::uint64_t{ 1 } << 20) + 1;
+
+std::string read_text(const std::filesystem::path& path, std::uint64_t most)
+{
+  const io::RandomAccessFile file(path);
+  std::string text(std::min(file.size(), most), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
+std::uint64_t saturated(unsigned __int128 value)
+{
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return value > kMost ? kMost : static_cast<std::uint64_t>(value);
+}
+
+LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
+{
+  LogicalBox box;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = std::max(a.lower[axis], b.lower[axis]);
+    box.upper[axis] = std::min(a.upper[axis], b.upper[axis]);
+  }
+  return box;
+}
+
+// Of a matrix that only scales by positive factors and moves.
+std::optional<Geometry> geometry_of(const std::array<double, 16>& matrix, const LogicalBox& box)
+{
+  Geometry geometry;
+  for (std::size_t row = 0; row != 4; ++row)
+  {
+    for (std::size_t column = 0; column != 3; ++column)
+    {
+      const double value = matrix[4 * row + column];
+      if (row != column && value != 0)
+      {
+        return std::nullopt;
+      }
+      if (row == column)
+      {
+        const bool flat = value == 0 && box.lower[row] == box.upper[row];
+        if (!flat && !(value > 0))
+        {
+          return std::nullopt;
+        }
+        geometry.spacing[row] = flat ? 1 : value;
+        geometry.origin[row] = matrix[4 * row + 3];
+      }
+    }
+  }
+  return matrix[15] == 1 ? std::optional(geometry) : std::nullopt;
+}
+}
+
+struct Dataset::Impl
+{
+  Impl(const std::filesystem::path& path, Header text)
+    : name(path.string())
+    , folder(path.parent_path())
+    , header(std::move(text))
+    , order(this->header)
+    , names(this->header, path.stem().string())
+  {
+  }
+
+  void check_level(int level) const
+  {
+    if (level < 0 || level > this->order.levels())
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: level {} was asked for; 0 to {} are there", this->name, level,
+          this->order.levels()));
+    }
+  }
+
+  [[nodiscard]] const Field& field(std::size_t index) const
+  {
+    if (index >= this->header.fields.size())
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: field {} was asked for; there are {}", this->name, index,
+          this->header.fields.size()));
+    }
+    return this->header.fields[index];
+  }
+
+  [[nodiscard]] Lattice lattice(int level, const std::optional<LogicalBox>& box) const
+  {
+    this->check_level(level);
+    const LogicalBox inside = box ? intersection(*box, this->header.box) : this->header.box;
+    if (inside.is_empty())
+    {
+      Lattice none;
+      none.distance = this->order.distance(level);
+      return none;
+    }
+    return this->order.lattice(level, inside);
+  }
+
+  [[nodiscard]] std::int64_t step_of(const Query& query, const Dataset& dataset) const
+  {
+    if (!query.step)
+    {
+      const std::vector<std::int64_t> steps = dataset.steps();
+      if (steps.empty())
+      {
+        throw Error(ErrorCode::NotFound, fmt::format("{}: no time step is there yet", this->name));
+      }
+      return steps.front();
+    }
+    if (!names_step(this->header, *query.step))
+    {
+      const std::vector<std::int64_t> steps = dataset.steps();
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: time step {} was asked for; there are {}, from {} to {}", this->name,
+          *query.step, steps.size(), steps.front(), steps.back()));
+    }
+    return *query.step;
+  }
+
+  // What an array of a coarser level has to give. The level up to which blocks are known.
+  [[nodiscard]] int use_coarse(const CoarseSamples& coarse, const Query& query,
+    const Lattice& lattice, const Field& field, std::byte* values) const
+  {
+    if (coarse.level < 0 || coarse.level > query.level)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: samples of level {} are no part of level {}", this->name, coarse.level,
+          query.level));
+    }
+    if (coarse.level < this->order.bits_per_block() && coarse.level != query.level)
+    {
+      return -1; // block 0 has more levels than that
+    }
+    const Lattice known = this->lattice(coarse.level, query.box);
+    if (known.samples() != 0)
+    {
+      format::LevelBlocks one;
+      one.origin = known.first;
+      one.distance = known.distance;
+      one.counts = known.count;
+      copy_samples<Direction::ToArray>(this->order.common(one, {}, lattice), known.count, nullptr,
+        field.sample_bytes(), static_cast<const std::byte*>(coarse.values), values,
+        strides_of(lattice.count));
+    }
+    return std::max(coarse.level, this->order.bits_per_block());
+  }
+
+  std::string name;
+  std::filesystem::path folder;
+  Header header;
+  format::Order order;
+  format::FileNames names;
+};
+
+Dataset::Dataset(std::unique_ptr<const Impl> impl)
+  : impl_(std::move(impl))
+{
+}
+Dataset::Dataset(Dataset&&) noexcept = default;
+Dataset& Dataset::operator=(Dataset&&) noexcept = default;
+Dataset::~Dataset() = default;
+
+Dataset Dataset::open(const std::filesystem::path& path)
+{
+  Header header = parse_header(read_text(path, kMostRead), path.string());
+  return Dataset(std::make_unique<const Impl>(path, std::move(header)));
+}
+
+bool Dataset::can_open(const std::filesystem::path& path) noexcept
+{
+  try
+  {
+    const std::string text = read_text(path, kTextBegin);
+    const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+    return (has("(version)") && has("(bits)")) || text.compare(0, 8, "<dataset") == 0;
+  }
+  catch (...)
+  {
+    return false;
+  }
+}
+
+const std::string& Dataset::name() const noexcept
+{
+  return this->impl_->name;
+}
+
+const Header& Dataset::header() const noexcept
+{
+  return this->impl_->header;
+}
+
+std::size_t Dataset::field_index(std::string_view name) const
+{
+  std::vector<std::string_view> names;
+  for (const Field& field : this->fields())
+  {
+    if (field.name == name)
+    {
+      return names.size();
+    }
+    names.push_back(field.name);
+  }
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("{}: there is no field '{}', only {}", this->name(), name, fmt::join(names, ", ")));
+}
+
+Geometry Dataset::geometry() const
+{
+  const Header& header = this->header();
+  Geometry geometry;
+  if (header.physic_box)
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const std::int64_t first = header.box.lower[axis];
+      const std::int64_t samples = header.box.upper[axis] - first + 1;
+      const double lower = (*header.physic_box)[2 * axis];
+      const double size = (*header.physic_box)[2 * axis + 1] - lower;
+      const double spacing = size / static_cast<double>(samples);
+      const bool flat = samples == 1 && size == 0;
+      if (!flat && !(std::isfinite(spacing) && spacing > 0))
+      {
+        geometry = {};
+        geometry.warning = fmt::format("(physic_box) has the size {} along axis {}, which has {} "
+                                       "samples; sizes above 0 are used: samples lie at their "
+                                       "logical coordinates",
+          size, axis, samples);
+        break;
+      }
+      geometry.spacing[axis] = flat ? 1 : spacing;
+      geometry.origin[axis] = lower - static_cast<double>(first) * geometry.spacing[axis];
+    }
+  }
+  else if (header.logic_to_physic)
+  {
+    const std::optional<Geometry> found = geometry_of(*header.logic_to_physic, header.box);
+    geometry = found.value_or(geometry);
+    if (!found)
+    {
+      geometry.warning = "(logic_to_physic) does more than scale by positive factors and move: "
+                         "samples lie at their logical coordinates";
+    }
+  }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    geometry.origin[axis] +=
+      static_cast<double>(header.partition_offset[axis]) * geometry.spacing[axis];
+  }
+  return geometry;
+}
+
+std::vector<std::int64_t> Dataset::steps() const
+{
+  return list_steps(this->impl_->header, this->impl_->names, this->impl_->folder);
+}
+
+std::vector<double> Dataset::times() const
+{
+  const std::vector<std::int64_t> steps = this->steps();
+  const std::vector<double>& times = this->header().times;
+  if (times.empty())
+  {
+    return { steps.begin(), steps.end() };
+  }
+  if (times.size() != steps.size())
+  {
+    throw Error(ErrorCode::Corrupt,
+      fmt::format("{}: (parabat_times) has {} times; there are {} time steps", this->name(),
+        times.size(), steps.size()));
+  }
+  return times;
+}
+
+std::array<std::int64_t, 3> Dataset::distance(int level) const
+{
+  this->impl_->check_level(level);
+  return this->impl_->order.distance(level);
+}
+
+Lattice Dataset::lattice(int level, const std::optional<LogicalBox>& box) const
+{
+  return this->impl_->lattice(level, box);
+}
+
+LogicalBox Dataset::box_of_extent(int level, const std::array<int, 6>& extent) const
+{
+  const std::array<std::int64_t, 3> distance = this->distance(level);
+  LogicalBox box;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    // Beyond every box, and far from overflow: a distance has 62 bits at most.
+    const auto coordinate = [&](int number)
+    {
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+      const __int128 exact = static_cast<__int128>(number) * distance[axis];
+      return static_cast<std::int64_t>(std::clamp<__int128>(exact, -kMost, kMost));
+    };
+    box.lower[axis] = coordinate(extent[2 * axis]);
+    box.upper[axis] = coordinate(extent[2 * axis + 1]);
+  }
+  return box;
+}
+
+LogicalBox Dataset::box_of(const Box& physical) const
+{
+  const Geometry geometry = this->geometry();
+  LogicalBox box = this->box();
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const auto position = [&](std::int64_t p)
+    { return geometry.origin[axis] + static_cast<double>(p) * geometry.spacing[axis]; };
+    // Positions ascend: the first that is not below, and the first above, by halving.
+    const auto first_that = [&](const auto& holds)
+    {
+      std::int64_t from = this->box().lower[axis];
+      std::int64_t to = this->box().upper[axis] + 1;
+      while (from < to)
+      {
+        const std::int64_t middle = from + (to - from) / 2;
+        holds(position(middle)) ? to = middle : from = middle + 1;
+      }
+      return from;
+    };
+    box.lower[axis] = first_that([&](double x) { return x >= physical.lower[axis]; });
+    box.upper[axis] = first_that([&](double x) { return x > physical.upper[axis]; }) - 1;
+  }
+  return box;
+}
+
+std::optional<int> Dataset::first_level(const LogicalBox& box) const
+{
+  for (int level = 0; level <= this->levels(); ++level)
+  {
+    if (this->lattice(level, box).samples() != 0)
+    {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
+
+Cost Dataset::cost(
+  const std::vector<std::size_t>& fields, int level, const std::optional<LogicalBox>& box) const
+{
+  const Impl& impl = *this->impl_;
+  const Lattice lattice = impl.lattice(level, box);
+  Cost cost;
+  cost.samples = lattice.samples();
+  std::uint64_t blocks = 0;
+  const int b = impl.order.bits_per_block();
+  for (int l = b; l <= std::max(level, b); ++l)
+  {
+    blocks += impl.order.blocks_with(impl.order.blocks_of_level(l), lattice).count();
+  }
+  unsigned __int128 bytes = 0;
+  unsigned __int128 block_bytes = 0;
+  for (const std::size_t index : fields)
+  {
+    const std::uint64_t sample = impl.field(index).sample_bytes();
+    bytes += static_cast<unsigned __int128>(cost.samples) * sample;
+    block_bytes += static_cast<unsigned __int128>(blocks) * sample << b;
+  }
+  cost.bytes = saturated(bytes);
+  cost.blocks = saturated(static_cast<unsigned __int128>(blocks) * fields.size());
+  cost.block_bytes = saturated(block_bytes);
+  return cost;
+}
+
+int Dataset::finest_level(const std::vector<std::size_t>& fields, int most,
+  std::uint64_t budget_bytes, const std::optional<LogicalBox>& box) const
+{
+  int level = most;
+  while (this->cost(fields, level, box).bytes > budget_bytes && level > 0)
+  {
+    --level;
+  }
+  return level;
+}
+
+ReadReport Dataset::read(
+  const Query& query, void* values, std::size_t bytes, const ReadOptions& options) const
+{
+  const Impl& impl = *this->impl_;
+  const Field& field = impl.field(query.field);
+  const Lattice lattice = impl.lattice(query.level, query.box);
+  const auto needed = static_cast<unsigned __int128>(lattice.samples()) * field.sample_bytes();
+  if (needed != bytes)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: field '{}' at level {} has {} samples of {} bytes; the array has {} bytes",
+        impl.name, field.name, query.level, lattice.samples(), field.sample_bytes(), bytes));
+  }
+  BlockRead read;
+  read.field = query.field;
+  read.step = impl.step_of(query, *this);
+  read.lattice = lattice;
+  read.level = query.level;
+  read.array = static_cast<std::byte*>(values);
+  if (lattice.samples() == 0)
+  {
+    return {};
+  }
+  if (options.coarse)
+  {
+    read.known_level = impl.use_coarse(*options.coarse, query, lattice, field, read.array);
+  }
+  const Source source{ impl.folder, impl.header, impl.order, impl.names };
+  return read_blocks(source, read, options);
+}
+}

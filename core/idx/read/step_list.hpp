@@ -1,0 +1,19 @@
+// Which time steps a dataset has.
+#pragma once
+
+#include "bat/idx/header.hpp"
+#include "idx/format/names.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace bat::idx
+{
+/// Ascending, each once. Throws Error{Corrupt} of more than 1,000,000 folders, CannotOpen.
+[[nodiscard]] std::vector<std::int64_t> list_steps(
+  const Header& header, const format::FileNames& names, const std::filesystem::path& folder);
+
+/// Whether the text names a step; any if it leaves that to the folder.
+[[nodiscard]] bool names_step(const Header& header, std::int64_t step) noexcept;
+}
