@@ -207,7 +207,7 @@ Nodes::~Nodes()
   MPI_Comm_free(&this->comm_);
 }
 
-Traffic sum_of(const OwnComm& comm, const Traffic& mine)
+NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine)
 {
   const std::array<std::uint64_t, 4> here{ mine.messages_within, mine.messages_between,
     mine.bytes_within, mine.bytes_between };

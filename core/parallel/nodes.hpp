@@ -106,7 +106,7 @@ private:
 
 /// What one rank has sent, apart for its own node and for others. Add those of all ranks for a
 /// report.
-struct Traffic
+struct NodeTraffic
 {
   std::uint64_t messages_within = 0;  ///< to ranks of the node; none for what memory is shared for
   std::uint64_t messages_between = 0; ///< to ranks of other nodes
@@ -115,5 +115,5 @@ struct Traffic
 };
 
 /// Collective. The sums of all ranks, on all ranks.
-[[nodiscard]] Traffic sum_of(const OwnComm& comm, const Traffic& mine);
+[[nodiscard]] NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine);
 }

@@ -29,6 +29,9 @@ NOT_OF_CONVERT = {
     "max_split_imbalance_ratio": "for comparisons with the paper's library",
     "max_overfull_factor": "for comparisons with the paper's library",
     "index_budget": "block-particles says the same",
+    "exchange": "the writer knows what pays",
+    "leaders_per_node": "of exchange",
+    "ranks_per_node": "of exchange",
 }
 
 

@@ -202,7 +202,7 @@ TEST(Nodes, a_negative_number_of_ranks_is_an_error_on_all)
 TEST(Traffic, is_added_up)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::Traffic all = bat::mpi::sum_of(comm, { 1, 2, 3, 4 });
+  const bat::mpi::NodeTraffic all = bat::mpi::sum_of(comm, { 1, 2, 3, 4 });
   const auto size = static_cast<std::uint64_t>(ranks());
   EXPECT_EQ(all.messages_within, size);
   EXPECT_EQ(all.messages_between, 2 * size);

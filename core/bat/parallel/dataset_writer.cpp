@@ -15,6 +15,7 @@
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 
@@ -58,6 +59,12 @@ void share_options(const OwnComm& comm, WriteOptions& options)
     std::memcpy(field.bytes, next, field.size);
     next += field.size;
   }
+}
+
+/// Of a leaf file, from its name in the top file.
+std::uint64_t leaf_number(const std::string& name)
+{
+  return std::stoull(std::filesystem::path(name).filename().string());
 }
 
 class DatasetWriter
@@ -177,6 +184,7 @@ private:
       [&]
       {
         this->path_ = io::follow_links(path);
+        check_options(this->options_);
         BuildOptions build = this->options_.build;
         build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
         write::check_input(this->particles_.schema(), build);
@@ -332,6 +340,13 @@ private:
     broadcast_records(this->comm_, this->plan_.nodes);
     broadcast_records(this->comm_, this->plan_.aggregators);
     broadcast_records(this->comm_, this->plan_.leaf_of_rank);
+    this->nodes_.emplace(this->comm_, this->options_.routing.ranks_per_node);
+    together(this->comm_.get(),
+      [&]
+      {
+        this->plan_.aggregators =
+          spread_over_nodes(this->nodes_->layout(), std::move(this->plan_.aggregators));
+      });
   }
 
   void move()
@@ -343,8 +358,8 @@ private:
         assignment =
           assign_leaves(this->particles_, this->bounds_, this->plan_, this->comm_.rank());
       });
-    this->moved_ = exchange(
-      this->comm_, this->particles_, assignment, this->plan_.leaf_count, this->plan_.aggregators);
+    this->moved_ = exchange(this->comm_, *this->nodes_, this->particles_, assignment,
+      this->plan_.leaf_count, this->plan_.aggregators, this->options_.routing);
     this->finish(this->seconds_.exchange);
   }
 
@@ -541,6 +556,10 @@ private:
     (void)this->replaced(); // as long as it is there
     TopContents top = contents_of(this->particles_.schema());
     top.leaves = entries_of(bytes, top.attributes);
+    // Whichever ranks wrote them.
+    std::sort(top.leaves.begin(), top.leaves.end(),
+      [](const LeafEntry& a, const LeafEntry& b)
+      { return leaf_number(a.name) < leaf_number(b.name); });
     for (const LeafEntry& entry : top.leaves)
     {
       this->names_.insert(std::filesystem::path(entry.name).filename().string());
@@ -624,6 +643,7 @@ private:
   std::uint64_t row_bytes_ = 0;
   std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
   Plan plan_;
+  std::optional<Nodes> nodes_;
   ExchangeResult moved_;
   std::uint64_t leaf_files_ = 0;                  ///< of all ranks
   std::vector<std::filesystem::path> written_;    ///< per leaf in moved_

@@ -1,6 +1,7 @@
 #include "bat/parallel/exchange.hpp"
 
 #include "bat/write/gather.hpp"
+#include "parallel/leader_exchange.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -8,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace bat::mpi
 {
@@ -65,18 +68,36 @@ void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint6
     });
 }
 
+/// A run of this rank's particles in order of leaf.
+struct RowsToSend
+{
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// How much of an Incoming is there.
+struct Arriving
+{
+  int source = 0;
+  std::size_t incoming = 0;
+  std::uint64_t rows = 0;
+};
+
 class Exchanger
 {
 public:
-  Exchanger(const OwnComm& comm, const RankParticles& particles, const LeafAssignment& assignment,
-    std::uint32_t leaf_count, const std::vector<std::uint32_t>& aggregators,
+  Exchanger(const OwnComm& comm, const Nodes& nodes, const RankParticles& particles,
+    const LeafAssignment& assignment, std::uint32_t leaf_count,
+    const std::vector<std::uint32_t>& aggregators, const Routing& routing,
     std::size_t message_bytes)
     : comm_(comm)
+    , nodes_(nodes)
     , particles_(particles)
     , aggregators_(aggregators)
+    , routing_(routing)
     , row_bytes_(particles.row_bytes())
   {
-    this->result_.traffic = TrafficCounter(comm);
+    this->result_.traffic = TrafficCounter(nodes);
     together(comm.get(),
       [&]
       {
@@ -96,14 +117,13 @@ public:
 
   ExchangeResult run()
   {
-    this->exchange_counts();
+    together(this->comm_.get(), [&] { this->find_targets(); });
+    this->result_.route =
+      choose_route(this->comm_, this->nodes_, this->routing_.route, this->load());
+    const bool is_flat = this->result_.route == Route::Flat;
+    is_flat ? this->exchange_counts() : this->exchange_counts_through_leaders();
     together(this->comm_.get(), [&] { this->make_room(); });
-    // From here on others count on this rank's messages: nothing may throw until all are there.
-    this->post_receives();
-    this->keep_failure(attempt([&] { this->copy_own(); }));
-    this->send();
-    MPI_Waitall(
-      static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
+    is_flat ? this->exchange_particles() : this->exchange_particles_through_leaders();
     agree(this->comm_.get(), this->failure_);
     this->result_.rows = std::move(this->sorted_.order);
     return std::move(this->result_);
@@ -151,30 +171,61 @@ private:
     }
   }
 
+  [[nodiscard]] std::uint64_t rows_for(const Target& target) const
+  {
+    std::uint64_t rows = 0;
+    for (const std::size_t leaf : target.leaves)
+    {
+      rows += this->sorted_.count(leaf);
+    }
+    return rows;
+  }
+
+  [[nodiscard]] bool is_near(const Target& target) const
+  {
+    return this->nodes_.is_near(static_cast<std::uint32_t>(target.rank));
+  }
+
+  [[nodiscard]] Load load() const
+  {
+    Load load;
+    for (const Target& target : this->targets_)
+    {
+      const std::uint64_t bytes = this->rows_for(target) * this->row_bytes_;
+      load.shared_bytes += bytes + target.leaves.size() * sizeof(LeafCount);
+      load.targets += this->is_near(target) ? 0 : 1;
+      load.bytes += this->is_near(target) ? 0 : bytes;
+    }
+    load.has_large_parcels = this->row_bytes_ > kMostOfParcel;
+    return load;
+  }
+
+  // How many particles this rank has for each leaf of a target.
+  [[nodiscard]] std::vector<LeafCount> counts_for(const Target& target) const
+  {
+    std::vector<LeafCount> counts;
+    counts.reserve(target.leaves.size());
+    for (const std::size_t leaf : target.leaves)
+    {
+      counts.push_back({ leaf, this->sorted_.count(leaf) });
+    }
+    return counts;
+  }
+
   // Every aggregator learns what comes from where.
   void exchange_counts()
   {
-    struct Message
-    {
-      int target;
-      std::vector<LeafCount> counts;
-    };
-    std::vector<Message> messages;
+    std::vector<std::vector<LeafCount>> messages;
     std::vector<MPI_Request> requests;
     std::vector<int> sends;
     together(this->comm_.get(),
       [&]
       {
-        this->find_targets();
         sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
         for (const Target& target : this->targets_)
         {
           sends[static_cast<std::size_t>(target.rank)] = 1;
-          messages.push_back({ target.rank, {} });
-          for (const std::size_t leaf : target.leaves)
-          {
-            messages.back().counts.push_back({ leaf, this->sorted_.count(leaf) });
-          }
+          messages.push_back(this->counts_for(target));
         }
         requests.resize(messages.size(), MPI_REQUEST_NULL);
       });
@@ -183,31 +234,82 @@ private:
     const RecordType type(sizeof(LeafCount));
     for (std::size_t i = 0; i != messages.size(); ++i)
     {
-      const std::vector<LeafCount>& counts = messages[i].counts;
-      MPI_Isend(counts.data(), static_cast<int>(counts.size()), type.get(), messages[i].target,
+      const int target = this->targets_[i].rank;
+      MPI_Isend(messages[i].data(), static_cast<int>(messages[i].size()), type.get(), target,
         kCountsTag, this->comm_.get(), &requests[i]);
-      this->result_.traffic.sent(messages[i].target, counts.size() * sizeof(counts[0]));
+      this->result_.traffic.sent(target, messages[i].size() * sizeof(LeafCount));
     }
     for (int i = 0; i != expected; ++i)
     {
       this->receive_counts(type);
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    together(this->comm_.get(), [&] { this->sort_incoming(); });
+  }
+
+  // The same; nobody knows how many records to make room for before they are there.
+  void exchange_counts_through_leaders()
+  {
+    Mail mail;
+    std::vector<std::uint64_t> sends;
+    std::vector<std::vector<LeafCount>> messages;
+    std::vector<std::pair<std::size_t, std::size_t>> parts; // of a message, and its first record
     together(this->comm_.get(),
       [&]
       {
-        for (std::size_t i = 0; i != this->own_.size(); ++i)
+        sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
+        const std::size_t most =
+          room_of_parcel(this->nodes_.layout()) / sizeof(LeafCount); // records
+        for (const Target& target : this->targets_)
         {
-          if (this->sorted_.count(this->own_[i]) != 0)
+          const std::size_t count = target.leaves.size();
+          sends[static_cast<std::size_t>(target.rank)] = count * sizeof(LeafCount);
+          for (std::size_t first = 0; first < count; first += most)
           {
-            this->incoming_.push_back(
-              { this->comm_.rank(), i, this->sorted_.count(this->own_[i]) });
+            mail.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
+              static_cast<std::uint32_t>(std::min(most, count - first) * sizeof(LeafCount)) });
+            parts.emplace_back(messages.size(), first);
           }
+          messages.push_back(this->counts_for(target));
         }
-        std::sort(this->incoming_.begin(), this->incoming_.end(),
-          [](const Incoming& a, const Incoming& b)
-          { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
       });
+    MPI_Reduce_scatter_block(
+      sends.data(), &mail.expected_bytes, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    together(this->comm_.get(),
+      [&]
+      { this->incoming_.reserve(mail.expected_bytes / sizeof(LeafCount) + this->own_.size()); });
+    mail.pack = [&](std::size_t parcel, std::byte* out)
+    {
+      const auto [message, first] = parts[parcel];
+      std::memcpy(out, messages[message].data() + first, mail.parcels[parcel].bytes);
+    };
+    mail.take = [&](std::uint32_t source, const std::byte* bytes, std::size_t count)
+    {
+      for (const std::byte* const end = bytes + count; bytes != end; bytes += sizeof(LeafCount))
+      {
+        LeafCount c{};
+        std::memcpy(&c, bytes, sizeof(c));
+        this->incoming_.push_back({ static_cast<int>(source), this->own_index(c.leaf), c.count });
+      }
+    };
+    this->result_.traffic.add(
+      exchange_through_leaders(this->comm_, this->nodes_, this->routing_.leaders_per_node, mail));
+    together(this->comm_.get(), [&] { this->sort_incoming(); });
+  }
+
+  // With own particles.
+  void sort_incoming()
+  {
+    for (std::size_t i = 0; i != this->own_.size(); ++i)
+    {
+      if (this->sorted_.count(this->own_[i]) != 0)
+      {
+        this->incoming_.push_back({ this->comm_.rank(), i, this->sorted_.count(this->own_[i]) });
+      }
+    }
+    std::sort(this->incoming_.begin(), this->incoming_.end(),
+      [](const Incoming& a, const Incoming& b)
+      { return std::tie(a.leaf, a.source) < std::tie(b.leaf, b.source); });
   }
 
   // From whichever rank's message comes next.
@@ -260,7 +362,7 @@ private:
       }
       this->result_.leaves.push_back(std::move(leaf));
     }
-    this->make_room_for_messages();
+    this->result_.route == Route::Flat ? this->make_room_for_messages() : this->make_parcels();
   }
 
   // Whether this rank's particles of a leaf need not be copied.
@@ -350,6 +452,90 @@ private:
     return result;
   }
 
+  void exchange_particles()
+  {
+    // From here on others count on this rank's messages: nothing may throw until all are there.
+    this->post_receives();
+    this->keep_failure(attempt([&] { this->copy_own(); }));
+    this->send();
+    MPI_Waitall(
+      static_cast<int>(this->receives_.size()), this->receives_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  // Runs of rows of a leaf that leaders take, and the order in which those of others come.
+  void make_parcels()
+  {
+    const std::uint64_t most = std::clamp<std::uint64_t>(
+      room_of_parcel(this->nodes_.layout()) / this->row_bytes_, 1, this->rows_per_message_);
+    for (const Target& target : this->targets_)
+    {
+      for (const std::size_t leaf : target.leaves)
+      {
+        const std::uint64_t total = this->sorted_.count(leaf);
+        for (std::uint64_t row = 0; row < total; row += most)
+        {
+          const std::uint64_t count = std::min(most, total - row);
+          this->parcels_.push_back({ this->sorted_.first[leaf] + row, count });
+          this->mail_.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
+            static_cast<std::uint32_t>(count * this->row_bytes_) });
+          this->result_.sent_bytes += count * this->row_bytes_;
+        }
+      }
+    }
+    for (std::size_t i = 0; i != this->incoming_.size(); ++i)
+    {
+      const Incoming& in = this->incoming_[i];
+      if (in.source != this->comm_.rank())
+      {
+        this->arriving_.push_back({ in.source, i, 0 });
+        this->mail_.expected_bytes += in.count * this->row_bytes_;
+      }
+    }
+    std::stable_sort(this->arriving_.begin(), this->arriving_.end(),
+      [](const Arriving& a, const Arriving& b) { return a.source < b.source; });
+  }
+
+  void exchange_particles_through_leaders()
+  {
+    this->mail_.pack = [this](std::size_t parcel, std::byte* out)
+    { this->pack(this->parcels_[parcel].first, this->parcels_[parcel].count, out); };
+    this->mail_.take = [this](std::uint32_t source, const std::byte* bytes, std::size_t count)
+    { this->take(static_cast<int>(source), bytes, count / this->row_bytes_); };
+    this->keep_failure(attempt([&] { this->copy_own(); }));
+    this->result_.traffic.add(exchange_through_leaders(
+      this->comm_, this->nodes_, this->routing_.leaders_per_node, this->mail_));
+  }
+
+  // The next rows from a rank: ascending leaves, then rows.
+  void take(int source, const std::byte* bytes, std::uint64_t count)
+  {
+    auto next = std::lower_bound(this->arriving_.begin(), this->arriving_.end(), source,
+      [](const Arriving& a, int rank) { return a.source < rank; });
+    while (next->rows == this->incoming_[next->incoming].count)
+    {
+      ++next;
+    }
+    const Incoming& in = this->incoming_[next->incoming];
+    AggregatedLeaf& leaf = this->result_.leaves[in.leaf];
+    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+    {
+      const std::uint64_t size = write::tuple_bytes(this->particles_.array(a));
+      std::memcpy(leaf.columns[a].data() + (in.first_row + next->rows) * size, bytes, count * size);
+      bytes += count * size;
+    }
+    next->rows += count;
+  }
+
+  // Column by column.
+  void pack(std::uint64_t first, std::uint64_t count, std::byte* out)
+  {
+    for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
+    {
+      gather_in_parallel(this->sorted_, first, count, this->particles_, a, out);
+      out += count * write::tuple_bytes(this->particles_.array(a));
+    }
+  }
+
   void post_receives()
   {
     // Per source in the order in which it sends: ascending leaves, then rows.
@@ -434,16 +620,7 @@ private:
     }
     std::byte* const packed = this->packed_[slot].data();
     // Rows that could not be packed are sent all the same, because their receiver waits for them.
-    this->keep_failure(attempt(
-      [&]
-      {
-        std::byte* at = packed;
-        for (std::size_t a = 0; a != this->particles_.array_count(); ++a)
-        {
-          gather_in_parallel(this->sorted_, first, count, this->particles_, a, at);
-          at += count * write::tuple_bytes(this->particles_.array(a));
-        }
-      }));
+    this->keep_failure(attempt([&] { this->pack(first, count, packed); }));
     const std::uint64_t bytes = count * this->row_bytes_;
     MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
       &this->sends_[slot]);
@@ -452,14 +629,19 @@ private:
   }
 
   const OwnComm& comm_;
+  const Nodes& nodes_;
   const RankParticles& particles_;
   const std::vector<std::uint32_t>& aggregators_;
+  const Routing& routing_;
   LeafOrder sorted_;
   std::vector<std::uint32_t> own_; ///< leaves of this rank
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
   std::vector<Incoming> incoming_;
-  std::vector<Target> targets_; ///< in the order of sending
+  std::vector<Target> targets_;     ///< in the order of sending
+  Mail mail_;                       ///< particles, if they go through leaders
+  std::vector<RowsToSend> parcels_; ///< of mail_
+  std::vector<Arriving> arriving_;  ///< by source, then leaf
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;
@@ -471,10 +653,12 @@ private:
 };
 }
 
-ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
+ExchangeResult exchange(const OwnComm& comm, const Nodes& nodes, const RankParticles& particles,
   const LeafAssignment& assignment, std::uint32_t leaf_count,
-  const std::vector<std::uint32_t>& aggregators, std::size_t message_bytes)
+  const std::vector<std::uint32_t>& aggregators, const Routing& routing, std::size_t message_bytes)
 {
-  return Exchanger(comm, particles, assignment, leaf_count, aggregators, message_bytes).run();
+  return Exchanger(
+    comm, nodes, particles, assignment, leaf_count, aggregators, routing, message_bytes)
+    .run();
 }
 }

@@ -5,8 +5,10 @@
 #include "bat/parallel/rank_particles.hpp"
 #include "bat/parallel/run_report.hpp"
 #include "bat/particles.hpp"
+#include "bat/routing.hpp"
 #include "common/large_array.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,15 +29,16 @@ struct ExchangeResult
   std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
   Numbers rows;                       ///< of own arrays that leaves refer to
   std::uint64_t sent_bytes = 0;       ///< of particles, to other ranks
-  TrafficCounter traffic;             ///< all messages
+  Route route = Route::Flat;          ///< that was taken
+  TrafficCounter traffic;             ///< all messages of this rank
 };
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had
-/// them; own ones stay where they are, unless few of what lies between them is of the leaf.
-/// `aggregators` ascend. Throws on all ranks. Messages have at most `message_bytes` bytes
-/// (and fewer than 2^31), or one particle.
-[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const RankParticles& particles,
-  const LeafAssignment& assignment, std::uint32_t leaf_count,
-  const std::vector<std::uint32_t>& aggregators,
+/// them, whatever the route; own ones stay where they are, unless few of what lies between them is
+/// of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer than
+/// 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const Nodes& nodes,
+  const RankParticles& particles, const LeafAssignment& assignment, std::uint32_t leaf_count,
+  const std::vector<std::uint32_t>& aggregators, const Routing& routing = {},
   std::size_t message_bytes = std::size_t{ 1 } << 21);
 }

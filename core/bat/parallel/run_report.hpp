@@ -3,6 +3,9 @@
 
 #include "bat/mpi.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
+
+#include <functional>
 
 #include <cstdint>
 
@@ -15,13 +18,18 @@ public:
   TrafficCounter() = default;
   /// Collective the first time for a communicator, which outlives this.
   explicit TrafficCounter(const OwnComm& comm)
-    : nodes_(&comm.node_of_ranks())
-    , node_((*this->nodes_)[static_cast<std::size_t>(comm.rank())])
+    : is_inside_([&nodes = comm.node_of_ranks(), rank = static_cast<std::size_t>(comm.rank())](
+                   int target) { return nodes[static_cast<std::size_t>(target)] == nodes[rank]; })
   {
   }
-  void sent(int target, std::uint64_t bytes) noexcept
+  /// `nodes` outlives the messages.
+  explicit TrafficCounter(const Nodes& nodes)
+    : is_inside_([&nodes](int target) { return nodes.is_near(static_cast<std::uint32_t>(target)); })
   {
-    const bool inside = (*this->nodes_)[static_cast<std::size_t>(target)] == this->node_;
+  }
+  void sent(int target, std::uint64_t bytes)
+  {
+    const bool inside = this->is_inside_(target);
     (inside ? this->mine_.messages_inside : this->mine_.messages_between) += 1;
     (inside ? this->mine_.bytes_inside : this->mine_.bytes_between) += bytes;
   }
@@ -30,11 +38,22 @@ public:
     ++this->mine_.most_received;
     this->mine_.most_received_bytes += bytes;
   }
+  void add(const NodeTraffic& more) noexcept
+  {
+    this->mine_.messages_inside += more.messages_within;
+    this->mine_.bytes_inside += more.bytes_within;
+    this->mine_.messages_between += more.messages_between;
+    this->mine_.bytes_between += more.bytes_between;
+  }
+  [[nodiscard]] NodeTraffic of_nodes() const noexcept
+  {
+    return { this->mine_.messages_inside, this->mine_.messages_between, this->mine_.bytes_inside,
+      this->mine_.bytes_between };
+  }
   [[nodiscard]] const Traffic& mine() const noexcept { return this->mine_; }
 
 private:
-  const std::vector<int>* nodes_ = nullptr;
-  int node_ = 0;
+  std::function<bool(int)> is_inside_;
   Traffic mine_;
 };
 

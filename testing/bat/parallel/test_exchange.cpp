@@ -76,6 +76,7 @@ TEST(Exchange, particles_are_sorted_by_leaf)
 TEST(Exchange, messages_of_any_size_carry_the_same)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const bat::mpi::Nodes nodes(comm);
   // 0 particles on the last rank but one if there is one, 300 times the rank on others.
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
@@ -98,18 +99,18 @@ TEST(Exchange, messages_of_any_size_carry_the_same)
     const auto leaf = static_cast<std::uint32_t>(random() % leaves);
     leaf_of.each.push_back(leaf == 3 ? 0 : leaf);
   }
-  const auto expected =
-    contents(bat::mpi::exchange(comm, view, leaf_of, leaves, aggregators, std::size_t{ 1 } << 30));
+  const auto expected = contents(bat::mpi::exchange(
+    comm, nodes, view, leaf_of, leaves, aggregators, {}, std::size_t{ 1 } << 30));
   for (const std::size_t bytes : { 1, 33, 34, 1000, 4096 })
   {
     const bat::mpi::ExchangeResult result =
-      bat::mpi::exchange(comm, view, leaf_of, leaves, aggregators, bytes);
+      bat::mpi::exchange(comm, nodes, view, leaf_of, leaves, aggregators, {}, bytes);
     EXPECT_TRUE(contents(result) == expected) << bytes;
   }
   // The particles of each leaf: by rank, then in the rank's order.
   std::uint64_t kept = 0;
   for (const bat::mpi::AggregatedLeaf& leaf :
-    bat::mpi::exchange(comm, view, leaf_of, leaves, aggregators, 100).leaves)
+    bat::mpi::exchange(comm, nodes, view, leaf_of, leaves, aggregators, {}, 100).leaves)
   {
     EXPECT_EQ(aggregators[leaf.leaf], static_cast<std::uint32_t>(rank()));
     kept += leaf.particles.count();
@@ -120,9 +121,82 @@ TEST(Exchange, messages_of_any_size_carry_the_same)
   EXPECT_EQ(all[0], all[1]);
 }
 
+TEST(Exchange, leaders_bring_the_same_as_flat)
+{
+  const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const auto self = static_cast<std::uint64_t>(rank());
+  clouds::Random random(self + 1);
+  clouds::Cloud mine;
+  const std::uint64_t count = rank() == ranks() - 2 ? 0 : 500 * (self + 1);
+  mine.set_positions(clouds::uniform_positions<double>(count, random));
+  mine.add("id", bat::ScalarType::Int64, clouds::shuffled_ids(count, random, 1000000 * rank()));
+  mine.add("flag", bat::ScalarType::UInt8, std::vector<std::uint8_t>(count, 7));
+  const bat::mpi::RankParticles particles({ { mine.view(), {} } });
+  for (const bool is_dense : { true, false })
+  {
+    // Dense: a leaf on each rank, something for it from each that has particles. Otherwise several
+    // leaves on every third rank, not all of them with particles.
+    const auto size = static_cast<std::uint32_t>(ranks());
+    const std::uint32_t leaves = is_dense ? size : 5;
+    std::vector<std::uint32_t> aggregators;
+    for (std::uint32_t leaf = 0; leaf != leaves; ++leaf)
+    {
+      aggregators.push_back(is_dense ? leaf : leaf * 3 % size);
+    }
+    bat::mpi::LeafAssignment leaf_of;
+    for (std::uint64_t i = 0; i != count; ++i)
+    {
+      const auto leaf = static_cast<std::uint32_t>(is_dense ? i % size : random() % leaves);
+      leaf_of.each.push_back(!is_dense && leaf == 3 ? 0 : leaf);
+    }
+    for (int each = 0; each <= 4; ++each)
+    {
+      const bat::mpi::Nodes nodes(comm, each);
+      const auto run = [&](bat::Route route, int leaders, std::size_t bytes)
+      {
+        return bat::mpi::exchange(
+          comm, nodes, particles, leaf_of, leaves, aggregators, { route, leaders, each }, bytes);
+      };
+      const bat::mpi::ExchangeResult flat = run(bat::Route::Flat, 1, 1 << 21);
+      EXPECT_EQ(flat.route, bat::Route::Flat);
+      for (const int leaders : { 1, 2, 100 })
+      {
+        for (const std::size_t bytes : { 1u, 1000u, 1u << 21 })
+        {
+          const bat::mpi::ExchangeResult led = run(bat::Route::Leaders, leaders, bytes);
+          const std::string what = std::to_string(each) + " ranks per node, " +
+            std::to_string(leaders) + " leaders, messages of " + std::to_string(bytes);
+          EXPECT_EQ(led.route, ranks() == 1 ? bat::Route::Flat : bat::Route::Leaders);
+          EXPECT_TRUE(contents(led) == contents(flat)) << what;
+          EXPECT_EQ(led.sent_bytes, flat.sent_bytes) << what;
+        }
+      }
+      const bat::mpi::NodeTraffic of_flat = bat::mpi::sum_of(comm, flat.traffic.of_nodes());
+      const bat::mpi::NodeTraffic of_leaders =
+        bat::mpi::sum_of(comm, run(bat::Route::Leaders, 1, 1 << 21).traffic.of_nodes());
+      if (nodes.layout().node_count() == 1)
+      {
+        EXPECT_EQ(of_flat.messages_between + of_leaders.messages_between, 0u);
+      }
+      const bat::mpi::NodeLayout& layout = nodes.layout();
+      const auto in_node = static_cast<int>(layout.largest_node());
+      if (is_dense && ranks() > 1 &&
+        layout.node_count() * layout.largest_node() == layout.rank_count())
+      {
+        // Counts and particles, from each node, or each rank that has any, to each rank elsewhere.
+        const auto elsewhere = static_cast<std::uint64_t>(ranks() - in_node);
+        EXPECT_EQ(of_flat.messages_between, 2 * elsewhere * (ranks() - 1));
+        const auto empty_nodes = static_cast<std::uint64_t>(in_node == 1 ? 1 : 0);
+        EXPECT_EQ(of_leaders.messages_between, 2 * elsewhere * (layout.node_count() - empty_nodes));
+      }
+    }
+  }
+}
+
 TEST(Exchange, ranks_that_go_whole_need_no_list)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const bat::mpi::Nodes nodes(comm);
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
   clouds::Cloud mine;
@@ -138,9 +212,9 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
   const bat::mpi::LeafAssignment list{ 0, bat::mpi::Numbers(count, leaf) };
   for (const std::size_t bytes : { 50, 4096 })
   {
-    EXPECT_TRUE(
-      contents(bat::mpi::exchange(comm, view, { leaf, {} }, leaves, aggregators, bytes)) ==
-      contents(bat::mpi::exchange(comm, view, list, leaves, aggregators, bytes)))
+    EXPECT_TRUE(contents(bat::mpi::exchange(
+                  comm, nodes, view, { leaf, {} }, leaves, aggregators, {}, bytes)) ==
+      contents(bat::mpi::exchange(comm, nodes, view, list, leaves, aggregators, {}, bytes)))
       << bytes;
   }
 }
@@ -149,6 +223,7 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
 TEST(Exchange, own_particles_stay_where_they_are)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const bat::mpi::Nodes nodes(comm);
   constexpr std::uint64_t kCount = 3000;
   const auto id_of = [](int rank, std::uint64_t number)
   { return static_cast<std::int64_t>(rank) * 1'000'000 + static_cast<std::int64_t>(number); };
@@ -192,8 +267,8 @@ TEST(Exchange, own_particles_stay_where_they_are)
   std::vector<std::uint32_t> aggregators(static_cast<std::size_t>(ranks()));
   std::iota(aggregators.begin(), aggregators.end(), 0u);
   aggregators.push_back(0);
-  const bat::mpi::ExchangeResult result = bat::mpi::exchange(
-    comm, particles, assignment, static_cast<std::uint32_t>(ranks()) + 1, aggregators, 1000);
+  const bat::mpi::ExchangeResult result = bat::mpi::exchange(comm, nodes, particles, assignment,
+    static_cast<std::uint32_t>(ranks()) + 1, aggregators, {}, 1000);
   ASSERT_EQ(result.leaves.size(), rank() == 0 ? 2u : 1u);
   for (const bat::mpi::AggregatedLeaf& leaf : result.leaves)
   {
@@ -260,6 +335,7 @@ TEST(LargeExchange, more_than_two_to_the31_bytes)
   }
   ASSERT_EQ(ranks(), 2);
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
+  const bat::mpi::Nodes nodes(comm);
   // Rank 0 sends everything to rank 1. Every value is its own number.
   std::vector<float> positions(rank() == 0 ? 3 * kParticles : 0);
   const auto value = [](std::uint64_t i)
@@ -275,7 +351,7 @@ TEST(LargeExchange, more_than_two_to_the31_bytes)
   for (const std::size_t message_bytes : { std::size_t{ 1 } << 25, std::size_t{ 1 } << 40 })
   {
     const bat::mpi::ExchangeResult result =
-      bat::mpi::exchange(comm, particles, { 0, {} }, 1, { 1 }, message_bytes);
+      bat::mpi::exchange(comm, nodes, particles, { 0, {} }, 1, { 1 }, {}, message_bytes);
     ASSERT_EQ(result.leaves.size(), rank() == 1 ? 1u : 0u);
     EXPECT_EQ(result.sent_bytes, rank() == 0 ? 12 * kParticles : 0);
     if (rank() == 1)

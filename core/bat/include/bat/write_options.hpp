@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bat/plan.hpp"
+#include "bat/routing.hpp"
 #include "bat/types.hpp"
 #include "bat/writer.hpp"
 
@@ -19,6 +20,7 @@ namespace bat
 struct WriteOptions : PlanRules
 {
   BuildOptions build; ///< of each leaf file
+  Routing routing;    ///< of what many ranks send each other
   /// RankBorder and Aug: box that this rank declares as its own; where it is empty, the box of its
   /// particles. Not in the table: each rank has its own.
   std::optional<Box> local_bounds;

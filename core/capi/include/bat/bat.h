@@ -159,7 +159,13 @@ extern "C"
    *   make a smaller index and coarser ranges of attributes;
    *   block_particles: most particles of a block, which are tested together, 16 to 65536; 0, the
    *   default, chooses the smallest whose index fits in index_budget;
-   *   index_budget: share of the data that index and checksums may take then (default 0.0075). */
+   *   index_budget: share of the data that index and checksums may take then (default 0.0075);
+   *   exchange: how particles go to the ranks that write them: "flat", from each rank to each;
+   *   "leaders", through leaders of nodes, with one message where ranks of a node have something
+   *   for the same receiver; "auto", the default, chooses. The files are the same;
+   *   leaders_per_node: ranks of each node that send for it (default 1);
+   *   ranks_per_node: so many consecutive ranks count as a node; 0, the default: nodes are those of
+   *   the machine. */
   BAT_API int bat_options_set_integer(bat_options* options, const char* name, int64_t value);
   BAT_API int bat_options_set_real(bat_options* options, const char* name, double value);
   BAT_API int bat_options_set_text(bat_options* options, const char* name, const char* value);

@@ -1,0 +1,11 @@
+#!/bin/bash
+# In place of ssh, for mpirun: starts a command in the namespace of nodes.sh that has the address,
+# with a host name of its own, by which Open MPI tells computers apart.
+#
+# Usage: node_agent.sh [OPTION ...] ADDRESS COMMAND ...
+while [[ ${1-} == -* ]]; do
+  shift
+done
+node=$((${1##*.} - 1))
+shift
+exec ip netns exec "$BAT_NODES_ID-$node" unshare --uts bash -c 'hostname "$0"; eval "$1"' "node$node" "$*"

@@ -1,0 +1,181 @@
+// Bytes that go through leaders: all of them arrive, once, in order; errors are those of all ranks.
+#include "bat/parallel/mpi_support.hpp"
+#include "parallel/leader_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+namespace
+{
+using bat::mpi::Mail;
+using bat::mpi::Nodes;
+using bat::mpi::OwnComm;
+using bat::mpi::Parcel;
+using mpi_test::rank;
+using mpi_test::ranks;
+
+/// Parcels from `source`, the same whoever asks.
+std::vector<Parcel> parcels_of(int source, std::size_t most, std::size_t count)
+{
+  clouds::Random random(static_cast<std::uint64_t>(source) + 10);
+  std::vector<Parcel> parcels;
+  const auto size = static_cast<std::uint32_t>(ranks());
+  for (std::size_t i = 0; i != count && source != 1; ++i) // rank 1 has nothing
+  {
+    const auto target = static_cast<std::uint32_t>(random() % size);
+    if (target != static_cast<std::uint32_t>(source))
+    {
+      parcels.push_back({ target, static_cast<std::uint32_t>(1 + random() % most) });
+    }
+  }
+  return parcels;
+}
+
+char byte_of(int source, std::size_t parcel)
+{
+  return static_cast<char>(source * 31 + static_cast<int>(parcel) * 7 + 1);
+}
+
+struct Case
+{
+  std::size_t most;  ///< bytes of a parcel
+  std::size_t count; ///< parcels of a rank
+};
+
+Mail mail_of(const Case& c)
+{
+  Mail mail;
+  mail.parcels = parcels_of(rank(), c.most, c.count);
+  for (int source = 0; source != ranks(); ++source)
+  {
+    for (const Parcel& parcel : parcels_of(source, c.most, c.count))
+    {
+      mail.expected_bytes += parcel.target == static_cast<std::uint32_t>(rank()) ? parcel.bytes : 0;
+    }
+  }
+  mail.pack = [](std::size_t, std::byte*) {};
+  mail.take = [](std::uint32_t, const std::byte*, std::size_t) {};
+  return mail;
+}
+
+TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
+{
+  const OwnComm comm(MPI_COMM_WORLD);
+  // The last: several rounds, with parcels as large as there may be.
+  for (const Case& c : { Case{ 1, 0 }, Case{ 1, 1 }, Case{ 100, 200 }, Case{ 70'000, 40 },
+         Case{ bat::mpi::kMostOfParcel, 5 } })
+  {
+    for (const int each : { 0, 1, 2, 3, 4 })
+    {
+      if (c.most == bat::mpi::kMostOfParcel && (each % 2 != 0 || ranks() > 4))
+      {
+        continue; // takes long
+      }
+      const Nodes nodes(comm, each);
+      for (const int leaders : { 1, 2, 9 })
+      {
+        Mail mail = mail_of(c);
+        mail.pack = [&](std::size_t parcel, std::byte* out)
+        { std::memset(out, byte_of(rank(), parcel), mail.parcels[parcel].bytes); };
+        std::map<int, std::vector<std::pair<std::size_t, char>>> taken;
+        std::uint64_t mixed = 0;
+        mail.take = [&](std::uint32_t source, const std::byte* bytes, std::size_t count)
+        {
+          const auto value = static_cast<char>(bytes[0]);
+          taken[static_cast<int>(source)].emplace_back(count, value);
+          mixed += static_cast<std::uint64_t>(std::count_if(
+            bytes, bytes + count, [&](std::byte b) { return static_cast<char>(b) != value; }));
+        };
+        const bat::mpi::NodeTraffic mine =
+          bat::mpi::exchange_through_leaders(comm, nodes, leaders, mail);
+        EXPECT_EQ(mixed, 0u);
+        std::map<int, std::vector<std::pair<std::size_t, char>>> expected;
+        for (int source = 0; source != ranks(); ++source)
+        {
+          const std::vector<Parcel> parcels = parcels_of(source, c.most, c.count);
+          for (std::size_t i = 0; i != parcels.size(); ++i)
+          {
+            if (parcels[i].target == static_cast<std::uint32_t>(rank()))
+            {
+              expected[source].emplace_back(parcels[i].bytes, byte_of(source, i));
+            }
+          }
+        }
+        EXPECT_TRUE(taken == expected) << each << " ranks per node, " << leaders << " leaders, "
+                                       << c.count << " parcels up to " << c.most;
+        // Only leaders send to other nodes.
+        if (nodes.place() != 0 && leaders == 1)
+        {
+          EXPECT_EQ(mine.messages_between, 0u);
+        }
+      }
+    }
+  }
+}
+
+TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
+{
+  const OwnComm comm(MPI_COMM_WORLD);
+  const Nodes nodes(comm, 2);
+  const int last = ranks() - 1;
+  const std::string from = ranks() == 1 ? "" : "rank " + std::to_string(last) + ": ";
+  for (const bool is_packing : { true, false })
+  {
+    Mail mail = mail_of({ 1000, 50 });
+    const auto fail = [&]
+    {
+      if (rank() == last)
+      {
+        throw std::runtime_error("on purpose");
+      }
+    };
+    std::uint64_t taken = 0;
+    mail.pack = [&](std::size_t, std::byte*) { is_packing ? fail() : void(); };
+    mail.take = [&](std::uint32_t, const std::byte*, std::size_t count)
+    {
+      taken += count;
+      is_packing ? void() : fail();
+    };
+    // Rank 1 sends nothing, and a rank that is alone has nobody to send to.
+    const std::uint64_t concerned = is_packing ? mail.parcels.size() : mail.expected_bytes;
+    std::uint64_t of_last = concerned;
+    MPI_Bcast(&of_last, 1, MPI_UINT64_T, last, MPI_COMM_WORLD);
+    const std::string error =
+      mpi_test::error_of([&] { (void)bat::mpi::exchange_through_leaders(comm, nodes, 1, mail); });
+    EXPECT_EQ(error, of_last == 0 ? "" : from + "on purpose");
+    EXPECT_EQ(taken, mail.expected_bytes);
+  }
+  Mail mail;
+  if (rank() == last)
+  {
+    mail.parcels.push_back({ 0, bat::mpi::kMostOfParcel + 1 });
+  }
+  EXPECT_EQ(
+    mpi_test::error_of([&] { (void)bat::mpi::exchange_through_leaders(comm, nodes, 1, mail); }),
+    from + "a parcel of 8388609 bytes is sent through leaders; 1 to 8388608 are allowed");
+}
+
+TEST(LeaderExchange, route_is_the_same_on_all_ranks)
+{
+  const OwnComm comm(MPI_COMM_WORLD);
+  const Nodes nodes(comm, 2);
+  using bat::Route;
+  bat::mpi::Load load;
+  load.targets = rank() == 0 ? 1 : 0;
+  load.bytes = rank() == 0 ? 100 : 0;
+  EXPECT_EQ(bat::mpi::choose_route(comm, nodes, Route::Flat, load), Route::Flat);
+  const Route led = ranks() == 1 ? Route::Flat : Route::Leaders;
+  EXPECT_EQ(bat::mpi::choose_route(comm, nodes, Route::Leaders, load), led);
+  load.has_large_parcels = rank() == 0;
+  EXPECT_EQ(bat::mpi::choose_route(comm, nodes, Route::Leaders, load), Route::Flat);
+  // One node, or one rank on each: nobody to lead.
+  for (const int each : { 0, 1 })
+  {
+    const Nodes alone(comm, each);
+    EXPECT_EQ(bat::mpi::choose_route(comm, alone, Route::Auto, load), Route::Flat);
+  }
+}
+}
