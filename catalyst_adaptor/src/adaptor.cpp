@@ -509,6 +509,14 @@ std::vector<Job> Adaptor::jobs_of(
       "", options.of(key.channel) };
     std::vector<std::string>& indexes = job.options.write.build.sorted_indexes;
     indexes = indexes_of(indexes, census.written_fields(key));
+    BuildOptions& build = job.options.write.build;
+    if (!build.error_bounds.empty())
+    {
+      build.error_bounds = error_bounds_of(build.error_bounds, census.written_fields(key));
+      build.compression = build.error_bounds.empty() && build.compression == Compression::Bounded
+        ? Compression::Lossless
+        : build.compression;
+    }
     if (options.names_output || this->pipelines_.empty())
     {
       job.pattern = job.options.output;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <limits>
 
 namespace bat::catalyst
@@ -230,6 +231,20 @@ std::vector<std::string> indexes_of(
       continue; // of a field that is not there
     }
   }
+  return found;
+}
+
+std::vector<std::string> error_bounds_of(
+  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields)
+{
+  std::vector<std::string> found;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(found),
+    [&](const std::string& bound)
+    {
+      const std::size_t equals = bound.rfind('=');
+      const std::string name = bound.substr(0, equals);
+      return equals == std::string::npos || name == "positions" || fields.count(name) != 0;
+    });
   return found;
 }
 

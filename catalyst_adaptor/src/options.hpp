@@ -50,6 +50,11 @@ struct Options
 [[nodiscard]] std::vector<std::string> indexes_of(
   const std::vector<std::string>& wanted, const std::map<std::string, int>& fields);
 
+/// The same of error bounds. Those of positions stay, and texts that are none: writing refuses
+/// them.
+[[nodiscard]] std::vector<std::string> error_bounds_of(
+  const std::vector<std::string>& wanted, const std::map<std::string, int>& fields);
+
 /// An object, list, text or number as JSON. Throws Error{InvalidArgument}: anything else.
 [[nodiscard]] nlohmann::json to_json(const Node& node);
 /// Throws Error{InvalidArgument}: cannot be read, or is no JSON; names the line.

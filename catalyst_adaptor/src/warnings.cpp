@@ -111,6 +111,13 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
       miss("sorted index", index, names_in(written));
     }
   }
+  for (const std::string& bound : options.write.build.error_bounds)
+  {
+    if (error_bounds_of({ bound }, written).empty())
+    {
+      miss("error bound", bound, names_in(written));
+    }
+  }
 }
 
 bool Warnings::has(

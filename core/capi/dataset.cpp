@@ -737,6 +737,39 @@ int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** pat
     });
 }
 
+int bat_leaf_storage(const bat_dataset* dataset, uint64_t leaf, const char* attribute,
+  uint64_t* raw_bytes, uint64_t* stored_bytes, int* is_compressed, double* bound)
+{
+  return guard(
+    [&]
+    {
+      const bat::Dataset& data = opened(dataset);
+      std::optional<std::size_t> index;
+      if (attribute)
+      {
+        index = data.attribute_index(attribute);
+      }
+      const bat::ColumnStorage storage =
+        data.leaf_file(need_size(leaf, "the number of the leaf file")).storage(index);
+      if (raw_bytes)
+      {
+        *raw_bytes = storage.raw_bytes;
+      }
+      if (stored_bytes)
+      {
+        *stored_bytes = storage.stored_bytes;
+      }
+      if (is_compressed)
+      {
+        *is_compressed = storage.is_compressed ? 1 : 0;
+      }
+      if (bound)
+      {
+        *bound = storage.bound;
+      }
+    });
+}
+
 int bat_validate(const bat_dataset* dataset)
 {
   return guard([&] { bat::validate(opened(dataset)); });

@@ -71,36 +71,73 @@ nlohmann::json to_json(const std::optional<bat::Box>& box)
              : nlohmann::json();
 }
 
-// Those of the dataset. Of several leaf files only these say which sorted indexes there are, all
-// the same.
-std::vector<bat::Attribute> attributes_of(const bat::Dataset& file)
+// What only leaf files say, and all of a dataset alike: sorted indexes, and how columns are stored.
+struct Columns
 {
-  if (file.single_file())
+  std::vector<bat::Attribute> attributes;
+  std::vector<bat::ColumnStorage> storage; ///< positions, then attributes; nothing if no leaf says
+
+  [[nodiscard]] bool is_compressed() const
   {
-    return file.attributes();
+    return std::any_of(this->storage.begin(), this->storage.end(),
+      [](const bat::ColumnStorage& column) { return column.is_compressed; });
   }
-  for (const bat::LeafInfo& leaf : file.leaves())
+};
+
+Columns columns_of(const bat::Dataset& file)
+{
+  Columns columns{ file.attributes(), {} };
+  for (std::size_t leaf = 0; leaf != file.leaves().size(); ++leaf)
   {
     try
     {
-      std::vector<bat::Attribute> attributes = file.attributes();
-      const bat::File first = bat::File::open(leaf.path);
-      for (std::size_t a = 0; a != attributes.size(); ++a)
+      const bat::File& first = file.leaf_file(leaf);
+      std::vector<bat::ColumnStorage> storage{ first.storage({}) };
+      for (std::size_t a = 0; a != columns.attributes.size(); ++a)
       {
-        for (std::size_t k = 0; k != attributes[a].keys.size(); ++k)
+        storage.push_back(first.storage(a));
+        std::vector<bat::Key>& keys = columns.attributes[a].keys;
+        for (std::size_t k = 0; k != keys.size(); ++k)
         {
-          attributes[a].keys[k].has_sorted_index =
-            first.attributes().at(a).keys.at(k).has_sorted_index;
+          keys[k].has_sorted_index = first.attributes().at(a).keys.at(k).has_sorted_index;
         }
       }
-      return attributes;
+      columns.storage = std::move(storage);
+      break;
     }
     catch (const std::exception&)
     {
       // Missing, damaged, or of the paper's library: another may say.
     }
   }
-  return file.attributes();
+  return columns;
+}
+
+// Of the array 0, the positions, or 1 + k, attribute k.
+nlohmann::json storage_json(const Columns& columns, std::size_t array)
+{
+  if (columns.storage.empty())
+  {
+    return nullptr;
+  }
+  const bat::ColumnStorage& storage = columns.storage[array];
+  return { { "compressed", storage.is_compressed }, { "bound", storage.bound },
+    { "raw_bytes", storage.raw_bytes }, { "stored_bytes", storage.stored_bytes } };
+}
+
+std::string storage_text(const Columns& columns, std::size_t array)
+{
+  if (columns.storage.empty() || !columns.storage[array].is_compressed)
+  {
+    return "";
+  }
+  const bat::ColumnStorage& storage = columns.storage[array];
+  const std::string bound =
+    storage.bound == 0 ? "lossless" : fmt::format("within {}", storage.bound);
+  return storage.stored_bytes == 0
+    ? ", " + bound
+    : fmt::format(", {}, {:.2f} : 1", bound,
+        static_cast<double>(storage.raw_bytes) / static_cast<double>(storage.stored_bytes));
 }
 
 nlohmann::json describe(const bat::Dataset& file)
@@ -112,7 +149,6 @@ nlohmann::json describe(const bat::Dataset& file)
   info["particles"] = file.particle_count();
   info["bytes_per_particle"] = file.bytes_per_particle();
   info["data_bytes"] = file.data_bytes();
-  info["index_bytes"] = file.file_bytes() - file.data_bytes();
   info["position_type"] = bat::name_of(file.position_type());
   info["bounds"] = to_json(file.bounds());
   info["time"] = file.time() ? to_json(*file.time()) : nlohmann::json();
@@ -134,8 +170,15 @@ nlohmann::json describe(const bat::Dataset& file)
     }
   }
   info["attributes"] = nlohmann::json::array();
-  for (const bat::Attribute& attribute : attributes_of(file))
+  const Columns columns = columns_of(file);
+  info["position_storage"] = storage_json(columns, 0);
+  if (!columns.is_compressed())
   {
+    info["index_bytes"] = file.file_bytes() - file.data_bytes();
+  }
+  for (std::size_t k = 0; k != columns.attributes.size(); ++k)
+  {
+    const bat::Attribute& attribute = columns.attributes[k];
     nlohmann::json a{ { "name", attribute.name }, { "type", bat::name_of(attribute.type) },
       { "components", attribute.components } };
     if (attribute.alias)
@@ -148,6 +191,7 @@ nlohmann::json describe(const bat::Dataset& file)
         { "maximum", to_json(key.maximum) }, { "has_nan", key.has_nan },
         { "has_sorted_index", key.has_sorted_index } });
     }
+    a["storage"] = storage_json(columns, k + 1);
     info["attributes"].push_back(std::move(a));
   }
   const std::string metadata = file.metadata();
@@ -196,17 +240,34 @@ void print_leaves(const bat::Dataset& file)
   }
 }
 
+void print_size(const bat::Dataset& file, const Columns& columns)
+{
+  const auto share = [](std::uint64_t bytes, std::uint64_t of)
+  {
+    return of == 0
+      ? std::string()
+      : fmt::format(" ({:.2f} %)", 100 * static_cast<double>(bytes) / static_cast<double>(of));
+  };
+  if (columns.is_compressed())
+  {
+    fmt::print("  size             {} bytes{} of {} bytes of data\n", file.file_bytes(),
+      share(file.file_bytes(), file.data_bytes()), file.data_bytes());
+    return;
+  }
+  const std::uint64_t index = file.file_bytes() - file.data_bytes();
+  fmt::print("  size             {} bytes: data {}, index and checksums {}{}\n", file.file_bytes(),
+    file.data_bytes(), index, share(index, file.data_bytes()));
+}
+
 void print(const bat::Dataset& file)
 {
-  const double data = static_cast<double>(file.data_bytes());
-  const double index = static_cast<double>(file.file_bytes()) - data;
+  const Columns columns = columns_of(file);
   fmt::print("{}\n", file.name());
   fmt::print("  format version   {}\n", file.format_version());
   fmt::print("  particles        {}\n", file.particle_count());
-  fmt::print("  size             {} bytes: data {}, index and checksums {}{}\n", file.file_bytes(),
-    file.data_bytes(), file.file_bytes() - file.data_bytes(),
-    data > 0 ? fmt::format(" ({:.2f} %)", 100 * index / data) : std::string());
-  fmt::print("  positions        3 x {}\n", bat::name_of(file.position_type()));
+  print_size(file, columns);
+  fmt::print(
+    "  positions        3 x {}{}\n", bat::name_of(file.position_type()), storage_text(columns, 0));
   if (const auto b = file.bounds())
   {
     fmt::print("  bounds           {}\n", to_text(*b));
@@ -230,11 +291,13 @@ void print(const bat::Dataset& file)
     print_leaves(file);
   }
   fmt::print("  attributes       {}\n", file.attributes().size());
-  for (const bat::Attribute& attribute : attributes_of(file))
+  for (std::size_t a = 0; a != columns.attributes.size(); ++a)
   {
-    fmt::print("    {}: {} x {}{}\n", attribute.name, attribute.components,
+    const bat::Attribute& attribute = columns.attributes[a];
+    fmt::print("    {}: {} x {}{}{}\n", attribute.name, attribute.components,
       bat::name_of(attribute.type),
-      attribute.alias ? " = " + bat::to_string(*attribute.alias, file.attributes()) : "");
+      attribute.alias ? " = " + bat::to_string(*attribute.alias, file.attributes()) : "",
+      storage_text(columns, a + 1));
     for (const bat::Key& key : attribute.keys)
     {
       fmt::print("      {}: {}{}{}\n", key_name(attribute, key),

@@ -281,6 +281,27 @@ TEST(SortedIndexes, are_made_where_there_are_such_fields)
   }
 }
 
+TEST(Compression, is_bounded_where_there_are_such_fields)
+{
+  Session run(with(
+    [](Params& p)
+    {
+      p.set(kBat + "compression", std::string("bounded"));
+      p.set(kBat + "error_bounds", std::vector<std::string>{ "mass=1%", "ion=0.5" });
+    }));
+  EXPECT_EQ(execute(run, 0), 0) << run.said;
+  EXPECT_NE(
+    run.said.find("error bound ion=0.5 of the options is not in channel"), std::string::npos)
+    << run.said;
+  if (mpi_test::rank() == 0)
+  {
+    for (const char* name : { "dust_000000.bat", "gas_000000.bat" })
+    {
+      EXPECT_NO_THROW(bat::validate(run / name));
+    }
+  }
+}
+
 // Of the attributes of a file, on rank 0, those that are aliases, with what they repeat.
 std::vector<std::string> linked(const std::filesystem::path& file)
 {

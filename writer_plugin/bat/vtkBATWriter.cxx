@@ -187,6 +187,24 @@ void vtkBATWriter::ClearSortedIndexes()
 }
 
 //------------------------------------------------------------------------------
+void vtkBATWriter::AddErrorBound(const char* bound)
+{
+  // A property without elements may set "".
+  if (bound && *bound)
+  {
+    this->Options->build.error_bounds.emplace_back(bound);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::ClearErrorBounds()
+{
+  this->Options->build.error_bounds.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
 template <typename F>
 void vtkBATWriter::SetOption(const char* name, const F& set)
 {

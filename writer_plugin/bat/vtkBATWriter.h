@@ -164,6 +164,15 @@ public:
 
   ///@{
   /**
+   * Of the option "compression" with the value "bounded": "NAME=NUMBER" in the units of an array,
+   * or "NAME=NUMBER%" of its range; "positions" are the points. Default: none.
+   */
+  void AddErrorBound(const char* bound);
+  void ClearErrorBounds();
+  ///@}
+
+  ///@{
+  /**
    * Any option of a write by its name in the core (bat/write_options.hpp), e.g. "flush": whole
    * numbers, and 0 or 1 for flags; numbers; words, of which one is added to options that are lists.
    * What is refused is reported, and makes writes fail until the option is accepted.

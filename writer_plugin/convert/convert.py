@@ -171,6 +171,15 @@ def parse(words):
                         help="most particles of a treelet, 256 to 65536 (default: 8192)")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=_list, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
+    parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
+                        help="lossless: values take less room, every bit of them stays; bounded: the same within "
+                             "--error-bounds (default: none)")
+    parser.add_argument("--error-bounds", metavar="NAME=BOUND,...", type=_list, default=[],
+                        help="largest difference to the values that are stored, in the units of the array or, with %%, "
+                             "of its range: positions=0.01%%,temperature=0.5")
+    parser.add_argument("--chunk-particles", metavar="N", type=int, default=0,
+                        help="particles of a compressed column that are read together, 256 to 65536; 0 (default) "
+                             "chooses it")
     parser.add_argument("--report", metavar="FILE",
                         help="write one line of JSON for each step to this file; - for stdout")
     parser.add_argument("--progress", action="store_true",
@@ -180,6 +189,10 @@ def parse(words):
         parser.error(f"argument --block-particles: {options.block_particles}; allowed are 0 and 16 to 65536")
     if not 256 <= options.treelet_particles <= 65536:
         parser.error(f"argument --treelet-particles: {options.treelet_particles}; allowed are 256 to 65536")
+    if options.chunk_particles != 0 and not 256 <= options.chunk_particles <= 65536:
+        parser.error(f"argument --chunk-particles: {options.chunk_particles}; allowed are 0 and 256 to 65536")
+    if bool(options.error_bounds) != (options.compression == "bounded"):
+        parser.error("--error-bounds and --compression bounded belong together")
     if not options.output.endswith(".bat"):
         parser.error(f"the last argument is the file to write and must end in .bat; it is {options.output}")
     return options
@@ -394,6 +407,9 @@ class Converter:
         writer.BlockParticles = options.block_particles
         writer.TreeletParticles = options.treelet_particles
         writer.SortedIndexes = options.sorted_index
+        writer.Compression = options.compression
+        writer.ErrorBounds = options.error_bounds
+        writer.ChunkParticles = options.chunk_particles
         for axis, column in zip("XYZ", options.columns):
             setattr(writer, axis + "Column", column)
 

@@ -186,14 +186,14 @@ query::Conditions conditions_of(const File& file, const Query& query)
 }
 
 // Whole elements.
-query::Column column_of(const format::PagedSection& section)
+query::Column column_of(const format::ColumnSection& section)
 {
   return { section, 0, section.element_bytes() };
 }
 
 query::Column positions_of(const File& file)
 {
-  return column_of(file.impl().paged(SectionKind::Positions));
+  return column_of(file.impl().column(SectionKind::Positions));
 }
 
 query::Column attribute_of(const File& file, std::size_t index)
@@ -207,7 +207,7 @@ query::Column attribute_of(const File& file, std::size_t index)
   const Attribute& a = file.attributes()[index];
   if (!a.alias)
   {
-    return column_of(file.impl().paged(SectionKind::Attribute, static_cast<std::uint32_t>(index)));
+    return column_of(file.impl().column(SectionKind::Attribute, static_cast<std::uint32_t>(index)));
   }
   query::Column column =
     a.alias->attribute ? attribute_of(file, *a.alias->attribute) : positions_of(file);
@@ -218,6 +218,14 @@ query::Column attribute_of(const File& file, std::size_t index)
   }
   return column;
 }
+}
+
+ColumnStorage File::storage(std::optional<std::size_t> attribute) const
+{
+  const format::ColumnSection& column =
+    (attribute ? attribute_of(*this, *attribute) : positions_of(*this)).section;
+  return { column.element_bytes() * this->particle_count(), column.stored_bytes(),
+    column.has_chunks(), column.has_chunks() ? column.chunks().bound() : 0 };
 }
 
 std::uint64_t File::upper_bound(const Query& query) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "bat/format/column.hpp"
 #include "bat/format/levels.hpp"
 #include "bat/format/page_reader.hpp"
 #include "bat/tree/file_impl.hpp"
@@ -34,11 +35,7 @@ public:
   [[nodiscard]] std::vector<T> read(format::SectionKind kind, std::uint32_t index,
     std::uint64_t elements, std::size_t components = 1) const
   {
-    format::PageReader reader(this->impl_.paged(kind, index));
-    std::vector<T> values(elements * components);
-    const Span all{ 0, elements };
-    reader.gather(&all, 1, reinterpret_cast<std::byte*>(values.data()));
-    return values;
+    return read_all<T, format::PageReader>(this->impl_.paged(kind, index), elements, components);
   }
 
   /// Values of all particles, by file position.
@@ -46,7 +43,8 @@ public:
   [[nodiscard]] std::vector<T> read_column(
     format::SectionKind kind, std::uint32_t index, std::size_t components) const
   {
-    return this->read<T>(kind, index, this->file_.particle_count(), components);
+    return read_all<T, format::ColumnReader>(
+      this->impl_.column(kind, index), this->file_.particle_count(), components);
   }
 
   /// Calls visit(t, ordinal offset in the treelet, first value of the particle) for all particles,
@@ -69,6 +67,17 @@ public:
   }
 
 private:
+  template <class T, class Reader, class Section>
+  [[nodiscard]] static std::vector<T> read_all(
+    const Section& section, std::uint64_t elements, std::size_t components)
+  {
+    Reader reader(section);
+    std::vector<T> values(elements * components);
+    const Span all{ 0, elements };
+    reader.gather(&all, 1, reinterpret_cast<std::byte*>(values.data()));
+    return values;
+  }
+
   void find_file_positions()
   {
     const LevelTable& levels = this->impl_.schema.levels;

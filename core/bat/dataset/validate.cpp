@@ -29,6 +29,20 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
       fmt::format("{} should not be there: bitmaps of the key have {} bytes",
         format::describe(s, schema), schema.keys[s.index].bitmap_bytes));
   }
+  if (kind == format::SectionKind::ChunkTable)
+  {
+    const bool is_of_positions = s.index == 0;
+    const format::ColumnSection& column = is_of_positions
+      ? impl.column(format::SectionKind::Positions)
+      : impl.column(format::SectionKind::Attribute, s.index - 1);
+    if (!column.has_chunks())
+    {
+      format::corrupt(*impl.source,
+        fmt::format(
+          "{} should not be there: {} is not in chunks", format::describe(s), column.name()));
+    }
+    (void)column.chunks();
+  }
 }
 }
 

@@ -106,6 +106,22 @@ struct Schema
 /// How many sections of a kind a file with this schema may have: numbers below this.
 [[nodiscard]] std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema);
 
+/// Type and components of the elements of a column.
+struct ElementType
+{
+  ScalarType type = ScalarType::Float32;
+  int components = 1;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept
+  {
+    return tuple_bytes(this->type, this->components);
+  }
+};
+
+/// By what the schema says; nothing for a section that is no column of it.
+[[nodiscard]] std::optional<ElementType> element_type(
+  SectionKind kind, std::uint32_t index, const Schema& schema);
+
 /// What a section holds.
 struct SectionShape
 {

@@ -69,11 +69,25 @@ std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema)
       return schema.head.attribute_count;
     case Numbered::ByKey:
       return schema.keys.size();
-    case Numbered::No:
     case Numbered::ByColumn:
+      return schema.head.attribute_count + std::uint64_t{ 1 };
+    case Numbered::No:
       break;
   }
   return 1;
+}
+
+std::optional<ElementType> element_type(SectionKind kind, std::uint32_t index, const Schema& schema)
+{
+  if (kind == SectionKind::Positions && index == 0)
+  {
+    return ElementType{ static_cast<ScalarType>(schema.head.position_type), 3 };
+  }
+  if (kind == SectionKind::Attribute && index < schema.head.attribute_count)
+  {
+    return ElementType{ schema.attributes[index].type, schema.attributes[index].components };
+  }
+  return std::nullopt;
 }
 
 std::optional<SectionShape> shape_of(
@@ -96,13 +110,8 @@ std::optional<SectionShape> shape_of(
     case SectionKind::BlockBoxes:
       return SectionShape{ blocks, sizeof(BlockBoxRecord) };
     case SectionKind::Positions:
-      return SectionShape{ particles,
-        3 * size_of(static_cast<ScalarType>(schema.head.position_type)) };
     case SectionKind::Attribute:
-    {
-      const bat::Attribute& a = schema.attributes[index];
-      return SectionShape{ particles, tuple_bytes(a.type, a.components) };
-    }
+      return SectionShape{ particles, element_type(kind, index, schema)->bytes() };
     case SectionKind::BinEdges:
       return SectionShape{ schema.keys[index].bin_count - std::uint64_t{ 1 }, 8 };
     case SectionKind::TreeletKeys:
@@ -227,6 +236,30 @@ void check_key_record(const io::RandomAccessFile& file, const KeyRecord& record,
   }
 }
 
+// What is in it is looked at before the first use.
+void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
+  const std::vector<SectionRecord>& sections, const SectionRecord& column)
+{
+  SectionRecord wanted{};
+  wanted.kind = static_cast<std::uint32_t>(SectionKind::ChunkTable);
+  wanted.index = column_number(static_cast<SectionKind>(column.kind), column.index);
+  const SectionRecord* table = find_section(sections, SectionKind::ChunkTable, wanted.index);
+  if (!table)
+  {
+    corrupt(
+      file, fmt::format("{} is missing; {} is in chunks", describe(wanted), describe(column)));
+  }
+  const std::uint64_t least = (header.particle_count + kMaxChunkParticles - 1) / kMaxChunkParticles;
+  if (table->bytes < sizeof(ChunkTableHead) + least * sizeof(std::uint32_t) ||
+    (table->bytes - sizeof(ChunkTableHead)) % sizeof(std::uint32_t) != 0)
+  {
+    corrupt(file,
+      fmt::format("{} has {} bytes; {} and 4 for each chunk are needed, of which there are {} at "
+                  "least",
+        describe(*table), table->bytes, sizeof(ChunkTableHead), least));
+  }
+}
+
 // LEVELS, and that every section that the schema implies is there and has its size.
 void read_levels(const io::RandomAccessFile& file, const Header& header,
   const std::vector<SectionRecord>& sections, Schema& schema)
@@ -247,6 +280,13 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
     needed(SectionKind::Attribute, k);
+  }
+  for (const SectionRecord& section : sections)
+  {
+    if (has_chunks(section))
+    {
+      require_chunk_table(file, header, sections, section);
+    }
   }
   for (std::uint32_t k = 0; k != schema.keys.size(); ++k)
   {

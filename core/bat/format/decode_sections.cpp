@@ -109,14 +109,13 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
       file.name() +
         ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
-  const std::uint64_t known = kind == FileKind::Leaf ? 0 : std::uint64_t{ kSeveralLeafFiles };
+  const std::uint64_t known = kind == FileKind::Leaf ? kCompressedChunks : kSeveralLeafFiles;
   const std::uint64_t unknown = needed & ~known;
   if (unknown != 0)
   {
     throw Error(ErrorCode::UnsupportedVersion,
-      fmt::format("{}: needs {}, which this library does not read", file.name(),
-        unknown == kCompressedChunks ? std::string("compressed chunks (feature 1)")
-                                     : fmt::format("features {:#x}", unknown)));
+      fmt::format(
+        "{}: needs features {:#x}, which this library does not read", file.name(), unknown));
   }
   check_field(file, header.header_bytes == sizeof(Header), "the header", "header_bytes",
     std::to_string(header.header_bytes), std::to_string(sizeof(Header)));
@@ -196,11 +195,16 @@ std::vector<SectionRecord> read_sections(
     {
       corrupt(file, name + " has reserved bits set");
     }
-    if (known && s.encoding != 0)
+    const bool may_have_chunks = known && is_column(row->kind);
+    if (known && s.encoding != kRaw && !(may_have_chunks && s.encoding == kChunks))
     {
       throw Error(ErrorCode::UnsupportedVersion,
-        fmt::format("{}: {} has encoding {}; this library reads raw sections (0)", file.name(),
-          name, s.encoding));
+        fmt::format("{}: {} has encoding {}; this library reads {}", file.name(), name, s.encoding,
+          may_have_chunks ? "raw columns (0) and chunks (1)" : "raw sections (0)"));
+    }
+    if (known && s.encoding == kChunks && (header.required_features & kCompressedChunks) == 0)
+    {
+      corrupt(file, name + " is in chunks, and the header does not have feature 1");
     }
     check_offset(file, name, "offset", s.offset);
     if (!inside(s.offset, s.bytes, file.size()))
@@ -209,7 +213,7 @@ std::vector<SectionRecord> read_sections(
         fmt::format("{}, {} bytes at offset {}, is outside a file of {} bytes", name, s.bytes,
           s.offset, file.size()));
     }
-    if (known && s.raw_bytes != s.bytes)
+    if (known && s.encoding == kRaw && s.raw_bytes != s.bytes)
     {
       corrupt(file, fmt::format("{} is raw but has {} bytes for {}", name, s.bytes, s.raw_bytes));
     }
@@ -283,10 +287,10 @@ const SectionRecord& require(const io::RandomAccessFile& file,
     missing.index = index;
     corrupt(file, describe(missing) + " is missing");
   }
-  if (section->bytes != bytes)
+  if (section->raw_bytes != bytes)
   {
     corrupt(file,
-      fmt::format("{} has {} bytes; {} are needed", describe(*section), section->bytes, bytes));
+      fmt::format("{} has {} bytes; {} are needed", describe(*section), section->raw_bytes, bytes));
   }
   return *section;
 }

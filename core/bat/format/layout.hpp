@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kMaxAttributes = 65535;         // section 7
 inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
 inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
 inline constexpr std::uint32_t kMaxBins = 4096;                // section 7
+inline constexpr std::uint32_t kMaxChunkParticles = 65536;     // section 12
 inline constexpr std::uint64_t kIndexFences = 512;             // section 11: of a page
 inline constexpr std::uint64_t kIndexEntries = 341;            // section 11: of a page
 inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12
@@ -88,6 +89,13 @@ enum SectionFlag : std::uint32_t
   kMustUnderstand = 2
 };
 
+/// Section 6, `encoding`.
+enum Encoding : std::uint32_t
+{
+  kRaw = 0,
+  kChunks = 1
+};
+
 /// Section 6.
 struct SectionRecord
 {
@@ -103,6 +111,16 @@ struct SectionRecord
   std::uint64_t reserved;
 };
 static_assert(sizeof(SectionRecord) == 64 && offsetof(SectionRecord, checksum) == 40);
+
+/// Section 12: beginning of CHUNK_TABLE; behind it the bytes of each frame, 32 bits each.
+struct ChunkTableHead
+{
+  std::uint32_t chunk_particles;
+  std::uint32_t chunk_count;
+  double bound;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(ChunkTableHead) == 24 && offsetof(ChunkTableHead, bound) == 8);
 
 /// Section 7: beginning of SCHEMA.
 struct SchemaHead

@@ -176,8 +176,9 @@ void PageReader::check(const PageRange& pages, const std::byte* bytes)
     if (page_checksum(at, range.size()) != this->sums_[page - this->sums_pages_.first])
     {
       corrupt(this->section_.file(),
-        fmt::format("page {} of {} (offset {}) does not match its checksum", page,
-          this->section_.name(), layout.in_file(range.begin)));
+        fmt::format("page {} of {} (offset {}{}) does not match its checksum", page,
+          this->section_.name(), layout.in_file(range.begin),
+          this->section_.say_ ? this->section_.say_(range) : std::string()));
     }
     if (this->checked_)
     {

@@ -64,6 +64,11 @@ public:
     return this->layout_.element_bytes();
   }
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
+  /// What messages of damage say behind the bytes of a page.
+  void say_of_bytes(std::function<std::string(const ByteRange&)> say)
+  {
+    this->say_ = std::move(say);
+  }
   [[nodiscard]] const io::RandomAccessFile& file() const noexcept { return this->file_; }
 
   /// Of a mapped file: the first `count` elements where they lie. Pages are checked in parallel.
@@ -88,6 +93,7 @@ private:
   PageLayout layout_;
   std::uint64_t groups_checksum_;
   std::string name_;
+  std::function<std::string(const ByteRange&)> say_;
   mutable std::once_flag marked_;
   mutable std::optional<CheckedPages> checked_;
   mutable std::once_flag loaded_;

@@ -21,7 +21,7 @@ enum class Numbered
   No, ///< there is one of the kind, with index 0
   ByAttribute,
   ByKey,
-  ByColumn
+  ByColumn ///< 0 is the positions, 1 + k attribute k
 };
 
 struct SectionKindRow
@@ -34,7 +34,7 @@ struct SectionKindRow
   bool in_top_files;
 };
 
-/// Row k is of kind k + 1. CHUNK_TABLE is a name that is reserved: no file of this version has it.
+/// Row k is of kind k + 1.
 inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::Schema, "SCHEMA", Numbered::No, false, true, true },
   { SectionKind::Metadata, "METADATA", Numbered::No, false, true, true },
@@ -50,7 +50,7 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::Attribute, "ATTRIBUTE", Numbered::ByAttribute, true, true, false },
   { SectionKind::AggregationTree, "AGGREGATION_TREE", Numbered::No, false, false, true },
   { SectionKind::LeafFiles, "LEAF_FILES", Numbered::No, false, false, true },
-  { SectionKind::ChunkTable, "CHUNK_TABLE", Numbered::ByColumn, false, false, false },
+  { SectionKind::ChunkTable, "CHUNK_TABLE", Numbered::ByColumn, false, true, false },
   { SectionKind::SortedIndex, "SORTED_INDEX", Numbered::ByKey, true, true, false },
   { SectionKind::Aliases, "ALIASES", Numbered::No, false, true, true },
 };
@@ -70,6 +70,24 @@ inline constexpr SectionKindRow kSectionKinds[] = {
 [[nodiscard]] constexpr bool belongs_in(const SectionKindRow& row, FileKind file) noexcept
 {
   return file == FileKind::Leaf ? row.in_leaf_files : row.in_top_files;
+}
+
+/// Whether the section holds a value or tuple of each particle, which may be in chunks.
+[[nodiscard]] constexpr bool is_column(SectionKind kind) noexcept
+{
+  return kind == SectionKind::Positions || kind == SectionKind::Attribute;
+}
+
+/// Of a record whose kind is known in its file.
+[[nodiscard]] constexpr bool has_chunks(const SectionRecord& section) noexcept
+{
+  return is_column(static_cast<SectionKind>(section.kind)) && section.encoding == kChunks;
+}
+
+/// The number of a column, by which its CHUNK_TABLE has its index.
+[[nodiscard]] constexpr std::uint32_t column_number(SectionKind kind, std::uint32_t index) noexcept
+{
+  return kind == SectionKind::Positions ? 0 : 1 + index;
 }
 
 constexpr bool rows_are_in_order()

@@ -187,6 +187,7 @@ private:
         check_options(this->options_);
         BuildOptions build = this->options_.build;
         build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
+        leave_out_bounds(build);      // the same
         write::check_input(this->particles_.schema(), build);
         if (this->comm_.rank() == 0)
         {
@@ -198,9 +199,11 @@ private:
     if (this->total_ == 0)
     {
       this->options_.build.sorted_indexes.clear(); // nor need all
+      leave_out_bounds(this->options_.build);
     }
     together(this->comm_.get(),
       [&] { (void)write::indexed_keys(this->particles_.schema(), this->options_.build); });
+    agree_on_bounds(this->comm_, this->particles_, this->options_.build);
     link_repeats(this->comm_, this->particles_, this->options_.build);
     this->options_.build.repeats = Repeats::Store; // the others stay what they are
     this->row_bytes_ = this->particles_.row_bytes();

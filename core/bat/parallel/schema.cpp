@@ -1,5 +1,6 @@
 #include "bat/parallel/schema.hpp"
 
+#include "bat/write/error_bounds.hpp"
 #include "bat/write/repeats.hpp"
 
 #include <fmt/format.h>
@@ -209,6 +210,49 @@ std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles)
         });
     });
   return total;
+}
+
+void leave_out_bounds(BuildOptions& options)
+{
+  if (options.compression == Compression::Bounded)
+  {
+    options.compression = Compression::Lossless;
+    options.error_bounds.clear();
+  }
+}
+
+void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildOptions& options)
+{
+  std::vector<write::ErrorBound> bounds;
+  std::vector<double> ends; // of ranges: largest values, and smallest ones negated
+  std::size_t ranges = 0;
+  together(comm.get(),
+    [&]
+    {
+      bounds = write::error_bounds(particles.schema(), options);
+      for (const write::FiniteRange& range : write::ranges_of(particles, bounds))
+      {
+        ends.push_back(range.upper);
+        ends.push_back(-range.lower);
+        ++ranges;
+      }
+    });
+  if (bounds.empty())
+  {
+    return;
+  }
+  MPI_Allreduce(
+    MPI_IN_PLACE, ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MAX, comm.get());
+  together(comm.get(),
+    [&]
+    {
+      std::vector<write::FiniteRange> all;
+      for (std::size_t i = 0; i != ranges; ++i)
+      {
+        all.push_back({ -ends[2 * i + 1], ends[2 * i] });
+      }
+      options.error_bounds = write::texts_of(write::absolute_bounds(bounds, all));
+    });
 }
 
 void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOptions& options)

@@ -14,6 +14,14 @@ namespace bat::mpi
 /// Error{InvalidArgument} on all ranks if types, components or names differ.
 std::uint64_t agree_on_schema(const OwnComm& comm, RankParticles& particles);
 
+/// Collective, after agree_on_schema. Puts absolute numbers in the place of relative error bounds,
+/// which are shares of the range over the particles of all ranks. Throws on all ranks as
+/// write::error_bounds().
+void agree_on_bounds(const OwnComm& comm, const RankParticles& particles, BuildOptions& options);
+
+/// The options of a rank that has no particles and need not know their attributes.
+void leave_out_bounds(BuildOptions& options);
+
 /// Collective, after agree_on_schema. Attributes that on all ranks repeat the same become aliases
 /// or are left out, as options.repeats asks.
 void link_repeats(const OwnComm& comm, RankParticles& particles, const BuildOptions& options);

@@ -36,7 +36,7 @@ void copy_values(const std::byte* from, std::uint64_t stride, std::size_t count,
 
 void read(const Column& column, const Span* spans, std::size_t span_count, std::byte* out)
 {
-  format::PageReader reader(column.section);
+  format::ColumnReader reader(column.section);
   const std::uint64_t element_bytes = column.section.element_bytes();
   if (column.value_bytes == element_bytes)
   {
@@ -108,6 +108,12 @@ const std::byte* map_column(
       fmt::format(
         "{}: was opened to be read; only mapped files are given without a copy", source.name()));
   }
+  if (column.section.has_chunks())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: {} is compressed; it is given with a copy only, by reading it",
+        source.name(), column.section.name()));
+  }
   if (count > file.header.particle_count)
   {
     throw Error(ErrorCode::InvalidArgument,
@@ -120,7 +126,7 @@ const std::byte* map_column(
 void prefetch(
   const File::Impl& file, const Selection& selection, const std::vector<std::size_t>& attributes)
 {
-  file.paged(format::SectionKind::Positions).prefetch(selection.spans);
+  file.column(format::SectionKind::Positions).prefetch(selection.spans);
   for (std::size_t a : attributes)
   {
     if (const std::optional<Alias>& alias = file.schema.attributes.at(a).alias)
@@ -131,7 +137,7 @@ void prefetch(
       }
       a = *alias->attribute;
     }
-    file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(a))
+    file.column(format::SectionKind::Attribute, static_cast<std::uint32_t>(a))
       .prefetch(selection.spans);
   }
 }

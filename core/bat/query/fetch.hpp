@@ -2,15 +2,15 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "bat/format/column.hpp"
 #include "bat/format/decode.hpp"
-#include "bat/format/page_reader.hpp"
 
 namespace bat::query
 {
-/// Where values lie: a part of each element of a section.
+/// Where values lie: a part of each element of a column.
 struct Column
 {
-  const format::PagedSection& section;
+  const format::ColumnSection& section;
   std::uint64_t offset_bytes; ///< of the value in it
   std::uint64_t value_bytes;
 };

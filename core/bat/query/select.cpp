@@ -264,7 +264,7 @@ private:
   void test(format::SectionKind kind, std::size_t index, const F& match)
   {
     this->matches_.rewind();
-    format::PageReader(this->file_.paged(kind, static_cast<std::uint32_t>(index)))
+    format::ColumnReader(this->file_.column(kind, static_cast<std::uint32_t>(index)))
       .visit(this->spans_.data(), this->spans_.size(), match);
   }
 
@@ -473,15 +473,15 @@ std::vector<Piece> undecided_pieces(const std::vector<Piece>& pieces)
 }
 
 // The widest column that conditions look at; positions, if they look at none.
-const format::PagedSection& widest_column(const File::Impl& file, const Conditions& conditions)
+const format::ColumnSection& widest_column(const File::Impl& file, const Conditions& conditions)
 {
-  const format::PagedSection& positions = file.paged(format::SectionKind::Positions);
-  const format::PagedSection* widest = conditions.places.everywhere() ? nullptr : &positions;
+  const format::ColumnSection& positions = file.column(format::SectionKind::Positions);
+  const format::ColumnSection* widest = conditions.places.everywhere() ? nullptr : &positions;
   for (const KeyCondition& key : conditions.keys)
   {
-    const format::PagedSection& column = key.of_positions
+    const format::ColumnSection& column = key.of_positions
       ? positions
-      : file.paged(format::SectionKind::Attribute, static_cast<std::uint32_t>(key.attribute));
+      : file.column(format::SectionKind::Attribute, static_cast<std::uint32_t>(key.attribute));
     if (!widest || column.element_bytes() > widest->element_bytes())
     {
       widest = &column;
@@ -494,8 +494,8 @@ const format::PagedSection& widest_column(const File::Impl& file, const Conditio
 class Cost
 {
 public:
-  Cost(const format::PagedSection& column, std::uint64_t most)
-    : layout_(column.layout())
+  Cost(const format::ColumnSection& column, std::uint64_t most)
+    : column_(&column)
     , most_(most)
   {
   }
@@ -503,24 +503,30 @@ public:
   /// False, and nothing is added, if it would be too much.
   [[nodiscard]] bool add(const Span& span)
   {
-    const auto [first, end] = this->layout_.pages_of(span);
+    const auto [first, end] = this->column_->pages_of(span);
     const std::uint64_t pages = end - std::max(first, std::min(end, this->end_page_));
-    const std::uint64_t cost = std::max(span.count, pages * kPageCost);
+    const Span read = this->column_->read_together(span);
+    const std::uint64_t end_read = read.first + read.count;
+    const std::uint64_t particles =
+      end_read - std::max(read.first, std::min(end_read, this->end_particle_));
+    const std::uint64_t cost = std::max({ span.count, particles, pages * kPageCost });
     if (cost > this->most_ - this->cost_)
     {
       return false;
     }
     this->cost_ += cost;
     this->end_page_ = end;
+    this->end_particle_ = this->column_->has_chunks() ? end_read : 0;
     return true;
   }
   [[nodiscard]] std::uint64_t left() const noexcept { return this->most_ - this->cost_; }
 
 private:
-  format::PageLayout layout_;
+  const format::ColumnSection* column_;
   std::uint64_t most_;
   std::uint64_t cost_ = 0;
-  std::uint64_t end_page_ = 0; ///< behind the last one
+  std::uint64_t end_page_ = 0;     ///< behind the last one
+  std::uint64_t end_particle_ = 0; ///< behind the last chunk
 };
 
 // Takes from the front of `pieces`, which are undecided, those of the coarsest levels that are

@@ -30,18 +30,43 @@ File::Impl::Impl(std::unique_ptr<io::RandomAccessFile> opened)
 {
   for (const format::SectionRecord& section : this->sections)
   {
-    this->paged_.push_back((section.flags & format::kPaged) != 0
-        ? std::make_unique<format::PagedSection>(*this->source, section,
-            format::shape_of(section, this->schema, this->header.particle_count).element_bytes,
-            format::describe(section, this->schema))
-        : nullptr);
+    const std::string name = format::describe(section, this->schema);
+    const std::uint64_t particles = this->header.particle_count;
+    const auto kind = static_cast<SectionKind>(section.kind);
+    std::unique_ptr<format::PagedSection> paged;
+    std::unique_ptr<format::ColumnSection> column;
+    if (const auto type = format::element_type(kind, section.index, this->schema))
+    {
+      column = std::make_unique<format::ColumnSection>(*this->source, section,
+        format::has_chunks(section) ? format::find_section(this->sections, SectionKind::ChunkTable,
+                                        format::column_number(kind, section.index))
+                                    : nullptr,
+        *type, particles, name);
+    }
+    else if ((section.flags & format::kPaged) != 0)
+    {
+      paged = std::make_unique<format::PagedSection>(*this->source, section,
+        format::shape_of(section, this->schema, particles).element_bytes, name);
+    }
+    this->paged_.push_back(std::move(paged));
+    this->columns_.push_back(std::move(column));
   }
+}
+
+std::size_t File::Impl::number_of(SectionKind kind, std::uint32_t index) const
+{
+  return static_cast<std::size_t>(
+    format::find_section(this->sections, kind, index) - this->sections.data());
 }
 
 const format::PagedSection& File::Impl::paged(SectionKind kind, std::uint32_t index) const
 {
-  const format::SectionRecord* record = format::find_section(this->sections, kind, index);
-  return *this->paged_[static_cast<std::size_t>(record - this->sections.data())];
+  return *this->paged_[this->number_of(kind, index)];
+}
+
+const format::ColumnSection& File::Impl::column(SectionKind kind, std::uint32_t index) const
+{
+  return *this->columns_[this->number_of(kind, index)];
 }
 
 bool File::Impl::has_sorted_index(std::size_t key) const

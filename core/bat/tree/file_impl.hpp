@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/file.hpp"
+#include "bat/format/column.hpp"
 #include "bat/format/decode.hpp"
 #include "bat/format/layout.hpp"
 #include "bat/format/page_reader.hpp"
@@ -41,7 +42,10 @@ class File::Impl
 public:
   Impl(std::unique_ptr<io::RandomAccessFile> opened);
 
+  /// One that is not a column.
   const format::PagedSection& paged(format::SectionKind kind, std::uint32_t index = 0) const;
+  /// Of the positions, or of an attribute.
+  const format::ColumnSection& column(format::SectionKind kind, std::uint32_t index = 0) const;
   [[nodiscard]] bool has_sorted_index(std::size_t key) const;
   const SpatialIndex& spatial_index() const;
   const KeyIndex& key_index(std::size_t key) const;
@@ -60,7 +64,10 @@ private:
     std::once_flag loaded;
     KeyIndex index;
   };
-  std::vector<std::unique_ptr<format::PagedSection>> paged_; ///< per section; null if not paged
+  std::size_t number_of(format::SectionKind kind, std::uint32_t index) const;
+
+  std::vector<std::unique_ptr<format::PagedSection>> paged_;    ///< per section; null for others
+  std::vector<std::unique_ptr<format::ColumnSection>> columns_; ///< per section; null for others
   mutable std::once_flag spatial_loaded_;
   mutable SpatialIndex spatial_;
   std::unique_ptr<LazyKey[]> keys_;

@@ -3,6 +3,7 @@
 #include "bat/error.hpp"
 #include "bat/query.hpp"
 #include "bat/tree/bin_edges.hpp"
+#include "bat/write/error_bounds.hpp"
 #include "bat/write/gather.hpp"
 #include "bat/write/input.hpp"
 #include "bat/write/point_bounds.hpp"
@@ -431,6 +432,7 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   all.build = options;
   check_options(all);
   (void)indexed_keys(schema, options);
+  (void)error_bounds(schema, options);
 }
 
 std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)

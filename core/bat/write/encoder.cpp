@@ -9,12 +9,14 @@
 #include "bat/tree/bin_edges.hpp"
 #include "bat/write/builder.hpp"
 #include "bat/write/column_source.hpp"
+#include "bat/write/error_bounds.hpp"
 #include "bat/write/gather.hpp"
 #include "bat/write/input.hpp"
 #include "bat/write/key_index.hpp"
 #include "bat/write/key_values.hpp"
 #include "bat/write/position_ranges.hpp"
 #include "bat/write/section_writer.hpp"
+#include "bat/write/snapped.hpp"
 #include "bat/write/sorted_index.hpp"
 #include "common/arena.hpp"
 #include "common/large_array.hpp"
@@ -40,13 +42,24 @@ using Clock = std::chrono::steady_clock;
 class Encoder
 {
 public:
-  Encoder(const ParticleParts& particles, const BuildOptions& options, Output& output)
+  Encoder(const ParticleParts& particles, const std::vector<ErrorBound>& bounds,
+    const BuildOptions& options, Output& output)
     : particles_(particles)
     , attributes_(particles.schema().attributes)
     , options_(options)
     , output_(output)
+    , codings_(particles.array_count())
     , sections_(output)
   {
+    for (ColumnCoding& coding : this->codings_)
+    {
+      coding.is_compressed = options.compression != Compression::None && particles.count() != 0;
+      coding.chunk_particles = options.chunk_particles;
+    }
+    for (const ErrorBound& bound : bounds)
+    {
+      this->codings_[bound.array].bound = bound.value;
+    }
   }
 
   WriteReport run()
@@ -81,7 +94,8 @@ public:
     report.particles = this->particles_.count();
     report.file_bytes = this->sections_.file_bytes();
     report.data_bytes = this->sections_.column_bytes();
-    report.index_bytes = report.file_bytes - report.data_bytes;
+    report.stored_bytes = this->sections_.stored_bytes();
+    report.index_bytes = report.file_bytes - report.stored_bytes;
     report.sorted_index_bytes =
       this->indexed_keys_.size() * format::IndexLayout(this->particles_.count()).bytes();
     report.treelets = this->order_.treelets.size();
@@ -104,15 +118,19 @@ private:
     }
   }
 
-  // Begins the section of a column and returns its memory, all of it.
-  std::byte* begin_column(SectionKind kind, std::uint32_t index, const ArrayView& view)
+  // Begins the column of an array of ParticleParts and returns its memory, all of it.
+  std::byte* begin_column(std::size_t array)
   {
-    return this->sections_.begin_column(kind, index, tuple_bytes(view) * this->particles_.count());
+    const ArrayView& view = this->particles_.array(array);
+    return this->sections_.begin_column(
+      array == 0 ? SectionKind::Positions : SectionKind::Attribute,
+      array == 0 ? 0 : static_cast<std::uint32_t>(array - 1), { view.type, view.components },
+      this->particles_.count(), this->codings_[array]);
   }
 
   void write_positions(const ArrayView& view)
   {
-    std::byte* column = this->begin_column(SectionKind::Positions, 0, view);
+    std::byte* column = this->begin_column(0);
     tbb::enumerable_thread_specific<std::vector<std::byte>> scratches;
     tbb::parallel_for(std::size_t{ 0 }, this->order_.treelets.size(),
       [&](std::size_t t)
@@ -163,7 +181,7 @@ private:
   void write_column(std::uint32_t index, const ArrayView& view, const F& f, const G& g)
   {
     const auto parts = this->source_.open(index + std::size_t{ 1 }, this->spare_bytes(view));
-    std::byte* const column = this->begin_column(SectionKind::Attribute, index, view);
+    std::byte* const column = this->begin_column(index + std::size_t{ 1 });
     tbb::enumerable_thread_specific<ColumnSource::Scratch> scratches;
     for (const ColumnSource::Part& part : parts)
     {
@@ -361,6 +379,7 @@ private:
     {
       this->write_key(k, this->keys_[k]);
     }
+    this->sections_.write_chunk_tables();
     this->sections_.write_page_checksums();
   }
 
@@ -449,6 +468,7 @@ private:
   std::vector<BuiltKey> keys_;
   std::vector<std::uint32_t> key_attributes_;
   std::vector<std::size_t> indexed_keys_; ///< ascending
+  std::vector<ColumnCoding> codings_;     ///< of each array
   std::vector<std::pair<std::uint32_t, LargeArray<std::byte>>>
     sorted_indexes_; ///< to be written, by key
   SectionWriter sections_;
@@ -458,6 +478,19 @@ private:
 
 WriteReport encode_leaf(const ParticleParts& particles, const BuildOptions& options, Output& output)
 {
-  return in_arena(options.threads, [&] { return Encoder(particles, options, output).run(); });
+  return in_arena(options.threads,
+    [&]
+    {
+      std::vector<ErrorBound> bounds = absolute_bounds(particles, options);
+      bounds.erase(std::remove_if(bounds.begin(), bounds.end(),
+                     [](const ErrorBound& bound) { return bound.value == 0; }),
+        bounds.end());
+      if (bounds.empty())
+      {
+        return Encoder(particles, bounds, options, output).run();
+      }
+      const SnappedParticles snapped(particles, bounds);
+      return Encoder(snapped.parts(), bounds, options, output).run();
+    });
 }
 }

@@ -1,6 +1,7 @@
 #include "bat/write/repeats.hpp"
 
 #include "bat/query.hpp"
+#include "bat/write/error_bounds.hpp"
 #include "bat/write/input.hpp"
 
 #include <algorithm>
@@ -71,6 +72,10 @@ public:
     {
       this->indexed_.insert(alias.attribute);
     }
+    for (const ErrorBound& bound : error_bounds(particles.schema(), options))
+    {
+      this->bounded_.insert(bound.array);
+    }
   }
 
   std::vector<Repeat> run() const
@@ -89,7 +94,7 @@ public:
     for (std::size_t i = 1; i != targets.size(); ++i)
     {
       const AttributeView& attribute = attributes[targets[i] - 1];
-      if (this->indexed_.count(attribute.name) == 0)
+      if (this->indexed_.count(attribute.name) == 0 && this->bounded_.count(targets[i]) == 0)
       {
         repeats[targets[i] - 1] = this->find(targets[i], targets.data(), i);
       }
@@ -106,7 +111,8 @@ private:
     for (std::size_t i = 0; i != count; ++i)
     {
       const ArrayView& other = this->particles_.array(targets[i]);
-      if (other.type != values.type || other.components < values.components)
+      if (other.type != values.type || other.components < values.components ||
+        this->bounded_.count(targets[i]) != 0)
       {
         continue;
       }
@@ -180,6 +186,7 @@ private:
   const ParticleParts& particles_;
   bool compare_all_;
   std::unordered_set<std::string> indexed_; ///< what has to stay a column
+  std::unordered_set<std::size_t> bounded_; ///< arrays whose stored values are others
 };
 
 // What a repeat is of if what it repeats is left out too.

@@ -3,10 +3,30 @@
 #include "bat/format/checksum.hpp"
 #include "bat/format/encode.hpp"
 #include "bat/format/page_layout.hpp"
+#include "bat/format/section_kinds.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
 
 namespace bat::write
 {
 using format::SectionKind;
+
+namespace
+{
+void copy_in_parallel(std::byte* to, const std::byte* from, std::uint64_t bytes)
+{
+  constexpr std::uint64_t kPiece = 1 << 20;
+  tbb::parallel_for(std::uint64_t{ 0 }, (bytes + kPiece - 1) / kPiece,
+    [&](std::uint64_t piece)
+    {
+      const std::uint64_t begin = piece * kPiece;
+      std::memcpy(to + begin, from + begin, std::min(kPiece, bytes - begin));
+    });
+}
+}
 
 void SectionWriter::write_plain(
   SectionKind kind, std::uint32_t index, const void* data, std::uint64_t bytes)
@@ -23,19 +43,68 @@ void SectionWriter::write_paged(
   this->add_page_checksums(static_cast<const std::byte*>(data));
 }
 
-std::byte* SectionWriter::begin_column(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
+std::byte* SectionWriter::begin_column(SectionKind kind, std::uint32_t index,
+  const format::ElementType& type, std::uint64_t particles, const ColumnCoding& coding)
 {
+  const std::uint64_t bytes = type.bytes() * particles;
   this->column_bytes_ += bytes;
-  std::byte* const column =
-    this->output_.begin_column(this->add_paged(kind, index, bytes).offset, bytes);
-  this->column_ = column;
-  return column;
+  std::byte* values = nullptr;
+  if (coding.is_compressed)
+  {
+    if (this->values_.size() < bytes)
+    {
+      this->values_.reset(bytes);
+    }
+    values = this->values_.data();
+  }
+  else
+  {
+    values = this->begin_stored(kind, index, bytes);
+  }
+  this->column_ = { kind, index, type, particles, coding, values };
+  return values;
 }
 
 void SectionWriter::end_column()
 {
-  this->add_page_checksums(this->column_);
-  this->output_.end_column();
+  const Column& column = this->column_;
+  if (!column.coding.is_compressed)
+  {
+    this->end_stored(column.values);
+    return;
+  }
+  const std::uint64_t bytes = column.type.bytes() * column.particles;
+  const Chunks chunks(column.type, column.coding, column.values, column.particles);
+  std::vector<std::byte> table = chunks.table();
+  // Values that hardly shrink are read faster as they are. The bound has its place in the table.
+  const bool is_worth_it = (chunks.bytes() + table.size()) / 31 < bytes / 32;
+  if (!is_worth_it && column.coding.bound == 0)
+  {
+    std::byte* const stored = this->begin_stored(column.kind, column.index, bytes);
+    copy_in_parallel(stored, column.values, bytes);
+    this->end_stored(stored);
+    return;
+  }
+  std::byte* const stored = this->begin_stored(column.kind, column.index, chunks.bytes());
+  this->sections_.back().encoding = format::kChunks;
+  this->sections_.back().raw_bytes = bytes;
+  chunks.copy(stored);
+  this->end_stored(stored);
+  this->chunk_tables_.emplace_back(
+    format::column_number(column.kind, column.index), std::move(table));
+}
+
+void SectionWriter::write_chunk_tables()
+{
+  if (!this->chunk_tables_.empty())
+  {
+    this->features_ |= format::kCompressedChunks;
+  }
+  for (const auto& [column, table] : this->chunk_tables_)
+  {
+    this->write_plain(SectionKind::ChunkTable, column, table.data(), table.size());
+  }
+  this->chunk_tables_.clear();
 }
 
 void SectionWriter::write_page_checksums()
@@ -55,10 +124,23 @@ void SectionWriter::finish(
   std::uint64_t particles, std::optional<double> time, std::optional<std::int64_t> step)
 {
   const std::uint64_t table_bytes = sizeof(format::SectionRecord) * this->sections_.size();
-  const format::Header header =
-    format::finish_header(this->sections_, this->reserve(table_bytes, 8), particles, 0, time, step);
+  const format::Header header = format::finish_header(
+    this->sections_, this->reserve(table_bytes, 8), particles, this->features_, time, step);
   this->output_.write(header.section_table_offset, this->sections_.data(), table_bytes);
   this->output_.write(0, &header, sizeof(header));
+}
+
+// Begins a section of a column and gives its memory.
+std::byte* SectionWriter::begin_stored(SectionKind kind, std::uint32_t index, std::uint64_t bytes)
+{
+  this->stored_bytes_ += bytes;
+  return this->output_.begin_column(this->add_paged(kind, index, bytes).offset, bytes);
+}
+
+void SectionWriter::end_stored(const std::byte* data)
+{
+  this->add_page_checksums(data);
+  this->output_.end_column();
 }
 
 // Reserves room for a paged section and begins its record.

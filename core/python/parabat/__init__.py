@@ -19,7 +19,7 @@ it, or that of the system's loader.
 """
 
 from .dataset import (  # pylint: disable=redefined-builtin
-    Attribute, Count, Dataset, Histogram, Leaf, Particles, open)
+    Attribute, Count, Dataset, Histogram, Leaf, Particles, Storage, open)
 from .errors import (
     BatCancelledError, BatError, BatImportError, BatNotFoundError, BatTypeError, BatValueError)
 from .regions import OrientedBox, Slab, Sphere
@@ -29,7 +29,7 @@ from .writing import Report, options_table, write
 __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
-    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "open", "options_table",
+    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "open", "options_table",
     "read_series", "write"]
 
 

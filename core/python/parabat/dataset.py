@@ -29,6 +29,10 @@ values the first end of the range is above the second."""
 Leaf = collections.namedtuple("Leaf", "path particles bytes box")
 Leaf.__doc__ = """What a dataset knows of a leaf file without opening it. box: (6,), as Dataset.box."""
 
+Storage = collections.namedtuple("Storage", "compressed bound stored_bytes raw_bytes")
+Storage.__doc__ = """How the values of a column are stored in a leaf file. bound: the largest absolute
+difference between a value that the writer was given and the one that is stored; 0: none."""
+
 Count = collections.namedtuple("Count", "least likely most")
 Count.__doc__ = """How many particles match: at least `least` and at most `most`, both certain, and
 `likely` between them."""
@@ -176,6 +180,19 @@ class Dataset:
             self._owned.pointer, ctypes.c_uint64(number), ctypes.byref(path),
             ctypes.byref(particles), ctypes.byref(size), ctypes.c_void_p(box.ctypes.data)))
         return Leaf(os.fsdecode(path.value), particles.value, size.value, box)
+
+    def storage(self, leaf: int = 0) -> dict[str, Storage]:
+        """How positions ("") and attributes are stored in a leaf file, which is opened for it; an
+        alias as what it repeats. Raises BatValueError: no such leaf file, or one of the paper's
+        library. Not collective."""
+        return {name: self._storage(leaf, name) for name in ("", *self.attributes)}
+
+    def _storage(self, leaf, name):
+        raw, stored, compressed, bound = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_int(), ctypes.c_double()
+        check(library().bat_leaf_storage(
+            self._owned.pointer, ctypes.c_uint64(leaf), name.encode() or None, ctypes.byref(raw),
+            ctypes.byref(stored), ctypes.byref(compressed), ctypes.byref(bound)))
+        return Storage(bool(compressed.value), bound.value, stored.value, raw.value)
 
     @property
     def file_bytes(self) -> int:

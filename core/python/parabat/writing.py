@@ -99,9 +99,12 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     as in bat/bat.h: target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis,
     max_split_imbalance_ratio, max_overfull_factor, threads, flush, sorted_indexes (names, e.g.
     ["id"]), repeats ("store", "link", "leave_out": what becomes of attributes that repeat positions
-    or each other), compare_values, treelet_particles, block_particles, index_budget, exchange
-    ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node; options_table() has what they
-    allow. progress: told how much is done, from 0 to 1, on rank 0; where it
+    or each other), compare_values, treelet_particles, block_particles, index_budget, compression
+    ("none", "lossless", or "bounded" for what error_bounds names), error_bounds (texts such as
+    "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the largest
+    difference between a value and the one that is stored; all else stays exact), chunk_particles,
+    exchange ("auto", "flat", "leaders"), leaders_per_node, ranks_per_node; options_table() has what
+    they allow. progress: told how much is done, from 0 to 1, on rank 0; where it
     returns False, writing stops with BatCancelledError; what it raises, write() raises. A file that
     was there before is replaced in one step at the end, and stays if the write fails.
     Returns a Report. Raises BatValueError, BatTypeError; BatError if the file cannot be written.

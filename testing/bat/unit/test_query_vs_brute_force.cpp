@@ -77,6 +77,22 @@ TEST(QueryVsBruteForce, duplicates)
   compare(encode_and_open(clouds::duplicates(20000, 3), small_treelets()), 13);
 }
 
+TEST(QueryVsBruteForce, compressed_chunks)
+{
+  bat::BuildOptions options = small_treelets();
+  options.compression = bat::Compression::Lossless;
+  options.chunk_particles = 300;
+  compare(encode_and_open(clouds::with_nan(20000, 9), options), 17);
+}
+
+TEST(QueryVsBruteForce, within_bounds)
+{
+  bat::BuildOptions options = small_treelets();
+  options.compression = bat::Compression::Bounded;
+  options.error_bounds = { "positions=0.1%", "temperature=1", "velocity=1%" };
+  compare(encode_and_open(clouds::clustered(20000, 10), options), 18);
+}
+
 TEST(QueryVsBruteForce, nan_and_infinities)
 {
   compare(encode_and_open(clouds::with_nan(10000, 4), small_treelets()), 14);

@@ -36,7 +36,9 @@ void write_all(bat::write::Output& output)
   bat::write::SectionWriter sections(output);
   const std::vector<std::uint32_t> values = column_values();
   const std::uint64_t bytes = 4 * values.size();
-  std::memcpy(sections.begin_column(SectionKind::Attribute, 3, bytes), values.data(), bytes);
+  std::memcpy(sections.begin_column(
+                SectionKind::Attribute, 3, { bat::ScalarType::UInt32, 1 }, values.size(), {}),
+    values.data(), bytes);
   sections.end_column();
   const std::uint64_t with_column = sections.file_bytes();
   EXPECT_EQ(sections.column_bytes(), bytes);

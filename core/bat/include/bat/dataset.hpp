@@ -107,7 +107,8 @@ public:
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
   /// As they are stored: aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
-  /// Bytes of positions and attributes.
+  /// Bytes of the values of positions and attributes; File::storage() says what they take in a
+  /// file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
 
   /// Neighbours in space are near each other. Reads the list the first time.

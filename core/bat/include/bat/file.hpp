@@ -51,18 +51,29 @@ struct Attribute
 /// "position", "position[2]", "velocity": what an attribute is an alias of, of these `attributes`.
 [[nodiscard]] std::string to_string(const Alias& alias, const std::vector<Attribute>& attributes);
 
+/// How the values of a column are stored.
+struct ColumnStorage
+{
+  std::uint64_t raw_bytes = 0;    ///< of the values
+  std::uint64_t stored_bytes = 0; ///< of the file, checksums not counted
+  bool is_compressed = false;
+  /// Largest absolute difference between a value that the writer was given and the one that is
+  /// stored; 0: every bit is as it was given.
+  double bound = 0;
+};
+
 struct OpenOptions
 {
   /// Told of every read from the file (offset, bytes), possibly from several threads at once.
   std::function<void(std::uint64_t, std::uint64_t)> on_read;
   /// Maps files into memory instead of reading them: queries copy straight out of the page cache,
   /// and File::map_positions() and map_attribute() give whole columns without a copy (of a Dataset:
-  /// those of its leaf_file()s). Only for files that nobody changes in place: a file that is found
-  /// cut short gives Error{Truncated} as ever, but one that is cut short while it is being looked
-  /// at, or on a disk that fails, ends the process with SIGBUS. A page is checked when it is first
-  /// used and not again as long as the file is open; pages that are read are checked each time.
-  /// Files of the paper's library are read all the same. Writers of this library replace files and
-  /// never change them.
+  /// those of its leaf_file()s) where they are not compressed. Only for files that nobody changes
+  /// in place: a file that is found cut short gives Error{Truncated} as ever, but one that is cut
+  /// short while it is being looked at, or on a disk that fails, ends the process with SIGBUS. A
+  /// page is checked when it is first used and not again as long as the file is open; pages that
+  /// are read are checked each time. Files of the paper's library are read all the same. Writers of
+  /// this library replace files and never change them.
   bool map = false;
 };
 
@@ -121,8 +132,12 @@ public:
   [[nodiscard]] std::uint32_t block_particles() const noexcept;
   /// Particles up to and including each level, coarse to fine; the last is particle_count().
   [[nodiscard]] const std::vector<std::uint64_t>& level_ends() const noexcept;
-  /// Bytes of positions and attributes, without index and checksums.
+  /// Bytes of the values of positions and attributes; storage() says what they take in the file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
+
+  /// Of an attribute; without one, of the positions. An alias is stored as what it repeats. Throws
+  /// Error: InvalidArgument, there is no such attribute; Corrupt.
+  [[nodiscard]] ColumnStorage storage(std::optional<std::size_t> attribute) const;
 
   /// Particles of a quality: min(n, ceil(quality * n)). Throws Error{InvalidArgument} outside [0,
   /// 1].
@@ -149,8 +164,8 @@ public:
   /// (count, 3), position_type(), aligned. The first particles_at(quality) are those of a quality.
   /// Nothing is copied; pages that were not used before are checked against their checksums during
   /// the call. The memory is the file's, is not to be written to, and is there as long as the file
-  /// is open. Throws Error: InvalidArgument if the file is not mapped or has fewer particles;
-  /// Corrupt, Truncated.
+  /// is open. Throws Error: InvalidArgument if the file is not mapped, the column is compressed, or
+  /// there are fewer particles; Corrupt, Truncated.
   [[nodiscard]] const void* map_positions(
     std::uint64_t count, const QueryOptions& options = {}) const;
   /// The same for attribute `index`: shape (count, components) in its own type. An alias of one

@@ -22,6 +22,14 @@ enum class Repeats
   LeaveOut ///< it is not written
 };
 
+/// How the values of columns are stored.
+enum class Compression
+{
+  None,     ///< as they are
+  Lossless, ///< in less room, every bit of every value
+  Bounded   ///< the same, but for the arrays of BuildOptions::error_bounds
+};
+
 /// How a leaf file is built. The values that are allowed are in a table: bat/write_options.hpp.
 struct BuildOptions
 {
@@ -44,12 +52,28 @@ struct BuildOptions
   std::vector<std::string> sorted_indexes;
 
   /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way
-  /// are found at no cost. Attributes with a sorted index are stored in any case.
+  /// are found at no cost. Attributes with a sorted index or a bound are stored in any case, and so
+  /// is what repeats an array with a bound.
   Repeats repeats = Repeats::Store;
   /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to
   /// the first that differs. Without it only attributes that are called like coordinates (x, pos,
   /// coords_z) are compared, and only with the positions.
   bool compare_values = false;
+
+  /// Compressed columns take less room and more time to write; a query reads what it touches of
+  /// them, as of others. Columns that hardly shrink stay as they are.
+  Compression compression = Compression::None;
+  /// Of Compression::Bounded: largest absolute difference between a value that is given and the one
+  /// that is stored. "NAME=NUMBER" is in the units of the attribute, "NAME=NUMBER%" a share of the
+  /// range of its finite values, all components together; NAME is "positions" for the positions,
+  /// whose range is the longest side of their box. Of each component; float32 and float64 only.
+  /// Other values, and NaN, infinities and what no multiple of twice the bound is near enough to,
+  /// keep every bit. Boxes, ranges and indexes are those of the stored values.
+  std::vector<std::string> error_bounds;
+
+  /// Particles of a chunk, the part of a compressed column that is read together. Larger chunks
+  /// make a smaller file, smaller ones less to read for a small box. 0 chooses. 256 to 65536.
+  std::uint32_t chunk_particles = 0;
 
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
@@ -68,7 +92,8 @@ struct WriteReport
 {
   std::uint64_t particles = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t data_bytes = 0;         ///< positions and attributes
+  std::uint64_t data_bytes = 0;         ///< positions and attributes, as they were given
+  std::uint64_t stored_bytes = 0;       ///< the same as the file has them
   std::uint64_t index_bytes = 0;        ///< everything else: index, checksums, tables, padding
   std::uint64_t sorted_index_bytes = 0; ///< of these, the sorted indexes
   std::uint64_t treelets = 0;
@@ -87,7 +112,8 @@ struct WriteReport
 /// left. Leaf files of a dataset that was there before, and what writers that were killed left, are
 /// removed after that; leaf files that another top file in the folder refers to stay. Needs, beyond
 /// the caller's arrays, 24 bytes per particle (36 with Float64 positions), or 8 and twice the
-/// largest column if that is more, and 12 for a sorted index. The same input gives the same bytes
+/// largest column if that is more, and 12 for a sorted index; with compression three times the
+/// largest column more, and of arrays with a bound a copy. The same input gives the same bytes
 /// for any number of threads. Not collective; safe to call concurrently for different paths. Throws
 /// Error: InvalidArgument (arrays, names, options), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write_file(const std::filesystem::path& path, const ParticleView& particles,

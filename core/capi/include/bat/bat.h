@@ -160,6 +160,14 @@ extern "C"
    *   block_particles: most particles of a block, which are tested together, 16 to 65536; 0, the
    *   default, chooses the smallest whose index fits in index_budget;
    *   index_budget: share of the data that index and checksums may take then (default 0.0075);
+   *   compression: "none" (default), "lossless": columns in less room, every bit of every value, or
+   *   "bounded": the same, but for the arrays of error_bounds;
+   *   error_bounds: of "bounded", one text for each array: "NAME=NUMBER" in its units or
+   *   "NAME=NUMBER%" of its range, which is the largest difference between a value that is given
+   *   and the one that is stored. "positions" are the positions. Only float32 and float64; NaN,
+   *   infinities and all other arrays keep every bit;
+   *   chunk_particles: particles of a chunk, the part of a compressed column that is read together,
+   *   256 to 65536; 0, the default, chooses it;
    *   exchange: how particles go to the ranks that write them: "flat", from each rank to each;
    *   "leaders", through leaders of nodes, with one message where ranks of a node have something
    *   for the same receiver; "auto", the default, chooses. The files are the same;
@@ -314,6 +322,14 @@ extern "C"
    * results may be NULL. */
   BAT_API int bat_dataset_leaf(const bat_dataset* dataset, uint64_t leaf, const char** path,
     uint64_t* particles, uint64_t* bytes, double* box);
+
+  /* How the values of an attribute, or with NULL of the positions, are stored in a leaf file: bytes
+   * of the values, bytes in the file, 1 if they are compressed, and the largest absolute difference
+   * between a value that the writer was given and the one that is stored (0: none). Any of the four
+   * may be NULL. Opens the leaf file. INVALID_ARGUMENT: there is no such leaf file or attribute, or
+   * the file is of the paper's library. */
+  BAT_API int bat_leaf_storage(const bat_dataset* dataset, uint64_t leaf, const char* attribute,
+    uint64_t* raw_bytes, uint64_t* stored_bytes, int* is_compressed, double* bound);
 
   /* Checks every checksum and every rule of the format, in all files of the dataset. The first
    * thing that is wrong is the error. Reads everything once; memory: the largest column, a sorted

@@ -3,6 +3,7 @@
 import json
 
 from .. import dataset as datasets
+from ..errors import BatError
 from ..series import read_series
 from ._common import YES, add_json, in_turn, is_series, print_json
 
@@ -19,15 +20,32 @@ def _box(ends):
     return ends if ends[0] <= ends[3] else None
 
 
+def _storage(dataset):
+    """Of the first leaf file that says; nothing if none does."""
+    for leaf in range(dataset.leaf_files):
+        try:
+            return dataset.storage(leaf)
+        except BatError:  # missing, damaged, or of the paper's library
+            continue
+    return {}
+
+
 def described(dataset, leaves):
     """For JSON."""
+    storage = _storage(dataset)
+
+    def stored(name):
+        return storage[name]._asdict() if storage else None
+
     facts = {"file": str(dataset.path), "particles": len(dataset), "time": dataset.time,
              "step": dataset.step, "file_bytes": dataset.file_bytes, "leaf_files": dataset.leaf_files,
              "position_type": dataset.position_dtype.name, "box": _box(dataset.box),
              "metadata": json.loads(dataset.metadata) if dataset.metadata else None,
              "attributes": [{"name": about.name, "type": about.dtype.name, "components": about.components,
-                             "range": about.range if about.range[0] <= about.range[1] else None}
+                             "range": about.range if about.range[0] <= about.range[1] else None,
+                             "storage": stored(about.name)}
                             for about in dataset.attributes.values()]}
+    facts["position_storage"] = stored("")
     if leaves:
         facts["leaves"] = [{**leaf._asdict(), "box": _box(leaf.box)} for leaf in dataset.leaves]
     return facts
@@ -37,6 +55,10 @@ def _show(dataset, leaves):
     lines = repr(dataset)[1:-1].split("\n")
     print(f"{dataset.path}: " + lines[0].split(": ", 1)[1], *lines[1:], sep="\n")
     print(f"  {dataset.file_bytes:,} bytes")
+    for name, column in _storage(dataset).items():
+        if column.compressed:
+            kept = f"within {column.bound:.6g}" if column.bound else "lossless"
+            print(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
     if dataset.metadata:
         print(f"  metadata {dataset.metadata}")
     for leaf in dataset.leaves if leaves else ():

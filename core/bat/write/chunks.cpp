@@ -1,0 +1,78 @@
+#include "bat/write/chunks.hpp"
+
+#include "bat/format/chunk_table.hpp"
+#include "common/codec/chunk_codec.hpp"
+#include "common/codec/snap.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace bat::write
+{
+namespace
+{
+// DESIGN.md, "Compressed chunks", has what other sizes would give.
+constexpr std::uint32_t kChunkParticles = 8192;
+constexpr std::size_t kBatch = 8; // chunks
+}
+
+Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
+  std::uint64_t particles)
+  : bound_(coding.bound)
+  , chunk_particles_(coding.chunk_particles == 0 ? kChunkParticles : coding.chunk_particles)
+{
+  const codec::ColumnShape shape{ type.type, static_cast<std::uint32_t>(type.components) };
+  const codec::Grid grid{ coding.bound == 0 ? 0 : codec::grid_step(coding.bound) };
+  const std::uint64_t most = this->chunk_particles_;
+  this->frames_.resize((particles + most - 1) / most);
+  this->batches_.resize((this->frames_.size() + kBatch - 1) / kBatch);
+  struct Scratch
+  {
+    codec::Encoder encoder;
+    std::vector<std::byte> frame;
+  };
+  tbb::enumerable_thread_specific<Scratch> scratches;
+  tbb::parallel_for(std::size_t{ 0 }, this->batches_.size(),
+    [&](std::size_t b)
+    {
+      Scratch& scratch = scratches.local();
+      std::vector<std::byte>& batch = this->batches_[b];
+      const std::size_t end = std::min((b + 1) * kBatch, this->frames_.size());
+      for (std::size_t chunk = b * kBatch; chunk != end; ++chunk)
+      {
+        const std::uint64_t first = chunk * most;
+        const std::uint64_t count = std::min(most, particles - first);
+        scratch.encoder.encode(shape, grid, values + first * type.bytes(), count, scratch.frame);
+        this->frames_[chunk] = static_cast<std::uint32_t>(scratch.frame.size());
+        batch.insert(batch.end(), scratch.frame.begin(), scratch.frame.end());
+      }
+      batch.shrink_to_fit();
+    });
+  for (const std::vector<std::byte>& batch : this->batches_)
+  {
+    this->bytes_ += batch.size();
+  }
+}
+
+void Chunks::copy(std::byte* out) const
+{
+  std::vector<std::uint64_t> begins(this->batches_.size());
+  std::uint64_t at = 0;
+  for (std::size_t b = 0; b != this->batches_.size(); ++b)
+  {
+    begins[b] = at;
+    at += this->batches_[b].size();
+  }
+  tbb::parallel_for(std::size_t{ 0 }, this->batches_.size(),
+    [&](std::size_t b)
+    { std::memcpy(out + begins[b], this->batches_[b].data(), this->batches_[b].size()); });
+}
+
+std::vector<std::byte> Chunks::table() const
+{
+  return format::chunk_table_bytes(this->chunk_particles_, this->bound_, this->frames_);
+}
+}

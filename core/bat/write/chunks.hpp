@@ -1,0 +1,42 @@
+// A column in chunks (FORMAT.md section 12).
+#pragma once
+
+#include "bat/format/decode.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::write
+{
+/// How a column is to be stored.
+struct ColumnCoding
+{
+  bool is_compressed = false;
+  double bound = 0;                  ///< its values are snapped to it; 0: they are what was given
+  std::uint32_t chunk_particles = 0; ///< 0: chosen
+};
+
+/// Frames of all chunks of a column.
+class Chunks
+{
+public:
+  /// Compresses a column, in parallel. The same values give the same frames.
+  Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
+    std::uint64_t particles);
+
+  /// Of all frames.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
+  /// Copies the frames one behind the other, in parallel.
+  void copy(std::byte* out) const;
+  /// The bytes of CHUNK_TABLE.
+  [[nodiscard]] std::vector<std::byte> table() const;
+
+private:
+  double bound_;
+  std::uint32_t chunk_particles_;
+  std::uint64_t bytes_ = 0;
+  std::vector<std::uint32_t> frames_;           ///< bytes of each
+  std::vector<std::vector<std::byte>> batches_; ///< frames of consecutive chunks
+};
+}
