@@ -235,6 +235,14 @@ TEST(Layout, index_entry_is_that_of_the_text)
     sizeof(format::IndexEntry));
 }
 
+TEST(Layout, chunk_table_is_that_of_the_text)
+{
+  expect_same(record(12, 0),
+    { BAT_FIELD(ChunkTableHead, chunk_particles), BAT_FIELD(ChunkTableHead, chunk_count),
+      BAT_FIELD(ChunkTableHead, bound), BAT_FIELD(ChunkTableHead, reserved) },
+    sizeof(format::ChunkTableHead));
+}
+
 TEST(Layout, leaf_file_records_are_those_of_the_text)
 {
   expect_same(record(15, 0),
@@ -260,7 +268,8 @@ TEST(Layout, no_table_of_offsets_is_left_out)
     per_section[table.section] += table.head[0] == "offset";
   }
   per_section.erase(2); // scalar types
-  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 9, 2 }, { 11, 2 }, { 15, 3 } };
+  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 9, 2 }, { 11, 2 }, { 12, 1 },
+    { 15, 3 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;

@@ -106,9 +106,6 @@ TEST_F(Version, required_features_are_refused_by_name)
   this->in_header<std::uint64_t>(24, 1);
   this->expect_refused(ErrorCode::UnsupportedVersion, "several leaf files");
   this->file = before;
-  this->in_header<std::uint64_t>(24, 2);
-  this->expect_refused(ErrorCode::UnsupportedVersion, "compressed chunks");
-  this->file = before;
   this->in_header<std::uint64_t>(24, 4);
   this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x4,");
   this->file = before;
@@ -142,17 +139,21 @@ TEST_F(Version, a_section_that_must_be_understood_and_is_not_is_refused)
   this->expect_refused(ErrorCode::UnsupportedVersion, "77");
 }
 
-TEST_F(Version, a_reserved_section_that_must_be_understood_is_refused)
+TEST_F(Version, the_feature_of_chunks_does_not_ask_for_any)
 {
-  this->add_section(
-    static_cast<std::uint32_t>(format::SectionKind::ChunkTable), format::kMustUnderstand);
-  this->expect_refused(ErrorCode::UnsupportedVersion, "CHUNK_TABLE");
+  this->in_header<std::uint64_t>(24, format::kCompressedChunks);
+  this->expect_sound();
 }
 
-TEST_F(Version, a_reserved_section_without_its_feature_is_ignored)
+TEST_F(Version, chunks_need_their_feature_and_their_table)
 {
-  this->add_section(static_cast<std::uint32_t>(format::SectionKind::ChunkTable), 0);
-  this->expect_sound();
+  const std::uint64_t at = damage::section_record(this->file, format::SectionKind::Attribute, 1);
+  damage::store<std::uint32_t>(
+    this->file, at + offsetof(format::SectionRecord, encoding), format::kChunks);
+  damage::repair_checksums(this->file);
+  this->expect_refused(ErrorCode::Corrupt, "ATTRIBUTE 1 is in chunks, and the header");
+  this->in_header<std::uint64_t>(24, format::kCompressedChunks);
+  this->expect_refused(ErrorCode::Corrupt, "CHUNK_TABLE 2 is missing; ATTRIBUTE 1 is in chunks");
 }
 
 TEST_F(Version, a_sorted_index_is_refused_if_it_is_not_as_it_should_be)
