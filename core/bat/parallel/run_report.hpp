@@ -5,9 +5,8 @@
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 
-#include <functional>
-
 #include <cstdint>
+#include <functional>
 
 namespace bat::mpi
 {
