@@ -99,6 +99,12 @@ class PyVista(unittest.TestCase):
         self.assertEqual(pandas.read_parquet("o.parquet")["x"].dtype, np.float32)
         mesh = pyvista.read("o.vtp")
         self.rows(mesh.points, mesh.point_data)
+        for out in ("large.parquet", "large.vtp"):
+            full = subprocess.run(["sh", "-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh", command, "export", "x.bat", out],
+                                  stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((full.returncode, full.stderr.count("\n")), (3, 1), full.stderr)
+            self.assertIn(f"parabat: {out}: ", full.stderr)
+        self.assertFalse([name for name in os.listdir() if "large" in name or name.startswith(".parabat")])
 
     def test_threads_of_vtk_and_ours_are_in_one_process(self):
         vtkmodules.vtkCommonCore.vtkSMPTools.SetBackend("STDThread")

@@ -207,7 +207,7 @@ def replacing(path):
                 os.unlink(temporary)
         if not isinstance(error, OSError) or isinstance(error, BatError):
             raise
-        why = os.strerror(error.errno) if error.errno else str(error).replace(temporary or path, path)
+        why = os.strerror(error.errno) if error.errno else (error.strerror or str(error)).replace(temporary or path, path)
         raise OSError(error.errno, why, path) from error
 
 

@@ -41,7 +41,24 @@ def _parquet(particles, path):
 
 def _vtp(particles, path):
     needed("pyvista", "export to .vtp")
-    particles.to_pyvista().save(path)
+    # pylint: disable=import-outside-toplevel
+    from vtkmodules.vtkCommonCore import vtkObject
+    from vtkmodules.vtkCommonMisc import vtkErrorCode
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+    # Not by save() of PyVista, which does not tell that a file cannot be written.
+    writer = vtkXMLPolyDataWriter()
+    writer.SetFileName(path)
+    writer.SetInputData(particles.to_pyvista())
+    shown = vtkObject.GetGlobalWarningDisplay()
+    vtkObject.GlobalWarningDisplayOff()  # VTK prints many lines
+    try:
+        done = writer.Write()
+    finally:
+        vtkObject.SetGlobalWarningDisplay(shown)
+    code = writer.GetErrorCode()
+    if code or not done:  # small ones are those of the system
+        raise OSError(code if code < vtkErrorCode.FirstVTKErrorCode else None,
+                      f"cannot be written: {vtkErrorCode.GetStringFromErrorCode(code)}")
 
 
 FORMATS = {".npz": _npz, ".csv": _csv, ".parquet": _parquet, ".vtp": _vtp}
