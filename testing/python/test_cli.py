@@ -137,6 +137,8 @@ class Cli(unittest.TestCase):
             np.testing.assert_array_equal(found["positions"][order], self.xyz)
             for name, values in self.columns.items():
                 np.testing.assert_array_equal(found[name][order], values)
+        told = json.loads(self.succeeds("export", self.a, out, "--budget", 70, "--json"))
+        self.assertEqual((told["out"], told["particles"], 0 < told["quality"] < 1), (str(out), 70, True))
         out = FOLDER / "out.csv"
         self.succeeds("export", self.a, out, "--attributes", "id,v")
         header, *lines = out.read_text().splitlines()

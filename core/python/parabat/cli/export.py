@@ -8,7 +8,8 @@ import numpy as np
 
 from ..errors import refuse
 from ..export import columns, needed
-from ._common import add_query_arguments, attributes_of, open_one, progress, query_of, replacing
+from ._common import (
+    add_json, add_query_arguments, attributes_of, open_one, print_json, progress, query_of, replacing)
 
 ROWS = 100000  # of text at once
 
@@ -69,6 +70,7 @@ def add_arguments(parser):
     parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
     parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
     add_query_arguments(parser)
+    add_json(parser)
 
 
 def run(arguments):
@@ -77,8 +79,12 @@ def run(arguments):
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
     with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
-        particles = dataset.read(attributes_of(arguments, dataset), progress=told, **query_of(arguments, dataset))
+        query = query_of(arguments, dataset)
+        particles = dataset.read(attributes_of(arguments, dataset), progress=told, **query)
     with replacing(arguments.out) as path:
         FORMATS[ending](particles, path)
-    print(f"{arguments.out}: {particles.count:,} particles")
+    if arguments.json:
+        print_json({"file": arguments.file, "out": arguments.out, "particles": particles.count, "quality": query["quality"]})
+    else:
+        print(f"{arguments.out}: {particles.count:,} particles")
     return 0
