@@ -78,8 +78,6 @@ export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPI
 [ -n "${BAT_ONETBB_SOURCE:-}" ] || { apt_source onetbb "$WORK/onetbb"; BAT_ONETBB_SOURCE=$WORK/onetbb; }
 [ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
 [ -n "${BAT_XXHASH_SOURCE:-}" ] || { apt_source xxhash "$WORK/xxhash"; BAT_XXHASH_SOURCE=$WORK/xxhash; }
-static_library onetbb "$BAT_ONETBB_SOURCE" -DTBB_TEST=OFF -DTBBMALLOC_BUILD=OFF -DTBB_STRICT=OFF \
-  -DTBB_ENABLE_IPO=OFF -DTBB_DISABLE_HWLOC_AUTOMATIC_SEARCH=ON
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
 # With the choice of vectors by processor, which Debian's static library lacks.
 (
@@ -102,7 +100,6 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 mkdir -p "$WORK/licenses"
-cp "$BAT_ONETBB_SOURCE/LICENSE.txt" "$WORK/licenses/oneTBB.txt"
 cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
 cp "$(dirname "$ZIG")/LICENSE" "$WORK/licenses/zig.txt"
@@ -112,6 +109,7 @@ cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt
 rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
 CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
   --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \
+  --config-settings "cmake.define.BAT_ONETBB_SOURCE=$BAT_ONETBB_SOURCE" \
   --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
   --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.BAT_BUNDLED_LICENSES=$(printf '%s;' "$WORK"/licenses/*.txt)" "$SOURCE"

@@ -118,6 +118,15 @@ def main(folder, other, *mpiexec):
                            capture_output=True, text=True).stdout
     assert f'"{tag[1]}"' in " ".join(shown.split()), shown
 
+    # A plain `pip install .`, with this machine's compiler and libraries, holds its own oneTBB as well.
+    plain = folder / "work" / "plain"
+    subprocess.run(["cmake", "-S", SOURCE, "-B", plain, "-G", "Ninja", "-Wno-dev", "-DSKBUILD=2", "-DBAT_WITH_PARAVIEW=OFF",
+                    "-DBAT_WITH_MPI=OFF", "-DBUILD_TESTING=OFF", f"-DBAT_ONETBB_SOURCE={folder / 'work' / 'onetbb'}"],
+                   check=True, stdout=subprocess.DEVNULL, env=clean())
+    linked = subprocess.run(["ninja", "-C", plain, "-t", "query", "lib/libbat_capi.so"], check=True, capture_output=True,
+                            text=True).stdout
+    assert re.search(r"\blibtbb\w*\.a\b", linked) and "libtbb.so" not in linked, linked
+
     with tempfile.TemporaryDirectory() as scratch:
         python = pathlib.Path(scratch, "venv", "bin", "python")
         # With the system's numpy and mpi4py.
