@@ -1,7 +1,7 @@
-"""Fails if C++ is not as clang-format makes it, if a source file does not say what it is for, if a link in a Markdown file leads nowhere,
+"""Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
 or if a test is not named like Suite.words_with_underscores.
 
-Usage: check_style.py SOURCE_DIR format|openings|links|names
+Usage: check_style.py SOURCE_DIR format|openings|licenses|links|names
 Ends with 77 if clang-format 14 is not installed.
 """
 
@@ -14,6 +14,8 @@ import sys
 
 SKIPPED = 77
 CXX = (".cpp", ".hpp", ".cxx", ".h", ".c")
+HASHED = (".py", ".sh", ".cmake", "CMakeLists.txt", "postinst", "prerm", ".ci/run")  # whose comments begin with #
+SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 VERSION = "14."  # others break lines elsewhere
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
@@ -41,10 +43,43 @@ def check_format(source):
         yield found.stderr
 
 
+def sources(source):
+    """Files that say under which license they are; configure_file() makes some, of what ends in .in."""
+    plain = CXX + HASHED + (".f90",)
+    yield from files(source, plain + tuple(ending + ".in" for ending in plain))
+    yield source / ".ci" / "run"
+
+
+def license_of(path, text):
+    """The comment that says it, without the end of the line."""
+    name = path.as_posix()
+    name = name[:-3] if name.endswith(".in") else name
+    if name.endswith(HASHED):
+        return f"# {SPDX}"
+    if name.endswith(".f90"):
+        return f"! {SPDX}"
+    return f"/* {SPDX} */" if text.startswith("/*") or name.endswith(".c") else f"// {SPDX}"
+
+
+def license_line(path, text):
+    """The line that says under which license a file is: its first, after a #! the second; else ""."""
+    lines = text.split("\n", 2)[:2]
+    line = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
+    return line + "\n" if line == license_of(path, text) else ""
+
+
+def check_licenses(source):
+    for path in sources(source):
+        text = path.read_text()
+        if not license_line(path, text):
+            yield f"{path.relative_to(source)} does not begin with: {license_of(path, text)}"
+
+
 def check_openings(source):
     """A file begins with a comment, or with the header of its name, which does."""
     for path in files(source, CXX):
-        first = path.read_text().split("\n", 1)[0]
+        text = path.read_text()
+        first = text[len(license_line(path, text)):].split("\n", 1)[0]
         own = re.match(r'#include "(?:.*/)?' + re.escape(path.stem) + r'\.h', first)
         if not first.startswith(("//", "/*")) and not own:
             yield f"{path.relative_to(source)} does not say what it is for"
@@ -78,7 +113,7 @@ def check_names(source):
 
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
-    checks = {"format": check_format, "openings": check_openings, "links": check_links, "names": check_names}
+    checks = {"format": check_format, "openings": check_openings, "licenses": check_licenses, "links": check_links, "names": check_names}
     problems = list(checks[sys.argv[2]](source))
     for problem in problems:
         print(problem)
