@@ -8,44 +8,49 @@
 
 namespace bat::codec
 {
-/// What bits are read from or written to may be read or written so many bytes beyond.
+/// Packed bits are read, and written, up to so many bytes beyond their end.
 inline constexpr std::size_t kBitSlack = 16;
 
-/// Into memory that has room for all bits and kBitSlack bytes.
+/// Into memory that has room for all bits and kBitSlack bytes. No branch depends on the bits.
 class BitWriter
 {
 public:
+  static constexpr unsigned kMost = 56; ///< that put() takes
+
   explicit BitWriter(std::byte* to) noexcept
     : to_(to)
   {
   }
 
-  /// At most 64 bits; those of `word` above are 0.
+  /// Those of `word` above are 0.
   BAT_INLINE void put(std::uint64_t word, unsigned bits) noexcept
   {
     this->pending_ |= word << this->used_;
-    const unsigned sum = this->used_ + bits;
-    if (sum < 64)
-    {
-      this->used_ = sum;
-      return;
-    }
+    this->used_ += bits;
     store(this->to_, this->pending_);
-    this->to_ += 8;
-    this->pending_ = this->used_ == 0 ? 0 : word >> (64 - this->used_);
-    this->used_ = sum - 64;
+    const unsigned whole = this->used_ >> 3;
+    this->to_ += whole;
+    this->pending_ >>= 8 * whole;
+    this->used_ &= 7;
+  }
+
+  /// Up to 64 bits.
+  BAT_INLINE void put_long(std::uint64_t word, unsigned bits) noexcept
+  {
+    const unsigned low = bits < 32 ? bits : 32;
+    this->put(word & 0xFFFFFFFFu, low);
+    this->put(word >> 32, bits - low);
   }
 
   /// Fills the last byte with 0. Returns the end of what was written.
-  [[nodiscard]] std::byte* finish() noexcept
+  [[nodiscard]] std::byte* finish() const noexcept
   {
-    store(this->to_, this->pending_);
-    return this->to_ + (this->used_ + 7) / 8;
+    return this->to_ + (this->used_ != 0 ? 1 : 0);
   }
 
 private:
   std::byte* to_;
   std::uint64_t pending_ = 0;
-  unsigned used_ = 0; ///< bits of `pending_`, below 64
+  unsigned used_ = 0; ///< bits of `pending_`, below 8
 };
 }

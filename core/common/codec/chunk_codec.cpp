@@ -2,7 +2,7 @@
 
 #include "bat/error.hpp"
 #include "common/codec/filters.hpp"
-#include "common/codec/grid_point.hpp"
+#include "common/codec/grid_loops.hpp"
 #include "common/codec/sample.hpp"
 #include "common/codec/stream_decoder.hpp"
 #include "common/codec/stream_encoder.hpp"
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -93,41 +94,44 @@ struct Encoder::Impl
   }
 
   /// Returns false if too many numbers are not on the grid.
-  template <class T>
-  bool grid(const ColumnShape& shape, double step, const std::byte* values, std::size_t count,
-    std::vector<std::byte>& frame)
+  template <class T, class U>
+  bool grid(StreamEncoder<U>& encoder, const ColumnShape& shape, double step,
+    const std::byte* values, std::size_t count, std::vector<std::byte>& frame)
   {
-    using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     const std::size_t most = count * shape.components / 8;
     this->exceptions.clear();
-    this->words64.resize(shape.components, count);
-    for (std::size_t c = 0; c != shape.components; ++c)
+    encoder.resize(shape.components, count);
+    constexpr std::size_t kBlock = 512; // numbers
+    std::array<T, kBlock> numbers;
+    std::array<U, kBlock> steps;
+    std::size_t component = 0;
+    std::size_t value = 0;
+    for (std::size_t first = 0; first != count * shape.components;)
     {
-      std::uint64_t* const words = this->words64.words(c);
-      std::uint64_t before = 0;
-      for (std::size_t i = 0; i != count; ++i)
+      const std::size_t block = std::min(kBlock, count * shape.components - first);
+      std::memcpy(numbers.data(), values + first * sizeof(T), block * sizeof(T));
+      const bool all = to_steps(numbers.data(), block, step, steps.data());
+      for (std::size_t i = 0; i != block; ++i)
       {
-        const std::size_t number = i * shape.components + c;
-        const U bits = load<U>(values + number * sizeof(T));
-        bool holds = false;
-        const double steps = steps_to(load<T>(&bits), step, holds);
-        const T point = grid_point<T>(steps, step);
-        if (holds && load<U>(&point) == bits)
+        U* const words = encoder.words(component);
+        words[value] = steps[i];
+        if (!all && !is_grid_point(numbers[i], step))
         {
-          before = static_cast<std::uint64_t>(static_cast<std::int64_t>(steps));
+          this->exceptions.push_back(static_cast<std::uint32_t>(first + i));
+          words[value] = value == 0 ? U{ 0 } : words[value - 1];
         }
-        else
+        if (++component == shape.components)
         {
-          this->exceptions.push_back(static_cast<std::uint32_t>(number));
+          component = 0;
+          ++value;
         }
-        words[i] = before;
       }
+      first += block;
       if (this->exceptions.size() > most)
       {
         return false;
       }
     }
-    std::sort(this->exceptions.begin(), this->exceptions.end());
     begin(Method::Grid, frame);
     append_number(frame, step);
     append_number(frame, static_cast<std::uint32_t>(this->exceptions.size()));
@@ -139,7 +143,7 @@ struct Encoder::Impl
     {
       append_number(frame, load<U>(values + number * sizeof(U)));
     }
-    this->words64.append_differences_only(this->zstd, frame);
+    encoder.append_differences_only(this->zstd, frame);
     return true;
   }
 
@@ -195,8 +199,8 @@ void Encoder::encode(const ColumnShape& shape, Grid grid, const std::byte* value
     if (grid.step > 0 && std::isfinite(grid.step) && is_floating(shape.type))
     {
       on_grid = shape.type == ScalarType::Float32
-        ? impl.grid<float>(shape, grid.step, values, count, impl.other)
-        : impl.grid<double>(shape, grid.step, values, count, impl.other);
+        ? impl.grid<float>(impl.words32, shape, grid.step, values, count, impl.other)
+        : impl.grid<double>(impl.words64, shape, grid.step, values, count, impl.other);
       if (on_grid)
       {
         consider();
@@ -253,17 +257,23 @@ struct Decoder::Impl
     to.stride = shape.value_bytes();
     to.floating = is_floating(shape.type);
     const std::size_t size = size_of(shape.type);
-    if (size == sizeof(std::uint32_t))
+    if (size != sizeof(std::uint32_t) && size != sizeof(std::uint64_t))
     {
-      this->streams.decode<std::uint32_t>(reader, shape.components, count, to, size);
+      refuse_frame(fmt::format("streams of {} are not allowed", name_of(shape.type)));
     }
-    else if (size == sizeof(std::uint64_t))
+    this->decode_words(shape, reader, count, to);
+  }
+
+  void decode_words(
+    const ColumnShape& shape, FrameReader& reader, std::size_t count, const WordsTo& to)
+  {
+    if (size_of(shape.type) == sizeof(std::uint32_t))
     {
-      this->streams.decode<std::uint64_t>(reader, shape.components, count, to, size);
+      this->streams.decode<std::uint32_t>(reader, shape.components, count, to);
     }
     else
     {
-      refuse_frame(fmt::format("streams of {} are not allowed", name_of(shape.type)));
+      this->streams.decode<std::uint64_t>(reader, shape.components, count, to);
     }
   }
 
@@ -277,7 +287,6 @@ struct Decoder::Impl
     WordsTo to;
     to.values = values;
     to.stride = shape.value_bytes();
-    to.float32 = shape.type == ScalarType::Float32;
     to.step = reader.number<double>("the step of a grid");
     if (!(to.step > 0) || !std::isfinite(to.step))
     {
@@ -287,7 +296,7 @@ struct Decoder::Impl
     const std::size_t exceptions = reader.number<std::uint32_t>("the number of exceptions");
     const std::byte* numbers = reader.take(exceptions * sizeof(std::uint32_t), "exceptions");
     const std::byte* bits = reader.take(exceptions * size, "exceptions");
-    this->streams.decode<std::uint64_t>(reader, shape.components, count, to, size);
+    this->decode_words(shape, reader, count, to);
     std::size_t next = 0;
     for (std::size_t e = 0; e != exceptions; ++e)
     {

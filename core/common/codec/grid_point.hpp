@@ -17,12 +17,12 @@ template <class T>
 inline constexpr double kMostSteps =
   std::is_same_v<T, float> ? kMostStepsFloat32 : kMostStepsFloat64;
 
-/// Steps to the grid point that is nearest to a number; meaningless if `holds` becomes false.
+/// Steps to the grid point that is nearest to a number; 0 if `holds` becomes false.
 template <class T>
 [[nodiscard]] BAT_INLINE double steps_to(T number, double step, bool& holds) noexcept
 {
   const double quotient = static_cast<double>(number) / step;
-  holds = quotient >= -kMostSteps<T> && quotient <= kMostSteps<T>; // not NaN
+  holds = (quotient >= -kMostSteps<T>)&(quotient <= kMostSteps<T>); // not NaN
   return ((holds ? quotient : 0.0) + kRounder) - kRounder;
 }
 
@@ -31,15 +31,6 @@ template <class T>
 [[nodiscard]] BAT_INLINE T grid_point(double steps, double step) noexcept
 {
   return static_cast<T>(steps * step + 0.0);
-}
-
-/// NaN if the grid cannot hold the number.
-template <class T>
-[[nodiscard]] BAT_INLINE T nearest_grid_point(T number, double step) noexcept
-{
-  bool holds = false;
-  const T point = grid_point<T>(steps_to(number, step, holds), step);
-  return holds ? point : std::numeric_limits<T>::quiet_NaN();
 }
 
 /// Whether |a - b| <= bound, exactly; false if a is NaN.
@@ -51,6 +42,6 @@ template <class T>
   const double rest = (a - (difference - virtual_b)) - (b + virtual_b);
   const double magnitude = difference < 0 ? -difference : difference;
   const double beyond = difference < 0 ? -rest : rest;
-  return magnitude < bound || (magnitude == bound && beyond <= 0);
+  return (magnitude < bound) | ((magnitude == bound) & (beyond <= 0));
 }
 }

@@ -9,8 +9,9 @@ namespace bat::codec
 {
 namespace
 {
-constexpr unsigned kMostHeadBits = 16;
-constexpr std::size_t kManyKinds = 2048; // heads are not frequent
+constexpr unsigned kMostHeadBits = 14;
+constexpr std::uint64_t kHeadLength = 16 * kOneBit; // in the dictionary
+constexpr std::size_t kManyKinds = 1024;            // heads are not frequent
 constexpr int kTries = 4;
 constexpr unsigned kMostTailBits = 63;
 }
@@ -98,7 +99,7 @@ std::uint64_t HeadDictionary::try_heads(std::size_t count, unsigned tail_bits)
     [](const Count& a, const Count& b)
     { return a.count != b.count ? a.count > b.count : a.head < b.head; });
   std::uint64_t escaped = count;
-  std::uint64_t length = own * kMostHeadBits * kOneBit;
+  std::uint64_t length = own * kHeadLength;
   for (std::size_t i = 0; i != own; ++i)
   {
     const std::uint32_t of_head = this->counts_[i].count;
@@ -106,6 +107,11 @@ std::uint64_t HeadDictionary::try_heads(std::size_t count, unsigned tail_bits)
     length += symbols_length(of_head, count) + tail_bits * of_head * kOneBit;
   }
   return length + symbols_length(escaped, count) + this->escape_bits_ * escaped * kOneBit;
+}
+
+std::uint64_t HeadDictionary::own_length() const noexcept
+{
+  return this->heads_.size() * kHeadLength;
 }
 
 template void HeadDictionary::build(const std::uint32_t*, std::size_t, unsigned);

@@ -28,6 +28,8 @@ public:
   {
     return this->symbols_[head];
   }
+  /// Estimated length of the dictionary alone, in parts of a bit (fixed_log2.hpp).
+  [[nodiscard]] std::uint64_t own_length() const noexcept;
   /// As SizeDictionary::length().
   [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
 

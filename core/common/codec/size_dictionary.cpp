@@ -34,7 +34,8 @@ void SizeDictionary::build(const std::array<const std::uint8_t*, kMostJoint>& le
   std::size_t components, std::size_t count)
 {
   this->components_ = components;
-  this->count(lengths, count);
+  this->total_ = count;
+  this->count(lengths);
   Plan best = this->plan(0);
   unsigned before = 0;
   for (const std::size_t part : { 64, 16, 6 })
@@ -53,55 +54,69 @@ void SizeDictionary::build(const std::array<const std::uint8_t*, kMostJoint>& le
   this->length_ = best.length;
 }
 
-void SizeDictionary::count(
-  const std::array<const std::uint8_t*, kMostJoint>& lengths, std::size_t values)
+void SizeDictionary::count(const std::array<const std::uint8_t*, kMostJoint>& lengths)
 {
-  this->total_ = values;
   std::uint32_t places = 1;
+  Lengths least_lengths{};
+  std::array<std::uint32_t, kMostJoint> kinds{ 1, 1, 1 };
+  this->places_.assign(this->total_, 0);
   for (std::size_t c = 0; c != kMostJoint; ++c)
   {
     this->offsets_[c].fill(0);
     if (c < this->components_)
     {
-      const auto [least, most] = std::minmax_element(lengths[c], lengths[c] + values);
+      const std::uint8_t* const of_component = lengths[c];
+      std::uint8_t least = 64;
+      std::uint8_t most = 0;
+      for (std::size_t i = 0; i != this->total_; ++i)
+      {
+        least = std::min(least, of_component[i]);
+        most = std::max(most, of_component[i]);
+      }
       for (std::uint32_t length = 0; length != this->offsets_[c].size(); ++length)
       {
-        // Raising may lead out of what occurs, but not in all components at once.
-        const std::uint32_t inside = std::clamp<std::uint32_t>(length, *least, *most);
-        this->offsets_[c][length] = (inside - *least) * places;
+        // Raising leads out of what occurs where it raises all lengths of a component.
+        const std::uint32_t inside = std::clamp<std::uint32_t>(length, least, most);
+        this->offsets_[c][length] = (inside - least) * places;
       }
-      places *= std::uint32_t{ *most } - *least + 1;
+      for (std::size_t i = 0; i != this->total_; ++i)
+      {
+        this->places_[i] += (std::uint32_t{ of_component[i] } - least) * places;
+      }
+      least_lengths[c] = least;
+      kinds[c] = std::uint32_t{ most } - least + 1;
+      places *= kinds[c];
     }
   }
   this->counts_.assign(places, 0);
   this->symbols_.assign(places, 0);
+  for (const std::uint32_t place : this->places_)
+  {
+    ++this->counts_[place];
+  }
   this->combinations_.clear();
-  Lengths of_value{};
-  std::vector<std::uint32_t>& counts = this->counts_;
-  const auto each = [&](const auto& f)
+  for (std::uint32_t place = 0; place != places; ++place)
   {
-    for (std::size_t i = 0; i != values; ++i)
+    if (const std::uint32_t count = this->counts_[place]; count != 0)
     {
-      for (std::size_t c = 0; c != this->components_; ++c)
+      Lengths of_place = least_lengths;
+      std::uint32_t left = place;
+      for (std::size_t c = 0; c != kMostJoint; ++c)
       {
-        of_value[c] = lengths[c][i];
+        of_place[c] = static_cast<std::uint8_t>(of_place[c] + left % kinds[c]);
+        left /= kinds[c];
       }
-      f(this->place_of(of_value));
+      this->combinations_.push_back({ of_place, count });
+      this->counts_[place] = 0;
     }
-  };
-  each(
-    [&](std::size_t place)
-    {
-      if (counts[place]++ == 0)
-      {
-        this->combinations_.push_back({ of_value, 0 });
-      }
-    });
-  for (Combination& combination : this->combinations_)
+  }
+}
+
+void SizeDictionary::symbols(std::uint8_t* to) const noexcept
+{
+  for (std::size_t i = 0; i != this->total_; ++i)
   {
-    std::uint32_t& count = counts[this->place_of(combination.lengths)];
-    combination.count = count;
-    count = 0;
+    to[i] = this->symbols_[this->places_[i]];
   }
 }
 

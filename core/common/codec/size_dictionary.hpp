@@ -28,11 +28,8 @@ public:
   {
     return this->entries_[symbol];
   }
-  /// Of lengths that were counted.
-  [[nodiscard]] std::uint8_t symbol_of(const Lengths& lengths) const noexcept
-  {
-    return this->symbols_[this->place_of(lengths)];
-  }
+  /// Symbols of all values.
+  void symbols(std::uint8_t* to) const noexcept;
   /// Estimated length of dictionary, symbols and bits, in parts of a bit (fixed_log2.hpp).
   [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
 
@@ -55,7 +52,7 @@ private:
     return this->offsets_[0][lengths[0]] + this->offsets_[1][lengths[1]] +
       this->offsets_[2][lengths[2]];
   }
-  void count(const std::array<const std::uint8_t*, kMostJoint>& lengths, std::size_t values);
+  void count(const std::array<const std::uint8_t*, kMostJoint>& lengths);
   [[nodiscard]] Plan plan(unsigned floor);
   void number(const Plan& plan);
   [[nodiscard]] unsigned quantile(std::size_t part) const noexcept;
@@ -63,6 +60,7 @@ private:
   std::size_t components_ = 0;
   std::size_t total_ = 0;
   std::array<std::array<std::uint32_t, 65>, kMostJoint> offsets_{};
+  std::vector<std::uint32_t> places_;     ///< place_of() of each value
   std::vector<std::uint32_t> counts_;     ///< at place_of()
   std::vector<std::uint8_t> symbols_;     ///< at place_of()
   std::vector<Combination> combinations_; ///< that occur

@@ -1,7 +1,7 @@
 #include "common/codec/snap.hpp"
 
 #include "bat/error.hpp"
-#include "common/codec/grid_point.hpp"
+#include "common/codec/grid_loops.hpp"
 
 #include <fmt/format.h>
 
@@ -9,24 +9,6 @@
 
 namespace bat::codec
 {
-namespace
-{
-template <class T>
-std::size_t snap_numbers(double bound, T* numbers, std::size_t count) noexcept
-{
-  const double step = grid_step(bound);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i != count; ++i)
-  {
-    const T point = nearest_grid_point(numbers[i], step);
-    const bool near = is_within(static_cast<double>(point), static_cast<double>(numbers[i]), bound);
-    kept += !near;
-    numbers[i] = near ? point : numbers[i];
-  }
-  return kept;
-}
-}
-
 std::size_t snap(const ColumnShape& shape, double bound, void* values, std::size_t count)
 {
   check(shape);

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 
 namespace bat::codec
 {
@@ -64,23 +64,40 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   }
 }
 
-/// f, and f where the processor has BMI2.
-template <class F>
-struct Twins
-{
-  const F& f;
+constexpr std::size_t kUnpacked = 256; // values between two loops, in cache
 
-  void portable(BitPosition& from, std::size_t first, std::size_t end) const
+template <class U, std::size_t components, Loads loads, class Sink>
+struct Loop
+{
+  const SymbolMeanings<U, components>& meanings;
+  const std::uint8_t* symbols;
+  Sink& sink;
+
+  BAT_INLINE void run(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
-    this->f(from, first, end);
+    std::array<U, kUnpacked * components + 1> words; // PackedSink reads one more
+    words.back() = 0;
+    while (first != end)
+    {
+      const std::size_t count = end - first < kUnpacked ? end - first : kUnpacked;
+      unpack<U, components, loads>(
+        this->meanings, this->symbols + first, count, from, words.data());
+      this->sink(first, count, words.data());
+      first += count;
+    }
+  }
+  void portable(BitPosition& from, std::size_t first, std::size_t end) const noexcept
+  {
+    this->run(from, first, end);
   }
 #ifdef BAT_AVX2
-  BAT_AVX2 void avx2(BitPosition& from, std::size_t first, std::size_t end) const
+  // BMI2 has the shifts that it needs.
+  BAT_AVX2 void avx2(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
-    this->f(from, first, end);
+    this->run(from, first, end);
   }
 #endif
-  void operator()(BitPosition& from, std::size_t first, std::size_t end) const
+  void operator()(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
 #ifdef BAT_AVX2
     if (processor::has_avx2())
@@ -93,37 +110,6 @@ struct Twins
   }
 };
 
-template <class U, std::size_t components, bool wide, class Put>
-struct DifferenceLoop
-{
-  const SymbolMeanings& meanings;
-  const std::uint8_t* symbols;
-  std::array<U, kMostJoint>& before;
-  const std::array<Put, components>& put;
-
-  BAT_INLINE void operator()(BitPosition& from, std::size_t first, std::size_t end) const
-  {
-    difference_loop<U, components, wide>(
-      this->meanings, this->symbols, first, end, from, this->before, this->put);
-  }
-};
-
-template <class U, bool wide>
-struct HeadLoop
-{
-  const SymbolMeanings& meanings;
-  const std::uint8_t* symbols;
-  unsigned dropped;
-  std::byte* values;
-  std::size_t stride;
-
-  BAT_INLINE void operator()(BitPosition& from, std::size_t first, std::size_t end) const
-  {
-    head_loop<U, wide>(
-      this->meanings, this->symbols, first, end, from, this->dropped, this->values, this->stride);
-  }
-};
-
 struct Packed
 {
   const std::uint8_t* symbols;
@@ -132,83 +118,68 @@ struct Packed
   std::size_t count;
 };
 
-[[nodiscard]] std::size_t most_total(const SymbolMeanings& meanings) noexcept
+template <class U, std::size_t components, class Sink>
+void run(const SymbolMeanings<U, components>& meanings, const Packed& packed, Sink sink)
 {
   std::size_t most = 0;
-  for (const SymbolMeaning& meaning : meanings)
+  std::size_t most_total = 0;
+  for (const auto& meaning : meanings)
   {
-    most = std::max<std::size_t>(most, meaning.total);
+    most = std::max<std::size_t>(most, *std::max_element(meaning.bits.begin(), meaning.bits.end()));
+    most_total = std::max<std::size_t>(most_total, meaning.total);
   }
-  return most;
-}
-
-[[nodiscard]] bool is_wide(const SymbolMeanings& meanings) noexcept
-{
-  return std::any_of(meanings.begin(), meanings.end(),
-    [](const SymbolMeaning& meaning)
-    { return *std::max_element(meaning.bits.begin(), meaning.bits.end()) > 57; });
-}
-
-template <class U, bool wide, std::size_t components, class Put>
-void run_differences(
-  const SymbolMeanings& meanings, const Packed& packed, const std::array<Put, components>& put)
-{
-  std::array<U, kMostJoint> before{};
-  const DifferenceLoop<U, components, wide, Put> loop{ meanings, packed.symbols, before, put };
-  in_batches(packed.bits, packed.bits_bytes, packed.count, most_total(meanings),
-    Twins<DifferenceLoop<U, components, wide, Put>>{ loop });
-}
-
-template <class U, std::size_t components, class Put>
-void put_differences(
-  const SymbolMeanings& meanings, const Packed& packed, const std::array<Put, components>& put)
-{
-  if (is_wide(meanings))
+  const auto with = [&](auto loop)
+  { in_batches(packed.bits, packed.bits_bytes, packed.count, most_total, loop); };
+  constexpr std::size_t kInOneLoad = 57;
+  if (most_total <= kInOneLoad)
   {
-    run_differences<U, true>(meanings, packed, put);
+    with(Loop<U, components, Loads::One, Sink>{ meanings, packed.symbols, sink });
+  }
+  else if (sizeof(U) == sizeof(std::uint32_t) || most <= kInOneLoad)
+  {
+    with(Loop<U, components, Loads::OneEach, Sink>{ meanings, packed.symbols, sink });
   }
   else
   {
-    run_differences<U, false>(meanings, packed, put);
+    with(Loop<U, components, Loads::TwoEach, Sink>{ meanings, packed.symbols, sink });
   }
 }
 
 template <class U, std::size_t components>
-void put_differences(const SymbolMeanings& meanings, const Packed& packed,
-  const std::vector<std::size_t>& which, const std::array<std::uint8_t, kMostJoint>& dropped,
-  const WordsTo& to, std::size_t component_bytes)
+[[nodiscard]] bool is_packed(const Places<U, components>& places) noexcept
 {
-  const auto fill = [&](auto make)
+  for (std::size_t c = 0; c != components; ++c)
   {
-    std::array<decltype(make(std::size_t{})), components> put;
-    for (std::size_t j = 0; j != components; ++j)
+    if (places.values[c] != places.values[0] + c * sizeof(U) || places.dropped[c] != 0)
     {
-      put[j] = make(j);
+      return false;
     }
-    put_differences<U>(meanings, packed, put);
-  };
-  const auto place = [&](std::size_t j) { return to.values + which[j] * component_bytes; };
-  if constexpr (sizeof(U) == sizeof(std::uint64_t))
+  }
+  return places.stride == components * sizeof(U);
+}
+
+template <Numbers numbers, class U, std::size_t components>
+void run_differences(const SymbolMeanings<U, components>& meanings, const Packed& packed,
+  const Places<U, components>& places)
+{
+#ifdef BAT_AVX2
+  if constexpr (sizeof(U) == sizeof(std::uint32_t) && components == 3)
   {
-    if (to.step != 0 && to.float32)
+    if (is_packed(places))
     {
-      fill([&](std::size_t j) { return PutGridPoints<float>{ place(j), to.stride, to.step }; });
+      run(meanings, packed,
+        PackedSink<numbers>{ places.values[0], places.step, _mm_setzero_si128() });
       return;
     }
-    if (to.step != 0)
-    {
-      fill([&](std::size_t j) { return PutGridPoints<double>{ place(j), to.stride, to.step }; });
-      return;
-    }
   }
-  if (to.floating)
-  {
-    fill([&](std::size_t j) { return PutNumbers<U, true>{ place(j), to.stride, dropped[j] }; });
-  }
-  else
-  {
-    fill([&](std::size_t j) { return PutNumbers<U, false>{ place(j), to.stride, dropped[j] }; });
-  }
+#endif
+  run(meanings, packed, DifferenceSink<U, components, numbers>{ places, {} });
+}
+
+template <class U>
+[[nodiscard]] constexpr U mask_of(unsigned bits) noexcept
+{
+  return bits >= kBits<U> ? static_cast<U>(~U{ 0 }) : static_cast<U>((U{ 1 } << bits) - 1);
 }
 
 template <class U>
@@ -224,8 +195,8 @@ template <class U>
 }
 
 template <class U>
-void StreamDecoder::decode(FrameReader& reader, std::size_t components, std::size_t count,
-  const WordsTo& to, std::size_t component_bytes)
+void StreamDecoder::decode(
+  FrameReader& reader, std::size_t components, std::size_t count, const WordsTo& to)
 {
   std::uint32_t missing = (1u << components) - 1;
   while (missing != 0)
@@ -252,19 +223,29 @@ void StreamDecoder::decode(FrameReader& reader, std::size_t components, std::siz
       refuse_frame(fmt::format("a stream of kind {} has {} components, at most {} are allowed",
         kind, which.size(), is_joint ? kMostJoint : 1));
     }
-    WordsTo own = to;
-    own.values += which[0] * component_bytes;
-    if (is_joint)
+    if (is_joint && which.size() == 1)
     {
-      this->decode_differences<U>(reader, which, count, to, component_bytes);
+      this->decode_differences<U, 1>(reader, which, count, to);
+    }
+    else if (is_joint && which.size() == 2)
+    {
+      this->decode_differences<U, 2>(reader, which, count, to);
+    }
+    else if (is_joint)
+    {
+      this->decode_differences<U, 3>(reader, which, count, to);
     }
     else if (to.step == 0 && kind == static_cast<std::uint8_t>(StreamKind::Heads))
     {
-      this->decode_heads<U>(reader, count, own);
+      this->decode_heads<U>(reader, which[0], count, to);
     }
     else if (to.step == 0 && kind == static_cast<std::uint8_t>(StreamKind::Words))
     {
-      this->decode_words<U>(reader, count, own);
+      const std::byte* words = reader.take(count * sizeof(U), "a stream of words");
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        store(to.values + which[0] * sizeof(U) + i * to.stride, load<U>(words + i * sizeof(U)));
+      }
     }
     else
     {
@@ -273,94 +254,82 @@ void StreamDecoder::decode(FrameReader& reader, std::size_t components, std::siz
   }
 }
 
-template <class U>
-void StreamDecoder::decode_words(FrameReader& reader, std::size_t count, const WordsTo& to)
+template <class U, std::size_t components>
+void StreamDecoder::decode_differences(
+  FrameReader& reader, const std::vector<std::size_t>& which, std::size_t count, const WordsTo& to)
 {
-  const std::byte* words = reader.take(count * sizeof(U), "a stream of words");
-  for (std::size_t i = 0; i != count; ++i)
+  Places<U, components> places;
+  places.stride = to.stride;
+  places.step = to.step;
+  for (std::size_t c = 0; c != components; ++c)
   {
-    store(to.values + i * to.stride, load<U>(words + i * sizeof(U)));
-  }
-}
-
-template <class U>
-void StreamDecoder::decode_differences(FrameReader& reader, const std::vector<std::size_t>& which,
-  std::size_t count, const WordsTo& to, std::size_t component_bytes)
-{
-  std::array<std::uint8_t, kMostJoint> dropped{};
-  for (std::size_t j = 0; j != which.size(); ++j)
-  {
-    dropped[j] = take_bits<U>(reader, "dropped bits", to.step != 0 ? 0 : kBits<U> - 1);
+    places.values[c] = to.values + which[c] * sizeof(U);
+    places.dropped[c] = take_bits<U>(reader, "dropped bits", to.step != 0 ? 0 : kBits<U> - 1);
   }
   const std::size_t entries = reader.number<std::uint8_t>("a dictionary") + std::size_t{ 1 };
-  SymbolMeanings meanings;
+  SymbolMeanings<U, components> meanings;
   for (std::size_t symbol = 0; symbol != entries; ++symbol)
   {
-    SymbolMeaning& meaning = meanings[symbol];
-    for (std::size_t j = 0; j != which.size(); ++j)
+    auto& meaning = meanings[symbol];
+    for (std::size_t c = 0; c != components; ++c)
     {
       const auto entry = reader.number<std::uint8_t>("a dictionary");
       const bool adds = (entry & kEntryAdds) != 0;
-      meaning.bits[j] = entry & kEntryBits;
-      if (meaning.bits[j] + unsigned{ adds } > kBits<U>)
+      const std::uint8_t bits = entry & kEntryBits;
+      if (bits + unsigned{ adds } > kBits<U>)
       {
         refuse_frame(
           fmt::format("entry {:#x} of a dictionary is of more than {} bits", entry, kBits<U>));
       }
-      meaning.base[j] = adds ? std::uint64_t{ 1 } << meaning.bits[j] : 0;
-      meaning.total = static_cast<std::uint8_t>(meaning.total + meaning.bits[j]);
+      meaning.bits[c] = bits;
+      meaning.mask[c] = mask_of<U>(bits);
+      meaning.base[c] = adds ? static_cast<U>(U{ 1 } << bits) : U{ 0 };
+      meaning.total = static_cast<std::uint8_t>(meaning.total + bits);
     }
   }
   this->take_parts(reader, entries, count);
   const Packed packed{ this->symbols_, this->bits_, this->bits_bytes_, count };
-  switch (which.size())
+  if (to.step != 0)
   {
-    case 1:
-      put_differences<U, 1>(meanings, packed, which, dropped, to, component_bytes);
-      break;
-    case 2:
-      put_differences<U, 2>(meanings, packed, which, dropped, to, component_bytes);
-      break;
-    default:
-      put_differences<U, 3>(meanings, packed, which, dropped, to, component_bytes);
-      break;
+    run_differences<Numbers::GridPoints>(meanings, packed, places);
+  }
+  else if (to.floating)
+  {
+    run_differences<Numbers::Floats>(meanings, packed, places);
+  }
+  else
+  {
+    run_differences<Numbers::Integers>(meanings, packed, places);
   }
 }
 
 template <class U>
-void StreamDecoder::decode_heads(FrameReader& reader, std::size_t count, const WordsTo& to)
+void StreamDecoder::decode_heads(
+  FrameReader& reader, std::size_t component, std::size_t count, const WordsTo& to)
 {
-  const unsigned dropped = take_bits<U>(reader, "dropped bits", kBits<U> - 1);
+  Places<U, 1> places{ { to.values + component * sizeof(U) }, to.stride, {}, 0 };
+  places.dropped[0] = take_bits<U>(reader, "dropped bits", kBits<U> - 1);
   const std::uint8_t tail_bits = take_bits<U>(reader, "bits below a head", kBits<U> - 1);
   const std::uint8_t escape_bits = take_bits<U>(reader, "bits of a word without a head", kBits<U>);
-  const auto base = reader.number<std::uint64_t>("the base of heads");
+  const auto base = static_cast<U>(reader.number<std::uint64_t>("the base of heads"));
   const std::size_t heads = reader.number<std::uint8_t>("the number of heads");
-  SymbolMeanings meanings;
+  SymbolMeanings<U, 1> meanings;
   for (std::size_t symbol = 0; symbol <= heads; ++symbol)
   {
-    SymbolMeaning& meaning = meanings[symbol];
+    auto& meaning = meanings[symbol];
     meaning.base[0] = base;
     meaning.total = meaning.bits[0] = escape_bits;
     if (symbol != heads)
     {
-      meaning.base[0] += std::uint64_t{ reader.number<std::uint16_t>("a head") } << tail_bits;
+      const U head = reader.number<std::uint16_t>("a head");
+      meaning.base[0] = static_cast<U>(base + static_cast<U>(head << tail_bits));
       meaning.total = meaning.bits[0] = tail_bits;
     }
+    meaning.mask[0] = mask_of<U>(meaning.total);
   }
   this->take_parts(reader, heads + 1, count);
-  const auto put = [&](auto loop)
-  {
-    in_batches(
-      this->bits_, this->bits_bytes_, count, most_total(meanings), Twins<decltype(loop)>{ loop });
-  };
-  if (is_wide(meanings))
-  {
-    put(HeadLoop<U, true>{ meanings, this->symbols_, dropped, to.values, to.stride });
-  }
-  else
-  {
-    put(HeadLoop<U, false>{ meanings, this->symbols_, dropped, to.values, to.stride });
-  }
+  run(meanings, Packed{ this->symbols_, this->bits_, this->bits_bytes_, count },
+    WordSink<U, 1>{ places });
 }
 
 void StreamDecoder::take_parts(FrameReader& reader, std::size_t meanings, std::size_t count)
@@ -395,7 +364,7 @@ void StreamDecoder::take_parts(FrameReader& reader, std::size_t meanings, std::s
 }
 
 template void StreamDecoder::decode<std::uint32_t>(
-  FrameReader&, std::size_t, std::size_t, const WordsTo&, std::size_t);
+  FrameReader&, std::size_t, std::size_t, const WordsTo&);
 template void StreamDecoder::decode<std::uint64_t>(
-  FrameReader&, std::size_t, std::size_t, const WordsTo&, std::size_t);
+  FrameReader&, std::size_t, std::size_t, const WordsTo&);
 }

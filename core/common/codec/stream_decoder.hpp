@@ -11,34 +11,31 @@
 
 namespace bat::codec
 {
-/// What becomes of the words of a component.
+/// What becomes of the words of a column.
 struct WordsTo
 {
-  std::byte* values = nullptr; ///< of this component
-  std::size_t stride = 0;      ///< bytes from one value to the next
-  bool floating = false;       ///< they are bits of floating-point numbers
-  double step = 0;             ///< not 0: they count steps, and become numbers of ...
-  bool float32 = false;        ///< this type, or float64
+  std::byte* values = nullptr;
+  std::size_t stride = 0; ///< bytes from one value to the next
+  bool floating = false;  ///< they are bits of floating-point numbers
+  double step = 0;        ///< not 0: they count steps, and become floating-point numbers
 };
 
 /// Scratch memory of decoding.
 class StreamDecoder
 {
 public:
-  /// Decodes streams of all components to the end of the frame, with words of U. `to` is of
-  /// component 0; the others stand behind it, `component_bytes` bytes apart.
+  /// Decodes streams of all components, with words U of the size of the numbers.
   template <class U>
-  void decode(FrameReader& reader, std::size_t components, std::size_t count, const WordsTo& to,
-    std::size_t component_bytes);
+  void decode(FrameReader& reader, std::size_t components, std::size_t count, const WordsTo& to);
 
 private:
+  template <class U, std::size_t components>
+  void decode_differences(FrameReader& reader, const std::vector<std::size_t>& which,
+    std::size_t count, const WordsTo& to);
   template <class U>
-  void decode_differences(FrameReader& reader, const std::vector<std::size_t>& components,
-    std::size_t count, const WordsTo& to, std::size_t component_bytes);
-  template <class U>
-  void decode_heads(FrameReader& reader, std::size_t count, const WordsTo& to);
-  template <class U>
-  void decode_words(FrameReader& reader, std::size_t count, const WordsTo& to);
+  void decode_heads(
+    FrameReader& reader, std::size_t component, std::size_t count, const WordsTo& to);
+  // Makes symbols_ and bits_ of what stands behind a dictionary.
   void take_parts(FrameReader& reader, std::size_t meanings, std::size_t count);
 
   ZstdDecompressor zstd_;

@@ -4,6 +4,7 @@
 #include "common/codec/fixed_log2.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace bat::codec
 {
@@ -56,6 +57,75 @@ void fill_differences(const U* words, std::size_t count, unsigned dropped, bool 
 constexpr std::uint64_t low_bits(unsigned bits) noexcept
 {
   return bits >= 64 ? ~std::uint64_t{ 0 } : (std::uint64_t{ 1 } << bits) - 1;
+}
+
+struct EntryBits
+{
+  std::array<std::uint64_t, kMostJoint> mask{};
+  std::array<std::uint8_t, kMostJoint> bits{};
+};
+
+template <std::size_t components, class U>
+void put_differences(const SizeDictionary& sizes, const std::uint8_t* symbols,
+  const std::array<const U*, kMostJoint>& zigzags, std::size_t count, BitWriter& to)
+{
+  std::array<EntryBits, kSymbols> entries{};
+  unsigned most = 0; // of a value
+  for (std::size_t symbol = 0; symbol != sizes.size(); ++symbol)
+  {
+    unsigned total = 0;
+    for (std::size_t c = 0; c != components; ++c)
+    {
+      const std::uint8_t bits = sizes.entry(symbol)[c] & kEntryBits;
+      entries[symbol].bits[c] = bits;
+      entries[symbol].mask[c] = low_bits(bits);
+      total += bits;
+    }
+    most = std::max(most, total);
+  }
+  BitWriter writer = to;
+  const auto each = [&](const auto& put)
+  {
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      put(i, entries[symbols[i]]);
+    }
+  };
+  if (most <= BitWriter::kMost)
+  {
+    each(
+      [&](std::size_t i, const EntryBits& entry)
+      {
+        std::uint64_t word = 0;
+        unsigned total = 0;
+        for (std::size_t c = 0; c != components; ++c)
+        {
+          word |= (zigzags[c][i] & entry.mask[c]) << total;
+          total += entry.bits[c];
+        }
+        writer.put(word, total);
+      });
+  }
+  else
+  {
+    each(
+      [&](std::size_t i, const EntryBits& entry)
+      {
+        for (std::size_t c = 0; c != components; ++c)
+        {
+          const std::uint64_t word = zigzags[c][i] & entry.mask[c];
+          if constexpr (sizeof(U) <= 4)
+          {
+            writer.put(word, entry.bits[c]);
+          }
+          else
+          {
+            writer.put_long(word, entry.bits[c]);
+          }
+        }
+      });
+  }
+  to = writer;
 }
 }
 
@@ -127,15 +197,46 @@ void StreamEncoder<U>::choose(std::size_t component, bool floating)
   fill_differences(words, this->count_, dropped, floating,
     this->zigzags_.data() + component * this->count_,
     this->lengths_.data() + component * this->count_);
-  HeadDictionary& heads = this->heads_[component];
-  heads.build(words, this->count_, dropped);
-  const std::uint64_t of_words = kBits<U> * this->count_ * kOneBit;
   const std::uint64_t of_differences = this->differences_length(component);
-  const std::uint64_t shorter = std::min(of_differences, heads.length());
-  // Less gain is not worth the time to read it.
-  this->kinds_[component] = shorter > of_words - of_words / 64 ? StreamKind::Words
-    : of_differences <= heads.length()                         ? StreamKind::Differences
-                                                               : StreamKind::Heads;
+  std::uint64_t shortest = of_differences;
+  this->kinds_[component] = StreamKind::Differences;
+  if (this->may_have_heads(component, of_differences))
+  {
+    HeadDictionary& heads = this->heads_[component];
+    heads.build(words, this->count_, dropped);
+    if (heads.length() < shortest)
+    {
+      shortest = heads.length();
+      this->kinds_[component] = StreamKind::Heads;
+    }
+  }
+  const std::uint64_t of_words = kBits<U> * this->count_ * kOneBit;
+  if (shortest > of_words - of_words / 64) // less gain is not worth the time to read it
+  {
+    this->kinds_[component] = StreamKind::Words;
+  }
+}
+
+// From a sample: false if heads would be longer.
+template <class U>
+bool StreamEncoder<U>::may_have_heads(std::size_t component, std::uint64_t others_length)
+{
+  constexpr std::size_t kSample = 2048;
+  const std::size_t step = this->count_ / kSample;
+  if (step < 4)
+  {
+    return true;
+  }
+  const U* words = this->words(component);
+  this->sample_.resize(kSample);
+  for (std::size_t i = 0; i != kSample; ++i)
+  {
+    this->sample_[i] = words[i * step];
+  }
+  HeadDictionary& heads = this->heads_[component];
+  heads.build(this->sample_.data(), kSample, this->dropped_[component]);
+  // Few words seem to have fewer kinds of heads than they have.
+  return (heads.length() - heads.own_length()) * step < others_length + others_length / 64;
 }
 
 template <class U>
@@ -193,22 +294,20 @@ void StreamEncoder<U>::append_differences(
       append_number(to, sizes.entry(symbol)[j]);
     }
   }
+  sizes.symbols(this->symbols_.data());
   this->bits_.resize(components.size() * this->count_ * sizeof(U) + kBitSlack);
   BitWriter writer(this->bits_.data());
-  for (std::size_t i = 0; i != this->count_; ++i)
+  switch (components.size())
   {
-    Lengths of_value{};
-    for (std::size_t j = 0; j != components.size(); ++j)
-    {
-      of_value[j] = lengths[j][i];
-    }
-    this->symbols_[i] = sizes.symbol_of(of_value);
-    const Lengths& entry = sizes.entry(this->symbols_[i]);
-    for (std::size_t j = 0; j != components.size(); ++j)
-    {
-      const unsigned bits = entry[j] & kEntryBits;
-      writer.put(zigzags[j][i] & low_bits(bits), bits);
-    }
+    case 1:
+      put_differences<1>(sizes, this->symbols_.data(), zigzags, this->count_, writer);
+      break;
+    case 2:
+      put_differences<2>(sizes, this->symbols_.data(), zigzags, this->count_, writer);
+      break;
+    default:
+      put_differences<3>(sizes, this->symbols_.data(), zigzags, this->count_, writer);
+      break;
   }
   const auto bits_bytes = static_cast<std::size_t>(writer.finish() - this->bits_.data());
   this->append_parts(sizes.size() > 1, bits_bytes, zstd, to);
@@ -242,7 +341,7 @@ void StreamEncoder<U>::append_heads(
     this->symbols_[i] = symbol;
     has_symbols |= symbol != 0;
     const unsigned bits = symbol == heads.heads().size() ? heads.escape_bits() : heads.tail_bits();
-    writer.put(word & low_bits(bits), bits);
+    writer.put_long(word & low_bits(bits), bits);
   }
   const auto bits_bytes = static_cast<std::size_t>(writer.finish() - this->bits_.data());
   this->append_parts(has_symbols, bits_bytes, zstd, to);

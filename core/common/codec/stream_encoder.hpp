@@ -32,6 +32,7 @@ public:
 
 private:
   void choose(std::size_t component, bool floating);
+  [[nodiscard]] bool may_have_heads(std::size_t component, std::uint64_t others_length);
   void append_words(std::size_t component, std::vector<std::byte>& to) const;
   void append_differences(
     const std::vector<std::size_t>& components, ZstdCompressor& zstd, std::vector<std::byte>& to);
@@ -43,6 +44,7 @@ private:
   std::size_t components_ = 0;
   std::size_t count_ = 0;
   std::vector<U> words_;
+  std::vector<U> sample_;
   std::vector<U> zigzags_;            ///< of differences
   std::vector<std::uint8_t> lengths_; ///< of zigzags
   std::vector<unsigned> dropped_;
