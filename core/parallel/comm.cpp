@@ -2,6 +2,7 @@
 
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
+#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,10 +38,7 @@ std::mutex& kept_mutex()
 int free_kept(MPI_Comm, int, void* value, void*)
 {
   auto* kept = static_cast<OwnComm::Kept*>(value);
-  if (kept->node != MPI_COMM_NULL)
-  {
-    MPI_Comm_free(&kept->node);
-  }
+  delete kept->nodes;
   MPI_Comm_free(&kept->comm);
   const std::lock_guard<std::mutex> lock(kept_mutex());
   all_kept().erase(kept);
@@ -105,34 +103,13 @@ OwnComm::OwnComm(MPI_Comm comm)
   this->kept_ = there != 0 ? static_cast<Kept*>(found) : make_kept(comm);
 }
 
-MPI_Comm OwnComm::node() const
+const Nodes& OwnComm::nodes() const
 {
-  if (this->kept_->node == MPI_COMM_NULL)
+  if (!this->kept_->nodes)
   {
-    MPI_Comm_split_type(
-      this->get(), MPI_COMM_TYPE_SHARED, this->rank(), MPI_INFO_NULL, &this->kept_->node);
+    this->kept_->nodes = new Nodes(*this);
   }
-  return this->kept_->node;
-}
-
-const std::vector<int>& OwnComm::node_of_ranks() const
-{
-  if (this->kept_->node_of_ranks.empty())
-  {
-    int lowest = this->rank();
-    MPI_Bcast(&lowest, 1, MPI_INT, 0, this->node());
-    std::vector<int> numbers;
-    together(this->get(), [&] { numbers.resize(static_cast<std::size_t>(this->size())); });
-    MPI_Allgather(&lowest, 1, MPI_INT, numbers.data(), 1, MPI_INT, this->get());
-    int nodes = 0;
-    for (std::size_t rank = 0; rank != numbers.size(); ++rank)
-    {
-      const auto first = static_cast<std::size_t>(numbers[rank]);
-      numbers[rank] = first == rank ? nodes++ : numbers[first];
-    }
-    this->kept_->node_of_ranks = std::move(numbers);
-  }
-  return this->kept_->node_of_ranks;
+  return *this->kept_->nodes;
 }
 
 RecordType::RecordType(std::size_t bytes)
@@ -293,9 +270,8 @@ int threads_per_rank(MPI_Comm comm)
 
 int threads_per_rank(const OwnComm& comm)
 {
-  MPI_Comm const node = comm.node();
-  int ranks = 1;
-  MPI_Comm_size(node, &ranks);
+  MPI_Comm const node = comm.nodes().comm();
+  const int ranks = comm.nodes().size();
   cpu_set_t mine;
   CPU_ZERO(&mine);
   (void)::sched_getaffinity(0, sizeof(mine), &mine);

@@ -12,6 +12,8 @@
 
 namespace bat::mpi
 {
+class Nodes;
+
 /// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
 /// The first on a communicator of the caller's makes it; it stays until the caller frees that one,
 /// so that thousands of ranks pay once for it and not with every call.
@@ -26,18 +28,14 @@ public:
   [[nodiscard]] MPI_Comm get() const noexcept { return this->kept_->comm; }
   [[nodiscard]] int rank() const noexcept { return this->kept_->rank; }
   [[nodiscard]] int size() const noexcept { return this->kept_->size; }
-  /// The ranks that share this rank's memory. Collective the first time.
-  [[nodiscard]] MPI_Comm node() const;
-  /// Per rank the number of its node, from 0 in order of its lowest rank. Collective the first
-  /// time.
-  [[nodiscard]] const std::vector<int>& node_of_ranks() const;
+  /// Those of the machine. Collective the first time.
+  [[nodiscard]] const Nodes& nodes() const;
 
   /// What a communicator of the caller's keeps.
   struct Kept
   {
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm node = MPI_COMM_NULL; ///< null until it is asked for
-    std::vector<int> node_of_ranks;
+    Nodes* nodes = nullptr; ///< until they are asked for
     int rank = 0;
     int size = 1;
   };

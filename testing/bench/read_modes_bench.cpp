@@ -253,7 +253,7 @@ json compare(
       { "bytes_over_dataset",
         static_cast<double>(figures[m].requests_and_bytes[1]) /
           static_cast<double>(dataset.file_bytes()) },
-      { "messages", report.traffic.messages_inside + report.traffic.messages_between },
+      { "messages", report.messages.within + report.messages.between },
       { "load_s", report.seconds.load }, { "select_s", report.seconds.select },
       { "fetch_s", report.seconds.fetch } };
   }

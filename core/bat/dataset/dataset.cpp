@@ -254,6 +254,15 @@ std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
   return std::make_unique<FileLeaf>(File::from_memory(std::move(bytes), source.name()));
 }
 
+void Dataset::Impl::read_bytes(
+  std::size_t leaf, std::uint64_t offset, void* to, std::uint64_t bytes) const
+{
+  if (const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(leaf)))
+  {
+    own->file().impl().source->read(offset, to, bytes);
+  }
+}
+
 std::uint64_t Dataset::Impl::bytes_read() const noexcept
 {
   std::uint64_t bytes = this->top ? this->top->source->bytes_read() : 0;

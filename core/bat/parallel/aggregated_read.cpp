@@ -24,8 +24,6 @@ constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
 constexpr std::size_t kMessagesInFlight = 4;
-// A file of which less is expected to be asked for is not read whole.
-constexpr double kWholeShare = 0.25;
 
 /// A reader, and which of this rank's leaf files it reads: their places in RankQuery::leaves, per
 /// round.
@@ -74,7 +72,7 @@ class AggregatedReader
 public:
   AggregatedReader(const OwnComm& comm, const RankQuery& query, const AggregatedRead& read,
     const ReadOptions& options, const QueryOptions& query_options, Particles& particles,
-    TrafficCounter& traffic)
+    MessageCounter& messages)
     : comm_(comm)
     , query_(query)
     , dataset_(query.dataset.impl())
@@ -82,7 +80,7 @@ public:
     , options_(options)
     , query_options_(query_options)
     , particles_(particles)
-    , traffic_(traffic)
+    , messages_(messages)
     , rows_per_message_(std::max<std::uint64_t>(
         1, std::min<std::uint64_t>(read.message_bytes, INT_MAX) / query.row_bytes))
   {
@@ -248,7 +246,7 @@ private:
   {
     if (target != this->comm_.rank())
     {
-      this->traffic_.sent(target, bytes);
+      this->messages_.sent(target, bytes);
     }
   }
 
@@ -256,7 +254,7 @@ private:
   {
     if (source != this->comm_.rank())
     {
-      this->traffic_.received(bytes);
+      this->messages_.received(bytes);
     }
   }
 
@@ -330,16 +328,20 @@ private:
   void load(std::uint32_t round)
   {
     this->images_.clear();
-    std::map<std::uint64_t, double> wanted;
+    struct Wanted
+    {
+      std::uint64_t requests = 0;
+      double shares = 0;
+    };
+    std::map<std::uint64_t, Wanted> wanted;
     for (const Answer& answer : this->answers_)
     {
       for (const LeafRequest& leaf : *answer.leaves)
       {
-        wanted[leaf.leaf] += leaf.share;
+        wanted[leaf.leaf].requests += leaf.share > 0 ? 1 : 0;
+        wanted[leaf.leaf].shares += leaf.share;
       }
     }
-    const double columns = static_cast<double>(this->query_.row_bytes) /
-      static_cast<double>(this->query_.dataset.bytes_per_particle());
     for (const ReadTask& task : this->read_.tasks)
     {
       if (task.reader != this->comm_.rank() || task.round != round)
@@ -348,7 +350,10 @@ private:
       }
       (void)this->dataset_.leaf(task.leaf);
       ++this->cost_.opens;
-      if (task.file_bytes <= this->read_.memory_bytes && wanted[task.leaf] * columns >= kWholeShare)
+      const Wanted& w = wanted[task.leaf];
+      if (task.file_bytes <= this->read_.memory_bytes &&
+        reads_whole(
+          w.requests, w.shares, this->query_.column_share(), static_cast<double>(task.file_bytes)))
       {
         this->images_[task.leaf] = this->dataset_.image(task.leaf);
       }
@@ -443,7 +448,7 @@ private:
     }
   }
 
-  [[nodiscard]] std::uint64_t messages(std::uint64_t rows) const
+  [[nodiscard]] std::uint64_t messages_for(std::uint64_t rows) const
   {
     return (rows + this->rows_per_message_ - 1) / this->rows_per_message_;
   }
@@ -472,7 +477,7 @@ private:
         places.push_back(place);
         e.total += e.counts[i];
       }
-      receives += e.reader == this->comm_.rank() ? 0 : this->messages(e.total);
+      receives += e.reader == this->comm_.rank() ? 0 : this->messages_for(e.total);
     }
     std::sort(places.begin(), places.end());
     std::uint64_t rows = 0;
@@ -519,7 +524,7 @@ private:
       if (answer.asked->source != this->comm_.rank())
       {
         const std::uint64_t rows = total(answer);
-        sends += this->messages(rows);
+        sends += this->messages_for(rows);
         most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
       }
     }
@@ -767,7 +772,7 @@ private:
   const ReadOptions& options_;
   const QueryOptions& query_options_;
   Particles& particles_;
-  TrafficCounter& traffic_;
+  MessageCounter& messages_;
   std::uint64_t rows_per_message_;
   std::vector<Target> targets_;
   std::vector<Asked> asked_;
@@ -790,8 +795,8 @@ private:
 
 AggregatedCost read_aggregated(const OwnComm& comm, const RankQuery& query,
   const AggregatedRead& read, const ReadOptions& options, const QueryOptions& query_options,
-  Particles& particles, TrafficCounter& traffic)
+  Particles& particles, MessageCounter& messages)
 {
-  return AggregatedReader(comm, query, read, options, query_options, particles, traffic).run();
+  return AggregatedReader(comm, query, read, options, query_options, particles, messages).run();
 }
 }

@@ -35,5 +35,5 @@ struct AggregatedCost
 /// Collective. Fills in the empty answer `particles`. Throws on all ranks.
 AggregatedCost read_aggregated(const OwnComm& comm, const RankQuery& query,
   const AggregatedRead& read, const ReadOptions& options, const QueryOptions& query_options,
-  Particles& particles, TrafficCounter& traffic);
+  Particles& particles, MessageCounter& messages);
 }

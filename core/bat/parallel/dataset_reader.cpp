@@ -2,6 +2,7 @@
 
 #include "bat/mpi.hpp"
 
+#include "bat/bytes.hpp"
 #include "bat/dataset/dataset_checksum.hpp"
 #include "bat/parallel/aggregated_read.hpp"
 #include "bat/parallel/query_bytes.hpp"
@@ -80,7 +81,7 @@ public:
     , query_(query)
     , options_(options)
     , wants_report_(report)
-    , traffic_(comm)
+    , messages_(comm)
     , start_(MPI_Wtime())
   {
   }
@@ -89,7 +90,9 @@ public:
   Particles run(const std::vector<std::string>& attributes)
   {
     this->share_options();
-    this->query_options_.threads = threads_per_rank(this->comm_);
+    const int own_threads = threads_per_rank(this->comm_);
+    this->query_options_.threads =
+      this->options_.threads > 0 ? this->options_.threads : own_threads;
     const std::uint64_t read_before = this->wants_report_ ? this->dataset_.bytes_read() : 0;
     together(this->comm_.get(),
       [&]
@@ -114,7 +117,7 @@ public:
     if (this->report_.mode == ReadMode::Aggregated)
     {
       const AggregatedCost cost = read_aggregated(this->comm_, *asked, this->read_, this->options_,
-        this->query_options_, particles, this->traffic_);
+        this->query_options_, particles, this->messages_);
       this->report_.opens = cost.opens;
       this->report_.rounds = this->read_.rounds;
       this->report_.seconds.load = cost.load;
@@ -150,7 +153,7 @@ public:
     r.data_bytes = sums[1];
     r.opens = sums[2];
     r.read_bytes = sums[3];
-    describe_run(this->comm_, this->traffic_, this->query_options_.threads, reads, r);
+    describe_run(this->comm_, this->messages_, this->query_options_.threads, reads, r);
     return r;
   }
 
@@ -158,14 +161,14 @@ private:
   // Those of rank 0 hold; a report is made if any rank wants one.
   void share_options()
   {
-    std::array<std::uint64_t, 2> options{ static_cast<std::uint64_t>(this->options_.mode),
-      this->options_.memory_bytes };
-    MPI_Bcast(options.data(), 2, MPI_UINT64_T, 0, this->comm_.get());
+    const bool root = this->comm_.rank() == 0;
+    std::array<std::uint64_t, 3> options{ root ? static_cast<std::uint64_t>(this->options_.mode)
+                                               : 0,
+      root ? this->options_.memory_bytes : 0, this->wants_report_ ? 1u : 0u };
+    MPI_Allreduce(MPI_IN_PLACE, options.data(), 3, MPI_UINT64_T, MPI_MAX, this->comm_.get());
     this->options_.mode = static_cast<ReadMode>(options[0]);
     this->options_.memory_bytes = options[1];
-    int wanted = this->wants_report_ ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_MAX, this->comm_.get());
-    this->wants_report_ = wanted != 0;
+    this->wants_report_ = options[2] != 0;
   }
 
   // Direct or aggregated, and in that case who reads what.
@@ -177,19 +180,66 @@ private:
     {
       return;
     }
-    ReadDemand demand = this->demand(asked);
-    if (this->options_.mode == ReadMode::Auto)
+    const ReadDemand demand = this->demand(asked);
+    if (this->report_.mode != ReadMode::Direct)
     {
-      const ReadChoice choice = choose_read_mode(demand, this->options_.memory_bytes);
+      this->read_.memory_bytes = this->options_.memory_bytes;
+      this->read_.rounds = assign_readers(
+        this->read_.tasks, this->comm_.nodes().layout(), this->options_.memory_bytes);
+    }
+    if (this->report_.mode == ReadMode::Auto)
+    {
+      ReadChoice choice{ ReadMode::Direct, reason_for_direct(demand, this->options_.memory_bytes) };
+      if (choice.reason.empty())
+      {
+        choice = choose_read_mode(demand, this->try_storage());
+      }
       this->report_.mode = choice.mode;
       this->report_.reason = choice.reason;
     }
-    if (this->report_.mode == ReadMode::Aggregated)
+  }
+
+  // Collective. The reader of the first leaf file opens it and reads a little: whether files come
+  // from a cache or over a network no plan can know.
+  StorageSpeed try_storage()
+  {
+    constexpr std::uint64_t little = 4096;
+    constexpr std::uint64_t more = std::uint64_t{ 1 } << 17;
+    struct
     {
-      this->read_.memory_bytes = this->options_.memory_bytes;
-      this->read_.rounds =
-        assign_readers(this->read_.tasks, this->comm_.size(), this->options_.memory_bytes);
+      StorageSpeed speed;
+      bool failed = false;
+    } found;
+    const ReadTask& task = this->read_.tasks.front();
+    std::optional<Error> failure;
+    if (task.reader == this->comm_.rank())
+    {
+      failure = attempt(
+        [&]
+        {
+          const Dataset::Impl& dataset = this->dataset_.impl();
+          Bytes bytes(std::min(more, task.file_bytes));
+          const double start = MPI_Wtime();
+          (void)dataset.leaf(task.leaf);
+          const double opened = MPI_Wtime();
+          dataset.read_bytes(
+            task.leaf, task.file_bytes / 2, bytes.data(), std::min(little, task.file_bytes / 2));
+          const double asked = MPI_Wtime();
+          dataset.read_bytes(task.leaf, 0, bytes.data(), bytes.size());
+          const double took = MPI_Wtime() - asked;
+          found.speed.open_s = opened - start;
+          found.speed.request_s = asked - opened;
+          found.speed.bytes_per_s =
+            static_cast<double>(bytes.size()) / std::max(1e-6, took - found.speed.request_s);
+        });
+      found.failed = failure.has_value();
     }
+    MPI_Bcast(&found, sizeof(found), MPI_BYTE, task.reader, this->comm_.get());
+    if (found.failed)
+    {
+      agree(this->comm_.get(), failure);
+    }
+    return found.speed;
   }
 
   // Collective. Also the list of leaf files that some query touches.
@@ -200,25 +250,30 @@ private:
     together(this->comm_.get(),
       [&]
       {
-        touched.resize((this->dataset_.leaves().size() + 63) / 64, 0);
+        touched.resize((this->dataset_.leaves().size() + 63) / 64 + 1, 0);
         std::vector<std::byte> query;
         append_query(query, this->query_);
-        demand.query_bytes = query.size();
+        touched.back() = query.size();
       });
     const double bytes = static_cast<double>(asked.row_bytes);
     for (const LeafRequest& request : asked.leaves)
     {
+      const LeafInfo& leaf = this->dataset_.leaves()[request.leaf];
       touched[request.leaf / 64] |= std::uint64_t{ 1 } << (request.leaf % 64);
-      demand.bytes += request.share * bytes *
-        static_cast<double>(this->dataset_.leaves()[request.leaf].particles);
+      demand.answer_bytes += request.share * bytes * static_cast<double>(leaf.particles);
+      demand.direct_bytes +=
+        direct_bytes(request.share, asked.column_share(), static_cast<double>(leaf.file_bytes));
     }
     MPI_Allreduce(MPI_IN_PLACE, touched.data(), static_cast<int>(touched.size()), MPI_UINT64_T,
       MPI_BOR, this->comm_.get());
     demand.ranks = static_cast<std::uint64_t>(this->comm_.size());
-    demand.opens = asked.leaves.size();
-    MPI_Allreduce(MPI_IN_PLACE, &demand.opens, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
-    MPI_Allreduce(MPI_IN_PLACE, &demand.bytes, 1, MPI_DOUBLE, MPI_SUM, this->comm_.get());
-    MPI_Allreduce(MPI_IN_PLACE, &demand.query_bytes, 1, MPI_UINT64_T, MPI_MAX, this->comm_.get());
+    demand.query_bytes = touched.back(); // of all in one number, which is less than twice the most
+    std::array<double, 3> sums{ static_cast<double>(asked.leaves.size()), demand.answer_bytes,
+      demand.direct_bytes };
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, this->comm_.get());
+    demand.opens = static_cast<std::uint64_t>(sums[0]);
+    demand.answer_bytes = sums[1];
+    demand.direct_bytes = sums[2];
     together(this->comm_.get(),
       [&]
       {
@@ -229,6 +284,7 @@ private:
             const std::uint64_t size = this->dataset_.leaves()[leaf].file_bytes;
             this->read_.tasks.push_back({ leaf, size, 0, 0 });
             demand.largest_leaf = std::max(demand.largest_leaf, size);
+            demand.file_bytes += static_cast<double>(size);
           }
         }
       });
@@ -273,7 +329,7 @@ private:
   const Query& query_;
   ReadOptions options_;
   bool wants_report_;
-  TrafficCounter traffic_;
+  MessageCounter messages_;
   double start_;
   QueryOptions query_options_;
   std::vector<std::string> names_;

@@ -97,7 +97,7 @@ public:
     , routing_(routing)
     , row_bytes_(particles.row_bytes())
   {
-    this->result_.traffic = TrafficCounter(nodes);
+    this->result_.messages = MessageCounter(nodes);
     together(comm.get(),
       [&]
       {
@@ -237,7 +237,7 @@ private:
       const int target = this->targets_[i].rank;
       MPI_Isend(messages[i].data(), static_cast<int>(messages[i].size()), type.get(), target,
         kCountsTag, this->comm_.get(), &requests[i]);
-      this->result_.traffic.sent(target, messages[i].size() * sizeof(LeafCount));
+      this->result_.messages.sent(target, messages[i].size() * sizeof(LeafCount));
     }
     for (int i = 0; i != expected; ++i)
     {
@@ -292,7 +292,7 @@ private:
         this->incoming_.push_back({ static_cast<int>(source), this->own_index(c.leaf), c.count });
       }
     };
-    this->result_.traffic.add(
+    this->result_.messages.add(
       exchange_through_leaders(this->comm_, this->nodes_, this->routing_.leaders_per_node, mail));
     together(this->comm_.get(), [&] { this->sort_incoming(); });
   }
@@ -322,7 +322,7 @@ private:
     MPI_Get_count(&status, type.get(), &count);
     std::vector<LeafCount> counts(static_cast<std::size_t>(count));
     MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
-    this->result_.traffic.received(counts.size() * sizeof(counts[0]));
+    this->result_.messages.received(counts.size() * sizeof(counts[0]));
     for (const LeafCount& c : counts)
     {
       this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
@@ -502,7 +502,7 @@ private:
     this->mail_.take = [this](std::uint32_t source, const std::byte* bytes, std::size_t count)
     { this->take(static_cast<int>(source), bytes, count / this->row_bytes_); };
     this->keep_failure(attempt([&] { this->copy_own(); }));
-    this->result_.traffic.add(exchange_through_leaders(
+    this->result_.messages.add(exchange_through_leaders(
       this->comm_, this->nodes_, this->routing_.leaders_per_node, this->mail_));
   }
 
@@ -570,7 +570,7 @@ private:
     MPI_Irecv(
       MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
     MPI_Type_free(&type); // lives on until the message is there
-    this->result_.traffic.received(count * this->row_bytes_);
+    this->result_.messages.received(count * this->row_bytes_);
   }
 
   void copy_own()
@@ -625,7 +625,7 @@ private:
     MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
       &this->sends_[slot]);
     this->result_.sent_bytes += bytes;
-    this->result_.traffic.sent(target, bytes);
+    this->result_.messages.sent(target, bytes);
   }
 
   const OwnComm& comm_;

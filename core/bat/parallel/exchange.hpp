@@ -30,7 +30,7 @@ struct ExchangeResult
   Numbers rows;                       ///< of own arrays that leaves refer to
   std::uint64_t sent_bytes = 0;       ///< of particles, to other ranks
   Route route = Route::Flat;          ///< that was taken
-  TrafficCounter traffic;             ///< all messages of this rank
+  MessageCounter messages;            ///< all messages of this rank
 };
 
 /// Collective. Schemas are agreed. Particles of a leaf come ordered by rank, then as the rank had

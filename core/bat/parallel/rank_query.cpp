@@ -56,6 +56,12 @@ RankQuery::RankQuery(const Dataset& from, const Query& asked, const std::vector<
     [](const LeafRequest& a, const LeafRequest& b) { return a.leaf < b.leaf; });
 }
 
+double RankQuery::column_share() const
+{
+  return std::min(1.0,
+    static_cast<double>(this->row_bytes) / static_cast<double>(this->dataset.bytes_per_particle()));
+}
+
 Particles empty_answer(const RankQuery& query, const std::vector<std::string>& names)
 {
   Particles particles;

@@ -33,6 +33,9 @@ struct RankQuery
   /// Opens no leaf file. Throws Error{InvalidArgument}.
   RankQuery(const Dataset& dataset, const Query& query, const std::vector<std::string>& names);
 
+  /// Of a particle's bytes, those that are asked for.
+  [[nodiscard]] double column_share() const;
+
   const Dataset& dataset;
   const Query& query;
   query::Conditions conditions;

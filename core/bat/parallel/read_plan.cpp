@@ -8,10 +8,23 @@ namespace bat::mpi
 {
 namespace
 {
-// Figures of `read_bench --rule`, MPI.md: where the ranks' own opens and looks into the index begin
-// to cost more than sending what was found.
-constexpr double kRanksPerLeaf = 2.0;
-constexpr double kBytesPerOpen = 256.0 * 1024;
+// As read_modes_bench counts them (MPI.md, Reading): what a direct read takes beyond three times
+// its answer, and how much of it comes with a request.
+constexpr double kExtraBytes = 2 << 20;
+constexpr double kAmplified = 3;
+constexpr double kBytesPerRequest = 8 << 10;
+// What a rank reads for itself from memory, and what a reader reads, sends and is received.
+constexpr double kDirectBytesPerSecond = 1.5e9;
+constexpr double kServedBytesPerSecond = 0.8e9;
+// Requests that are answered sooner come from the machine's own memory, where each rank is fastest
+// by itself.
+constexpr double kCachedRequest = 20e-6;
+constexpr double kCachedBytesPerSecond = 1e9;
+// A model may be wrong by a factor: direct reads are left for a clear gain only.
+constexpr double kClearGain = 2;
+// A file is read whole where its requests would take a time in which so much of it could be read.
+constexpr double kWholeBytesPerRequest = 16 << 20;
+constexpr double kWholeAmplified = 30;
 // A longer list of values is rather looked up where it is than sent to every reader.
 constexpr std::uint64_t kQueryBytes = 1 << 20;
 
@@ -19,57 +32,82 @@ double mib(double bytes)
 {
   return bytes / (1 << 20);
 }
-
-// Which of `readers` reads task i of n: the only place that knows where readers are.
-int rank_of_reader(std::uint64_t reader, std::uint64_t readers, int ranks)
-{
-  return static_cast<int>(reader * static_cast<std::uint64_t>(ranks) / readers);
-}
 }
 
-ReadChoice choose_read_mode(const ReadDemand& demand, std::uint64_t memory_bytes)
+double direct_bytes(double share, double columns, double file_bytes)
 {
-  const double opens = static_cast<double>(demand.opens);
-  const double ranks_per_leaf =
-    opens / static_cast<double>(std::max<std::uint64_t>(1, demand.leaf_files));
-  const double bytes_per_open = demand.bytes / std::max(1.0, opens);
-  const std::string facts =
-    fmt::format("{:.1f} ranks per leaf file and {:.3f} MiB per rank and leaf file", ranks_per_leaf,
-      mib(bytes_per_open));
+  return share <= 0
+    ? 0
+    : std::min(file_bytes, columns * (kExtraBytes + kAmplified * share * file_bytes));
+}
+
+bool reads_whole(std::uint64_t requests, double shares, double columns, double file_bytes)
+{
+  return columns *
+    (static_cast<double>(requests) * kWholeBytesPerRequest +
+      kWholeAmplified * shares * file_bytes) >=
+    file_bytes;
+}
+
+std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_bytes)
+{
   if (demand.ranks == 1)
   {
-    return { ReadMode::Direct, "there is one rank" };
+    return "there is one rank";
+  }
+  if (demand.opens <= demand.leaf_files)
+  {
+    return "no leaf file is asked for by several ranks";
   }
   if (demand.query_bytes > kQueryBytes)
   {
-    return { ReadMode::Direct,
-      fmt::format("a query of {:.1f} MiB is longer than {:.1f}",
-        mib(static_cast<double>(demand.query_bytes)), mib(static_cast<double>(kQueryBytes))) };
+    return fmt::format("a query is longer than {:.1f} MiB", mib(static_cast<double>(kQueryBytes)));
   }
   if (demand.largest_leaf > memory_bytes)
   {
-    return { ReadMode::Direct,
-      fmt::format("a leaf file of {:.1f} MiB is larger than the {:.1f} MiB that a rank may hold",
-        mib(static_cast<double>(demand.largest_leaf)), mib(static_cast<double>(memory_bytes))) };
+    return fmt::format("a leaf file of {:.1f} MiB is larger than the {:.1f} MiB that a rank may "
+                       "hold",
+      mib(static_cast<double>(demand.largest_leaf)), mib(static_cast<double>(memory_bytes)));
   }
-  if (ranks_per_leaf < kRanksPerLeaf)
-  {
-    return { ReadMode::Direct,
-      fmt::format("{}; fewer than {:.1f} ranks per leaf file", facts, kRanksPerLeaf) };
-  }
-  if (bytes_per_open > kBytesPerOpen)
-  {
-    return { ReadMode::Direct, fmt::format("{}; more than {:.3f} MiB", facts, mib(kBytesPerOpen)) };
-  }
-  return { ReadMode::Aggregated,
-    fmt::format("{}; {:.1f} ranks or more, and {:.3f} MiB or less", facts, kRanksPerLeaf,
-      mib(kBytesPerOpen)) };
+  return "";
 }
 
-std::uint32_t assign_readers(std::vector<ReadTask>& tasks, int ranks, std::uint64_t memory_bytes)
+ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage)
 {
-  const std::uint64_t readers =
-    std::min<std::uint64_t>(tasks.size(), static_cast<std::uint64_t>(ranks));
+  if (storage.request_s < kCachedRequest && storage.bytes_per_s > kCachedBytesPerSecond)
+  {
+    return { ReadMode::Direct,
+      fmt::format("leaf files come from memory: a request takes {:.3f} ms, then come {:.0f} MB/s",
+        1e3 * storage.request_s, storage.bytes_per_s / 1e6) };
+  }
+  const auto ranks = static_cast<double>(demand.ranks);
+  const double readers = std::min(ranks, static_cast<double>(demand.leaf_files));
+  const double busy = std::min(ranks, static_cast<double>(demand.opens));
+  const double direct =
+    (static_cast<double>(demand.opens) * storage.open_s +
+      demand.direct_bytes / kBytesPerRequest * storage.request_s +
+      demand.direct_bytes / storage.bytes_per_s + demand.answer_bytes / kDirectBytesPerSecond) /
+    busy;
+  const double aggregated =
+    (static_cast<double>(demand.leaf_files) * (storage.open_s + storage.request_s) +
+      demand.file_bytes / storage.bytes_per_s + demand.answer_bytes / kServedBytesPerSecond) /
+    readers;
+  const bool gain = aggregated * kClearGain < direct;
+  return { gain ? ReadMode::Aggregated : ReadMode::Direct,
+    fmt::format("{:.1f} ranks per leaf file, {:.2f} MiB per rank; a leaf file opens in {:.2f} ms, "
+                "a request takes {:.3f} ms, then come {:.0f} MB/s: about {:.3f} s direct, {:.3f} s "
+                "aggregated, which {} half",
+      static_cast<double>(demand.opens) / static_cast<double>(demand.leaf_files),
+      mib(demand.answer_bytes) / ranks, 1e3 * storage.open_s, 1e3 * storage.request_s,
+      storage.bytes_per_s / 1e6, direct, aggregated, gain ? "is less than" : "is not less than") };
+}
+
+std::uint32_t assign_readers(
+  std::vector<ReadTask>& tasks, const NodeLayout& layout, std::uint64_t memory_bytes)
+{
+  const std::uint64_t readers = std::min<std::uint64_t>(tasks.size(), layout.rank_count());
+  const std::vector<std::uint32_t> ranks =
+    spread_over_nodes(layout, static_cast<std::uint32_t>(readers));
   double total = 0;
   for (const ReadTask& task : tasks)
   {
@@ -97,7 +135,7 @@ std::uint32_t assign_readers(std::vector<ReadTask>& tasks, int ranks, std::uint6
     const bool fits = !first && weight <= memory_bytes - held;
     task.round = first ? 0 : tasks[i - 1].round + (fits ? 0 : 1);
     held = first || !fits ? weight : held + weight;
-    task.reader = rank_of_reader(reader, readers, ranks);
+    task.reader = static_cast<int>(ranks[reader]);
     rounds = std::max(rounds, task.round + 1);
     before += static_cast<double>(task.file_bytes);
     ++files;

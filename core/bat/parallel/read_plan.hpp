@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bat/mpi.hpp"
+#include "parallel/nodes.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,16 +10,25 @@
 
 namespace bat::mpi
 {
-/// What all ranks together ask for.
+/// What all ranks together ask for. Bytes are expected ones, from the boxes alone.
 struct ReadDemand
 {
   std::uint64_t ranks = 1;
   std::uint64_t leaf_files = 0;   ///< that some query touches
-  std::uint64_t opens = 0;        ///< (rank, leaf file its query touches)
-  double bytes = 0;               ///< expected, of all answers
+  std::uint64_t opens = 0;        ///< (rank, leaf file that its query touches)
+  double answer_bytes = 0;        ///< of all answers
+  double direct_bytes = 0;        ///< that direct reads take from files
   double file_bytes = 0;          ///< of the leaf files that some query touches
-  std::uint64_t query_bytes = 0;  ///< of the longest query
+  std::uint64_t query_bytes = 0;  ///< of the longest query, or up to twice as many
   std::uint64_t largest_leaf = 0; ///< bytes of the largest leaf file that some query touches
+};
+
+/// What one rank found when it opened a leaf file and read a little and then more of it.
+struct StorageSpeed
+{
+  double open_s = 0;
+  double request_s = 0;
+  double bytes_per_s = 1e9;
 };
 
 struct ReadChoice
@@ -27,9 +37,18 @@ struct ReadChoice
   std::string reason;
 };
 
-/// The measured rule behind ReadMode::Auto (MPI.md, Reading). A pure function, so that all ranks
-/// choose the same.
-[[nodiscard]] ReadChoice choose_read_mode(const ReadDemand& demand, std::uint64_t memory_bytes);
+/// Why ReadMode::Auto has to be direct whatever the storage; "" if it may be either.
+[[nodiscard]] std::string reason_for_direct(const ReadDemand& demand, std::uint64_t memory_bytes);
+/// The rule behind ReadMode::Auto otherwise (MPI.md, Reading). A pure function.
+[[nodiscard]] ReadChoice choose_read_mode(const ReadDemand& demand, const StorageSpeed& storage);
+
+/// Bytes that a direct read of `share` of the particles in one leaf file takes from it, `columns`
+/// being the share of their bytes that is asked for: whole pages, and gaps that are cheaper to read
+/// than to ask twice.
+[[nodiscard]] double direct_bytes(double share, double columns, double file_bytes);
+/// Whether a reader reads a leaf file whole: `requests` ask for `shares` of its particles in all.
+[[nodiscard]] bool reads_whole(
+  std::uint64_t requests, double shares, double columns, double file_bytes);
 
 /// A leaf file that some rank asks for.
 struct ReadTask
@@ -40,9 +59,10 @@ struct ReadTask
   std::uint32_t round = 0; ///< in which it does
 };
 
-/// Fills in `reader` and `round` of tasks in ascending order of leaf. The readers are spread evenly
-/// over the ranks; none has two files while another has none, and neighbours in space go to
-/// the same one. In a round a reader has files of at most `memory_bytes`; larger ones count
-/// nothing. Returns the number of rounds. A pure function.
-std::uint32_t assign_readers(std::vector<ReadTask>& tasks, int ranks, std::uint64_t memory_bytes);
+/// Fills in `reader` and `round` of tasks in ascending order of leaf. The readers are spread over
+/// the nodes first and over the ranks of each then; none has two files while another has none, and
+/// neighbours in space go to the same one. In a round a reader has files of at most `memory_bytes`;
+/// larger ones count nothing. Returns the number of rounds. A pure function.
+std::uint32_t assign_readers(
+  std::vector<ReadTask>& tasks, const NodeLayout& layout, std::uint64_t memory_bytes);
 }

@@ -58,17 +58,17 @@ namespace
 {
 void add_run(nlohmann::json& json, const RunReport& report)
 {
-  const Traffic& t = report.traffic;
+  const MessageCounts& m = report.messages;
   json["ranks"] = report.ranks;
   json["nodes"] = report.nodes;
   json["aggregators"] = report.aggregators;
   json["threads"] = report.threads;
-  json["messages_inside_nodes"] = t.messages_inside;
-  json["bytes_inside_nodes"] = t.bytes_inside;
-  json["messages_between_nodes"] = t.messages_between;
-  json["bytes_between_nodes"] = t.bytes_between;
-  json["most_received_messages"] = t.most_received;
-  json["most_received_bytes"] = t.most_received_bytes;
+  json["messages_within_nodes"] = m.within;
+  json["bytes_within_nodes"] = m.bytes_within;
+  json["messages_between_nodes"] = m.between;
+  json["bytes_between_nodes"] = m.bytes_between;
+  json["most_received_messages"] = m.most_received;
+  json["most_received_bytes"] = m.most_received_bytes;
   json["peak_memory_bytes"] = report.peak_memory_bytes;
   json["advice"] = report.advice;
 }
@@ -93,14 +93,14 @@ std::string place_of(const RunReport& report)
     counted(static_cast<std::uint64_t>(report.threads), "thread"));
 }
 
-std::string traffic_of(const RunReport& report)
+std::string messages_of(const RunReport& report)
 {
-  const Traffic& t = report.traffic;
-  return fmt::format("{} ({}) inside nodes and {} ({}) between them, at most {} ({}) to one rank; "
+  const MessageCounts& m = report.messages;
+  return fmt::format("{} ({}) within nodes and {} ({}) between them, at most {} ({}) to one rank; "
                      "peak memory {}{}{}",
-    counted(t.messages_inside, "message"), amount(t.bytes_inside), t.messages_between,
-    amount(t.bytes_between), t.most_received, amount(t.most_received_bytes),
-    amount(report.peak_memory_bytes), report.advice.empty() ? "" : ". ", report.advice);
+    counted(m.within, "message"), amount(m.bytes_within), m.between, amount(m.bytes_between),
+    m.most_received, amount(m.most_received_bytes), amount(report.peak_memory_bytes),
+    report.advice.empty() ? "" : ". ", report.advice);
 }
 }
 
@@ -127,7 +127,7 @@ std::string to_line(const DatasetReport& report)
     counted(report.particles, "particle"), amount(report.data_bytes),
     counted(report.leaf_files, "leaf file"),
     counted(static_cast<std::uint64_t>(report.aggregators), "aggregator"), place_of(report),
-    s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, traffic_of(report));
+    s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, messages_of(report));
 }
 
 std::string to_json(const ReadReport& report)
@@ -154,6 +154,6 @@ std::string to_line(const ReadReport& report)
     report.mode == ReadMode::Direct ? "directly" : "aggregated", place_of(report), report.reason,
     counted(static_cast<std::uint64_t>(report.aggregators), "rank"),
     counted(report.opens, "leaf file"), amount(report.read_bytes), s.total, s.plan, s.load,
-    s.select, s.fetch, traffic_of(report));
+    s.select, s.fetch, messages_of(report));
 }
 }

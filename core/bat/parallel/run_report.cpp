@@ -33,7 +33,7 @@ std::string advice_of(const OwnComm& comm, int threads)
   const std::uint64_t allowed = allowed_processors();
   const auto there_are = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   std::uint64_t working = static_cast<std::uint64_t>(threads);
-  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, comm.node());
+  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, comm.nodes().comm());
   const bool bound = allowed < there_are && working < there_are;
   struct
   {
@@ -51,14 +51,13 @@ std::string advice_of(const OwnComm& comm, int threads)
 }
 }
 
-void describe_run(const OwnComm& comm, const TrafficCounter& traffic, int threads, bool aggregates,
+void describe_run(const OwnComm& comm, const MessageCounter& messages, int threads, bool aggregates,
   RunReport& report)
 {
   report.ranks = comm.size();
-  const std::vector<int>& nodes = comm.node_of_ranks();
-  report.nodes = 1 + *std::max_element(nodes.begin(), nodes.end());
-  const Traffic& mine = traffic.mine();
-  std::array<std::uint64_t, 5> sums{ mine.messages_inside, mine.bytes_inside, mine.messages_between,
+  report.nodes = static_cast<int>(comm.nodes().layout().node_count());
+  const MessageCounts& mine = messages.mine();
+  std::array<std::uint64_t, 5> sums{ mine.within, mine.bytes_within, mine.between,
     mine.bytes_between, aggregates ? 1u : 0u };
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 5, MPI_UINT64_T, MPI_SUM, comm.get());
   // The fewest threads with the other sign, so that one reduction does.
@@ -66,7 +65,7 @@ void describe_run(const OwnComm& comm, const TrafficCounter& traffic, int thread
     static_cast<std::int64_t>(mine.most_received_bytes), static_cast<std::int64_t>(peak_memory()),
     -std::int64_t{ threads } };
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 4, MPI_INT64_T, MPI_MAX, comm.get());
-  report.traffic = { sums[0], sums[1], sums[2], sums[3], static_cast<std::uint64_t>(most[0]),
+  report.messages = { sums[0], sums[1], sums[2], sums[3], static_cast<std::uint64_t>(most[0]),
     static_cast<std::uint64_t>(most[1]) };
   report.aggregators = static_cast<int>(sums[4]);
   report.peak_memory_bytes = static_cast<std::uint64_t>(most[2]);

@@ -6,31 +6,29 @@
 #include "parallel/nodes.hpp"
 
 #include <cstdint>
-#include <functional>
 
 namespace bat::mpi
 {
 /// Messages of this rank.
-class TrafficCounter
+class MessageCounter
 {
 public:
-  TrafficCounter() = default;
+  MessageCounter() = default;
   /// Collective the first time for a communicator, which outlives this.
-  explicit TrafficCounter(const OwnComm& comm)
-    : is_inside_([&nodes = comm.node_of_ranks(), rank = static_cast<std::size_t>(comm.rank())](
-                   int target) { return nodes[static_cast<std::size_t>(target)] == nodes[rank]; })
+  explicit MessageCounter(const OwnComm& comm)
+    : MessageCounter(comm.nodes())
   {
   }
-  /// `nodes` outlives the messages.
-  explicit TrafficCounter(const Nodes& nodes)
-    : is_inside_([&nodes](int target) { return nodes.is_near(static_cast<std::uint32_t>(target)); })
+  /// `nodes` outlives this.
+  explicit MessageCounter(const Nodes& nodes)
+    : nodes_(&nodes)
   {
   }
   void sent(int target, std::uint64_t bytes)
   {
-    const bool inside = this->is_inside_(target);
-    (inside ? this->mine_.messages_inside : this->mine_.messages_between) += 1;
-    (inside ? this->mine_.bytes_inside : this->mine_.bytes_between) += bytes;
+    const bool near = this->nodes_->is_near(static_cast<std::uint32_t>(target));
+    (near ? this->mine_.within : this->mine_.between) += 1;
+    (near ? this->mine_.bytes_within : this->mine_.bytes_between) += bytes;
   }
   void received(std::uint64_t bytes) noexcept
   {
@@ -39,24 +37,24 @@ public:
   }
   void add(const NodeTraffic& more) noexcept
   {
-    this->mine_.messages_inside += more.messages_within;
-    this->mine_.bytes_inside += more.bytes_within;
-    this->mine_.messages_between += more.messages_between;
+    this->mine_.within += more.messages_within;
+    this->mine_.bytes_within += more.bytes_within;
+    this->mine_.between += more.messages_between;
     this->mine_.bytes_between += more.bytes_between;
   }
   [[nodiscard]] NodeTraffic of_nodes() const noexcept
   {
-    return { this->mine_.messages_inside, this->mine_.messages_between, this->mine_.bytes_inside,
+    return { this->mine_.within, this->mine_.between, this->mine_.bytes_within,
       this->mine_.bytes_between };
   }
-  [[nodiscard]] const Traffic& mine() const noexcept { return this->mine_; }
+  [[nodiscard]] const MessageCounts& mine() const noexcept { return this->mine_; }
 
 private:
-  std::function<bool(int)> is_inside_;
-  Traffic mine_;
+  const Nodes* nodes_ = nullptr;
+  MessageCounts mine_;
 };
 
 /// Collective. `aggregates`: whether this rank is one of RunReport::aggregators.
-void describe_run(const OwnComm& comm, const TrafficCounter& traffic, int threads, bool aggregates,
+void describe_run(const OwnComm& comm, const MessageCounter& messages, int threads, bool aggregates,
   RunReport& report);
 }

@@ -171,9 +171,9 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
           EXPECT_EQ(led.sent_bytes, flat.sent_bytes) << what;
         }
       }
-      const bat::mpi::NodeTraffic of_flat = bat::mpi::sum_of(comm, flat.traffic.of_nodes());
+      const bat::mpi::NodeTraffic of_flat = bat::mpi::sum_of(comm, flat.messages.of_nodes());
       const bat::mpi::NodeTraffic of_leaders =
-        bat::mpi::sum_of(comm, run(bat::Route::Leaders, 1, 1 << 21).traffic.of_nodes());
+        bat::mpi::sum_of(comm, run(bat::Route::Leaders, 1, 1 << 21).messages.of_nodes());
       if (nodes.layout().node_count() == 1)
       {
         EXPECT_EQ(of_flat.messages_between + of_leaders.messages_between, 0u);

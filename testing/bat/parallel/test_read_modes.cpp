@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace
@@ -258,12 +259,12 @@ TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
         plan.tasks.push_back({ leaf, dataset.leaves()[leaf].file_bytes, 0, 0 });
       }
       plan.memory_bytes = 50000;
-      plan.rounds = assign_readers(plan.tasks, ranks(), plan.memory_bytes);
+      plan.rounds = assign_readers(plan.tasks, own.nodes().layout(), plan.memory_bytes);
       plan.message_bytes = message_bytes;
       plan.selection_bytes = message_bytes == 1000 ? 100 : plan.selection_bytes;
       Particles aggregated = bat::mpi::empty_answer(asked, names);
-      bat::mpi::TrafficCounter traffic(own);
-      (void)read_aggregated(own, asked, plan, {}, {}, aggregated, traffic);
+      bat::mpi::MessageCounter messages(own);
+      (void)read_aggregated(own, asked, plan, {}, {}, aggregated, messages);
       expect_equal(direct, aggregated, "messages of " + std::to_string(message_bytes));
     }
   }
@@ -294,9 +295,9 @@ TEST(ReadModes, aggregated_opens_each_leaf_file_once_and_reads_its_bytes_once)
     EXPECT_EQ(report.ranks, ranks());
     EXPECT_EQ(report.nodes, 1);
     EXPECT_EQ(report.aggregators, std::min(ranks(), static_cast<int>(files)));
-    EXPECT_EQ(report.traffic.messages_between, 0u);
-    EXPECT_EQ(report.traffic.messages_inside == 0, ranks() == 1);
-    EXPECT_GT(report.peak_memory_bytes, report.traffic.most_received_bytes);
+    EXPECT_EQ(report.messages.between, 0u);
+    EXPECT_EQ(report.messages.within == 0, ranks() == 1);
+    EXPECT_GT(report.peak_memory_bytes, report.messages.most_received_bytes);
     EXPECT_EQ(mpi_test::of_root(to_json(report)), to_json(report));
     EXPECT_EQ(mpi_test::of_root(to_line(report)), to_line(report));
   }
@@ -379,16 +380,31 @@ std::vector<bat::mpi::ReadTask> tasks_of(std::uint64_t files, std::uint64_t byte
   return tasks;
 }
 
+bat::mpi::NodeLayout nodes_of(std::uint32_t ranks, std::uint32_t ranks_per_node)
+{
+  std::vector<std::uint32_t> node_of_ranks;
+  for (std::uint32_t rank = 0; rank != ranks; ++rank)
+  {
+    node_of_ranks.push_back(rank / ranks_per_node);
+  }
+  return bat::mpi::NodeLayout(node_of_ranks);
+}
+
 TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
 {
   std::vector<bat::mpi::ReadTask> few = tasks_of(1000, 1 << 20);
-  EXPECT_EQ(assign_readers(few, 1000000, 1 << 21), 1u);
-  for (std::size_t i = 0; i != few.size(); ++i)
+  EXPECT_EQ(assign_readers(few, nodes_of(1000000, 100), 1 << 21), 1u);
+  std::set<int> readers;
+  std::set<int> nodes;
+  for (const bat::mpi::ReadTask& task : few)
   {
-    EXPECT_EQ(few[i].reader, static_cast<int>(i * 1000));
+    readers.insert(task.reader);
+    nodes.insert(task.reader / 100);
   }
+  EXPECT_EQ(readers.size(), few.size());
+  EXPECT_EQ(nodes.size(), few.size());
   std::vector<bat::mpi::ReadTask> many = tasks_of(1000, 1 << 20);
-  const std::uint32_t rounds = assign_readers(many, 30, 5u << 20);
+  const std::uint32_t rounds = assign_readers(many, nodes_of(30, 7), 5u << 20);
   EXPECT_GE(rounds, 9u); // 33 or 34 files each, four at a time
   EXPECT_LE(rounds, 10u);
   std::map<int, std::uint64_t> files;
@@ -410,7 +426,7 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
   // One giant among many takes nobody's reader away, and counts nothing where it is not held.
   std::vector<bat::mpi::ReadTask> uneven = tasks_of(8, 1000);
   uneven[3].file_bytes = std::uint64_t{ 1 } << 40;
-  EXPECT_EQ(assign_readers(uneven, 8, 1 << 20), 1u);
+  EXPECT_EQ(assign_readers(uneven, nodes_of(8, 8), 1 << 20), 1u);
   for (std::size_t i = 0; i != uneven.size(); ++i)
   {
     EXPECT_EQ(uneven[i].reader, static_cast<int>(i));

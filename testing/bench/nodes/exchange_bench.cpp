@@ -130,7 +130,7 @@ public:
         if (round < 0)
         {
           sums.push_back(checksum(result));
-          traffic[w] = bat::mpi::sum_of(this->comm_, result.traffic.of_nodes());
+          traffic[w] = bat::mpi::sum_of(this->comm_, result.messages.of_nodes());
           taken = result.route == Route::Flat ? "flat" : "leaders"; // of the last way, auto
         }
         else

@@ -58,13 +58,13 @@ struct PhaseSeconds
 };
 
 /// Messages from rank to rank, collective ones not counted. Sums over all ranks, but for the most.
-struct Traffic
+struct MessageCounts
 {
-  std::uint64_t messages_inside = 0; ///< of nodes
-  std::uint64_t bytes_inside = 0;
-  std::uint64_t messages_between = 0; ///< from one node to another
+  std::uint64_t within = 0; ///< a node
+  std::uint64_t bytes_within = 0;
+  std::uint64_t between = 0; ///< nodes
   std::uint64_t bytes_between = 0;
-  std::uint64_t most_received = 0; ///< messages that one rank received
+  std::uint64_t most_received = 0; ///< by one rank
   std::uint64_t most_received_bytes = 0;
 };
 
@@ -75,7 +75,7 @@ struct RunReport
   int nodes = 0;
   int aggregators = 0; ///< ranks that write leaf files, or read them
   int threads = 0;     ///< of the rank that had the fewest
-  Traffic traffic;
+  MessageCounts messages;
   std::uint64_t peak_memory_bytes = 0; ///< the most that a process has had since it began
   std::string advice; ///< what keeps ranks from processors that there are; empty if nothing does
 };
@@ -179,6 +179,8 @@ struct ReadOptions
   /// Most bytes of leaf files that a rank holds at a time in an aggregated read. Larger files are
   /// read piece by piece, as in a direct one, by the one rank that opens them.
   std::uint64_t memory_bytes = std::uint64_t{ 256 } << 20;
+  /// Most of this rank; 0 for the processors that it has to itself.
+  int threads = 0;
   /// Called on every rank when it enters a phase; what it throws is an error of that phase.
   std::function<void(ReadPhase)> on_phase = nullptr;
 };
