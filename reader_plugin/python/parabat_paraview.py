@@ -6,6 +6,7 @@ the names, properties and texts of the compiled plugins, read from the same XML,
 either. Where a compiled plugin is loaded, this one steps back.
 """
 
+import importlib
 import importlib.util
 import json
 import math
@@ -19,10 +20,9 @@ import xml.etree.ElementTree
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
-from vtkmodules.vtkCommonCore import (vtkAbstractArray, vtkBitArray, vtkDataArray, vtkDataArraySelection,
+from vtkmodules.vtkCommonCore import (vtkAbstractArray, vtkDataArray, vtkDataArraySelection,
                                       vtkInformationVector, vtkOutputWindow, vtkPoints, vtkUnsignedCharArray)
-from vtkmodules.vtkCommonDataModel import (vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkPointSet, vtkPolyData,
-                                           vtkTable)
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkPolyData
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
@@ -54,6 +54,7 @@ def _parabat():
 
 parabat = _parabat()
 refuse = parabat.errors.refuse
+vtk_input = importlib.import_module("parabat.vtk_input")
 
 
 def _shared(values):
@@ -510,7 +511,10 @@ class _Reader(VTKPythonAlgorithmBase):
         return self._files, [time for time in times if time is not None]
 
     def _dataset(self, path):
-        status = os.stat(path)
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            refuse(f"{path}: {error.strerror}")
         key = (path, status.st_mtime_ns, status.st_size, status.st_ino)
         if not self._open or self._open[:2] != (path, key):
             self._open = None
@@ -786,82 +790,20 @@ class _Ranks:
         """The first of the errors of all ranks, on all of them; "" if there is none."""
         return next((error for error in self.texts(text) if error), "")
 
-
-def _blocks(data):
-    """Point sets and tables with something in them."""
-    if isinstance(data, vtkCompositeDataSet):
-        found, iterator = [], data.NewIterator()
-        iterator.SkipEmptyNodesOn()
-        iterator.InitTraversal()
-        while not iterator.IsDoneWithTraversal():
-            found += _blocks(iterator.GetCurrentDataObject())
-            iterator.GoToNextItem()
-        return found
-    if isinstance(data, vtkPointSet):
-        return [data] if data.GetNumberOfPoints() else []
-    if isinstance(data, vtkTable):
-        return [data] if data.GetNumberOfRows() else []
-    if data is None or not data.GetNumberOfElements(vtkDataObject.POINT):
-        return []
-    refuse(f"a {data.GetClassName()} has no particles; allowed are point sets and tables")
+    def union(self, found):
+        """What any rank has found, in JSON."""
+        listed = [one for text in self.texts(json.dumps(found)) for one in json.loads(text)]
+        return list(dict.fromkeys(tuple(one) if isinstance(one, list) else one for one in listed))
 
 
-COLUMNS = {axis: (axis, axis.upper(), f"Points:{i}", f"Points_{i}", f"Points[{i}]") for i, axis in enumerate("xyz")}
-
-
-class _Particles:
-    """What one block has: positions, and attributes by name."""
-
-    def __init__(self, block, columns, with_ghosts):
-        is_table = isinstance(block, vtkTable)
-        fields = block.GetRowData() if is_table else block.GetPointData()
-        self.warnings, self.attributes = [], {}
-        arrays = {}
-        for i in range(fields.GetNumberOfArrays()):
-            array = fields.GetAbstractArray(i)
-            name = array.GetName() or f"Array {i}"
-            if name in arrays or name in self.attributes:
-                refuse(f"two arrays are called '{name}'; each needs a name of its own")
-            if isinstance(array, vtkDataArray):
-                arrays[name] = vtk_to_numpy(array)
-            else:
-                self.warnings.append(f"'{name}' has texts, which are not written")
-        if is_table:
-            taken = [self._column(arrays, axis, columns[axis]) for axis in "xyz"]
-            wide = any(a.dtype != np.float32 for a in taken if a is not None)
-            count = block.GetNumberOfRows()
-            self.positions = np.zeros((count, 3), np.float64 if wide else np.float32)
-            for axis, values in enumerate(taken):
-                if values is not None:
-                    if values.dtype.kind in "iu" and not np.array_equal(values.astype(np.float64).astype(values.dtype), values):
-                        refuse(f"column of {'xyz'[axis]}: has integers that float64 cannot hold")
-                    self.positions[:, axis] = values
-        else:
-            self.positions = vtk_to_numpy(block.GetPoints().GetData())
-            if self.positions.dtype.kind != "f":
-                refuse(f"positions of type {self.positions.dtype}; allowed are float32 and float64")
-            cells, vertices = block.GetNumberOfCells(), getattr(block, "GetNumberOfVerts", block.GetNumberOfCells)()
-            if cells > vertices:
-                self.warnings.append(f"{cells - vertices} cells that are no vertices are not written")
-        ghosts = None if with_ghosts else arrays.pop("vtkGhostType", None)
-        kept = None if ghosts is None else (ghosts & 3) == 0  # neither duplicates nor hidden ones
-        if kept is not None:
-            self.positions = self.positions[kept]
-        for name, values in arrays.items():
-            self.attributes[name] = values if kept is None else values[kept]
-
-    @staticmethod
-    def _column(arrays, axis, named):
-        if axis == "z" and named == "none":
-            return None
-        name = named or next((name for name in COLUMNS[axis] if name in arrays), None)
-        found = re.fullmatch(r"(.*)\[(\d+)\]", name or "", re.S)
-        if name in arrays and arrays[name].ndim == 1:
-            return arrays.pop(name)
-        if found and found[1] in arrays and arrays[found[1]].ndim == 2 and int(found[2]) < arrays[found[1]].shape[1]:
-            return arrays[found[1]][:, int(found[2])]
-        refuse(f"no column of the table is {axis}: '{named or ', '.join(COLUMNS[axis])}' was looked for; "
-                                    f"there are {', '.join(arrays) or 'none'}")
+def _attempt(call):
+    """(what it returns, ""), or (None, what is wrong, in words): one rank's failure, which the others wait for."""
+    try:
+        return call(), ""
+    except (parabat.BatError, MemoryError) as failure:
+        return None, str(failure) or type(failure).__name__
+    except Exception as failure:  # pylint: disable=broad-except
+        return None, f"{type(failure).__name__}: {failure}"
 
 
 @_proxy_xml("BATWriter.xml", "BATWriterCore", "BATWriter", "writers", supports_parallel="1")
@@ -871,6 +813,8 @@ class BATWriter(VTKPythonAlgorithmBase):
     def __init__(self):
         super().__init__(nInputPorts=1, nOutputPorts=0, inputType="vtkDataObject")
         self._path, self._columns, self._ghosts, self._indexes = "", dict.fromkeys("xyz", ""), False, []
+        self._had_particles = False  # in this step or one before
+        self._warned = set()
 
     def SetFileName(self, name):
         self._path = name or ""
@@ -907,54 +851,78 @@ class BATWriter(VTKPythonAlgorithmBase):
         return 1
 
     def RequestData(self, request, inInfo, outInfo):
-        data = vtkDataObject.GetData(inInfo[0], 0)
-        ranks = _Ranks()
-        error, schema, particles = "", "", []
-        try:
-            particles = [_Particles(block, self._columns, self._ghosts) for block in _blocks(data)]
-            schema = self._schema(particles)
-        except (parabat.BatError, MemoryError) as failure:
-            error = str(failure)
+        data, ranks, remarks = vtkDataObject.GetData(inInfo[0], 0), _Ranks(), vtk_input.Remarks()
+        places, error = _attempt(lambda: vtk_input.places_of(data))
         error = ranks.agree(error)
         if not error:
-            schemas = [text for text in ranks.texts(schema) if text]
-            if len(set(schemas)) > 1:
-                error = f"{self._path}: ranks have different arrays: {schemas[0]} and " + next(
-                    text for text in schemas if text != schemas[0])
-            else:
-                schema = schemas[0] if schemas else "[]"
-                error = self._write(ranks, particles, json.loads(schema), data)
-        if ranks.is_first:
-            for warning in dict.fromkeys(w for p in particles for w in p.warnings):
-                vtkOutputWindow.GetInstance().DisplayWarningText(f"{self._path}: {warning}\n")
+            grids, error = _attempt(lambda: vtk_input.leaves_out_grids(places, ranks))
+            self._had_particles = self._had_particles or bool(grids)
+        if not error:
+            converted, error = _attempt(lambda: self._convert(data, remarks))
+            self._warn(ranks.union(remarks.lines()), ranks.is_first)
+            error = ranks.agree(error)
+        if not error:
+            count, schema, columns, facts = converted
+            information, wanted = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+            if information.Has(wanted):
+                facts.setdefault("time", information.Get(wanted))
+            error = self._write(ranks, count, schema, columns, facts)
         if error and ranks.is_first:
-            _say(error)
+            _say(error if not self._path or self._path in error else f"{self._path}: {error}")
         return 0 if error else 1
 
-    def _schema(self, particles):
-        """Names, types and components, positions first, as text; "" for nothing."""
-        found = [[("", p.positions.dtype.str, 3), *((name, a.dtype.str, a.shape[1] if a.ndim > 1 else 1)
-                                                    for name, a in p.attributes.items())] for p in particles]
-        for other in found[1:]:
-            if sorted(other) != sorted(found[0]):
-                refuse(f"{self._path}: blocks have different arrays: {sorted(found[0])} and {sorted(other)}")
-        return json.dumps(sorted(found[0])) if found else ""
+    def _warn(self, lines, is_first):
+        """Each text once, however many time steps this writes."""
+        for key, line in lines:
+            if key not in self._warned and is_first:
+                _say(f"{self._path}: {line}", "Warning")
+            self._warned.add(key)
 
-    def _write(self, ranks, particles, schema, data):
+    def _convert(self, data, remarks):
+        leaves = list(vtk_input.leaves_of(data))
+        facts = vtk_input.facts_of(data, [leaf for leaf, _, _ in leaves], remarks) if data else {}
+        return (*vtk_input.joined(self._blocks(data, leaves, remarks)), facts)
+
+    def _blocks(self, data, leaves, remarks):
+        """Those that are written."""
+        blocks = []
+        for number, (leaf, name, _) in enumerate(leaves):
+            label, kind = "", vtk_input.kind_of(leaf)
+            if isinstance(data, vtkCompositeDataSet):
+                label = f"block {number}" + (f" ({name})" if name else "")
+                if kind not in ("particles", "nothing", "grid"):
+                    remarks.add(label, f"is a {kind}, which is not written; particles are points (vtkPointSet) or rows "
+                                       "of a table (vtkTable)")
+                    continue
+                if kind == "grid" and self._had_particles:
+                    remarks.add(label, "is a grid, which is not written beside particles: "
+                                       f"{', '.join(vtk_input.cells_beside_vertices(leaf))}")
+                    continue
+            blocks.append(vtk_input.Block(leaf, label, self._columns, self._ghosts, remarks))
+        return blocks
+
+    def _write(self, ranks, count, schema, columns, facts):
         """Text of an error, the same on all ranks."""
-        columns = {}
-        for name, dtype, components in schema or [("", "<f4", 3)]:
-            shape = (0, components) if components > 1 else (0,)
-            own = [p.attributes[name] if name else p.positions for p in particles]
-            own = own[0] if len(own) == 1 else np.concatenate(own) if own else np.empty(shape, np.dtype(dtype))
-            columns[name] = ranks.gather(own)
+        if not self._path:
+            return "FileName must be set"
+        # What the first rank with particles has, all have that have any.
+        told = [json.loads(text) for text in ranks.texts(json.dumps([count, schema, facts]))]
+        reference = next((rank for rank, (there, _, _) in enumerate(told) if there), 0)
+        _, wanted, facts = told[reference]
+        for rank, (there, other, _) in enumerate(told):
+            if there:
+                _, error = _attempt(lambda: vtk_input.check_same(wanted, other, f"rank {reference}", f"rank {rank}"))
+                if not error and other[0] != wanted[0]:
+                    error = f"positions are {other[0][1]} on rank {rank} and {wanted[0][1]} on rank {reference}"
+                if error:
+                    return error
+        gathered = {}
+        for name, dtype, components in wanted:
+            gathered[name] = ranks.gather(
+                columns[name] if count else np.empty((0, components) if components > 1 else 0, dtype))
         error = ""
         if ranks.is_first:
-            try:
-                has_time = data is not None and data.GetInformation().Has(vtkDataObject.DATA_TIME_STEP())
-                time = data.GetInformation().Get(vtkDataObject.DATA_TIME_STEP()) if has_time else None
-                positions = columns.pop("")
-                parabat.write(self._path, positions, columns, time=time, sorted_indexes=self._indexes)
-            except (parabat.BatError, MemoryError) as failure:
-                error = str(failure)
+            positions = gathered.pop("")
+            _, error = _attempt(lambda: parabat.write(
+                self._path, positions, gathered, sorted_indexes=self._indexes, **facts))
         return ranks.agree(error)

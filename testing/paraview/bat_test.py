@@ -122,7 +122,20 @@ def check_conditions(reader, n, what):
     check(some, "ids")
     reader.IdsMode = "All But These"
     check(~some, "all but ids")
+    reader.AttributeRanges = ["!id", str(BIG_ID + 10), str(BIG_ID + 20), "!id", "", str(BIG_ID + 1)]
+    outside = ((ID < BIG_ID + 10) | (ID > BIG_ID + 20)) & (ID > BIG_ID + 1)
+    check(~some & outside, "all but ids and two ranges")
     reader.IdsMode = "Only These"
+    check(some & outside, "ids outside of two ranges")
+    reader.AttributeRanges = ["id", str(BIG_ID + 2), str(BIG_ID + 5), "id", str(BIG_ID + 7), str(BIG_ID + n - 4)]
+    inside = ((ID >= BIG_ID + 2) & (ID <= BIG_ID + 5)) | ((ID >= BIG_ID + 7) & (ID <= BIG_ID + n - 4))
+    check(some & inside, "ids in one of two ranges")
+    reader.AttributeRanges = ["id", str(BIG_ID + 3), str(BIG_ID + n - 4)]
+    check(some & (ID >= BIG_ID + 3) & (ID <= BIG_ID + n - 4), "ids in a range")
+    reader.AttributeRanges = ["id", str(BIG_ID + 4), "", "id", "", str(BIG_ID + 2)]
+    reader.Ids = str(BIG_ID + 3)
+    expect(len(ids(reader)), 0, what + ": ids in none of two ranges")
+    reader.AttributeRanges = []
     reader.Ids = ""
 
     reader.Region = "Sphere"

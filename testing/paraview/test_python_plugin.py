@@ -1,5 +1,7 @@
 """The Python plugin answers as the compiled ones do, against a scan of all particles. Run by mpirun pvbatch, without the
 compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, the compiled plugin."""
+import gc
+
 from bat_test import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkTable
@@ -63,6 +65,18 @@ reader.UseBox = 0
 # Attributes that are not wanted are not there.
 reader.PointArrayStatus = ["id"]
 expect([fetch(reader).GetPointData().GetArrayName(0)], ["id"], "one attribute")
+
+# A name of an array that there is not is warned of once.
+reader.PointArrayStatus = ["id", "masss"]
+for cells in ("None", "One per particle"):
+    reader.VertexCells = cells
+    fetch(reader)
+if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+    expect([message.strip() for message in messages], [
+        f"{path('cloud.bat')}: no attribute 'masss', which PointArrayStatus asks for; there are: id, mass, velocity"],
+        "messages of an unknown array")
+messages.clear()
+reader.PointArrayStatus = ["id"]
 
 # Qualities are samples within each other, whichever way one comes to them.
 reader.Quality = 0.1
@@ -149,11 +163,42 @@ if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
 reader.AttributeRanges = []
 expect(len(ids(reader)), N, "after an error")
 messages.clear()
-reader.Ids = "5-x"
-fetch(reader)
-if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
-    assert len(messages) == 1 and "5-x" in messages[0] or "'x'" in messages[0], messages
+for wrong, why in (("5-x", "'x'"), ("1_000", "'1_000'"), ("\u0663", "'\u0663'"), ("nan", "'nan'"), ("1e999", "'1e999'"), ("9-3", "'9-3'")):
+    reader.Ids = wrong
+    fetch(reader)
+    if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+        assert len(messages) == 1 and why in messages[0] and "Ids: " in messages[0], messages
+    messages.clear()
 reader.Ids = ""
+expect(len(ids(reader)), N, "after wrong ids")
+
+# VTK is told the ranges and the bounds of what there is, and they are right.
+for quality in (0.25, 1.0):
+    fresh.Quality = quality
+    fetched = fetch(fresh)
+    about = fresh.GetDataInformation()
+    xyz = vtk_to_numpy(fetched.GetPoints().GetData()).astype("f8")
+    expect(list(about.GetBounds()), np.stack([xyz.min(0), xyz.max(0)], 1).ravel().tolist(), f"bounds at {quality}")
+    for name in ("id", "mass", "velocity"):
+        values = vtk_to_numpy(fetched.GetPointData().GetArray(name)).reshape(len(xyz), -1).astype("f8")
+        told = about.GetPointDataInformation().GetArrayInformation(name)
+        for i in range(values.shape[1]):
+            expect(list(told.GetComponentRange(i)), [values[:, i].min(), values[:, i].max()], f"range of {name} {i}")
+        sizes = np.sqrt((values ** 2).sum(1)) if name == "velocity" else values
+        assert np.allclose(told.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
+
+# A reader that is deleted leaves nothing in memory.
+if RANKS == 1:
+    def loads():
+        gc.collect()
+        return len([one for one in gc.get_objects() if type(one).__name__ == "_Loaded"])
+
+    before = loads()
+    for _ in range(4):
+        short = BATReader(FileName=[path("cloud.bat")])
+        fetch(short)
+        Delete(short)
+    assert loads() <= before + 1, (before, loads())  # VTK forgets the last one when it makes another
 
 # Refining: some at once, then more while ParaView asks whether there is something new (a live source).
 if RANKS == 1:

@@ -13,6 +13,7 @@ XML = "xml/BATReader.xml"
 CLASS = "reader_plugin/bat/module/vtkBATReader.h"
 MANUAL = "reader_plugin/README.md"
 HELP = "reader_plugin/help/sources.BATReader.html"
+PYTHON = "reader_plugin/python/parabat_paraview.py"
 
 # Where a number is said, and in which words; blanks are any white space.
 SAID = [
@@ -26,6 +27,9 @@ SAID = [
     ("StepParticles", MANUAL, r"(\S+ a million) particles at once, then"),
     ("StepParticles", MANUAL, r"particles at once, then (\S+ a million) more"),
     ("StepParticles", HELP, r"Shows (\S+ a million) particles at once"),
+    ("StepParticles", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = ([0-9_]+),"),
+    ("StepGrowth", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = [0-9_]+, ([0-9.]+),"),
+    ("SmallRest", PYTHON, r"STEP_PARTICLES, STEP_GROWTH, SMALL_REST = [0-9_]+, [0-9.]+, ([0-9.]+)"),
     ("StepGrowth", CLASS, r"each LoadMore\(\) [\w ]+, or (a \w+) of what is there"),
     ("StepGrowth", MANUAL, r"at once, then [\w ]+ \(or (a \w+) of what is there"),
     ("RadiusOfSpacing", CLASS, r"shapes look closed at any quality: (\S+) times their spacing"),
