@@ -34,6 +34,11 @@ USUAL_IDS = ("id", "ids", "particleid", "particleids", "globalid", "globalids")
 # the share of what is there if that is more; the share of a step that is not worth one of its own.
 STEP_PARTICLES, STEP_GROWTH, SMALL_REST = 500_000, 0.1, 0.25
 
+# Properties that the panel shows only where another one has this value, or none of these.
+SHOWN_WHERE = {"Box": ("UseBox", [1]), "RegionRadius": ("Region", [1]), "RegionNormal": ("Region", [2]),
+               "RegionLimits": ("Region", [2]), "RegionHalfExtents": ("Region", [3]), "RegionRotation": ("Region", [3])}
+HIDDEN_WHERE = {"RegionCenter": ("Region", [0, 2]), "RegionOutside": ("Region", [0])}
+
 
 def _parabat():
     """The package beside this file, or around it, without a change of sys.path: ParaView's own numpy stays first."""
@@ -69,6 +74,16 @@ def _say(text, kind="Error"):
     getattr(vtkOutputWindow.GetInstance(), f"Display{kind}Text")(f"{text}\n")
 
 
+def _attempt(call):
+    """(what it returns, ""), or (None, what is wrong, in words): one rank's failure, which the others wait for."""
+    try:
+        return call(), ""
+    except (parabat.BatError, MemoryError) as failure:
+        return None, str(failure) or type(failure).__name__
+    except Exception as failure:  # pylint: disable=broad-except
+        return None, f"{type(failure).__name__}: {failure}"
+
+
 # Proxies ----------------------------------------------------------------------
 
 def _find_xml(name):
@@ -87,6 +102,16 @@ def _is_loaded(group, name):
         return bool(definitions and definitions.HasDefinition(group, name))
     except (ImportError, AttributeError):  # a server, or before there is a session
         return False
+
+
+def _decorate(element, name):
+    """With what makes the panel show a property, or not."""
+    for inverse, table in (("0", SHOWN_WHERE), ("1", HIDDEN_WHERE)):
+        for value in table[name][1] if name in table else ():
+            hints = element.find("Hints")
+            hints = xml.etree.ElementTree.SubElement(element, "Hints") if hints is None else hints
+            xml.etree.ElementTree.SubElement(hints, "PropertyWidgetDecorator", type="GenericDecorator", mode="visibility",
+                                             property=table[name][0], value=str(value), inverse=inverse)
 
 
 def _proxy_xml(file, core, outer, group, **attributes):
@@ -113,6 +138,7 @@ def _proxy_xml(file, core, outer, group, **attributes):
                 if name == "TimestepValues" or (commands[0] and all(hasattr(cls, c) for c in commands if c)):
                     if element.get("panel_widget", "").startswith("bat_"):
                         del element.attrib["panel_widget"]
+                    _decorate(element, name)
                     # What scripts call it comes from the label here, and from the name in the compiled plugin.
                     element.set("label", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
                     if name == "TimestepValues":
@@ -659,9 +685,9 @@ class _Reader(VTKPythonAlgorithmBase):
             wanted = info.Get(pipeline.UPDATE_TIME_STEP())
             step = max(0, int(np.searchsorted(self._times, wanted, side="right")) - 1)
         part, parts = info.Get(pipeline.UPDATE_PIECE_NUMBER()), info.Get(pipeline.UPDATE_NUMBER_OF_PIECES())
-        self._error, error = "", ""
-        ranks, particles = _Ranks(), None
-        try:
+        self._error, ranks = "", _Ranks()
+
+        def load():
             if not self._paths:
                 refuse(self._said or "BATReader: no file was named")
             dataset = self._dataset(self._paths[step])
@@ -670,13 +696,15 @@ class _Reader(VTKPythonAlgorithmBase):
             names = [name for name in dataset.attributes if self._selection.ArrayIsEnabled(name)]
             quality = self._next_quality(dataset, query)
             self._load(dataset, names, quality, part=part, parts=max(1, parts), **query)
-        except (parabat.BatError, OSError, ValueError, MemoryError) as failure:
-            error = str(failure) or type(failure).__name__
+            return dataset, names, quality
+
+        loaded, error = _attempt(load)
         error = ranks.agree(error)
         if error:
             self._loaded = None
             return self._fail(error, ranks.is_first)
         self._said = ""
+        dataset, names, quality = loaded
         self._fill(output, names)
         _tell_source(output, dataset, quality, self._set["Quality"])
         if self._times:
@@ -794,16 +822,6 @@ class _Ranks:
         """What any rank has found, in JSON."""
         listed = [one for text in self.texts(json.dumps(found)) for one in json.loads(text)]
         return list(dict.fromkeys(tuple(one) if isinstance(one, list) else one for one in listed))
-
-
-def _attempt(call):
-    """(what it returns, ""), or (None, what is wrong, in words): one rank's failure, which the others wait for."""
-    try:
-        return call(), ""
-    except (parabat.BatError, MemoryError) as failure:
-        return None, str(failure) or type(failure).__name__
-    except Exception as failure:  # pylint: disable=broad-except
-        return None, f"{type(failure).__name__}: {failure}"
 
 
 @_proxy_xml("BATWriter.xml", "BATWriterCore", "BATWriter", "writers", supports_parallel="1")

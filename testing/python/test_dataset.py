@@ -213,6 +213,9 @@ class Reading(unittest.TestCase):
             parabat.read_series(FOLDER / "none.bat.series")
         with self.assertRaisesRegex(parabat.BatError, "no list of a series"):
             parabat.read_series(self.path)
+        listed.write_text('{"files": [{"name": "cloud.bat", "time": NaN}]}')
+        with self.assertRaisesRegex(parabat.BatError, "finite"):
+            parabat.read_series(listed)
 
     def test_importing_brings_little_beyond_numpy(self):
         code = ("import sys, numpy; before = set(sys.modules); import parabat; "
