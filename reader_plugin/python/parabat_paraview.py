@@ -154,10 +154,11 @@ def _proxy_xml(file, core, outer, group, **attributes):
         if group == "sources":
             xml.etree.ElementTree.SubElement(hints, "LiveSource", interval="250")
             xml.etree.ElementTree.SubElement(hints, "RepresentationType", view="RenderView", type="Point Gaussian")
+        # A plugin that defines nothing at all is none for ParaView 6, and loading it an error.
         root = xml.etree.ElementTree.Element("ServerManagerConfiguration")
-        xml.etree.ElementTree.SubElement(root, "ProxyGroup", name=group).append(proxy)
         if not _is_loaded(group, outer):
-            cls._pvsm_proxy_xml = xml.etree.ElementTree.tostring(root, encoding="unicode")
+            xml.etree.ElementTree.SubElement(root, "ProxyGroup", name=group).append(proxy)
+        cls._pvsm_proxy_xml = xml.etree.ElementTree.tostring(root, encoding="unicode")
         return cls
     return decorate
 

@@ -6,8 +6,7 @@ import traceback
 
 
 def ended(code, text):
-    print(text)
-    sys.stdout.flush()
+    os.write(1, f"{text}\n".encode())  # what is printed may go to the window's shell
     os._exit(code)
 
 
