@@ -150,6 +150,27 @@ if RANKS == 1:
     found = vtk_to_numpy(flat.GetPoints().GetData())[np.argsort(vtk_to_numpy(flat.GetPointData().GetArray("id")))]
     expect(found, np.stack([P[:, 0], P[:, 1], 0 * P[:, 0]], 1).astype("f8"), "positions of a table")
 
+# What one rank cannot write, or has alone, none writes; it is said once, and no file is left.
+for name, values, why in (("ten", "np.ones((len(p), 10))", "array 'ten' has 10 components; 1 to 9 can be written"),
+                          ("extra", "np.ones(len(p))", "rank 0 has no array 'extra', which is float64 in rank 1")):
+    if RANKS == 1 and name == "extra":
+        continue
+    uneven = pieces()
+    uneven.Script += f"""
+if rank == ranks - 1:
+    import numpy as np
+    from bat_clouds import add_arrays, points
+    p = points({N})[rank::ranks]
+    add_arrays(self.GetPolyDataOutput().GetPointData(), {{"{name}": {values}}})
+"""
+    if os.path.exists(path("uneven.bat")):
+        os.remove(path("uneven.bat"))  # of a run before
+    SaveData(path("uneven.bat"), uneven)
+    assert not os.path.exists(path("uneven.bat"))
+    if os.environ.get("OMPI_COMM_WORLD_RANK", "0") == "0":
+        expect([text.strip() for text in messages if "uneven.bat" in text], [f"{path('uneven.bat')}: {why}"], "uneven ranks")
+    messages.clear()
+
 # What cannot be is said once, names the thing, and shows nothing; what comes after it is shown.
 expect(messages, [], "messages")
 reader.VertexCells = "One per particle"
