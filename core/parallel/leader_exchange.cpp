@@ -1,19 +1,14 @@
 #include "parallel/leader_exchange.hpp"
 
-#include "bat/error.hpp"
 #include "bat/ranks.hpp"
-#include "common/large_array.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 namespace bat::mpi
@@ -21,9 +16,9 @@ namespace bat::mpi
 namespace
 {
 constexpr int kTag = 3;
-constexpr std::size_t kBytesOfNode = std::size_t{ 64 } << 20;
+constexpr std::size_t kBytesOfNode = std::size_t{ 32 } << 20;
 constexpr std::size_t kLeastOfRank = std::size_t{ 256 } << 10;
-constexpr std::size_t kMostOfRank = std::size_t{ 8 } << 20;
+constexpr std::size_t kMostOfRank = std::size_t{ 2 } << 20;
 constexpr std::size_t kMostOfMessage = std::size_t{ 16 } << 20;
 
 /// Before each parcel.
@@ -40,400 +35,335 @@ struct Run
   std::uint32_t bytes; ///< with labels
 };
 
-/// A rank's part of the shared memory: this, then runs, then what they are made of.
-struct Segment
-{
-  std::uint64_t most_runs;
-  std::uint64_t runs; ///< of this round
-  std::uint64_t more; ///< whether there will be another
-
-  static std::size_t bytes(std::size_t most_runs, std::size_t capacity)
-  {
-    return sizeof(Segment) + most_runs * sizeof(Run) + capacity;
-  }
-  [[nodiscard]] Run* begin() { return reinterpret_cast<Run*>(this + 1); }
-  [[nodiscard]] std::byte* contents()
-  {
-    return reinterpret_cast<std::byte*>(this->begin() + this->most_runs);
-  }
-};
-
 std::size_t share_of_rank(const NodeLayout& layout)
 {
   return std::clamp(kBytesOfNode / layout.largest_node(), kLeastOfRank, kMostOfRank);
 }
+}
 
-/// Memory that the ranks of a node see.
-class SharedMemory
+/// A rank's part of the shared memory: this, then room for a run per rank, then what runs are made
+/// of.
+struct LeaderExchange::Segment
 {
-public:
-  /// Collective over the node.
-  SharedMemory(MPI_Comm node, std::size_t bytes)
-  {
-    void* mine = nullptr;
-    MPI_Win_allocate_shared(
-      static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node, &mine, &this->window_);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, this->window_);
-  }
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-  /// Collective over the node.
-  ~SharedMemory()
-  {
-    MPI_Win_unlock_all(this->window_);
-    MPI_Win_free(&this->window_);
-  }
+  std::uint64_t runs; ///< of this round, in the order of distance()
+  std::uint64_t more; ///< whether there will be another
 
-  [[nodiscard]] Segment* of(int place) const
+  static std::size_t bytes(const NodeLayout& layout)
   {
-    MPI_Aint size = 0;
-    int unit = 0;
-    void* begin = nullptr;
-    MPI_Win_shared_query(this->window_, place, &size, &unit, &begin);
-    return static_cast<Segment*>(begin);
+    return sizeof(Segment) + layout.rank_count() * sizeof(Run) + share_of_rank(layout);
   }
-  /// Between what this rank wrote and others read, and the other way round.
-  void sync() const { MPI_Win_sync(this->window_); }
-
-private:
-  MPI_Win window_ = MPI_WIN_NULL;
+  [[nodiscard]] Run* begin() { return reinterpret_cast<Run*>(this + 1); }
+  [[nodiscard]] Run* end() { return this->begin() + this->runs; }
+  [[nodiscard]] std::byte* contents(const NodeLayout& layout)
+  {
+    return reinterpret_cast<std::byte*>(this->begin() + layout.rank_count());
+  }
 };
 
-class LeaderExchange
+LeaderExchange::LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_per_node)
+  : comm_(comm)
+  , nodes_(nodes)
+  , layout_(nodes.layout())
+  , rank_(static_cast<std::uint32_t>(comm.rank()))
+  , leaders_(std::clamp(leaders_per_node, 1, nodes.size()))
 {
-public:
-  LeaderExchange(const OwnComm& comm, const Nodes& nodes, int leaders, const Mail& mail)
-    : comm_(comm)
-    , nodes_(nodes)
-    , layout_(nodes.layout())
-    , mail_(mail)
-    , rank_(static_cast<std::uint32_t>(comm.rank()))
-    , leaders_(std::clamp(leaders, 1, nodes.size()))
-  {
-  }
+}
 
-  NodeTraffic run()
+// All ranks of a node go round in the same order, from their own node on, so that what they owe a
+// rank comes together, and not all nodes send to the same one at once.
+std::uint32_t LeaderExchange::distance(std::uint32_t target) const
+{
+  const std::uint32_t first = this->layout_.ranks_of(this->nodes_.node())[0];
+  return target >= first ? target - first : target + this->layout_.rank_count() - first;
+}
+
+// The rank of this node, by its place, that sends to a rank of another. Ranks of a node are dealt
+// out among leaders, and so are nodes that have one receiver each.
+int LeaderExchange::leader_for(std::uint32_t target) const
+{
+  const std::uint32_t node = this->layout_.node_of(target);
+  const std::uint32_t* ranks = this->layout_.ranks_of(node);
+  const auto place = static_cast<std::uint64_t>(
+    std::lower_bound(ranks, ranks + this->layout_.size_of(node), target) - ranks);
+  const auto leaders = static_cast<std::uint64_t>(this->leaders_);
+  return static_cast<int>(
+    (node + place) % leaders * static_cast<std::uint64_t>(this->nodes_.size()) / leaders);
+}
+
+bool LeaderExchange::leads_for(std::uint32_t target) const
+{
+  return !this->nodes_.is_near(target) && this->leader_for(target) == this->nodes_.place();
+}
+
+void LeaderExchange::keep_failure(std::optional<Error> failure)
+{
+  if (!this->failure_)
   {
-    together(this->comm_.get(), [&] { this->prepare(); });
-    this->memory_.emplace(this->nodes_.comm(), Segment::bytes(this->most_runs_, this->capacity_));
-    Segment* const own = this->memory_->of(this->nodes_.place());
-    own->most_runs = this->most_runs_;
-    this->memory_->sync();
-    MPI_Barrier(this->nodes_.comm());
-    this->memory_->sync();
-    together(this->comm_.get(), [&] { this->find_segments(); });
-    // From here on others count on this rank: nothing may throw until all is there.
-    for (bool more = true; more;)
+    this->failure_ = std::move(failure);
+  }
+}
+
+void LeaderExchange::prepare(Mail mail)
+{
+  this->mail_ = std::move(mail);
+  const std::vector<Parcel>& parcels = this->mail_.parcels;
+  const std::size_t most = room_of_parcel(this->layout_);
+  for (const Parcel& parcel : parcels)
+  {
+    if (parcel.bytes == 0 || parcel.bytes > most)
     {
-      this->pack_round(*own);
-      this->meet();
-      more = std::any_of(this->segments_.begin(), this->segments_.end(),
-        [](const Segment* segment) { return segment->more != 0; });
-      this->send_round();
-      this->take_from_node();
-      this->wait(this->sends_);
-      this->meet();
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format(
+          "a parcel of {} bytes is sent through leaders; 1 to {} are allowed", parcel.bytes, most));
     }
-    while (this->received_ < this->mail_.expected_bytes)
+  }
+  this->order_.resize(parcels.size());
+  std::iota(this->order_.begin(), this->order_.end(), std::size_t{ 0 });
+  std::stable_sort(this->order_.begin(), this->order_.end(),
+    [&](std::size_t a, std::size_t b)
+    { return this->distance(parcels[a].target) < this->distance(parcels[b].target); });
+  this->next_ = 0;
+  this->received_ = 0;
+  this->failure_.reset();
+  const auto ranks = static_cast<std::size_t>(this->nodes_.size());
+  this->segments_.resize(ranks);
+  this->cursors_.resize(ranks);
+  this->lengths_.reserve(ranks);
+  this->places_.reserve(ranks);
+  if (this->arriving_.size() == 0)
+  {
+    this->arriving_.reset(kMostOfMessage);
+  }
+}
+
+std::optional<Error> LeaderExchange::run()
+{
+  this->find_segments();
+  for (bool more = true; more;)
+  {
+    this->pack_round();
+    this->meet();
+    more = std::any_of(this->segments_.begin(), this->segments_.end(),
+      [](const Segment* segment) { return segment->more != 0; });
+    this->send_round();
+    this->take_from_node();
+    this->wait();
+    this->meet(); // before anyone packs again
+  }
+  while (this->received_ < this->mail_.expected_bytes)
+  {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Mprobe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &message, &status);
+    this->receive(message, status);
+  }
+  return std::move(this->failure_);
+}
+
+void LeaderExchange::find_segments()
+{
+  this->memory_ = &this->nodes_.memory(Segment::bytes(this->layout_));
+  for (int place = 0; place != this->nodes_.size(); ++place)
+  {
+    this->segments_[static_cast<std::size_t>(place)] =
+      reinterpret_cast<Segment*>(this->memory_->of(place));
+  }
+}
+
+// As much as there is room for.
+void LeaderExchange::pack_round()
+{
+  Segment& own = *this->segments_[static_cast<std::size_t>(this->nodes_.place())];
+  const std::size_t capacity = share_of_rank(this->layout_);
+  std::byte* const begin = own.contents(this->layout_);
+  own.runs = 0;
+  std::size_t at = 0;
+  for (; this->next_ != this->order_.size(); ++this->next_)
+  {
+    const std::size_t number = this->order_[this->next_];
+    const Parcel& parcel = this->mail_.parcels[number];
+    const std::size_t bytes = sizeof(Label) + parcel.bytes;
+    if (at + bytes > capacity)
     {
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      MPI_Mprobe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &message, &status);
+      break;
+    }
+    if (own.runs == 0 || own.begin()[own.runs - 1].target != parcel.target)
+    {
+      own.begin()[own.runs++] = { parcel.target, 0 };
+    }
+    own.begin()[own.runs - 1].bytes += static_cast<std::uint32_t>(bytes);
+    const Label label{ this->rank_, parcel.bytes };
+    std::memcpy(begin + at, &label, sizeof(label));
+    this->keep_failure(attempt([&] { this->mail_.pack(number, begin + at + sizeof(label)); }));
+    at += bytes;
+    if (this->nodes_.is_near(parcel.target))
+    {
+      this->traffic_.bytes_within += parcel.bytes;
+    }
+  }
+  own.more = this->next_ != this->order_.size() ? 1 : 0;
+}
+
+// What ranks of the node wrote before, all of them see afterwards.
+void LeaderExchange::meet()
+{
+  this->memory_->sync();
+  MPI_Ibarrier(this->nodes_.comm(), this->requests_.data());
+  this->request_count_ = 1;
+  this->wait();
+  this->memory_->sync();
+}
+
+// For all requests. Others may be waiting until this rank takes what they send.
+void LeaderExchange::wait()
+{
+  while (this->received_ < this->mail_.expected_bytes)
+  {
+    int done = 0;
+    MPI_Testall(this->request_count_, this->requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0)
+    {
+      break;
+    }
+    int arrived = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &arrived, &message, &status);
+    if (arrived != 0)
+    {
       this->receive(message, status);
     }
-    this->memory_.reset();
-    agree(this->comm_.get(), this->failure_);
-    return this->traffic_;
-  }
-
-private:
-  void keep_failure(std::optional<Error> failure)
-  {
-    if (!this->failure_)
+    else
     {
-      this->failure_ = std::move(failure);
+      ::sched_yield(); // where there are more ranks than processors
     }
   }
-
-  // All ranks of a node go round in the same order, from their own node on, so that what they owe a
-  // rank comes together, and not all nodes send to the same one at once.
-  [[nodiscard]] std::uint32_t distance(std::uint32_t target) const
-  {
-    const std::uint32_t first = this->layout_.ranks_of(this->nodes_.node())[0];
-    return target >= first ? target - first : target + this->layout_.rank_count() - first;
-  }
-
-  // The rank of this node, by its place, that sends to a rank of another. Ranks of a node are dealt
-  // out among leaders, and so are nodes that have one receiver each.
-  [[nodiscard]] int leader_for(std::uint32_t target) const
-  {
-    const std::uint32_t node = this->layout_.node_of(target);
-    const std::uint32_t* ranks = this->layout_.ranks_of(node);
-    const auto place = static_cast<std::uint64_t>(
-      std::lower_bound(ranks, ranks + this->layout_.size_of(node), target) - ranks);
-    const auto leader = (node + place) % static_cast<std::uint64_t>(this->leaders_);
-    return static_cast<int>(leader * static_cast<std::uint64_t>(this->nodes_.size()) /
-      static_cast<std::uint64_t>(this->leaders_));
-  }
-
-  void prepare()
-  {
-    const std::vector<Parcel>& parcels = this->mail_.parcels;
-    this->order_.resize(parcels.size());
-    std::iota(this->order_.begin(), this->order_.end(), std::size_t{ 0 });
-    std::stable_sort(this->order_.begin(), this->order_.end(),
-      [&](std::size_t a, std::size_t b)
-      { return this->distance(parcels[a].target) < this->distance(parcels[b].target); });
-    std::uint64_t all = 0;
-    std::uint64_t largest = 0;
-    for (std::size_t i = 0; i != this->order_.size(); ++i)
-    {
-      const Parcel& parcel = parcels[this->order_[i]];
-      const bool is_new = i == 0 || parcels[this->order_[i - 1]].target != parcel.target;
-      this->most_runs_ += is_new ? 1 : 0;
-      const std::uint64_t bytes = sizeof(Label) + std::uint64_t{ parcel.bytes };
-      if (parcel.bytes == 0 || parcel.bytes > kMostOfParcel)
-      {
-        throw Error(ErrorCode::InvalidArgument,
-          fmt::format("a parcel of {} bytes is sent through leaders; 1 to {} are allowed",
-            parcel.bytes, kMostOfParcel));
-      }
-      largest = std::max(largest, bytes);
-      all += bytes;
-    }
-    this->capacity_ = static_cast<std::size_t>(
-      std::min(all, std::max<std::uint64_t>(share_of_rank(this->layout_), largest)));
-    this->segments_.resize(static_cast<std::size_t>(this->nodes_.size()));
-    this->arriving_ = LargeArray<std::byte>(this->mail_.expected_bytes == 0 ? 0 : kMostOfMessage);
-  }
-
-  void find_segments()
-  {
-    std::uint64_t runs = 0;
-    for (int place = 0; place != this->nodes_.size(); ++place)
-    {
-      Segment* const segment = this->memory_->of(place);
-      this->segments_[static_cast<std::size_t>(place)] = segment;
-      runs += segment->most_runs;
-    }
-    this->pieces_.reserve(runs);
-    this->sends_.reserve(runs + 1);
-    this->lengths_.reserve(this->segments_.size());
-    this->places_.reserve(this->segments_.size());
-  }
-
-  // As much as there is room for.
-  void pack_round(Segment& own)
-  {
-    own.runs = 0;
-    std::byte* const begin = own.contents();
-    std::size_t at = 0;
-    for (; this->next_ != this->order_.size(); ++this->next_)
-    {
-      const std::size_t number = this->order_[this->next_];
-      const Parcel& parcel = this->mail_.parcels[number];
-      const std::size_t bytes = sizeof(Label) + parcel.bytes;
-      if (at + bytes > this->capacity_)
-      {
-        break;
-      }
-      if (own.runs == 0 || own.begin()[own.runs - 1].target != parcel.target)
-      {
-        own.begin()[own.runs++] = { parcel.target, 0 };
-      }
-      own.begin()[own.runs - 1].bytes += static_cast<std::uint32_t>(bytes);
-      const Label label{ this->rank_, parcel.bytes };
-      std::memcpy(begin + at, &label, sizeof(label));
-      this->keep_failure(attempt([&] { this->mail_.pack(number, begin + at + sizeof(label)); }));
-      at += bytes;
-      if (this->nodes_.is_near(parcel.target))
-      {
-        this->traffic_.bytes_within += parcel.bytes;
-      }
-    }
-    own.more = this->next_ != this->order_.size() ? 1 : 0;
-  }
-
-  // What ranks of the node wrote before, all of them see afterwards.
-  void meet()
-  {
-    this->memory_->sync();
-    this->sends_.resize(1);
-    MPI_Ibarrier(this->nodes_.comm(), this->sends_.data());
-    this->wait(this->sends_);
-    this->memory_->sync();
-  }
-
-  // Others may be waiting until this rank takes what they send.
-  void wait(std::vector<MPI_Request>& requests)
-  {
-    const int count = static_cast<int>(requests.size());
-    int done = 0;
-    while (this->received_ < this->mail_.expected_bytes)
-    {
-      MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
-      if (done != 0)
-      {
-        break;
-      }
-      int arrived = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      MPI_Improbe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &arrived, &message, &status);
-      if (arrived != 0)
-      {
-        this->receive(message, status);
-      }
-      else
-      {
-        ::sched_yield(); // with more ranks than processors
-      }
-    }
-    MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
-    requests.clear();
-  }
-
-  void receive(MPI_Message& message, MPI_Status& status)
-  {
-    int bytes = 0;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    MPI_Mrecv(this->arriving_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    this->take(this->arriving_.data(), static_cast<std::size_t>(bytes));
-  }
-
-  void take(const std::byte* bytes, std::size_t count)
-  {
-    for (const std::byte* const end = bytes + count; bytes != end;)
-    {
-      Label label{};
-      std::memcpy(&label, bytes, sizeof(label));
-      bytes += sizeof(label);
-      this->keep_failure(attempt([&] { this->mail_.take(label.source, bytes, label.bytes); }));
-      bytes += label.bytes;
-      this->received_ += label.bytes;
-    }
-  }
-
-  void take_from_node()
-  {
-    for (Segment* segment : this->segments_)
-    {
-      const std::byte* bytes = segment->contents();
-      for (const Run* run = segment->begin(); run != segment->begin() + segment->runs; ++run)
-      {
-        if (run->target == this->rank_)
-        {
-          this->take(bytes, run->bytes);
-        }
-        bytes += run->bytes;
-      }
-    }
-  }
-
-  /// A run that this rank sends as a leader.
-  struct Piece
-  {
-    std::uint32_t distance;
-    int place;
-    std::uint32_t target;
-    std::uint32_t bytes;
-    std::byte* begin;
-  };
-
-  // What this rank leads, straight from where it was packed.
-  void send_round()
-  {
-    this->pieces_.clear();
-    for (int place = 0; place != this->nodes_.size(); ++place)
-    {
-      Segment* const segment = this->segments_[static_cast<std::size_t>(place)];
-      std::byte* bytes = segment->contents();
-      for (const Run* run = segment->begin(); run != segment->begin() + segment->runs; ++run)
-      {
-        if (!this->nodes_.is_near(run->target) &&
-          this->leader_for(run->target) == this->nodes_.place())
-        {
-          this->pieces_.push_back(
-            { this->distance(run->target), place, run->target, run->bytes, bytes });
-        }
-        bytes += run->bytes;
-      }
-    }
-    std::sort(this->pieces_.begin(), this->pieces_.end(),
-      [](const Piece& a, const Piece& b)
-      { return std::tie(a.distance, a.place) < std::tie(b.distance, b.place); });
-    for (std::size_t first = 0; first != this->pieces_.size();)
-    {
-      first = this->send_from(first);
-    }
-  }
-
-  // Pieces for one rank, as many as a message takes. Returns the number of the next.
-  std::size_t send_from(std::size_t first)
-  {
-    const std::uint32_t target = this->pieces_[first].target;
-    this->lengths_.clear();
-    this->places_.clear();
-    std::size_t bytes = 0;
-    std::size_t i = first;
-    for (; i != this->pieces_.size() && this->pieces_[i].target == target; ++i)
-    {
-      const Piece& piece = this->pieces_[i];
-      if (i != first && bytes + piece.bytes > kMostOfMessage)
-      {
-        break;
-      }
-      bytes += piece.bytes;
-      this->lengths_.push_back(static_cast<int>(piece.bytes));
-      this->places_.emplace_back();
-      MPI_Get_address(piece.begin, &this->places_.back());
-    }
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_hindexed(static_cast<int>(this->lengths_.size()), this->lengths_.data(),
-      this->places_.data(), MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    this->sends_.emplace_back();
-    MPI_Isend(
-      MPI_BOTTOM, 1, type, static_cast<int>(target), kTag, this->comm_.get(), &this->sends_.back());
-    MPI_Type_free(&type); // lives on until the message is gone
-    ++this->traffic_.messages_between;
-    this->traffic_.bytes_between += bytes;
-    return i;
-  }
-
-  const OwnComm& comm_;
-  const Nodes& nodes_;
-  const NodeLayout& layout_;
-  const Mail& mail_;
-  std::uint32_t rank_;
-  int leaders_;
-  std::vector<std::size_t> order_; ///< of parcels
-  std::size_t next_ = 0;           ///< in order_
-  std::uint64_t most_runs_ = 0;    ///< of this rank in a round
-  std::size_t capacity_ = 0;       ///< of this rank's runs in a round
-  std::optional<SharedMemory> memory_;
-  std::vector<Segment*> segments_; ///< per place
-  std::vector<Piece> pieces_;      ///< of a round
-  std::vector<MPI_Request> sends_;
-  std::vector<int> lengths_; ///< of the message that is being described
-  std::vector<MPI_Aint> places_;
-  LargeArray<std::byte> arriving_;
-  std::uint64_t received_ = 0; ///< without labels
-  std::optional<Error> failure_;
-  NodeTraffic traffic_;
-};
-
-// Memory that MPI libraries share is in files there; what is too much for it ends in SIGBUS.
-constexpr const char* kSharedFolder = "/dev/shm";
-
-std::uint64_t shared_room()
-{
-  struct statvfs info
-  {
-  };
-  return ::statvfs(kSharedFolder, &info) == 0 ? std::uint64_t{ info.f_bavail } * info.f_frsize
-                                              : ~std::uint64_t{ 0 };
+  MPI_Waitall(this->request_count_, this->requests_.data(), MPI_STATUSES_IGNORE);
+  this->request_count_ = 0;
 }
+
+void LeaderExchange::receive(MPI_Message& message, const MPI_Status& status)
+{
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  MPI_Mrecv(this->arriving_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  this->take(this->arriving_.data(), static_cast<std::size_t>(bytes));
+}
+
+void LeaderExchange::take(const std::byte* bytes, std::size_t count)
+{
+  for (const std::byte* const end = bytes + count; bytes != end;)
+  {
+    Label label{};
+    std::memcpy(&label, bytes, sizeof(label));
+    bytes += sizeof(label);
+    this->keep_failure(attempt([&] { this->mail_.take(label.source, bytes, label.bytes); }));
+    bytes += label.bytes;
+    this->received_ += label.bytes;
+  }
+}
+
+void LeaderExchange::take_from_node()
+{
+  for (Segment* segment : this->segments_)
+  {
+    const std::byte* bytes = segment->contents(this->layout_);
+    for (const Run* run = segment->begin(); run != segment->end(); ++run)
+    {
+      if (run->target == this->rank_)
+      {
+        this->take(bytes, run->bytes);
+      }
+      bytes += run->bytes;
+    }
+  }
+}
+
+// To the next run that this rank sends.
+void LeaderExchange::skip_to_led(std::size_t place)
+{
+  Segment& segment = *this->segments_[place];
+  Cursor& cursor = this->cursors_[place];
+  while (cursor.run != segment.runs && !this->leads_for(segment.begin()[cursor.run].target))
+  {
+    cursor.bytes += segment.begin()[cursor.run++].bytes;
+  }
+}
+
+// What this rank leads, straight from where it was packed: of all ranks' runs, which are in the
+// same order, those for the nearest rank first.
+void LeaderExchange::send_round()
+{
+  for (std::size_t place = 0; place != this->segments_.size(); ++place)
+  {
+    this->cursors_[place] = { 0, this->segments_[place]->contents(this->layout_) };
+    this->skip_to_led(place);
+  }
+  while (true)
+  {
+    const Run* nearest = nullptr;
+    for (std::size_t place = 0; place != this->segments_.size(); ++place)
+    {
+      Segment& segment = *this->segments_[place];
+      const Run* run = segment.begin() + this->cursors_[place].run;
+      if (run != segment.end() &&
+        (!nearest || this->distance(run->target) < this->distance(nearest->target)))
+      {
+        nearest = run;
+      }
+    }
+    if (!nearest)
+    {
+      return;
+    }
+    const std::uint32_t target = nearest->target;
+    for (std::size_t place = 0; place != this->segments_.size(); ++place)
+    {
+      Segment& segment = *this->segments_[place];
+      Cursor& cursor = this->cursors_[place];
+      const Run* run = segment.begin() + cursor.run;
+      if (run != segment.end() && run->target == target)
+      {
+        this->add_piece(target, cursor.bytes, run->bytes);
+        cursor.bytes += run->bytes;
+        ++cursor.run;
+        this->skip_to_led(place);
+      }
+    }
+    this->send_pieces(target);
+  }
+}
+
+void LeaderExchange::add_piece(std::uint32_t target, std::byte* begin, std::uint32_t bytes)
+{
+  if (this->message_bytes_ + bytes > kMostOfMessage)
+  {
+    this->send_pieces(target);
+  }
+  this->message_bytes_ += bytes;
+  this->lengths_.push_back(static_cast<int>(bytes));
+  this->places_.emplace_back();
+  MPI_Get_address(begin, &this->places_.back());
+}
+
+void LeaderExchange::send_pieces(std::uint32_t target)
+{
+  if (this->request_count_ == static_cast<int>(kInFlight))
+  {
+    this->wait();
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(static_cast<int>(this->lengths_.size()), this->lengths_.data(),
+    this->places_.data(), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  MPI_Isend(MPI_BOTTOM, 1, type, static_cast<int>(target), kTag, this->comm_.get(),
+    &this->requests_[static_cast<std::size_t>(this->request_count_++)]);
+  MPI_Type_free(&type); // lives on until the message is gone
+  ++this->traffic_.messages_between;
+  this->traffic_.bytes_between += this->message_bytes_;
+  this->message_bytes_ = 0;
+  this->lengths_.clear();
+  this->places_.clear();
 }
 
 std::size_t room_of_parcel(const NodeLayout& layout)
@@ -442,40 +372,62 @@ std::size_t room_of_parcel(const NodeLayout& layout)
 }
 
 NodeTraffic exchange_through_leaders(
-  const OwnComm& comm, const Nodes& nodes, int leaders_per_node, const Mail& mail)
+  const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail)
 {
-  return LeaderExchange(comm, nodes, leaders_per_node, mail).run();
+  LeaderExchange exchange(comm, nodes, leaders_per_node);
+  together(comm.get(), [&] { exchange.prepare(std::move(mail)); });
+  agree(comm.get(), exchange.run());
+  return exchange.traffic();
+}
+
+bool may_lead(const NodeLayout& layout, Route asked)
+{
+  return layout.rank_count() > 1 &&
+    (asked == Route::Leaders ||
+      (asked == Route::Auto && layout.node_count() > 1 && layout.largest_node() > 1));
 }
 
 bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes)
 {
-  if (layout.node_count() == 1 || layout.largest_node() == 1 || messages == 0)
-  {
-    return false;
-  }
-  return bytes == 0;
+  return layout.node_count() > 1 && layout.largest_node() > 1 && messages != 0 && bytes == 0;
 }
 
-Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked, const Load& mine)
+namespace
 {
-  if (asked == Route::Flat || comm.size() == 1)
+// Memory that MPI libraries share is in files there; what is too much for it ends in SIGBUS.
+constexpr const char* kSharedFolder = "/dev/shm";
+
+std::uint64_t free_bytes()
+{
+  struct statvfs info = {};
+  return ::statvfs(kSharedFolder, &info) == 0 ? std::uint64_t{ info.f_bavail } * info.f_frsize
+                                              : ~std::uint64_t{ 0 };
+}
+}
+
+Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked, const Load& mine,
+  const std::optional<Error>& failure)
+{
+  const std::array<std::uint64_t, 4> here{ mine.targets, mine.bytes,
+    mine.has_large_parcels ? 1u : 0u, failure ? 1u : 0u };
+  std::array<std::uint64_t, 4> all{};
+  MPI_Allreduce(here.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm.get());
+  if (all[3] != 0)
+  {
+    agree(comm.get(), failure);
+  }
+  if (!may_lead(nodes.layout(), asked) || all[2] != 0 ||
+    (asked == Route::Auto && !leaders_pay(nodes.layout(), all[0], all[1])))
   {
     return Route::Flat;
   }
-  const std::array<std::uint64_t, 3> here{ mine.targets, mine.bytes,
-    mine.has_large_parcels ? 1u : 0u };
-  std::array<std::uint64_t, 3> all{};
-  MPI_Allreduce(here.data(), all.data(), 3, MPI_UINT64_T, MPI_SUM, comm.get());
-  if (all[2] != 0 || (asked == Route::Auto && !leaders_pay(nodes.layout(), all[0], all[1])))
+  if (nodes.has_memory())
   {
-    return Route::Flat;
+    return Route::Leaders;
   }
-  const std::uint64_t share = sizeof(Segment) +
-    sizeof(Run) * static_cast<std::uint64_t>(comm.size()) +
-    std::min<std::uint64_t>(mine.shared_bytes, kMostOfRank);
-  std::uint64_t needed = 0;
-  MPI_Allreduce(&share, &needed, 1, MPI_UINT64_T, MPI_SUM, nodes.comm());
-  const std::uint64_t room = shared_room();
+  const auto needed = static_cast<std::uint64_t>(nodes.size()) *
+    (share_of_rank(nodes.layout()) + sizeof(Run) * static_cast<std::uint64_t>(comm.size()));
+  const std::uint64_t room = free_bytes();
   int fits = room >= needed ? 1 : 0;
   if (asked == Route::Auto)
   {

@@ -1,26 +1,30 @@
 // Exchanges in which ranks of a node hand what they owe others to leaders, in shared memory.
 #pragma once
 
+#include "bat/error.hpp"
 #include "bat/routing.hpp"
+#include "common/large_array.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace bat::mpi
 {
-/// Largest parcel that leaders take.
-constexpr std::size_t kMostOfParcel = std::size_t{ 8 } << 20;
-
-/// Bytes for another rank that travel whole: 1 to kMostOfParcel.
+/// Bytes for another rank that travel whole: at least one, at most room_of_parcel().
 struct Parcel
 {
   std::uint32_t target = 0;
   std::uint32_t bytes = 0;
 };
+
+/// 256 KiB to 2 MiB, less with more ranks per node.
+[[nodiscard]] std::size_t room_of_parcel(const NodeLayout& layout);
 
 /// What a rank sends and gets in one exchange.
 struct Mail
@@ -28,40 +32,105 @@ struct Mail
   /// Those for one rank arrive there in this order. None is for this rank itself.
   std::vector<Parcel> parcels;
   /// Writes parcel number `parcel`. If it throws, the parcel travels with whatever bytes it has,
-  /// because others wait for it, and all ranks throw afterwards.
+  /// because others wait for it.
   std::function<void(std::size_t parcel, std::byte* out)> pack;
   /// Of all parcels for this rank together.
   std::uint64_t expected_bytes = 0;
   /// A parcel for this rank, while this call lasts. Parcels of a source come in its order, those of
-  /// several in any. Throws as pack does.
+  /// several in any. May throw, and is called for the others all the same.
   std::function<void(std::uint32_t source, const std::byte* bytes, std::size_t count)> take;
 };
 
-/// Largest parcel with which a node keeps to its share of memory; larger ones make it take more.
-[[nodiscard]] std::size_t room_of_parcel(const NodeLayout& layout);
+/// Parcels for ranks of the same node are read where their sender packed them; of those for another
+/// node, a leader sends all that its node has for a receiver in one message, of at most 16 MiB.
+/// Works in rounds: a node takes at most 32 MiB of shared memory (256 KiB for each of its ranks if
+/// that is more, and 8 bytes for each rank of all nodes), and a receiver 16 MiB for the message
+/// that arrives. Calls MPI on the calling thread only.
+class LeaderExchange
+{
+public:
+  LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_per_node);
 
-/// Collective. Parcels for ranks of the same node are read where their sender packed them; of those
-/// for another node, a leader sends all that its node has for a receiver in one message, of at most
-/// 16 MiB. Works in rounds: a node takes at most 64 MiB of shared memory, or 256 KiB
-/// or a parcel for each of its ranks, and a receiver 16 MiB for the message that arrives. MPI is
-/// called by the calling thread only. Throws on all ranks. Returns what this rank sent.
+  /// Not collective; all that may fail before parcels are under way. Throws: no memory, or a parcel
+  /// that may not be.
+  void prepare(Mail mail);
+  [[nodiscard]] Mail& mail() noexcept { return this->mail_; }
+  /// Collective, when prepare() has succeeded on all ranks. Does not throw: returns what was thrown
+  /// first on this rank, for an agreement of all.
+  [[nodiscard]] std::optional<Error> run();
+  /// What this rank sent.
+  [[nodiscard]] const NodeTraffic& traffic() const noexcept { return this->traffic_; }
+
+private:
+  struct Segment;
+  static constexpr std::size_t kInFlight = 64;
+
+  [[nodiscard]] std::uint32_t distance(std::uint32_t target) const;
+  [[nodiscard]] int leader_for(std::uint32_t target) const;
+  [[nodiscard]] bool leads_for(std::uint32_t target) const;
+  void keep_failure(std::optional<Error> failure);
+  void find_segments();
+  void pack_round();
+  void meet();
+  void wait();
+  void receive(MPI_Message& message, const MPI_Status& status);
+  void take(const std::byte* bytes, std::size_t count);
+  void take_from_node();
+  void send_round();
+  void skip_to_led(std::size_t place);
+  void add_piece(std::uint32_t target, std::byte* begin, std::uint32_t bytes);
+  void send_pieces(std::uint32_t target);
+
+  /// How far a leader has got in another rank's segment.
+  struct Cursor
+  {
+    std::uint64_t run = 0;
+    std::byte* bytes = nullptr;
+  };
+
+  const OwnComm& comm_;
+  Nodes& nodes_;
+  const NodeLayout& layout_;
+  Mail mail_;
+  std::uint32_t rank_;
+  int leaders_;
+  std::vector<std::size_t> order_; ///< of parcels
+  std::size_t next_ = 0;           ///< in order_
+  SharedMemory* memory_ = nullptr;
+  std::vector<Segment*> segments_; ///< per place
+  std::vector<Cursor> cursors_;    ///< per place
+  std::array<MPI_Request, kInFlight> requests_{};
+  int request_count_ = 0;
+  std::vector<int> lengths_; ///< pieces of the message that is being described
+  std::vector<MPI_Aint> places_;
+  std::size_t message_bytes_ = 0;
+  LargeArray<std::byte> arriving_;
+  std::uint64_t received_ = 0; ///< without labels
+  std::optional<Error> failure_;
+  NodeTraffic traffic_;
+};
+
+/// Collective. The whole of it. Throws on all ranks. Returns what this rank sent.
 NodeTraffic exchange_through_leaders(
-  const OwnComm& comm, const Nodes& nodes, int leaders_per_node, const Mail& mail);
+  const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail);
 
 /// What a rank is about to send.
 struct Load
 {
   std::uint64_t targets = 0;      ///< ranks of other nodes
   std::uint64_t bytes = 0;        ///< to them
-  std::uint64_t shared_bytes = 0; ///< to all others
-  bool has_large_parcels = false; ///< larger than kMostOfParcel
+  bool has_large_parcels = false; ///< larger than room_of_parcel()
 };
 
 /// Collective. Flat or Leaders, the same on all ranks. Large parcels go flat; Auto takes leaders
-/// where they pay, and where there is room for what they share. Throws Error{OutOfMemory} on all
-/// ranks if Leaders are asked for and a node has no room for them.
-[[nodiscard]] Route choose_route(
-  const OwnComm& comm, const Nodes& nodes, Route asked, const Load& mine);
+/// where they pay, and where there is room for what they share. Throws on all ranks: `failure`, of
+/// the first rank that has one; Error{OutOfMemory} if Leaders are asked for and a node has no room
+/// for them.
+[[nodiscard]] Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked,
+  const Load& mine, const std::optional<Error>& failure = {});
+
+/// Whether that may be Leaders. Not collective.
+[[nodiscard]] bool may_lead(const NodeLayout& layout, Route asked);
 
 /// The rule of Auto, from the sums of all ranks: messages that go from node to node if it is flat,
 /// and the bytes in them. Not collective.

@@ -158,6 +158,29 @@ std::vector<std::uint32_t> spread_over_nodes(const NodeLayout& layout, std::uint
   return chosen;
 }
 
+SharedMemory::SharedMemory(MPI_Comm node, std::size_t bytes_of_each)
+{
+  void* mine = nullptr;
+  MPI_Win_allocate_shared(
+    static_cast<MPI_Aint>(bytes_of_each), 1, MPI_INFO_NULL, node, &mine, &this->window_);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, this->window_);
+}
+
+SharedMemory::~SharedMemory()
+{
+  MPI_Win_unlock_all(this->window_);
+  MPI_Win_free(&this->window_);
+}
+
+std::byte* SharedMemory::of(int place) const
+{
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  void* begin = nullptr;
+  MPI_Win_shared_query(this->window_, place, &bytes, &unit, &begin);
+  return static_cast<std::byte*>(begin);
+}
+
 Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
 {
   MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, comm.get());
@@ -202,9 +225,28 @@ Nodes::Nodes(const OwnComm& comm, int ranks_per_node)
   }
 }
 
+SharedMemory& Nodes::memory(std::size_t bytes_of_each)
+{
+  if (!this->memory_)
+  {
+    this->memory_.emplace(this->comm_, bytes_of_each);
+  }
+  return *this->memory_;
+}
+
 Nodes::~Nodes()
 {
+  this->memory_.reset();
   MPI_Comm_free(&this->comm_);
+}
+
+NodeTraffic& NodeTraffic::operator+=(const NodeTraffic& more)
+{
+  this->messages_within += more.messages_within;
+  this->messages_between += more.messages_between;
+  this->bytes_within += more.bytes_within;
+  this->bytes_between += more.bytes_between;
+  return *this;
 }
 
 NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine)

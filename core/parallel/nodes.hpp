@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace bat::mpi
@@ -67,6 +68,26 @@ private:
 [[nodiscard]] std::vector<std::uint32_t> spread_over_nodes(
   const NodeLayout& layout, std::vector<std::uint32_t> wished);
 
+/// Memory that all ranks of a node see, with a part for each.
+class SharedMemory
+{
+public:
+  /// Collective over the node; all ask for the same number of bytes.
+  SharedMemory(MPI_Comm node, std::size_t bytes_of_each);
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  /// Collective over the node.
+  ~SharedMemory();
+
+  /// Begin of the part of the rank with this place in the node.
+  [[nodiscard]] std::byte* of(int place) const;
+  /// To be called between what this rank writes or reads there and a barrier, on both sides of it.
+  void sync() const { MPI_Win_sync(this->window_); }
+
+private:
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
 /// The nodes of a communicator: where ranks are, and a communicator of those of this rank's node,
 /// in which memory can be shared (MPI_Win_allocate_shared).
 class Nodes
@@ -96,18 +117,26 @@ public:
   [[nodiscard]] int place() const noexcept { return this->place_; }
   [[nodiscard]] int size() const noexcept { return this->size_; }
 
+  /// Collective over the node. Memory of so many bytes for each rank, the same number each time;
+  /// made by the first call and kept.
+  SharedMemory& memory(std::size_t bytes_of_each);
+  [[nodiscard]] bool has_memory() const noexcept { return this->memory_.has_value(); }
+
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   int place_ = 0;
   int size_ = 1;
   std::uint32_t node_ = 0;
   NodeLayout layout_;
+  std::optional<SharedMemory> memory_;
 };
 
 /// What one rank has sent, apart for its own node and for others. Add those of all ranks for a
 /// report.
 struct NodeTraffic
 {
+  NodeTraffic& operator+=(const NodeTraffic& more);
+
   std::uint64_t messages_within = 0;  ///< to ranks of the node; none for what memory is shared for
   std::uint64_t messages_between = 0; ///< to ranks of other nodes
   std::uint64_t bytes_within = 0;     ///< to ranks of the node, in messages or in shared memory

@@ -39,6 +39,9 @@ char byte_of(int source, std::size_t parcel)
   return static_cast<char>(source * 31 + static_cast<int>(parcel) * 7 + 1);
 }
 
+// As large as a parcel may be with up to 16 ranks on a node.
+constexpr std::size_t kLarge = (std::size_t{ 2 } << 20) - 8;
+
 struct Case
 {
   std::size_t most;  ///< bytes of a parcel
@@ -65,16 +68,16 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
 {
   const OwnComm comm(MPI_COMM_WORLD);
   // The last: several rounds, with parcels as large as there may be.
-  for (const Case& c : { Case{ 1, 0 }, Case{ 1, 1 }, Case{ 100, 200 }, Case{ 70'000, 40 },
-         Case{ bat::mpi::kMostOfParcel, 5 } })
+  for (const Case& c :
+    { Case{ 1, 0 }, Case{ 1, 1 }, Case{ 100, 200 }, Case{ 70'000, 40 }, Case{ kLarge, 12 } })
   {
     for (const int each : { 0, 1, 2, 3, 4 })
     {
-      if (c.most == bat::mpi::kMostOfParcel && (each % 2 != 0 || ranks() > 4))
+      if (c.most == kLarge && (each % 2 != 0 || ranks() > 4))
       {
         continue; // takes long
       }
-      const Nodes nodes(comm, each);
+      Nodes nodes(comm, each);
       for (const int leaders : { 1, 2, 9 })
       {
         Mail mail = mail_of(c);
@@ -119,7 +122,7 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
 TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
 {
   const OwnComm comm(MPI_COMM_WORLD);
-  const Nodes nodes(comm, 2);
+  Nodes nodes(comm, 2);
   const int last = ranks() - 1;
   const std::string from = ranks() == 1 ? "" : "rank " + std::to_string(last) + ": ";
   for (const bool is_packing : { true, false })
@@ -151,17 +154,17 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
   Mail mail;
   if (rank() == last)
   {
-    mail.parcels.push_back({ 0, bat::mpi::kMostOfParcel + 1 });
+    mail.parcels.push_back({ 0, 1 << 21 });
   }
   EXPECT_EQ(
     mpi_test::error_of([&] { (void)bat::mpi::exchange_through_leaders(comm, nodes, 1, mail); }),
-    from + "a parcel of 8388609 bytes is sent through leaders; 1 to 8388608 are allowed");
+    from + "a parcel of 2097152 bytes is sent through leaders; 1 to 2097144 are allowed");
 }
 
 TEST(LeaderExchange, route_is_the_same_on_all_ranks)
 {
   const OwnComm comm(MPI_COMM_WORLD);
-  const Nodes nodes(comm, 2);
+  Nodes nodes(comm, 2);
   using bat::Route;
   bat::mpi::Load load;
   load.targets = rank() == 0 ? 1 : 0;

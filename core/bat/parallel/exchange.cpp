@@ -68,13 +68,6 @@ void gather_in_parallel(const LeafOrder& sorted, std::uint64_t first, std::uint6
     });
 }
 
-/// A run of this rank's particles in order of leaf.
-struct RowsToSend
-{
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
 /// How much of an Incoming is there.
 struct Arriving
 {
@@ -86,7 +79,7 @@ struct Arriving
 class Exchanger
 {
 public:
-  Exchanger(const OwnComm& comm, const Nodes& nodes, const RankParticles& particles,
+  Exchanger(const OwnComm& comm, Nodes& nodes, const RankParticles& particles,
     const LeafAssignment& assignment, std::uint32_t leaf_count,
     const std::vector<std::uint32_t>& aggregators, const Routing& routing,
     std::size_t message_bytes)
@@ -95,10 +88,14 @@ public:
     , particles_(particles)
     , aggregators_(aggregators)
     , routing_(routing)
+    , through_leaders_(comm, nodes, routing.leaders_per_node)
     , row_bytes_(particles.row_bytes())
   {
     this->result_.messages = MessageCounter(nodes);
-    together(comm.get(),
+    // What MPI counts in an int.
+    const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
+    this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
+    this->keep_failure(attempt(
       [&]
       {
         this->sorted_ = sort_by_leaf(assignment, particles.count(), leaf_count);
@@ -109,22 +106,28 @@ public:
             this->own_.push_back(leaf);
           }
         }
-      });
-    // What MPI counts in an int.
-    const std::uint64_t bytes = std::min<std::uint64_t>(message_bytes, INT_MAX);
-    this->rows_per_message_ = std::max<std::uint64_t>(1, bytes / this->row_bytes_);
+        this->find_targets();
+        this->prepare_counts();
+      }));
   }
 
   ExchangeResult run()
   {
-    together(this->comm_.get(), [&] { this->find_targets(); });
     this->result_.route =
-      choose_route(this->comm_, this->nodes_, this->routing_.route, this->load());
+      choose_route(this->comm_, this->nodes_, this->routing_.route, this->load(), this->failure_);
     const bool is_flat = this->result_.route == Route::Flat;
     is_flat ? this->exchange_counts() : this->exchange_counts_through_leaders();
-    together(this->comm_.get(), [&] { this->make_room(); });
+    agree(this->comm_.get(),
+      this->failure_ ? this->failure_
+                     : attempt(
+                         [&]
+                         {
+                           this->sort_incoming();
+                           this->make_room();
+                         }));
     is_flat ? this->exchange_particles() : this->exchange_particles_through_leaders();
     agree(this->comm_.get(), this->failure_);
+    this->result_.messages.add(this->through_leaders_.traffic());
     this->result_.rows = std::move(this->sorted_.order);
     return std::move(this->result_);
   }
@@ -181,109 +184,63 @@ private:
     return rows;
   }
 
-  [[nodiscard]] bool is_near(const Target& target) const
-  {
-    return this->nodes_.is_near(static_cast<std::uint32_t>(target.rank));
-  }
-
   [[nodiscard]] Load load() const
   {
     Load load;
     for (const Target& target : this->targets_)
     {
-      const std::uint64_t bytes = this->rows_for(target) * this->row_bytes_;
-      load.shared_bytes += bytes + target.leaves.size() * sizeof(LeafCount);
-      load.targets += this->is_near(target) ? 0 : 1;
-      load.bytes += this->is_near(target) ? 0 : bytes;
+      if (!this->nodes_.is_near(static_cast<std::uint32_t>(target.rank)))
+      {
+        ++load.targets;
+        load.bytes += this->rows_for(target) * this->row_bytes_;
+      }
     }
-    load.has_large_parcels = this->row_bytes_ > kMostOfParcel;
+    load.has_large_parcels = this->row_bytes_ > room_of_parcel(this->nodes_.layout());
     return load;
   }
 
-  // How many particles this rank has for each leaf of a target.
-  [[nodiscard]] std::vector<LeafCount> counts_for(const Target& target) const
+  // How many particles this rank has for each leaf of each target, and how much that is for each
+  // rank.
+  void prepare_counts()
   {
-    std::vector<LeafCount> counts;
-    counts.reserve(target.leaves.size());
-    for (const std::size_t leaf : target.leaves)
+    this->sends_counts_.resize(static_cast<std::size_t>(this->comm_.size()), 0);
+    for (const Target& target : this->targets_)
     {
-      counts.push_back({ leaf, this->sorted_.count(leaf) });
-    }
-    return counts;
-  }
-
-  // Every aggregator learns what comes from where.
-  void exchange_counts()
-  {
-    std::vector<std::vector<LeafCount>> messages;
-    std::vector<MPI_Request> requests;
-    std::vector<int> sends;
-    together(this->comm_.get(),
-      [&]
+      this->counts_.emplace_back();
+      for (const std::size_t leaf : target.leaves)
       {
-        sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
-        for (const Target& target : this->targets_)
-        {
-          sends[static_cast<std::size_t>(target.rank)] = 1;
-          messages.push_back(this->counts_for(target));
-        }
-        requests.resize(messages.size(), MPI_REQUEST_NULL);
-      });
-    int expected = 0;
-    MPI_Reduce_scatter_block(sends.data(), &expected, 1, MPI_INT, MPI_SUM, this->comm_.get());
-    const RecordType type(sizeof(LeafCount));
-    for (std::size_t i = 0; i != messages.size(); ++i)
-    {
-      const int target = this->targets_[i].rank;
-      MPI_Isend(messages[i].data(), static_cast<int>(messages[i].size()), type.get(), target,
-        kCountsTag, this->comm_.get(), &requests[i]);
-      this->result_.messages.sent(target, messages[i].size() * sizeof(LeafCount));
+        this->counts_.back().push_back({ leaf, this->sorted_.count(leaf) });
+      }
+      this->sends_counts_[static_cast<std::size_t>(target.rank)] = target.leaves.size();
     }
-    for (int i = 0; i != expected; ++i)
+    this->sends_.assign(this->targets_.size(), MPI_REQUEST_NULL);
+    if (may_lead(this->nodes_.layout(), this->routing_.route))
     {
-      this->receive_counts(type);
+      this->prepare_counts_for_leaders();
     }
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    together(this->comm_.get(), [&] { this->sort_incoming(); });
   }
 
-  // The same; nobody knows how many records to make room for before they are there.
-  void exchange_counts_through_leaders()
+  void prepare_counts_for_leaders()
   {
     Mail mail;
-    std::vector<std::uint64_t> sends;
-    std::vector<std::vector<LeafCount>> messages;
-    std::vector<std::pair<std::size_t, std::size_t>> parts; // of a message, and its first record
-    together(this->comm_.get(),
-      [&]
-      {
-        sends.resize(static_cast<std::size_t>(this->comm_.size()), 0);
-        const std::size_t most =
-          room_of_parcel(this->nodes_.layout()) / sizeof(LeafCount); // records
-        for (const Target& target : this->targets_)
-        {
-          const std::size_t count = target.leaves.size();
-          sends[static_cast<std::size_t>(target.rank)] = count * sizeof(LeafCount);
-          for (std::size_t first = 0; first < count; first += most)
-          {
-            mail.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
-              static_cast<std::uint32_t>(std::min(most, count - first) * sizeof(LeafCount)) });
-            parts.emplace_back(messages.size(), first);
-          }
-          messages.push_back(this->counts_for(target));
-        }
-      });
-    MPI_Reduce_scatter_block(
-      sends.data(), &mail.expected_bytes, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
-    together(this->comm_.get(),
-      [&]
-      { this->incoming_.reserve(mail.expected_bytes / sizeof(LeafCount) + this->own_.size()); });
-    mail.pack = [&](std::size_t parcel, std::byte* out)
+    const std::size_t most = room_of_parcel(this->nodes_.layout()) / sizeof(LeafCount); // records
+    for (std::size_t message = 0; message != this->counts_.size(); ++message)
     {
-      const auto [message, first] = parts[parcel];
-      std::memcpy(out, messages[message].data() + first, mail.parcels[parcel].bytes);
+      const std::size_t count = this->counts_[message].size();
+      for (std::size_t first = 0; first < count; first += most)
+      {
+        mail.parcels.push_back({ static_cast<std::uint32_t>(this->targets_[message].rank),
+          static_cast<std::uint32_t>(std::min(most, count - first) * sizeof(LeafCount)) });
+        this->parcels_.push_back({ message, first });
+      }
+    }
+    mail.pack = [this](std::size_t parcel, std::byte* out)
+    {
+      const auto [message, first] = this->parcels_[parcel];
+      std::memcpy(out, this->counts_[message].data() + first,
+        this->through_leaders_.mail().parcels[parcel].bytes);
     };
-    mail.take = [&](std::uint32_t source, const std::byte* bytes, std::size_t count)
+    mail.take = [this](std::uint32_t source, const std::byte* bytes, std::size_t count)
     {
       for (const std::byte* const end = bytes + count; bytes != end; bytes += sizeof(LeafCount))
       {
@@ -292,9 +249,41 @@ private:
         this->incoming_.push_back({ static_cast<int>(source), this->own_index(c.leaf), c.count });
       }
     };
-    this->result_.messages.add(
-      exchange_through_leaders(this->comm_, this->nodes_, this->routing_.leaders_per_node, mail));
-    together(this->comm_.get(), [&] { this->sort_incoming(); });
+    this->through_leaders_.prepare(std::move(mail));
+  }
+
+  // How many counts come for this rank.
+  [[nodiscard]] std::uint64_t expected_counts() const
+  {
+    std::uint64_t expected = 0;
+    MPI_Reduce_scatter_block(
+      this->sends_counts_.data(), &expected, 1, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    return expected;
+  }
+
+  // Every aggregator learns what comes from where.
+  void exchange_counts()
+  {
+    const std::uint64_t expected = this->expected_counts();
+    const RecordType type(sizeof(LeafCount));
+    for (std::size_t i = 0; i != this->counts_.size(); ++i)
+    {
+      const int target = this->targets_[i].rank;
+      MPI_Isend(this->counts_[i].data(), static_cast<int>(this->counts_[i].size()), type.get(),
+        target, kCountsTag, this->comm_.get(), &this->sends_[i]);
+      this->result_.messages.sent(target, this->counts_[i].size() * sizeof(LeafCount));
+    }
+    while (this->incoming_.size() != expected)
+    {
+      this->receive_counts(type);
+    }
+    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void exchange_counts_through_leaders()
+  {
+    this->through_leaders_.mail().expected_bytes = this->expected_counts() * sizeof(LeafCount);
+    this->keep_failure(this->through_leaders_.run());
   }
 
   // With own particles.
@@ -322,7 +311,6 @@ private:
     MPI_Get_count(&status, type.get(), &count);
     std::vector<LeafCount> counts(static_cast<std::size_t>(count));
     MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
-    this->result_.messages.received(counts.size() * sizeof(counts[0]));
     for (const LeafCount& c : counts)
     {
       this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
@@ -465,6 +453,8 @@ private:
   // Runs of rows of a leaf that leaders take, and the order in which those of others come.
   void make_parcels()
   {
+    Mail mail;
+    this->parcels_.clear();
     const std::uint64_t most = std::clamp<std::uint64_t>(
       room_of_parcel(this->nodes_.layout()) / this->row_bytes_, 1, this->rows_per_message_);
     for (const Target& target : this->targets_)
@@ -476,7 +466,7 @@ private:
         {
           const std::uint64_t count = std::min(most, total - row);
           this->parcels_.push_back({ this->sorted_.first[leaf] + row, count });
-          this->mail_.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
+          mail.parcels.push_back({ static_cast<std::uint32_t>(target.rank),
             static_cast<std::uint32_t>(count * this->row_bytes_) });
           this->result_.sent_bytes += count * this->row_bytes_;
         }
@@ -488,22 +478,22 @@ private:
       if (in.source != this->comm_.rank())
       {
         this->arriving_.push_back({ in.source, i, 0 });
-        this->mail_.expected_bytes += in.count * this->row_bytes_;
+        mail.expected_bytes += in.count * this->row_bytes_;
       }
     }
     std::stable_sort(this->arriving_.begin(), this->arriving_.end(),
       [](const Arriving& a, const Arriving& b) { return a.source < b.source; });
+    mail.pack = [this](std::size_t parcel, std::byte* out)
+    { this->pack(this->parcels_[parcel].first, this->parcels_[parcel].second, out); };
+    mail.take = [this](std::uint32_t source, const std::byte* bytes, std::size_t count)
+    { this->take(static_cast<int>(source), bytes, count / this->row_bytes_); };
+    this->through_leaders_.prepare(std::move(mail));
   }
 
   void exchange_particles_through_leaders()
   {
-    this->mail_.pack = [this](std::size_t parcel, std::byte* out)
-    { this->pack(this->parcels_[parcel].first, this->parcels_[parcel].count, out); };
-    this->mail_.take = [this](std::uint32_t source, const std::byte* bytes, std::size_t count)
-    { this->take(static_cast<int>(source), bytes, count / this->row_bytes_); };
     this->keep_failure(attempt([&] { this->copy_own(); }));
-    this->result_.messages.add(exchange_through_leaders(
-      this->comm_, this->nodes_, this->routing_.leaders_per_node, this->mail_));
+    this->keep_failure(this->through_leaders_.run());
   }
 
   // The next rows from a rank: ascending leaves, then rows.
@@ -570,7 +560,6 @@ private:
     MPI_Irecv(
       MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
     MPI_Type_free(&type); // lives on until the message is there
-    this->result_.messages.received(count * this->row_bytes_);
   }
 
   void copy_own()
@@ -629,19 +618,22 @@ private:
   }
 
   const OwnComm& comm_;
-  const Nodes& nodes_;
+  Nodes& nodes_;
   const RankParticles& particles_;
   const std::vector<std::uint32_t>& aggregators_;
   const Routing& routing_;
+  LeaderExchange through_leaders_;
   LeafOrder sorted_;
   std::vector<std::uint32_t> own_; ///< leaves of this rank
   std::uint64_t row_bytes_ = 0;
   std::uint64_t rows_per_message_ = 1;
   std::vector<Incoming> incoming_;
-  std::vector<Target> targets_;     ///< in the order of sending
-  Mail mail_;                       ///< particles, if they go through leaders
-  std::vector<RowsToSend> parcels_; ///< of mail_
-  std::vector<Arriving> arriving_;  ///< by source, then leaf
+  std::vector<Target> targets_;                ///< in the order of sending
+  std::vector<std::vector<LeafCount>> counts_; ///< per target
+  std::vector<std::uint64_t> sends_counts_;    ///< per rank: how many
+  /// That go through leaders: message and first record of it, then first row and number of rows.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parcels_;
+  std::vector<Arriving> arriving_; ///< by source, then leaf
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;
@@ -653,7 +645,7 @@ private:
 };
 }
 
-ExchangeResult exchange(const OwnComm& comm, const Nodes& nodes, const RankParticles& particles,
+ExchangeResult exchange(const OwnComm& comm, Nodes& nodes, const RankParticles& particles,
   const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, const Routing& routing, std::size_t message_bytes)
 {

@@ -28,7 +28,7 @@ struct ExchangeResult
 {
   std::vector<AggregatedLeaf> leaves; ///< of this rank, ascending
   Numbers rows;                       ///< of own arrays that leaves refer to
-  std::uint64_t sent_bytes = 0;       ///< of particles, to other ranks
+  std::uint64_t sent_bytes = 0;       ///< to other ranks
   Route route = Route::Flat;          ///< that was taken
   MessageCounter messages;            ///< all messages of this rank
 };
@@ -37,7 +37,7 @@ struct ExchangeResult
 /// them, whatever the route; own ones stay where they are, unless few of what lies between them is
 /// of the leaf. Throws on all ranks. Messages have at most `message_bytes` bytes (and fewer than
 /// 2^31), or one particle; those of leaders are as exchange_through_leaders() says.
-[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, const Nodes& nodes,
+[[nodiscard]] ExchangeResult exchange(const OwnComm& comm, Nodes& nodes,
   const RankParticles& particles, const LeafAssignment& assignment, std::uint32_t leaf_count,
   const std::vector<std::uint32_t>& aggregators, const Routing& routing = {},
   std::size_t message_bytes = std::size_t{ 1 } << 21);

@@ -76,7 +76,7 @@ TEST(Exchange, particles_are_sorted_by_leaf)
 TEST(Exchange, messages_of_any_size_carry_the_same)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::Nodes nodes(comm);
+  bat::mpi::Nodes nodes(comm);
   // 0 particles on the last rank but one if there is one, 300 times the rank on others.
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
@@ -151,7 +151,7 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
     }
     for (int each = 0; each <= 4; ++each)
     {
-      const bat::mpi::Nodes nodes(comm, each);
+      bat::mpi::Nodes nodes(comm, each);
       const auto run = [&](bat::Route route, int leaders, std::size_t bytes)
       {
         return bat::mpi::exchange(
@@ -196,7 +196,7 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
 TEST(Exchange, ranks_that_go_whole_need_no_list)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::Nodes nodes(comm);
+  bat::mpi::Nodes nodes(comm);
   const auto number = static_cast<std::uint64_t>(rank());
   clouds::Random random(number + 1);
   clouds::Cloud mine;
@@ -223,7 +223,7 @@ TEST(Exchange, ranks_that_go_whole_need_no_list)
 TEST(Exchange, own_particles_stay_where_they_are)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::Nodes nodes(comm);
+  bat::mpi::Nodes nodes(comm);
   constexpr std::uint64_t kCount = 3000;
   const auto id_of = [](int rank, std::uint64_t number)
   { return static_cast<std::int64_t>(rank) * 1'000'000 + static_cast<std::int64_t>(number); };
@@ -335,7 +335,7 @@ TEST(LargeExchange, more_than_two_to_the31_bytes)
   }
   ASSERT_EQ(ranks(), 2);
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);
-  const bat::mpi::Nodes nodes(comm);
+  bat::mpi::Nodes nodes(comm);
   // Rank 0 sends everything to rank 1. Every value is its own number.
   std::vector<float> positions(rank() == 0 ? 3 * kParticles : 0);
   const auto value = [](std::uint64_t i)
