@@ -22,6 +22,7 @@ from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bat_ranks
 import exact_files
+import option_types
 
 AGGREGATIONS = {"adaptive": "Adaptive", "rank-border": "At Borders of Ranks", "aug": "Uniform Grid of Ranks"}
 
@@ -153,15 +154,15 @@ def parse(words):
                              "files, or a quoted pattern, are a time series")
     parser.add_argument("output", metavar="OUT.bat",
                         help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ...")
-    parser.add_argument("--steps", metavar="A:B:C", type=_steps, default=slice(None),
+    parser.add_argument("--steps", metavar="A:B:C", type=option_types.steps, default=slice(None),
                         help="steps from A to before B, every C-th, counted from 0, as in Python; or one number")
-    parser.add_argument("--arrays", metavar="NAME,...", type=_list, help="write only these attributes")
-    parser.add_argument("--columns", metavar="X,Y,Z", type=_columns, default=[],
+    parser.add_argument("--arrays", metavar="NAME,...", type=option_types.any_names, help="write only these attributes")
+    parser.add_argument("--columns", metavar="X,Y,Z", type=option_types.three_columns, default=[],
                         help="columns of a table that are coordinates; Z may be none")
-    parser.add_argument("--delimiter", metavar="C", type=_delimiter,
+    parser.add_argument("--delimiter", metavar="C", type=option_types.delimiter,
                         help="character between the columns of .csv, .tsv and .txt, also comma, tab, space; the "
                              "default is the first of tab, semicolon and comma that the first line has, else space")
-    parser.add_argument("--target-size", metavar="MIB", type=_size, default=0,
+    parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
                         help="size of a leaf file to aim at, in MiB; auto (default) chooses it")
     parser.add_argument("--aggregation", choices=AGGREGATIONS, default="adaptive",
                         help="how particles are divided into leaf files (default: adaptive)")
@@ -169,7 +170,7 @@ def parse(words):
                         help="most particles of a block, 16 to 65536; 0 (default) chooses it")
     parser.add_argument("--treelet-particles", metavar="N", type=int, default=8192,
                         help="most particles of a treelet, 256 to 65536 (default: 8192)")
-    parser.add_argument("--sorted-index", metavar="NAME,...", type=_list, default=[],
+    parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.any_names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
                         help="lossless: values take less room, every bit of them stays; bounded: the same within "
@@ -196,48 +197,6 @@ def parse(words):
     if not options.output.endswith(".bat"):
         parser.error(f"the last argument is the file to write and must end in .bat; it is {options.output}")
     return options
-
-
-def _steps(text):
-    try:
-        numbers = [int(part) if part else None for part in text.split(":")]
-        if len(numbers) == 1:
-            return slice(numbers[0], None if numbers[0] == -1 else numbers[0] + 1)
-        range(1)[slice(*numbers)]
-        return slice(*numbers)
-    except (TypeError, ValueError):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is A:B:C or a number, C not 0") from None
-
-
-def _list(text):
-    names = text.split(",") if text else []
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are names with commas between them")
-    return names
-
-
-def _columns(text):
-    names = text.split(",")
-    if len(names) != 3 or not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three names with commas between them")
-    return names
-
-
-def _delimiter(text):
-    character = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
-    if len(character) != 1 or character.isalnum() or character in "\r\n\"'.+-_#":
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is a character that is in no number and no name")
-    return character
-
-
-def _size(text):
-    try:
-        size = 0.0 if text == "auto" else float(text)
-    except ValueError:
-        size = -1.0
-    if not (0 < size < float("inf") or text == "auto"):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number of MiB above 0")
-    return size
 
 
 def find_inputs(words):

@@ -1,5 +1,5 @@
 """Runs a test with packages of PyPI, in pinned versions (extras.txt), in an environment of its own that is made once;
-beside it, in FOLDER/data, is what MDAnalysisTests has of real files.
+beside it, in FOLDER/data, are real files that MDAnalysisTests and the sources of laspy have.
 
 Usage: in_venv.py FOLDER TEST.py [ARGUMENT...]
 Ends with 77, skipped, if the index cannot be reached.
@@ -14,8 +14,8 @@ import tarfile
 import venv
 
 SKIPPED = 77
-DATA = "MDAnalysisTests==2.9.0"
-NEEDED = ("adk_oplsaa.xtc", "adk_oplsaa.trr", "adk_oplsaa.gro", "adk_dims.dcd", "adk.psf", "example.gsd", "cobrotoxin.h5md")
+DATA = ("MDAnalysisTests==2.9.0", "laspy==2.5.4")
+NEEDED = ("simple.copc.laz", "simple_with_page.copc.laz", "adk_oplsaa.xtc", "adk_oplsaa.trr", "adk_oplsaa.gro", "adk_dims.dcd", "adk.psf", "example.gsd", "cobrotoxin.h5md")
 
 here = pathlib.Path(__file__).parent
 folder = pathlib.Path(sys.argv[1])
@@ -35,15 +35,14 @@ if not stamp.exists():
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True)
     pip("install", "--quiet", "--no-deps", "--no-compile", "--only-binary", ":all:", "--requirement", here / "extras.txt")
-    pip("download", "--quiet", "--no-deps", "--dest", folder, DATA)
-    (source,) = folder.glob("mdanalysistests-*.tar.gz")
-    with tarfile.open(source) as archive:
-        for member in archive:
-            name = pathlib.PurePath(member.name)
-            if member.isfile() and (name.name in NEEDED or name.parts[-2] == "lammps"):
-                target = folder / "data" / name.name
-                target.parent.mkdir(exist_ok=True)
-                target.write_bytes(archive.extractfile(member).read())
-    source.unlink()
+    pip("download", "--quiet", "--no-deps", "--no-binary", "laspy,MDAnalysisTests", "--dest", folder, *DATA)
+    (folder / "data").mkdir()
+    for source in folder.glob("*.tar.gz"):
+        with tarfile.open(source) as archive:
+            for member in archive:
+                name = pathlib.PurePath(member.name)
+                if member.isfile() and (name.name in NEEDED or name.parts[-2] == "lammps"):
+                    (folder / "data" / name.name).write_bytes(archive.extractfile(member).read())
+        source.unlink()
     stamp.touch()
 sys.exit(subprocess.run([folder / "bin" / "python", *sys.argv[2:]], check=False).returncode)

@@ -1,7 +1,6 @@
 """What the tests of `parabat convert` share: running it, and comparing datasets with what was in the input, to the
 last bit."""
 
-import argparse
 import atexit
 import contextlib
 import io
@@ -12,7 +11,7 @@ import tempfile
 
 import numpy as np
 import parabat
-from parabat.cli import convert as verb
+from parabat.cli import main
 
 SKIPPED = 77
 folder = tempfile.mkdtemp(prefix="parabat_convert_")
@@ -22,14 +21,9 @@ os.chdir(folder)
 
 def command(*words):
     """Exit code, stdout and stderr of the verb."""
-    parser = argparse.ArgumentParser(prog="parabat convert")
-    verb.add_arguments(parser)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = verb.run(parser.parse_args([str(word) for word in words]))
-        except SystemExit as stop:
-            code = stop.code
+        code = main(["convert", *map(str, words)])
     return code, out.getvalue(), err.getvalue()
 
 

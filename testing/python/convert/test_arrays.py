@@ -159,7 +159,7 @@ def steps(path, options):
 
 FORMAT = Format("killed", "a process that is killed", steps)
 ''')
-refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["a process ended by itself (exit code -9)"])
+refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["some.dots: the process that converted it ended by itself (signal SIGKILL)"])
 # What was there before a conversion that fails stays.
 with open("a.bat", "rb") as file:
     before = file.read()

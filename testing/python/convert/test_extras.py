@@ -9,10 +9,13 @@ import gsd.hoomd
 import laspy
 import MDAnalysis
 import numpy as np
+import openpmd_api as io
+import pye57
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import zstandard
+from parabat.convert import running
 from pypcd4 import Encoding, PointCloud
 from support import converted, put, refused, same
 
@@ -92,6 +95,18 @@ for i, (step, n) in enumerate(((5, 100), (9, 60))):
                                                  "typeid": (np.arange(n) % 2).astype("u4"), "energy": xyz[:n, 0]},
                  "tag", step=step)
     assert json.loads(about)["gsd"]["types"] == ["A", "B"], about
+with gsd.hoomd.open("lost.gsd", "w") as file:
+    for n in (100, 60):
+        frame = gsd.hoomd.Frame()
+        frame.particles.N = n
+        frame.particles.position = single[:n] if n == 100 else None
+        file.append(frame)
+refused("lost.gsd", "bad.bat", says=["lost.gsd: frame 1: has no positions"])
+with gsd.fl.open("claims.gsd", "w", application="t", schema="hoomd", schema_version=[1, 4]) as file:
+    file.write_chunk("particles/N", np.array([2 ** 31], "u4"))
+    file.write_chunk("particles/position", single[:10])
+    file.end_frame()
+refused("claims.gsd", "bad.bat", says=["frame 0: claims 2147483648 particles, but has 10 positions"])
 refused(put("cut.gsd", content("run.gsd")[:-200]), "bad.bat", says=["cut.gsd: "])
 
 # --- LAS, LAZ
@@ -117,6 +132,9 @@ whole = content("scan.las")
 refused(put("cut.las", whole[:-100]), "bad.bat", says=["cut.las: claims 2500 points"])
 refused(put("billions.las", whole[:247] + struct.pack("<Q", 2 ** 40) + whole[255:]), "bad.bat", says=["claims 1099511627776 points"])
 refused(put("cut.laz", content("scan.laz")[:-3000]), "bad.bat", says=["cut.laz: "])
+content_of_laz = content("scan.laz")
+refused(put("billions.laz", content_of_laz[:247] + struct.pack("<Q", 800_000_000) + content_of_laz[255:]), "bad.bat",
+        says=["claims 800000000 points; its pieces have at most 50000"])
 refused(put("header.las", whole[:100]), "bad.bat", says=["header.las: "])
 
 # --- PCD
@@ -140,6 +158,10 @@ same("pcd.bat", xyz[:3], {"id": np.arange(4294967290, 4294967293, dtype="u4")})
 refused(put("cut.pcd", content("text.pcd")[:-60]), "bad.bat", says=["cut.pcd: "])
 whole = content("binary.pcd")
 refused(put("billions.pcd", whole.replace(b"POINTS 2500", b"POINTS 99999999999")), "bad.bat", says=["claims 99999999999 points"])
+packed = content("binary_compressed.pcd")
+start = packed.index(b"\nDATA")
+refused(put("billions.pcd", packed[:start].replace(b" 2500", b" 900000000") + packed[start:]), "bad.bat",
+        says=["claims 900000000 points", "compressed bytes hold at most"])
 refused(put("twice.pcd", whole.replace(b"FIELDS x y z id", b"FIELDS x y z x")), "bad.bat", says=["two fields are named 'x'"])
 refused(put("places.pcd", whole.replace(b"FIELDS x y z", b"FIELDS a b c")), "bad.bat", says=["no positions"])
 
@@ -177,4 +199,180 @@ for kind in ("xtc", "trr", "dcd", "gro"):
     whole = content(f"run.{kind}")
     refused(put(f"cut.{kind}", whole[:-100]), "bad.bat", says=[f"cut.{kind}: "])
 refused(put("cut.xtc", content("run.xtc")[:-30]), "bad.bat", "--arrays", "index", says=["cut.xtc: "])
+head = content("run.xtc")
+refused(put("billions.xtc", head[:4] + struct.pack(">i", 2 ** 31 - 1) + head[8:]), "bad.bat", says=["claims 2147483647 atoms; its"])
 refused("run.xtc", "bad.bat", "--topology", put("nothing.gro", "nothing"), says=["run.xtc: MDAnalysis cannot read it"])
+
+# --- openPMD by openpmd-api: groups, files and steps as iterations; constants, offsets, units
+def write_openpmd(path, encoding=None):
+    series = io.Series(path, io.Access.create)
+    if encoding:
+        series.iteration_encoding = encoding
+    for number in (100, 200):
+        iteration = series.write_iterations()[number]
+        iteration.time, iteration.time_unit_SI = number / 2, 0.5
+        for species in ("electrons", "ions"):
+            group = iteration.particles[species]
+            scalar = io.Record_Component.SCALAR
+            for i, axis in enumerate("xyz"):
+                for record, values in (("position", single[:100, i] + number), ("momentum", xyz[:100, i])):
+                    component = group[record][axis]
+                    component.reset_dataset(io.Dataset(values.dtype, values.shape))
+                    component.store_chunk(np.ascontiguousarray(values))
+                group["momentum"][axis].unit_SI = 2.5
+                component = group["positionOffset"][axis]
+                component.reset_dataset(io.Dataset(np.dtype("f8"), [100]))
+                component.make_constant(0.0 if species == "electrons" else 1.5)
+            group["id"][scalar].reset_dataset(io.Dataset(np.dtype("u8"), [100]))
+            group["id"][scalar].store_chunk(ids[:100].astype("u8"))
+            group["charge"].unit_dimension = {io.Unit_Dimension.T: 1, io.Unit_Dimension.I: 1}
+            group["charge"][scalar].reset_dataset(io.Dataset(np.dtype("f8"), [100]))
+            group["charge"][scalar].make_constant(-1.0)
+        iteration.close()
+    series.close()
+
+
+wanted = {"momentum": xyz[:100], "id": ids[:100].astype("u8"), "charge": np.full(100, -1.0)}
+for path, encoding, words in (("groups.bp4", None, []), ("steps.bp5", io.Iteration_Encoding.variable_based, []),
+                              ("files_%06T.bp", None, ["--jobs", "2"]), ("text.json", None, []), ("groups.h5", None, [])):
+    write_openpmd(path, encoding)
+    converted(path, "pmd.bat", *words)
+    for i, number in enumerate((100, 200)):
+        places = single[:100] + np.float32(number)
+        about = json.loads(same(f"pmd_electrons_000{i}.bat", places, wanted, time=number / 4, step=number))
+        assert about["openPMD"]["unitSI"]["momentum"] == 2.5 and about["units"] == {"charge": "s A"}, about
+        same(f"pmd_ions_000{i}.bat", places.astype("f8") + 1.5, wanted, time=number / 4, step=number)
+        for species in ("electrons", "ions"):
+            os.unlink(f"pmd_{species}_000{i}.bat")
+refused("groups.bp4", "bad.bat", "--species", "muons", says=["groups.bp4: has no species muons"])
+for name in os.listdir("groups.bp4"):
+    if name.startswith("data"):
+        put(os.path.join("groups.bp4", name), content(os.path.join("groups.bp4", name))[:500])
+running.STUCK_SECONDS = 1  # ADIOS2 waits without end for the rest
+refused("groups.bp4", "bad.bat", says=["groups.bp4: "])
+running.STUCK_SECONDS = 60
+
+# --- E57: integers of declared ranges, floats of both kinds, scaled ones, a pose
+def write_e57(path, fields, **pose):
+    """fields: name -> (node of the prototype, array)."""
+    lib = pye57.libe57
+    with pye57.E57(path, "w") as file:
+        image = file.image_file
+        for scan in fields:
+            node, prototype = lib.StructureNode(image), lib.StructureNode(image)
+            node.set("guid", lib.StringNode(image, "{scan}"))
+            buffers, kept = lib.VectorSourceDestBuffer(), []
+            for name, (make, array) in scan.items():
+                if array.dtype == np.int64:
+                    array = array.astype("q")  # libE57 takes numpy's "l" for 32 bits
+                kept.append(array)
+                prototype.set(name, make(image))
+                buffers.append(lib.SourceDestBuffer(image, name, array, len(array), True, True))
+            if pose:
+                about = lib.StructureNode(image)
+                for part, values in pose.items():
+                    about.set(part, lib.StructureNode(image))
+                    for key, value in zip("wxyz"[-len(values):], values):
+                        about[part].set(key, lib.FloatNode(image, value))
+                node.set("pose", about)
+            points = lib.CompressedVectorNode(image, prototype, lib.VectorNode(image, True))
+            node.set("points", points)
+            file.data3d.append(node)
+            writer = points.writer(buffers)
+            writer.write(len(array))
+            writer.close()
+
+
+lib = pye57.libe57
+wide = random.normal(size=(N, 3)) * 10.0 ** random.integers(-30, 30, (N, 3))
+narrow = wide.astype("f4")
+def double(image):
+    return lib.FloatNode(image, 0.0, lib.E57_DOUBLE, -1e300, 1e300)
+def floating(image):
+    return lib.FloatNode(image, 0.0, lib.E57_SINGLE, -3e38, 3e38)
+def whole_number(low, high):
+    return lambda image: lib.IntegerNode(image, low, low, high)
+def scaled(image):
+    return lib.ScaledIntegerNode(image, 0, -2 ** 30, 2 ** 30, 0.001, 0.25)
+
+
+ticks = random.integers(-2 ** 30, 2 ** 30, (N, 3))
+bright = random.integers(0, 256, (N, 3)).astype("u1")
+common = {"timeStamp": (double, wide[:, 0].copy()), "rowIndex": (whole_number(-5, 40000), np.arange(N)),
+          "columnIndex": (whole_number(0, 2 ** 40), np.arange(N) * 2 ** 28),
+          "intensity": (floating, narrow[:, 1].copy()),
+          **{name: (whole_number(0, 255), bright[:, i].copy()) for i, name in enumerate(("colorRed", "colorGreen", "colorBlue"))}}
+wanted = {"timeStamp": wide[:, 0], "rowIndex": np.arange(N, dtype="i4"), "columnIndex": np.arange(N) * 2 ** 28,
+          "intensity": narrow[:, 1], "RGB": bright}
+axes = ("cartesianX", "cartesianY", "cartesianZ")
+write_e57("single.e57", [{**{name: (floating, narrow[:, i].copy()) for i, name in enumerate(axes)}, **common}])
+write_e57("scans.e57", [{**{name: (double, wide[:, i].copy()) for i, name in enumerate(axes)}, **common},
+                        {**{name: (scaled, ticks[:, i] * 0.001 + 0.25) for i, name in enumerate(axes)},
+                         "rowIndex": common["rowIndex"]}])
+converted("single.e57", "e57.bat")
+same("e57.bat", narrow, wanted, "rowIndex")
+converted("scans.e57", "e57.bat")
+same("e57_scan0.bat", wide, wanted, "rowIndex")
+same("e57_scan1.bat", ticks * 0.001 + 0.25, {"rowIndex": wanted["rowIndex"]}, "rowIndex")
+unit = random.normal(size=(N, 3))
+write_e57("pose.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
+          rotation=(0.5, 0.5, 0.5, 0.5), translation=(1.0, 20.0, 300.0))
+assert "turned and moved by the pose" in converted("pose.e57", "e57.bat")
+same("e57.bat", unit[:, [2, 0, 1]] + [1.0, 20.0, 300.0], {"rowIndex": wanted["rowIndex"]}, "rowIndex")
+angles = ("sphericalRange", "sphericalAzimuth", "sphericalElevation")
+write_e57("angles.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(angles)}, "rowIndex": common["rowIndex"]}])
+assert "made of spherical coordinates" in converted("angles.e57", "e57.bat")
+with pye57.E57("angles.e57") as file:
+    read = pye57.utils.convert_spherical_to_cartesian(np.stack([unit[:, i] for i in range(3)], axis=1))
+same("e57.bat", read, {"rowIndex": wanted["rowIndex"], **{name: unit[:, i] for i, name in enumerate(angles)}}, "rowIndex")
+whole = content("single.e57")
+refused(put("cut.e57", whole[:-5000]), "bad.bat", says=["cut.e57: "])
+refused(put("damaged.e57", whole[:3000] + b"x" * 8 + whole[3008:]), "bad.bat", says=["damaged.e57: "])
+write_e57("places.e57", [{"rowIndex": common["rowIndex"]}])
+refused("places.e57", "bad.bat", says=["scan 0: no positions"])
+
+# --- AMReX plotfiles, as its WriteBinaryParticleData() lays them out
+def write_plotfile(path, species, claimed=None):
+    """species: name -> (kind of the reals, names of reals, reals, names of integers, integers), in two grids of one level."""
+    os.makedirs(f"{path}/Level_0")
+    put(f"{path}/Header", "HyperCLaw-V1.1\n1\nrho\n3\n1.25\n0\n0 0 0\n1 1 1\n\n((0,0,0) (7,7,7) (0,0,0))\n7\n0.125 0.125 0.125\n"
+        "0\n0\n0 2 1.25\n7\n0 0.5\n0 1\n0 1\n0.5 1\n0 1\n0 1\nLevel_0/Cell\n")
+    boxes = "((0,0,0) (3,7,7) (0,0,0))\n((4,0,0) (7,7,7) (0,0,0))\n"
+    head = "FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))"
+    cells = b"".join(f"{head}{box} 1\n".encode() + np.zeros(256).tobytes() for box in boxes.split("\n")[:2])
+    put(f"{path}/Level_0/Cell_D_00000", cells)
+    put(f"{path}/Level_0/Cell_H", f"1\n1\n1\n0\n(2 0\n{boxes})\n2\nFabOnDisk: Cell_D_00000 0\nFabOnDisk: Cell_D_00000 "
+        f"{len(cells) // 2}\n\n2,1\n0,\n0,\n\n2,1\n0,\n0,\n")
+    put(f"{path}/job_info", "")
+    for name, (kind, real_names, reals, integer_names, integers) in species.items():
+        os.makedirs(f"{path}/{name}/Level_0")
+        data, grids = b"", ""
+        for part in (slice(0, 70), slice(70, None)):
+            grids += f"0 {len(reals[part])} {len(data)}\n"
+            data += np.ascontiguousarray(integers[part], "i4").tobytes() + np.ascontiguousarray(reals[part]).tobytes()
+        put(f"{path}/{name}/Level_0/DATA_00000", data)
+        put(f"{path}/{name}/Level_0/Particle_H", boxes)
+        put(f"{path}/{name}/Header", "\n".join([
+            f"Version_Two_Dot_Zero_{kind}", "3", str(len(real_names)), *real_names, str(len(integer_names)), *integer_names, "1",
+            str(claimed or len(reals)), str(len(reals) + 1), "0", "2", grids]))
+
+
+reals = np.concatenate([random.random((150, 3)), xyz[:150, :2]], axis=1)
+reals[5, 0] = 1.5  # outside of the domain, and a particle like others
+whole_numbers = np.stack([random.permutation(150), random.integers(0, 9, 150), random.integers(-2 ** 31, 2 ** 31, 150)], axis=1)
+with np.errstate(over="ignore"):
+    both = {"gas": ("double", ["mass", "weight"], reals, ["kind"], whole_numbers),
+            "stars": ("single", ["mass", "weight"], np.nan_to_num(reals).astype("f4"), ["kind"], whole_numbers)}
+write_plotfile("plt00002", both)
+write_plotfile("plt00003", {"gas": both["gas"]})
+columns = {name: whole_numbers[:, i].astype("i4") for i, name in enumerate(("id", "cpu", "kind"))}
+converted("plt00002", "amrex.bat")
+for name, (_, _, table, _, _) in both.items():
+    same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25)
+converted("plt00003", "amrex.bat", "--arrays", "id,mass")
+same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25)
+data = content("plt00003/gas/Level_0/DATA_00000")
+put("plt00003/gas/Level_0/DATA_00000", data[:-100])
+refused("plt00003", "bad.bat", says=["plt00003", "ends within the 80 particles"])
+write_plotfile("plt00004", {"gas": both["gas"]}, 2 ** 40)
+refused("plt00004", "bad.bat", says=["gas: claims 1099511627776 particles"])

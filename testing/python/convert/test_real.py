@@ -10,6 +10,7 @@ import warnings
 
 import gsd.hoomd
 import h5py
+import laspy
 import MDAnalysis
 import numpy as np
 import parabat
@@ -113,3 +114,17 @@ with h5py.File(of("cobrotoxin.h5md"), "r") as file:
                                      for key in mine for j in range(3)]) for each in (theirs, mine))
         for key, values in mine.items():
             assert (theirs[key][order] == values[wanted]).all() and theirs[key].dtype == values.dtype, key
+
+# COPC, with one page of its hierarchy and with several
+for name in ("simple.copc.laz", "simple_with_page.copc.laz"):
+    with laspy.CopcReader.open(of(name)) as reader:
+        points = reader.query()  # by its hierarchy, and not one piece after the other, as it is converted
+    converted(of(name), "copc.bat")
+    wanted = {key: np.array(points[key]) for key in points.point_format.dimension_names if key not in "XYZ"}
+    places = np.stack([np.array(points[key]) * points.scales[i] + points.offsets[i] for i, key in enumerate("XYZ")], axis=1)
+    with parabat.open("copc.bat") as dataset:
+        found = dataset.read()
+    assert set(found) == set(wanted) and len(found.positions) == len(points) == 1065, name
+    table = [np.rec.fromarrays([*each.T, *(array[key] for key in sorted(wanted))]) for each, array in (
+        (found.positions, found), (places, wanted))]
+    assert table[0].dtype == table[1].dtype and np.sort(table[0]).tobytes() == np.sort(table[1]).tobytes(), name

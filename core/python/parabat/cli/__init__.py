@@ -42,7 +42,19 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line. Options may stand between arguments, also where one takes
+    several."""
+
+    _is_within = False
+
+    def parse_known_args(self, args=None, namespace=None):
+        if self._is_within:
+            return super().parse_known_args(args, namespace)
+        self._is_within = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_within = False
 
     def error(self, message):
         say(f"{message}; '{self.prog} --help' has all arguments")
@@ -57,7 +69,7 @@ def parser_of(chosen):
                "3 a file cannot be read or written; 130 interrupted")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     parser.add_argument("--debug", action="store_true", help="errors with their traceback")
-    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
     for verb, summary in verbs().items():
         own = commands.add_parser(verb, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if verb in chosen:
@@ -67,8 +79,8 @@ def parser_of(chosen):
     return parser
 
 
-# argparse takes -inf and -1e9 for options; with a space in front they are values.
-_NUMBER = re.compile(r"-(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?)", re.I)
+# argparse takes -inf, -1e9 and -1: (of --steps) for options; with a space in front they are values.
+_NUMBER = re.compile(r"-(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|\d+:[-\d:]*)", re.I)
 
 
 def _run(arguments):

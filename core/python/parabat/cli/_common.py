@@ -162,25 +162,41 @@ def query_of(arguments, dataset):
     return query
 
 
+class _Bar:
+    """A line on stderr that says how much is done, until something else is printed."""
+
+    def __init__(self, what):
+        self._what = what
+        self._drawn = None
+
+    def __call__(self, done, what=None):
+        """what: of which this is the share, if it is something else now."""
+        self._what = what or self._what
+        state = (self._what, int(100 * done))
+        if state == self._drawn:
+            return
+        clear = "" if self._drawn and self._drawn[0] == self._what else "\033[K"
+        self._drawn = state
+        print(f"\r{clear}{state[0]} [{'#' * (state[1] // 4):25}] {state[1]:3} %", end="", file=sys.stderr, flush=True)
+
+    def clear(self):
+        """Takes the line away."""
+        if self._drawn is not None:
+            self._drawn = None
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 @contextlib.contextmanager
 def progress(what):
     """A function for `progress`, which draws a bar where stderr is a terminal; None elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
-    drawn = [None]
-
-    def draw(done):
-        share = int(100 * done)
-        if share != drawn[0]:
-            drawn[0] = share
-            bar = "#" * (share // 4)
-            print(f"\r{what} [{bar:25}] {share:3} %", end="", file=sys.stderr, flush=True)
+    bar = _Bar(what)
     try:
-        yield draw
+        yield bar
     finally:
-        if drawn[0] is not None:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        bar.clear()
 
 
 @contextlib.contextmanager

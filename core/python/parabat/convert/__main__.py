@@ -1,11 +1,9 @@
 """python3 -m parabat.convert: the verb `convert` of the command `parabat`."""
 
-import argparse
 import sys
 
-from ..cli import convert
+from ..cli import program
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="parabat convert", description=convert.__doc__.split("\n", maxsplit=1)[0])
-    convert.add_arguments(parser)
-    sys.exit(convert.run(parser.parse_args()))
+    sys.argv.insert(1, "convert")
+    sys.exit(program())

@@ -1,6 +1,7 @@
 """What `parabat convert` needs of the package: writing a dataset, and the parser of the library."""
 
 import ctypes
+import glob
 import json
 import os
 import shutil
@@ -60,6 +61,13 @@ def write_particles(path, particles, step, settings):
     except BatError as error:
         text = str(error)
         raise ConvertError(text if path in text else f"{path}: {text}") from None
+
+
+def remove_temporary(path):
+    """Of a dataset whose writer was killed: what the library leaves then, as AtomicFile names it."""
+    folder, name = os.path.split(path)
+    for each in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:200])}.{'[0-9a-f]' * 8}.tmp")):
+        os.unlink(each)
 
 
 def remove(path):

@@ -2,11 +2,13 @@
 
 import contextlib
 import importlib.util
+import itertools
+import math
 import os
 
 import numpy as np
 
-from .model import ConvertError, as_json, listed, memory
+from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
@@ -55,8 +57,9 @@ def single(node, name, default=None):
     return value.reshape(-1)[0].item()
 
 
-def datasets(group, remarks):
-    """Names of the data sets in it; groups among them are left out and said."""
+def datasets(group, remarks, written=()):
+    """Names of the data sets in it; groups among them are left out and said, unless they or what is in them is among
+    those that are `written`, names of groups."""
     import h5py  # pylint: disable=import-outside-toplevel
     names, others = [], []
     for name in group:
@@ -64,7 +67,10 @@ def datasets(group, remarks):
             node = group[name]
         except KeyError:
             raise ConvertError(f"{group.name}/{name}: is a link that leads nowhere") from None
-        (names if isinstance(node, h5py.Dataset) else others).append(name)
+        if isinstance(node, h5py.Dataset):
+            names.append(name)
+        elif not any((each + "/").startswith(node.name + "/") for each in written):
+            others.append(name)
     if others:
         remarks.append((f"groups in {group.name}", f"groups in {group.name} are not written: {listed(others)}"))
     return names
@@ -81,23 +87,65 @@ def node_of(file, path):
     return node
 
 
-def check(node):
-    """Raises for an array of which values are not there, or not enough memory is."""
-    if node.size and not node.is_virtual and node.external is None and node.id.get_storage_size() == 0:
+def check(node, part=Ellipsis, remarks=None):
+    """Raises for an array of which the values of `part`, all or an index or slice of rows, are not there, or not
+    enough memory is; what lacks some of them is told in `remarks`."""
+    chunks, lost = _chunks(node, part)
+    if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
+    if 2 * lost > chunks:
+        raise ConvertError(f"{node.name}: claims {node.shape} values, of which most were never written: {lost} of {chunks} "
+                           "pieces are not in the file")
+    if lost and remarks is not None:
+        remarks.append((f"holes {node.name}", f"{node.name}: {lost} of {chunks} pieces of the array were never written, in "
+                        f"which all values are {as_json(node.fillvalue)}"))
     if node.is_virtual:
         folder = os.path.dirname(os.path.abspath(node.file.filename))
         for source in node.virtual_sources():
             if source.file_name != "." and not os.path.exists(os.path.join(folder, source.file_name)):
                 raise ConvertError(f"{node.name}: is put together from files of which {source.file_name} is not there")
-    if node.size * node.dtype.itemsize > memory():
-        raise ConvertError(f"{node.name}: claims {node.shape} values of {node.dtype}, more than the memory of this "
-                           "machine holds")
+    share = 1 if part is Ellipsis or not node.shape or not node.shape[0] else _rows(node, part) / node.shape[0]
+    check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}", node.size * node.dtype.itemsize * share)
 
 
-def read(node, part=Ellipsis):
+def _rows(node, part):
+    return len(range(*part.indices(node.shape[0]))) if isinstance(part, slice) else 1
+
+
+def _chunks(node, part):
+    """Pieces in which the values are stored, and how many of them were never written."""
+    if not node.size or node.is_virtual or node.external is not None:
+        return 0, 0
+    if node.chunks is None:
+        return 1, int(node.id.get_storage_size() == 0)
+    counts = [-(-size // chunk) for size, chunk in zip(node.shape, node.chunks)]
+    total = math.prod(counts)
+    lost = total - node.id.get_num_chunks()
+    if lost <= 0 or part is Ellipsis:
+        return total, max(0, lost)
+    first, last = (part.start or 0, part.stop - 1) if isinstance(part, slice) else (part, part)
+    if last < first:
+        return 0, 0
+    # As many as a step has: of all, a file of many steps is asked for each of them.
+    places = itertools.product(range(first // node.chunks[0], last // node.chunks[0] + 1), *map(range, counts[1:]))
+    found = [node.id.get_chunk_info_by_coord(tuple(i * chunk for i, chunk in zip(place, node.chunks))).byte_offset is None
+             for place in places]
+    return len(found), sum(found)
+
+
+def check_all(nodes):
+    """check() of arrays that are read for one step, and check_memory() of them together."""
+    nodes = list(nodes)
+    for node in nodes:
+        check(node)
+    if nodes:
+        check_memory(f"{nodes[0].parent.name}: claims {nodes[0].shape[:1]} values in each of {len(nodes)} arrays",
+                     sum(node.size * node.dtype.itemsize for node in nodes))
+
+
+def read(node, part=Ellipsis, remarks=None):
     """Its values, in the order of bytes of this machine."""
-    check(node)
+    check(node, part, remarks)
     try:
         values = node[part]
     except (OSError, RuntimeError) as error:
@@ -106,8 +154,7 @@ def read(node, part=Ellipsis):
 
 
 def read_into(node, array):
-    """Its values into an array of its shape, without another copy."""
-    check(node)
+    """Its values into an array of its shape, without another copy. The caller has called check()."""
     if not node.size:
         return
     try:

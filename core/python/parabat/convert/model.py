@@ -14,6 +14,7 @@ functions below. What is wrong with a file is a ConvertError, in words that begi
 import dataclasses
 import importlib.util
 import os
+import re
 import typing
 
 import numpy as np
@@ -31,6 +32,10 @@ AXES = (("x", "y", "z"), ("Points:0", "Points:1", "Points:2"), ("Points_0", "Poi
 
 class ConvertError(Exception):
     """What cannot be converted, in words."""
+
+
+class Interrupted(ConvertError):
+    """Of a conversion that was to end, by Ctrl-C or SIGTERM."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Options:
     mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
     topology: typing.Optional[str] = None
     threads: int = 0
+    at: typing.Callable = lambda share: None  # told how much of a step is read, from 0 to 1
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays
@@ -301,5 +307,23 @@ def as_json(value):
 
 
 def memory():
-    """Bytes that this machine has."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """Bytes that are free for a step: of this machine, and of the group of processes that it is limited to."""
+    free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path, pattern, unit in (("/proc/meminfo", r"^MemAvailable: *(\d+) kB", 1024),
+                                ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1)):
+        try:
+            with open(path, encoding="ascii") as file:
+                found = re.search(pattern, file.read(), re.MULTILINE)
+        except (OSError, ValueError):
+            continue
+        if found:
+            free.append(int(found[1]) * unit)
+    return min(free)
+
+
+def check_memory(claim, needed):
+    """Raises for what a file claims to have, `claim` in words, of which memory holds fewer than the `needed` bytes."""
+    free = memory()
+    if needed > free:
+        raise ConvertError(f"{claim}, {needed / 2 ** 30:.1f} GiB: more than the memory of this machine that is free, "
+                           f"{free / 2 ** 30:.1f} GiB")

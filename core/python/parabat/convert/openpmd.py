@@ -6,12 +6,17 @@ constants of 0, else in double precision.
 """
 
 import collections
+import functools
 
-import h5py
 import numpy as np
 
 from . import hdf5
-from .model import MOST_COMPONENTS, ConvertError, memory
+from .model import MOST_COMPONENTS, ConvertError, check_memory
+
+try:
+    import h5py
+except ImportError:  # of other libraries' files
+    h5py = None
 
 AXES = ("x", "y", "z")
 UNITS = ("m", "kg", "s", "A", "K", "mol", "cd")  # of unitDimension
@@ -34,31 +39,36 @@ def attribute(node, name, default=None):
     return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
+def is_array(node):
+    """Of h5py, or of another library (is_array)."""
+    return getattr(node, "is_array", False) or (h5py is not None and isinstance(node, h5py.Dataset))
+
+
 def is_constant(node):
-    return isinstance(node, h5py.Group) and "value" in node.attrs
+    return not is_array(node) and "value" in node.attrs
 
 
 def is_component(node):
-    return isinstance(node, h5py.Dataset) or is_constant(node)
+    return is_array(node) or is_constant(node)
 
 
 def length(component):
-    shape = component.shape if isinstance(component, h5py.Dataset) else attribute(component, "shape")
+    shape = component.shape if is_array(component) else attribute(component, "shape")
     shape = np.atleast_1d(shape)
     if len(shape) != 1:
         refuse(component, f"{len(shape)} dimensions", "1, the particles")
     return int(shape[0])
 
 
-def values(component, n, here):
+def values(component, n, here, remarks=None):
     """Values of a component in the rows `here`, of n, in the type in which they are stored."""
     if length(component) != n:
         refuse(component, f"{length(component)} values", f"{n}, as position has")
-    if (here.stop - here.start) * 8 > memory():
-        refuse(component, f"{n} values", "what the memory of this machine holds")
+    check_memory(f"{component.name}: claims {n} values", (here.stop - here.start) * 8)
     if is_constant(component):
         return as_number(component, np.full(here.stop - here.start, component.attrs["value"]))
-    return as_number(component, hdf5.read(component, here))
+    read = getattr(component, "read", None) or functools.partial(hdf5.read, component)
+    return as_number(component, read(here, remarks))
 
 
 def as_number(component, array):
@@ -77,7 +87,7 @@ def is_zero(component):
     return is_constant(component) and component.attrs["value"] == 0
 
 
-def positions_of(species, n, si, here):
+def positions_of(species, n, si, here, remarks=None):
     """Shape (n, 3); and what turns them into metres."""
     position, offset = ({"x": node} if is_component(node) else dict(node)
                         for node in (species["position"], species["positionOffset"]))
@@ -88,7 +98,7 @@ def positions_of(species, n, si, here):
     for axis in set(offset) - set(position):
         if not is_zero(offset[axis]):
             refuse(offset[axis], "an offset of a component that position lacks", "a constant of 0")
-    arrays = {axis: values(component, n, here) for axis, component in position.items()}
+    arrays = {axis: values(component, n, here, remarks) for axis, component in position.items()}
     for axis, array in arrays.items():
         if array.dtype.kind != "f":
             refuse(position[axis], f"type {array.dtype}", "float32, float64")
@@ -98,13 +108,13 @@ def positions_of(species, n, si, here):
         for axis, array in arrays.items():
             arrays[axis] = array.astype(np.float64) * (units[axis] / unit)
             if axis in offset:
-                arrays[axis] += values(offset[axis], n, here) * (unit_si(offset[axis]) / unit)
+                arrays[axis] += values(offset[axis], n, here, remarks) * (unit_si(offset[axis]) / unit)
     type_ = np.result_type(*arrays.values())
     zeros = np.zeros(here.stop - here.start, type_)  # a plane or a line
     return np.column_stack([arrays.get(axis, zeros) for axis in AXES]), unit
 
 
-def record_of(node, name, n, si, here):
+def record_of(node, name, n, si, here, remarks=None):
     """Attributes that a record becomes, each with what turns it into SI units."""
     if is_component(node):
         components = {"": node}
@@ -114,7 +124,7 @@ def record_of(node, name, n, si, here):
             refuse(node, f"groups or data sets {', '.join(sorted(set(node) - set(components)))}",
                    "components")
     names = [a for a in AXES if a in components] + sorted(set(components) - set(AXES))
-    arrays = [values(components[c], n, here) for c in names]
+    arrays = [values(components[c], n, here, remarks) for c in names]
     units = [unit_si(components[c]) for c in names]
     if si:
         arrays = [a if u == 1.0 else a.astype(np.float64) * u for a, u in zip(arrays, units)]
@@ -137,7 +147,7 @@ def unit_text(node):
 def species_of(particles):
     """Those with particles' positions; other groups are not the standard's."""
     return {name: node for name, node in particles.items()
-            if isinstance(node, h5py.Group) and "position" in node and "positionOffset" in node}
+            if not is_array(node) and "position" in node and "positionOffset" in node}
 
 
 def count_of(species):
@@ -162,22 +172,23 @@ def is_closed(iteration):
     return bool(attribute(iteration, "closed", True))
 
 
-def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species, name: True):
+def read(particles, si=False, share=lambda n: slice(0, n), wants=lambda species, name: True,
+         remarks=None):
     """Yields each Species of the group `particles`. share(n): the rows to read of n. wants(species, name): whether a
-    record is read; name None: whether the species is."""
+    record is read; name None: whether the species is. remarks: gets what is to be said of arrays."""
     for name, species in species_of(particles).items():
         if not wants(name, None):
             continue
         n = count_of(species)
         here = share(n)
-        positions, unit = positions_of(species, n, si, here)
+        positions, unit = positions_of(species, n, si, here, remarks)
         attributes, factors, units = {}, {"position": unit}, {}
         for record, node in species.items():
             if record in ("position", "positionOffset", "particlePatches"):
                 continue
             if not wants(name, record):
                 continue
-            for key, (array, factor) in record_of(node, record, n, si, here).items():
+            for key, (array, factor) in record_of(node, record, n, si, here, remarks).items():
                 if key in attributes:
                     refuse(node, f"'{key}', which another record becomes too", "names that differ")
                 attributes[key], factors[key] = array, factor

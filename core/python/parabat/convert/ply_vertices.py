@@ -205,7 +205,8 @@ def _parse(lines, kind, first):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # also where 1.5 would become an integer
                 found = np.loadtxt(io.StringIO(b"".join(lines).decode("latin-1")), kind, comments=None, ndmin=1)
-            if len(found) == len(lines):
+            # Some may be numbers that are too large, which is to be said.
+            if len(found) == len(lines) and not any(np.isinf(found[name]).any() for name in kind.names):
                 return found
         except (ValueError, OverflowError, Warning):
             pass
@@ -220,10 +221,20 @@ def _parse(lines, kind, first):
     return found
 
 
+def _float(word, kind):
+    with np.errstate(over="ignore"):
+        value = kind.type(float(word))
+    if np.isinf(value) and "n" not in word.lower():
+        raise ValueError
+    return value
+
+
 def _value(word, kind, where):
     try:
+        if "_" in word:  # which Python takes between digits
+            raise ValueError
         if kind.kind == "f":
-            return float(word)
+            return _float(word, kind)
         value = int(word)
         limits = np.iinfo(kind)
     except ValueError:

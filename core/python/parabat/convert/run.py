@@ -4,20 +4,23 @@ import os
 import sys
 
 from . import running
-from .model import ConvertError, Options, listed
+from .model import ConvertError, Interrupted, Options, listed
 from .running import Job, Outcome
 
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
-            settings=None, **options):
+            settings=None, apart=False, **options):
     """Converts files to a dataset, or to one for each step and species.
 
     inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
     series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat.
     format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
     slice. jobs: processes that convert steps at the same time. show: called with a dict for each
-    dataset that is written ("done": its name, and more) and each remark ("remark"). settings:
-    keywords of parabat.write(); flush is False if it is not among them. options: fields of Options.
+    dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
+    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(); flush is False if it is
+    not among them. apart: reads in a process of its own, so that a library that does not survive a
+    damaged file is an error and no more; fork() makes it, which programs with threads do not all
+    take well. options: fields of Options.
 
     Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
     then of the input that it is about; datasets of other inputs that are whole stay, which it says.
@@ -28,27 +31,33 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     if not output.endswith(".bat"):
         raise ConvertError(f"{output}: the file to write must end in .bat")
     comm = running.world()
-    job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options, comm.size if comm else jobs))
+    apart = apart and not comm
+    try:
+        job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
+                                               comm.size if comm else jobs, apart))
+    except KeyboardInterrupt:
+        raise Interrupted(running.INTERRUPTED) from None
     outcome = Outcome(show or (lambda news: None))
     if comm:
         running.run_ranks(job, outcome, comm)
-    elif jobs > 1:
+    elif jobs > 1 or apart:
         running.run_processes(job, outcome, jobs)
     else:
         running.run_alone(job, outcome)
     lines = _together(comm, lambda: outcome.settle(output) if not comm or comm.rank == 0 else [])
     if outcome.failure:
-        raise ConvertError("; ".join([outcome.failure[0], *(comm.bcast(lines) if comm else lines)]))
+        kind = Interrupted if outcome.failure[0] == running.INTERRUPTED else ConvertError
+        raise kind("; ".join([outcome.failure[0], *(comm.bcast(lines) if comm else lines)]))
     return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
 
 
-def _prepare(inputs, output, format_name, steps, settings, options, shares):
+def _prepare(inputs, output, format_name, steps, settings, options, shares, apart):
     """The Job."""
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
         raise ConvertError(f"{output}: the folder {folder} does not exist")
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    found = running.find_inputs(list(map(os.fspath, words)), format_name)
+    found = running.find_inputs(list(map(os.fspath, words)), format_name, apart)
     _check_options(found, options)
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
@@ -93,6 +102,6 @@ def print_news(news):
     """One of the things that convert() shows, for people."""
     if "remark" in news:
         print(f"note: {news['remark']}", file=sys.stderr, flush=True)
-    else:
+    elif "done" in news:
         print(f"{news['done']}: {news['particles']} particles, {len(news['attributes'])} attributes, "
               f"{news['bytes'] / 1e6:.1f} MB", flush=True)

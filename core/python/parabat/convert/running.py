@@ -8,12 +8,18 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import re
+import signal
 import sys
+import time
 import traceback
 
 from . import registry
-from ._output import remove, write_particles
-from .model import ConvertError, Step, listed
+from ._output import remove, remove_temporary, write_particles
+from .model import ConvertError, Interrupted, listed
+
+INTERRUPTED = "interrupted"
+STUCK_SECONDS = 60
+OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
 
 
 class Input:
@@ -24,28 +30,37 @@ class Input:
         self.row = row
 
 
-def find_inputs(words, format_name=None):
-    """Files to Inputs; those of a pattern in the order of the numbers in their names."""
+def find_inputs(words, format_name=None, apart=False):
+    """Files to Inputs; those of a pattern in the order of the numbers in their names. apart: libraries of formats look
+    at them in a process of its own."""
     files = []
     for word in words:
         if os.path.exists(word):
             files.append(word)
             continue
-        matches = sorted(glob.glob(word), key=_by_numbers)
+        matches = sorted(glob.glob(OF_OPENPMD.sub("*", word)), key=_by_numbers)
         if not matches:
             raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
         files += matches
     chosen = registry.named(format_name) if format_name else None
+    found = in_a_child(lambda tell: _look(files, chosen, tell)) if apart else _look(files, chosen)
+    rows = {row.name: row for row in registry.formats()}
+    return [Input(path, chosen or rows[name]) for path, name in found]
+
+
+def _look(files, chosen, tell=lambda news: None):
+    """(first file, name of its format) of each input."""
     inputs, taken = [], set()
     for path in files:
         if os.path.realpath(path) in taken:
             continue
+        tell({"reading": path})
         with _about(path):
             row = chosen or registry.format_of(path)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings else [path]
         taken.update(map(os.path.realpath, siblings))
-        inputs.append(Input(siblings[0], row))
+        inputs.append((siblings[0], row.name))
     return inputs
 
 
@@ -80,27 +95,28 @@ class Job:
         self.steps = steps
         self.settings = settings or {}
 
-    def walk(self):
+    def walk(self, tell=lambda news: None):
         """(index, input, step) of all steps, which are read by whoever wants them."""
         index = 0
         for one in self.inputs:
+            tell({"reading": one.path})
             with _about(one.path):
                 for step in one.row.steps(one.path, self.options):
                     yield index, one, step
                     index += 1
 
-    def selected(self):
+    def selected(self, tell):
         """The same of those that are wanted."""
         wanted = self.steps
         if any(end is not None and end < 0 for end in (wanted.start, wanted.stop, wanted.step)):
-            numbers = set(range(sum(1 for _ in self.walk()))[wanted])
+            numbers = set(range(sum(1 for _ in self.walk(tell)))[wanted])
             last = max(numbers, default=-1)
         else:
             last = None if wanted.stop is None else wanted.stop - 1
             numbers = range(wanted.start or 0, sys.maxsize if last is None else last + 1, wanted.step or 1)
         if last is not None and last < 0:
             return
-        for index, one, step in self.walk():
+        for index, one, step in self.walk(tell):
             if index in numbers:
                 yield index, one, step
             if index == last:
@@ -117,9 +133,13 @@ class Job:
 
 
 def work(job, mine, tell):
-    """Converts the steps whose place in the order `mine` takes: (place) -> bool. `tell` gets dicts: of outputs as
-    they are begun and done, and of remarks."""
-    steps = job.selected()
+    """Converts the steps whose place in the order `mine` takes: (place) -> bool, or raises if all is to end. `tell`
+    gets dicts: of inputs and outputs as they are begun and done, of shares of them, and of remarks."""
+    with contextlib.closing(job.selected(tell)) as steps:  # closed, also what its files and folders are in
+        _work(job, steps, mine, tell)
+
+
+def _work(job, steps, mine, tell):
     inputs = {os.path.realpath(one.path) for one in job.inputs}
     told = set()
     place = 0
@@ -129,8 +149,11 @@ def work(job, mine, tell):
         is_mine = mine(place)
         particles = []
         if is_mine:
+            tell({"reading": one.path})
+            job.options.at = _shares(tell, f"reading {one.path}")
             with _about(one.path):
                 particles = _wanted(step.read(), job.options)
+            mine(place)
         if place == 0:  # whether there is another one decides on the name
             ahead = next(steps, None)
         is_series = place > 0 or (ahead is not None and not job.is_one())
@@ -143,10 +166,16 @@ def work(job, mine, tell):
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
             tell({"begin": output, "input": one.path})
-            report = write_particles(output, each, step, job.settings)
+            def check(place=place):
+                mine(place)
+                _interrupts.check()
+            with _interrupts.held():
+                report = write_particles(output, each, step, {
+                    "progress": _shares(tell, f"writing {output}", check), **job.settings})
             tell({"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
                   "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
                   "bytes": report.file_bytes, "series": is_series})
+            _interrupts.check()
         particles = each = None  # the memory of a step, before the next one is read
         if place > 0:
             ahead = next(steps, None)
@@ -154,6 +183,46 @@ def work(job, mine, tell):
     if place == 0:
         raise ConvertError(f"{job.inputs[0].path}: no steps" + ("" if job.steps == slice(None) else
                                                                  " that --steps chooses"))
+
+
+class _Interrupts:
+    """Signals of a process that converts. While the library writes, they are taken up where it says how far it is:
+    raised elsewhere, between two lines of what it calls, they would be lost."""
+
+    def __init__(self):
+        self._is_held = self._came = False
+
+    def __call__(self, *_):
+        self._came = True
+        if not self._is_held:
+            raise KeyboardInterrupt
+
+    def check(self):
+        if self._came:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def held(self):
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+
+
+_interrupts = _Interrupts()
+
+
+def _shares(tell, what, check=lambda: None):
+    """A function that tells of each percent."""
+    last = [-1]
+
+    def at(share):
+        check()
+        if int(100 * share) != last[0]:
+            last[0] = int(100 * share)
+            tell({"share": min(1.0, share), "what": what})
+    return at
 
 
 def _wanted(found, options):
@@ -196,6 +265,8 @@ class Outcome:
             self.begun[news["begin"]] = news["input"]
         elif "done" in news:
             self.done.append(news)
+            self._show(news)
+        elif "share" in news:
             self._show(news)
 
     def fail(self, failure, path=None):
@@ -252,7 +323,7 @@ def _guarded(job, mine, tell):
     except ConvertError as error:
         tell({"end": str(error), "input": _input_of(error, job)})
     except KeyboardInterrupt:
-        tell({"end": "interrupted"})
+        tell({"end": INTERRUPTED})
     except BaseException:  # pylint: disable=broad-except
         tell({"end": "this is an error of parabat, please report it:\n" + traceback.format_exc()})
 
@@ -268,40 +339,146 @@ def run_alone(job, outcome):
 
 
 def run_processes(job, outcome, count):
-    """Each of `count` processes converts every count-th step. None is killed, so that none leaves half a file: once
-    something has failed, each ends after the step that it is at."""
+    """Each of `count` processes converts every count-th step. Once something has failed, each ends as soon as it can;
+    none is killed, unless it is interrupted twice."""
     context = multiprocessing.get_context("fork")
     stop = context.Event()
-    pipes = {}
-    for number in range(count):
-        here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_worker, args=(job, number, count, there, stop), daemon=True)
-        process.start()
-        there.close()
-        pipes[here] = process
+    pipes = dict(_start(_work_of_process, job, number, count, stop) for number in range(count))
     try:
         _listen(pipes, outcome, stop)
     except KeyboardInterrupt:
-        outcome.fail("interrupted")
+        outcome.fail(INTERRUPTED)
         stop.set()
-        _listen(pipes, outcome, stop)
+        for process in pipes.values():
+            process.terminate()  # which interrupts it, unless it is in a library that does not come back
+        try:
+            _listen(pipes, outcome, stop)
+        except KeyboardInterrupt:
+            for process in pipes.values():
+                process.kill()
+            _listen(pipes, outcome, stop)
+
+
+def _start(function, *arguments):
+    """A process that calls function(*arguments, tell) of which tell sends; the pipe to hear that, and the process."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_in_process, args=(function, arguments, there), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def _in_process(function, arguments, pipe):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupts)
+    function(*arguments, pipe.send)
+
+
+def in_a_child(function):
+    """What function(tell) returns, of a process of its own: if a library crashes there, that is an error."""
+    def call(tell):
+        try:
+            tell({"end": function(tell)})
+        except (ConvertError, OSError) as error:
+            tell({"raised": error})
+        except KeyboardInterrupt:
+            tell({"raised": Interrupted(INTERRUPTED)})
+    pipe, process = _start(call)
+    watch = _Watch(process)
+    news = {}
+    path = None
+    while "end" not in news and "raised" not in news:
+        if not pipe.poll(watch.interval):
+            watch.look()
+            continue
+        try:
+            news = pipe.recv()
+        except EOFError:
+            process.join()
+            raise ConvertError(_died(process, path, watch)) from None
+        path = news.get("reading", path)
+    process.join()
+    if "raised" in news:
+        raise news["raised"]
+    return news["end"]
+
+
+class _Watch:
+    """Over a process that reads: some libraries wait without end for the rest of a file that is cut. One that for
+    STUCK_SECONDS has neither computed nor read nor written, nor waits for a disk, is ended."""
+
+    def __init__(self, process):
+        self.is_stuck = False
+        self.interval = STUCK_SECONDS / 20
+        self._process = process
+        self._seen, self._since = self._state(), time.monotonic()
+        self._looked = self._since
+
+    def look(self):
+        """Of what it does; to be called often."""
+        now, state = time.monotonic(), self._state()
+        waited, self._looked = now - self._looked, now
+        if state is None or self._seen is None:
+            return
+        if waited > 10 * self.interval:  # it may have waited for this process
+            self._since = now
+        is_idle = state[0] == self._seen[0] and state[2] != "D" and (
+            state[1] - self._seen[1] < 0.1 * (now - self._since) + 0.02)
+        if not is_idle:
+            self._seen, self._since = state, now
+        elif now - self._since > STUCK_SECONDS:
+            self.is_stuck = True
+            self._process.kill()
+
+    def _state(self):
+        """Bytes that it has read and written, seconds that it has computed, and what it is at; None where nobody knows."""
+        try:
+            with open(f"/proc/{self._process.pid}/io", encoding="ascii") as file:
+                passed = [int(line.split()[1]) for line in file if line.startswith(("rchar", "wchar"))]
+            with open(f"/proc/{self._process.pid}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except (OSError, ValueError):
+            return None
+        return passed, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0]
+
+
+def _died(process, path, watch):
+    """Of a process that ended without a word, while it was at `path`."""
+    code = process.exitcode
+    if watch.is_stuck:
+        return (f"{path}: " if path else "") + (f"the library that reads it did nothing for {STUCK_SECONDS} seconds and was "
+                                                "ended; the file is perhaps cut")
+    why = {-signal.SIGKILL: ", perhaps for want of memory", -signal.SIGSEGV: "; the file is perhaps damaged",
+           -signal.SIGABRT: "; the file is perhaps damaged", -signal.SIGBUS: "; the file is perhaps damaged"}.get(code, "")
+    name = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return (f"{path}: " if path else "") + f"the process that converted it ended by itself ({name}){why}"
 
 
 def _listen(pipes, outcome, stop):
-    """To all processes, until they have ended."""
+    """To all processes, until they have ended. Of their shares, one is shown."""
+    at, writing = dict.fromkeys(pipes), dict.fromkeys(pipes)
+    watches = {pipe: _Watch(process) for pipe, process in pipes.items()}
     while pipes:
-        for pipe in multiprocessing.connection.wait(list(pipes)):
+        for pipe in pipes:
+            watches[pipe].look()
+        for pipe in multiprocessing.connection.wait(list(pipes), STUCK_SECONDS / 20):
             try:
                 news = pipe.recv()
             except EOFError:
                 process = pipes.pop(pipe)
                 process.join()
-                outcome.fail(f"a process ended by itself (exit code {process.exitcode}), perhaps for want of memory")
+                outcome.fail(_died(process, at[pipe], watches[pipe]), at[pipe])
+                if writing[pipe]:
+                    remove_temporary(writing[pipe])
                 stop.set()
                 continue
+            at[pipe] = news.get("reading", at[pipe])
+            writing[pipe] = None if "done" in news else news.get("begin", writing[pipe])
             try:
                 if "end" not in news:
-                    outcome.take(news)
+                    if "share" not in news or pipe is next(iter(pipes)):
+                        outcome.take(news)
                     continue
             except ConvertError as error:  # of who shows
                 outcome.fail(error)
@@ -313,19 +490,25 @@ def _listen(pipes, outcome, stop):
             stop.set()
 
 
-def _worker(job, number, count, pipe, stop):
+def _work_of_process(job, number, count, stop, tell):
     def mine(place):
         if stop.is_set():
             raise ConvertError("stopped, since another process failed")
         return place % count == number
-    _guarded(job, mine, pipe.send)
+    _guarded(job, mine, tell)
 
 
 def run_ranks(job, outcome, comm):
     """Each rank of `comm` converts every size-th step. Collective; rank 0 has the whole outcome, all have the
     failure."""
     news = []
-    _guarded(job, lambda place: place % comm.size == comm.rank, news.append)
+
+    def tell(one):
+        if "share" not in one:
+            news.append(one)
+        elif comm.rank == 0:
+            outcome.take(one)
+    _guarded(job, lambda place: place % comm.size == comm.rank, tell)
     everybody = comm.gather(news)
     if comm.rank == 0:
         for one in (one for each in everybody for one in each):

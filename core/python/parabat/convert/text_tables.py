@@ -25,6 +25,8 @@ HEAD = 1 << 20
 INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?|nan)\Z", re.IGNORECASE)
 
+INFINITY = re.compile(r"[+-]?inf(inity)?\Z", re.IGNORECASE)
+
 # Integers up to here are exact as float64.
 EXACT = 2 ** 53
 LONG_INTEGER = re.compile(rb"(?<![0-9.eE])[+-]?[0-9]{16,}(?![0-9.eE])")
@@ -150,10 +152,10 @@ def _unique(names, remarks):
 class Share:
     """The rows of one of `parts` processes; those that begin in its share of the bytes."""
 
-    def __init__(self, path, layout, part=0, parts=1, wanted=None, parser=None):
+    def __init__(self, path, layout, part=0, parts=1, wanted=None, parser=None, told=lambda share: None):
         """`wanted`: names of the columns to read; None: all that hold numbers. `parser(chunk, delimiter, types)`: a
         faster one than numpy's, which gives arrays of the columns that have a type, or None if something in the
-        chunk is unusual."""
+        chunk is unusual. `told`: of how much is read, from 0 to 1."""
         self.rows = 0
         self._parser = parser
         self._path = path
@@ -178,6 +180,7 @@ class Share:
                 if not chunk.endswith(b"\n"):
                     chunk += file.readline()
                 self._take(chunk, place)
+                told((place - ends[0]) / (ends[1] - ends[0]))
 
     def columns(self, types):
         """Arrays by name, of the types of agree()."""
@@ -244,7 +247,9 @@ class Share:
                                    delimiter=self._layout.delimiter, comments=None, quotechar='"', ndmin=1)
         except (ValueError, OverflowError, Warning):
             return None
-        return {i: table["f%d" % i].copy() for i in self._read}
+        columns = {i: table["f%d" % i].copy() for i in self._read}
+        # Some may be numbers that are too large, which is to be said.
+        return None if any(np.isinf(each).any() for each in columns.values()) else columns
 
     def _parse(self, text, place):
         rows = []
@@ -275,6 +280,10 @@ class Share:
         if "" in others and facts[3] is None:
             facts[3] = self._line(place, next(number for number, fields in rows if not fields[i]))
         facts[2] = facts[2] or any(others)
+        for (number, _), value in zip(rows, values):
+            if value and np.isinf(float(value)) and not INFINITY.match(value):
+                raise TableError(f"line {self._line(place, number)}: '{value[:60]}' in column '{name}' is beyond what "
+                                 "float64 holds, 1.8e308")
         integers = [int(value) for value in values if INTEGER.match(value)]
         for low, high, kind in ((-2 ** 63, 2 ** 63 - 1, "i8"), (0, 2 ** 64 - 1, "u8")):
             if not others and integers and low <= min(integers) and max(integers) <= high:

@@ -4,13 +4,14 @@ Numbers stay as they are stored; Header, Units and Cosmology go into the metadat
 each field.
 """
 
+import math
 import os
 import re
 
 import numpy as np
 
 from .. import hdf5
-from ..model import Collector, ConvertError, Format, Step, plain
+from ..model import Collector, ConvertError, Format, Step, check_memory, plain
 
 GROUPS = ("Header", "Units", "Cosmology", "InternalCodeUnits", "RuntimePars")
 PART = re.compile(r"(.*)\.(\d+)(\.(?:hdf5|h5))\Z", re.IGNORECASE)
@@ -60,7 +61,11 @@ def _read(paths, options):
         collector = Collector(options, sum(each.counts.values()))
         collector.remarks += remarks
         remarks = []
-        for name in [name for name in each.fields if collector.wants(name)]:
+        names = [name for name in each.fields if collector.wants(name)]
+        check_memory(f"{each.name}: claims {collector.count} particles", collector.count * sum(
+            math.prod(each.fields[name][0]) * each.fields[name][1].itemsize for name in names))
+        for i, name in enumerate(names):
+            options.at(i / len(names))
             shape, dtype = each.fields[name]
             array = np.empty((collector.count, *shape), dtype)
             if plain(array[:0])[0] is None:
@@ -130,7 +135,8 @@ def _look_at_types(file, counts, species, number, options, remarks):
             node = file[name][field]
             if not node.shape or node.shape[0] != count:
                 raise ConvertError(f"{node.name}: has the shape {node.shape}; the header claims {count} particles")
-            hdf5.check(node)
+            if options.wants(field) or field == "Coordinates" or field in (options.columns or ()):
+                hdf5.check(node, remarks=remarks)
             fields[field] = (node.shape[1:], node.dtype.newbyteorder("=") if node.dtype.kind in "iuf" else node.dtype)
             if field not in each.about:
                 each.about[field] = hdf5.attributes(node)

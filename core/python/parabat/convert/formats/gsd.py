@@ -28,16 +28,33 @@ def _number(trajectory, i):
     return 0 if i == 0 else None
 
 
+def _stored(file, i, name):
+    """The frame whose chunk is that of frame i: its own, or the first one's if that has as many particles; or None."""
+    name = f"particles/{name}"
+    if file.chunk_exists(frame=i, name=name):
+        return i
+    return 0 if file.chunk_exists(frame=0, name=name) and (
+        name == "particles/N" or _count(file, i) == _count(file, 0)) else None
+
+
+def _count(file, i):
+    of = _stored(file, i, "N")
+    return 0 if of is None else int(file.read_chunk(frame=of, name="particles/N")[0])
+
+
 def _read(trajectory, i, options):
+    file = trajectory.file
+    of = _stored(file, i, "position")
+    if of is None:
+        raise ConvertError(f"frame {i}: has no positions")
+    found = len(file.read_chunk(frame=of, name="particles/position"))
+    if found != _count(file, i):  # for which gsd would first make room
+        raise ConvertError(f"frame {i}: claims {_count(file, i)} particles, but has {found} positions")
     frame = trajectory[i]
     particles = frame.particles
     collector = Collector(options, particles.N)
-    stored = trajectory.file.chunk_exists
-    if not (stored(frame=i, name="particles/position") or stored(frame=0, name="particles/position")):
-        raise ConvertError(f"frame {i}: has no positions")
     for name in FIELDS:
-        if (stored(frame=i, name=f"particles/{name}") or stored(frame=0, name=f"particles/{name}")) and \
-                collector.wants(name):
+        if _stored(file, i, name) is not None and collector.wants(name):
             collector.add(name, np.array(getattr(particles, name)))
     for name, values in (frame.log or {}).items():
         short = name.replace("particles/", "", 1)

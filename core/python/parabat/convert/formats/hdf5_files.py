@@ -23,12 +23,14 @@ def h5part_steps(path, options):
                 "file": hdf5.attributes(file), "step": hdf5.attributes(group)}})], number, time)
 
 
-def _group(group, options, metadata, species=""):
-    """Arrays that lie side by side."""
+def _group(group, options, metadata, species="", written=()):
+    """Arrays that lie side by side. written: names of other groups that become species."""
     collector = Collector(options)
-    for name in hdf5.datasets(group, collector.remarks):
-        if collector.wants(name):
-            collector.add(name, hdf5.read(group[name]), f"{group.name}/{name}")
+    names = [name for name in hdf5.datasets(group, collector.remarks, written) if collector.wants(name)]
+    hdf5.check_all(group[name] for name in names)
+    for i, name in enumerate(names):
+        collector.add(name, hdf5.read(group[name], remarks=collector.remarks), f"{group.name}/{name}")
+        options.at((i + 1) / len(names))
     return collector.particles(None, metadata, species)
 
 
@@ -67,7 +69,7 @@ def _h5md(group, i, number, options, species):
     import h5py  # pylint: disable=import-outside-toplevel
     collector = Collector(options)
     metadata = {"h5md": {"units": {}, "box": hdf5.attributes(group["box"]) if "box" in group else None}}
-    positions = hdf5.read(group["position/value"], i)
+    positions = hdf5.read(group["position/value"], i, collector.remarks)
     collector.count = len(positions)
     if "box" in group and "edges" in group["box"]:
         metadata["h5md"]["box"]["edges"] = _value(group["box/edges"], i, number, np.array([]))
@@ -77,7 +79,7 @@ def _h5md(group, i, number, options, species):
         if isinstance(node, h5py.Group) and "value" not in node:
             collector.leave_out(name, "it is a group that is no element of H5MD")
             continue
-        value = _value(node, i, number, None)
+        value = _value(node, i, number, None, collector.remarks)
         if value is None:
             collector.leave_out(name, f"it has no value of step {number}")
         elif not value.ndim or len(value) != collector.count:
@@ -92,15 +94,15 @@ def _h5md(group, i, number, options, species):
     return collector.particles(positions, metadata, species)
 
 
-def _value(node, i, number, default):
+def _value(node, i, number, default, remarks=None):
     """Of an element at a step; elements may have fewer steps than positions."""
     if not hasattr(node, "keys"):
-        return hdf5.read(node)
+        return hdf5.read(node, remarks=remarks)
     value = node["value"]
     if number is not None and "step" in node and node["step"].shape:
         found = np.flatnonzero(node["step"][...] == number)
-        return hdf5.read(value, int(found[0])) if len(found) else default
-    return hdf5.read(value, i) if i < len(value) else default
+        return hdf5.read(value, int(found[0]), remarks) if len(found) else default
+    return hdf5.read(value, i, remarks) if i < len(value) else default
 
 
 # --- Any
@@ -111,7 +113,8 @@ def any_steps(path, options):
             yield from _mapped_steps(file, options)
             return
         groups = _groups_with_positions(file, options)
-        yield Step(lambda: [_group(group, options, {"hdf5": hdf5.attributes(group)}, species)
+        written = [group.name for group in groups.values()]
+        yield Step(lambda: [_group(group, options, {"hdf5": hdf5.attributes(group)}, species, written)
                             for species, group in groups.items()])
 
 
@@ -183,7 +186,8 @@ def _mapped(file, number, options):
         if name != "positions" and not options.wants(name):
             collector.others.add(name)
             continue
-        arrays = [hdf5.read(hdf5.node_of(file, path.replace("*", number or ""))) for path in paths]
+        arrays = [hdf5.read(hdf5.node_of(file, path.replace("*", number or "")), remarks=collector.remarks)
+                  for path in paths]
         if len({(array.shape, array.dtype) for array in arrays}) > 1:
             raise ConvertError(f"argument --map: the arrays of '{name}' differ in shape or type: "
                                + ", ".join(f"{path} {array.shape} {array.dtype}" for path, array in zip(paths, arrays)))

@@ -6,6 +6,7 @@ else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multi
 attributes too. vx, vy, vz become v, and so on.
 """
 
+import re
 import struct
 
 import numpy as np
@@ -23,6 +24,7 @@ PLACES = (("x", "y", "z"), ("xu", "yu", "zu"), ("xs", "ys", "zs"), ("xsu", "ysu"
 SCALED = PLACES[2:]
 MAGICS = (b"DUMPATOM", b"DUMPCUSTOM")
 
+INTEGER = re.compile(r"[+-]?[0-9]+")
 GROW = 1 << 20  # rows, where nobody knows whether as many are to come as are promised
 
 
@@ -123,6 +125,8 @@ def _next(stream, what):
 def _integer(stream, what):
     text = _next(stream, what)
     try:
+        if not INTEGER.fullmatch(text):
+            raise ValueError
         value = int(text)
         if not -2 ** 63 <= value < 2 ** 63:
             raise ValueError
@@ -134,12 +138,20 @@ def _integer(stream, what):
 def _doubles(stream, count):
     text = _next(stream, "its numbers")
     try:
-        values = [float(word) for word in text.split()]
+        values = [_float(word) for word in text.split()]
     except ValueError:
         values = []
     if len(values) != count:
         raise ConvertError(f"line {stream.line_number}: '{text[:60]}' instead of {count} numbers")
     return values
+
+
+def _float(word):
+    """As float(), which also takes 1_0, and makes infinity of 1e400."""
+    value = float(word)
+    if "_" in word or (np.isinf(value) and "n" not in word.lower()):
+        raise ValueError
+    return value
 
 
 def _box(stream, header, words):
@@ -218,6 +230,7 @@ def _read_text(stream, header, options):
                             if line.strip()]
         stream.used(used, bytes(block[:used]).count(b"\n") if texts else rows)
         done += rows
+        options.at(done / header.count)
     return _particles(header, layout.arrays, layout.positions, chosen, scaled, words, remarks, options)
 
 
@@ -269,7 +282,7 @@ class Layout:
             fields = line.split()
             for name in large if fields else ():
                 word = fields[self.names.index(name)]
-                if not word.lstrip(b"+-").isdigit() or int(float(word)) == int(word):
+                if not INTEGER.fullmatch(word.decode("latin-1")) or int(float(word)) == int(word):
                     continue
                 if name in self.widened:
                     raise ConvertError(f"column '{name}' has fractions and the integer {word.decode()}, which no type holds "
@@ -292,10 +305,10 @@ def _explain(stream, block, bad, header, done, layout, remarks):
     word = fields[bad.column]
     if layout.kinds[name] == np.int64 and name not in layout.chosen:
         try:
-            value = float(word)
+            value = _float(word)
         except ValueError:
             value = None
-        if value is not None and not word.lstrip("+-").isdigit():
+        if value is not None and not INTEGER.fullmatch(word):
             layout.widen(name, done)
             remarks.append((f"fractions {name}", f"column '{name}' has '{word}' and becomes float64"))
             return

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Format, Step, memory
+from ..model import Collector, ConvertError, Format, Step, check_memory
 
 WKT = ("LASF_Projection", 2112)
 
@@ -46,10 +46,29 @@ def _check(path, header):
     if not header.are_points_compressed and size > left:
         raise ConvertError(f"claims {header.point_count} points of {header.point_format.size} bytes; only {left} bytes "
                            "are left, so the file is cut or damaged")
-    if size > memory():
-        raise ConvertError(f"claims {header.point_count} points, more than the memory of this machine holds")
+    if header.are_points_compressed:
+        held = _points_in_chunks(path, header)
+        if held < header.point_count:
+            raise ConvertError(f"claims {header.point_count} points; its pieces have at most {held}, so the file is cut or "
+                               "damaged")
+    check_memory(f"claims {header.point_count} points", size)
+
+
+def _points_in_chunks(path, header):
+    """As many points as the table of the compressed pieces can have: laspy would first make room for what is claimed."""
+    import lazrs  # pylint: disable=import-outside-toplevel
+    record = header.vlrs.get("LasZipVlr")
+    if not record:
+        raise ConvertError("is compressed, but has no record of LASzip")
+    with open(path, "rb") as file:
+        file.seek(header.offset_to_point_data)
+        try:
+            table = lazrs.read_chunk_table(file, lazrs.LazVlr(record[0].record_data))
+        except Exception as error:  # of its own kinds  pylint: disable=broad-except
+            raise ConvertError(f"the table of its compressed pieces cannot be read: {error}") from None
+    return sum(points for points, _ in table)
 
 
 FORMAT = Format("las", "LAS, LAZ, COPC of laser scanners", steps, extensions=(".las", ".laz"),
-                modules=(("laspy", "laspy[lazrs]", "lidar"),),
+                modules=(("laspy", "laspy[lazrs]", "lidar"), ("lazrs", "laspy[lazrs]", "lidar")),
                 sniff=lambda head, path: head.startswith(b"LASF"))

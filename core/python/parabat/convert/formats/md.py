@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Format, Step, codes_of
+from ..model import Collector, ConvertError, Format, Step, check_memory, codes_of
 
 OF_ATOMS = ("ids", "names", "types", "elements", "masses", "charges", "radii", "occupancies", "tempfactors", "resids",
             "resnames", "segids")
@@ -21,6 +21,7 @@ ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # w
 
 def steps(path, options):
     import MDAnalysis  # pylint: disable=import-outside-toplevel
+    _check_claim(path)
     # MDAnalysis writes where the frames begin beside the trajectory: that is a link, in a folder that goes.
     with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -37,6 +38,19 @@ def steps(path, options):
                 step._read = lambda i=i, step=step: [_read(atoms, trajectory, i, options, step)]  # pylint: disable=protected-access
                 yield step
             _check_end(path, trajectory)
+
+
+def _check_claim(path):
+    """MDAnalysis makes room for all atoms that an .xtc claims to have, of which each takes a bit at least."""
+    if not path.lower().endswith(".xtc"):
+        return
+    with open(path, "rb") as file:
+        head = file.read(8)
+    atoms = int.from_bytes(head[4:], "big", signed=True)
+    size = os.path.getsize(path)
+    if atoms > 8 * size:
+        raise ConvertError(f"claims {atoms} atoms; its {size} bytes cannot hold as many, so the file is cut or damaged")
+    check_memory(f"claims {atoms} atoms", 12 * atoms)
 
 
 def _open(library, path, options):

@@ -14,10 +14,13 @@ def steps(path, options):
             raise ConvertError("no finished iteration with particles")
         open_ones = [str(number) for number, _, _, is_closed in found if not is_closed]
         for number, seconds, particles, _ in finished:
-            yield Step(lambda particles=particles: _read(openpmd, particles, options, open_ones), number, seconds)
+            yield Step(lambda particles=particles: read_species(particles, options, open_ones), number, seconds)
 
 
-def _read(openpmd, particles, options, open_ones):
+def read_species(particles, options, open_ones):
+    """Particles of each species. particles: a group of h5py, or what looks like one. open_ones: iterations that are
+    passed over, which is said."""
+    from .. import openpmd  # pylint: disable=import-outside-toplevel
     result = []
     others = {name: set() for name in particles}
 
@@ -27,8 +30,11 @@ def _read(openpmd, particles, options, open_ones):
         others[species].add(record)
         return options.arrays is None or any(name == record or name.startswith(record + "_") for name in options.arrays)
 
-    for species in openpmd.read(particles, wants=wants):
+    remarks = []
+    for species in openpmd.read(particles, wants=wants, remarks=remarks):
         collector = Collector(options, len(species.positions))
+        collector.remarks += remarks
+        remarks.clear()
         collector.others |= others[species.name]
         if open_ones:
             collector.remarks.append(("open", f"iterations that are not finished are not written: {', '.join(open_ones)}"))

@@ -3,7 +3,7 @@ the metadata; columns of texts are left out and said."""
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Format, Step
+from ..model import Collector, ConvertError, Format, Step, check_memory
 
 EXACT = 2 ** 53
 
@@ -22,7 +22,9 @@ def _read(path, options):
             raise ConvertError(f"two columns are named '{twice}'")
         collector = Collector(options, rows)
         units = {}
-        for name in [name for name in names if collector.wants(name)]:
+        wanted = [name for name in names if collector.wants(name)]
+        check_memory(f"claims {rows} rows of {len(wanted)} columns", rows * sum(map(_least_bytes, map(schema.field, wanted))))
+        for name in wanted:
             array = _values(column_of(name), name, collector, units)
             if array is not None:
                 collector.add(name, array)
@@ -31,6 +33,13 @@ def _read(path, options):
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ConvertError(f"cannot be read: {' '.join(str(error).split())[:300]}") from None
+
+
+def _least_bytes(field):
+    try:
+        return field.type.bit_width // 8
+    except ValueError:  # texts and lists have none
+        return 0
 
 
 def _open(path):

@@ -3,7 +3,9 @@
 import numpy as np
 
 from .. import ply_vertices
-from ..model import Collector, ConvertError, Format, Step, memory
+from ..model import Collector, ConvertError, Format, Step, check_memory
+
+MOST_OF_LZF = 88  # bytes that one compressed byte can become: 264 of 3
 
 
 def ply_steps(path, options):
@@ -45,6 +47,12 @@ def _read_pcd(path, options):
     return collector.particles(None, {"pcd": {"viewpoint": list(cloud.metadata.viewpoint)}})
 
 
+def _whole(word):
+    if not word.isascii() or not word.isdigit():
+        raise ValueError
+    return int(word)
+
+
 def _check_pcd(path):
     """The number of points, which the file must be able to hold."""
     header = {}
@@ -63,9 +71,10 @@ def _check_pcd(path):
         compressed = int.from_bytes(file.read(4), "little")
     try:
         fields = header["FIELDS"]
-        sizes = [int(size) for size in header["SIZE"]]
-        counts = [int(count) for count in header.get("COUNT", ["1"] * len(sizes))]
-        points = int(header["POINTS"][0]) if "POINTS" in header else int(header["WIDTH"][0]) * int(header["HEIGHT"][0])
+        sizes = [_whole(size) for size in header["SIZE"]]
+        counts = [_whole(count) for count in header.get("COUNT", ["1"] * len(sizes))]
+        points = _whole(header["POINTS"][0]) if "POINTS" in header else \
+            _whole(header["WIDTH"][0]) * _whole(header["HEIGHT"][0])
         kind = header["DATA"][0]
         if not len(fields) == len(sizes) == len(counts) == len(header["TYPE"]):
             raise ValueError
@@ -82,8 +91,10 @@ def _check_pcd(path):
     if least > left:
         raise ConvertError(f"claims {points} points, {least} bytes at least; only {left} bytes are left, so the file is cut "
                            "or damaged")
-    if size > memory():
-        raise ConvertError(f"claims {points} points, more than the memory of this machine holds")
+    if kind == "binary_compressed" and size > MOST_OF_LZF * compressed:
+        raise ConvertError(f"claims {points} points, {size} bytes; its {compressed} compressed bytes hold at most "
+                           f"{MOST_OF_LZF * compressed}, so the file is cut or damaged")
+    check_memory(f"claims {points} points", size)
     return points
 
 

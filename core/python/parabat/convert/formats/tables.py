@@ -26,7 +26,7 @@ def _read(path, options):
         for i, value in layout.texts.items():
             if layout.names[i] in (options.columns or ()):
                 raise ConvertError(f"the column '{layout.names[i]}' holds no numbers: '{value[:60]}'")
-        share = text_tables.Share(path, layout, wanted=wanted, parser=_parser(options))
+        share = text_tables.Share(path, layout, wanted=wanted, parser=_parser(options), told=options.at)
         types, remarks = text_tables.agree(layout, [share.facts], wanted)
     except (text_tables.TableError, csv.Error) as error:
         raise ConvertError(str(error)) from None

@@ -1,0 +1,161 @@
+"""What `parabat convert` is given by mistake, or by somebody who means it ill: numbers that are none, claims that a file
+cannot hold, libraries that crash, conversions that are ended; and its command line and bar."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+from parabat.convert import model
+from support import command, converted, put, refused, same
+
+random = np.random.default_rng(5)
+xyz = random.random((10, 3))
+ids = np.arange(10)
+
+# --- Numbers that only Python takes, and those that no double holds
+rows = ["1,2,3,4", "5,6,7,8", "9,10,11,12"]
+for word, says in (("1e400", ["line 3: '1e400' in column 'z' is beyond what float64 holds"]),
+                   ("-1e400", ["line 3: '-1e400'"]), ("9" * 400, ["line 3: '999"]), ("1_0", ["line 3: '1_0' in column 'z'"]),
+                   ("\u0661", ["line 3: "])):
+    refused(put("a.csv", "\n".join(["x,y,z,id", rows[0], f"5,6,{word},8", rows[2]])), "bad.bat", says=["a.csv: ", *says])
+converted(put("a.csv", "x,y,z,id,w\n1,2,3,0,inf\n4,5,6,1,-Infinity\n1,2,3,2,1e308"), "a.bat")
+same("a.bat", np.array([[1, 2, 3], [4, 5, 6], [1, 2, 3.0]]), {"id": ids[:3], "w": np.array([np.inf, -np.inf, 1e308])})
+dump = ("ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS pp pp pp\n0 {top}\n0 1\n0 1\n"
+        "ITEM: ATOMS id x y z\n{id} {x} 2 3\n2 4 5 6\n")
+good = {"step": 10, "count": 2, "top": 1, "id": 1, "x": 1}
+for name, word, says in (("step", "1_0", "line 2: '1_0' is not the timestep"), ("count", "0_2", "line 4: '0_2'"),
+                         ("top", "1_0", "line 6: '0 1_0'"), ("top", "1e400", "line 6: '0 1e400'"),
+                         ("id", "1_0", "line 10: '1_0' in column 'id'"), ("x", "1_0", "line 10: '1_0' in column 'x'"),
+                         ("x", "1e400", "line 10: '1e400' in column 'x'")):
+    refused(put("a.dump", dump.format(**{**good, name: word})), "bad.bat", says=["a.dump: ", says])
+converted(put("a.dump", dump.format(**good)), "a.bat")
+ply = ("ply\nformat ascii 1.0\nelement vertex 2\nproperty double x\nproperty double y\nproperty double z\nproperty float w\n"
+       "property int id\nend_header\n{x} 2 3 {w} {id}\n4 5 6 7 8\n")
+good = {"x": 1, "w": "inf", "id": 3}
+for name, word in (("x", "1e400"), ("w", "1e39"), ("x", "1_0"), ("id", "1_0")):
+    refused(put("a.ply", ply.format(**{**good, name: word})), "bad.bat", says=[f"vertex 0, property '{name}': '{word}'"])
+converted(put("a.ply", ply.format(**good)), "a.bat")
+same("a.bat", np.array([[1, 2, 3], [4, 5, 6.0]]), {"w": np.array([np.inf, 7], "f4"), "id": np.array([3, 8], "i4")})
+
+# --- The command line: options anywhere, steps from the end
+np.save("steps.npy", np.stack([xyz, xyz + 1, xyz + 2]))
+for words in (["--steps", "-1:", "steps.npy", "--quiet", "last.bat"], ["steps.npy", "--steps=-2:", "last.bat"],
+              ["steps.npy", "--jobs", "2", "last.bat", "--steps", "-2:-1"], ["steps.npy", "last.bat", "--steps", "-1"]):
+    converted(*words)
+done = subprocess.run([sys.executable, "-m", "parabat.convert", "steps.npy", "--steps", "-1:", "module.bat"], check=False,
+                      capture_output=True, text=True)
+assert done.returncode == 0 and os.path.exists("module.bat") and not done.stderr, done
+for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
+    assert "usage: parabat convert" in refused("steps.npy", "bad.bat", *words, code=2)
+
+# --- More than memory holds; pieces of HDF5 that were never written; groups that do become species
+try:
+    import h5py
+except ImportError as error:
+    print(f"HDF5 is not tested: {error}")
+    h5py = None
+if h5py:
+    with h5py.File("holes.h5", "w") as file:
+        for name, shape in (("positions", (1000, 3)), ("w", (1000,))):
+            node = file.create_dataset(name, shape, "f8", chunks=(100, *shape[1:]), compression="gzip", fillvalue=7)
+            node[:900] = random.random((900, *shape[1:]))
+        file["id"] = np.arange(1000)
+        values = {name: file[name][...] for name in file}
+    for words in ([], ["--map", "positions=positions", "--map", "w=w", "--map", "id=id"]):
+        said = converted("holes.h5", "holes.bat", *words)
+        for name in ("positions", "w"):
+            assert f"/{name}: 1 of 10 pieces of the array were never written, in which all values are 7" in said, said
+        same("holes.bat", values["positions"], {name: values[name] for name in ("w", "id")})
+    for name, shape in (("few", (1000, 3)), ("billion", (2 ** 30, 3))):
+        with h5py.File("few.h5", "w") as file:
+            node = file.create_dataset("positions", shape, "f8", chunks=(100, 3), compression="gzip")
+            node[:400] = 1
+        refused("few.h5", "bad.bat", says=["few.h5: /positions: claims (", "most were never written: "])
+    with h5py.File("steps.h5md", "w") as file:  # a simulation that did not come to its end
+        file.create_group("h5md")
+        file["particles/all/id"] = ids
+        file["particles/all/position/step"] = [1, 2, 3]
+        node = file.create_dataset("particles/all/position/value", (3, 10, 3), "f8", chunks=(1, 5, 3))
+        node[0], node[1, :5] = xyz, xyz[:5]
+    said = converted("steps.h5md", "h5md.bat", "--steps", ":2")
+    assert "/particles/all/position/value: 1 of 2 pieces" in said, said
+    same("h5md_0000.bat", xyz, {"id": ids}, step=1)
+    refused("steps.h5md", "bad.bat", "--steps", "2", says=["/particles/all/position/value: claims (3, 10, 3) values, but none"])
+    with h5py.File("groups.h5", "w") as file:
+        for name in ("/", "gas/inner", "other"):
+            group = file.require_group(name)
+            group["ids" if name == "other" else "positions"] = xyz
+    said = converted("groups.h5", "groups.bat")
+    assert "groups in / are not written: 'other'\n" in said, said
+    assert os.path.exists("groups_gas_inner.bat"), os.listdir(".")
+    memory, model.memory = model.memory, lambda: 30000
+    refused("holes.h5", "bad.bat", says=["holes.h5: ", "claims (1000,) values in each of 3 arrays, 0.0 GiB: more than the memory"])
+    model.memory = memory
+
+# --- A library that crashes, when it looks at a file and when it reads it, costs one line
+put("crashing.py", '''
+import os, signal
+from parabat.convert import Format, Step
+
+def crash(path=None):
+    if path is None or path.startswith("look"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return [path]
+
+def steps(path, options):
+    yield Step(crash)
+
+FORMAT = Format("crashing", "a library that crashes", steps, siblings=crash)
+''')
+for name in ("look.x", "read.x"):
+    refused(put(name, "x"), "bad.bat", "--format", "crashing.py",
+            says=[f"error: {name}: the process that converted it ended by itself (signal SIGSEGV); the file is perhaps damaged\n"])
+
+# --- A conversion that is ended leaves nothing
+put("endless.py", '''
+import itertools
+import numpy as np
+from parabat.convert import Format, Particles, Step
+
+def steps(path, options):
+    for number in itertools.count():
+        yield Step(lambda: [Particles(np.random.random((200000, 3)), {"w": np.random.random(200000)})], number)
+
+FORMAT = Format("endless", "steps without end", steps)
+''')
+for jobs, number in (("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)):
+    before = sorted(os.listdir("."))
+    with subprocess.Popen([sys.executable, "-m", "parabat.convert", "steps.npy", "endless.bat", "--format", "endless.py",
+                           "--jobs", jobs], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not os.path.exists("endless_0001.bat"):
+            time.sleep(0.002)
+        process.send_signal(number)
+        said = process.communicate()[1]
+    assert process.returncode == 130 and said == "error: interrupted\n", (process.returncode, said)
+    assert sorted(os.listdir(".")) == before, set(os.listdir(".")) - set(before)
+
+# --- The bar: on a terminal only, and not with --quiet
+text = "".join(f"{i},1,2,3\n" for i in range(3000))
+put("bar.csv", "id,x,y,z\n" + text)
+assert "%" not in converted("bar.csv", "bar.bat")
+for words in ([], ["--quiet"]):
+    mine, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "parabat.convert", "bar.csv", "bar.bat", *words], stdout=subprocess.DEVNULL,
+                          stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while more := os.read(mine, 4096):
+                shown += more
+        except OSError:  # the other side is closed
+            pass
+    os.close(mine)
+    assert process.returncode == 0, shown
+    assert (b"writing bar.bat [###" in shown and shown.endswith(b"\r\x1b[K")) != bool(words), shown
+    assert not words or not shown, shown
+code, out, err = command("bar.csv", "bar.bat", "--json")
+assert code == 0 and out.count("\n") == 1 and not err, (out, err)
