@@ -1,0 +1,103 @@
+"""Particles of AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders: yt finds what there is and
+where; the numbers are read from the files in their own types. Each folder of particles is a species.
+"""
+
+import logging
+import os
+
+import numpy as np
+
+from ..model import Collector, ConvertError, Format, Step, check_memory
+
+VERSIONS = ("Version_One_", "Version_Two_")
+
+
+def steps(path, options):
+    try:
+        from yt.frontends.amrex.api import AMReXDataset  # pylint: disable=import-outside-toplevel
+    except ImportError:  # before yt 4.4
+        from yt.frontends.boxlib.api import AMReXDataset  # pylint: disable=import-outside-toplevel
+    logging.getLogger("yt").setLevel(logging.CRITICAL)
+    try:
+        data = AMReXDataset(path)  # yt.load() knows the particles of some codes only
+        headers = data.index.particle_headers
+        time = float(data.current_time.to("code_time"))
+    except Exception as error:  # of many kinds  pylint: disable=broad-except
+        raise ConvertError(f"yt cannot read it: {' '.join(str(error).split())[:300] or type(error).__name__}") from None
+    if not headers:
+        raise ConvertError("has no particles")
+    yield Step(lambda: _read(data, path, options), time=time)
+
+
+def _read(data, path, options):
+    headers = data.index.particle_headers
+    missing = [name for name in options.species or () if name not in headers]
+    if missing:
+        raise ConvertError(f"there is no species '{missing[0]}'; there are {', '.join(sorted(headers))}")
+    result = []
+    for species in sorted(headers):
+        if options.species is None or species in options.species:
+            result.append(_species(data.index.grids, headers[species], os.path.join(path, species), options,
+                                   species if len(headers) > 1 else ""))
+    return result
+
+
+def _species(grids, header, folder, options, name):
+    collector = Collector(options, header.num_particles)
+    integers = ["id", "cpu"][:header.num_int_base] + header.int_component_names if header.num_int else []
+    reals = list("xyz")[:header.dim] + header.real_component_names
+    names = integers + reals
+    if len(set(names)) != len(names):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise ConvertError(f"{os.path.basename(folder)}: two components are named '{twice}'")
+    check_memory(f"{os.path.basename(folder)}: claims {header.num_particles} particles of {len(names)} components",
+                 header.num_particles * (len(integers) * 4 + len(reals) * np.dtype(header.real_type).itemsize))
+    pieces = [grid._pdata[header.particle_type] for grid in grids]  # pylint: disable=protected-access
+    pieces = [piece for piece in pieces if piece["NumberOfParticles"]]
+    total = sum(piece["NumberOfParticles"] for piece in pieces)
+    if total != header.num_particles:
+        raise ConvertError(f"{os.path.basename(folder)}: its header claims {header.num_particles} particles; its grids have "
+                           f"{total}")
+    tables = [np.empty((total, len(integers)), header.int_type), np.empty((total, len(reals)), header.real_type)]
+    place = 0
+    for piece in pieces:
+        count = piece["NumberOfParticles"]
+        with open(piece["particle_filename"], "rb") as file:
+            file.seek(piece["offset"])
+            for table in tables:
+                found = np.fromfile(file, table.dtype, count * table.shape[1])
+                if len(found) != count * table.shape[1]:
+                    raise ConvertError(f"{piece['particle_filename']}: ends within the {count} particles that begin at byte "
+                                       f"{piece['offset']}")
+                table[place:place + count] = found.reshape(count, table.shape[1])
+        place += count
+        options.at(place / total)
+    for table, columns in zip(tables, (integers, reals[header.dim:])):
+        first = table.shape[1] - len(columns)
+        for i, column in enumerate(columns):
+            if collector.wants(column):
+                collector.add(column, np.ascontiguousarray(table[:, first + i]))
+    positions = np.zeros((total, 3), header.real_type)
+    positions[:, :header.dim] = tables[1][:, :header.dim]
+    about = {"species": header.particle_type, "version": header.version_string, "dimensions": header.dim}
+    if header.num_int_base and "Two_Dot_One" in header.version_string:
+        collector.remarks.append(("idcpu", "'id' and 'cpu' are the halves of the number of 64 bits that AMReX calls idcpu, "
+                                  "as they are stored"))
+    return collector.particles(positions, {"amrex": about}, name)
+
+
+def _sniff(_, path):
+    """A folder with a Header, in which there is one with the Header of particles."""
+    if not os.path.isfile(os.path.join(path, "Header")):
+        return False
+    for entry in os.scandir(path):
+        header = os.path.join(entry.path, "Header")
+        if os.path.isfile(header):
+            with open(header, "rb") as file:
+                if file.read(12).decode("latin-1").startswith(VERSIONS):
+                    return True
+    return False
+
+
+FORMAT = Format("amrex", "particles of AMReX plotfiles, which are folders", steps, modules=(("yt", "yt", "amrex"),),
+                sniff=_sniff)
