@@ -15,7 +15,7 @@ CORE_PACKAGES=(
   libtbb-dev libxxhash-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
   zlib1g-dev liblz4-dev
   libopenmpi-dev openmpi-bin gfortran python3-mpi4py python3-h5py
-  python3 python3-numpy python3-xxhash)
+  python3 python3-numpy python3-xxhash python3-zstandard)
 PARAVIEW_PACKAGES=(
   paraview paraview-dev python3-paraview
   qtbase5-dev qttools5-dev libqt5opengl5-dev libqt5svg5 qtxmlpatterns5-dev-tools

@@ -4,7 +4,7 @@
 #
 #   official_paraview.sh SOURCE DEPENDENCIES OUT
 #
-# DEPENDENCIES has the sources of oneTBB, fmt, json and xxHash, in folders of these names: they go into
+# DEPENDENCIES has the sources of oneTBB, fmt, json, xxHash and zstd, in folders of these names: they go into
 # the plugins, which need nothing of the machine on which they are loaded but ParaView.
 #
 # Of these images is known, from the workflows of their makers (github.com/Kitware/paraview-ci-example):
@@ -53,6 +53,7 @@ static_library onetbb oneTBB -DTBB_TEST=OFF -DTBBMALLOC_BUILD=OFF -DTBB_STRICT=O
 static_library fmt fmt -DFMT_TEST=OFF -DFMT_DOC=OFF
 static_library json json -DJSON_BuildTests=OFF
 static_library xxhash xxHash/cmake_unofficial -DXXHASH_BUILD_XXHSUM=OFF
+static_library zstd zstd/build/cmake -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF
 
 PARAVIEW=/builds/gitlab-kitware-sciviz-ci/build/install
 [ -d "$PARAVIEW" ] || { echo "error: this image has no $PARAVIEW" >&2; exit 1; }
@@ -61,6 +62,7 @@ cmake -S "$SOURCE" -B "$WORK/build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_P
   -DBAT_WITH_PARAVIEW=ON -DBUILD_TESTING=OFF -DBAT_BUILD_TOOLS=OFF \
   -DBAT_BUILD_CATALYST_ADAPTOR=OFF -DCMAKE_INSTALL_LIBDIR=lib \
   "-DXXHASH_LIBRARY=$STATIC/lib/libxxhash.a" "-DXXHASH_INCLUDE_DIR=$STATIC/include" \
+  "-DZSTD_LIBRARY=$STATIC/lib/libzstd.a" "-DZSTD_INCLUDE_DIR=$STATIC/include" \
   -DCMAKE_MODULE_LINKER_FLAGS=-Wl,--exclude-libs,ALL
 cmake --build "$WORK/build" --parallel "$(nproc)"
 cmake --install "$WORK/build" --prefix "$OUT" --component paraview_plugins

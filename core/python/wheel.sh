@@ -5,8 +5,8 @@
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt and
-# xxHash from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE and BAT_XXHASH_SOURCE, else from Debian
+# Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt,
+# xxHash and zstd from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE and BAT_ZSTD_SOURCE, else from Debian
 # (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
@@ -36,7 +36,7 @@ apt_source()
     -o APT::Sandbox::User= -o Acquire::Languages=none)
   [ -e "$lists/updated" ] || { "${apt[@]}" update && touch "$lists/updated"; }
   (cd "$WORK/download" && "${apt[@]}" source --download-only "$1")
-  tar --extract --strip-components=1 --directory "$2" --file "$(ls "$WORK"/download/*.orig.tar.*)"
+  tar --extract --strip-components=1 --directory "$2" --file "$(ls "$WORK"/download/*.orig.tar.*[z2])"
   touch "$2/.complete"
 }
 
@@ -78,7 +78,9 @@ export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPI
 [ -n "${BAT_ONETBB_SOURCE:-}" ] || { apt_source onetbb "$WORK/onetbb"; BAT_ONETBB_SOURCE=$WORK/onetbb; }
 [ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
 [ -n "${BAT_XXHASH_SOURCE:-}" ] || { apt_source xxhash "$WORK/xxhash"; BAT_XXHASH_SOURCE=$WORK/xxhash; }
+[ -n "${BAT_ZSTD_SOURCE:-}" ] || { apt_source libzstd "$WORK/zstd"; BAT_ZSTD_SOURCE=$WORK/zstd; }
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
+static_library zstd "$BAT_ZSTD_SOURCE/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_TESTS=OFF
 # With the choice of vectors by processor, which Debian's static library lacks.
 (
   cd "$BAT_XXHASH_SOURCE"
@@ -102,6 +104,7 @@ fi
 mkdir -p "$WORK/licenses"
 cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
+cp "$BAT_ZSTD_SOURCE/LICENSE" "$WORK/licenses/zstd.txt"
 cp "$(dirname "$ZIG")/LICENSE" "$WORK/licenses/zig.txt"
 cp "$(dirname "$ZIG")/lib/libcxx/LICENSE.TXT" "$WORK/licenses/libcxx.txt"
 cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
@@ -110,6 +113,8 @@ rm -rf "$WORK/dist" "$OUT"/parabat-*.whl
 CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --disable-pip-version-check \
   --no-deps --no-build-isolation --wheel-dir "$WORK/dist" --config-settings "build-dir=$WORK/build" \
   --config-settings "cmake.define.BAT_ONETBB_SOURCE=$BAT_ONETBB_SOURCE" \
+  --config-settings "cmake.define.ZSTD_LIBRARY=$WORK/static/lib/libzstd.a" \
+  --config-settings "cmake.define.ZSTD_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
   --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.BAT_BUNDLED_LICENSES=$(printf '%s;' "$WORK"/licenses/*.txt)" "$SOURCE"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/codec/column_shape.hpp"
+#include "common/codec/grid.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -11,13 +12,6 @@
 
 namespace bat::codec
 {
-/// A hint to the encoder: many numbers are a whole multiple of this step, rounded to their type, as
-/// snap() makes them. Only floating-point columns have a grid.
-struct Grid
-{
-  double step = 0; ///< 0: none
-};
-
 /// Most values of a frame.
 inline constexpr std::size_t kMostValues = std::size_t{ 1 } << 24;
 /// What a frame may have beyond the bytes of its values.

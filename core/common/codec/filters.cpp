@@ -1,7 +1,10 @@
 #include "common/codec/filters.hpp"
 
 #include "common/codec/words.hpp"
+#include "common/intrinsics.hpp"
+#include "common/processor.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace bat::codec
@@ -9,7 +12,7 @@ namespace bat::codec
 namespace
 {
 // Bit j of byte i becomes bit i of byte j.
-std::uint64_t transposed(std::uint64_t x) noexcept
+BAT_INLINE std::uint64_t transposed(std::uint64_t x) noexcept
 {
   std::uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAu;
   x ^= t ^ (t << 7);
@@ -20,7 +23,7 @@ std::uint64_t transposed(std::uint64_t x) noexcept
 }
 
 template <class U>
-U predicted(Prediction prediction, U word, U before) noexcept
+BAT_INLINE U predicted(Prediction prediction, U word, U before) noexcept
 {
   switch (prediction)
   {
@@ -34,7 +37,7 @@ U predicted(Prediction prediction, U word, U before) noexcept
 }
 
 template <class U>
-U actual(Prediction prediction, U word, U before) noexcept
+BAT_INLINE U actual(Prediction prediction, U word, U before) noexcept
 {
   switch (prediction)
   {
@@ -50,10 +53,7 @@ U actual(Prediction prediction, U word, U before) noexcept
 constexpr std::size_t kGroup = 8; // words whose bits fill a byte of each plane
 
 template <class U>
-using Group = std::array<U, kGroup>;
-
-template <class U>
-void group_to_bits(const Group<U>& words, std::byte* planes, std::size_t plane_bytes) noexcept
+BAT_INLINE void group_to_bits(const U* words, std::byte* planes, std::size_t plane_bytes) noexcept
 {
   for (std::size_t byte = 0; byte != sizeof(U); ++byte)
   {
@@ -71,9 +71,9 @@ void group_to_bits(const Group<U>& words, std::byte* planes, std::size_t plane_b
 }
 
 template <class U>
-void bits_to_group(const std::byte* planes, std::size_t plane_bytes, Group<U>& words) noexcept
+BAT_INLINE void bits_to_group(const std::byte* planes, std::size_t plane_bytes, U* words) noexcept
 {
-  words.fill(0);
+  std::fill_n(words, kGroup, U{ 0 });
   for (std::size_t byte = 0; byte != sizeof(U); ++byte)
   {
     std::uint64_t square = 0;
@@ -92,89 +92,123 @@ void bits_to_group(const std::byte* planes, std::size_t plane_bytes, Group<U>& w
   }
 }
 
-// One component: its words are `stride` bytes apart.
+constexpr std::size_t kBlock = 256; // words, in cache
+
 template <class U>
-void component_to_planes(
-  Filter filter, const std::byte* values, std::size_t stride, std::size_t count, std::byte* planes)
+using Block = std::array<U, kBlock>;
+
+// Loops over blocks in which no iteration waits for another become vectors.
+template <class U>
+BAT_INLINE void block_to_bytes(
+  const Block<U>& words, std::size_t count, std::byte* planes, std::size_t plane_bytes) noexcept
 {
-  U before = 0;
-  const auto next = [&](std::size_t i)
+  for (std::size_t byte = 0; byte != sizeof(U); ++byte)
   {
-    const U word = load<U>(values + i * stride);
-    const U result = predicted(filter.prediction, word, before);
-    before = word;
-    return result;
-  };
-  if (!filter.bit_planes)
-  {
+    auto* const plane = reinterpret_cast<std::uint8_t*>(planes + byte * plane_bytes);
     for (std::size_t i = 0; i != count; ++i)
     {
-      const U word = next(i);
-      for (std::size_t byte = 0; byte != sizeof(U); ++byte)
-      {
-        planes[byte * count + i] = static_cast<std::byte>(word >> (8 * byte));
-      }
+      plane[i] = static_cast<std::uint8_t>(words[i] >> (8 * byte));
     }
-    return;
-  }
-  const std::size_t groups = count / kGroup;
-  for (std::size_t g = 0; g != groups; ++g)
-  {
-    Group<U> words;
-    for (std::size_t j = 0; j != kGroup; ++j)
-    {
-      words[j] = next(g * kGroup + j);
-    }
-    group_to_bits(words, planes + g, groups);
-  }
-  std::byte* rest = planes + groups * kGroup * sizeof(U);
-  for (std::size_t i = groups * kGroup; i != count; ++i, rest += sizeof(U))
-  {
-    store(rest, next(i));
   }
 }
 
 template <class U>
-void component_from_planes(
-  Filter filter, const std::byte* planes, std::size_t count, std::byte* values, std::size_t stride)
+BAT_INLINE void bytes_to_block(
+  const std::byte* planes, std::size_t plane_bytes, std::size_t count, Block<U>& words) noexcept
 {
-  U before = 0;
-  const auto put = [&](std::size_t i, U word)
+  words.fill(0);
+  for (std::size_t byte = 0; byte != sizeof(U); ++byte)
   {
-    before = actual(filter.prediction, word, before);
-    store(values + i * stride, before);
-  };
-  if (!filter.bit_planes)
-  {
+    const auto* const plane = reinterpret_cast<const std::uint8_t*>(planes + byte * plane_bytes);
     for (std::size_t i = 0; i != count; ++i)
     {
-      U word = 0;
-      for (std::size_t byte = 0; byte != sizeof(U); ++byte)
-      {
-        word = static_cast<U>(word |
-          static_cast<U>(
-            static_cast<U>(std::to_integer<std::uint8_t>(planes[byte * count + i])) << (8 * byte)));
-      }
-      put(i, word);
+      words[i] = static_cast<U>(words[i] | static_cast<U>(static_cast<U>(plane[i]) << (8 * byte)));
     }
-    return;
-  }
-  const std::size_t groups = count / kGroup;
-  for (std::size_t g = 0; g != groups; ++g)
-  {
-    Group<U> words;
-    bits_to_group(planes + g, groups, words);
-    for (std::size_t j = 0; j != kGroup; ++j)
-    {
-      put(g * kGroup + j, words[j]);
-    }
-  }
-  const std::byte* rest = planes + groups * kGroup * sizeof(U);
-  for (std::size_t i = groups * kGroup; i != count; ++i, rest += sizeof(U))
-  {
-    put(i, load<U>(rest));
   }
 }
+
+// One component: its words are `stride` bytes apart.
+template <class U>
+BAT_INLINE void component_to_planes(
+  Filter filter, const std::byte* values, std::size_t stride, std::size_t count, std::byte* planes)
+{
+  const std::size_t groups = count / kGroup;
+  U before = 0;
+  Block<U> words;
+  for (std::size_t first = 0; first != count;)
+  {
+    const std::size_t block = count - first < kBlock ? count - first : kBlock;
+    for (std::size_t i = 0; i != block; ++i)
+    {
+      const U word = load<U>(values + (first + i) * stride);
+      words[i] = predicted(filter.prediction, word, before);
+      before = word;
+    }
+    if (!filter.bit_planes)
+    {
+      block_to_bytes(words, block, planes + first, count);
+      first += block;
+      continue;
+    }
+    for (std::size_t g = 0; g != block / kGroup; ++g)
+    {
+      group_to_bits(words.data() + g * kGroup, planes + first / kGroup + g, groups);
+    }
+    const std::size_t rest = block % kGroup; // in the last block only
+    std::memcpy(
+      planes + groups * kGroup * sizeof(U), words.data() + block - rest, rest * sizeof(U));
+    first += block;
+  }
+}
+
+template <class U>
+BAT_INLINE void component_from_planes(
+  Filter filter, const std::byte* planes, std::size_t count, std::byte* values, std::size_t stride)
+{
+  const std::size_t groups = count / kGroup;
+  U before = 0;
+  Block<U> words;
+  for (std::size_t first = 0; first != count;)
+  {
+    const std::size_t block = count - first < kBlock ? count - first : kBlock;
+    if (!filter.bit_planes)
+    {
+      bytes_to_block(planes + first, count, block, words);
+    }
+    else
+    {
+      for (std::size_t g = 0; g != block / kGroup; ++g)
+      {
+        bits_to_group(planes + first / kGroup + g, groups, words.data() + g * kGroup);
+      }
+      const std::size_t rest = block % kGroup; // in the last block only
+      std::memcpy(
+        words.data() + block - rest, planes + groups * kGroup * sizeof(U), rest * sizeof(U));
+    }
+    for (std::size_t i = 0; i != block; ++i)
+    {
+      before = actual(filter.prediction, words[i], before);
+      store(values + (first + i) * stride, before);
+    }
+    first += block;
+  }
+}
+
+#ifdef BAT_AVX2
+template <class U>
+BAT_AVX2 void component_to_planes_avx2(
+  Filter filter, const std::byte* values, std::size_t stride, std::size_t count, std::byte* planes)
+{
+  component_to_planes<U>(filter, values, stride, count, planes);
+}
+
+template <class U>
+BAT_AVX2 void component_from_planes_avx2(
+  Filter filter, const std::byte* planes, std::size_t count, std::byte* values, std::size_t stride)
+{
+  component_from_planes<U>(filter, planes, count, values, stride);
+}
+#endif
 
 template <class F>
 void with_word(ScalarType type, const F& f)
@@ -206,6 +240,14 @@ void to_planes(const ColumnShape& shape, Filter filter, const std::byte* values,
       using U = decltype(word);
       for (std::size_t c = 0; c != shape.components; ++c)
       {
+#ifdef BAT_AVX2
+        if (processor::has_avx2())
+        {
+          component_to_planes_avx2<U>(filter, values + c * sizeof(U), shape.value_bytes(), count,
+            planes + c * count * sizeof(U));
+          continue;
+        }
+#endif
         component_to_planes<U>(filter, values + c * sizeof(U), shape.value_bytes(), count,
           planes + c * count * sizeof(U));
       }
@@ -221,6 +263,14 @@ void from_planes(const ColumnShape& shape, Filter filter, const std::byte* plane
       using U = decltype(word);
       for (std::size_t c = 0; c != shape.components; ++c)
       {
+#ifdef BAT_AVX2
+        if (processor::has_avx2())
+        {
+          component_from_planes_avx2<U>(filter, planes + c * count * sizeof(U), count,
+            values + c * sizeof(U), shape.value_bytes());
+          continue;
+        }
+#endif
         component_from_planes<U>(filter, planes + c * count * sizeof(U), count,
           values + c * sizeof(U), shape.value_bytes());
       }

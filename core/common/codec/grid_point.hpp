@@ -1,7 +1,7 @@
 // Numbers on a grid whose points are the multiples of a step.
 #pragma once
 
-#include "common/codec/snap.hpp"
+#include "common/codec/grid.hpp"
 #include "common/codec/words.hpp"
 
 #include <cstdint>

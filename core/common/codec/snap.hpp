@@ -2,22 +2,12 @@
 #pragma once
 
 #include "common/codec/column_shape.hpp"
+#include "common/codec/grid.hpp"
 
 #include <cstddef>
 
 namespace bat::codec
 {
-/// Numbers whose distance from 0 is more steps than these stay as they are: each grid point must be
-/// told from its neighbours after it is rounded to the type.
-inline constexpr double kMostStepsFloat32 = 4194304.0;          // 2^22
-inline constexpr double kMostStepsFloat64 = 1125899906842624.0; // 2^50
-
-/// The step of the grid for a bound: pass it on as Grid::step.
-[[nodiscard]] inline double grid_step(double bound) noexcept
-{
-  return 2 * bound;
-}
-
 /// Replaces each number v of a floating-point column by the nearest multiple of grid_step(bound),
 /// rounded to the type, if that is at most `bound` away, exactly. What is not, NaN, infinities and
 /// what lies too far from 0 keep every bit. -0 becomes +0. Snapping again changes nothing. The

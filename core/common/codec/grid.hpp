@@ -1,0 +1,23 @@
+// The grid that numbers of a bounded column lie on.
+#pragma once
+
+namespace bat::codec
+{
+/// A hint to the encoder: many numbers are a whole multiple of this step, rounded to their type, as
+/// snap() makes them. Only floating-point columns have a grid.
+struct Grid
+{
+  double step = 0; ///< 0: none
+};
+
+/// The step of the grid for a bound.
+[[nodiscard]] inline double grid_step(double bound) noexcept
+{
+  return 2 * bound;
+}
+
+/// Numbers whose distance from 0 is more steps than these stay as they are: each grid point must be
+/// told from its neighbours after it is rounded to the type.
+inline constexpr double kMostStepsFloat32 = 4194304.0;          // 2^22
+inline constexpr double kMostStepsFloat64 = 1125899906842624.0; // 2^50
+}
