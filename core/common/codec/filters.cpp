@@ -52,46 +52,6 @@ BAT_INLINE U actual(Prediction prediction, U word, U before) noexcept
 
 constexpr std::size_t kGroup = 8; // words whose bits fill a byte of each plane
 
-template <class U>
-BAT_INLINE void group_to_bits(const U* words, std::byte* planes, std::size_t plane_bytes) noexcept
-{
-  for (std::size_t byte = 0; byte != sizeof(U); ++byte)
-  {
-    std::uint64_t square = 0;
-    for (std::size_t j = 0; j != kGroup; ++j)
-    {
-      square |= std::uint64_t{ static_cast<std::uint8_t>(words[j] >> (8 * byte)) } << (8 * j);
-    }
-    square = transposed(square);
-    for (std::size_t bit = 0; bit != 8; ++bit)
-    {
-      planes[(8 * byte + bit) * plane_bytes] = static_cast<std::byte>(square >> (8 * bit));
-    }
-  }
-}
-
-template <class U>
-BAT_INLINE void bits_to_group(const std::byte* planes, std::size_t plane_bytes, U* words) noexcept
-{
-  std::fill_n(words, kGroup, U{ 0 });
-  for (std::size_t byte = 0; byte != sizeof(U); ++byte)
-  {
-    std::uint64_t square = 0;
-    for (std::size_t bit = 0; bit != 8; ++bit)
-    {
-      square |=
-        std::uint64_t{ std::to_integer<std::uint8_t>(planes[(8 * byte + bit) * plane_bytes]) }
-        << (8 * bit);
-    }
-    square = transposed(square);
-    for (std::size_t j = 0; j != kGroup; ++j)
-    {
-      words[j] = static_cast<U>(words[j] |
-        static_cast<U>(static_cast<U>(static_cast<std::uint8_t>(square >> (8 * j))) << (8 * byte)));
-    }
-  }
-}
-
 constexpr std::size_t kBlock = 256; // words, in cache
 
 template <class U>
@@ -127,6 +87,35 @@ BAT_INLINE void bytes_to_block(
   }
 }
 
+// Bytes of kGroup words, side by side, to a byte of each of 8 planes.
+BAT_INLINE void bytes_to_bits(
+  const std::byte* bytes, std::size_t groups, std::byte* planes, std::size_t plane_bytes) noexcept
+{
+  for (std::size_t g = 0; g != groups; ++g)
+  {
+    const std::uint64_t square = transposed(load<std::uint64_t>(bytes + g * kGroup));
+    for (std::size_t bit = 0; bit != 8; ++bit)
+    {
+      planes[bit * plane_bytes + g] = static_cast<std::byte>(square >> (8 * bit));
+    }
+  }
+}
+
+BAT_INLINE void bits_to_bytes(
+  const std::byte* planes, std::size_t plane_bytes, std::size_t groups, std::byte* bytes) noexcept
+{
+  for (std::size_t g = 0; g != groups; ++g)
+  {
+    std::uint64_t square = 0;
+    for (std::size_t bit = 0; bit != 8; ++bit)
+    {
+      square |= std::uint64_t{ std::to_integer<std::uint8_t>(planes[bit * plane_bytes + g]) }
+        << (8 * bit);
+    }
+    store(bytes + g * kGroup, transposed(square));
+  }
+}
+
 // One component: its words are `stride` bytes apart.
 template <class U>
 BAT_INLINE void component_to_planes(
@@ -135,6 +124,7 @@ BAT_INLINE void component_to_planes(
   const std::size_t groups = count / kGroup;
   U before = 0;
   Block<U> words;
+  std::array<std::byte, kBlock * sizeof(U)> bytes;
   for (std::size_t first = 0; first != count;)
   {
     const std::size_t block = count - first < kBlock ? count - first : kBlock;
@@ -150,9 +140,11 @@ BAT_INLINE void component_to_planes(
       first += block;
       continue;
     }
-    for (std::size_t g = 0; g != block / kGroup; ++g)
+    block_to_bytes(words, block, bytes.data(), kBlock);
+    for (std::size_t byte = 0; byte != sizeof(U); ++byte)
     {
-      group_to_bits(words.data() + g * kGroup, planes + first / kGroup + g, groups);
+      bytes_to_bits(bytes.data() + byte * kBlock, block / kGroup,
+        planes + 8 * byte * groups + first / kGroup, groups);
     }
     const std::size_t rest = block % kGroup; // in the last block only
     std::memcpy(
@@ -168,6 +160,7 @@ BAT_INLINE void component_from_planes(
   const std::size_t groups = count / kGroup;
   U before = 0;
   Block<U> words;
+  std::array<std::byte, kBlock * sizeof(U)> bytes;
   for (std::size_t first = 0; first != count;)
   {
     const std::size_t block = count - first < kBlock ? count - first : kBlock;
@@ -177,10 +170,12 @@ BAT_INLINE void component_from_planes(
     }
     else
     {
-      for (std::size_t g = 0; g != block / kGroup; ++g)
+      for (std::size_t byte = 0; byte != sizeof(U); ++byte)
       {
-        bits_to_group(planes + first / kGroup + g, groups, words.data() + g * kGroup);
+        bits_to_bytes(planes + 8 * byte * groups + first / kGroup, groups, block / kGroup,
+          bytes.data() + byte * kBlock);
       }
+      bytes_to_block(bytes.data(), kBlock, block / kGroup * kGroup, words);
       const std::size_t rest = block % kGroup; // in the last block only
       std::memcpy(
         words.data() + block - rest, planes + groups * kGroup * sizeof(U), rest * sizeof(U));
