@@ -7,7 +7,7 @@
 #include "idx/format/block_file.hpp"
 #include "idx/format/codec.hpp"
 #include "idx/format/field_text.hpp"
-#include "idx/read/scatter.hpp"
+#include "idx/format/scatter.hpp"
 
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>

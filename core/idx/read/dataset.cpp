@@ -2,17 +2,17 @@
 
 #include "bat/error.hpp"
 #include "common/io/random_access_file.hpp"
+#include "idx/format/geometry.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
+#include "idx/format/scatter.hpp"
 #include "idx/read/block_reader.hpp"
-#include "idx/read/scatter.hpp"
 #include "idx/read/step_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace bat::idx
@@ -47,34 +47,6 @@ LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
     box.upper[axis] = std::min(a.upper[axis], b.upper[axis]);
   }
   return box;
-}
-
-// Of a matrix that only scales by positive factors and moves.
-std::optional<Geometry> geometry_of(const std::array<double, 16>& matrix, const LogicalBox& box)
-{
-  Geometry geometry;
-  for (std::size_t row = 0; row != 4; ++row)
-  {
-    for (std::size_t column = 0; column != 3; ++column)
-    {
-      const double value = matrix[4 * row + column];
-      if (row != column && value != 0)
-      {
-        return std::nullopt;
-      }
-      if (row == column)
-      {
-        const bool flat = value == 0 && box.lower[row] == box.upper[row];
-        if (!flat && !(value > 0))
-        {
-          return std::nullopt;
-        }
-        geometry.spacing[row] = flat ? 1 : value;
-        geometry.origin[row] = matrix[4 * row + 3];
-      }
-    }
-  }
-  return matrix[15] == 1 ? std::optional(geometry) : std::nullopt;
 }
 }
 
@@ -234,47 +206,7 @@ std::size_t Dataset::field_index(std::string_view name) const
 
 Geometry Dataset::geometry() const
 {
-  const Header& header = this->header();
-  Geometry geometry;
-  if (header.physic_box)
-  {
-    for (std::size_t axis = 0; axis != 3; ++axis)
-    {
-      const std::int64_t first = header.box.lower[axis];
-      const std::int64_t samples = header.box.upper[axis] - first + 1;
-      const double lower = (*header.physic_box)[2 * axis];
-      const double size = (*header.physic_box)[2 * axis + 1] - lower;
-      const double spacing = size / static_cast<double>(samples);
-      const bool flat = samples == 1 && size == 0;
-      if (!flat && !(std::isfinite(spacing) && spacing > 0))
-      {
-        geometry = {};
-        geometry.warning = fmt::format("(physic_box) has the size {} along axis {}, which has {} "
-                                       "samples; sizes above 0 are used: samples lie at their "
-                                       "logical coordinates",
-          size, axis, samples);
-        break;
-      }
-      geometry.spacing[axis] = flat ? 1 : spacing;
-      geometry.origin[axis] = lower - static_cast<double>(first) * geometry.spacing[axis];
-    }
-  }
-  else if (header.logic_to_physic)
-  {
-    const std::optional<Geometry> found = geometry_of(*header.logic_to_physic, header.box);
-    geometry = found.value_or(geometry);
-    if (!found)
-    {
-      geometry.warning = "(logic_to_physic) does more than scale by positive factors and move: "
-                         "samples lie at their logical coordinates";
-    }
-  }
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    geometry.origin[axis] +=
-      static_cast<double>(header.partition_offset[axis]) * geometry.spacing[axis];
-  }
-  return geometry;
+  return format::geometry_of(this->header());
 }
 
 std::vector<std::int64_t> Dataset::steps() const

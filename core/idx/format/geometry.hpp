@@ -1,0 +1,15 @@
+// Where the samples of a header lie in space.
+#pragma once
+
+#include "bat/idx/dataset.hpp"
+#include "bat/idx/header.hpp"
+
+namespace bat::idx::format
+{
+[[nodiscard]] Geometry geometry_of(const Header& header);
+
+/// Sets the keys of a header whose box is known so that geometry_of() gives exactly this, or none
+/// if it does without.
+void set_geometry(
+  Header& header, const std::array<double, 3>& origin, const std::array<double, 3>& spacing);
+}

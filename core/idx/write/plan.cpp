@@ -1,0 +1,336 @@
+#include "idx/write/plan.hpp"
+
+#include "bat/error.hpp"
+#include "idx/format/block_file.hpp"
+#include "idx/format/field_text.hpp"
+#include "idx/format/geometry.hpp"
+#include "idx/format/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bat::idx
+{
+namespace
+{
+constexpr int kUsualBitsPerBlock = 15;
+constexpr int kFewestBitsPerBlock = 9;
+constexpr int kMostBitsPerBlock = 28;
+constexpr int kMostDigits = 62;
+/// Digits that blocks differ in at least, unless the grid is small: block 0, which a coarse level
+/// reads, is then 1/8 of the data or less.
+constexpr int kBitsOfBlocks = 3;
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", path.string(), what));
+}
+
+// Rounds of one digit per axis, coarsest first; long axes have the finest digits to themselves.
+std::string bits_of(const LogicalBox& box)
+{
+  std::array<int, 3> digits{};
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    while (box.upper[axis] >> digits[axis] != 0)
+    {
+      ++digits[axis];
+    }
+  }
+  std::string bits = "V";
+  const int rounds = *std::max_element(digits.begin(), digits.end());
+  for (int round = 0; round < std::max(rounds, 1); ++round)
+  {
+    for (int axis = 0; axis != 3; ++axis)
+    {
+      const bool has = round < digits[static_cast<std::size_t>(axis)];
+      bits +=
+        has || (rounds == 0 && axis == 0) ? std::string(1, static_cast<char>('0' + axis)) : "";
+    }
+  }
+  return bits;
+}
+
+void check_name(const std::filesystem::path& path)
+{
+  const std::string name = path.stem().string();
+  if (path.extension() != ".idx" || name.empty())
+  {
+    fail(path, "is the name of no .idx file: NAME.idx is needed");
+  }
+  const std::string problem = format::problem_of_name(name);
+  if (!problem.empty() || name.find_first_of("%#") != std::string::npos || name.front() == ' ')
+  {
+    fail(path,
+      fmt::format("the name {}; it is part of a template in the text",
+        problem.empty() ? "has '%' or '#', or begins with a blank" : problem));
+  }
+}
+
+void check_grid(const std::filesystem::path& path, const Grid& grid)
+{
+  constexpr std::int64_t kMostSamples = std::int64_t{ 1 } << kMostDigits;
+  static constexpr char kAxes[] = "xyz";
+  __int128 samples = 1;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    const std::int64_t count = grid.dimensions[axis];
+    if (count < 1 || grid.first[axis] < 0 || count > kMostSamples ||
+      grid.first[axis] > kMostSamples - count)
+    {
+      fail(path,
+        fmt::format("along {}, {} samples from {} were given; at least one, from 0 on, up "
+                    "to 2^{}, is allowed",
+          kAxes[axis], count, grid.first[axis], kMostDigits));
+    }
+    if (!std::isfinite(grid.origin[axis]) || !std::isfinite(grid.spacing[axis]) ||
+      !(grid.spacing[axis] > 0))
+    {
+      fail(path,
+        fmt::format("along {}, origin {} and spacing {} were given; finite numbers, and "
+                    "spacings above 0, are allowed",
+          kAxes[axis], grid.origin[axis], grid.spacing[axis]));
+    }
+    samples = std::min<__int128>(samples * count, __int128{ 1 } << 62);
+  }
+  if (samples >= __int128{ 1 } << 62)
+  {
+    fail(path, "has 2^62 samples or more");
+  }
+  if (grid.fields.empty() || grid.fields.size() > format::kMostFields)
+  {
+    fail(path,
+      fmt::format(
+        "{} fields were given; 1 to {} are allowed", grid.fields.size(), format::kMostFields));
+  }
+  for (std::size_t i = 0; i != grid.fields.size(); ++i)
+  {
+    const FieldValues& field = grid.fields[i];
+    const std::string problem = format::problem_of_field_name(field.name);
+    if (!problem.empty())
+    {
+      fail(path, fmt::format("the name of field '{}' {}", field.name, problem));
+    }
+    if (field.components < 1 || field.components > kMostFieldComponents)
+    {
+      fail(path,
+        fmt::format("field '{}' has {} components; 1 to {} are allowed", field.name,
+          field.components, kMostFieldComponents));
+    }
+    for (std::size_t j = 0; j != i; ++j)
+    {
+      if (grid.fields[j].name == field.name)
+      {
+        fail(path, fmt::format("two fields are called '{}'", field.name));
+      }
+    }
+  }
+}
+
+void check_options(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)
+{
+  if (options.step < 0 || options.step > 999999999)
+  {
+    fail(path, fmt::format("time step {} was given; 0 to 999999999 are allowed", options.step));
+  }
+  if (options.time && !std::isfinite(*options.time))
+  {
+    fail(path, fmt::format("the time {} was given; finite times are allowed", *options.time));
+  }
+  if (options.bits_per_block < 0 || options.bits_per_block > kMostBitsPerBlock)
+  {
+    fail(path,
+      fmt::format("{} bits per block were asked for; 1 to {}, and 0 to let them be chosen, "
+                  "are allowed",
+        options.bits_per_block, kMostBitsPerBlock));
+  }
+  if (options.zip_level < 1 || options.zip_level > 9)
+  {
+    fail(path, fmt::format("zip level {} was asked for; 1 to 9 are allowed", options.zip_level));
+  }
+  if (options.dialect == Dialect::PIDX)
+  {
+    if (options.codec != Codec::Raw)
+    {
+      fail(path, "PIDX reads raw blocks only; zip or lz4 was asked for");
+    }
+    if (grid.first != std::array<std::int64_t, 3>{})
+    {
+      fail(path, "PIDX's boxes begin at 0 0 0; the grid does not");
+    }
+  }
+}
+}
+
+std::string folder_name(const std::filesystem::path& path)
+{
+  return path.stem().string();
+}
+
+std::string shape_name(const Header& header, const std::string& folder)
+{
+  if (header.pidx)
+  {
+    return {};
+  }
+  Header shape = header;
+  shape.time = {};
+  shape.times.clear();
+  shape.filename_template = folder;
+  for (Field& field : shape.fields)
+  {
+    field.minimum.clear();
+    field.maximum.clear();
+  }
+  std::uint32_t sum = 2166136261u; // FNV-1a, of which only differences matter
+  for (const char c : to_text(shape))
+  {
+    sum = (sum ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  return fmt::format("{:08x}", sum);
+}
+
+std::string difference(const Header& there, const Header& step)
+{
+  const auto told = [](const char* what, const std::string& a, const std::string& b)
+  { return fmt::format("its {} is '{}', that of the step '{}'", what, a, b); };
+  const auto fields_of = [](Header header)
+  {
+    for (Field& field : header.fields)
+    {
+      field.minimum.clear();
+      field.maximum.clear();
+    }
+    return format::fields_text(header.fields, header.pidx);
+  };
+  const auto box_of = [](const Header& header)
+  {
+    return fmt::format("{} {} {} {} {} {}", header.box.lower[0], header.box.upper[0],
+      header.box.lower[1], header.box.upper[1], header.box.lower[2], header.box.upper[2]);
+  };
+  if (there.pidx != step.pidx || there.version != step.version)
+  {
+    return told("version", there.pidx ? "6.1" : std::to_string(there.version),
+      step.pidx ? "6.1" : std::to_string(step.version));
+  }
+  if (!(there.box == step.box))
+  {
+    return told("box", box_of(there), box_of(step));
+  }
+  if (fields_of(there) != fields_of(step))
+  {
+    return told("list of fields", fields_of(there), fields_of(step));
+  }
+  if (there.bits != step.bits || there.bits_per_block != step.bits_per_block ||
+    there.blocks_per_file != step.blocks_per_file || there.interleave != step.interleave)
+  {
+    return told("cut into blocks and files",
+      fmt::format("{} {} {}", there.bits, there.bits_per_block, there.blocks_per_file),
+      fmt::format("{} {} {}", step.bits, step.bits_per_block, step.blocks_per_file));
+  }
+  if (there.physic_box != step.physic_box || there.logic_to_physic != step.logic_to_physic)
+  {
+    return "its place in space is another";
+  }
+  if (there.filename_template != step.filename_template ||
+    there.time.name_template != step.time.name_template || there.time.listed)
+  {
+    return told("files", there.filename_template + " " + there.time.name_template,
+      step.filename_template + " " + step.time.name_template);
+  }
+  return {};
+}
+
+Header plan_header(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)
+{
+  check_name(path);
+  check_grid(path, grid);
+  check_options(path, grid, options);
+  const bool pidx = options.dialect == Dialect::PIDX;
+  Header header;
+  header.pidx = pidx;
+  std::uint64_t largest = 1;
+  std::uint64_t bytes = 0;
+  for (const FieldValues& values : grid.fields)
+  {
+    Field field;
+    field.name = values.name;
+    field.type = values.type;
+    field.components = values.components;
+    field.codec = options.codec;
+    field.layout = pidx ? Layout::HZ : options.layout;
+    largest = std::max(largest, field.sample_bytes());
+    bytes += field.sample_bytes();
+    header.fields.push_back(std::move(field));
+  }
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    header.box.lower[axis] = grid.first[axis];
+    header.box.upper[axis] = grid.first[axis] + grid.dimensions[axis] - 1;
+  }
+  format::set_geometry(header, grid.origin, grid.spacing);
+  header.bits = bits_of(header.box);
+  const int digits = header.levels();
+  if (digits > kMostDigits)
+  {
+    fail(path,
+      fmt::format("the grid needs {} digits of bits; at most {} are allowed", digits, kMostDigits));
+  }
+  int b = options.bits_per_block;
+  if (b == 0)
+  {
+    b = std::min(kUsualBitsPerBlock, std::max(kFewestBitsPerBlock, digits - kBitsOfBlocks));
+    while (b > 1 && largest << b > format::kMostBlockBytes)
+    {
+      --b;
+    }
+  }
+  b = std::min(b, digits);
+  if (largest << b > format::kMostBlockBytes)
+  {
+    fail(path,
+      fmt::format("a block of 2^{} samples of {} bytes has more than {} bytes", b, largest,
+        format::kMostBlockBytes));
+  }
+  header.bits_per_block = b;
+
+  // A power of two, so that the numbers of files are round.
+  const std::uint64_t blocks = std::uint64_t{ 1 } << (digits - b);
+  const std::uint64_t most =
+    std::min<std::uint64_t>(blocks, (format::kMostHeaderBytes - 40) / 40 / header.fields.size());
+  while (2 * header.blocks_per_file <= most &&
+    2 * header.blocks_per_file * (bytes << b) <= options.file_bytes)
+  {
+    header.blocks_per_file *= 2;
+  }
+
+  const std::string folder = folder_name(path);
+  header.time.name_template = pidx ? "time%09d/" : "time_%06d/";
+  header.time.ranges = { { options.step, options.step, 1 } };
+  if (options.time)
+  {
+    header.times = { *options.time };
+  }
+  int width = 1;
+  while (width < (pidx ? 4 : 9) && (blocks - 1) >> (4 * width) != 0)
+  {
+    ++width;
+  }
+  if (pidx && (blocks - 1) >> (4 * width) != 0)
+  {
+    fail(path,
+      fmt::format("the grid has {} blocks; PIDX's names have 4 digits: ask for more bits "
+                  "per block",
+        blocks));
+  }
+  header.filename_template = fmt::format("./{}/%0{}x.bin", folder, width);
+  const std::string shape = shape_name(header, folder);
+  if (!shape.empty())
+  {
+    header.filename_template = fmt::format("./{}/{}/%0{}x.bin", folder, shape, width);
+  }
+  return header;
+}
+}

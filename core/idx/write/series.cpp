@@ -1,0 +1,235 @@
+#include "idx/write/series.hpp"
+
+#include "bat/error.hpp"
+#include "common/io/random_access_file.hpp"
+#include "idx/format/names.hpp"
+#include "idx/read/step_list.hpp"
+#include "idx/write/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bat::idx
+{
+namespace
+{
+constexpr std::size_t kDigitsOfShape = 8;
+
+std::optional<Header> read_header(const std::filesystem::path& path)
+{
+  const io::RandomAccessFile file(path);
+  std::string text(std::min<std::uint64_t>(file.size(), (std::uint64_t{ 1 } << 20) + 1), '\0');
+  file.read(0, text.data(), text.size());
+  return parse_header(text, path.string());
+}
+
+// All at one distance, or runs of neighbours.
+std::vector<StepRange> ranges_of(const std::set<std::int64_t>& steps)
+{
+  std::vector<std::int64_t> all(steps.begin(), steps.end());
+  if (all.size() > 2)
+  {
+    const std::int64_t by = all[1] - all[0];
+    bool even = true;
+    for (std::size_t i = 1; i != all.size(); ++i)
+    {
+      even = even && all[i] - all[i - 1] == by;
+    }
+    if (even)
+    {
+      return { { all.front(), all.back(), by } };
+    }
+  }
+  std::vector<StepRange> ranges;
+  for (const std::int64_t step : all)
+  {
+    if (!ranges.empty() && ranges.back().last + 1 == step)
+    {
+      ranges.back().last = step;
+      continue;
+    }
+    ranges.push_back({ step, step, 1 });
+  }
+  return ranges;
+}
+
+// Of files that this library wrote: FOLDER/XXXXXXXX/time_..., or PIDX's names.
+std::filesystem::path folder_of_step(
+  const std::filesystem::path& path, const Header& header, std::int64_t step)
+{
+  const format::FileNames names(header, folder_name(path));
+  return path.parent_path() / std::filesystem::path(names.file(step, 0)).parent_path();
+}
+
+bool is_ours(const std::filesystem::path& path, const Header& header)
+{
+  const std::string folder = "./" + folder_name(path) + "/";
+  const std::string& name = header.filename_template;
+  if (header.arco != 0 || header.time.listed || name.compare(0, folder.size(), folder) != 0)
+  {
+    return false;
+  }
+  const std::string rest = name.substr(folder.size());
+  return !header.pidx && header.time.name_template == "time_%06d/" &&
+    rest.find_first_not_of("0123456789abcdef") == kDigitsOfShape && rest[kDigitsOfShape] == '/' &&
+    rest.find('/', kDigitsOfShape + 1) == std::string::npos;
+}
+}
+
+Series Series::of(const std::filesystem::path& path)
+{
+  Series series(path);
+  try
+  {
+    series.there_ = read_header(path);
+  }
+  catch (const Error& error)
+  {
+    if (error.code() == ErrorCode::CannotOpen)
+    {
+      throw;
+    }
+    series.problem_ = error.code() == ErrorCode::NotFound ? "" : error.what();
+  }
+  return series;
+}
+
+Header Series::with_step(Header step, const WriteOptions& options) const
+{
+  const auto fail = [&](const std::string& what)
+  { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
+  if (!this->problem_.empty() && options.mode == WriteMode::AddStep)
+  {
+    fail(fmt::format("a step cannot be added to what is there ({})", this->problem_));
+  }
+  if (!this->there_)
+  {
+    return step;
+  }
+  const std::string other = difference(*this->there_, step);
+  if (options.mode == WriteMode::Replace)
+  {
+    // Names are laid down, and the new files would be in the place of the old ones.
+    if (step.pidx && !other.empty())
+    {
+      fail(fmt::format(
+        "there is another dataset ({}); in PIDX's dialect, remove it and its folder first", other));
+    }
+    return step;
+  }
+  if (!other.empty())
+  {
+    fail(fmt::format("the step cannot be added: of the dataset, {}", other));
+  }
+  return this->added(std::move(step), options);
+}
+
+Header Series::added(Header step, const WriteOptions& options) const
+{
+  const Header& there = *this->there_;
+  const auto fail = [&](const std::string& what)
+  { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
+  const format::FileNames names(there, folder_name(this->path_));
+  const std::vector<std::int64_t> before = list_steps(there, names, this->path_.parent_path());
+  std::set<std::int64_t> steps(before.begin(), before.end());
+  const bool is_new = steps.insert(options.step).second;
+  const auto at = std::distance(steps.begin(), steps.find(options.step));
+  if (options.time.has_value() == there.times.empty())
+  {
+    fail(there.times.empty() ? "the steps that are there have no times; the new one has"
+                             : "the steps that are there have times; the new one has none");
+  }
+  if (options.time)
+  {
+    std::vector<double> times = there.times;
+    if (times.size() != before.size())
+    {
+      fail("(parabat_times) has another number of times than there are steps");
+    }
+    is_new ? void(times.insert(times.begin() + at, *options.time))
+           : void(times[static_cast<std::size_t>(at)] = *options.time);
+    if (!std::is_sorted(times.begin(), times.end()))
+    {
+      fail(fmt::format("the time {} of step {} is not between those of the steps beside it",
+        *options.time, options.step));
+    }
+    step.times = std::move(times);
+  }
+  step.time.ranges = ranges_of(steps);
+  for (std::size_t i = 0; i != step.fields.size(); ++i)
+  {
+    Field& field = step.fields[i];
+    const Field& old = there.fields[i];
+    if (old.minimum.size() == 1 && old.maximum.size() == 1)
+    {
+      const bool has = !field.minimum.empty();
+      field.minimum = { has ? std::min(field.minimum[0], old.minimum[0]) : old.minimum[0] };
+      field.maximum = { has ? std::max(field.maximum[0], old.maximum[0]) : old.maximum[0] };
+    }
+  }
+  return step;
+}
+
+void Series::remove_steps(const Header& now) const
+{
+  const Header& there = *this->there_;
+  // Another text may have been copied from this one.
+  for (const auto& entry : std::filesystem::directory_iterator(
+         this->path_.parent_path().empty() ? "." : this->path_.parent_path()))
+  {
+    if (entry.path().extension() != ".idx" || entry.path().filename() == this->path_.filename())
+    {
+      continue;
+    }
+    const std::optional<Error> unread = attempt(
+      [&]
+      {
+        const std::optional<Header> other = read_header(entry.path());
+        if (other->filename_template.find(folder_name(this->path_) + "/") != std::string::npos)
+        {
+          throw Error(ErrorCode::Cancelled, "names the same folder");
+        }
+      });
+    if (unread && unread->code() == ErrorCode::Cancelled)
+    {
+      return;
+    }
+  }
+  const format::FileNames names(there, folder_name(this->path_));
+  std::set<std::filesystem::path> shapes;
+  for (const std::int64_t step : list_steps(there, names, this->path_.parent_path()))
+  {
+    const std::filesystem::path folder = folder_of_step(this->path_, there, step);
+    if (there.filename_template != now.filename_template || !names_step(now, step))
+    {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+      shapes.insert(folder.parent_path());
+    }
+  }
+  for (const std::filesystem::path& shape : shapes)
+  {
+    std::error_code ignored;
+    std::filesystem::remove(shape, ignored); // if nothing is left in it
+  }
+}
+
+void Series::remove_what_is_not_in(const Header& now) const noexcept
+{
+  if (this->there_)
+  {
+    (void)attempt(
+      [&]
+      {
+        if (is_ours(this->path_, *this->there_))
+        {
+          this->remove_steps(now);
+        }
+      });
+  }
+}
+}

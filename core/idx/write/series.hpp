@@ -1,0 +1,37 @@
+// What was under the name of a dataset before a write, and what a further step makes of it.
+#pragma once
+
+#include "bat/idx/write.hpp"
+
+#include <filesystem>
+#include <optional>
+
+namespace bat::idx
+{
+class Series
+{
+public:
+  /// Of the text at `path`, if there is one that can be read. Throws Error{CannotOpen}.
+  [[nodiscard]] static Series of(const std::filesystem::path& path);
+
+  /// The header of all steps after a write of one of them. Throws Error{InvalidArgument}: a step
+  /// of another shape, times that do not ascend.
+  [[nodiscard]] Header with_step(Header step, const WriteOptions& options) const;
+
+  /// Removes folders of the old dataset that the new one does not name, if this library made them
+  /// and no other .idx beside it names them.
+  void remove_what_is_not_in(const Header& now) const noexcept;
+
+private:
+  explicit Series(std::filesystem::path path)
+    : path_(std::move(path))
+  {
+  }
+  [[nodiscard]] Header added(Header step, const WriteOptions& options) const;
+  void remove_steps(const Header& now) const;
+
+  std::filesystem::path path_;
+  std::optional<Header> there_;
+  std::string problem_; ///< why there_ is empty though there is a file
+};
+}

@@ -1,0 +1,230 @@
+#include "idx/write/step_folder.hpp"
+
+#include "bat/error.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <random>
+#include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace bat::idx
+{
+namespace
+{
+[[noreturn]] void fail(const std::filesystem::path& folder, const char* what, int error)
+{
+  const bool full = error == ENOSPC || error == EDQUOT;
+  const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR ||
+    error == ENOENT || error == EEXIST;
+  throw Error(full ? ErrorCode::NoSpace
+      : denied     ? ErrorCode::CannotOpen
+                   : ErrorCode::WriteFailed,
+    fmt::format("{}: {}: {}", folder.string(), what, std::strerror(error)));
+}
+
+int open_folder(const std::filesystem::path& folder)
+{
+  return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+// Both are there, on one file system. False, and errno, if that cannot be.
+bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
+{
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0)
+  {
+    return true;
+  }
+  if (errno != EINVAL && errno != ENOSYS)
+  {
+    return false;
+  }
+#endif
+  // File systems without it: for a moment, there is no `b`.
+  const std::filesystem::path aside = a.string() + ".old";
+  if (::rename(b.c_str(), aside.c_str()) != 0)
+  {
+    return false;
+  }
+  if (::rename(a.c_str(), b.c_str()) != 0)
+  {
+    const int error = errno;
+    ::rename(aside.c_str(), b.c_str());
+    errno = error;
+    return false;
+  }
+  return ::rename(aside.c_str(), a.c_str()) == 0;
+}
+
+void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept
+{
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+  {
+    const std::filesystem::path path = entry->path();
+    if (!io::is_temporary_of(path.filename().string(), target))
+    {
+      continue;
+    }
+    const int descriptor = open_folder(path);
+    if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+    if (descriptor >= 0)
+    {
+      ::close(descriptor);
+    }
+  }
+}
+}
+
+StepFolder::StepFolder(std::filesystem::path target)
+  : target_(std::move(target))
+{
+  try
+  {
+    this->make_parents();
+    const std::filesystem::path parent = this->target_.parent_path();
+    remove_abandoned(parent, this->target_.filename().string());
+    std::random_device random;
+    for (int attempt = 0; attempt != 16; ++attempt)
+    {
+      // As io::is_temporary_of() knows them.
+      this->temporary_ =
+        parent / fmt::format(".{}.{:08x}.tmp", this->target_.filename().string(), random());
+      if (::mkdir(this->temporary_.c_str(), 0777) == 0)
+      {
+        this->descriptor_ = open_folder(this->temporary_);
+        if (this->descriptor_ >= 0)
+        {
+          (void)::flock(this->descriptor_, LOCK_EX | LOCK_NB);
+          return;
+        }
+      }
+      if (errno != EEXIST)
+      {
+        break;
+      }
+    }
+    fail(parent, "cannot make a folder in it", errno);
+  }
+  catch (...)
+  {
+    this->remove_made();
+    throw;
+  }
+}
+
+void StepFolder::make_parents()
+{
+  std::vector<std::filesystem::path> missing;
+  for (std::filesystem::path folder = this->target_.parent_path(); !folder.empty();
+       folder = folder.parent_path())
+  {
+    struct stat status;
+    if (::stat(folder.c_str(), &status) == 0)
+    {
+      if (!S_ISDIR(status.st_mode))
+      {
+        fail(folder, "is no folder", ENOTDIR);
+      }
+      break;
+    }
+    missing.push_back(folder);
+  }
+  std::reverse(missing.begin(), missing.end());
+  for (const std::filesystem::path& folder : missing)
+  {
+    if (::mkdir(folder.c_str(), 0777) == 0)
+    {
+      this->made_.push_back(folder);
+    }
+    else if (errno != EEXIST)
+    {
+      fail(folder, "cannot be made", errno);
+    }
+  }
+}
+
+void StepFolder::commit(bool flush)
+{
+  if (flush)
+  {
+    io::flush_folder(this->temporary_);
+  }
+  struct stat status;
+  const bool is_there = ::lstat(this->target_.c_str(), &status) == 0;
+  if (is_there ? !exchange(this->temporary_, this->target_)
+               : ::rename(this->temporary_.c_str(), this->target_.c_str()) != 0)
+  {
+    fail(this->target_, "cannot be renamed into place; what was there before is unchanged", errno);
+  }
+  this->committed_ = true;
+  this->exchanged_ = is_there;
+  if (flush)
+  {
+    io::flush_folder(this->target_.parent_path());
+    for (const std::filesystem::path& made : this->made_)
+    {
+      io::flush_folder(made.parent_path());
+    }
+  }
+}
+
+void StepFolder::keep() noexcept
+{
+  std::error_code ignored;
+  if (this->exchanged_)
+  {
+    std::filesystem::remove_all(this->temporary_, ignored);
+  }
+  this->committed_ = false;
+  this->made_.clear();
+  this->temporary_.clear();
+}
+
+void StepFolder::remove_made() noexcept
+{
+  for (auto folder = this->made_.rbegin(); folder != this->made_.rend(); ++folder)
+  {
+    ::rmdir(folder->c_str()); // not if another writer has put something there
+  }
+}
+
+StepFolder::~StepFolder()
+{
+  std::error_code ignored;
+  if (this->committed_)
+  {
+    if (this->exchanged_)
+    {
+      (void)exchange(this->temporary_, this->target_);
+    }
+    else
+    {
+      (void)::rename(this->target_.c_str(), this->temporary_.c_str());
+    }
+  }
+  if (!this->temporary_.empty())
+  {
+    std::filesystem::remove_all(this->temporary_, ignored);
+  }
+  this->remove_made();
+  if (this->descriptor_ >= 0)
+  {
+    ::close(this->descriptor_);
+  }
+}
+}

@@ -1,0 +1,40 @@
+// A folder of files that appears under its name complete or not at all.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace bat::idx
+{
+/// Files go to a temporary folder beside `target`; commit() puts it in the target's place by one
+/// rename, and keep() ends the matter. Without keep(), the destructor restores what was there
+/// before. Throws Error: CannotOpen, NoSpace, WriteFailed.
+class StepFolder
+{
+public:
+  /// Makes the folders above it that are missing, and removes what killed writers of the same
+  /// folder left.
+  explicit StepFolder(std::filesystem::path target);
+  StepFolder(const StepFolder&) = delete;
+  StepFolder& operator=(const StepFolder&) = delete;
+  ~StepFolder();
+
+  /// Where files are written.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return this->temporary_; }
+  /// `flush`: the names are on disk before this returns.
+  void commit(bool flush);
+  /// Removes what the target was before.
+  void keep() noexcept;
+
+private:
+  void make_parents();
+  void remove_made() noexcept;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  std::vector<std::filesystem::path> made_; ///< folders above, outermost first
+  int descriptor_ = -1;                     ///< holds a lock while the writer lives
+  bool committed_ = false;
+  bool exchanged_ = false; ///< what was there before is in temporary_
+};
+}

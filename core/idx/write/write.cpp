@@ -1,0 +1,193 @@
+#include "bat/idx/write.hpp"
+
+#include "bat/error.hpp"
+#include "common/arena.hpp"
+#include "common/io/atomic_file.hpp"
+#include "common/numbers.hpp"
+#include "idx/format/field_text.hpp"
+#include "idx/format/names.hpp"
+#include "idx/format/order.hpp"
+#include "idx/format/scatter.hpp"
+#include "idx/write/file_image.hpp"
+#include "idx/write/plan.hpp"
+#include "idx/write/series.hpp"
+#include "idx/write/step_folder.hpp"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace bat::idx
+{
+namespace
+{
+// Of the finite values; first above second if there are none.
+template <class T>
+std::pair<double, double> range_of(const T* values, std::size_t count)
+{
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  using Range = std::pair<double, double>;
+  const auto merge = [](const Range& a, const Range& b)
+  { return Range(std::min(a.first, b.first), std::max(a.second, b.second)); };
+  return tbb::parallel_reduce(
+    tbb::blocked_range<std::size_t>(0, count, 1 << 16), Range(kInfinity, -kInfinity),
+    [&](const tbb::blocked_range<std::size_t>& part, Range range)
+    {
+      for (std::size_t i = part.begin(); i != part.end(); ++i)
+      {
+        const auto value = static_cast<double>(values[i]);
+        if (std::abs(value) < kInfinity)
+        {
+          range = merge(range, { value, value });
+        }
+      }
+      return range;
+    },
+    merge);
+}
+
+void set_ranges(Header& header, const Grid& grid, std::size_t samples)
+{
+  for (std::size_t i = 0; i != grid.fields.size(); ++i)
+  {
+    const FieldValues& values = grid.fields[i];
+    if (values.components != 1)
+    {
+      continue;
+    }
+    const auto [least, most] = dispatch(values.type,
+      [&](auto zero)
+      { return range_of(static_cast<const decltype(zero)*>(values.values), samples); });
+    if (least <= most)
+    {
+      header.fields[i].minimum = { least };
+      header.fields[i].maximum = { most };
+    }
+  }
+}
+
+class GridBlocks
+{
+public:
+  GridBlocks(const Header& header, const format::Order& order, const Grid& grid)
+    : header_(header)
+    , order_(order)
+    , grid_(grid)
+    , whole_(order.lattice(order.levels(), header.box))
+  {
+    for (int level = order.bits_per_block(); level <= order.levels(); ++level)
+    {
+      this->levels_.push_back(order.blocks_of_level(level));
+      this->orders_.emplace_back(order, this->levels_.back());
+    }
+  }
+
+  void fill(std::size_t field, std::uint64_t block, std::byte* raw) const
+  {
+    const auto level =
+      static_cast<std::size_t>(this->order_.level_of_block(block) - this->order_.bits_per_block());
+    const format::LevelBlocks& blocks = this->levels_[level];
+    const Field& about = this->header_.fields[field];
+    copy_samples<Direction::ToBlock>(
+      this->order_.common(blocks, this->order_.place_of(blocks, block), this->whole_),
+      blocks.counts, about.layout == Layout::HZ ? &this->orders_[level] : nullptr,
+      about.sample_bytes(), raw, static_cast<const std::byte*>(this->grid_.fields[field].values),
+      strides_of(this->whole_.count));
+  }
+
+private:
+  const Header& header_;
+  const format::Order& order_;
+  const Grid& grid_;
+  Lattice whole_;
+  std::vector<format::LevelBlocks> levels_;
+  std::vector<format::BlockOrder> orders_;
+};
+
+void write_image(const std::filesystem::path& path, const FileImage& image, bool flush)
+{
+  io::AtomicFile file(path);
+  std::uint64_t at = 0;
+  const auto put = [&](const Bytes& bytes)
+  {
+    file.write(at, bytes.data(), bytes.size());
+    at += bytes.size();
+  };
+  put(image.headers);
+  std::for_each(image.blocks.begin(), image.blocks.end(), put);
+  file.commit(flush);
+}
+
+void tell(const WriteOptions& options, double fraction)
+{
+  if (options.progress && !options.progress(fraction))
+  {
+    throw Error(ErrorCode::Cancelled, "the write was cancelled");
+  }
+}
+}
+
+WriteReport write(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)
+{
+  const std::filesystem::path target = io::follow_links(path);
+  Header header = plan_header(target, grid, options);
+  const std::uint64_t samples = static_cast<std::uint64_t>(grid.dimensions[0]) *
+    static_cast<std::uint64_t>(grid.dimensions[1]) * static_cast<std::uint64_t>(grid.dimensions[2]);
+  for (const FieldValues& field : grid.fields)
+  {
+    if (!field.values)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: field '{}' has no values", path.string(), field.name));
+    }
+  }
+  if (options.dialect == Dialect::OpenVisus)
+  {
+    in_arena(options.threads, [&] { set_ranges(header, grid, samples); });
+  }
+  const Series before = Series::of(target);
+  header = before.with_step(header, options);
+
+  const format::FileNames names(header, folder_name(target));
+  const format::Order order(header);
+  const std::filesystem::path folder =
+    target.parent_path() / std::filesystem::path(names.file(options.step, 0)).parent_path();
+  const std::string text = to_text(header);
+  (void)parse_header(text, target.string()); // what is written can be read
+
+  StepFolder step(folder);
+  const GridBlocks blocks(header, order, grid);
+  const std::vector<FileBlocks> files = blocks_of_files(header, order);
+  WriteReport report;
+  report.samples = samples;
+  report.files = files.size();
+  for (const FileBlocks& file : files)
+  {
+    tell(options, static_cast<double>(&file - files.data()) / static_cast<double>(files.size()));
+    const FileImage image = in_arena(options.threads,
+      [&]
+      {
+        return make_file(header, options.zip_level, file,
+          [&](std::size_t field, std::uint64_t block, std::byte* raw)
+          { blocks.fill(field, block, raw); });
+      });
+    const std::filesystem::path name(names.file(options.step, file.number));
+    write_image(step.path() / name.filename(), image, options.flush);
+    report.file_bytes += image.bytes;
+    report.blocks += image.blocks.size();
+  }
+  tell(options, 1);
+  io::AtomicFile top(target);
+  top.write(0, text.data(), text.size());
+  step.commit(options.flush);
+  top.commit(options.flush);
+  step.keep();
+  before.remove_what_is_not_in(header);
+  return report;
+}
+}
