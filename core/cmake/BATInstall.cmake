@@ -42,6 +42,10 @@ if (BAT_MPI_FOUND)
   bat_export(mpi bat_parallel bat_mpi)
   bat_export(insitu bat_insitu)
   list(APPEND rooms parallel bat/parallel insitu)
+  if (TARGET bat_idx_mpi)
+    bat_export(idx_mpi bat_idx_mpi)
+    list(APPEND rooms idx/parallel)
+  endif ()
 endif ()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ParaBATConfig.cmake.in"

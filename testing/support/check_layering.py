@@ -33,7 +33,7 @@ FORBIDDEN = [
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
     ("core/bat/parallel", r"^bat/(format|tree|query|libbat)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|bat|bat/parallel|idx|insitu|capi)/include", LIBRARIES),
+    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),

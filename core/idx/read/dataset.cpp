@@ -52,10 +52,11 @@ LogicalBox intersection(const LogicalBox& a, const LogicalBox& b)
 
 struct Dataset::Impl
 {
-  Impl(const std::filesystem::path& path, Header text)
+  Impl(const std::filesystem::path& path, std::string whole_text, Header parsed)
     : name(path.string())
     , folder(path.parent_path())
-    , header(std::move(text))
+    , text(std::move(whole_text))
+    , header(std::move(parsed))
     , order(this->header)
     , names(this->header, path.stem().string())
   {
@@ -146,6 +147,7 @@ struct Dataset::Impl
 
   std::string name;
   std::filesystem::path folder;
+  std::string text;
   Header header;
   format::Order order;
   format::FileNames names;
@@ -161,8 +163,13 @@ Dataset::~Dataset() = default;
 
 Dataset Dataset::open(const std::filesystem::path& path)
 {
-  Header header = parse_header(read_text(path, kMostRead), path.string());
-  return Dataset(std::make_unique<const Impl>(path, std::move(header)));
+  return from_text(path, read_text(path, kMostRead));
+}
+
+Dataset Dataset::from_text(const std::filesystem::path& path, std::string text)
+{
+  Header header = parse_header(text, path.string());
+  return Dataset(std::make_unique<const Impl>(path, std::move(text), std::move(header)));
 }
 
 bool Dataset::can_open(const std::filesystem::path& path) noexcept
@@ -187,6 +194,11 @@ const std::string& Dataset::name() const noexcept
 const Header& Dataset::header() const noexcept
 {
   return this->impl_->header;
+}
+
+const std::string& Dataset::text() const noexcept
+{
+  return this->impl_->text;
 }
 
 std::size_t Dataset::field_index(std::string_view name) const

@@ -1,5 +1,6 @@
 #include "idx/write/file_image.hpp"
 
+#include "common/io/atomic_file.hpp"
 #include "idx/format/block_file.hpp"
 #include "idx/format/codec.hpp"
 #include "idx/format/names.hpp"
@@ -94,5 +95,19 @@ FileImage make_file(
     image.bytes += record.bytes;
   }
   return image;
+}
+
+void write_image(const std::filesystem::path& path, const FileImage& image, bool flush)
+{
+  io::AtomicFile file(path);
+  std::uint64_t at = 0;
+  const auto put = [&](const Bytes& bytes)
+  {
+    file.write(at, bytes.data(), bytes.size());
+    at += bytes.size();
+  };
+  put(image.headers);
+  std::for_each(image.blocks.begin(), image.blocks.end(), put);
+  file.commit(flush);
 }
 }

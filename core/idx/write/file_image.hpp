@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -39,4 +40,7 @@ struct FileImage
 /// `fill` throws.
 [[nodiscard]] FileImage make_file(
   const Header& header, int zip_level, const FileBlocks& file, const FillBlock& fill);
+
+/// Throws Error: CannotOpen, NoSpace, WriteFailed.
+void write_image(const std::filesystem::path& path, const FileImage& image, bool flush);
 }

@@ -227,4 +227,14 @@ StepFolder::~StepFolder()
     ::close(this->descriptor_);
   }
 }
+
+void commit_step(
+  StepFolder& step, const std::filesystem::path& path, const std::string& text, bool flush)
+{
+  io::AtomicFile file(path);
+  file.write(0, text.data(), text.size());
+  step.commit(flush);
+  file.commit(flush);
+  step.keep();
+}
 }

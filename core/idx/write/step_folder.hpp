@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace bat::idx
@@ -37,4 +38,8 @@ private:
   bool committed_ = false;
   bool exchanged_ = false; ///< what was there before is in temporary_
 };
+
+/// The step and the text that names it, one after the other; neither if one of them fails.
+void commit_step(
+  StepFolder& step, const std::filesystem::path& path, const std::string& text, bool flush);
 }

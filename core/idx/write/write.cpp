@@ -3,8 +3,6 @@
 #include "bat/error.hpp"
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
-#include "common/numbers.hpp"
-#include "idx/format/field_text.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
@@ -12,65 +10,17 @@
 #include "idx/write/plan.hpp"
 #include "idx/write/series.hpp"
 #include "idx/write/step_folder.hpp"
+#include "idx/write/value_range.hpp"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace bat::idx
 {
 namespace
 {
-// Of the finite values; first above second if there are none.
-template <class T>
-std::pair<double, double> range_of(const T* values, std::size_t count)
-{
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  using Range = std::pair<double, double>;
-  const auto merge = [](const Range& a, const Range& b)
-  { return Range(std::min(a.first, b.first), std::max(a.second, b.second)); };
-  return tbb::parallel_reduce(
-    tbb::blocked_range<std::size_t>(0, count, 1 << 16), Range(kInfinity, -kInfinity),
-    [&](const tbb::blocked_range<std::size_t>& part, Range range)
-    {
-      for (std::size_t i = part.begin(); i != part.end(); ++i)
-      {
-        const auto value = static_cast<double>(values[i]);
-        if (std::abs(value) < kInfinity)
-        {
-          range = merge(range, { value, value });
-        }
-      }
-      return range;
-    },
-    merge);
-}
-
-void set_ranges(Header& header, const Grid& grid, std::size_t samples)
-{
-  for (std::size_t i = 0; i != grid.fields.size(); ++i)
-  {
-    const FieldValues& values = grid.fields[i];
-    if (values.components != 1)
-    {
-      continue;
-    }
-    const auto [least, most] = dispatch(values.type,
-      [&](auto zero)
-      { return range_of(static_cast<const decltype(zero)*>(values.values), samples); });
-    if (least <= most)
-    {
-      header.fields[i].minimum = { least };
-      header.fields[i].maximum = { most };
-    }
-  }
-}
-
 class GridBlocks
 {
 public:
@@ -109,20 +59,6 @@ private:
   std::vector<format::BlockOrder> orders_;
 };
 
-void write_image(const std::filesystem::path& path, const FileImage& image, bool flush)
-{
-  io::AtomicFile file(path);
-  std::uint64_t at = 0;
-  const auto put = [&](const Bytes& bytes)
-  {
-    file.write(at, bytes.data(), bytes.size());
-    at += bytes.size();
-  };
-  put(image.headers);
-  std::for_each(image.blocks.begin(), image.blocks.end(), put);
-  file.commit(flush);
-}
-
 void tell(const WriteOptions& options, double fraction)
 {
   if (options.progress && !options.progress(fraction))
@@ -146,10 +82,17 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
         fmt::format("{}: field '{}' has no values", path.string(), field.name));
     }
   }
-  if (options.dialect == Dialect::OpenVisus)
-  {
-    in_arena(options.threads, [&] { set_ranges(header, grid, samples); });
-  }
+  std::vector<std::pair<double, double>> ranges;
+  in_arena(options.threads,
+    [&]
+    {
+      for (const FieldValues& field : grid.fields)
+      {
+        ranges.push_back(value_range(
+          field.type, field.values, samples * static_cast<std::uint64_t>(field.components)));
+      }
+    });
+  set_ranges(header, ranges);
   const Series before = Series::of(target);
   header = before.with_step(header, options);
 
@@ -182,11 +125,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
     report.blocks += image.blocks.size();
   }
   tell(options, 1);
-  io::AtomicFile top(target);
-  top.write(0, text.data(), text.size());
-  step.commit(options.flush);
-  top.commit(options.flush);
-  step.keep();
+  commit_step(step, target, text, options.flush);
   before.remove_what_is_not_in(header);
   return report;
 }

@@ -107,6 +107,8 @@ class Dataset
 public:
   /// Throws Error: NotFound, CannotOpen, and as parse_header().
   static Dataset open(const std::filesystem::path& path);
+  /// As if `path` had this text: for what reads the text once for many. Throws as parse_header().
+  static Dataset from_text(const std::filesystem::path& path, std::string text);
   /// True if the file begins as one that open() reads, or refuses with a reason. Never throws.
   static bool can_open(const std::filesystem::path& path) noexcept;
 
@@ -116,6 +118,7 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] const Header& header() const noexcept;
+  [[nodiscard]] const std::string& text() const noexcept; ///< of the .idx
   [[nodiscard]] const LogicalBox& box() const noexcept { return this->header().box; }
   [[nodiscard]] const std::vector<Field>& fields() const noexcept { return this->header().fields; }
   /// Throws Error{InvalidArgument} naming the fields there are.

@@ -1,0 +1,452 @@
+// The phases of a collective write, and opening: each ends in an agreement.
+#include "bat/idx/parallel.hpp"
+
+#include "bat/error.hpp"
+#include "bat/ranks.hpp"
+#include "common/arena.hpp"
+#include "common/io/atomic_file.hpp"
+#include "idx/format/names.hpp"
+#include "idx/parallel/assignment.hpp"
+#include "idx/parallel/file_exchange.hpp"
+#include "idx/write/file_image.hpp"
+#include "idx/write/plan.hpp"
+#include "idx/write/series.hpp"
+#include "idx/write/step_folder.hpp"
+#include "idx/write/value_range.hpp"
+#include "parallel/comm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace bat::idx
+{
+namespace
+{
+using bat::mpi::OwnComm;
+using bat::mpi::together;
+
+std::string fields_text(const std::vector<FieldValues>& fields)
+{
+  std::string text;
+  for (const FieldValues& field : fields)
+  {
+    text += fmt::format(
+      "{}{} {}[{}]", text.empty() ? "" : ", ", field.name, name_of(field.type), field.components);
+  }
+  return text;
+}
+
+void check_pieces(const GridPieces& mine)
+{
+  constexpr std::int64_t kMost = std::int64_t{ 1 } << 62;
+  for (const Piece& piece : mine.pieces)
+  {
+    const LogicalBox& box = piece.box;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      if (box.lower[axis] < 0 || box.upper[axis] < box.lower[axis] || box.upper[axis] >= kMost)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format(
+            "a piece has the box {} to {}, {} to {}, {} to {}; boxes with samples, from 0 "
+            "on, are allowed",
+            box.lower[0], box.upper[0], box.lower[1], box.upper[1], box.lower[2], box.upper[2]));
+      }
+    }
+    if (piece.values.size() != mine.fields.size() ||
+      std::count(piece.values.begin(), piece.values.end(), nullptr) != 0)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("a piece has {} arrays, {} of them null; there are {} fields",
+          piece.values.size(), std::count(piece.values.begin(), piece.values.end(), nullptr),
+          mine.fields.size()));
+    }
+  }
+}
+
+class TogetherWriter
+{
+public:
+  TogetherWriter(MPI_Comm comm, const std::filesystem::path& path, const GridPieces& mine,
+    const WriteOptions& options, MissingSamples missing)
+    : comm_(comm)
+    , mine_(mine)
+    , options_(options)
+    , missing_(missing)
+    , path_(path)
+    , threads_(bat::mpi::threads_per_rank(comm_.get()))
+  {
+    this->threads_ = options.threads > 0 ? options.threads : this->threads_;
+  }
+
+  WriteReport run()
+  {
+    together(this->comm_.get(), [&] { check_pieces(this->mine_); });
+    this->agree_on_shape();
+    this->gather_boxes();
+    this->make_header();
+    this->begin();
+    this->write_files();
+    this->commit();
+    return this->report_;
+  }
+
+private:
+  [[nodiscard]] bool is_root() const { return this->comm_.rank() == 0; }
+
+  // Fields and place in space are those of the first rank that has samples.
+  void agree_on_shape()
+  {
+    int first = this->mine_.pieces.empty() ? this->comm_.size() : this->comm_.rank();
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, this->comm_.get());
+    if (first == this->comm_.size())
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: no rank has samples", this->path_.string())); // as all ranks know
+    }
+    std::vector<std::string> names;
+    std::vector<std::int64_t> types;
+    std::array<double, 6> place{};
+    if (this->comm_.rank() == first)
+    {
+      for (const FieldValues& field : this->mine_.fields)
+      {
+        names.push_back(field.name);
+        types.push_back(static_cast<std::int64_t>(field.type));
+        types.push_back(field.components);
+      }
+      std::copy(this->mine_.origin.begin(), this->mine_.origin.end(), place.begin());
+      std::copy(this->mine_.spacing.begin(), this->mine_.spacing.end(), place.begin() + 3);
+    }
+    std::string joined;
+    for (const std::string& name : names)
+    {
+      joined += name + '\n';
+    }
+    bat::mpi::broadcast_text(this->comm_, joined, first);
+    bat::mpi::broadcast_records(this->comm_, types, first);
+    MPI_Bcast(place.data(), 6, MPI_DOUBLE, first, this->comm_.get());
+    together(this->comm_.get(),
+      [&]
+      {
+        std::size_t at = 0;
+        for (std::size_t i = 0; i + 1 < types.size(); i += 2)
+        {
+          const std::size_t end = joined.find('\n', at);
+          this->shape_.fields.push_back({ joined.substr(at, end - at),
+            static_cast<ScalarType>(types[i]), static_cast<int>(types[i + 1]), nullptr });
+          at = end + 1;
+        }
+        std::copy_n(place.begin(), 3, this->shape_.origin.begin());
+        std::copy_n(place.begin() + 3, 3, this->shape_.spacing.begin());
+        this->check_same(first);
+      });
+  }
+
+  void check_same(int first) const
+  {
+    if (this->mine_.pieces.empty())
+    {
+      return;
+    }
+    const std::string here = fields_text(this->mine_.fields);
+    const std::string there = fields_text(this->shape_.fields);
+    if (here != there)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: rank {} has the fields {}; rank {} has {}", this->path_.string(),
+          this->comm_.rank(), here, first, there));
+    }
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      const double tolerance = 1e-6 * std::abs(this->shape_.spacing[axis]);
+      const auto differ = [&](double a, double b) { return !(std::abs(a - b) <= tolerance); };
+      if (differ(this->mine_.origin[axis], this->shape_.origin[axis]) ||
+        differ(this->mine_.spacing[axis], this->shape_.spacing[axis]))
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format("{}: along axis {}, rank {} has origin {} and spacing {}; rank {} has {} and "
+                      "{}",
+            this->path_.string(), axis, this->comm_.rank(), this->mine_.origin[axis],
+            this->mine_.spacing[axis], first, this->shape_.origin[axis],
+            this->shape_.spacing[axis]));
+      }
+    }
+  }
+
+  void gather_boxes()
+  {
+    std::vector<RankBox> boxes;
+    together(this->comm_.get(),
+      [&]
+      {
+        for (std::size_t i = 0; i != this->mine_.pieces.size(); ++i)
+        {
+          boxes.push_back(
+            { this->comm_.rank(), static_cast<std::int64_t>(i), this->mine_.pieces[i].box });
+        }
+      });
+    this->boxes_ = bat::mpi::gather_records(this->comm_, boxes);
+    bat::mpi::broadcast_records(this->comm_, this->boxes_);
+    LogicalBox whole = this->boxes_.front().box;
+    for (const RankBox& box : this->boxes_)
+    {
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        whole.lower[axis] = std::min(whole.lower[axis], box.box.lower[axis]);
+        whole.upper[axis] = std::max(whole.upper[axis], box.box.upper[axis]);
+      }
+    }
+    this->shape_.first = whole.lower;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      this->shape_.dimensions[axis] = whole.upper[axis] - whole.lower[axis] + 1;
+    }
+  }
+
+  // Of fields with one component.
+  std::vector<std::pair<double, double>> ranges()
+  {
+    const std::size_t fields = this->shape_.fields.size();
+    std::vector<double> ends; // smallest, and negative largest
+    together(this->comm_.get(),
+      [&]
+      {
+        ends.assign(2 * fields, std::numeric_limits<double>::infinity());
+        in_arena(this->threads_,
+          [&]
+          {
+            for (const Piece& piece : this->mine_.pieces)
+            {
+              for (std::size_t f = 0; f != fields; ++f)
+              {
+                const FieldValues& field = this->shape_.fields[f];
+                if (field.components == 1)
+                {
+                  const auto [least, most] =
+                    value_range(field.type, piece.values[f], lattice_of(piece.box).samples());
+                  ends[2 * f] = std::min(ends[2 * f], least);
+                  ends[2 * f + 1] = std::min(ends[2 * f + 1], -most);
+                }
+              }
+            }
+          });
+      });
+    MPI_Allreduce(MPI_IN_PLACE, ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MIN,
+      this->comm_.get());
+    std::vector<std::pair<double, double>> ranges;
+    for (std::size_t f = 0; f != fields; ++f)
+    {
+      ranges.emplace_back(ends[2 * f], -ends[2 * f + 1]);
+    }
+    return ranges;
+  }
+
+  // Rank 0 knows what was there before, and decides.
+  void make_header()
+  {
+    std::string text;
+    std::string target;
+    const auto found = this->ranges();
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->is_root())
+        {
+          this->path_ = io::follow_links(this->path_);
+          Header header = plan_header(this->path_, this->shape_, this->options_);
+          set_ranges(header, found);
+          this->before_.emplace(Series::of(this->path_));
+          header = this->before_->with_step(std::move(header), this->options_);
+          text = to_text(header);
+          target = this->path_.string();
+          this->step_ = this->options_.step;
+        }
+      });
+    bat::mpi::broadcast_text(this->comm_, text);
+    bat::mpi::broadcast_text(this->comm_, target);
+    MPI_Bcast(&this->step_, 1, MPI_INT64_T, 0, this->comm_.get());
+    int flags[3] = { this->options_.flush, this->options_.zip_level,
+      static_cast<int>(this->missing_) };
+    MPI_Bcast(flags, 3, MPI_INT, 0, this->comm_.get());
+    this->options_.flush = flags[0] != 0;
+    this->options_.zip_level = flags[1];
+    this->missing_ = static_cast<MissingSamples>(flags[2]);
+    together(this->comm_.get(),
+      [&]
+      {
+        this->path_ = target;
+        this->text_ = text;
+        this->header_ = parse_header(text, target);
+      });
+  }
+
+  void begin()
+  {
+    std::string folder;
+    together(this->comm_.get(),
+      [&]
+      {
+        this->names_.emplace(this->header_, folder_name(this->path_));
+        this->order_.emplace(this->header_);
+        this->shapes_.emplace(*this->order_);
+        this->files_ = blocks_of_files(this->header_, *this->order_);
+        this->makers_ =
+          makers_of_files(this->files_, this->boxes_, *this->shapes_, this->comm_.size());
+        if (this->is_root())
+        {
+          const std::filesystem::path name(this->names_->file(this->step_, 0));
+          this->folder_.emplace(this->path_.parent_path() / name.parent_path());
+          folder = this->folder_->path().string();
+        }
+      });
+    bat::mpi::broadcast_text(this->comm_, folder);
+    this->writing_ = folder;
+  }
+
+  void write_files()
+  {
+    // Round by round, the next file of each rank.
+    std::vector<std::vector<const FileBlocks*>> rounds;
+    std::vector<std::size_t> next(static_cast<std::size_t>(this->comm_.size()), 0);
+    together(this->comm_.get(),
+      [&]
+      {
+        for (std::size_t i = 0; i != this->files_.size(); ++i)
+        {
+          const auto maker = static_cast<std::size_t>(this->makers_[i]);
+          const std::size_t round = next[maker]++;
+          if (round == rounds.size())
+          {
+            rounds.emplace_back(next.size(), nullptr);
+          }
+          rounds[round][maker] = &this->files_[i];
+        }
+      });
+    const ExchangeSource source{ this->comm_, this->header_, *this->shapes_, this->boxes_,
+      this->mine_.pieces };
+    for (std::size_t round = 0; round != rounds.size(); ++round)
+    {
+      together(this->comm_.get(),
+        [&] { this->tell(static_cast<double>(round) / static_cast<double>(rounds.size())); });
+      std::vector<Bytes> received = exchange_round(source, rounds[round]);
+      together(this->comm_.get(),
+        [&]
+        {
+          const FileBlocks* file = rounds[round][static_cast<std::size_t>(this->comm_.rank())];
+          if (file)
+          {
+            this->write_file(source, *file, received);
+          }
+        });
+    }
+    together(this->comm_.get(), [&] { this->tell(1); });
+  }
+
+  void tell(double fraction) const
+  {
+    if (this->options_.progress && !this->options_.progress(fraction))
+    {
+      throw Error(ErrorCode::Cancelled, "the write was cancelled");
+    }
+  }
+
+  void write_file(
+    const ExchangeSource& source, const FileBlocks& file, std::vector<Bytes>& received)
+  {
+    FileSamples samples(source, file);
+    for (int rank = this->comm_.size() - 1; rank >= 0; --rank)
+    {
+      Bytes& packed = received[static_cast<std::size_t>(rank)];
+      samples.put(rank, packed);
+      packed = Bytes();
+    }
+    if (this->missing_ == MissingSamples::Refuse)
+    {
+      samples.check_complete();
+    }
+    const FileImage image = in_arena(this->threads_,
+      [&]
+      {
+        return make_file(this->header_, this->options_.zip_level, file,
+          [&](std::size_t field, std::uint64_t block, std::byte* raw)
+          { samples.fill(field, block, raw); });
+      });
+    const std::filesystem::path name(this->names_->file(this->step_, file.number));
+    write_image(this->writing_ / name.filename(), image, this->options_.flush);
+    ++this->report_.files;
+    this->report_.file_bytes += image.bytes;
+    this->report_.blocks += image.blocks.size();
+  }
+
+  void commit()
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->is_root())
+        {
+          commit_step(*this->folder_, this->path_, this->text_, this->options_.flush);
+          this->before_->remove_what_is_not_in(this->header_);
+        }
+      });
+    std::uint64_t sums[3] = { this->report_.files, this->report_.file_bytes, this->report_.blocks };
+    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
+    this->report_ = { static_cast<std::uint64_t>(this->shape_.dimensions[0]) *
+        static_cast<std::uint64_t>(this->shape_.dimensions[1]) *
+        static_cast<std::uint64_t>(this->shape_.dimensions[2]),
+      sums[0], sums[1], sums[2] };
+  }
+
+  OwnComm comm_;
+  const GridPieces& mine_;
+  WriteOptions options_;
+  MissingSamples missing_;
+  std::filesystem::path path_;
+  int threads_;
+  Grid shape_; ///< of the whole; without values
+  std::vector<RankBox> boxes_;
+  std::optional<Series> before_;     ///< rank 0
+  std::optional<StepFolder> folder_; ///< rank 0
+  std::string text_;
+  Header header_;
+  std::int64_t step_ = 0;
+  std::optional<format::FileNames> names_;
+  std::optional<format::Order> order_;
+  std::optional<BlockShapes> shapes_;
+  std::vector<FileBlocks> files_;
+  std::vector<int> makers_;
+  std::filesystem::path writing_;
+  WriteReport report_;
+};
+}
+
+WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path,
+  const GridPieces& pieces, const WriteOptions& options, MissingSamples missing)
+{
+  return TogetherWriter(comm, path, pieces, options, missing).run();
+}
+
+Dataset open_together(MPI_Comm comm, const std::filesystem::path& path)
+{
+  const OwnComm own(comm);
+  std::string text;
+  together(own.get(),
+    [&]
+    {
+      if (own.rank() == 0)
+      {
+        text = Dataset::open(path).text();
+      }
+    });
+  bat::mpi::broadcast_text(own, text);
+  std::optional<Dataset> dataset;
+  together(own.get(), [&] { dataset.emplace(Dataset::from_text(path, text)); });
+  return std::move(*dataset);
+}
+}

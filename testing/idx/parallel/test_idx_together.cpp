@@ -1,0 +1,287 @@
+// Many ranks write the bytes that one writes, whoever has what; and all end alike.
+
+#include "bat/error.hpp"
+#include "bat/idx/parallel.hpp"
+#include "bat/idx/write.hpp"
+#include "bat/parallel/mpi_support.hpp"
+#include "idx/unit/idx_grids.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace bat::idx;
+using bat::ErrorCode;
+using bat::ScalarType;
+using mpi_test::rank;
+using mpi_test::ranks;
+using mpi_test::SharedDir;
+
+namespace
+{
+using Boxes = std::vector<LogicalBox>;
+using Cut = std::function<Boxes(const LogicalBox& whole, int rank, int ranks)>;
+
+LogicalBox part_along(LogicalBox box, std::size_t axis, int i, int n)
+{
+  const std::int64_t first = box.lower[axis];
+  const std::int64_t count = box.upper[axis] - first + 1;
+  box.lower[axis] = first + count * i / n;
+  box.upper[axis] = first + count * (i + 1) / n - 1;
+  return box;
+}
+
+LogicalBox grown(LogicalBox box, const LogicalBox& whole, std::int64_t by)
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = std::max(whole.lower[axis], box.lower[axis] - by);
+    box.upper[axis] = std::min(whole.upper[axis], box.upper[axis] + by);
+  }
+  return box;
+}
+
+const std::map<std::string, Cut> kCuts{
+  { "slabs",
+    [](const LogicalBox& whole, int r, int n) { return Boxes{ part_along(whole, 2, r, n) }; } },
+  { "pencils",
+    [](const LogicalBox& whole, int r, int n)
+    {
+      const int a = n % 2 == 0 ? 2 : 1;
+      return Boxes{ part_along(part_along(whole, 1, r % a, a), 2, r / a, n / a) };
+    } },
+  { "bricks, several a rank",
+    [](const LogicalBox& whole, int r, int n)
+    {
+      Boxes boxes;
+      for (int i = r; i < 27; i += n)
+      {
+        boxes.push_back(
+          part_along(part_along(part_along(whole, 0, i % 3, 3), 1, i / 3 % 3, 3), 2, i / 9, 3));
+      }
+      return boxes;
+    } },
+  { "ghosts",
+    [](const LogicalBox& whole, int r, int n)
+    { return Boxes{ grown(part_along(whole, 0, r, n), whole, 2) }; } },
+  { "one rank has all",
+    [](const LogicalBox& whole, int r, int n) { return r == n - 1 ? Boxes{ whole } : Boxes{}; } },
+  { "every rank has all", [](const LogicalBox& whole, int, int) { return Boxes{ whole }; } },
+};
+
+LogicalBox box_of(const MadeGrid& made)
+{
+  LogicalBox box;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.lower[axis] = made.grid.first[axis];
+    box.upper[axis] = made.grid.first[axis] + made.grid.dimensions[axis] - 1;
+  }
+  return box;
+}
+
+// What this rank has of a grid.
+struct Mine
+{
+  GridPieces pieces;
+  std::vector<std::vector<std::byte>> arrays;
+
+  Mine(const MadeGrid& made, const Boxes& boxes)
+  {
+    if (boxes.empty())
+    {
+      return; // says nothing of fields either
+    }
+    this->pieces.origin = made.grid.origin;
+    this->pieces.spacing = made.grid.spacing;
+    this->pieces.fields = made.grid.fields;
+    for (const LogicalBox& box : boxes)
+    {
+      Piece piece;
+      piece.box = box;
+      for (std::size_t f = 0; f != made.grid.fields.size(); ++f)
+      {
+        this->arrays.push_back(made.part(f, { 1, 1, 1 }, box));
+        piece.values.push_back(this->arrays.back().data());
+      }
+      this->pieces.pieces.push_back(std::move(piece));
+    }
+  }
+};
+
+std::map<std::string, std::vector<std::byte>> files_in(const std::filesystem::path& folder)
+{
+  std::map<std::string, std::vector<std::byte>> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+  {
+    if (entry.is_regular_file())
+    {
+      files[entry.path().lexically_relative(folder).string()] = read_bytes(entry.path());
+    }
+  }
+  return files;
+}
+
+std::unique_ptr<MadeGrid> make_grid()
+{
+  auto made = std::make_unique<MadeGrid>(std::array<std::int64_t, 3>{ 30, 23, 26 });
+  made->grid.first = { 3, 0, 7 };
+  made->grid.origin = { 0.5, 0, -1 };
+  made->add("a", ScalarType::Float32);
+  made->add("b", ScalarType::UInt8, 3, true);
+  return made;
+}
+
+WriteOptions usual_options()
+{
+  WriteOptions options;
+  options.bits_per_block = 9;
+  options.file_bytes = 20000;
+  options.flush = false;
+  options.codec = Codec::Lz4;
+  return options;
+}
+}
+
+TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
+{
+  const SharedDir folder;
+  const auto made = make_grid();
+  for (const Layout layout : { Layout::RowMajor, Layout::HZ })
+  {
+    WriteOptions options = usual_options();
+    options.layout = layout;
+    std::map<std::string, std::vector<std::byte>> expected;
+    if (rank() == 0)
+    {
+      write(folder / "n.idx", made->grid, options);
+      expected = files_in(folder / ".");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (const auto& [name, cut] : kCuts)
+    {
+      const Mine mine(*made, cut(box_of(*made), rank(), ranks()));
+      const WriteReport report =
+        write_together(MPI_COMM_WORLD, folder / "n.idx", mine.pieces, options);
+      EXPECT_EQ(report.samples, made->samples());
+      if (rank() == 0)
+      {
+        const auto found = files_in(folder / ".");
+        EXPECT_EQ(report.files + 1, found.size());
+        EXPECT_TRUE(found == expected) << name;
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
+TEST(IdxTogether, ranks_read_their_pieces_at_any_level)
+{
+  const SharedDir folder;
+  const auto made = make_grid();
+  const Mine mine(*made, kCuts.at("slabs")(box_of(*made), rank(), ranks()));
+  WriteOptions options = usual_options();
+  for (const std::int64_t step : { 1, 2 })
+  {
+    options.mode = WriteMode::AddStep;
+    options.step = step;
+    write_together(MPI_COMM_WORLD, folder / "n.idx", mine.pieces, options);
+  }
+  const Dataset dataset = open_together(MPI_COMM_WORLD, folder / "n.idx");
+  EXPECT_EQ(dataset.steps(), (std::vector<std::int64_t>{ 1, 2 }));
+  EXPECT_EQ(dataset.geometry().origin, made->grid.origin);
+  for (int level = 0; level <= dataset.levels(); ++level)
+  {
+    const LogicalBox box = part_along(dataset.box(), 0, rank(), ranks());
+    for (const std::size_t field : { 0u, 1u })
+    {
+      EXPECT_EQ(read_all(dataset, { field, level, box, 2 }),
+        made->part(field, dataset.distance(level), box));
+    }
+  }
+}
+
+TEST(IdxTogether, all_ranks_end_alike)
+{
+  const SharedDir folder;
+  const auto made = make_grid();
+  const LogicalBox whole = box_of(*made);
+  const int last = ranks() - 1;
+  const auto expect_refused = [&](GridPieces pieces, WriteOptions options, const char* word)
+  {
+    const std::string error = mpi_test::error_of(
+      [&] { write_together(MPI_COMM_WORLD, folder / "n.idx", pieces, options); });
+    EXPECT_NE(error.find(word), std::string::npos) << error << " says nothing of " << word;
+    EXPECT_EQ(mpi_test::of_root(error), error);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 0)
+    {
+      EXPECT_TRUE(names_in(folder / ".").empty()) << word;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  const Mine mine(*made, kCuts.at("slabs")(whole, rank(), ranks()));
+  const WriteOptions options = usual_options();
+
+  expect_refused({}, options, "no rank has samples");
+
+  Boxes with_hole = kCuts.at("slabs")(whole, rank(), ranks());
+  if (rank() == last)
+  {
+    with_hole[0].lower[0] += 1; // of the plane at x = 3
+    with_hole.push_back({ { 3, 0, 7 }, { 3, 22, 31 } });
+    with_hole.push_back({ { 3, 0, 32 }, { 3, 21, 32 } });
+  }
+  const Mine holed(*made, with_hole);
+  expect_refused(holed.pieces, options, "no rank has the sample at 3 22 32");
+
+  GridPieces other = mine.pieces;
+  if (rank() == last && last != 0)
+  {
+    other.fields[0].type = ScalarType::Int32;
+    expect_refused(other, options, "a int32[1], b uint8[3]");
+    other = mine.pieces;
+    other.spacing[1] = 1.5;
+    expect_refused(other, options, "spacing 1.5");
+  }
+  else if (last != 0)
+  {
+    expect_refused(other, options, "a int32[1], b uint8[3]");
+    expect_refused(other, options, "spacing 1.5");
+  }
+
+  other = mine.pieces;
+  if (rank() == last)
+  {
+    other.pieces[0].values[1] = nullptr;
+  }
+  expect_refused(other, options, "1 of them null");
+  other = mine.pieces;
+  if (rank() == last)
+  {
+    other.pieces[0].box.lower[0] = -1;
+  }
+  expect_refused(other, options, "-1");
+
+  WriteOptions cancelled = options;
+  cancelled.progress = [&](double fraction) { return rank() != last || fraction < 0.5; };
+  expect_refused(mine.pieces, cancelled, "cancelled");
+
+  // Missing samples may be allowed.
+  write_together(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, options, MissingSamples::Zero);
+  if (rank() == 0)
+  {
+    const Dataset dataset = Dataset::open(folder / "n.idx");
+    auto expected = made->values[0];
+    const std::size_t at = 4 * static_cast<std::size_t>((25 * 23 + 22) * 30);
+    std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{ 0 });
+    EXPECT_EQ(read_all(dataset, { 0, dataset.levels(), {}, 0 }), expected);
+  }
+}
