@@ -26,6 +26,9 @@ using format::BlockRecord;
 
 /// Unpacked bytes of the blocks that a task reads, about: of one file.
 constexpr std::uint64_t kTaskBytes = std::uint64_t{ 4 } << 20;
+/// Threads hold a block and its packed bytes each: no more threads than blocks of so many bytes.
+constexpr std::uint64_t kMostBytesOfThreads = std::uint64_t{ 256 } << 20;
+constexpr int kMostThreads = 1024;
 /// Tasks between two calls of a progress function.
 constexpr std::size_t kTasksAtOnce = 16;
 /// Blocks that lie together are read together, up to this many bytes.
@@ -93,6 +96,10 @@ public:
     const std::vector<WantedBlock> blocks = this->wanted_blocks();
     const std::vector<Task> tasks = this->tasks_of(blocks);
     tbb::enumerable_thread_specific<Scratch> scratch;
+    const auto most = static_cast<int>(
+      std::clamp<std::uint64_t>(kMostBytesOfThreads / this->raw_bytes_, 1, kMostThreads));
+    const bool is_free = options.threads == 0 && most == kMostThreads;
+    const int threads = is_free ? 0 : options.threads == 0 ? most : std::min(most, options.threads);
     const std::size_t at_once = options.progress ? kTasksAtOnce : tasks.size();
     for (std::size_t begin = 0; begin < tasks.size(); begin += at_once)
     {
@@ -105,7 +112,7 @@ public:
         run(begin); // not worth an arena
         continue;
       }
-      in_arena(options.threads, [&] { tbb::parallel_for(begin, end, run); });
+      in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
     }
     tell(options, 1);
     ReadReport report;

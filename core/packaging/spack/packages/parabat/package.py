@@ -28,6 +28,8 @@ class Parabat(CMakePackage):
     depends_on("cli11")
     depends_on("xxhash")
     depends_on("zstd")
+    depends_on("zlib-api")
+    depends_on("lz4")
     depends_on("mpi", when="+mpi")
     depends_on("paraview@5.11: +qt +shared", when="+paraview")
     depends_on("python", type=("build", "run"))

@@ -1,0 +1,119 @@
+// Processor time of reads and writes of an .idx dataset in one thread, or more.
+// usage: idx_time read FILE.idx THREADS REPEATS         every read of compare.py, "NAME ms
+// BYTES_READ"
+//        idx_time write FILE.idx N raw|zip|lz4 row|hz THREADS     a cube of N^3 float32, "write ms"
+
+#include "bat/error.hpp"
+#include "bat/idx/dataset.hpp"
+#include "bat/idx/write.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <time.h>
+#include <vector>
+
+namespace
+{
+double processor_ms()
+{
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+void read(const std::string& path, int threads, int repeats)
+{
+  const bat::idx::Dataset dataset = bat::idx::Dataset::open(path);
+  const int most = dataset.levels();
+  const bat::idx::LogicalBox whole = dataset.box();
+  const std::int64_t n = whole.upper[0] + 1;
+  const auto planes = [&](std::size_t axis)
+  {
+    bat::idx::LogicalBox box = whole;
+    box.lower[axis] = box.upper[axis] = n / 2 + 1;
+    return box;
+  };
+  const std::int64_t q = n / 4;
+  const struct
+  {
+    const char* name;
+    int level;
+    bat::idx::LogicalBox box;
+  } reads[] = { { "full", most, whole }, { "level M-3", most - 3, whole },
+    { "level M-6", most - 6, whole }, { "level M-9", most - 9, whole },
+    { "box", most, { { q + 3, q + 5, q + 7 }, { 2 * q + 2, 2 * q + 4, 2 * q + 6 } } },
+    { "slice z", most, planes(2) }, { "slice x", most, planes(0) } };
+  for (const auto& one : reads)
+  {
+    std::vector<double> times;
+    std::vector<std::byte> values(dataset.lattice(one.level, one.box).samples() * 4);
+    bat::idx::ReadOptions options;
+    options.threads = threads;
+    std::uint64_t bytes = 0;
+    for (int i = 0; i != repeats; ++i)
+    {
+      const double begin = processor_ms();
+      bytes = dataset.read({ 0, one.level, one.box, 0 }, values.data(), values.size(), options)
+                .bytes_read;
+      times.push_back(processor_ms() - begin);
+    }
+    std::sort(times.begin(), times.end());
+    std::printf(
+      "%s:%.3f:%llu\n", one.name, times[times.size() / 2], static_cast<unsigned long long>(bytes));
+  }
+}
+
+void write(char** argv)
+{
+  const std::int64_t n = std::atoll(argv[3]);
+  std::vector<float> values(static_cast<std::size_t>(n * n * n));
+  for (std::size_t i = 0; i != values.size(); ++i)
+  {
+    const auto x = static_cast<double>(i % static_cast<std::size_t>(n));
+    const auto y = static_cast<double>(i / static_cast<std::size_t>(n));
+    values[i] = static_cast<float>(std::floor(50 * std::sin(x / 9) * std::cos(y / 1e4)));
+  }
+  bat::idx::Grid grid;
+  grid.dimensions = { n, n, n };
+  grid.fields.push_back({ "p", bat::ScalarType::Float32, 1, values.data() });
+  bat::idx::WriteOptions options;
+  const std::string codec = argv[4];
+  options.codec = codec == "zip" ? bat::idx::Codec::Zip
+    : codec == "lz4"             ? bat::idx::Codec::Lz4
+                                 : bat::idx::Codec::Raw;
+  options.layout = std::string(argv[5]) == "hz" ? bat::idx::Layout::HZ : bat::idx::Layout::RowMajor;
+  options.threads = std::atoi(argv[6]);
+  options.flush = false;
+  const double begin = processor_ms();
+  bat::idx::write(argv[2], grid, options);
+  std::printf("write:%.3f:0\n", processor_ms() - begin);
+}
+}
+
+int main(int argc, char** argv)
+{
+  const std::string what = argc > 1 ? argv[1] : "";
+  try
+  {
+    if (what == "read" && argc == 5)
+    {
+      read(argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
+      return 0;
+    }
+    if (what == "write" && argc == 7)
+    {
+      write(argv);
+      return 0;
+    }
+  }
+  catch (const bat::Error& error)
+  {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  std::fprintf(stderr, "usage: see the source\n");
+  return 2;
+}
