@@ -5,6 +5,7 @@
 #include "bat/idx/write.hpp"
 #include "bat/parallel/mpi_support.hpp"
 #include "idx/unit/idx_grids.hpp"
+#include "support/file_size_limit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -273,6 +275,16 @@ TEST(IdxTogether, all_ranks_end_alike)
   WriteOptions cancelled = options;
   cancelled.progress = [&](double fraction) { return rank() != last || fraction < 0.5; };
   expect_refused(mine.pieces, cancelled, "cancelled");
+
+  {
+    std::optional<FileSizeLimit> full;
+    if (rank() == last)
+    {
+      full.emplace(100);
+    }
+    expect_refused(mine.pieces, options, "what was there before is unchanged");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
 
   // Missing samples may be allowed.
   write_together(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, options, MissingSamples::Zero);
