@@ -70,6 +70,21 @@ enum class Direction
   ToBlock
 };
 
+/// `size` is the number of bytes, or 0 if only `bytes` knows it.
+template <Direction direction, std::size_t size, class Block, class Array>
+void copy_sample(Block* in_block, Array* in_array, std::size_t bytes)
+{
+  const std::size_t count = size != 0 ? size : bytes;
+  if constexpr (direction == Direction::ToArray)
+  {
+    std::memcpy(in_array, in_block, count);
+  }
+  else
+  {
+    std::memcpy(in_block, in_array, count);
+  }
+}
+
 /// Between a block in row-major order (`order` null; `counts` samples along each axis) or HZ order,
 /// and an array.
 template <Direction direction, class Block, class Array>
@@ -84,18 +99,8 @@ void copy_samples(const format::StepsOfAxes& steps, const format::Point& counts,
     {
       constexpr std::size_t kSize = decltype(size)::value;
       const std::size_t bytes = kSize != 0 ? kSize : sample_bytes;
-      const auto copy = [bytes](auto* in_block, auto* in_array)
-      {
-        const std::size_t constant = kSize != 0 ? kSize : bytes;
-        if constexpr (direction == Direction::ToArray)
-        {
-          std::memcpy(in_array, in_block, constant);
-        }
-        else
-        {
-          std::memcpy(in_block, in_array, constant);
-        }
-      };
+      const auto copy = [&](auto* in_block, auto* in_array)
+      { copy_sample<direction, kSize>(in_block, in_array, bytes); };
       for_each_row(steps, strides,
         [&](std::int64_t y, std::int64_t z, std::int64_t to)
         {
@@ -117,14 +122,7 @@ void copy_samples(const format::StepsOfAxes& steps, const format::Point& counts,
           const std::size_t block_step = static_cast<std::size_t>(x.block_step) * bytes;
           if (x.array_step == 1 && x.block_step == 1)
           {
-            if constexpr (direction == Direction::ToArray)
-            {
-              std::memcpy(row, from, count * bytes);
-            }
-            else
-            {
-              std::memcpy(from, row, count * bytes);
-            }
+            copy_sample<direction, 0>(from, row, count * bytes);
             return;
           }
           for (std::size_t i = 0; i != count; ++i)

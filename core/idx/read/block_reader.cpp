@@ -423,6 +423,10 @@ private:
     {
       this->check_cut(file, found, steps, order, available);
     }
+    if (!this->read_.array)
+    {
+      return;
+    }
     if (this->swapped_ != 1)
     {
       if (raw == packed) // of which two hostile blocks may have a part in common
@@ -473,6 +477,10 @@ private:
   void fill(std::uint64_t block)
   {
     ++this->absent_blocks_;
+    if (!this->read_.array)
+    {
+      return;
+    }
     fill_samples(this->common(block), this->default_.data(), this->sample_bytes_, this->read_.array,
       this->strides_);
   }

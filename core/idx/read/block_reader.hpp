@@ -28,7 +28,7 @@ struct BlockRead
   int level = 0;   ///< of the lattice
   /// Blocks of levels up to this one are not looked at; below bits_per_block all are.
   int known_level = -1;
-  std::byte* array = nullptr;
+  std::byte* array = nullptr; ///< null: blocks are checked only
 };
 
 /// As Dataset::read, but for what it checks first.

@@ -379,4 +379,17 @@ ReadReport Dataset::read(
   const Source source{ impl.folder, impl.header, impl.order, impl.names };
   return read_blocks(source, read, options);
 }
+
+ReadReport Dataset::check(std::size_t field, std::int64_t step, const ReadOptions& options) const
+{
+  const Impl& impl = *this->impl_;
+  (void)impl.field(field);
+  BlockRead read;
+  read.field = field;
+  read.level = this->levels();
+  read.lattice = impl.lattice(read.level, {});
+  read.step = impl.step_of({ field, read.level, {}, step }, *this);
+  const Source source{ impl.folder, impl.header, impl.order, impl.names };
+  return read_blocks(source, read, options);
+}
 }

@@ -79,6 +79,8 @@ protected:
     EXPECT_EQ(read_all(dataset, { 0, 9, {}, 0 }), this->made.values[0]);
     EXPECT_EQ(
       read_all(dataset, { 1, 6, {}, 0 }), this->made.part(1, dataset.distance(6), dataset.box()));
+    EXPECT_EQ(dataset.check(0, 0).absent_blocks, 0u);
+    const auto checked = bat::attempt([&] { (void)dataset.check(1, 0); });
     try
     {
       (void)read_all(dataset, { 1, 9, {}, 0 });
@@ -86,6 +88,7 @@ protected:
     }
     catch (const bat::Error& error)
     {
+      EXPECT_TRUE(checked && std::string(checked->what()) == error.what());
       EXPECT_EQ(error.code(), code) << error.what();
       for (const std::string& word :
         { this->file.string(), std::string("field 'b'"), std::string("block 3") })
@@ -252,6 +255,7 @@ TEST_F(IdxDamage, absent_blocks_have_the_default_value_and_are_told)
   const ReadReport report = dataset.read({ 1, 9, {}, 0 }, values.data(), 1024);
   EXPECT_EQ(report.blocks, 8u);
   EXPECT_EQ(report.absent_blocks, 1u);
+  EXPECT_EQ(dataset.check(1, 0).absent_blocks, 1u);
   EXPECT_EQ(report.samples, 512u);
   std::size_t other = 0;
   for (std::size_t i = 0; i != 512; ++i)

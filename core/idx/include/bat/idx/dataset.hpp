@@ -165,6 +165,10 @@ public:
   ReadReport read(
     const Query& query, void* values, std::size_t bytes, const ReadOptions& options = {}) const;
 
+  /// Reads every block that a field has at a step, as read() of the finest level would, and keeps
+  /// no samples: whether all of it is sound. Throws as read().
+  ReadReport check(std::size_t field, std::int64_t step, const ReadOptions& options = {}) const;
+
 private:
   struct Impl;
   explicit Dataset(std::unique_ptr<const Impl> impl);
