@@ -50,6 +50,8 @@ struct File
   Dataset dataset;
   std::array<float, 6> global_bounds{};
   std::optional<std::array<float, 6>> read_bounds;
+  std::string read_mode = "auto";
+  std::string statistics;
   mpi::Particles particles;
   bool has_particles = false;
 };
@@ -463,7 +465,7 @@ const char* bat_io_get_performance_statistics(BATParticleState state)
     guard(
       [&]
       {
-        std::array<char, 1024> report{};
+        std::array<char, 2048> report{};
         bat_report_json(&s.report, report.data(), report.size());
         s.statistics = fmt::format("{{\"mpi_size\":{},\"total_bytes_written\":{},\"report\":{},"
                                    "\"ranks\":[",
@@ -555,10 +557,27 @@ void bat_io_set_read_bounds(BATParticleFile file, const float* bounds)
   set<File>(file, [&](File& f) { f.read_bounds = copy_of(bounds); });
 }
 
+void bat_io_set_read_mode(BATParticleFile file, const char* mode)
+{
+  set<File>(file, [&](File& f) { f.read_mode = mode ? mode : ""; });
+}
+
+const char* bat_io_get_read_statistics(BATParticleFile file)
+{
+  return file ? static_cast<File*>(file)->statistics.c_str() : nullptr;
+}
+
 uint64_t bat_io_read(BATParticleFile file)
 {
-  int status =
-    together(MPI_COMM_WORLD, [&] { need(static_cast<File*>(file), "file").has_particles = false; });
+  bat::mpi::ReadOptions options;
+  int status = together(MPI_COMM_WORLD,
+    [&]
+    {
+      File& f = need(static_cast<File*>(file), "file");
+      f.has_particles = false;
+      f.statistics.clear();
+      options.mode = bat::mpi::read_mode_of(f.read_mode);
+    });
   if (status == BAT_OK)
   {
     File& f = *static_cast<File*>(file);
@@ -566,7 +585,10 @@ uint64_t bat_io_read(BATParticleFile file)
       [&]
       {
         f.particles = {};
-        f.particles = bat::mpi::read_particles(MPI_COMM_WORLD, f.dataset, query_of(f));
+        bat::mpi::ReadReport report;
+        f.particles =
+          bat::mpi::read_particles(MPI_COMM_WORLD, f.dataset, query_of(f), {}, options, &report);
+        f.statistics = to_json(report);
         f.has_particles = true;
       });
   }

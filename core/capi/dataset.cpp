@@ -129,6 +129,8 @@ void give_box(const std::optional<bat::Box>& box, double* out)
   }
 }
 
+}
+
 // A query without anything that was refused; NULL asks for everything.
 const bat::Query& asked(const bat_query* query)
 {
@@ -140,9 +142,29 @@ const bat::Query& asked(const bat_query* query)
   return query ? query->query : everything;
 }
 
+namespace
+{
 bat::QueryOptions options_of(const bat_query* query)
 {
   return query ? query->options : bat::QueryOptions{};
+}
+
+// Of a selection that has its values.
+const std::vector<std::byte>& column_of(
+  const bat_selection& own, const std::optional<std::size_t>& attribute)
+{
+  if (!attribute)
+  {
+    return own.values->positions;
+  }
+  const auto found = own.values->attributes.find(*attribute);
+  if (found == own.values->attributes.end())
+  {
+    const bat::Dataset& dataset = own.dataset->dataset;
+    refuse(fmt::format("{}: attribute '{}' is not among those that the particles were read with",
+      dataset.name(), dataset.attributes()[*attribute].name));
+  }
+  return found->second;
 }
 
 // read(portion, first) reads a portion of the selection, whose first particle is number `first` of
@@ -152,7 +174,7 @@ void in_portions(const bat_selection& selection, double from, double to, const R
 {
   constexpr std::uint64_t kPortion = 1u << 20;
   const Progress& progress = selection.progress;
-  if (!progress.function)
+  if (!progress.function || selection.values)
   {
     read(selection.selection, 0);
     return;
@@ -195,6 +217,25 @@ void map_column(const bat_dataset* dataset, std::uint64_t leaf, double quality, 
   const std::uint64_t particles = file.particles_at(quality);
   *values = map(file, particles, dataset->map_options);
   *count = particles;
+}
+
+// The values of a portion, whose first particle is number `first` of the selection; of positions if
+// there is no attribute. From memory if they came with the selection.
+void values_of(const bat_selection& own, const std::optional<std::size_t>& attribute,
+  const bat::DatasetSelection& portion, std::uint64_t first, std::size_t tuple, std::byte* out)
+{
+  const bat::Dataset& dataset = own.dataset->dataset;
+  if (own.values)
+  {
+    const std::vector<std::byte>& values = column_of(own, attribute);
+    if (portion.count != 0)
+    {
+      std::memcpy(out, values.data() + first * tuple, portion.count * tuple);
+    }
+    return;
+  }
+  attribute ? dataset.read_attribute(*attribute, portion, out, own.options)
+            : dataset.read_positions(portion, out, own.options);
 }
 
 // Where values go, checked.
@@ -391,8 +432,8 @@ void read_positions(
   in_portions(*selection, 0, 1,
     [&](const bat::DatasetSelection& portion, std::uint64_t first)
     {
-      opened(dataset).read_positions(
-        portion, static_cast<std::byte*>(values) + first * tuple, selection->options);
+      values_of(*selection, std::nullopt, portion, first, tuple,
+        static_cast<std::byte*>(values) + first * tuple);
     });
 }
 
@@ -410,8 +451,8 @@ void read_values(const bat_dataset* dataset, const char* name, const bat_selecti
   in_portions(*selection, from, to,
     [&](const bat::DatasetSelection& portion, std::uint64_t first)
     {
-      opened(dataset).read_attribute(
-        index, portion, static_cast<std::byte*>(values) + first * tuple, selection->options);
+      values_of(
+        *selection, index, portion, first, tuple, static_cast<std::byte*>(values) + first * tuple);
     });
 }
 }
@@ -520,7 +561,7 @@ void read_attribute_as(const bat_dataset* dataset, const char* name, int type,
               sizeof(W) * components, fmt::format("values of '{}'", attribute.name)));
             const std::uint64_t count = selection->selection.count * components;
             std::byte* const raw = values + count * (sizeof(W) - sizeof(S));
-            opened(dataset).read_attribute(index, selection->selection, raw, selection->options);
+            values_of(*selection, index, selection->selection, 0, sizeof(S) * components, raw);
             widen<W, S>(raw, values, count, what);
           }
         });
@@ -995,6 +1036,42 @@ int bat_selection_count(const bat_selection* selection, uint64_t* particles)
     {
       need(particles, "result pointer") = 0;
       *particles = need(selection, "selection").selection.count;
+    });
+}
+
+int bat_selection_values(
+  const bat_dataset* dataset, const bat_selection* selection, const char* name, const void** values)
+{
+  return guard(
+    [&]
+    {
+      need(values, "result pointer") = nullptr;
+      const bat_selection& own = need(selection, "selection");
+      (void)room(dataset, selection, nullptr, 0, 0, "values");
+      if (!own.values)
+      {
+        refuse("the selection has no values in memory; bat_mpi_read() makes one that has");
+      }
+      const std::optional<std::size_t> index =
+        name ? std::optional(opened(dataset).attribute_index(name)) : std::nullopt;
+      *values = column_of(own, index).data();
+    });
+}
+
+int bat_selection_report(const bat_selection* selection, const char** json, const char** line)
+{
+  return guard(
+    [&]
+    {
+      const bat_selection& own = need(selection, "selection");
+      if (json)
+      {
+        *json = own.values ? own.values->report.c_str() : "";
+      }
+      if (line)
+      {
+        *line = own.values ? own.values->line.c_str() : "";
+      }
     });
 }
 

@@ -7,6 +7,7 @@
 #include "bat/query.hpp"
 #include "bat/write_options.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,12 +57,26 @@ struct bat_query
     refused_condition; ///< why the first range or list that cannot be cannot; "" if all can
 };
 
+namespace bat::capi
+{
+/// Values that came with a selection, from bat_mpi_read().
+struct ReadValues
+{
+  std::vector<std::byte> positions;
+  std::map<std::size_t, std::vector<std::byte>> attributes; ///< by number
+  std::string report;                                       ///< JSON; "" unless it was asked for
+  std::string line;
+};
+}
+
 struct bat_selection
 {
   const bat_dataset* dataset = nullptr;
   bat::DatasetSelection selection;
   bat::QueryOptions options;
   bat::capi::Progress progress;
+  /// If they are in memory; `selection` then has no parts.
+  std::optional<bat::capi::ReadValues> values;
 };
 
 namespace bat::capi
@@ -77,6 +92,8 @@ void check_local_bounds(const Box& box);
 void check(const bat_options& options);
 
 // What the calls of the C API do, for the collective ones too; all throw Error.
+/// A query as it was asked; of everything if it is NULL.
+[[nodiscard]] const Query& asked(const bat_query* query);
 [[nodiscard]] bat_selection* select(
   const bat_dataset* dataset, const bat_query* query, int default_threads);
 void read_positions(

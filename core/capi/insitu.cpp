@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +99,17 @@ void add_up(bat_report& sum, const bat_report& part)
   sum.largest_leaf_bytes = std::max(sum.largest_leaf_bytes, part.largest_leaf_bytes);
   sum.moved_bytes += part.moved_bytes;
   sum.ranks = part.ranks;
+  sum.nodes = part.nodes;
+  sum.aggregators = std::max(sum.aggregators, part.aggregators);
+  sum.threads = part.threads;
+  sum.messages_within += part.messages_within;
+  sum.bytes_within += part.bytes_within;
+  sum.messages_between += part.messages_between;
+  sum.bytes_between += part.bytes_between;
+  sum.most_received = std::max(sum.most_received, part.most_received);
+  sum.most_received_bytes = std::max(sum.most_received_bytes, part.most_received_bytes);
+  sum.peak_memory_bytes = std::max(sum.peak_memory_bytes, part.peak_memory_bytes);
+  std::memcpy(sum.advice, part.advice, sizeof(sum.advice));
   sum.seconds_check += part.seconds_check;
   sum.seconds_plan += part.seconds_plan;
   sum.seconds_exchange += part.seconds_exchange;

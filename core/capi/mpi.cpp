@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +126,17 @@ bat_report c_report(const bat::mpi::DatasetReport& report)
   result.largest_leaf_bytes = report.largest_leaf_bytes;
   result.moved_bytes = report.moved_bytes;
   result.ranks = report.ranks;
+  result.nodes = report.nodes;
+  result.aggregators = report.aggregators;
+  result.threads = report.threads;
+  result.messages_within = report.messages.within;
+  result.bytes_within = report.messages.bytes_within;
+  result.messages_between = report.messages.between;
+  result.bytes_between = report.messages.bytes_between;
+  result.most_received = report.messages.most_received;
+  result.most_received_bytes = report.messages.most_received_bytes;
+  result.peak_memory_bytes = report.peak_memory_bytes;
+  report.advice.copy(result.advice, sizeof(result.advice) - 1);
   result.skipped = report.skipped;
   result.seconds_check = report.seconds.check;
   result.seconds_plan = report.seconds.plan;
@@ -258,6 +270,66 @@ int bat_mpi_select(
   return BAT_OK;
 }
 
+int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* query, uint64_t count,
+  const char* const* names, const char* mode, uint64_t memory_bytes, int report,
+  bat_selection** out)
+{
+  if (out)
+  {
+    *out = nullptr;
+  }
+  std::vector<std::string> wanted;
+  bat::mpi::ReadOptions options;
+  bat_selection* mine = nullptr;
+  const int status = together(comm,
+    [&]
+    {
+      need(out, "result pointer");
+      need(dataset, "dataset");
+      (void)asked(query);
+      wanted = names_of(count, names);
+      if (mode)
+      {
+        options.mode = bat::mpi::read_mode_of(mode);
+      }
+      if (memory_bytes != 0)
+      {
+        options.memory_bytes = need_size(memory_bytes, "memory_bytes");
+      }
+      options.threads = query ? query->options.threads : 0;
+      mine = new bat_selection;
+    });
+  if (status != BAT_OK)
+  {
+    delete mine;
+    return status;
+  }
+  std::unique_ptr<bat_selection> own(mine);
+  return guard(
+    [&]
+    {
+      int wants = report != 0 ? 1 : 0;
+      MPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_MAX, comm);
+      bat::mpi::ReadReport did;
+      bat::mpi::Particles particles = bat::mpi::read_particles(
+        comm, dataset->dataset, asked(query), wanted, options, wants != 0 ? &did : nullptr);
+      own->dataset = dataset;
+      own->selection.count = particles.count;
+      ReadValues& values = own->values.emplace();
+      values.positions = std::move(particles.positions);
+      for (bat::mpi::Particles::Column& column : particles.columns)
+      {
+        values.attributes[dataset->dataset.attribute_index(column.name)] = std::move(column.values);
+      }
+      if (wants != 0)
+      {
+        values.report = to_json(did);
+        values.line = to_line(did);
+      }
+      *out = own.release();
+    });
+}
+
 int bat_mpi_read_positions(MPI_Comm comm, const bat_dataset* dataset,
   const bat_selection* selection, void* out, size_t bytes)
 {
@@ -313,6 +385,14 @@ int bat_mpi_select_f(
   MPI_Fint comm, const bat_dataset* dataset, const bat_query* query, bat_selection** out)
 {
   return bat_mpi_select(from_fortran(comm), dataset, query, out);
+}
+
+int bat_mpi_read_f(MPI_Fint comm, const bat_dataset* dataset, const bat_query* query,
+  uint64_t count, const char* const* names, const char* mode, uint64_t memory_bytes, int report,
+  bat_selection** out)
+{
+  return bat_mpi_read(
+    from_fortran(comm), dataset, query, count, names, mode, memory_bytes, report, out);
 }
 
 int bat_mpi_read_positions_f(MPI_Fint comm, const bat_dataset* dataset,

@@ -379,26 +379,60 @@ int bat_options_set_progress(bat_options* options, bat_progress progress, void* 
     });
 }
 
+namespace
+{
+void give_text(const std::string& found, char* text, std::size_t size)
+{
+  need(text, "text");
+  if (found.size() + 1 > size)
+  {
+    refuse(fmt::format("the report takes {} bytes; there are {}", found.size() + 1, size));
+  }
+  std::memcpy(text, found.c_str(), found.size() + 1);
+}
+}
+
 int bat_report_json(const bat_report* report, char* text, size_t size)
 {
   return guard(
     [&]
     {
       const bat_report& r = need(report, "report");
-      need(text, "text");
       const std::string json = fmt::format(
         "{{\"particles\":{},\"skipped\":{},\"leaf_files\":{},\"target_bytes\":{},\"file_bytes\":{},"
-        "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},"
+        "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},\"nodes\":{},"
+        "\"aggregators\":{},\"threads\":{},\"messages_within_nodes\":{},\"bytes_within_nodes\":{},"
+        "\"messages_between_nodes\":{},\"bytes_between_nodes\":{},\"most_received_messages\":{},"
+        "\"most_received_bytes\":{},\"peak_memory_bytes\":{},\"advice\":\"{}\","
         "\"seconds\":{{\"check\":{},\"plan\":{},\"exchange\":{},\"build\":{},\"write\":{},"
         "\"commit\":{},\"total\":{}}}}}",
         r.particles, r.skipped, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes,
-        r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.seconds_check, r.seconds_plan,
+        r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.nodes, r.aggregators, r.threads,
+        r.messages_within, r.bytes_within, r.messages_between, r.bytes_between, r.most_received,
+        r.most_received_bytes, r.peak_memory_bytes, r.advice, r.seconds_check, r.seconds_plan,
         r.seconds_exchange, r.seconds_build, r.seconds_write, r.seconds_commit, r.seconds_total);
-      if (json.size() + 1 > size)
-      {
-        refuse(fmt::format("the report takes {} bytes; there are {}", json.size() + 1, size));
-      }
-      std::memcpy(text, json.c_str(), json.size() + 1);
+      give_text(json, text, size);
+    });
+}
+
+int bat_report_line(const bat_report* report, char* text, size_t size)
+{
+  return guard(
+    [&]
+    {
+      const bat_report& r = need(report, "report");
+      const auto mb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+      const std::string line = fmt::format(
+        "wrote {} particles ({:.3f} MB) as {} leaf files by {} of {} ranks on {} nodes, {} or more "
+        "threads each: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build {:.3f}, write "
+        "{:.3f}, commit {:.3f}); {} messages ({:.3f} MB) within nodes and {} ({:.3f} MB) between "
+        "them, at most {} ({:.3f} MB) to one rank; peak memory {:.1f} MB{}{}",
+        r.particles, mb(r.data_bytes), r.leaf_files, r.aggregators, r.ranks, r.nodes, r.threads,
+        r.seconds_total, r.seconds_check, r.seconds_plan, r.seconds_exchange, r.seconds_build,
+        r.seconds_write, r.seconds_commit, r.messages_within, mb(r.bytes_within),
+        r.messages_between, mb(r.bytes_between), r.most_received, mb(r.most_received_bytes),
+        mb(r.peak_memory_bytes), r.advice[0] ? ". " : "", r.advice);
+      give_text(line, text, size);
     });
 }
 
@@ -430,6 +464,8 @@ int bat_write(
         report->data_bytes = written.data_bytes;
         report->largest_leaf_bytes = written.data_bytes;
         report->ranks = 1;
+        report->nodes = 1;
+        report->aggregators = 1;
         report->seconds_build = written.seconds_build + written.seconds_encode;
         report->seconds_write = written.seconds_write;
         report->seconds_total = report->seconds_build + report->seconds_write;

@@ -52,7 +52,7 @@ static void every_type_comes_back(void)
   CHECK(report.particles == kCount && report.leaf_files == 1 && report.ranks == 1);
   CHECK(report.file_bytes > report.data_bytes && report.data_bytes > 0);
   CHECK(report.seconds_total > 0);
-  char json[1024];
+  char json[2048];
   CHECK_OK(bat_report_json(&report, json, sizeof(json)));
   CHECK(strstr(json, "\"particles\":5000,") && strstr(json, "\"seconds\":{\"check\":"));
   CHECK_FAILS(bat_report_json(&report, json, 10), BAT_INVALID_ARGUMENT, "10");

@@ -3,6 +3,7 @@
 import copy
 import decimal
 import fractions
+import json
 import os
 import pickle
 import sys
@@ -438,6 +439,35 @@ def who_is_told_of_progress_stops_all_ranks():
         assert total(sum(step.count for step in steps)) == n * RANKS
 
 
+def reads_by_aggregators_are_those_of_each_rank():
+    n = 2000
+    path = PATH + ".modes"
+    rng = np.random.default_rng(RANK)
+    report = parabat.write(path, rng.random((n, 3)), {"id": np.arange(n) + n * RANK, "v": rng.random((n, 3))},
+                           comm=COMM, target_bytes=30000)
+    assert report.nodes == 1 and 1 <= report.aggregators <= RANKS and report.threads >= 0, report
+    assert f"{report.leaf_files} leaf files by" in report.line() and json.loads(report.json())["advice"] == report.advice
+    if COMM is None:
+        with parabat.open(path) as d:
+            fails(lambda: d.read(mode="direct"), ValueError, "communicator")
+            assert d.read().report is None
+        return
+    with parabat.open(path, COMM) as d:
+        for query in ({}, {"part": RANK, "parts": RANKS}, {"box": (0, 0, 0, 0.5, 1, 0.3 + 0.1 * RANK), "half_open": True}):
+            plain = d.read(**query)
+            assert plain.report is None and plain.report_line is None
+            for options in ({"mode": "aggregated"}, {"mode": "direct"}, {"mode": "auto"} if LAST else {},
+                            {"mode": "aggregated", "memory_bytes": 1}, {"report": LAST}):
+                found = d.read(**query, **options)
+                assert np.array_equal(found.positions, plain.positions)
+                assert all(np.array_equal(found[name], plain[name]) for name in ("id", "v"))
+        found = d.read(["v"], mode="aggregated", report=True)
+        assert list(found) == ["v"] and found.report["mode"] == "aggregated" and "aggregated" in found.report_line
+        assert found.report["opens"] == len(d.leaves) and found.report["particles"] == n * RANKS * RANKS
+        fails(lambda: d.read(mode="collective" if LAST else "direct"), parabat.BatError, "'collective'")
+        fails(lambda: d.read(mode="direct", memory_bytes=-1 if LAST else 0), parabat.BatError, "-1")
+
+
 def errors_pickle():
     for error in (fails(lambda: parabat.Dataset(PATH + ".none"), FileNotFoundError, ".none"),
                   fails(lambda: parabat.Dataset("/"), parabat.BatError, "/"),
@@ -582,6 +612,7 @@ if __name__ == "__main__":
     shapes_and_lists_with_ranges_are_those_of_a_scan()
     dataframes_and_structured_arrays_are_columns()
     who_is_told_of_progress_stops_all_ranks()
+    reads_by_aggregators_are_those_of_each_rank()
     errors_pickle()
     descriptors_are_given_back()
     if COMM is None:

@@ -103,8 +103,11 @@ static void write_and_read(const char* open_name, uint32_t fixed, int paper_spli
     global[5] };
   const uint64_t share = bat_io_read(file); /* no bounds yet: an equal share */
   CHECK(share == (uint64_t)kPerRank);
+  CHECK(strstr(bat_io_get_read_statistics(file), "\"reason\":"));
   bat_io_set_read_bounds(file, tile);
+  bat_io_set_read_mode(file, rank == 0 ? "aggregated" : "direct");
   const uint64_t count = bat_io_read(file);
+  CHECK(strstr(bat_io_get_read_statistics(file), "\"mode\":\"aggregated\""));
   CHECK(sum(count) == (uint64_t)ranks * kPerRank);
   const void* data = NULL;
   uint64_t size = 0;
@@ -227,6 +230,7 @@ static void errors_return_zero_on_all_ranks(void)
   CHECK(bat_io_read(file) == 0);
   bat_io_close(file);
   CHECK(bat_io_read(NULL) == 0);
+  CHECK(bat_io_get_read_statistics(NULL) == NULL);
   bat_io_close(NULL);
   bat_io_free(NULL);
 }

@@ -95,13 +95,68 @@ static void write_all(int use_fortran_handle, int64_t per_rank)
   CHECK(report.data_bytes == report.particles * 32 && report.file_bytes > report.data_bytes);
   CHECK(report.seconds_total > 0 && report.seconds_build > 0 && report.seconds_write > 0);
   CHECK(report.seconds_total < 100);
-  char json[1024];
+  char json[2048];
   CHECK_OK(bat_report_json(&report, json, sizeof(json)));
   CHECK(same_everywhere(json));
+  CHECK(strstr(json, "\"nodes\":1,") && strstr(json, "\"messages_between_nodes\":0,"));
+  CHECK(report.nodes == 1 && report.aggregators >= 1 && report.aggregators <= ranks);
+  CHECK(report.threads >= 1 && report.peak_memory_bytes > report.most_received_bytes);
+  CHECK_OK(bat_report_line(&report, json, sizeof(json)));
+  CHECK(same_everywhere(json) && strstr(json, "leaf files by"));
   bat_options_free(options);
   bat_particles_free(particles);
   free(own);
   free(xyz);
+}
+
+/* bat_mpi_read() gives what the selection gives that was asked the same. */
+static void read_in_modes(
+  bat_dataset* dataset, bat_query* query, const int64_t* ids, uint64_t count)
+{
+  const char* const modes[] = { "direct", "aggregated", "auto", NULL };
+  const char* const names[] = { "id" };
+  for (int m = 0; m < 4; ++m)
+  {
+    bat_selection* selection = NULL;
+    uint64_t found = 0;
+    const void* values = NULL;
+    const char* json = NULL;
+    const char* line = NULL;
+    const int reports = m != 2 && rank == ranks - 1; /* of one rank is enough */
+    CHECK_OK(m == 1
+        ? bat_mpi_read_f(MPI_Comm_c2f(MPI_COMM_WORLD), dataset, query, 1, names,
+            rank == 0 ? modes[m] : "auto", 1, reports, &selection)
+        : bat_mpi_read(MPI_COMM_WORLD, dataset, query, 1, names, modes[m], 0, reports, &selection));
+    CHECK_OK(bat_selection_count(selection, &found));
+    CHECK(found == count);
+    CHECK_OK(bat_selection_values(dataset, selection, "id", &values));
+    CHECK(count == 0 || memcmp(values, ids, count * sizeof(int64_t)) == 0);
+    CHECK_OK(bat_selection_values(dataset, selection, NULL, &values));
+    double* copy = malloc((count + 1) * 3 * sizeof(double));
+    CHECK_OK(bat_read_positions(dataset, selection, copy, count * 3 * sizeof(double)));
+    CHECK(count == 0 || memcmp(values, copy, count * 3 * sizeof(double)) == 0);
+    free(copy);
+    CHECK_FAILS(bat_selection_values(dataset, selection, "nothing", &values), BAT_INVALID_ARGUMENT,
+      "nothing");
+    CHECK_OK(bat_selection_report(selection, &json, &line));
+    CHECK(same_everywhere(json) && same_everywhere(line));
+    if (m == 2)
+    {
+      CHECK(strcmp(json, "") == 0 && strcmp(line, "") == 0);
+    }
+    else if (m < 2)
+    {
+      CHECK(strstr(json, m == 1 ? "\"mode\":\"aggregated\"" : "\"mode\":\"direct\""));
+      CHECK(strstr(line, m == 1 ? "aggregated" : "directly"));
+    }
+    bat_selection_free(selection);
+  }
+  bat_selection* none = NULL;
+  const int bad = rank == ranks - 1;
+  CHECK_FAILS_TOGETHER(bat_mpi_read(MPI_COMM_WORLD, dataset, query, 0, NULL,
+                         bad ? "collective" : "direct", 0, 0, &none),
+    BAT_INVALID_ARGUMENT, "the mode of a read is 'collective'");
+  CHECK(none == NULL);
 }
 
 static void read_all(int use_fortran_handle, int with_boxes)
@@ -140,6 +195,7 @@ static void read_all(int use_fortran_handle, int with_boxes)
       ? bat_mpi_read_positions_f(handle, dataset, selection, positions, count * 3 * sizeof(double))
       : bat_mpi_read_positions(
           MPI_COMM_WORLD, dataset, selection, positions, count * 3 * sizeof(double)));
+  read_in_modes(dataset, query, ids, count);
   uint64_t checksum = 0;
   int wrong = 0;
   for (uint64_t i = 0; i < count; ++i)

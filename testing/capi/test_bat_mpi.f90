@@ -30,6 +30,7 @@ contains
     integer(c_int64_t) :: count
     type(c_ptr) :: particles, dataset, selection
     type(bat_report) :: report
+    character(:), allocatable :: json, line
     ids = int([2 * rank, 2 * rank + 1], c_int8_t)
     call bat_particles_create(2, particles, status)
     call bat_particles_set_positions(particles, positions, status)
@@ -56,6 +57,21 @@ contains
     call fails('cannot be read as float64')
     call bat_read_attribute(dataset, 'id', selection, wide, status, comm=MPI_COMM_WORLD)
     call need(status == BAT_OK .and. sum(wide) == ranks * (2 * ranks - 1))
+    call bat_selection_free(selection)
+
+    call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, mode=text('any', 'aggregated'))
+    call fails("the mode of a read is 'any'")
+    call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, names=[text('i' // zero, 'id')])
+    call fails('zero character')
+    call bat_read(dataset, c_null_ptr, selection, status, MPI_COMM_WORLD, names=['id'], mode='aggregated', &
+      memory_bytes=1000_c_int64_t, report=.true.)
+    call need(status == BAT_OK)
+    wide = 0
+    call bat_read_attribute(dataset, 'id', selection, wide, status)
+    call need(status == BAT_OK .and. sum(wide) == ranks * (2 * ranks - 1))
+    call bat_selection_report(selection, json, line, status)
+    call need(status == BAT_OK .and. index(json, '"mode":"aggregated"') > 0 .and. index(line, 'aggregated') > 0)
+    call need(index(bat_report_line(report), 'leaf files by') > 0)
     call bat_selection_free(selection)
     call bat_close(dataset)
   end subroutine

@@ -30,12 +30,15 @@ module bat
   type, bind(c), public :: bat_report
     integer(c_int64_t) :: particles = 0, leaf_files = 0, target_bytes = 0, file_bytes = 0, &
       data_bytes = 0, largest_leaf_bytes = 0, moved_bytes = 0, skipped = 0
-    integer(c_int32_t) :: ranks = 0, reserved = 0
+    integer(c_int32_t) :: ranks = 0, nodes = 0, aggregators = 0, threads = 0
+    integer(c_int64_t) :: messages_within = 0, bytes_within = 0, messages_between = 0, bytes_between = 0, &
+      most_received = 0, most_received_bytes = 0, peak_memory_bytes = 0
     real(c_double) :: seconds_check = 0, seconds_plan = 0, seconds_exchange = 0, seconds_build = 0, &
       seconds_write = 0, seconds_commit = 0, seconds_total = 0
+    character(c_char) :: advice(256) = c_null_char
   end type bat_report
 
-  public :: bat_error_text, bat_report_text
+  public :: bat_error_text, bat_report_text, bat_report_line, bat_read, bat_selection_report
   public :: bat_particles_create, bat_particles_free, bat_particles_set_positions, &
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
@@ -119,6 +122,10 @@ module bat
       import; type(c_ptr), value :: text; integer(c_size_t) :: size
     end function
     function c_report_json(report, text, size) bind(c, name="bat_report_json") result(status)
+      import; type(bat_report), intent(in) :: report; character(c_char), intent(out) :: text(*)
+      integer(c_size_t), value :: size; integer(c_int) :: status
+    end function
+    function c_report_line(report, text, size) bind(c, name="bat_report_line") result(status)
       import; type(bat_report), intent(in) :: report; character(c_char), intent(out) :: text(*)
       integer(c_size_t), value :: size; integer(c_int) :: status
     end function
@@ -402,6 +409,16 @@ module bat
       import; integer(c_int), value :: comm; type(c_ptr), value :: dataset, query
       type(c_ptr), intent(out) :: out; integer(c_int) :: status
     end function
+    function c_mpi_read(comm, dataset, query, count, names, mode, memory_bytes, report, out) &
+        bind(c, name="bat_mpi_read_f") result(status)
+      import; integer(c_int), value :: comm; type(c_ptr), value :: dataset, query
+      integer(c_int64_t), value :: count; type(c_ptr), intent(in) :: names(*)
+      character(c_char), intent(in) :: mode(*); integer(c_int64_t), value :: memory_bytes
+      integer(c_int), value :: report; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    function c_selection_report(selection, json, line) bind(c, name="bat_selection_report") result(status)
+      import; type(c_ptr), value :: selection; type(c_ptr), intent(out) :: json, line; integer(c_int) :: status
+    end function
     function c_mpi_agree(comm, mine) bind(c, name="bat_mpi_agree_f") result(status)
       import; integer(c_int), value :: comm, mine; integer(c_int) :: status
     end function
@@ -431,9 +448,19 @@ contains
   function bat_report_text(report) result(text)
     type(bat_report), intent(in) :: report
     character(:), allocatable :: text
-    character(c_char), target :: letters(1024)
+    character(c_char), target :: letters(2048)
     letters = c_null_char
-    if (c_report_json(report, letters, 1024_c_size_t) /= 0) letters(1) = c_null_char
+    if (c_report_json(report, letters, 2048_c_size_t) /= 0) letters(1) = c_null_char
+    text = text_of(c_loc(letters))
+  end function
+
+  ! A sentence or two for a person.
+  function bat_report_line(report) result(text)
+    type(bat_report), intent(in) :: report
+    character(:), allocatable :: text
+    character(c_char), target :: letters(2048)
+    letters = c_null_char
+    if (c_report_line(report, letters, 2048_c_size_t) /= 0) letters(1) = c_null_char
     text = text_of(c_loc(letters))
   end function
 
@@ -1423,6 +1450,68 @@ contains
     else
       status = c_select(dataset, query, selection)
     end if
+  end subroutine
+
+  ! On all ranks of `comm`: finds particles and brings their values into memory, from where
+  ! bat_read_positions and bat_read_attribute copy them. `names` of attributes, the same on all
+  ! ranks; without them, all. `mode`: 'auto', 'direct', 'aggregated', that of the first rank. With
+  ! `report` on any rank, bat_selection_report tells what the read did.
+  subroutine bat_read(dataset, query, selection, status, comm, names, mode, memory_bytes, report)
+    type(c_ptr), intent(in) :: dataset, query
+    type(c_ptr), intent(out) :: selection
+    integer, intent(out) :: status
+    integer, intent(in) :: comm
+    character(*), intent(in), optional :: names(:)
+    character(*), intent(in), optional :: mode
+    integer(c_int64_t), intent(in), optional :: memory_bytes
+    logical, intent(in), optional :: report
+    character(c_char), allocatable, target :: letters(:, :)
+    type(c_ptr), allocatable :: pointers(:)
+    character(:), allocatable :: how
+    integer(c_int64_t) :: most
+    integer(c_int) :: wanted
+    integer :: i, j, n
+    selection = c_null_ptr
+    status = BAT_OK
+    n = 0
+    if (present(names)) n = size(names)
+    allocate (pointers(max(1, n)))
+    pointers = c_null_ptr
+    if (n > 0) then
+      allocate (letters(len(names) + 1, n))
+      letters = c_null_char
+      do i = 1, n
+        if (status == 0) status = check_text(names(i), 'the name of an attribute')
+        do j = 1, len_trim(names(i))
+          letters(j, i) = names(i)(j:j)
+        end do
+        pointers(i) = c_loc(letters(1, i))
+      end do
+    end if
+    how = 'auto'
+    if (present(mode)) how = mode
+    if (status == 0) status = check_text(how, 'the mode of a read')
+    most = 0
+    if (present(memory_bytes)) most = memory_bytes
+    wanted = 0
+    if (present(report)) wanted = merge(1_c_int, 0_c_int, report)
+    status = finish(status, comm)
+    if (status == 0) status = c_mpi_read(comm, dataset, query, int(n, c_int64_t), pointers, c_text(how), &
+      most, wanted, selection)
+  end subroutine
+
+  ! Of bat_read with report=.true.: one line of JSON, and a sentence or two for a person.
+  subroutine bat_selection_report(selection, json, line, status)
+    type(c_ptr), intent(in) :: selection
+    character(:), allocatable, intent(out) :: json, line
+    integer, intent(out) :: status
+    type(c_ptr) :: as_json, as_line
+    json = ''
+    line = ''
+    status = c_selection_report(selection, as_json, as_line)
+    if (status /= 0) return
+    json = text_of(as_json)
+    line = text_of(as_line)
   end subroutine
 
   subroutine bat_selection_free(selection)

@@ -156,8 +156,15 @@ extern "C"
 
   /* Lower x, y, z, upper x, y, z; copied. */
   BAT_API void bat_io_set_read_bounds(BATParticleFile file, const float* bounds);
+  /* Not in that library. "direct": each rank opens the leaf files that its box touches;
+   * "aggregated": each leaf file is opened by one rank, which answers the others; "auto", which it
+   * is without this call: what is likely to be faster. Rank 0's counts; copied. */
+  BAT_API void bat_io_set_read_mode(BATParticleFile file, const char* mode);
   /* Collective. Number of particles on this rank. */
   BAT_API uint64_t bat_io_read(BATParticleFile file);
+  /* Not in that library. What the last bat_io_read() did, as one line of JSON: mode and reason,
+   * ranks, messages, bytes, seconds. "" before the first; lives until the next one. */
+  BAT_API const char* bat_io_get_read_statistics(BATParticleFile file);
   /* What bat_io_read() read; lives until the next one. `size` of positions is in particles. */
   BAT_API void bat_io_get_positions(
     BATParticleFile file, const void** positions, uint64_t* size, BATDataType* type);

@@ -91,7 +91,7 @@ static void write_step(const char* path, int rank, int ranks)
 
   if (rank == 0)
   {
-    char json[1024];
+    char json[2048];
     check(bat_report_json(&report, json, sizeof(json)));
     printf("%s\n", json);
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
@@ -54,6 +55,8 @@ class Particles(dict):
     positions: np.ndarray = None
     time: float | None = None  # of the dataset
     step: int | None = None
+    report: dict | None = None  # of a read with report=True: ranks, messages, seconds, ...
+    report_line: str | None = None  # the same for a person
 
     def __init__(self, count):
         super().__init__()
@@ -79,6 +82,14 @@ class Particles(dict):
         """PolyData of vertices with all attributes as point data, and the time as field data
         "TimeValue". BatImportError without pyvista."""
         return export.to_pyvista(self)
+
+
+def _report_of(selection):
+    """What a read did, as a dict and as a line; None and None unless that was asked for."""
+    json_text, line = ctypes.c_char_p(), ctypes.c_char_p()
+    check(library().bat_selection_report(
+        selection.pointer, ctypes.byref(json_text), ctypes.byref(line)))
+    return (json.loads(json_text.value), line.value.decode()) if json_text.value else (None, None)
 
 
 class Dataset:
@@ -251,7 +262,8 @@ class Dataset:
              half_open: bool = False, ranges: Any = None, values: dict | None = None,
              not_values: dict | None = None, shapes: Iterable | None = None, part: int = 0,
              parts: int = 1, threads: int = 0,
-             progress: Callable[[float], bool | None] | None = None) -> Particles:
+             progress: Callable[[float], bool | None] | None = None, mode: str | None = None,
+             memory_bytes: int = 0, report: bool = False) -> Particles:
         """The particles that match, as Particles.
 
         attributes: names; None for all. quality: share of the particles, coarse ones first, in
@@ -268,7 +280,13 @@ class Dataset:
         returns False, reading stops with BatCancelledError; what it raises, read() raises.
 
         Collective if the dataset was opened with a communicator; each rank asks its own question,
-        and all ranks name the same attributes.
+        and all ranks name the same attributes. mode: "direct", each rank opens the leaf files that
+        its question touches; "aggregated", each leaf file is opened by one rank, which answers the
+        others; "auto", what is likely to be faster; None is direct, into arrays without a copy. The
+        answer is the same. memory_bytes: of leaf files that a rank of an aggregated read holds at a
+        time; 0 for 256 MiB. report: the Particles tell what the read did, on all ranks if one wants
+        it. These three are for a dataset with a communicator, rank 0's mode and memory_bytes count,
+        and progress is not told of such a read.
 
         Raises BatValueError and BatTypeError for what cannot be asked; BatError for files that are
         missing or damaged.
@@ -285,13 +303,25 @@ class Dataset:
                      shapes, part, parts, threads, kinds=self._kinds(ranges, values, not_values))
                 if told.callback is not None:
                     check(lib.bat_query_set_progress(query.pointer, told.callback, None))
-            call(comm, "select", self._owned.pointer, query.pointer,
-                 ctypes.byref(selection.pointer))
+                how = None if mode is None else as_text(mode, "mode")
+                most = as_integer(memory_bytes, "memory_bytes")
+                wanted = how is not None or most.value != 0 or bool(report)
+                if comm is None and wanted:
+                    refuse("mode, memory_bytes and report are for a dataset that was opened with a communicator")
+            # What one rank wants, all have to call.
+            if comm is not None and comm.allreduce(int(wanted)) > 0:
+                call(comm, "read", self._owned.pointer, query.pointer, ctypes.c_uint64(len(names)),
+                     (ctypes.c_char_p * len(names))(*names), how, most,
+                     ctypes.c_int(bool(report)), ctypes.byref(selection.pointer))
+            else:
+                call(comm, "select", self._owned.pointer, query.pointer,
+                     ctypes.byref(selection.pointer))
             with agreed(comm):
                 count = ctypes.c_uint64()
                 check(lib.bat_selection_count(selection.pointer, ctypes.byref(count)))
                 particles = Particles(count.value)
                 particles.time, particles.step = self.time, self.step
+                particles.report, particles.report_line = _report_of(selection)
                 particles.positions = np.empty((count.value, 3), self.position_dtype)
                 for about in found:
                     shape = (count.value,) + (about.components,) * (about.components > 1)

@@ -23,15 +23,31 @@ class Report(ctypes.Structure):
         [(name, ctypes.c_uint64) for name in (
             "particles", "leaf_files", "target_bytes", "file_bytes", "data_bytes",
             "largest_leaf_bytes", "moved_bytes", "skipped")]
-        + [("ranks", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+        + [(name, ctypes.c_int32) for name in ("ranks", "nodes", "aggregators", "threads")]
+        + [(name, ctypes.c_uint64) for name in (
+            "messages_within", "bytes_within", "messages_between", "bytes_between",
+            "most_received", "most_received_bytes", "peak_memory_bytes")]
         + [("seconds_" + name, ctypes.c_double) for name in (
-            "check", "plan", "exchange", "build", "write", "commit", "total")])
+            "check", "plan", "exchange", "build", "write", "commit", "total")]
+        + [("_advice", ctypes.c_char * 256)])
 
-    def json(self):
-        """One line of JSON."""
-        text = ctypes.create_string_buffer(1024)
-        check(library().bat_report_json(ctypes.byref(self), text, ctypes.c_size_t(len(text))))
+    @property
+    def advice(self) -> str:
+        """What kept ranks from processors that there are; "" if nothing did."""
+        return self._advice.decode()
+
+    def _text(self, function):
+        text = ctypes.create_string_buffer(2048)
+        check(function(ctypes.byref(self), text, ctypes.c_size_t(len(text))))
         return text.value.decode()
+
+    def json(self) -> str:
+        """One line of JSON."""
+        return self._text(library().bat_report_json)
+
+    def line(self) -> str:
+        """A sentence or two for a person."""
+        return self._text(library().bat_report_line)
 
     def __repr__(self):
         return f"<parabat.Report {self.json()}>"

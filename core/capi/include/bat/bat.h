@@ -226,22 +226,34 @@ extern "C"
     uint64_t file_bytes;         /* all files */
     uint64_t data_bytes;         /* positions and attributes */
     uint64_t largest_leaf_bytes; /* positions and attributes of the largest leaf file */
-    uint64_t moved_bytes;        /* sent from one rank to another */
+    uint64_t moved_bytes;        /* particles sent from one rank to another */
     uint64_t skipped;            /* particles that were marked to be left out */
     int32_t ranks;
-    int32_t reserved;
-    double seconds_check;    /* arrays, options and attributes are looked at and compared */
-    double seconds_plan;     /* summaries to rank 0, tree to all */
-    double seconds_exchange; /* particles to the ranks that write them */
-    double seconds_build;    /* tree, columns and index */
-    double seconds_write;    /* bytes to the file system, flushed */
-    double seconds_commit;   /* files get their names */
+    int32_t nodes;
+    int32_t aggregators;      /* ranks that wrote leaf files */
+    int32_t threads;          /* of the rank that had the fewest; 0 of bat_write */
+    uint64_t messages_within; /* nodes, from rank to rank; collective ones are not counted */
+    uint64_t bytes_within;
+    uint64_t messages_between; /* nodes */
+    uint64_t bytes_between;
+    uint64_t most_received; /* messages that one rank received */
+    uint64_t most_received_bytes;
+    uint64_t peak_memory_bytes; /* the most that a process has had since it began; 0 of bat_write */
+    double seconds_check;       /* arrays, options and attributes are looked at and compared */
+    double seconds_plan;        /* summaries to rank 0, tree to all */
+    double seconds_exchange;    /* particles to the ranks that write them */
+    double seconds_build;       /* tree, columns and index */
+    double seconds_write;       /* bytes to the file system, flushed */
+    double seconds_commit;      /* files get their names */
     double seconds_total;
+    char advice[256]; /* what kept ranks from processors that there are; "" if nothing did */
   } bat_report;
 
-  /* The report as one line of JSON, with its terminating zero, into `text` of `size` bytes; 1024
+  /* The report as one line of JSON, with its terminating zero, into `text` of `size` bytes; 2048
    * are always enough. */
   BAT_API int bat_report_json(const bat_report* report, char* text, size_t size);
+  /* The same as a sentence or two for a person. */
+  BAT_API int bat_report_line(const bat_report* report, char* text, size_t size);
 
   /* Writes one file, replacing what is at `path` when all bytes are on disk; after a failure the
    * old file is untouched. `options` and `report` may be NULL. Safe to call at once for different
@@ -453,6 +465,17 @@ extern "C"
   BAT_API int bat_select(const bat_dataset* dataset, const bat_query* query, bat_selection** out);
   BAT_API void bat_selection_free(bat_selection* selection);
   BAT_API int bat_selection_count(const bat_selection* selection, uint64_t* particles);
+
+  /* Of a selection that bat_mpi_read() made. Where the values of an attribute lie, or the positions
+   * if `name` is NULL: packed as bat_read_attribute gives them, not to be written to, and there
+   * until bat_selection_free. INVALID_ARGUMENT: an attribute that was not asked for; a selection
+   * from elsewhere. */
+  BAT_API int bat_selection_values(const bat_dataset* dataset, const bat_selection* selection,
+    const char* name, const void** values);
+  /* What that read did, as one line of JSON and as a sentence, until bat_selection_free; "" if no
+   * rank wanted a report. Either may be NULL. */
+  BAT_API int bat_selection_report(
+    const bat_selection* selection, const char** json, const char** line);
 
   /* Values of the selected particles, always in the same order, packed: shape (selected, 3) of the
    * dataset's position type, or (selected, components) of the attribute's type. `out` belongs to

@@ -69,6 +69,22 @@ extern "C"
     const char* const* names, const bat_selection* selection, void* const* out,
     const size_t* bytes);
 
+  /* Finds particles and brings their values into memory, in one call: bat_read_positions,
+   * bat_read_attribute and the others then copy from there, and bat_selection_values tells where
+   * they lie. `count` names of attributes, the same on all ranks; 0 for all of them. `mode`:
+   * "direct", each rank opens the leaf files that its query touches; "aggregated", each leaf file
+   * is opened by one rank, which answers the others; "auto" or NULL, what is likely to be faster.
+   * The answer is the same. The mode and `memory_bytes` of rank 0 count: the most bytes of leaf
+   * files that a rank holds at a time in an aggregated read, 0 for 256 MiB. With `report` on any
+   * rank, bat_selection_report tells on all what the read did. Of the query's settings, progress is
+   * not used. */
+  BAT_API int bat_mpi_read(MPI_Comm comm, const bat_dataset* dataset, const bat_query* query,
+    uint64_t count, const char* const* names, const char* mode, uint64_t memory_bytes, int report,
+    bat_selection** out);
+  BAT_API int bat_mpi_read_f(MPI_Fint comm, const bat_dataset* dataset, const bat_query* query,
+    uint64_t count, const char* const* names, const char* mode, uint64_t memory_bytes, int report,
+    bat_selection** out);
+
   /* Makes the outcome of anything that the ranks did alone common: returns BAT_OK on all ranks if
    * `status` is BAT_OK on all, else the status, and the text, of the lowest rank that failed. */
   BAT_API int bat_mpi_agree(MPI_Comm comm, int status);
