@@ -2,14 +2,11 @@
 
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
-#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -38,7 +35,10 @@ std::mutex& kept_mutex()
 int free_kept(MPI_Comm, int, void* value, void*)
 {
   auto* kept = static_cast<OwnComm::Kept*>(value);
-  delete kept->nodes;
+  if (kept->more)
+  {
+    kept->free_more(kept->more);
+  }
   MPI_Comm_free(&kept->comm);
   const std::lock_guard<std::mutex> lock(kept_mutex());
   all_kept().erase(kept);
@@ -101,15 +101,6 @@ OwnComm::OwnComm(MPI_Comm comm)
   int there = 0;
   MPI_Comm_get_attr(comm, kept_key(), &found, &there);
   this->kept_ = there != 0 ? static_cast<Kept*>(found) : make_kept(comm);
-}
-
-const Nodes& OwnComm::nodes() const
-{
-  if (!this->kept_->nodes)
-  {
-    this->kept_->nodes = new Nodes(*this);
-  }
-  return *this->kept_->nodes;
 }
 
 RecordType::RecordType(std::size_t bytes)
@@ -261,33 +252,5 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
             listed(names), listed(first)));
       }
     });
-}
-
-int threads_per_rank(MPI_Comm comm)
-{
-  return threads_per_rank(OwnComm(comm));
-}
-
-int threads_per_rank(const OwnComm& comm)
-{
-  MPI_Comm const node = comm.nodes().comm();
-  const int ranks = comm.nodes().size();
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  (void)::sched_getaffinity(0, sizeof(mine), &mine);
-  std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
-  // A processor that several ranks may use counts for its share.
-  double share = 0;
-  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
-  {
-    if (CPU_ISSET(cpu, &mine))
-    {
-      share += 1.0 /
-        static_cast<double>(std::count_if(all.begin(), all.end(),
-          [cpu](const cpu_set_t& set) { return CPU_ISSET(cpu, &set) != 0; }));
-    }
-  }
-  return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
 }

@@ -12,8 +12,6 @@
 
 namespace bat::mpi
 {
-class Nodes;
-
 /// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
 /// The first on a communicator of the caller's makes it; it stays until the caller frees that one,
 /// so that thousands of ranks pay once for it and not with every call.
@@ -28,17 +26,16 @@ public:
   [[nodiscard]] MPI_Comm get() const noexcept { return this->kept_->comm; }
   [[nodiscard]] int rank() const noexcept { return this->kept_->rank; }
   [[nodiscard]] int size() const noexcept { return this->kept_->size; }
-  /// Those of the machine. Collective the first time.
-  [[nodiscard]] const Nodes& nodes() const;
-
   /// What a communicator of the caller's keeps.
   struct Kept
   {
     MPI_Comm comm = MPI_COMM_NULL;
-    Nodes* nodes = nullptr; ///< until they are asked for
     int rank = 0;
     int size = 1;
+    void* more = nullptr; ///< what others keep with it (kept_nodes.hpp)
+    void (*free_more)(void*) = nullptr;
   };
+  [[nodiscard]] Kept& kept() const noexcept { return *this->kept_; }
 
 private:
   Kept* kept_ = nullptr;
@@ -118,7 +115,6 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);
 void require_same(const OwnComm& comm, std::vector<std::string> names, const std::string& what);
-[[nodiscard]] int threads_per_rank(const OwnComm& comm);
 
 /// Collective. Rank `root`'s text on all ranks.
 void broadcast_text(const OwnComm& comm, std::string& text, int root = 0);

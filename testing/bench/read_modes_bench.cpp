@@ -27,6 +27,7 @@ using nlohmann::json;
 struct Options
 {
   std::uint64_t particles = 1000000;
+  int attributes = 7; ///< of 8 bytes
   std::vector<int> files{ 2, 4, 16 };
   std::vector<std::string> boxes{ "tile", "small" };
   double edge = 0.1;  ///< of a small box, of that of all
@@ -119,13 +120,13 @@ double median(std::vector<double> values)
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// Of this rank: positions and seven attributes, 68 bytes.
-clouds::Cloud make_cloud(std::uint64_t count)
+/// Of this rank: positions of 12 bytes, attributes of 8.
+clouds::Cloud make_cloud(std::uint64_t count, int attributes)
 {
   clouds::Random random(static_cast<std::uint64_t>(rank()) + 1);
   clouds::Cloud cloud;
   cloud.set_positions(clouds::uniform_positions<float>(count, random));
-  for (int i = 0; i != 7; ++i)
+  for (int i = 0; i != attributes; ++i)
   {
     std::vector<double> values(count);
     for (double& value : values)
@@ -282,9 +283,13 @@ void write(const Options& options, const std::string& path, int files)
   MPI_Comm_split(MPI_COMM_WORLD, rank() < writers ? 0 : MPI_UNDEFINED, rank(), &comm);
   if (comm != MPI_COMM_NULL)
   {
-    const clouds::Cloud cloud = make_cloud(options.particles / static_cast<std::uint64_t>(writers));
+    const clouds::Cloud cloud =
+      make_cloud(options.particles / static_cast<std::uint64_t>(writers), options.attributes);
     bat::mpi::WriteOptions write;
-    write.target_bytes = options.particles * 68 / static_cast<std::uint64_t>(files) + 1;
+    write.target_bytes = options.particles *
+        (12 + 8 * static_cast<std::uint64_t>(options.attributes)) /
+        static_cast<std::uint64_t>(files) +
+      1;
     bat::mpi::write_dataset(comm, path, cloud.view(), write);
     MPI_Comm_free(&comm);
   }
@@ -296,6 +301,7 @@ int run(int argc, char** argv)
   Options options;
   CLI::App app{ "Times reads by many ranks: direct, aggregated, auto" };
   app.add_option("--particles", options.particles, "of all ranks");
+  app.add_option("--attributes", options.attributes, "of 8 bytes each, beside 12 of the position");
   app.add_option("--files", options.files, "numbers of leaf files");
   app.add_option(
     "--boxes", options.boxes, "tile: slabs that tile space; small: one small box each");

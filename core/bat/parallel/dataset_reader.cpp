@@ -7,6 +7,7 @@
 #include "bat/parallel/aggregated_read.hpp"
 #include "bat/parallel/query_bytes.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/kept_nodes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -185,7 +186,7 @@ private:
     {
       this->read_.memory_bytes = this->options_.memory_bytes;
       this->read_.rounds = assign_readers(
-        this->read_.tasks, this->comm_.nodes().layout(), this->options_.memory_bytes);
+        this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
     }
     if (this->report_.mode == ReadMode::Auto)
     {

@@ -15,6 +15,7 @@
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/kept_nodes.hpp"
 #include "parallel/nodes.hpp"
 
 #include <fmt/format.h>

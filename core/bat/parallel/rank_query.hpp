@@ -3,7 +3,6 @@
 
 #include "bat/dataset/dataset_impl.hpp"
 #include "bat/mpi.hpp"
-#include "bat/query/conditions.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,12 +2,14 @@
 // opened once and read once, and communicators are duplicated once.
 #include "bat/parallel/aggregated_read.hpp"
 #include "bat/parallel/mpi_support.hpp"
-#include "bat/parallel/query_bytes.hpp"
+#include "parallel/kept_nodes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdarg>
@@ -228,6 +230,24 @@ TEST(ReadModes, give_the_same_answer_from_one_leaf_file_or_none)
   EXPECT_EQ(read(empty.open(), {}, ReadMode::Aggregated).count, 0u);
 }
 
+TEST(ReadModes, give_the_same_answer_from_files_of_the_papers_library)
+{
+  const bat::Dataset dataset =
+    bat::mpi::open_dataset(MPI_COMM_WORLD, BAT_LIBBAT_DATA "/lattice8/lattice8.pbat");
+  bat::Query some = part();
+  some.quality = 0.3;
+  for (const bat::Query& query : { bat::Query{}, part(), slab(dataset), some })
+  {
+    const Particles direct = read(dataset, query, ReadMode::Direct);
+    EXPECT_GT(sum(direct.count), 0u);
+    for (const std::uint64_t memory : { 1 << 20, 1 })
+    {
+      expect_equal(
+        direct, read(dataset, query, ReadMode::Aggregated, {}, nullptr, memory), "paper");
+    }
+  }
+}
+
 TEST(ReadModes, give_the_same_answer_for_some_of_the_attributes)
 {
   const Written written;
@@ -259,7 +279,7 @@ TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
         plan.tasks.push_back({ leaf, dataset.leaves()[leaf].file_bytes, 0, 0 });
       }
       plan.memory_bytes = 50000;
-      plan.rounds = assign_readers(plan.tasks, own.nodes().layout(), plan.memory_bytes);
+      plan.rounds = assign_readers(plan.tasks, nodes_of(own).layout(), plan.memory_bytes);
       plan.message_bytes = message_bytes;
       plan.selection_bytes = message_bytes == 1000 ? 100 : plan.selection_bytes;
       Particles aggregated = bat::mpi::empty_answer(asked, names);
@@ -368,6 +388,49 @@ TEST(ReadModes, communicators_are_duplicated_once)
   (void)bat::mpi::threads_per_rank(again);
   EXPECT_EQ(duplicates, 3);
   MPI_Comm_free(&again);
+}
+
+// As `mpirun -np 1` binds its rank to one core.
+TEST(Report, names_the_option_that_gives_ranks_their_processors)
+{
+  const long there_are = ::sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  cpu_set_t all;
+  cpu_set_t one;
+  CPU_ZERO(&all);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
+  {
+    if (CPU_ISSET(cpu, &before) && CPU_COUNT(&one) == 0)
+    {
+      CPU_SET(cpu, &one);
+    }
+    if (cpu < there_are)
+    {
+      CPU_SET(cpu, &all);
+    }
+  }
+  const auto advice = [](const cpu_set_t& processors)
+  {
+    EXPECT_EQ(::sched_setaffinity(0, sizeof(processors), &processors), 0);
+    const SharedDir folder;
+    const bat::mpi::DatasetReport report =
+      bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "out.bat", make_cloud(100).view());
+    EXPECT_NE(to_line(report).find("leaf file by 1 aggregator on "), std::string::npos);
+    EXPECT_EQ(to_line(report).find(report.advice) != std::string::npos, true);
+    EXPECT_EQ(mpi_test::of_root(report.advice), report.advice);
+    return report.advice;
+  };
+  const bool idle = there_are > ranks();
+  EXPECT_EQ(advice(one).find("--bind-to none") != std::string::npos, idle);
+  if (::sched_setaffinity(0, sizeof(all), &all) == 0 &&
+    ::sched_getaffinity(0, sizeof(all), &all) == 0 && CPU_COUNT(&all) == there_are)
+  {
+    EXPECT_EQ(advice(all), "");
+  }
+  EXPECT_EQ(::sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 std::vector<bat::mpi::ReadTask> tasks_of(std::uint64_t files, std::uint64_t bytes)
