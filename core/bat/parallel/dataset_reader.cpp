@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 namespace bat::mpi
@@ -110,8 +111,9 @@ public:
     together(this->comm_.get(),
       [&]
       {
-        asked.emplace(this->dataset_, this->query_, this->names_);
-        particles = empty_answer(*asked, this->names_);
+        const std::vector<std::string> once = this->each_once();
+        asked.emplace(this->dataset_, this->query_, once);
+        particles = empty_answer(*asked, once);
       });
     this->choose(*asked);
     this->report_.seconds.plan = MPI_Wtime() - this->start_;
@@ -133,6 +135,7 @@ public:
     this->report_.particles = particles.count;
     this->report_.data_bytes = particles.count * asked->row_bytes;
     this->report_.read_bytes = this->wants_report_ ? this->dataset_.bytes_read() - read_before : 0;
+    this->arrange(particles.columns);
     return particles;
   }
 
@@ -159,6 +162,44 @@ public:
   }
 
 private:
+  // The attributes in an order in which all ranks have them, however each names them: columns of a
+  // message have no names.
+  [[nodiscard]] std::vector<std::string> each_once() const
+  {
+    std::vector<std::size_t> numbers;
+    for (const std::string& name : this->names_)
+    {
+      numbers.push_back(this->dataset_.attribute_index(name));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    std::vector<std::string> names;
+    for (const std::size_t number : numbers)
+    {
+      names.push_back(this->dataset_.attributes()[number].name);
+    }
+    return names;
+  }
+
+  // Collective. As this rank has named them, perhaps twice.
+  void arrange(std::vector<Particles::Column>& columns) const
+  {
+    together(this->comm_.get(),
+      [&]
+      {
+        std::vector<Particles::Column> arranged;
+        for (auto name = this->names_.begin(); name != this->names_.end(); ++name)
+        {
+          const auto column = std::find_if(columns.begin(), columns.end(),
+            [&](const Particles::Column& c) { return c.name == *name; });
+          const bool again =
+            std::find(std::next(name), this->names_.end(), *name) != this->names_.end();
+          arranged.push_back(again ? *column : std::move(*column));
+        }
+        columns = std::move(arranged);
+      });
+  }
+
   // Those of rank 0 hold; a report is made if any rank wants one.
   void share_options()
   {
@@ -182,12 +223,6 @@ private:
       return;
     }
     const ReadDemand demand = this->demand(asked);
-    if (this->report_.mode != ReadMode::Direct)
-    {
-      this->read_.memory_bytes = this->options_.memory_bytes;
-      this->read_.rounds = assign_readers(
-        this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
-    }
     if (this->report_.mode == ReadMode::Auto)
     {
       ReadChoice choice{ ReadMode::Direct, reason_for_direct(demand, this->options_.memory_bytes) };
@@ -288,6 +323,9 @@ private:
             demand.file_bytes += static_cast<double>(size);
           }
         }
+        this->read_.memory_bytes = this->options_.memory_bytes;
+        this->read_.rounds = assign_readers(
+          this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
       });
     demand.leaf_files = this->read_.tasks.size();
     this->report_.leaf_files = demand.leaf_files;
