@@ -2,78 +2,41 @@
 
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
+#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 
 namespace bat::mpi
 {
-namespace
+/// What goes with a caller's communicator.
+struct OwnComm::Kept
 {
-// What communicators keep: of MPI_COMM_WORLD, which some MPIs never free, until the process ends.
-std::map<const OwnComm::Kept*, std::unique_ptr<OwnComm::Kept>>& all_kept()
-{
-  static std::map<const OwnComm::Kept*, std::unique_ptr<OwnComm::Kept>> kept;
-  return kept;
-}
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::map<int, Nodes> nodes; ///< by ranks per node
+};
 
-std::mutex& kept_mutex()
+// When the caller's communicator is freed, which all ranks do.
+int OwnComm::forget(MPI_Comm, int, void* kept, void*)
 {
-  static std::mutex mutex;
-  return mutex;
-}
-
-// Called when the caller's communicator is freed.
-int free_kept(MPI_Comm, int, void* value, void*)
-{
-  auto* kept = static_cast<OwnComm::Kept*>(value);
-  if (kept->more)
+  int finished = 0;
+  MPI_Finalized(&finished);
+  if (!finished) // otherwise it is too late for calls, and the process ends
   {
-    kept->free_more(kept->more);
+    std::unique_ptr<Kept> mine(static_cast<Kept*>(kept));
+    mine->nodes.clear();
+    MPI_Comm_free(&mine->comm);
   }
-  MPI_Comm_free(&kept->comm);
-  const std::lock_guard<std::mutex> lock(kept_mutex());
-  all_kept().erase(kept);
   return MPI_SUCCESS;
-}
-
-// Duplicates that the caller makes of its communicator keep nothing.
-int kept_key()
-{
-  static const int key = []
-  {
-    int made = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept, &made, nullptr);
-    return made;
-  }();
-  return key;
-}
-
-OwnComm::Kept* make_kept(MPI_Comm comm)
-{
-  auto made = std::make_unique<OwnComm::Kept>();
-  OwnComm::Kept* const kept = made.get();
-  {
-    const std::lock_guard<std::mutex> lock(kept_mutex());
-    all_kept().emplace(kept, std::move(made));
-  }
-  MPI_Comm_dup(comm, &kept->comm);
-  // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
-  // message must end the job, not become particles.
-  MPI_Comm_set_errhandler(kept->comm, MPI_ERRORS_ARE_FATAL);
-  MPI_Comm_rank(kept->comm, &kept->rank);
-  MPI_Comm_size(kept->comm, &kept->size);
-  MPI_Comm_set_attr(comm, kept_key(), kept);
-  return kept;
-}
 }
 
 OwnComm::OwnComm(MPI_Comm comm)
@@ -97,10 +60,36 @@ OwnComm::OwnComm(MPI_Comm comm)
   {
     throw Error(ErrorCode::InvalidArgument, "the communicator is an inter-communicator");
   }
-  void* found = nullptr;
-  int there = 0;
-  MPI_Comm_get_attr(comm, kept_key(), &found, &there);
-  this->kept_ = there != 0 ? static_cast<Kept*>(found) : make_kept(comm);
+  static const int key = []
+  {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &OwnComm::forget, &made, nullptr);
+    return made;
+  }();
+  int is_known = 0;
+  MPI_Comm_get_attr(comm, key, &this->kept_, &is_known);
+  if (is_known == 0)
+  {
+    auto kept = std::make_unique<Kept>();
+    MPI_Comm_dup(comm, &kept->comm);
+    // Callers such as mpi4py have errors of MPI returned, and no call here looks at them: a lost
+    // message must end the job, not become particles.
+    MPI_Comm_set_errhandler(kept->comm, MPI_ERRORS_ARE_FATAL);
+    this->kept_ = kept.release();
+    MPI_Comm_set_attr(comm, key, this->kept_);
+  }
+  this->comm_ = this->kept_->comm;
+  MPI_Comm_rank(this->comm_, &this->rank_);
+  MPI_Comm_size(this->comm_, &this->size_);
+}
+
+Nodes& OwnComm::nodes(int ranks_per_node) const
+{
+  MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, this->comm_);
+  const auto known = this->kept_->nodes.find(ranks_per_node);
+  return known != this->kept_->nodes.end()
+    ? known->second
+    : this->kept_->nodes.try_emplace(ranks_per_node, *this, ranks_per_node).first->second;
 }
 
 RecordType::RecordType(std::size_t bytes)
@@ -252,5 +241,32 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
             listed(names), listed(first)));
       }
     });
+}
+
+int threads_per_rank(MPI_Comm comm)
+{
+  return threads_per_rank(OwnComm(comm));
+}
+
+int threads_per_rank(const OwnComm& comm)
+{
+  const Nodes& nodes = comm.nodes();
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  (void)::sched_getaffinity(0, sizeof(mine), &mine);
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(nodes.size()));
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, nodes.comm());
+  // A processor that several ranks may use counts for its share.
+  double share = 0;
+  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
+  {
+    if (CPU_ISSET(cpu, &mine))
+    {
+      share += 1.0 /
+        static_cast<double>(std::count_if(all.begin(), all.end(),
+          [cpu](const cpu_set_t& set) { return CPU_ISSET(cpu, &set) != 0; }));
+    }
+  }
+  return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
 }

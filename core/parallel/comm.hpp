@@ -12,9 +12,11 @@
 
 namespace bat::mpi
 {
+class Nodes;
+
 /// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
-/// The first on a communicator of the caller's makes it; it stays until the caller frees that one,
-/// so that thousands of ranks pay once for it and not with every call.
+/// Made by the first call with a communicator and kept with it, until that is freed: thousands of
+/// ranks would pay for one per call.
 class OwnComm
 {
 public:
@@ -23,22 +25,22 @@ public:
   OwnComm(const OwnComm&) = delete;
   OwnComm& operator=(const OwnComm&) = delete;
 
-  [[nodiscard]] MPI_Comm get() const noexcept { return this->kept_->comm; }
-  [[nodiscard]] int rank() const noexcept { return this->kept_->rank; }
-  [[nodiscard]] int size() const noexcept { return this->kept_->size; }
-  /// What a communicator of the caller's keeps.
-  struct Kept
-  {
-    MPI_Comm comm = MPI_COMM_NULL;
-    int rank = 0;
-    int size = 1;
-    void* more = nullptr; ///< what others keep with it (kept_nodes.hpp)
-    void (*free_more)(void*) = nullptr;
-  };
-  [[nodiscard]] Kept& kept() const noexcept { return *this->kept_; }
+  [[nodiscard]] MPI_Comm get() const noexcept { return this->comm_; }
+  [[nodiscard]] int rank() const noexcept { return this->rank_; }
+  [[nodiscard]] int size() const noexcept { return this->size_; }
+
+  /// Collective. Its nodes, which are kept with it too. `ranks_per_node` is rank 0's; the rest as
+  /// the constructor of Nodes.
+  [[nodiscard]] Nodes& nodes(int ranks_per_node = 0) const;
 
 private:
+  struct Kept;
+  static int forget(MPI_Comm comm, int key, void* kept, void* nothing);
+
   Kept* kept_ = nullptr;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
 };
 
 /// Type of a record of `bytes` bytes, so that counts are of records and stay below 2^31.
@@ -110,7 +112,8 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
   MPI_Bcast(records.data(), static_cast<int>(count), type.get(), root, comm.get());
 }
 
-/// As those of bat/mpi.hpp, without a communicator of their own.
+/// As those of bat/ranks.hpp.
+[[nodiscard]] int threads_per_rank(const OwnComm& comm);
 [[nodiscard]] std::vector<std::string> union_of_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);

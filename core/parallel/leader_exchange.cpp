@@ -389,7 +389,14 @@ bool may_lead(const NodeLayout& layout, Route asked)
 
 bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes)
 {
-  return layout.node_count() > 1 && layout.largest_node() > 1 && messages != 0 && bytes == 0;
+  // Measured (testing/bench/PAPER.md, Node leaders): ranks of a node that wait for each other four
+  // times take as long as about twenty messages of each, and larger pieces are better sent than
+  // copied twice.
+  constexpr std::uint64_t kLeastSaved = 24;  // messages of a rank
+  constexpr std::uint64_t kMostBytes = 2048; // of a message
+  const std::uint64_t ranks = layout.rank_count();
+  const std::uint64_t saved = messages - messages * layout.node_count() / ranks;
+  return saved >= kLeastSaved * ranks && bytes <= kMostBytes * messages;
 }
 
 namespace
@@ -405,7 +412,7 @@ std::uint64_t free_bytes()
 }
 }
 
-Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked, const Load& mine,
+Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& mine,
   const std::optional<Error>& failure)
 {
   const std::array<std::uint64_t, 4> here{ mine.targets, mine.bytes,
@@ -417,7 +424,8 @@ Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked, const L
     agree(comm.get(), failure);
   }
   if (!may_lead(nodes.layout(), asked) || all[2] != 0 ||
-    (asked == Route::Auto && !leaders_pay(nodes.layout(), all[0], all[1])))
+    (asked == Route::Auto &&
+      (!leaders_pay(nodes.layout(), all[0], all[1]) || !nodes.is_used_again())))
   {
     return Route::Flat;
   }

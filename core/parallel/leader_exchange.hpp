@@ -123,11 +123,12 @@ struct Load
 };
 
 /// Collective. Flat or Leaders, the same on all ranks. Large parcels go flat; Auto takes leaders
-/// where they pay, and where there is room for what they share. Throws on all ranks: `failure`, of
+/// where they pay, there is room for what they share, and this is not the only exchange: sharing
+/// memory costs as much as several. Throws on all ranks: `failure`, of
 /// the first rank that has one; Error{OutOfMemory} if Leaders are asked for and a node has no room
 /// for them.
-[[nodiscard]] Route choose_route(const OwnComm& comm, const Nodes& nodes, Route asked,
-  const Load& mine, const std::optional<Error>& failure = {});
+[[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& mine,
+  const std::optional<Error>& failure = {});
 
 /// Whether that may be Leaders. Not collective.
 [[nodiscard]] bool may_lead(const NodeLayout& layout, Route asked);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace bat::mpi
@@ -121,6 +122,8 @@ public:
   /// made by the first call and kept.
   SharedMemory& memory(std::size_t bytes_of_each);
   [[nodiscard]] bool has_memory() const noexcept { return this->memory_.has_value(); }
+  /// Whether this was called before: what costs more once may pay then.
+  [[nodiscard]] bool is_used_again() noexcept { return std::exchange(this->is_used_, true); }
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -129,6 +132,7 @@ private:
   std::uint32_t node_ = 0;
   NodeLayout layout_;
   std::optional<SharedMemory> memory_;
+  bool is_used_ = false;
 };
 
 /// What one rank has sent, apart for its own node and for others. Add those of all ranks for a

@@ -177,8 +177,54 @@ TEST(LeaderExchange, route_is_the_same_on_all_ranks)
   // One node, or one rank on each: nobody to lead.
   for (const int each : { 0, 1 })
   {
-    const Nodes alone(comm, each);
+    Nodes alone(comm, each);
     EXPECT_EQ(bat::mpi::choose_route(comm, alone, Route::Auto, load), Route::Flat);
   }
+}
+
+TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
+{
+  using bat::mpi::leaders_pay;
+  using bat::mpi::NodeLayout;
+  const auto layout = [](std::uint32_t nodes, std::uint32_t each)
+  {
+    std::vector<std::uint32_t> names;
+    for (std::uint32_t node = 0; node != nodes; ++node)
+    {
+      names.insert(names.end(), each, node);
+    }
+    return NodeLayout(names);
+  };
+  // Everyone has 64 bytes, or 16 KiB, for everyone on other nodes.
+  const auto all_to_all = [&](std::uint32_t nodes, std::uint32_t each, std::uint64_t bytes)
+  {
+    const std::uint64_t messages = std::uint64_t{ nodes } * each * (nodes - 1) * each;
+    return leaders_pay(layout(nodes, each), messages, bytes * messages);
+  };
+  EXPECT_FALSE(all_to_all(4, 4, 64));
+  EXPECT_TRUE(all_to_all(4, 12, 64));
+  EXPECT_FALSE(all_to_all(4, 12, 16384));
+  EXPECT_TRUE(all_to_all(100, 64, 64));
+  EXPECT_FALSE(all_to_all(100, 1, 64)); // nobody to lead
+  EXPECT_FALSE(all_to_all(1, 64, 64));
+
+  // What pays only when repeated begins flat.
+  const OwnComm comm(MPI_COMM_WORLD);
+  Nodes nodes(comm, 2);
+  bat::mpi::Load load;
+  load.targets = 1000;
+  load.bytes = 1000;
+  EXPECT_EQ(bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load), bat::Route::Flat);
+  EXPECT_EQ(bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load),
+    nodes.layout().node_count() > 1 && nodes.layout().largest_node() > 1 ? bat::Route::Leaders
+                                                                         : bat::Route::Flat);
+  // Ranks that fail before it.
+  const auto failure = rank() == ranks() - 1
+    ? std::optional<bat::Error>(bat::Error(bat::ErrorCode::InvalidArgument, "on purpose"))
+    : std::nullopt;
+  EXPECT_NE(mpi_test::error_of(
+              [&] { (void)bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load, failure); })
+              .find("on purpose"),
+    std::string::npos);
 }
 }

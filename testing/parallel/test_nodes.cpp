@@ -199,6 +199,29 @@ TEST(Nodes, a_negative_number_of_ranks_is_an_error_on_all)
       "the number of ranks per node is -2; 0 (those of the machine) or more is allowed");
 }
 
+TEST(OwnComm, is_made_once_and_goes_with_the_callers)
+{
+  for (int i = 0; i != 20; ++i)
+  {
+    MPI_Comm callers = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &callers);
+    const bat::mpi::OwnComm first(callers);
+    const bat::mpi::OwnComm again(callers);
+    EXPECT_EQ(first.get(), again.get());
+    EXPECT_NE(first.get(), callers);
+    EXPECT_EQ(&first.nodes(), &again.nodes());
+    EXPECT_EQ(&first.nodes(2), &again.nodes(rank() == 0 ? 2 : 3)); // rank 0's holds
+    EXPECT_NE(&first.nodes(2), &first.nodes());
+    EXPECT_EQ(&first.nodes(2).memory(1000), &again.nodes(2).memory(1000));
+    // A copy of the caller's has one of its own.
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(callers, &copy);
+    EXPECT_NE(bat::mpi::OwnComm(copy).get(), first.get());
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&callers);
+  }
+}
+
 TEST(Traffic, is_added_up)
 {
   const bat::mpi::OwnComm comm(MPI_COMM_WORLD);

@@ -7,7 +7,7 @@
 #include "bat/parallel/aggregated_read.hpp"
 #include "bat/parallel/query_bytes.hpp"
 #include "parallel/comm.hpp"
-#include "parallel/kept_nodes.hpp"
+#include "parallel/nodes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -325,7 +325,7 @@ private:
         }
         this->read_.memory_bytes = this->options_.memory_bytes;
         this->read_.rounds = assign_readers(
-          this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
+          this->read_.tasks, this->comm_.nodes().layout(), this->options_.memory_bytes);
       });
     demand.leaf_files = this->read_.tasks.size();
     this->report_.leaf_files = demand.leaf_files;

@@ -15,7 +15,6 @@
 #include "common/arena.hpp"
 #include "common/io/atomic_file.hpp"
 #include "parallel/comm.hpp"
-#include "parallel/kept_nodes.hpp"
 #include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
@@ -344,7 +343,7 @@ private:
     broadcast_records(this->comm_, this->plan_.nodes);
     broadcast_records(this->comm_, this->plan_.aggregators);
     broadcast_records(this->comm_, this->plan_.leaf_of_rank);
-    this->nodes_.emplace(this->comm_, this->options_.routing.ranks_per_node);
+    this->nodes_ = &this->comm_.nodes(this->options_.routing.ranks_per_node);
     together(this->comm_.get(),
       [&]
       {
@@ -647,7 +646,7 @@ private:
   std::uint64_t row_bytes_ = 0;
   std::optional<Box> bounds_; ///< of all own particles, if they are known and all finite
   Plan plan_;
-  std::optional<Nodes> nodes_;
+  Nodes* nodes_ = nullptr;
   ExchangeResult moved_;
   std::uint64_t leaf_files_ = 0;                  ///< of all ranks
   std::vector<std::filesystem::path> written_;    ///< per leaf in moved_

@@ -3,7 +3,7 @@
 
 #include "bat/mpi.hpp"
 #include "parallel/comm.hpp"
-#include "parallel/kept_nodes.hpp"
+#include "parallel/nodes.hpp"
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ public:
   MessageCounter() = default;
   /// Collective the first time for a communicator, which outlives this.
   explicit MessageCounter(const OwnComm& comm)
-    : MessageCounter(nodes_of(comm))
+    : MessageCounter(comm.nodes())
   {
   }
   /// `nodes` outlives this.
