@@ -334,12 +334,22 @@ void StreamDecoder::decode_heads(
 
 void StreamDecoder::take_parts(FrameReader& reader, std::size_t meanings, std::size_t count)
 {
+  const std::size_t classes = reader.number<std::uint8_t>("the number of classes");
+  if (classes == 0 || classes > kMostClasses)
+  {
+    refuse_frame(fmt::format("symbols of {} classes, 1 to {} are allowed", classes, kMostClasses));
+  }
   const auto symbols_bytes = reader.number<std::uint32_t>("the size of symbols");
   const auto bits_bytes = reader.number<std::uint32_t>("the size of packed bits");
   const std::byte* symbols = reader.take(symbols_bytes, "a part of symbols");
   this->bits_bytes_ = bits_bytes;
   this->bits_ = reader.take(bits_bytes, "a part of packed bits");
-  if (symbols_bytes == count)
+  if (classes > 1)
+  {
+    FrameReader own(symbols, symbols_bytes);
+    this->take_classes(own, classes, count);
+  }
+  else if (symbols_bytes == count)
   {
     this->symbols_ = reinterpret_cast<const std::uint8_t*>(symbols);
   }
@@ -361,6 +371,54 @@ void StreamDecoder::take_parts(FrameReader& reader, std::size_t meanings, std::s
   {
     refuse_frame(fmt::format("symbol {} is not one of {}", most, meanings));
   }
+}
+
+void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::size_t count)
+{
+  const std::size_t blocks = (count + kBlockValues - 1) / kBlockValues;
+  const std::byte* packed = reader.take((blocks + 1) / 2, "classes of blocks");
+  const auto class_of = [&](std::size_t block)
+  { return std::to_integer<std::size_t>(packed[block / 2]) >> (block % 2 * 4) & 15u; };
+  const auto values_in = [&](std::size_t block)
+  { return std::min(kBlockValues, count - block * kBlockValues); };
+  std::array<std::size_t, kMostClasses> counts{};
+  for (std::size_t block = 0; block != blocks; ++block)
+  {
+    if (class_of(block) >= classes)
+    {
+      refuse_frame(fmt::format("block {} is of class {} of {}", block, class_of(block), classes));
+    }
+    counts[class_of(block)] += values_in(block);
+  }
+  this->room_.resize(count);
+  this->of_class_.resize(count);
+  std::array<const std::uint8_t*, kMostClasses> next{};
+  std::size_t first = 0;
+  for (std::size_t c = 0; c != classes; ++c)
+  {
+    const auto bytes = reader.number<std::uint32_t>("the size of symbols of a class");
+    const std::byte* symbols = reader.take(bytes, "symbols of a class");
+    next[c] = this->of_class_.data() + first;
+    if (bytes == counts[c])
+    {
+      std::memcpy(this->of_class_.data() + first, symbols, bytes);
+    }
+    else
+    {
+      this->zstd_.decompress(symbols, bytes, this->of_class_.data() + first, counts[c]);
+    }
+    first += counts[c];
+  }
+  if (reader.left() != 0)
+  {
+    refuse_frame(fmt::format("{} bytes behind the symbols of classes", reader.left()));
+  }
+  for (std::size_t block = 0; block != blocks; ++block)
+  {
+    std::memcpy(this->room_.data() + block * kBlockValues, next[class_of(block)], values_in(block));
+    next[class_of(block)] += values_in(block);
+  }
+  this->symbols_ = this->room_.data();
 }
 
 template void StreamDecoder::decode<std::uint32_t>(

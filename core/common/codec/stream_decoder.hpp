@@ -36,10 +36,12 @@ private:
   void decode_heads(
     FrameReader& reader, std::size_t component, std::size_t count, const WordsTo& to);
   // Makes symbols_ and bits_ of what stands behind a dictionary.
+  void take_classes(FrameReader& reader, std::size_t classes, std::size_t count);
   void take_parts(FrameReader& reader, std::size_t meanings, std::size_t count);
 
   ZstdDecompressor zstd_;
-  std::vector<std::uint8_t> room_; ///< for symbols
+  std::vector<std::uint8_t> room_;     ///< for symbols
+  std::vector<std::uint8_t> of_class_; ///< symbols
   const std::uint8_t* symbols_ = nullptr;
   const std::byte* bits_ = nullptr;
   std::size_t bits_bytes_ = 0;

@@ -310,7 +310,15 @@ void StreamEncoder<U>::append_differences(
       break;
   }
   const auto bits_bytes = static_cast<std::size_t>(writer.finish() - this->bits_.data());
-  this->append_parts(sizes.size() > 1, bits_bytes, zstd, to);
+  this->sums_.assign((this->count_ + kBlockValues - 1) / kBlockValues, 0);
+  for (std::size_t j = 0; j != components.size(); ++j)
+  {
+    for (std::size_t i = 0; i != this->count_; ++i)
+    {
+      this->sums_[i / kBlockValues] += lengths[j][i];
+    }
+  }
+  this->append_parts(sizes.size() > 1, true, bits_bytes, zstd, to);
 }
 
 template <class U>
@@ -344,27 +352,130 @@ void StreamEncoder<U>::append_heads(
     writer.put_long(word & low_bits(bits), bits);
   }
   const auto bits_bytes = static_cast<std::size_t>(writer.finish() - this->bits_.data());
-  this->append_parts(has_symbols, bits_bytes, zstd, to);
+  this->append_parts(has_symbols, false, bits_bytes, zstd, to);
 }
 
 // Symbols that are all 0 take nothing.
 template <class U>
-void StreamEncoder<U>::append_parts(
-  bool has_symbols, std::size_t bits_bytes, ZstdCompressor& zstd, std::vector<std::byte>& to) const
+void StreamEncoder<U>::append_parts(bool has_symbols, bool has_classes, std::size_t bits_bytes,
+  ZstdCompressor& zstd, std::vector<std::byte>& to)
 {
+  const std::size_t classes = has_symbols && has_classes ? this->choose_classes() : 1;
+  append_number(to, static_cast<std::uint8_t>(classes));
   const std::size_t sizes_at = to.size();
   to.resize(sizes_at + kPartSizes);
   const std::size_t symbols_at = to.size();
-  if (has_symbols &&
-    !zstd.append(Content::Symbols, this->symbols_.data(), this->count_, this->count_, to))
+  if (classes > 1)
   {
-    const auto* bytes = reinterpret_cast<const std::byte*>(this->symbols_.data());
-    to.insert(to.end(), bytes, bytes + this->count_);
+    this->append_classes(classes, zstd, to);
+  }
+  else if (has_symbols)
+  {
+    this->append_symbols(this->symbols_.data(), this->count_, zstd, to);
   }
   store(to.data() + sizes_at, static_cast<std::uint32_t>(to.size() - symbols_at));
   store(to.data() + sizes_at + 4, static_cast<std::uint32_t>(bits_bytes));
   to.insert(
     to.end(), this->bits_.begin(), this->bits_.begin() + static_cast<std::ptrdiff_t>(bits_bytes));
+}
+
+template <class U>
+void StreamEncoder<U>::append_symbols(const std::uint8_t* symbols, std::size_t count,
+  ZstdCompressor& zstd, std::vector<std::byte>& to) const
+{
+  if (!zstd.append(Content::Symbols, symbols, count, count, to))
+  {
+    const auto* bytes = reinterpret_cast<const std::byte*>(symbols);
+    to.insert(to.end(), bytes, bytes + count);
+  }
+}
+
+// Blocks of as many lengths of words are of one class: what is frequent differs between them.
+// Returns 1 if one code for all seems to be shorter.
+template <class U>
+std::size_t StreamEncoder<U>::choose_classes()
+{
+  constexpr std::size_t kBlocksInClass = 16;
+  constexpr std::uint64_t kCode = 100 * 8 * kOneBit; // of a class more
+  const std::size_t blocks = this->sums_.size();
+  const std::size_t classes = std::min(kMostClasses, blocks / kBlocksInClass);
+  if (classes < 2)
+  {
+    return 1;
+  }
+  std::vector<std::uint32_t> sorted = this->sums_;
+  std::sort(sorted.begin(), sorted.end());
+  this->classes_.resize(blocks);
+  std::vector<std::array<std::uint32_t, kSymbols>> counts(classes);
+  std::array<std::uint32_t, kSymbols> all{};
+  for (std::size_t block = 0; block != blocks; ++block)
+  {
+    std::size_t own = 0;
+    while (own + 1 != classes && this->sums_[block] >= sorted[(own + 1) * blocks / classes])
+    {
+      ++own;
+    }
+    this->classes_[block] = static_cast<std::uint8_t>(own);
+    const std::size_t end = std::min(this->count_, (block + 1) * kBlockValues);
+    for (std::size_t i = block * kBlockValues; i != end; ++i)
+    {
+      ++counts[own][this->symbols_[i]];
+      ++all[this->symbols_[i]];
+    }
+  }
+  const auto length = [](const std::array<std::uint32_t, kSymbols>& some)
+  {
+    std::uint64_t total = 0;
+    for (const std::uint32_t count : some)
+    {
+      total += count;
+    }
+    std::uint64_t result = kCode;
+    for (const std::uint32_t count : some)
+    {
+      result += symbols_length(count, total);
+    }
+    return result;
+  };
+  std::uint64_t apart = 4 * blocks * kOneBit;
+  for (const auto& some : counts)
+  {
+    apart += length(some);
+  }
+  return apart < length(all) ? classes : 1;
+}
+
+template <class U>
+void StreamEncoder<U>::append_classes(
+  std::size_t classes, ZstdCompressor& zstd, std::vector<std::byte>& to)
+{
+  for (std::size_t block = 0; block < this->classes_.size(); block += 2)
+  {
+    const unsigned next = block + 1 < this->classes_.size() ? this->classes_[block + 1] : 0u;
+    append_number(to, static_cast<std::uint8_t>(this->classes_[block] | next << 4));
+  }
+  for (std::size_t c = 0; c != classes; ++c)
+  {
+    this->of_class_.clear();
+    for (std::size_t block = 0; block != this->classes_.size(); ++block)
+    {
+      if (this->classes_[block] == c)
+      {
+        const std::size_t end = std::min(this->count_, (block + 1) * kBlockValues);
+        this->of_class_.insert(this->of_class_.end(),
+          this->symbols_.begin() + static_cast<std::ptrdiff_t>(block * kBlockValues),
+          this->symbols_.begin() + static_cast<std::ptrdiff_t>(end));
+      }
+    }
+    const std::size_t size_at = to.size();
+    append_number(to, std::uint32_t{ 0 });
+    const std::size_t symbols_at = to.size();
+    if (!this->of_class_.empty())
+    {
+      this->append_symbols(this->of_class_.data(), this->of_class_.size(), zstd, to);
+    }
+    store(to.data() + size_at, static_cast<std::uint32_t>(to.size() - symbols_at));
+  }
 }
 
 template class StreamEncoder<std::uint32_t>;

@@ -37,7 +37,12 @@ private:
   void append_differences(
     const std::vector<std::size_t>& components, ZstdCompressor& zstd, std::vector<std::byte>& to);
   void append_heads(std::size_t component, ZstdCompressor& zstd, std::vector<std::byte>& to);
-  void append_parts(bool has_symbols, std::size_t bits_bytes, ZstdCompressor& zstd,
+  // `has_classes`: symbols of blocks of values are told apart by what sums_ has of them.
+  void append_parts(bool has_symbols, bool has_classes, std::size_t bits_bytes,
+    ZstdCompressor& zstd, std::vector<std::byte>& to);
+  [[nodiscard]] std::size_t choose_classes();
+  void append_classes(std::size_t classes, ZstdCompressor& zstd, std::vector<std::byte>& to);
+  void append_symbols(const std::uint8_t* symbols, std::size_t count, ZstdCompressor& zstd,
     std::vector<std::byte>& to) const;
   [[nodiscard]] std::uint64_t differences_length(std::size_t component) const noexcept;
 
@@ -52,6 +57,9 @@ private:
   std::vector<HeadDictionary> heads_;
   SizeDictionary sizes_;
   std::vector<std::uint8_t> symbols_;
+  std::vector<std::uint32_t> sums_;    ///< of the lengths of all words of a block
+  std::vector<std::uint8_t> classes_;  ///< of blocks
+  std::vector<std::uint8_t> of_class_; ///< symbols
   std::vector<std::byte> bits_;
 };
 }

@@ -31,6 +31,10 @@ inline constexpr std::size_t kSymbols = 256;
 inline constexpr std::uint8_t kEntryBits = 0x7F;
 inline constexpr std::uint8_t kEntryAdds = 0x80;
 
+/// Symbols of so many values are of one class, each of which has a code of its own.
+inline constexpr std::size_t kBlockValues = 128;
+inline constexpr std::size_t kMostClasses = 8;
+
 /// Behind the dictionary of a stream: u32 bytes of symbols, u32 bytes of bits.
 inline constexpr std::size_t kPartSizes = 8;
 }

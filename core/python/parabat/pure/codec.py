@@ -226,15 +226,36 @@ def _heads(part, size, component, count):
 
 
 def _symbols(part, meanings, count):
-    symbols_bytes, bits_bytes = part.number("u4"), part.number("u4")
+    classes, symbols_bytes, bits_bytes = part.number("u1"), part.number("u4"), part.number("u4")
+    if not 1 <= classes <= 8:
+        raise CodecError(f"symbols of {classes} classes")
     symbols = part.take(symbols_bytes)
-    if symbols_bytes == 0:
+    if classes > 1:
+        symbols = _of_classes(_Parts(symbols), classes, count)
+    elif symbols_bytes == 0:
         symbols = np.zeros(count, np.uint8)
     else:
         symbols = np.frombuffer(symbols if symbols_bytes == count else _zstd(symbols, count), np.uint8)
     if symbols.max() >= meanings:
         raise CodecError(f"symbol {symbols.max()} is not one of {meanings}")
     return symbols, part.take(bits_bytes)
+
+
+def _of_classes(part, classes, count):
+    blocks = (count + 127) // 128
+    packed = part.array("u1", (blocks + 1) // 2)
+    of_block = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:blocks]
+    if of_block.max() >= classes:
+        raise CodecError(f"a block is of class {of_block.max()} of {classes}")
+    of_value = np.repeat(of_block, 128)[:count]
+    symbols = np.empty(count, np.uint8)
+    for k in range(classes):
+        size, own = part.number("u4"), int((of_value == k).sum())
+        content = part.take(size)
+        symbols[of_value == k] = np.frombuffer(content if size == own else _zstd(content, own), np.uint8)
+    if part.left():
+        raise CodecError(f"{part.left()} bytes behind the symbols of classes")
+    return symbols
 
 
 def _unpack(packed, bits):
