@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace bat::codec
 {
@@ -313,9 +314,12 @@ void StreamEncoder<U>::append_differences(
   this->sums_.assign((this->count_ + kBlockValues - 1) / kBlockValues, 0);
   for (std::size_t j = 0; j != components.size(); ++j)
   {
-    for (std::size_t i = 0; i != this->count_; ++i)
+    for (std::size_t block = 0; block != this->sums_.size(); ++block)
     {
-      this->sums_[i / kBlockValues] += lengths[j][i];
+      const std::size_t first = block * kBlockValues;
+      const std::size_t end = std::min(this->count_, first + kBlockValues);
+      this->sums_[block] =
+        std::accumulate(lengths[j] + first, lengths[j] + end, this->sums_[block]);
     }
   }
   this->append_parts(sizes.size() > 1, true, bits_bytes, zstd, to);
