@@ -8,7 +8,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 namespace bat::idx
 {
@@ -184,12 +184,10 @@ void FileSamples::put(int rank, const Bytes& packed)
   }
 }
 
-void FileSamples::fill(std::size_t field, std::uint64_t block, std::byte* raw) const
+Bytes FileSamples::take(std::size_t field, std::uint64_t block)
 {
   const auto found = std::lower_bound(this->file_.blocks.begin(), this->file_.blocks.end(), block);
-  const Bytes& from =
-    this->raw_[field][static_cast<std::size_t>(found - this->file_.blocks.begin())];
-  std::copy(from.begin(), from.end(), raw);
+  return std::move(this->raw_[field][static_cast<std::size_t>(found - this->file_.blocks.begin())]);
 }
 
 void FileSamples::check_complete() const

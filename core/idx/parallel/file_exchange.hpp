@@ -30,8 +30,8 @@ public:
 
   /// Takes the samples that a rank sent, in any order of ranks from the highest to the lowest.
   void put(int rank, const Bytes& packed);
-  /// Puts a block of a field into `raw`.
-  void fill(std::size_t field, std::uint64_t block, std::byte* raw) const;
+  /// Gives a block of a field away.
+  [[nodiscard]] Bytes take(std::size_t field, std::uint64_t block);
   /// Throws Error{InvalidArgument} naming a sample of the box that did not come.
   void check_complete() const;
 

@@ -374,8 +374,7 @@ private:
       [&]
       {
         return make_file(this->header_, this->options_.zip_level, file,
-          [&](std::size_t field, std::uint64_t block, std::byte* raw)
-          { samples.fill(field, block, raw); });
+          [&](std::size_t field, std::uint64_t block) { return samples.take(field, block); });
       });
     const std::filesystem::path name(this->names_->file(this->step_, file.number));
     write_image(this->writing_ / name.filename(), image, this->options_.flush);

@@ -53,7 +53,7 @@ std::vector<FileBlocks> blocks_of_files(const Header& header, const format::Orde
 }
 
 FileImage make_file(
-  const Header& header, int zip_level, const FileBlocks& file, const FillBlock& fill)
+  const Header& header, int zip_level, const FileBlocks& file, const TakeBlock& take)
 {
   const std::size_t count = file.blocks.size();
   FileImage image;
@@ -64,9 +64,7 @@ FileImage make_file(
     {
       const std::size_t f = i / count;
       const Field& field = header.fields[f];
-      Bytes raw(field.sample_bytes() << header.bits_per_block);
-      std::fill(raw.begin(), raw.end(), std::byte{ 0 }); // padding
-      fill(f, file.blocks[i % count], raw.data());
+      Bytes raw = take(f, file.blocks[i % count]);
       Bytes packed;
       if (field.codec != Codec::Raw &&
         format::pack(field.codec, zip_level, raw.data(), raw.size(), packed))

@@ -24,9 +24,9 @@ struct FileBlocks
 [[nodiscard]] std::vector<FileBlocks> blocks_of_files(
   const Header& header, const format::Order& order);
 
-/// Puts the samples of a block of a field where they belong in `raw`, which is zeros. Called from
-/// many threads.
-using FillBlock = std::function<void(std::size_t field, std::uint64_t block, std::byte* raw)>;
+/// Gives the samples of a block of a field in the field's layout, with zeros for those outside of
+/// the box. Called once for each, from many threads.
+using TakeBlock = std::function<Bytes(std::size_t field, std::uint64_t block)>;
 
 /// A file in pieces, front to back.
 struct FileImage
@@ -37,9 +37,9 @@ struct FileImage
 };
 
 /// Packs blocks in the arena of the caller. The same samples give the same bytes. Throws what
-/// `fill` throws.
+/// `take` throws.
 [[nodiscard]] FileImage make_file(
-  const Header& header, int zip_level, const FileBlocks& file, const FillBlock& fill);
+  const Header& header, int zip_level, const FileBlocks& file, const TakeBlock& take);
 
 /// Throws Error: CannotOpen, NoSpace, WriteFailed.
 void write_image(const std::filesystem::path& path, const FileImage& image, bool flush);

@@ -37,17 +37,21 @@ public:
     }
   }
 
-  void fill(std::size_t field, std::uint64_t block, std::byte* raw) const
+  [[nodiscard]] Bytes take(std::size_t field, std::uint64_t block) const
   {
     const auto level =
       static_cast<std::size_t>(this->order_.level_of_block(block) - this->order_.bits_per_block());
     const format::LevelBlocks& blocks = this->levels_[level];
     const Field& about = this->header_.fields[field];
+    Bytes raw(about.sample_bytes() << this->header_.bits_per_block);
+    std::fill(raw.begin(), raw.end(), std::byte{ 0 }); // padding
     copy_samples<Direction::ToBlock>(
       this->order_.common(blocks, this->order_.place_of(blocks, block), this->whole_),
       blocks.counts, about.layout == Layout::HZ ? &this->orders_[level] : nullptr,
-      about.sample_bytes(), raw, static_cast<const std::byte*>(this->grid_.fields[field].values),
+      about.sample_bytes(), raw.data(),
+      static_cast<const std::byte*>(this->grid_.fields[field].values),
       strides_of(this->whole_.count));
+    return raw;
   }
 
 private:
@@ -116,8 +120,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
       [&]
       {
         return make_file(header, options.zip_level, file,
-          [&](std::size_t field, std::uint64_t block, std::byte* raw)
-          { blocks.fill(field, block, raw); });
+          [&](std::size_t field, std::uint64_t block) { return blocks.take(field, block); });
       });
     const std::filesystem::path name(names.file(options.step, file.number));
     write_image(step.path() / name.filename(), image, options.flush);

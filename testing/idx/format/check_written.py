@@ -59,10 +59,12 @@ def main():
                 subprocess.run([program, path, *map(str, dims), codec, layout, str(bits), str(step), *words], check=True)
             digits = path.read_text().split("(bits)")[1].split()[0][1:]
             levels, read = reader_of(path)
-            for (name, step), values in truth.items():
-                # The first field at every level, the others, which share its blocks, at some.
-                for level in range(0 if name == "p" else levels % 4, levels + 1, 1 if name == "p" else 4):
-                    delta = [2 ** digits[level:].count(str(axis)) for axis in range(3)]
+            for level in range(levels + 1):
+                delta = [2 ** digits[level:].count(str(axis)) for axis in range(3)]
+                for (name, step), values in truth.items():
+                    # The first field at every level, the others, which share its blocks, at some.
+                    if name != "p" and (levels - level) % 4:
+                        continue
                     want = values[::delta[2], ::delta[1], ::delta[0]]
                     got = np.asarray(read(name, step, level))
                     reads += 1

@@ -96,7 +96,7 @@ class Dataset:
         self.blocks_per_file = 1 if self.arco else int(keys["blocksperfile"])
         self.interleave = max(1, int(keys.get("interleave block", 0)))
         self.time_template = next((word for word in keys.get("time", "").split() if "%" in word), "")
-        self.cache = {}
+        self.cache, self.known = {}, (None, None, None)
 
     def delta(self, level):
         """Section 5: distance of the samples of a level."""
@@ -213,14 +213,17 @@ class Dataset:
         """Samples of a level in a box of first and last per axis, as [z, y, x, component]."""
         f = [field.name for field in self.fields].index(name)
         field, delta = self.fields[f], self.delta(level)
-        axes = [np.arange(-(-lower // d) * d, upper + 1, d) for (lower, upper), d in zip(box, delta)]
-        z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
-        points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
-        out = np.full((len(points), field.components), field.default, field.type)
-        block, place, row = self.places(points)
+        key = (level, tuple(box))
+        if self.known[0] != key:
+            axes = [np.arange(-(-lower // d) * d, upper + 1, d) for (lower, upper), d in zip(box, delta)]
+            z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
+            points = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1).astype(np.int64)
+            self.known = key, x.shape, self.places(points)
+        _, shape, (block, place, row) = self.known
+        out = np.full((len(block), field.components), field.default, field.type)
         for number in np.unique(block):
             found = self.block(f, int(number), step)
             if found is not None:
                 mine = block == number
                 out[mine] = found[0][(row if found[1] else place)[mine]]
-        return out.reshape(x.shape + (field.components,))
+        return out.reshape(shape + (field.components,))
