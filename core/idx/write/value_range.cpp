@@ -21,32 +21,64 @@ Range merge(const Range& a, const Range& b)
   return { std::min(a.first, b.first), std::max(a.second, b.second) };
 }
 
+// Comparisons with NaN are false. Several lanes, so that one does not wait for the other.
+template <class T>
+Range range_without_nan(const T* values, std::size_t count)
+{
+  constexpr std::size_t kLanes = 16;
+  T least[kLanes];
+  T most[kLanes];
+  std::fill_n(least, kLanes, std::numeric_limits<T>::max());
+  std::fill_n(most, kLanes, std::numeric_limits<T>::lowest());
+  const auto look = [&](std::size_t lane, T value)
+  {
+    least[lane] = value < least[lane] ? value : least[lane];
+    most[lane] = value > most[lane] ? value : most[lane];
+  };
+  const std::size_t whole = count - count % kLanes;
+  for (std::size_t i = 0; i != whole; i += kLanes)
+  {
+    for (std::size_t lane = 0; lane != kLanes; ++lane)
+    {
+      look(lane, values[i + lane]);
+    }
+  }
+  for (std::size_t i = whole; i != count; ++i)
+  {
+    look(0, values[i]);
+  }
+  return { static_cast<double>(*std::min_element(least, least + kLanes)),
+    static_cast<double>(*std::max_element(most, most + kLanes)) };
+}
+
+template <class T>
+Range finite_range(const T* values, std::size_t count)
+{
+  Range range = range_without_nan(values, count);
+  if (range.first > range.second)
+  {
+    return { kInfinity, -kInfinity };
+  }
+  if (std::isfinite(range.first) && std::isfinite(range.second))
+  {
+    return range;
+  }
+  range = { kInfinity, -kInfinity };
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    const auto value = static_cast<double>(values[i]);
+    range = std::isfinite(value) ? merge(range, { value, value }) : range;
+  }
+  return range;
+}
+
 template <class T>
 Range range_of(const T* values, std::size_t count)
 {
   return tbb::parallel_reduce(
     tbb::blocked_range<std::size_t>(0, count, 1 << 16), Range(kInfinity, -kInfinity),
-    [&](const tbb::blocked_range<std::size_t>& part, Range range)
-    {
-      T least = std::numeric_limits<T>::max();
-      T most = std::numeric_limits<T>::lowest();
-      bool any = false;
-      for (std::size_t i = part.begin(); i != part.end(); ++i)
-      {
-        const T value = values[i];
-        if constexpr (std::is_floating_point_v<T>)
-        {
-          if (!std::isfinite(value))
-          {
-            continue;
-          }
-        }
-        any = true;
-        least = std::min(least, value);
-        most = std::max(most, value);
-      }
-      return any ? merge(range, { static_cast<double>(least), static_cast<double>(most) }) : range;
-    },
+    [&](const tbb::blocked_range<std::size_t>& part, const Range& range)
+    { return merge(range, finite_range(values + part.begin(), part.size())); },
     merge);
 }
 }

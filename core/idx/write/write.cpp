@@ -44,12 +44,16 @@ public:
     const format::LevelBlocks& blocks = this->levels_[level];
     const Field& about = this->header_.fields[field];
     Bytes raw(about.sample_bytes() << this->header_.bits_per_block);
-    std::fill(raw.begin(), raw.end(), std::byte{ 0 }); // padding
-    copy_samples<Direction::ToBlock>(
-      this->order_.common(blocks, this->order_.place_of(blocks, block), this->whole_),
-      blocks.counts, about.layout == Layout::HZ ? &this->orders_[level] : nullptr,
-      about.sample_bytes(), raw.data(),
-      static_cast<const std::byte*>(this->grid_.fields[field].values),
+    const format::StepsOfAxes steps =
+      this->order_.common(blocks, this->order_.place_of(blocks, block), this->whole_);
+    if (steps[0].count * steps[1].count * steps[2].count !=
+      std::int64_t{ 1 } << this->header_.bits_per_block)
+    {
+      std::fill(raw.begin(), raw.end(), std::byte{ 0 }); // padding
+    }
+    copy_samples<Direction::ToBlock>(steps, blocks.counts,
+      about.layout == Layout::HZ ? &this->orders_[level] : nullptr, about.sample_bytes(),
+      raw.data(), static_cast<const std::byte*>(this->grid_.fields[field].values),
       strides_of(this->whole_.count));
     return raw;
   }

@@ -18,7 +18,7 @@ import idx_spec
 
 
 def main():
-    program, runs, dice = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 25, random.Random(11)
+    program, runs, dice = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 15, random.Random(11)
     with tempfile.TemporaryDirectory() as folder:
         path, dims = pathlib.Path(folder) / "n.idx", (40, 40, 40)
 

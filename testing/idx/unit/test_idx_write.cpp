@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -371,6 +372,40 @@ TEST(IdxWrite, refuses_what_it_cannot_write)
   refused({ "level 10" }, [](G, O o) { o.zip_level = 10; });
   refused({ "PIDX", "zip" }, [](G, O o) { o.dialect = Dialect::PIDX, o.codec = Codec::Zip; });
   refused({ "PIDX", "0 0 0" }, [](G g, O o) { o.dialect = Dialect::PIDX, g.first[0] = 1; });
+}
+
+TEST(IdxWrite, ranges_are_those_of_the_finite_values_of_all_steps)
+{
+  const TempDir folder;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values(100, 2.5f);
+  std::vector<std::uint64_t> numbers(100, 7);
+  const std::vector<float> pairs(200);
+  std::vector<float> nothing(100, std::nanf(""));
+  values[99] = -3.25f;
+  values[50] = std::nanf("");
+  values[0] = kInfinity;
+  values[17] = -kInfinity;
+  numbers[33] = 9;
+  Grid grid;
+  grid.dimensions = { 10, 10, 1 };
+  grid.fields = { { "f", ScalarType::Float32, 1, values.data() },
+    { "n", ScalarType::UInt64, 1, numbers.data() }, { "x", ScalarType::Float32, 1, nothing.data() },
+    { "v", ScalarType::Float32, 2, pairs.data() } };
+  WriteOptions options;
+  options.flush = false;
+  options.mode = WriteMode::AddStep;
+  write(folder / "a.idx", grid, options);
+  values.assign(100, 4.0f);
+  options.step = 1;
+  write(folder / "a.idx", grid, options);
+  const Dataset dataset = Dataset::open(folder / "a.idx");
+  EXPECT_EQ(dataset.fields()[0].minimum, std::vector<double>{ -3.25 });
+  EXPECT_EQ(dataset.fields()[0].maximum, std::vector<double>{ 4 });
+  EXPECT_EQ(dataset.fields()[1].minimum, std::vector<double>{ 7 });
+  EXPECT_EQ(dataset.fields()[1].maximum, std::vector<double>{ 9 });
+  EXPECT_TRUE(dataset.fields()[2].minimum.empty());
+  EXPECT_TRUE(dataset.fields()[3].minimum.empty());
 }
 
 TEST(IdxWrite, bits_and_blocks_are_chosen_as_openvisus_does)
