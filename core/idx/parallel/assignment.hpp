@@ -2,7 +2,7 @@
 #pragma once
 
 #include "idx/format/order.hpp"
-#include "idx/write/file_image.hpp"
+#include "idx/write/block_file_writer.hpp"
 
 #include <cstddef>
 #include <cstdint>

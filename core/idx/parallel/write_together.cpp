@@ -8,7 +8,7 @@
 #include "idx/format/names.hpp"
 #include "idx/parallel/assignment.hpp"
 #include "idx/parallel/file_exchange.hpp"
-#include "idx/write/file_image.hpp"
+#include "idx/write/block_file_writer.hpp"
 #include "idx/write/plan.hpp"
 #include "idx/write/series.hpp"
 #include "idx/write/step_folder.hpp"
@@ -370,17 +370,18 @@ private:
     {
       samples.check_complete();
     }
-    const FileImage image = in_arena(this->threads_,
+    const std::filesystem::path name(this->names_->file(this->step_, file.number));
+    this->report_.file_bytes += in_arena(this->threads_,
       [&]
       {
-        return make_file(this->header_, this->options_.zip_level, file,
-          [&](std::size_t field, std::uint64_t block) { return samples.take(field, block); });
+        return write_block_file(
+          this->writing_ / name.filename(), this->header_, this->options_.zip_level, file,
+          [&](std::size_t field, std::uint64_t block, Bytes& raw)
+          { raw = samples.take(field, block); },
+          this->options_.flush);
       });
-    const std::filesystem::path name(this->names_->file(this->step_, file.number));
-    write_image(this->writing_ / name.filename(), image, this->options_.flush);
     ++this->report_.files;
-    this->report_.file_bytes += image.bytes;
-    this->report_.blocks += image.blocks.size();
+    this->report_.blocks += this->header_.fields.size() * file.blocks.size();
   }
 
   void commit()

@@ -6,7 +6,7 @@
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
-#include "idx/write/file_image.hpp"
+#include "idx/write/block_file_writer.hpp"
 #include "idx/write/plan.hpp"
 #include "idx/write/series.hpp"
 #include "idx/write/step_folder.hpp"
@@ -37,13 +37,13 @@ public:
     }
   }
 
-  [[nodiscard]] Bytes take(std::size_t field, std::uint64_t block) const
+  void take(std::size_t field, std::uint64_t block, Bytes& raw) const
   {
     const auto level =
       static_cast<std::size_t>(this->order_.level_of_block(block) - this->order_.bits_per_block());
     const format::LevelBlocks& blocks = this->levels_[level];
     const Field& about = this->header_.fields[field];
-    Bytes raw(about.sample_bytes() << this->header_.bits_per_block);
+    raw.resize(about.sample_bytes() << this->header_.bits_per_block);
     const format::StepsOfAxes steps =
       this->order_.common(blocks, this->order_.place_of(blocks, block), this->whole_);
     if (steps[0].count * steps[1].count * steps[2].count !=
@@ -55,7 +55,6 @@ public:
       about.layout == Layout::HZ ? &this->orders_[level] : nullptr, about.sample_bytes(),
       raw.data(), static_cast<const std::byte*>(this->grid_.fields[field].values),
       strides_of(this->whole_.count));
-    return raw;
   }
 
 private:
@@ -120,16 +119,17 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
   for (const FileBlocks& file : files)
   {
     tell(options, static_cast<double>(&file - files.data()) / static_cast<double>(files.size()));
-    const FileImage image = in_arena(options.threads,
+    const std::filesystem::path name(names.file(options.step, file.number));
+    report.file_bytes += in_arena(options.threads,
       [&]
       {
-        return make_file(header, options.zip_level, file,
-          [&](std::size_t field, std::uint64_t block) { return blocks.take(field, block); });
+        return write_block_file(
+          step.path() / name.filename(), header, options.zip_level, file,
+          [&](std::size_t field, std::uint64_t block, Bytes& raw)
+          { blocks.take(field, block, raw); },
+          options.flush);
       });
-    const std::filesystem::path name(names.file(options.step, file.number));
-    write_image(step.path() / name.filename(), image, options.flush);
-    report.file_bytes += image.bytes;
-    report.blocks += image.blocks.size();
+    report.blocks += header.fields.size() * file.blocks.size();
   }
   tell(options, 1);
   commit_step(step, target, text, options.flush);

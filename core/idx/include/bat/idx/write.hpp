@@ -88,9 +88,9 @@ struct WriteReport
 /// one rename, the text that names them by another after that; until then, and after any failure,
 /// the old dataset is as it was. Steps that the new text does not name are removed at the end, if
 /// this library wrote them; so is what writers that were killed left. The same input gives the same
-/// bytes for any number of threads. Needs, beyond the arrays, one file's bytes. Throws Error:
-/// InvalidArgument (grid, options, name; AddStep to a dataset of another shape, saying what
-/// differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// bytes for any number of threads. Needs, beyond the arrays, about 16 MiB, or two blocks if they
+/// are more. Throws Error: InvalidArgument (grid, options, name; AddStep to a dataset of another
+/// shape, saying what differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options = {});
 }
