@@ -504,4 +504,43 @@ TEST(ReadPlan, spreads_readers_evenly_and_fills_rounds)
     EXPECT_EQ(uneven[i].reader, static_cast<int>(i));
   }
 }
+
+// Eight ranks, each of which asks for a part of each of two files of 27 MB.
+TEST(ReadPlan, aggregates_where_requests_are_slow_and_files_shared)
+{
+  bat::mpi::ReadDemand demand;
+  demand.ranks = 8;
+  demand.leaf_files = 2;
+  demand.opens = 16;
+  demand.answer_bytes = demand.file_bytes = 54e6;
+  demand.largest_leaf = 27000000;
+  demand.direct_bytes = 16 * bat::mpi::direct_bytes(1.0 / 8, 1, 27e6);
+  constexpr std::uint64_t memory = std::uint64_t{ 256 } << 20;
+  EXPECT_EQ(reason_for_direct(demand, memory), "");
+  EXPECT_EQ(choose_read_mode(demand, { 5e-3, 1e-3, 500e6 }).mode, ReadMode::Aggregated);
+  const bat::mpi::ReadChoice cached = choose_read_mode(demand, { 1e-4, 5e-6, 5e9 });
+  EXPECT_EQ(cached.mode, ReadMode::Direct);
+  EXPECT_NE(cached.reason.find("memory"), std::string::npos);
+  // Ids are looked up in few requests, however slow these are.
+  bat::mpi::ReadDemand ids = demand;
+  ids.answer_bytes = ids.direct_bytes = 0;
+  EXPECT_EQ(choose_read_mode(ids, { 5e-3, 1e-3, 500e6 }).mode, ReadMode::Direct);
+
+  EXPECT_NE(reason_for_direct(demand, 1000), "");
+  bat::mpi::ReadDemand other = demand;
+  other.opens = 2;
+  EXPECT_NE(reason_for_direct(other, memory), "");
+  other = demand;
+  other.query_bytes = std::uint64_t{ 8 } << 20;
+  EXPECT_NE(reason_for_direct(other, memory), "");
+  other = demand;
+  other.ranks = 1;
+  EXPECT_NE(reason_for_direct(other, memory), "");
+
+  // Whole where much is wanted or many ask; not of a huge file for a few.
+  EXPECT_TRUE(bat::mpi::reads_whole(1, 0.1, 1, 27e6));
+  EXPECT_TRUE(bat::mpi::reads_whole(8, 0.01, 1, 27e6));
+  EXPECT_FALSE(bat::mpi::reads_whole(8, 0.001, 1, 1e9));
+  EXPECT_FALSE(bat::mpi::reads_whole(0, 0, 1, 27e6));
+}
 }
