@@ -2,18 +2,13 @@
 
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
-#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <memory>
 #include <set>
 
 namespace bat::mpi
@@ -22,7 +17,7 @@ namespace bat::mpi
 struct OwnComm::Kept
 {
   MPI_Comm comm = MPI_COMM_NULL;
-  std::map<int, Nodes> nodes; ///< by ranks per node
+  std::map<int, std::shared_ptr<void>> others;
 };
 
 // When the caller's communicator is freed, which all ranks do.
@@ -33,7 +28,7 @@ int OwnComm::forget(MPI_Comm, int, void* kept, void*)
   if (!finished) // otherwise it is too late for calls, and the process ends
   {
     std::unique_ptr<Kept> mine(static_cast<Kept*>(kept));
-    mine->nodes.clear();
+    mine->others.clear();
     MPI_Comm_free(&mine->comm);
   }
   return MPI_SUCCESS;
@@ -83,13 +78,9 @@ OwnComm::OwnComm(MPI_Comm comm)
   MPI_Comm_size(this->comm_, &this->size_);
 }
 
-Nodes& OwnComm::nodes(int ranks_per_node) const
+std::map<int, std::shared_ptr<void>>& OwnComm::kept() const noexcept
 {
-  MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, this->comm_);
-  const auto known = this->kept_->nodes.find(ranks_per_node);
-  return known != this->kept_->nodes.end()
-    ? known->second
-    : this->kept_->nodes.try_emplace(ranks_per_node, *this, ranks_per_node).first->second;
+  return this->kept_->others;
 }
 
 RecordType::RecordType(std::size_t bytes)
@@ -241,32 +232,5 @@ void require_same(const OwnComm& comm, std::vector<std::string> names, const std
             listed(names), listed(first)));
       }
     });
-}
-
-int threads_per_rank(MPI_Comm comm)
-{
-  return threads_per_rank(OwnComm(comm));
-}
-
-int threads_per_rank(const OwnComm& comm)
-{
-  const Nodes& nodes = comm.nodes();
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  (void)::sched_getaffinity(0, sizeof(mine), &mine);
-  std::vector<cpu_set_t> all(static_cast<std::size_t>(nodes.size()));
-  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, nodes.comm());
-  // A processor that several ranks may use counts for its share.
-  double share = 0;
-  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
-  {
-    if (CPU_ISSET(cpu, &mine))
-    {
-      share += 1.0 /
-        static_cast<double>(std::count_if(all.begin(), all.end(),
-          [cpu](const cpu_set_t& set) { return CPU_ISSET(cpu, &set) != 0; }));
-    }
-  }
-  return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
 }

@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace bat::mpi
 {
-class Nodes;
-
 /// A communicator of our own over the same ranks, so that no message of the caller's can meet ours.
 /// Made by the first call with a communicator and kept with it, until that is freed: thousands of
 /// ranks would pay for one per call.
@@ -29,9 +29,8 @@ public:
   [[nodiscard]] int rank() const noexcept { return this->rank_; }
   [[nodiscard]] int size() const noexcept { return this->size_; }
 
-  /// Collective. Its nodes, which are kept with it too. `ranks_per_node` is rank 0's; the rest as
-  /// the constructor of Nodes.
-  [[nodiscard]] Nodes& nodes(int ranks_per_node = 0) const;
+  /// What else is kept with the caller's communicator, by number, and goes when that is freed.
+  [[nodiscard]] std::map<int, std::shared_ptr<void>>& kept() const noexcept;
 
 private:
   struct Kept;
@@ -113,7 +112,6 @@ void broadcast_records(const OwnComm& comm, std::vector<Record>& records, int ro
 }
 
 /// As those of bat/ranks.hpp.
-[[nodiscard]] int threads_per_rank(const OwnComm& comm);
 [[nodiscard]] std::vector<std::string> union_of_names(
   const OwnComm& comm, const std::vector<std::string>& names);
 void require_same(const OwnComm& comm, std::int64_t value, const std::string& what);

@@ -380,23 +380,16 @@ NodeTraffic exchange_through_leaders(
   return exchange.traffic();
 }
 
-bool may_lead(const NodeLayout& layout, Route asked)
-{
-  return layout.rank_count() > 1 &&
-    (asked == Route::Leaders ||
-      (asked == Route::Auto && layout.node_count() > 1 && layout.largest_node() > 1));
-}
-
 bool leaders_pay(const NodeLayout& layout, std::uint64_t messages, std::uint64_t bytes)
 {
   // Measured (testing/bench/PAPER.md, Node leaders): ranks of a node that wait for each other four
   // times take as long as about twenty messages of each, and larger pieces are better sent than
   // copied twice.
   constexpr std::uint64_t kLeastSaved = 24;  // messages of a rank
-  constexpr std::uint64_t kMostBytes = 2048; // of a message
+  constexpr std::uint64_t kMostBytes = 8192; // of a message
   const std::uint64_t ranks = layout.rank_count();
   const std::uint64_t saved = messages - messages * layout.node_count() / ranks;
-  return saved >= kLeastSaved * ranks && bytes <= kMostBytes * messages;
+  return layout.node_count() > 1 && saved >= kLeastSaved * ranks && bytes <= kMostBytes * messages;
 }
 
 namespace
@@ -423,7 +416,7 @@ Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& m
   {
     agree(comm.get(), failure);
   }
-  if (!may_lead(nodes.layout(), asked) || all[2] != 0 ||
+  if (asked == Route::Flat || comm.size() == 1 || all[2] != 0 ||
     (asked == Route::Auto &&
       (!leaders_pay(nodes.layout(), all[0], all[1]) || !nodes.is_used_again())))
   {

@@ -130,9 +130,6 @@ struct Load
 [[nodiscard]] Route choose_route(const OwnComm& comm, Nodes& nodes, Route asked, const Load& mine,
   const std::optional<Error>& failure = {});
 
-/// Whether that may be Leaders. Not collective.
-[[nodiscard]] bool may_lead(const NodeLayout& layout, Route asked);
-
 /// The rule of Auto, from the sums of all ranks: messages that go from node to node if it is flat,
 /// and the bytes in them. Not collective.
 [[nodiscard]] bool leaders_pay(

@@ -4,11 +4,14 @@
 #include "bat/ranks.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -238,6 +241,44 @@ Nodes::~Nodes()
 {
   this->memory_.reset();
   MPI_Comm_free(&this->comm_);
+}
+
+Nodes& nodes_of(const OwnComm& comm, int ranks_per_node)
+{
+  MPI_Bcast(&ranks_per_node, 1, MPI_INT, 0, comm.get());
+  std::shared_ptr<void>& kept = comm.kept()[ranks_per_node];
+  if (!kept)
+  {
+    kept = std::make_shared<Nodes>(comm, ranks_per_node);
+  }
+  return *static_cast<Nodes*>(kept.get());
+}
+
+int threads_per_rank(MPI_Comm comm)
+{
+  return threads_per_rank(OwnComm(comm));
+}
+
+int threads_per_rank(const OwnComm& comm)
+{
+  const Nodes& nodes = nodes_of(comm);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  (void)::sched_getaffinity(0, sizeof(mine), &mine);
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(nodes.size()));
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, nodes.comm());
+  // A processor that several ranks may use counts for its share.
+  double share = 0;
+  for (int cpu = 0; cpu != CPU_SETSIZE; ++cpu)
+  {
+    if (CPU_ISSET(cpu, &mine))
+    {
+      share += 1.0 /
+        static_cast<double>(std::count_if(all.begin(), all.end(),
+          [cpu](const cpu_set_t& set) { return CPU_ISSET(cpu, &set) != 0; }));
+    }
+  }
+  return std::max(1, static_cast<int>(std::floor(share + 1e-9)));
 }
 
 NodeTraffic& NodeTraffic::operator+=(const NodeTraffic& more)

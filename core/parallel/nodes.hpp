@@ -135,6 +135,13 @@ private:
   bool is_used_ = false;
 };
 
+/// Collective. The nodes of a communicator, made by the first call and kept with it; as the
+/// constructor of Nodes.
+[[nodiscard]] Nodes& nodes_of(const OwnComm& comm, int ranks_per_node = 0);
+
+/// As that of bat/ranks.hpp.
+[[nodiscard]] int threads_per_rank(const OwnComm& comm);
+
 /// What one rank has sent, apart for its own node and for others. Add those of all ranks for a
 /// report.
 struct NodeTraffic

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 
@@ -226,5 +227,28 @@ TEST(LeaderExchange, automatic_choice_follows_what_was_measured)
               [&] { (void)bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load, failure); })
               .find("on purpose"),
     std::string::npos);
+}
+
+// Run where /dev/shm is small (testing/parallel/CMakeLists.txt).
+TEST(SmallSharedMemory, is_an_error_if_leaders_are_asked_for_and_else_avoided)
+{
+  const std::uintmax_t room = std::filesystem::space("/dev/shm").available;
+  if (room > 1u << 20 || ranks() < 4)
+  {
+    GTEST_SKIP() << room << " bytes are free there";
+  }
+  const OwnComm comm(MPI_COMM_WORLD);
+  Nodes nodes(comm, 2);
+  bat::mpi::Load load;
+  load.targets = 1000;
+  load.bytes = 1000;
+  const std::string error = mpi_test::error_of(
+    [&] { (void)bat::mpi::choose_route(comm, nodes, bat::Route::Leaders, load); });
+  EXPECT_EQ(error.find("rank 0: /dev/shm: "), 0u) << error;
+  EXPECT_NE(error.find("one that is flat none"), std::string::npos) << error;
+  for (int i = 0; i != 3; ++i)
+  {
+    EXPECT_EQ(bat::mpi::choose_route(comm, nodes, bat::Route::Auto, load), bat::Route::Flat);
+  }
 }
 }

@@ -10,6 +10,7 @@
 namespace
 {
 using bat::mpi::NodeLayout;
+using bat::mpi::nodes_of;
 using bat::mpi::spread_over_nodes;
 using mpi_test::rank;
 using mpi_test::ranks;
@@ -209,10 +210,10 @@ TEST(OwnComm, is_made_once_and_goes_with_the_callers)
     const bat::mpi::OwnComm again(callers);
     EXPECT_EQ(first.get(), again.get());
     EXPECT_NE(first.get(), callers);
-    EXPECT_EQ(&first.nodes(), &again.nodes());
-    EXPECT_EQ(&first.nodes(2), &again.nodes(rank() == 0 ? 2 : 3)); // rank 0's holds
-    EXPECT_NE(&first.nodes(2), &first.nodes());
-    EXPECT_EQ(&first.nodes(2).memory(1000), &again.nodes(2).memory(1000));
+    EXPECT_EQ(&nodes_of(first), &nodes_of(again));
+    EXPECT_EQ(&nodes_of(first, 2), &nodes_of(again, rank() == 0 ? 2 : 3)); // rank 0's holds
+    EXPECT_NE(&nodes_of(first, 2), &nodes_of(first));
+    EXPECT_EQ(&nodes_of(first, 2).memory(1000), &nodes_of(again, 2).memory(1000));
     // A copy of the caller's has one of its own.
     MPI_Comm copy = MPI_COMM_NULL;
     MPI_Comm_dup(callers, &copy);

@@ -325,7 +325,7 @@ private:
         }
         this->read_.memory_bytes = this->options_.memory_bytes;
         this->read_.rounds = assign_readers(
-          this->read_.tasks, this->comm_.nodes().layout(), this->options_.memory_bytes);
+          this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
       });
     demand.leaf_files = this->read_.tasks.size();
     this->report_.leaf_files = demand.leaf_files;

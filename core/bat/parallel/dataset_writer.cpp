@@ -343,7 +343,7 @@ private:
     broadcast_records(this->comm_, this->plan_.nodes);
     broadcast_records(this->comm_, this->plan_.aggregators);
     broadcast_records(this->comm_, this->plan_.leaf_of_rank);
-    this->nodes_ = &this->comm_.nodes(this->options_.routing.ranks_per_node);
+    this->nodes_ = &nodes_of(this->comm_, this->options_.routing.ranks_per_node);
     together(this->comm_.get(),
       [&]
       {

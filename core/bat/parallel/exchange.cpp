@@ -214,10 +214,6 @@ private:
       this->sends_counts_[static_cast<std::size_t>(target.rank)] = target.leaves.size();
     }
     this->sends_.assign(this->targets_.size(), MPI_REQUEST_NULL);
-    if (may_lead(this->nodes_.layout(), this->routing_.route))
-    {
-      this->prepare_counts_for_leaders();
-    }
   }
 
   void prepare_counts_for_leaders()
@@ -282,6 +278,7 @@ private:
 
   void exchange_counts_through_leaders()
   {
+    together(this->comm_.get(), [&] { this->prepare_counts_for_leaders(); });
     this->through_leaders_.mail().expected_bytes = this->expected_counts() * sizeof(LeafCount);
     this->keep_failure(this->through_leaders_.run());
   }

@@ -33,7 +33,7 @@ std::string advice_of(const OwnComm& comm, int threads)
   const std::uint64_t allowed = allowed_processors();
   const auto there_are = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   std::uint64_t working = static_cast<std::uint64_t>(threads);
-  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, comm.nodes().comm());
+  MPI_Allreduce(MPI_IN_PLACE, &working, 1, MPI_UINT64_T, MPI_SUM, nodes_of(comm).comm());
   const bool bound = allowed < there_are && working < there_are;
   struct
   {
@@ -55,7 +55,7 @@ void describe_run(const OwnComm& comm, const MessageCounter& messages, int threa
   RunReport& report)
 {
   report.ranks = comm.size();
-  report.nodes = static_cast<int>(comm.nodes().layout().node_count());
+  report.nodes = static_cast<int>(nodes_of(comm).layout().node_count());
   const MessageCounts& mine = messages.mine();
   std::array<std::uint64_t, 5> sums{ mine.within, mine.bytes_within, mine.between,
     mine.bytes_between, aggregates ? 1u : 0u };

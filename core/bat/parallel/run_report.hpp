@@ -16,7 +16,7 @@ public:
   MessageCounter() = default;
   /// Collective the first time for a communicator, which outlives this.
   explicit MessageCounter(const OwnComm& comm)
-    : MessageCounter(comm.nodes())
+    : MessageCounter(nodes_of(comm))
   {
   }
   /// `nodes` outlives this.

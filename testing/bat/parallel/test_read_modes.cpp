@@ -288,7 +288,7 @@ TEST(ReadModes, give_the_same_answer_whatever_the_size_of_messages)
         plan.tasks.push_back({ leaf, dataset.leaves()[leaf].file_bytes, 0, 0 });
       }
       plan.memory_bytes = 50000;
-      plan.rounds = assign_readers(plan.tasks, own.nodes().layout(), plan.memory_bytes);
+      plan.rounds = assign_readers(plan.tasks, bat::mpi::nodes_of(own).layout(), plan.memory_bytes);
       plan.message_bytes = message_bytes;
       plan.selection_bytes = message_bytes == 1000 ? 100 : plan.selection_bytes;
       Particles aggregated = bat::mpi::empty_answer(asked, names);
