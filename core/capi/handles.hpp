@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct bat_particles
 
 struct bat_options : bat::WriteOptions
 {
+  std::set<std::string> given; ///< names of those that were set, for bat_repack
 };
 
 struct bat_dataset

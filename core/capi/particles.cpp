@@ -3,6 +3,7 @@
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
 
+#include "bat/repack.hpp"
 #include "bat/writer.hpp"
 
 #include <fmt/format.h>
@@ -166,7 +167,14 @@ int guard_array(bat_particles* particles, const char* name, F&& f) noexcept
 
 int guard_option(bat_options* options, const char* name, const OptionValue& value) noexcept
 {
-  return guard([&] { set_option(need(options, "options"), need_text(name, "name"), value); });
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      const std::string option = need_text(name, "name");
+      set_option(own, option, value);
+      own.given.insert(option);
+    });
 }
 
 template <class Handle, class... Arguments>
@@ -291,6 +299,29 @@ int bat_options_set_text(bat_options* options, const char* name, const char* val
       bat_options& own = need(options, "options");
       const std::string option = need_text(name, "name");
       bat::add_to_option(own, option, need_text(value, "value"));
+      own.given.insert(option);
+    });
+}
+
+int bat_options_set_list(
+  bat_options* options, const char* name, uint64_t count, const char* const* texts)
+{
+  return guard(
+    [&]
+    {
+      bat_options& own = need(options, "options");
+      const std::string option = need_text(name, "name");
+      if (need_size(count, "the number of texts") != 0)
+      {
+        need(texts, "list of texts");
+      }
+      std::vector<std::string> list;
+      for (uint64_t i = 0; i != count; ++i)
+      {
+        list.push_back(need_text(texts[i], "text"));
+      }
+      bat::set_option(own, option, list);
+      own.given.insert(option);
     });
 }
 
@@ -326,8 +357,9 @@ int bat_options_add_sorted_index(bat_options* options, const char* attribute)
   return guard(
     [&]
     {
-      need(options, "options")
-        .build.sorted_indexes.push_back(need_text(attribute, "attribute name"));
+      bat_options& own = need(options, "options");
+      own.build.sorted_indexes.push_back(need_text(attribute, "attribute name"));
+      own.given.insert("sorted_indexes");
     });
 }
 
@@ -363,6 +395,7 @@ int bat_options_set_split_limits(bat_options* options, double ratio, double fact
       bat_options changed = own;
       bat::set_option(changed, "max_split_imbalance_ratio", ratio);
       bat::set_option(changed, "max_overfull_factor", factor);
+      changed.given.insert({ "max_split_imbalance_ratio", "max_overfull_factor" });
       own = std::move(changed);
     });
 }
@@ -469,6 +502,42 @@ int bat_write(
         report->seconds_build = written.seconds_build + written.seconds_encode;
         report->seconds_write = written.seconds_write;
         report->seconds_total = report->seconds_build + report->seconds_write;
+      }
+    });
+}
+
+int bat_repack(
+  const char* in, const char* out, const bat_options* options, bat_repack_report* report)
+{
+  if (report)
+  {
+    *report = {};
+  }
+  return guard(
+    [&]
+    {
+      const std::string from = need_text(in, "the path to read");
+      const std::string to = need_text(out, "the path to write");
+      bat::RepackOptions repack;
+      if (options)
+      {
+        if (options->local_bounds)
+        {
+          refuse("local bounds are of a write by many ranks; a dataset that is there keeps its "
+                 "leaf files");
+        }
+        repack.build = options->build;
+        repack.changed = options->given;
+      }
+      const bat::RepackReport done = bat::repack(from, to, repack);
+      if (report)
+      {
+        report->particles = done.particles;
+        report->datasets = done.datasets;
+        report->leaf_files = done.leaf_files;
+        report->bytes_before = done.bytes_before;
+        report->bytes_after = done.bytes_after;
+        report->seconds = done.seconds;
       }
     });
 }

@@ -64,7 +64,7 @@ install(DIRECTORY "${PROJECT_BINARY_DIR}/core/bat/include/" DESTINATION "${CMAKE
   COMPONENT devel FILES_MATCHING PATTERN "*.hpp")
 
 if (BAT_BUILD_TOOLS)
-  install(TARGETS bat_info bat_validate
+  install(TARGETS bat_info bat_repack bat_validate
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
 endif ()
 if (TARGET catalyst_bat)

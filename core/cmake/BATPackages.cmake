@@ -55,7 +55,7 @@ endif ()
 
 if (BAT_BUILD_TOOLS)
   bat_debian_package(programs parabat-tools science
-    "bat_info says what a particle file holds, bat_validate checks it.")
+    "bat_info says what a particle file holds, bat_validate checks it, bat_repack compresses it.")
   set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 endif ()
 

@@ -12,6 +12,9 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <utility>
+
+#include <unistd.h>
 
 namespace bat::tools
 {
@@ -118,6 +121,32 @@ int for_each_file(const char* name, const std::vector<std::string>& paths,
     }
   }
   return well ? 0 : 1;
+}
+
+ProgressBar::ProgressBar(std::string what)
+  : what_(std::move(what))
+  , is_terminal_(::isatty(STDERR_FILENO) == 1)
+{
+}
+
+void ProgressBar::draw(double done)
+{
+  const int percent = static_cast<int>(100 * done);
+  if (this->is_terminal_ && percent != this->percent_)
+  {
+    this->percent_ = percent;
+    const std::string bar(static_cast<std::size_t>(percent / 4), '#');
+    fmt::print(stderr, "\r{} [{:25}] {:3} %", this->what_, bar, percent);
+  }
+}
+
+void ProgressBar::clear()
+{
+  if (this->percent_ >= 0)
+  {
+    fmt::print(stderr, "\r\033[K");
+    this->percent_ = -1;
+  }
 }
 
 void add_files(CLI::App& app, std::vector<std::string>& paths)

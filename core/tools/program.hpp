@@ -30,6 +30,24 @@ constexpr int kUsage = 2;
 [[nodiscard]] int for_each_file(const char* name, const std::vector<std::string>& paths,
   const std::function<void(const std::string&)>& f);
 
+/// How far something is, on stderr where that is a terminal; gone when it ends.
+class ProgressBar
+{
+public:
+  explicit ProgressBar(std::string what);
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar() { this->clear(); }
+  /// `done` goes from 0 to 1.
+  void draw(double done);
+  void clear();
+
+private:
+  std::string what_;
+  bool is_terminal_;
+  int percent_ = -1; ///< that is drawn
+};
+
 /// Adds the option FILE, one or several, which the program needs. An option that is not known is
 /// said before a file that is missing.
 void add_files(CLI::App& app, std::vector<std::string>& paths);

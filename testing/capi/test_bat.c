@@ -388,6 +388,7 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   const int64_t beyond = (INT64_C(1) << 32) + 1; /* 1 in 32 bits */
   const void* const three[] = { xyz, xyz, xyz };
   bat_particles* particles = NULL;
+  bat_repack_report repacked = { 0 };
   bat_options* options = NULL;
   bat_query* query = NULL;
   bat_dataset* dataset = NULL;
@@ -460,6 +461,23 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   CHECK_OK(bat_write(path, particles, options, NULL));
   bat_options_free(options);
   bat_particles_free(particles);
+
+  /* Anew, in its place. */
+  CHECK_OK(bat_options_create(&options));
+  CHECK_OK(bat_options_set_text(options, "compression", "lossless"));
+  CHECK_OK(bat_options_set_list(options, "sorted_indexes", 0, NULL));
+  CHECK_FAILS(bat_options_set_list(options, "sorted_indexes", 1, NULL), BAT_INVALID_ARGUMENT,
+    "list of texts is NULL");
+  CHECK_FAILS(bat_options_set_list(options, "mode", 0, NULL), BAT_INVALID_ARGUMENT, "mode is [];");
+  CHECK_OK(bat_repack(path, path, options, &repacked));
+  CHECK(repacked.particles != 0 && repacked.datasets == 1 && repacked.leaf_files == 1);
+  CHECK(repacked.bytes_before != repacked.bytes_after && repacked.bytes_after != 0);
+  CHECK_OK(bat_options_set_target_bytes(options, 1));
+  CHECK_FAILS(bat_repack(path, path, options, &repacked), BAT_INVALID_ARGUMENT,
+    "target_bytes cannot be changed");
+  CHECK(repacked.particles == 0);
+  CHECK_FAILS(bat_repack(path, NULL, NULL, NULL), BAT_INVALID_ARGUMENT, "is NULL");
+  bat_options_free(options);
 
   CHECK_OK(bat_open_mapped(path, &dataset));
   CHECK_FAILS(bat_dataset_attribute(dataset, beyond - 1, NULL, NULL, NULL), BAT_INVALID_ARGUMENT,

@@ -52,7 +52,7 @@ expected = {
                        f"{library}/cmake/ParaBAT/ParaBATConfig\\.cmake",
                        f"{library}/pkgconfig/parabat\\.pc", "/usr/include/bat/bat\\.h",
                        "/usr/include/bat/version\\.hpp"],
-    "parabat-tools": ["/usr/bin/bat_info", "/usr/bin/bat_validate"],
+    "parabat-tools": ["/usr/bin/bat_info", "/usr/bin/bat_repack", "/usr/bin/bat_validate"],
     "python3-parabat": ["/usr/lib/python3/dist-packages/parabat/__init__\\.py",
                         "/usr/lib/python3/dist-packages/parabat/_installed\\.py"],
     "paraview-parabat": [f"{library}/paraview-plugins/BATReader/BATReader\\.so",

@@ -129,6 +129,43 @@ class Cli(unittest.TestCase):
             self.assertEqual(dataset.read([], ranges={"i": (fractions.Fraction(2**54 + 1, 2), None)}).count, n - 1)
             self.assertEqual(dataset.read([], values={"i": [(decimal.Decimal("1e999999999"),) * 2, 2**53]}).count, 1)
 
+    def test_repacks_have_every_value(self):
+        out = FOLDER / "repacked.bat"
+        out.unlink(missing_ok=True)
+        self.assertIn("5,000 particles, all compared", self.succeeds(
+            "repack", self.b, out, "--compression", "lossless", "--no-flush"))
+        self.succeeds("diff", self.b, out)
+        with parabat.open(out) as dataset:
+            self.assertTrue(dataset.storage()["id"].compressed)
+        self.fails(2, "--force replaces it", "repack", self.b, out)
+        told = json.loads(self.succeeds("repack", out, out, "--force", "--error-bounds", "v=0.01", "--error-bounds",
+                                        "positions=1%", "--no-sorted-indexes", "--json"))
+        self.assertEqual((told["particles"], told["leaf_files"], told["bytes_after"]), (N, 1, out.stat().st_size))
+        with parabat.open(out) as dataset:
+            self.assertEqual((dataset.storage()["v"].bound, dataset.storage()["mass"].bound), (0.01, 0))
+        self.succeeds("diff", self.b, out, "--attributes", "id,mass")
+        other = FOLDER / "repacked.bat.series"
+        for path in FOLDER.glob("repacked*"):
+            path.unlink()
+        self.succeeds("repack", self.series, other, "--block-particles", 128)
+        self.succeeds("diff", self.b, other, "--step", 1)
+        self.fails(2, "repacked", "repack", self.series, other)
+        new = FOLDER / "new.bat"
+        self.fails(3, "broken.bat", "repack", self.broken, new)
+        self.fails(2, "block_particles is 5", "repack", self.a, new, "--block-particles", 5)
+        self.fails(2, "'heat'", "repack", self.a, new, "--sorted-indexes", "heat")
+        with self.assertRaisesRegex(parabat.BatValueError, "target_bytes cannot be changed"):
+            parabat.repack(self.a, new, target_bytes=1000)
+        with self.assertRaises(parabat.BatCancelledError):
+            parabat.repack(self.a, new, progress=lambda done: done < 0.5)
+
+        def interrupt(done):
+            if done > 0.3:
+                raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            parabat.repack(self.a, new, progress=interrupt)
+        self.assertFalse(list(FOLDER.glob("*new.bat*")))
+
     def test_exports_have_every_value(self):
         out = FOLDER / "out.npz"
         self.succeeds("export", self.a, out)

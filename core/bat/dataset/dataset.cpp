@@ -232,6 +232,15 @@ const LeafSource& Dataset::Impl::leaf(std::size_t i) const
   return *slot.leaf;
 }
 
+void Dataset::Impl::close_leaf(std::size_t i) const
+{
+  if (this->opener_)
+  {
+    const std::lock_guard<std::mutex> lock(this->slots_[i].mutex);
+    this->slots_[i].leaf.reset();
+  }
+}
+
 std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
 {
   constexpr std::uint64_t most = std::uint64_t{ 8 } << 20; // of a piece

@@ -195,6 +195,38 @@ std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum, st
                       : fmt::format("{:05}-{:016x}-{}.bat", leaf, header_checksum, variant);
 }
 
+std::string free_leaf_name(const std::filesystem::path& folder, std::uint32_t leaf,
+  std::uint64_t header_checksum, const std::set<std::string>& replaced)
+{
+  std::string name = leaf_file_name(leaf, header_checksum);
+  for (std::uint32_t variant = 1;
+       std::filesystem::exists(folder / name) && replaced.count(name) == 0; ++variant)
+  {
+    name = leaf_file_name(leaf, header_checksum, variant);
+  }
+  return name;
+}
+
+bool make_leaves_folder(const std::filesystem::path& folder)
+{
+  std::error_code error;
+  if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
+  {
+    throw Error(ErrorCode::CannotOpen,
+      fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
+        folder.string(), std::filesystem::read_symlink(folder).string()));
+  }
+  const bool is_new = std::filesystem::create_directory(folder, error);
+  std::error_code unknown;
+  if (error || !std::filesystem::is_directory(folder, unknown))
+  {
+    throw Error(error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
+      fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
+        error ? error.message() : "there is something else of this name"));
+  }
+  return is_new;
+}
+
 std::set<std::string> leaf_files_of(const std::filesystem::path& top)
 {
   try

@@ -17,6 +17,17 @@ namespace bat
 [[nodiscard]] std::string leaf_file_name(
   std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant = 0);
 
+/// Such a name that a new file may have in the folder of a dataset whose leaf files are `replaced`.
+/// A file of that dataset that has the same name holds the same bytes; one of another dataset,
+/// which was here under this name or shares the folder, is not shared, so that it can be removed
+/// with its own dataset and not before.
+[[nodiscard]] std::string free_leaf_name(const std::filesystem::path& folder, std::uint32_t leaf,
+  std::uint64_t header_checksum, const std::set<std::string>& replaced);
+
+/// Makes the folder if it is not there, and returns whether it was not. Throws Error: CannotOpen,
+/// NoSpace.
+[[nodiscard]] bool make_leaves_folder(const std::filesystem::path& folder);
+
 /// Leaf files (names in the folder) that the top file at `top` refers to; none if there is no top
 /// file that can be read. Never throws but for want of memory.
 [[nodiscard]] std::set<std::string> leaf_files_of(const std::filesystem::path& top);

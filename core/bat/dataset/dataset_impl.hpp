@@ -38,6 +38,8 @@ public:
   const std::vector<LeafInfo>& leaves() const;
   /// Opens it if it is not open yet.
   const LeafSource& leaf(std::size_t i) const;
+  /// Gives up what leaf() has opened, which nobody may be using; of a dataset of several.
+  void close_leaf(std::size_t i) const;
   /// A copy of a leaf file of this library in memory, read in large pieces; null for other files,
   /// and for a mapped one, of which the system is asked for all. Throws as leaf().
   std::unique_ptr<LeafSource> image(std::size_t i) const;

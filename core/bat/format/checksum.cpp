@@ -21,7 +21,8 @@ namespace
 // The library chooses its vectors when it first gets more than 240 bytes: here, before there are
 // threads.
 [[maybe_unused]] const XXH64_hash_t kChosen =
-  XXH3_64bits(std::vector<char>(kPageBytes).data(), kPageBytes);
+  XXH3_64bits(std::vector<char>(kPageBytes).data(), kPageBytes) +
+  XXH3_128bits(std::vector<char>(kPageBytes).data(), kPageBytes).low64;
 }
 #endif
 
@@ -33,6 +34,12 @@ std::uint64_t checksum(const void* data, std::size_t bytes) noexcept
 std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept
 {
   return static_cast<std::uint32_t>(XXH3_64bits(data, bytes));
+}
+
+Hash128 hash128(const void* data, std::size_t bytes) noexcept
+{
+  const XXH128_hash_t hash = XXH3_128bits(data, bytes);
+  return { hash.low64, hash.high64 };
 }
 
 std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes)

@@ -1,4 +1,4 @@
-// The checksums of FORMAT.md section 6.
+// The checksums of FORMAT.md section 6, and a hash that is kept in no file.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,14 @@ namespace bat::format
 
 /// Of one page: the lower half of XXH3.
 [[nodiscard]] std::uint32_t page_checksum(const void* data, std::size_t bytes) noexcept;
+
+/// 128 bits of XXH3, to compare values by.
+struct Hash128
+{
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+[[nodiscard]] Hash128 hash128(const void* data, std::size_t bytes) noexcept;
 
 /// L2 and behind it L1 of a section, computed in parallel.
 [[nodiscard]] std::vector<std::uint32_t> page_checksums(const std::byte* data, std::uint64_t bytes);

@@ -4,10 +4,10 @@
 
 #include "bat/dataset/dataset_folder.hpp"
 #include "bat/dataset/top_writer.hpp"
+#include "bat/dataset/unfinished.hpp"
 #include "bat/parallel/exchange.hpp"
 #include "bat/parallel/rank_particles.hpp"
 #include "bat/parallel/schema.hpp"
-#include "bat/parallel/unfinished.hpp"
 #include "bat/plan/summarise.hpp"
 #include "bat/write/input.hpp"
 #include "bat/write/leaf_writer.hpp"
@@ -391,7 +391,7 @@ private:
     this->on_root(
       [&]
       {
-        this->make_folder(folder);
+        this->made_folder_ = make_leaves_folder(folder);
         std::random_device random;
         id = (std::uint64_t{ random() } << 32) | random();
       });
@@ -415,26 +415,6 @@ private:
         }
       });
     this->finish(this->seconds_.write);
-  }
-
-  void make_folder(const std::filesystem::path& folder)
-  {
-    std::error_code error;
-    if (std::filesystem::is_symlink(folder, error) && !std::filesystem::exists(folder, error))
-    {
-      throw Error(ErrorCode::CannotOpen,
-        fmt::format("{}: the folder for leaf files is a link to '{}', which does not exist",
-          folder.string(), std::filesystem::read_symlink(folder).string()));
-    }
-    this->made_folder_ = std::filesystem::create_directory(folder, error);
-    std::error_code unknown;
-    if (error || !std::filesystem::is_directory(folder, unknown))
-    {
-      throw Error(
-        error == std::errc::no_space_on_device ? ErrorCode::NoSpace : ErrorCode::CannotOpen,
-        fmt::format("{}: cannot create the folder for leaf files: {}", folder.string(),
-          error ? error.message() : "there is something else of this name"));
-    }
   }
 
   // Without the commit.
@@ -530,27 +510,13 @@ private:
     for (std::size_t i = 0; i != this->written_.size(); ++i)
     {
       LeafEntry entry = describe_leaf(this->written_[i], {});
-      names.push_back(this->free_name(this->moved_.leaves[i].leaf, entry.record.header_checksum));
+      names.push_back(free_leaf_name(leaves_folder(this->path_), this->moved_.leaves[i].leaf,
+        entry.record.header_checksum, this->replaced()));
       entry.name = folder + names.back();
       entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
       append_entry(bytes, entry);
     }
     return bytes;
-  }
-
-  // A file of the dataset in place that has the same name holds the same bytes; one of another
-  // dataset, which was here under this name or shares the folder, is not shared, so that it can be
-  // removed with its own dataset and not before.
-  std::string free_name(std::uint32_t leaf, std::uint64_t checksum)
-  {
-    const std::filesystem::path folder = leaves_folder(this->path_);
-    std::string name = leaf_file_name(leaf, checksum);
-    for (std::uint32_t variant = 1;
-         std::filesystem::exists(folder / name) && this->replaced().count(name) == 0; ++variant)
-    {
-      name = leaf_file_name(leaf, checksum, variant);
-    }
-    return name;
   }
 
   // On rank 0.

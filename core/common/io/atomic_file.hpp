@@ -23,6 +23,9 @@ public:
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
+  /// Where the bytes are until commit(), for who looks at them before.
+  [[nodiscard]] const std::string& temporary() const noexcept { return this->temporary_; }
+
   /// Gaps that are never written read as zeros.
   void write(std::uint64_t offset, const void* data, std::size_t bytes);
   /// Lets the disk begin with bytes that were written, without waiting for it, so that a commit

@@ -24,13 +24,13 @@ from .errors import (
     BatCancelledError, BatError, BatImportError, BatNotFoundError, BatTypeError, BatValueError)
 from .regions import OrientedBox, Slab, Sphere
 from .series import Series, Step, read_series
-from .writing import Report, options_table, write
+from .writing import RepackReport, Report, options_table, repack, write
 
 __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
-    "Particles", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "open", "options_table",
-    "read_series", "write"]
+    "Particles", "RepackReport", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "open",
+    "options_table", "read_series", "repack", "write"]
 
 
 def __getattr__(name):

@@ -79,7 +79,7 @@ def options_table() -> list[dict]:
 
 
 def set_options(handle, given):
-    """Gives a handle of options the keyword arguments `given`."""
+    """Gives a handle of options the keyword arguments `given`; an empty list is one too."""
     lib = library()
     table = {row["name"]: row for row in options_table()} if given else {}
     for name, value in given.items():
@@ -88,8 +88,9 @@ def set_options(handle, given):
                                f"there is no option '{name}'; those are {', '.join(table)}")
         kind, option = table[name]["type"], name.encode()
         if kind == "list of texts":
-            for text in as_names(value, name):
-                check(lib.bat_options_set_text(handle.pointer, option, text))
+            texts = as_names(value, name)
+            check(lib.bat_options_set_list(handle.pointer, option, ctypes.c_uint64(len(texts)),
+                                           (ctypes.c_char_p * len(texts))(*texts)))
         elif kind == "word" and isinstance(value, str):
             check(lib.bat_options_set_text(handle.pointer, option, as_text(value, name)))
         elif kind == "word":
@@ -149,4 +150,50 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
         with told.watched():
             call(comm, "write", name, particles.pointer, handle.pointer, ctypes.byref(report))
     del arrays
+    return report
+
+
+class RepackReport(ctypes.Structure):
+    """What a repack did: bat_repack_report in bat/bat.h."""
+
+    _fields_ = (
+        [(name, ctypes.c_uint64) for name in (
+            "particles", "datasets", "leaf_files", "bytes_before", "bytes_after")]
+        + [("seconds", ctypes.c_double)])
+
+    def asdict(self) -> dict:
+        """Names and numbers."""
+        return {name: getattr(self, name) for name, *_ in self._fields_}
+
+    def __repr__(self):
+        return f"<parabat.RepackReport {json.dumps(self.asdict())}>"
+
+
+def repack(source: str | os.PathLike, target: str | os.PathLike, *,
+           progress: Callable[[float], bool | None] | None = None, **options: Any) -> RepackReport:
+    """Writes the dataset at `source` to `target`: the same particles, stored in another way.
+
+    options: compression, error_bounds, chunk_particles, sorted_indexes ([] for none),
+    treelet_particles, block_particles, index_budget, threads, flush, as those of write(). What is
+    not given stays as it is in `source`; error_bounds alone mean "bounded". An array that has a
+    bound keeps it, or gives it up with another compression. Files of the paper's library (.pbat)
+    become .bat; a .bat.series becomes TARGET_0000.bat, TARGET_0001.bat ... and the list
+    TARGET.bat.series. Takes the memory of one leaf file at a time. Every value is read back and
+    compared before `target`, which may be `source` itself, is replaced in one step; a failure
+    leaves nothing behind. progress: as in write().
+
+    Returns a RepackReport with particles (all compared), datasets, leaf_files, bytes_before,
+    bytes_after and seconds. Raises BatValueError, BatTypeError; BatError if a file cannot be read
+    or written, or what was written is not what was read. Not collective.
+    """
+    lib = library()
+    report = RepackReport()
+    told = Progress(progress)
+    with make("options") as handle:
+        set_options(handle, options)
+        if told.callback is not None:
+            check(lib.bat_options_set_progress(handle.pointer, told.callback, None))
+        with told.watched():
+            check(lib.bat_repack(as_path(source), as_path(target), handle.pointer,
+                                 ctypes.byref(report)))
     return report

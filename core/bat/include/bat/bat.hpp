@@ -8,6 +8,7 @@
 #include "bat/particles.hpp"
 #include "bat/plan.hpp"
 #include "bat/query.hpp"
+#include "bat/repack.hpp"
 #include "bat/text.hpp"
 #include "bat/types.hpp"
 #include "bat/validate.hpp"

@@ -177,6 +177,9 @@ extern "C"
   BAT_API int bat_options_set_integer(bat_options* options, const char* name, int64_t value);
   BAT_API int bat_options_set_real(bat_options* options, const char* name, double value);
   BAT_API int bat_options_set_text(bat_options* options, const char* name, const char* value);
+  /* The texts of an option that is a list, instead of those that it has; none if count is 0. */
+  BAT_API int bat_options_set_list(
+    bat_options* options, const char* name, uint64_t count, const char* const* texts);
   /* All options: a JSON array of objects with name, type, default and what is allowed. */
   BAT_API const char* bat_options_table(void);
 
@@ -260,6 +263,32 @@ extern "C"
    * paths. Errors: INVALID_ARGUMENT, CANNOT_OPEN, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY. */
   BAT_API int bat_write(const char* path, const bat_particles* particles,
     const bat_options* options, bat_report* report);
+
+  /* ---- An existing dataset anew ------------------------------------------------------------- */
+
+  /* What a repack did. Sizes in bytes of all files; wall time. */
+  typedef struct bat_repack_report
+  {
+    uint64_t particles; /* all of which were read back and compared */
+    uint64_t datasets;  /* 1, or of a series its steps */
+    uint64_t leaf_files;
+    uint64_t bytes_before;
+    uint64_t bytes_after;
+    double seconds;
+  } bat_repack_report;
+
+  /* Writes the dataset at `in`, also one of the paper's library, to `out` with other options: of
+   * those that were set, "compression", "error_bounds", "chunk_particles", "sorted_indexes",
+   * "treelet_particles", "block_particles", "index_budget"; "threads" and "flush". All else stays
+   * as it is in `in`; any other option that was set is INVALID_ARGUMENT. error_bounds alone mean
+   * "bounded"; an array that has a bound keeps it, or loses it with another compression. Goes leaf
+   * file by leaf file, with the memory of one. All values are read back and compared before `out`
+   * is replaced in one step; it may be `in`, but for files of the paper's library. A list of steps
+   * (.series) becomes OUT_0000.bat, OUT_0001.bat ... and the list OUT.bat.series. A failure leaves
+   * nothing behind. `options`, whose progress is told, and `report` may be NULL. Errors: those of
+   * bat_open and bat_write, WRITE_FAILED if what was written is not what was read, CANCELLED. */
+  BAT_API int bat_repack(
+    const char* in, const char* out, const bat_options* options, bat_repack_report* report);
 
   /* ---- An open dataset ---------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@ VERBS = {
     "export": "particles as .npz, .csv, .parquet or .vtp",
     "diff": "whether two datasets have the same particles, in whatever order",
     "convert": "files of other programs to .bat",
+    "repack": "the same particles with other compression, bounds or indexes",
     "paraview": "start ParaView with the plugin in Python",
     "completion": "what bash or zsh needs to complete this command",
 }

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-namespace bat::mpi
+namespace bat
 {
 /// Files of an unfinished dataset; gone if it is not finished.
 class Unfinished

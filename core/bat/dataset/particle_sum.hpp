@@ -1,0 +1,42 @@
+// Whether two arrangements have the same particles.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Of the hashes of all values of each particle, modulo 2^128: the same for any order.
+struct ParticleSum
+{
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  void add(std::uint64_t other_low, std::uint64_t other_high) noexcept
+  {
+    this->low += other_low;
+    this->high += other_high + (this->low < other_low ? 1 : 0);
+  }
+  friend bool operator==(const ParticleSum& a, const ParticleSum& b) noexcept
+  {
+    return a.low == b.low && a.high == b.high;
+  }
+};
+
+/// Packed values of one array.
+struct SummedColumn
+{
+  std::string name; ///< for messages
+  ScalarType type = ScalarType::Float32;
+  int components = 1;
+  const std::byte* values = nullptr;
+  double bound = 0; ///< above 0: values count as those of the grid of this bound
+};
+
+/// In parallel. Throws Error{WriteFailed} if a value is farther than the bound from the grid's.
+[[nodiscard]] ParticleSum sum_of(const std::vector<SummedColumn>& columns, std::uint64_t count);
+}

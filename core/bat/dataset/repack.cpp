@@ -1,0 +1,471 @@
+// Leaf files first, each compared with what it was made from, and the top file last.
+
+#include "bat/repack.hpp"
+
+#include "bat/dataset.hpp"
+#include "bat/dataset/dataset_folder.hpp"
+#include "bat/dataset/dataset_impl.hpp"
+#include "bat/dataset/repack_leaf.hpp"
+#include "bat/dataset/repack_series.hpp"
+#include "bat/dataset/top_writer.hpp"
+#include "bat/dataset/unfinished.hpp"
+#include "bat/error.hpp"
+#include "bat/write/leaf_writer.hpp"
+#include "bat/write_options.hpp"
+#include "common/arena.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <random>
+#include <system_error>
+
+namespace bat
+{
+namespace
+{
+namespace fs = std::filesystem;
+
+constexpr const char* kBounds = "error_bounds";
+constexpr const char* kCompression = "compression";
+
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, what);
+}
+
+bool is_same_file(const fs::path& a, const fs::path& b)
+{
+  std::error_code unknown;
+  return fs::equivalent(a, b, unknown) && !unknown;
+}
+
+void check_options(const RepackOptions& options)
+{
+  const std::vector<std::string>& allowed = repack_option_names();
+  for (const std::string& name : options.changed)
+  {
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+    {
+      refuse(fmt::format("{} cannot be changed of a dataset that is there; what can is {}", name,
+        fmt::join(allowed, ", ")));
+    }
+  }
+  WriteOptions all;
+  all.build = options.build;
+  bat::check_options(all);
+  if (options.changed.count(kBounds) != 0 && options.build.error_bounds.empty())
+  {
+    refuse("error_bounds are to be changed and none are given; compression \"lossless\" or "
+           "\"none\" gives up those that are there");
+  }
+}
+
+// That nothing but the dataset itself is replaced by what is made from it.
+void check_target(const Dataset& dataset, const fs::path& in, const fs::path& out)
+{
+  if (!fs::exists(out))
+  {
+    return;
+  }
+  if (is_same_file(in, out) && dataset.format_version() == "libbat")
+  {
+    refuse(fmt::format("{}: files of the paper's library are not replaced by what is made of them; "
+                       "another name is needed",
+      out.string()));
+  }
+  for (const LeafInfo& leaf : dataset.leaves())
+  {
+    if (is_same_file(leaf.path, out) && !is_same_file(in, out))
+    {
+      refuse(fmt::format("{}: is a leaf file of {}", out.string(), in.string()));
+    }
+  }
+  const fs::path folder = io::follow_links(fs::absolute(out)).parent_path();
+  if (folder.extension() == ".leaves")
+  {
+    const fs::path top = folder.parent_path() / folder.stem();
+    if (leaf_files_of(top).count(out.filename().string()) != 0)
+    {
+      refuse(fmt::format("{}: is a leaf file of {}", out.string(), top.string()));
+    }
+  }
+}
+
+class Repacker
+{
+public:
+  Repacker(const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+    : in_(in)
+    , path_(io::follow_links(out))
+    , options_(options)
+    , tell_(tell)
+    , dataset_(Dataset::open(in))
+  {
+  }
+
+  RepackReport run()
+  {
+    check_target(this->dataset_, this->in_, this->path_);
+    this->schema_ = schema_of(this->dataset_.position_type(), this->dataset_.attributes());
+    this->schema_.time = this->dataset_.time();
+    this->schema_.step = this->dataset_.step();
+    this->schema_.metadata = this->dataset_.metadata();
+    for (std::size_t i = 0; i != this->dataset_.leaves().size(); ++i)
+    {
+      if (this->dataset_.leaves()[i].particles != 0 || this->dataset_.leaves().size() == 1)
+      {
+        this->leaves_.push_back(i);
+      }
+    }
+    if (this->leaves_.empty())
+    {
+      this->leaves_.push_back(0); // one without particles
+    }
+    this->report_.particles = this->dataset_.particle_count();
+    this->report_.datasets = 1;
+    this->report_.leaf_files = this->leaves_.size();
+    this->report_.bytes_before = this->dataset_.file_bytes();
+    this->find_bounds();
+    this->replaced_ = leaf_files_of(this->path_);
+    if (this->leaves_.size() == 1)
+    {
+      this->write_single();
+    }
+    else
+    {
+      this->write_several();
+    }
+    remove_leftovers(this->path_, this->names_, this->replaced_);
+    this->report_.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - this->start_).count();
+    return this->report_;
+  }
+
+private:
+  [[nodiscard]] bool is_changed(const char* name) const
+  {
+    return this->options_.changed.count(name) != 0;
+  }
+
+  // Calls f with each leaf file that is written, of which one is open at a time.
+  template <class F>
+  void for_each_leaf(const F& f) const
+  {
+    for (const std::size_t i : this->leaves_)
+    {
+      f(this->dataset_.impl().leaf(i));
+      this->dataset_.impl().close_leaf(i);
+    }
+  }
+
+  // New bounds in units of their arrays, after a look at what they are shares of.
+  void find_bounds()
+  {
+    BuildOptions asked = this->options_.build;
+    const bool are_asked = this->is_changed(kBounds);
+    const bool is_bounded = asked.compression == Compression::Bounded;
+    if (!this->is_changed(kCompression))
+    {
+      asked.compression = are_asked ? Compression::Bounded : Compression::None;
+    }
+    if (!are_asked)
+    {
+      asked.error_bounds.clear();
+    }
+    std::map<std::string, double> present;
+    if (are_asked || (this->is_changed(kCompression) && is_bounded))
+    {
+      this->for_each_leaf([&](const LeafSource& leaf) { present.merge(bounds_of(leaf)); });
+    }
+    if (!are_asked && (asked.compression != Compression::Bounded || !present.empty()))
+    {
+      return;
+    }
+    const std::vector<write::ErrorBound> bounds = write::error_bounds(this->schema_, asked);
+    this->bounds_ = write::absolute_bounds(bounds, this->ranges_of(bounds));
+    for (const write::ErrorBound& bound : this->bounds_)
+    {
+      const auto before = present.find(bound.name);
+      if (before != present.end() && before->second != bound.value)
+      {
+        refuse(
+          fmt::format("{}: '{}' has the bound {} already, to which another one, {}, would add; "
+                      "allowed is the same, or none for this array",
+            this->in_.string(), bound.name, before->second, bound.value));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<write::FiniteRange> ranges_of(
+    const std::vector<write::ErrorBound>& bounds) const
+  {
+    std::vector<std::size_t> wanted;
+    std::size_t count = 0;
+    for (const write::ErrorBound& bound : bounds)
+    {
+      count += range_count(bound);
+      if (bound.is_relative)
+      {
+        wanted.push_back(bound.array);
+      }
+    }
+    std::vector<write::FiniteRange> ranges(count);
+    if (wanted.empty())
+    {
+      return ranges;
+    }
+    this->for_each_leaf(
+      [&](const LeafSource& leaf)
+      {
+        const LeafColumns columns(leaf, this->schema_, wanted, this->options_.build.threads,
+          [this](double) { this->tell_(0); });
+        const auto some = write::ranges_of(write::ParticleParts::of_view(columns.view()), bounds);
+        for (std::size_t i = 0; i != ranges.size(); ++i)
+        {
+          ranges[i].add(some[i]);
+        }
+      });
+    return ranges;
+  }
+
+  // Without the commit; the file has been compared.
+  void write_leaf(std::size_t i, io::AtomicFile& file)
+  {
+    const LeafSource& leaf = this->dataset_.impl().leaf(i);
+    const auto particles = static_cast<double>(leaf.particle_count());
+    const auto all = static_cast<double>(std::max<std::uint64_t>(1, this->report_.particles));
+    const auto told = [&](double from, double to)
+    {
+      return [=](double done)
+      { this->tell_((this->done_ + particles * (from + (to - from) * done)) / all); };
+    };
+    BuildOptions build = build_options_of(leaf, this->options_, this->bounds_);
+    build.progress = [tell = told(0.2, 0.8)](double done)
+    {
+      tell(done);
+      return true;
+    };
+    ParticleSum sum;
+    {
+      const LeafColumns columns(
+        leaf, this->schema_, stored_arrays(this->schema_), build.threads, told(0, 0.15));
+      sum = expected_sum(columns.view(), build);
+      told(0.15, 0.2)(1);
+      this->report_.bytes_after +=
+        bat::write_leaf(file, write::ParticleParts::of_view(columns.view()), build).file_bytes;
+    }
+    check_leaf(file.temporary(), this->path_.string(), this->schema_, leaf.particle_count(), sum,
+      build, told(0.8, 0.99));
+    this->done_ += particles;
+    this->dataset_.impl().close_leaf(i);
+  }
+
+  void write_single()
+  {
+    io::AtomicFile file(this->path_);
+    this->write_leaf(this->leaves_[0], file);
+    file.commit(this->options_.build.flush);
+  }
+
+  void write_several()
+  {
+    { // that the target can be replaced
+      const io::AtomicFile probe(this->path_);
+    }
+    const fs::path folder = leaves_folder(this->path_);
+    const bool is_new = make_leaves_folder(folder);
+    try
+    {
+      this->write_leaves(folder);
+    }
+    catch (...)
+    {
+      this->unfinished_.remove_all();
+      if (is_new)
+      {
+        std::error_code not_empty;
+        fs::remove(folder, not_empty);
+      }
+      throw;
+    }
+  }
+
+  void write_leaves(const fs::path& folder)
+  {
+    std::random_device random;
+    const std::uint64_t id = (std::uint64_t{ random() } << 32) | random();
+    TopContents top = contents_of(this->schema_);
+    std::vector<fs::path> written;
+    for (const std::size_t i : this->leaves_)
+    {
+      const auto number = static_cast<std::uint32_t>(top.leaves.size());
+      const fs::path path = folder / leaf_file_name(number, id);
+      io::AtomicFile file(path, io::permissions_of(this->path_));
+      this->unfinished_.add(path);
+      this->write_leaf(i, file);
+      file.commit(this->options_.build.flush);
+      written.push_back(path);
+      LeafEntry entry = describe_leaf(path, {});
+      const std::string name =
+        free_leaf_name(folder, number, entry.record.header_checksum, this->replaced_);
+      entry.name = folder.filename().string() + "/" + name;
+      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+      this->names_.insert(name);
+      top.leaves.push_back(std::move(entry));
+    }
+    for (std::size_t i = 0; i != written.size(); ++i)
+    {
+      const fs::path file = folder / fs::path(top.leaves[i].name).filename();
+      const bool is_new = !fs::exists(file);
+      fs::rename(written[i], file);
+      this->unfinished_.forget(written[i]);
+      if (is_new)
+      {
+        this->unfinished_.add(file);
+      }
+    }
+    if (this->options_.build.flush)
+    {
+      io::flush_folder(folder); // names are on disk before the top file refers to them
+    }
+    const std::vector<std::byte> contents = encode_top(top);
+    io::AtomicFile file(this->path_);
+    file.write(0, contents.data(), contents.size());
+    file.commit(this->options_.build.flush);
+    this->unfinished_.keep_all();
+    this->report_.bytes_after += contents.size();
+  }
+
+  fs::path in_;
+  fs::path path_;
+  const RepackOptions& options_;
+  const Tell& tell_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Dataset dataset_;
+  ParticleView schema_;
+  std::vector<std::size_t> leaves_; ///< that are written
+  std::vector<write::ErrorBound> bounds_;
+  std::set<std::string> replaced_; ///< leaf files of the dataset that was in place
+  std::set<std::string> names_;    ///< of the new one
+  Unfinished unfinished_;
+  double done_ = 0; ///< particles
+  RepackReport report_;
+};
+
+RepackReport repack_one(
+  const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+{
+  return in_arena(options.build.threads,
+    [&]
+    {
+      Repacker repacker(in, out, options, tell);
+      return repacker.run();
+    });
+}
+
+// New datasets, which go with a series that is not finished.
+class NewSteps
+{
+public:
+  NewSteps() = default;
+  NewSteps(const NewSteps&) = delete;
+  NewSteps& operator=(const NewSteps&) = delete;
+  ~NewSteps()
+  {
+    for (const fs::path& step : this->steps_)
+    {
+      (void)attempt([&] { remove_dataset(step); });
+    }
+  }
+  void add(const fs::path& step) { this->steps_.push_back(step); }
+  void keep_all() { this->steps_.clear(); }
+
+private:
+  std::vector<fs::path> steps_;
+};
+
+RepackReport repack_series(
+  const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
+{
+  const SeriesCopy copy = copy_of_series(in, out);
+  io::AtomicFile list(out); // now, so that no step is made for a list that cannot be
+  NewSteps made;
+  RepackReport report;
+  for (const StepCopy& step : copy.steps)
+  {
+    const bool is_new = !fs::exists(step.out);
+    const auto before = static_cast<double>(report.datasets);
+    const RepackReport one = repack_one(step.in, step.out, options,
+      [&](double done) { tell((before + done) / static_cast<double>(copy.steps.size())); });
+    if (is_new)
+    {
+      made.add(step.out);
+    }
+    report.particles += one.particles;
+    report.datasets += one.datasets;
+    report.leaf_files += one.leaf_files;
+    report.bytes_before += one.bytes_before;
+    report.bytes_after += one.bytes_after;
+    report.seconds += one.seconds;
+  }
+  list.write(0, copy.list.data(), copy.list.size());
+  list.commit(options.build.flush);
+  made.keep_all();
+  return report;
+}
+}
+
+const std::vector<std::string>& repack_option_names()
+{
+  static const std::vector<std::string> names{ "threads", "flush", "sorted_indexes", "compression",
+    "error_bounds", "chunk_particles", "treelet_particles", "block_particles", "index_budget" };
+  return names;
+}
+
+std::string to_json(const RepackReport& report)
+{
+  const nlohmann::ordered_json json{ { "particles", report.particles },
+    { "datasets", report.datasets }, { "leaf_files", report.leaf_files },
+    { "bytes_before", report.bytes_before }, { "bytes_after", report.bytes_after },
+    { "seconds", report.seconds } };
+  return json.dump();
+}
+
+RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions& options)
+{
+  check_options(options);
+  const auto& progress = options.build.progress;
+  const Tell tell = [&](double done)
+  {
+    if (progress && !progress(done))
+    {
+      throw Error(ErrorCode::Cancelled, "the repack was cancelled");
+    }
+  };
+  const RepackReport report =
+    is_series(in) ? repack_series(in, out, options, tell) : repack_one(in, out, options, tell);
+  if (progress)
+  {
+    progress(1.0); // too late to cancel
+  }
+  return report;
+}
+
+std::vector<fs::path> repack_targets(const fs::path& in, const fs::path& out)
+{
+  std::vector<fs::path> targets{ out };
+  if (is_series(in))
+  {
+    for (const StepCopy& step : copy_of_series(in, out).steps)
+    {
+      targets.push_back(step.out);
+    }
+  }
+  return targets;
+}
+}

@@ -1,0 +1,30 @@
+// The list of a series, and the one of its steps under other names.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// Whether a path is that of a list of steps, as ParaView and writers of series know it.
+[[nodiscard]] bool is_series(const std::filesystem::path& path);
+
+/// A step of a series that is made from another one.
+struct StepCopy
+{
+  std::filesystem::path in;
+  std::filesystem::path out;
+};
+
+struct SeriesCopy
+{
+  std::vector<StepCopy> steps; ///< each file once, in the order of the list
+  std::string list;            ///< the bytes of the new list
+};
+
+/// Reads the list at `in`: what to make for the list at `out`. Throws Error: NotFound, CannotOpen,
+/// Corrupt; InvalidArgument if `out` is no .series, or a step of it would replace one of `in`.
+[[nodiscard]] SeriesCopy copy_of_series(
+  const std::filesystem::path& in, const std::filesystem::path& out);
+}
