@@ -38,6 +38,12 @@ constexpr const char* kCompression = "compression";
   throw Error(ErrorCode::InvalidArgument, what);
 }
 
+bool is_there(const fs::path& path)
+{
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
 bool is_same_file(const fs::path& a, const fs::path& b)
 {
   std::error_code unknown;
@@ -68,7 +74,7 @@ void check_options(const RepackOptions& options)
 // That nothing but the dataset itself is replaced by what is made from it.
 void check_target(const Dataset& dataset, const fs::path& in, const fs::path& out)
 {
-  if (!fs::exists(out))
+  if (!is_there(out))
   {
     return;
   }
@@ -321,7 +327,7 @@ private:
     for (std::size_t i = 0; i != written.size(); ++i)
     {
       const fs::path file = folder / fs::path(top.leaves[i].name).filename();
-      const bool is_new = !fs::exists(file);
+      const bool is_new = !is_there(file);
       fs::rename(written[i], file);
       this->unfinished_.forget(written[i]);
       if (is_new)
@@ -398,7 +404,7 @@ RepackReport repack_series(
   RepackReport report;
   for (const StepCopy& step : copy.steps)
   {
-    const bool is_new = !fs::exists(step.out);
+    const bool is_new = !is_there(step.out);
     const auto before = static_cast<double>(report.datasets);
     const RepackReport one = repack_one(step.in, step.out, options,
       [&](double done) { tell((before + done) / static_cast<double>(copy.steps.size())); });
@@ -447,8 +453,17 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
       throw Error(ErrorCode::Cancelled, "the repack was cancelled");
     }
   };
-  const RepackReport report =
-    is_series(in) ? repack_series(in, out, options, tell) : repack_one(in, out, options, tell);
+  RepackReport report;
+  const std::optional<Error> failure = attempt(
+    [&]
+    {
+      report =
+        is_series(in) ? repack_series(in, out, options, tell) : repack_one(in, out, options, tell);
+    });
+  if (failure)
+  {
+    throw *failure; // also what the file system or the memory had to say
+  }
   if (progress)
   {
     progress(1.0); // too late to cancel
