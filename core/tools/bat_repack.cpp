@@ -148,7 +148,10 @@ int repack(const Arguments& arguments)
     bar.draw(done);
     return interrupted == 0;
   };
-  std::signal(SIGINT, [](int) { interrupted = 1; });
+  if (std::signal(SIGINT, [](int) { interrupted = 1; }) == SIG_IGN)
+  {
+    std::signal(SIGINT, SIG_IGN); // as who started the program wants it
+  }
   const bat::RepackReport report = bat::repack(arguments.in, arguments.out, options);
   bar.clear();
   print(arguments, report);

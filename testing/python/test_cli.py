@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 import parabat
@@ -164,6 +165,10 @@ class Cli(unittest.TestCase):
                 raise KeyboardInterrupt
         with self.assertRaises(KeyboardInterrupt):
             parabat.repack(self.a, new, progress=interrupt)
+        with unittest.mock.patch("parabat.cli.repack.progress") as bar:
+            bar.return_value.__enter__.return_value = lambda done: os.kill(os.getpid(), signal.SIGINT)
+            bar.return_value.__exit__.return_value = False
+            self.fails(130, "interrupted", "repack", self.a, new)
         self.assertFalse(list(FOLDER.glob("*new.bat*")))
 
     def test_exports_have_every_value(self):

@@ -1,7 +1,9 @@
 """parabat repack IN OUT: the same particles, stored in another way."""
 
 import argparse
+import contextlib
 import os
+import signal
 
 from ..errors import refuse
 from ..writing import repack
@@ -47,16 +49,33 @@ def _targets(arguments):
             yield f"{stem}_{number:04}.bat"
 
 
+@contextlib.contextmanager
+def _interrupts():
+    """A list, in which there is something once an interrupt has come; it raises nothing meanwhile, as what calls
+    Python from C could not carry that everywhere."""
+    came = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *unused: came.append(True))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def run(arguments):
     """The exit code."""
     for path in () if arguments.force else _targets(arguments):
         if os.path.lexists(path):
             refuse(f"{path}: is there already; --force replaces it")
     given = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
-    with progress("repacking") as told:
-        # Somebody has to be told: an interrupt is noticed then.
-        report = repack(arguments.file, arguments.out, progress=told or (lambda done: None), flush=arguments.flush,
-                        **given)
+    with progress("repacking") as told, _interrupts() as came:
+        def go_on(done):
+            if told:
+                told(done)
+            return not came
+
+        report = repack(arguments.file, arguments.out, progress=go_on, flush=arguments.flush, **given)
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, **report.asdict()})
     else:
