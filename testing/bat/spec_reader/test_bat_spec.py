@@ -9,6 +9,7 @@ import os
 import struct
 import tempfile
 import unittest
+import unittest.mock
 from fractions import Fraction
 
 import numpy as np
@@ -189,6 +190,72 @@ class Damage(unittest.TestCase):
                        (4096 + 8, "<I", 400), (8191, "B", 1), (8192, "<q", 342), (8192 + 59 * 12 - 4, "<I", 0)):
             with self.subTest(change):
                 self.assertEqual(self.kind_of(poke(data, spec.SORTED_INDEX, 0, *change), True), "corrupt")
+
+
+class Chunks(unittest.TestCase):
+    """Compressed columns: the rules of sections 6 and 12. Column 0 is on a grid, 1 is constant, 2 is in planes."""
+
+    def setUp(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden", "v1")
+        with open(os.path.join(folder, "written_chunks_small.bat"), "rb") as stream:
+            self.data = stream.read()
+
+    def refusal(self, data):
+        """Returns the error by which a file is refused."""
+        with self.assertRaises(spec.BatError) as caught:
+            spec.BatFile(bytes(data)).validate()
+        return caught.exception
+
+    def test_content(self):
+        bat = spec.BatFile(self.data)
+        bat.validate()
+        self.assertEqual([s.encoding for k, s in sorted(bat.sections.items()) if k[0] in (spec.POSITIONS, spec.ATTRIBUTE)], [1, 1, 1])
+        self.assertGreater(bat.bounds[0], 0)
+        self.assertEqual((bat.bounds[1], bat.bounds[2]), (0, 0))
+        self.assertTrue(np.all(bat.attribute("same") == 5))
+
+    def test_rules_of_chunk_tables(self):
+        sizes = np.frombuffer(spec.BatFile(self.data).section(spec.CHUNK_TABLE, 2), "<u4", 2, 24).tolist()
+        for index, at, form, *values in ((0, 0, "<I", 0), (0, 0, "<I", 65537), (0, 0, "<I", 259), (0, 0, "<I", 300), (0, 4, "<I", 1),
+                                         (0, 4, "<I", 3), (0, 8, "<d", -1.0), (0, 8, "<d", math.nan), (0, 8, "<d", math.inf),
+                                         (1, 8, "<d", 1.0), (0, 16, "<Q", 1), (2, 24, "<II", sizes[0] - 1, sizes[1]),
+                                         (2, 24, "<II", 0, sum(sizes)), (2, 24, "<II", sizes[0] + 1, sizes[1] - 1)):
+            with self.subTest((index, at, values)):
+                self.assertEqual(self.refusal(poke(self.data, spec.CHUNK_TABLE, index, at, form, *values)).kind, "corrupt")
+
+    def test_rules_of_the_section_table(self):
+        table_offset, count = struct.unpack_from("<QI", self.data, 48)
+        records = {struct.unpack_from("<II", self.data, table_offset + 64 * i): table_offset + 64 * i for i in range(count)}
+        for key, change, kind in (((spec.ATTRIBUTE, 0), [(8, "<I", 0)], "corrupt"), ((spec.ATTRIBUTE, 0), [(8, "<I", 2)], "unsupported_version"),
+                                  ((spec.ATTRIBUTE, 0), [(32, "<Q", 1044)], "corrupt"), ((spec.ATTRIBUTE, 0), [(24, "<Q", 9)], "corrupt"),
+                                  ((spec.CHUNK_TABLE, 2), [(8, "<I", 1)], "unsupported_version"), ((spec.CHUNK_TABLE, 2), [(4, "<I", 3)], "corrupt"),
+                                  ((spec.CHUNK_TABLE, 1), [(24, "<QQ", 24, 24)], "corrupt"), ((spec.CHUNK_TABLE, 1), [(24, "<QQ", 30, 30)], "corrupt"),
+                                  ((spec.CHUNK_TABLE, 1), [(24, "<QQ", 36, 36)], "corrupt")):
+            with self.subTest((key, change)):
+                data = bytearray(self.data)
+                for at, form, *values in change:
+                    struct.pack_into(form, data, records[key] + at, *values)
+                self.assertEqual(self.refusal(reseal(data)).kind, kind)
+        data = bytearray(self.data)
+        struct.pack_into("<Q", data, 24, 0)
+        self.assertEqual(self.refusal(reseal(data)).kind, "corrupt")
+
+    def test_frames(self):
+        for change in ((0, "B", 5), (0, "B", 0), (0, "B", 1), (1, "B", 8), (2, "B", 0), (6, "B", 0xE0)):
+            with self.subTest(change):
+                error = self.refusal(poke(self.data, spec.ATTRIBUTE, 1, *change))
+                self.assertEqual(error.kind, "corrupt")
+                self.assertIn("chunk 0 of section ATTRIBUTE 1", error.message)
+
+    def test_a_missing_module_is_named(self):
+        def missing():
+            raise spec.codec.MissingModule("install this")
+        with unittest.mock.patch.object(spec.codec, "_decompressor", missing):
+            error = self.refusal(self.data)
+        self.assertEqual(error.kind, "unsupported_version")
+        self.assertIn("install this", error.message)
+        with unittest.mock.patch.dict("sys.modules", {"compression": None, "zstandard": None, "pyarrow": None}):
+            self.assertIn("pip install zstandard", self.refusal(self.data).message)
 
 
 class Datasets(unittest.TestCase):

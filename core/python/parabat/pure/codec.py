@@ -14,6 +14,10 @@ class CodecError(ValueError):
     """What is wrong with a frame, or what is missing to read it."""
 
 
+class MissingModule(CodecError):
+    """Says what to install to read a frame."""
+
+
 def decode(frame, dtype, components, count):
     """Values of a frame: an array of shape (count,), or (count, components) if these are several."""
     dtype = np.dtype(dtype).newbyteorder("<")
@@ -126,7 +130,7 @@ def _decompressor():
 
         return lambda frame, size: pyarrow.Codec("zstd").decompress(frame, size).to_pybytes()
     except ImportError:
-        raise CodecError(
+        raise MissingModule(
             "compressed chunks need Python 3.14, or the package zstandard (pip install zstandard) or pyarrow"
         ) from None
 

@@ -17,6 +17,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import errors
+from . import codec
 
 try:
     import xxhash
@@ -38,17 +39,20 @@ POSITION_KEY = np.dtype([("minimum", "<f8"), ("maximum", "<f8"), ("flags", "<u4"
 OF_POSITIONS = 4294967295                                                                            # 7
 NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
 TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
+CHUNK_TABLE_HEAD = struct.Struct("<IIdQ")                                                            # 12
 LEAF_FILES_HEAD = struct.Struct("<II")                                                               # 15
 LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_checksum", "<u8"), ("lower", "<f8", 3),
                         ("upper", "<f8", 3), ("name_bytes", "<u4"), ("flags", "<u4")])               # 15
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
- POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES) = range(1, 15)                                  # 6
-CHUNK_TABLE, SORTED_INDEX, ALIASES = 15, 16, 17
+ POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES, CHUNK_TABLE, SORTED_INDEX, ALIASES) = range(1, 18)   # 6
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
-         "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES"]
+         "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES", "CHUNK_TABLE",
+         "SORTED_INDEX", "ALIASES"]
 PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
-SEVERAL_LEAF_FILES = 1                                                                               # 14, required_features
+SEVERAL_LEAF_FILES, COMPRESSED_CHUNKS = 1, 2                                                         # 14, required_features
+RAW, CHUNKS = 0, 1                                                                                   # 6, encoding
+MOST_CHUNK_PARTICLES = 65536                                                                         # 12
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
 
 Section = namedtuple("Section", "kind index encoding flags offset bytes raw_bytes checksum checksums_offset reserved")
@@ -188,7 +192,7 @@ class BatFile:
         """Returns whether sections of a kind have a meaning in this file (section 6)."""
         if self.TOP:
             return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES)
-        return SCHEMA <= kind <= ATTRIBUTE or kind in (SORTED_INDEX, ALIASES)
+        return SCHEMA <= kind <= ATTRIBUTE or kind in (CHUNK_TABLE, SORTED_INDEX, ALIASES)
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -216,9 +220,9 @@ class BatFile:
         (_, self.version_major, self.version_minor, header_bytes, file_bytes, required, self.optional_features, n, table_offset,
          section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
         self._need_checksum(checksum, "header_checksum", data[:120])
-        allowed = SEVERAL_LEAF_FILES if self.TOP else 0
-        need(required == allowed, "required_features", "%#x" % required, "%d: others are not implemented, or not for such a file"
-             % allowed, "unsupported_version")
+        allowed = (SEVERAL_LEAF_FILES,) if self.TOP else (0, COMPRESSED_CHUNKS)
+        need(required in allowed, "required_features", "%#x" % required, "%s: others are not implemented, or not for such a file"
+             % " or ".join(map(str, allowed)), "unsupported_version")
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
         need(not any(reserved), "reserved of the header", reserved.hex(), "zero")
         need(flags < 4, "flags of the header", "%#x" % flags, "bits 0 and 1")
@@ -230,6 +234,7 @@ class BatFile:
         need(file_bytes == size, "the size of the file", size, file_bytes)
         self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
         self.particle_count, self._table, self.header_checksum = n, (table_offset, section_count), checksum
+        self._may_have_chunks = required & COMPRESSED_CHUNKS != 0
 
     # ---- 6 Section table and checksums --------------------------------------------------------------------------------------
 
@@ -259,8 +264,11 @@ class BatFile:
             else:
                 need(s.checksums_offset == 0, name + ": checksums_offset", s.checksums_offset, 0)
             if self._is_known(s.kind):
-                need(s.encoding == 0, name + ": encoding", s.encoding, 0, "unsupported_version")
-                need(s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
+                allowed = (RAW, CHUNKS) if s.kind in (POSITIONS, ATTRIBUTE) else (RAW,)
+                need(s.encoding in allowed, name + ": encoding", s.encoding, " or ".join(map(str, allowed)), "unsupported_version")
+                need(s.encoding == RAW or self._may_have_chunks, name + ": encoding", s.encoding,
+                     "%d, as bit 1 of required_features is clear" % RAW)
+                need(s.encoding != RAW or s.raw_bytes == s.bytes, name + ": raw_bytes", s.raw_bytes, s.bytes)
                 need((s.flags & 1) == (s.kind in PAGED), name + ": paged", s.flags & 1, int(s.kind in PAGED))
             before = s.kind, s.index
             self.sections[before] = s
@@ -414,6 +422,14 @@ class BatFile:
             self._need(i < len(self.keys), section_name(SORTED_INDEX, i), "present", "absent: there is no such key")
             levels = index_levels(n)
             sizes[SORTED_INDEX, i] = PAGE * (sum(levels) - 1) + 12 * (n - INDEX_ENTRIES * (levels[-1] - 1)) if n else 0
+        for kind, index in [key for key in sizes if key[0] in (POSITIONS, ATTRIBUTE)]:
+            s, number = self.sections.get((kind, index)), index + 1 if kind == ATTRIBUTE else 0
+            if s is not None and s.encoding == CHUNKS:
+                table, least = self.sections.get((CHUNK_TABLE, number)), CHUNK_TABLE_HEAD.size + 4 * -(-n // MOST_CHUNK_PARTICLES)
+                if table is not None:
+                    self._need(table.bytes >= least and table.bytes % 4 == 0, section_name(CHUNK_TABLE, number) + ": bytes",
+                               table.bytes, "a multiple of 4 from %d on" % least)
+                sizes[CHUNK_TABLE, number] = table.bytes if table is not None else least
         self._check_sizes(sizes)
 
     def _check_sizes(self, sizes):
@@ -421,10 +437,10 @@ class BatFile:
         for (kind, index), size in sizes.items():
             s = self.sections.get((kind, index))
             self._need(s is not None, section_name(kind, index), "missing", "present")
-            self._need(s.bytes == size, section_name(kind, index) + ": bytes", s.bytes, size)
+            self._need(s.raw_bytes == size, section_name(kind, index) + ": raw_bytes", s.raw_bytes, size)
         for kind, index in self.sections:
-            known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind not in range(1, len(KINDS)) \
-                or not (self._is_known(kind) or self.TOP)
+            known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind == ALIASES \
+                or not (self._is_known(kind) or self.TOP and SCHEMA <= kind <= LEAF_FILES)
             self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
 
     def _read_metadata(self):
@@ -556,11 +572,44 @@ class BatFile:
 
     def _read_columns(self):
         """Decodes positions and attributes (section 12)."""
+        self.bounds = {}
         def column(kind, index, scalar, components):
+            if self.sections[kind, index].encoding == CHUNKS:
+                return self._read_chunks(kind, index, scalar, components)
             values = np.frombuffer(self.section(kind, index), np.dtype(scalar).newbyteorder("<"))
             return values.reshape(self.particle_count, components) if components > 1 else values
         self._positions = column(POSITIONS, 0, self.position_type, 3)
         self._columns = [column(ATTRIBUTE, i, a.type, a.components) for i, a in enumerate(self.attributes)]
+
+    def _read_chunks(self, kind, index, scalar, components):
+        """Decodes a column in chunks (section 12), and notes its bound."""
+        need, n, name = self._need, self.particle_count, section_name(kind, index)
+        number = index + 1 if kind == ATTRIBUTE else 0
+        raw, table = self.section(CHUNK_TABLE, number), section_name(CHUNK_TABLE, number)
+        most, count, bound, reserved = CHUNK_TABLE_HEAD.unpack_from(raw)
+        need(1 <= most <= MOST_CHUNK_PARTICLES, table + ": chunk_particles", most, "1 to %d" % MOST_CHUNK_PARTICLES)
+        need(count == -(-n // most), table + ": chunk_count", count, -(-n // most))
+        need(len(raw) == CHUNK_TABLE_HEAD.size + 4 * count, table + ": bytes", len(raw), CHUNK_TABLE_HEAD.size + 4 * count)
+        need(math.isfinite(bound) and bound >= 0, table + ": bound", bound, "a finite number from 0 on")
+        need(bound == 0 or np.dtype(scalar).kind == "f", table + ": bound", bound, "0, as the values are %s" % scalar)
+        need(reserved == 0, table + ": reserved", reserved, 0)
+        frames, stored = np.frombuffer(raw, "<u4", count, CHUNK_TABLE_HEAD.size), self.section(kind, index)
+        need(np.all(frames >= 1), table + ": bytes of a frame", 0, "at least 1")
+        ends = np.cumsum(frames, dtype="i8")
+        need(len(stored) == (ends[-1] if count else 0), table + ": the sum of the frames", ends[-1] if count else 0, len(stored))
+        pieces = [np.zeros((0, components), scalar)]
+        for chunk in range(count):
+            first, frame = chunk * most, stored[ends[chunk] - frames[chunk]:ends[chunk]]
+            try:
+                values = codec.decode(frame, scalar, components, min(most, n - first))
+            except codec.MissingModule as error:
+                raise BatError("unsupported_version", "%s: %s: %s" % (self.path, name, error)) from error
+            except codec.CodecError as error:
+                raise BatError("corrupt", "%s: chunk %d of %s: %s" % (self.path, chunk, name, error)) from error
+            pieces.append(values.reshape(-1, components))
+        self.bounds[number] = bound
+        values = np.concatenate(pieces)
+        return values if components > 1 else values[:, 0]
 
     def positions(self):
         """Returns the positions by file position, n rows of 3."""
@@ -774,8 +823,8 @@ class BatFile:
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
         for s in self.sections.values():
-            self._need(self._is_known(s.kind) or s.kind == CHUNK_TABLE or not SCHEMA <= s.kind <= ALIASES,
-                       section_name(s.kind, s.index), "in this kind of file", "in the other kind only")
+            self._need(self._is_known(s.kind) or not SCHEMA <= s.kind <= ALIASES, section_name(s.kind, s.index),
+                       "in this kind of file", "in the other kind only")
         extents = [(0, 128, "header"), (self._table[0], self._table[0] + 64 * self._table[1], "section table")]
         for s in self.sections.values():
             extents.append((s.offset, s.offset + s.bytes, section_name(s.kind, s.index)))
@@ -1104,7 +1153,7 @@ def open_any(path):
 
 def section_name(kind, index):
     """Returns how messages call a section."""
-    name = KINDS[kind] if 1 <= kind < len(KINDS) else {SORTED_INDEX: "SORTED_INDEX", ALIASES: "ALIASES"}.get(kind, kind)
+    name = KINDS[kind] if 1 <= kind < len(KINDS) else kind
     return "section %s %d" % (name, index)
 
 
