@@ -42,7 +42,7 @@ TEST_PACKAGES=(
   build-essential cmake ninja-build ccache pkg-config
   libtbb-dev libxxhash-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libzip-dev
   zlib1g-dev liblz4-dev
-  python3 python3-dev python3-numpy python3-xxhash
+  python3 python3-dev python3-numpy python3-xxhash python3-zstandard
   paraview paraview-dev python3-paraview libopenmpi-dev openmpi-bin libhdf5-mpi-dev
   qt6-base-dev qt6-svg-dev qt6-svg-plugins qt6-5compat-dev qt6-tools-dev
   libgl1-mesa-dri libegl1 xvfb xauth)

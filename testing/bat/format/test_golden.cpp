@@ -2,12 +2,15 @@
 
 #include "bat/bat.hpp"
 #include "bat/golden/golden_clouds.hpp"
+#include "bat/tree/file_impl.hpp"
+#include "common/codec/snap.hpp"
 #include "support/dataset_files.hpp"
 #include "support/temp_dir.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <zstd.h>
 
 #include <cstring>
 #include <fstream>
@@ -162,11 +165,23 @@ std::size_t first_difference(const std::vector<std::byte>& a, const std::vector<
     std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
+// Another Zstandard library may make other frames of the same values.
+constexpr unsigned kZstdOfGoldenFiles = 10504;
+
 TEST(Golden, writer_gives_the_same_bytes_with_any_number_of_threads)
 {
   const TempDir folder;
   for (const golden::Case& c : golden::cases())
   {
+    if (c.options.compression != bat::Compression::None &&
+      ZSTD_versionNumber() != kZstdOfGoldenFiles)
+    {
+      bat::write_file(folder / c.name, c.view, c.options);
+      EXPECT_TRUE(columns(bat::Dataset::open(folder / c.name)) ==
+        columns(bat::Dataset::open(kFolder / (c.name + ".bat"))))
+        << c.name;
+      continue;
+    }
     const std::vector<std::byte> expected = read_bytes(kFolder / (c.name + ".bat"));
     for (const int threads : { 1, 2, 0 })
     {
@@ -202,7 +217,14 @@ std::vector<std::vector<std::byte>> sorted_rows(
   return rows;
 }
 
-TEST(Golden, written_files_hold_every_particle_once_bit_for_bit)
+const bat::format::ColumnSection& column_of(const bat::File& file, std::size_t number)
+{
+  return number == 0 ? file.impl().column(bat::format::SectionKind::Positions)
+                     : file.impl().column(bat::format::SectionKind::Attribute,
+                         static_cast<std::uint32_t>(number - 1));
+}
+
+TEST(Golden, written_files_hold_every_particle_once_bit_for_bit_or_as_near_as_their_bounds)
 {
   for (const golden::Case& c : golden::cases())
   {
@@ -212,11 +234,46 @@ TEST(Golden, written_files_hold_every_particle_once_bit_for_bit)
     {
       given.push_back(column.bytes);
     }
+    const bat::File leaf = bat::File::open(kFolder / (c.name + ".bat"));
+    for (std::size_t k = 0; k != given.size(); ++k)
+    {
+      const bat::format::ColumnSection& column = column_of(leaf, k);
+      if (column.has_chunks() && column.chunks().bound() != 0)
+      {
+        const bat::codec::ColumnShape shape{ column.type().type,
+          static_cast<std::uint32_t>(column.type().components) };
+        bat::codec::snap(shape, column.chunks().bound(), given[k].data(), c.view.count);
+      }
+    }
     ASSERT_EQ(file.particle_count(), c.view.count);
     std::vector<std::vector<std::byte>> found = columns(file);
     EXPECT_EQ(found.size(), given.size() + c.view.aliases.size());
     found.resize(given.size()); // the others repeat them
     EXPECT_TRUE(sorted_rows(found, c.view.count) == sorted_rows(given, c.view.count)) << c.name;
+  }
+}
+
+TEST(Golden, chunks_end_inside_of_levels_beside_columns_that_stay_raw)
+{
+  for (const char* name : { "written_chunks", "written_bounded" })
+  {
+    SCOPED_TRACE(name);
+    const bat::File file = bat::File::open(kFolder / (std::string(name) + ".bat"));
+    std::string raw;
+    for (const bat::Attribute& a : file.attributes())
+    {
+      const auto& column = column_of(file, 1 + file.attribute_index(a.name));
+      raw += column.has_chunks() ? "" : a.name + " ";
+    }
+    EXPECT_EQ(raw, "bits ");
+    const bat::format::ChunkTable& table = column_of(file, 0).chunks();
+    EXPECT_EQ(table.count(), 3U);
+    for (const std::uint64_t end : { 256U, 512U })
+    {
+      EXPECT_EQ(std::count(file.level_ends().begin(), file.level_ends().end(), end), 0);
+      EXPECT_EQ(table.particles_of(end / 256).first, end);
+    }
+    EXPECT_EQ(table.bound(), name == std::string("written_chunks") ? 0 : 0.001);
   }
 }
 

@@ -5,9 +5,11 @@
 #include "bat/writer.hpp"
 #include "support/clouds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -225,6 +227,109 @@ inline Case aliased()
   return c;
 }
 
+/// Chunks that end inside of levels; a column that is all the same, and one that stays raw.
+inline Case chunked()
+{
+  constexpr std::uint64_t n = 600;
+  clouds::Random random(600);
+  Case c{ "written_chunks", {}, {}, {} };
+  const std::vector<float> p = clumps<float>(n, random);
+  std::vector<double> field(n);
+  std::vector<float> odd(n);
+  std::vector<std::uint8_t> material(n);
+  std::vector<std::uint64_t> bits(n);
+  std::vector<float> velocity(3 * n);
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    const auto x = static_cast<double>(p[3 * i]);
+    field[i] = 300 + 500 * x * (1 - x);
+    const std::uint32_t nan = 0x7FC00000 + static_cast<std::uint32_t>(i % 3);
+    odd[i] = i % 5 == 0 ? -0.0F : static_cast<float>(i % 7);
+    if (i % 4 == 0)
+    {
+      std::memcpy(&odd[i], &nan, sizeof(nan));
+    }
+    material[i] = static_cast<std::uint8_t>(x > 0.7 ? 3 : 1 + (random() % 50 == 0));
+    bits[i] = random();
+    velocity[3 * i] = static_cast<float>(random() % 8) / 4;
+  }
+  c.cloud.set_positions(p);
+  c.cloud.add("field", bat::ScalarType::Float64, field);
+  c.cloud.add("odd", bat::ScalarType::Float32, odd);
+  c.cloud.add("same", bat::ScalarType::Int16, std::vector<std::int16_t>(n, -7));
+  c.cloud.add("bits", bat::ScalarType::UInt64, bits);
+  c.cloud.add(
+    "id", bat::ScalarType::Int64, clouds::shuffled_ids(n, random, (std::int64_t{ 1 } << 53) + 1));
+  c.cloud.add("material", bat::ScalarType::UInt8, material);
+  c.cloud.add("velocity", bat::ScalarType::Float32, velocity, 3);
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer":"make_golden"})";
+  c.options.treelet_particles = 256;
+  c.options.block_particles = 16;
+  c.options.sorted_indexes = { "id", "odd" };
+  c.options.compression = bat::Compression::Lossless;
+  c.options.chunk_particles = 256;
+  return c;
+}
+
+/// Values within bounds, beside NaN, infinities and others that no grid holds.
+inline Case bounded()
+{
+  constexpr std::uint64_t n = 600;
+  clouds::Random random(601);
+  Case c{ "written_bounded", {}, {}, {} };
+  std::vector<double> p = clumps<double>(n, random);
+  p[3 * 17] = std::numeric_limits<double>::quiet_NaN();
+  p[3 * 90 + 1] = std::numeric_limits<double>::infinity();
+  std::vector<double> heat = bells<double>(n, random);
+  const double odd[] = { std::numeric_limits<double>::quiet_NaN(),
+    -std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+    -std::numeric_limits<double>::infinity(), -0.0, 1e300,
+    std::numeric_limits<double>::denorm_min(), 9007199254740993.0 };
+  for (std::uint64_t i = 0; i < n; i += 29)
+  {
+    heat[i] = odd[i / 29 % 8];
+  }
+  std::vector<std::uint64_t> bits(n);
+  std::generate(bits.begin(), bits.end(), random);
+  c.cloud.set_positions(p);
+  c.cloud.add("heat", bat::ScalarType::Float64, heat);
+  c.cloud.add("velocity", bat::ScalarType::Float32, bells<float>(3 * n, random), 3);
+  c.cloud.add("same", bat::ScalarType::Float32, std::vector<float>(n, 0.3F));
+  c.cloud.add("bits", bat::ScalarType::UInt64, bits);
+  c.cloud.add("exact", bat::ScalarType::Float32, bells<float>(n, random));
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer":"make_golden"})";
+  c.options.treelet_particles = 256;
+  c.options.block_particles = 16;
+  c.options.sorted_indexes = { "heat" };
+  c.options.compression = bat::Compression::Bounded;
+  c.options.error_bounds = { "positions=0.001", "heat=0.01", "velocity=0.1%", "same=0.25" };
+  c.options.chunk_particles = 256;
+  return c;
+}
+
+/// Small enough to flip every bit: frames that are constant, on a grid, and planes.
+inline Case few_chunks()
+{
+  constexpr std::uint64_t n = 260;
+  clouds::Random random(260);
+  Case c{ "written_chunks_small", {}, {}, {} };
+  c.cloud.set_positions(clumps<float>(n, random));
+  std::vector<std::uint8_t> material(n);
+  for (std::uint8_t& m : material)
+  {
+    m = static_cast<std::uint8_t>(random() % 20 == 0);
+  }
+  c.cloud.add("same", bat::ScalarType::Int32, std::vector<std::int32_t>(n, 5));
+  c.cloud.add("material", bat::ScalarType::UInt8, material);
+  c.view = c.cloud.view();
+  c.options.compression = bat::Compression::Bounded;
+  c.options.error_bounds = { "positions=5%" };
+  c.options.chunk_particles = 256;
+  return c;
+}
+
 /// A dataset of several leaf files: what each of them holds.
 struct DatasetCase
 {
@@ -289,6 +394,9 @@ inline std::vector<Case> cases()
   all.push_back(many());
   all.push_back(indexed());
   all.push_back(aliased());
+  all.push_back(chunked());
+  all.push_back(bounded());
+  all.push_back(few_chunks());
   return all;
 }
 }
