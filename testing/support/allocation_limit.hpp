@@ -1,10 +1,12 @@
 // Counts what a test program allocates, so that a hostile count cannot ask for absurd memory
-// unseen. Replaces operator new: include it in one source file of a program.
+// unseen. Replaces operator new, the aligned one (of bat::Bytes) too: include it in one source file
+// of a program.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -18,13 +20,19 @@ inline std::size_t take_largest()
   return largest.exchange(0);
 }
 
-inline void* allocate(std::size_t bytes)
+inline void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t))
 {
   std::size_t before = largest.load(std::memory_order_relaxed);
   while (before < bytes && !largest.compare_exchange_weak(before, bytes))
   {
   }
-  void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
+  if (bytes > PTRDIFF_MAX)
+  {
+    throw std::bad_alloc();
+  }
+  const std::size_t whole =
+    (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, whole);
   if (!memory)
   {
     throw std::bad_alloc();
@@ -40,6 +48,14 @@ void* operator new(std::size_t bytes)
 void* operator new[](std::size_t bytes)
 {
   return allocations::allocate(bytes);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment)
+{
+  return allocations::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory, std::align_val_t) noexcept
+{
+  std::free(memory);
 }
 void operator delete(void* memory) noexcept
 {

@@ -178,7 +178,7 @@ void ColumnReader::visit_chunks(const Span* spans, std::size_t span_count,
   };
   const ChunkTable& table = this->column_.chunks();
   const std::uint64_t element_bytes = this->column_.element_bytes();
-  const std::uint64_t most = table.chunk_particles() * element_bytes;
+  const std::uint64_t most = table.particles_of(0).count * element_bytes;
   this->found_.clear();
   // Stays where it is while elements are found.
   this->decoded_.resize(std::max({ this->decoded_.size(), kDecodedBytes, most }));

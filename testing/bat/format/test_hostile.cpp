@@ -3,6 +3,7 @@
 // or asks for absurd amounts of it does.
 
 #include "support/allocation_limit.hpp"
+#include "support/clouds.hpp"
 #include "support/damage.hpp"
 #include "support/sanitizers.hpp"
 #include "support/temp_dir.hpp"
@@ -22,8 +23,8 @@ damage::Bytes golden(const std::string& name)
 
 TEST(Hostile, repair_leaves_a_sound_file_as_it_is)
 {
-  for (const char* name :
-    { "seventeen", "not_finite_dictionary", "written_3000", "empty", "dataset", "several_pages" })
+  for (const char* name : { "seventeen", "not_finite_dictionary", "written_3000", "empty",
+         "dataset", "several_pages", "written_chunks" })
   {
     damage::Bytes file = golden(name);
     const damage::Bytes before = file;
@@ -135,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
     "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
     "written_dataset", "dataset", "sorted_index", "written_index", "aliases", "dataset_aliases",
-    "several_pages"),
+    "several_pages", "written_chunks", "written_chunks_small"),
   [](const auto& info) { return std::string(info.param); });
 
 /// Sets one field of the record of a section, or of the header, in a file of many treelets.
@@ -498,5 +499,223 @@ TEST_F(IndexLie, of_another_size_is_corrupt)
     damage::repair_checksums(this->file);
     EXPECT_NE(this->refusal().find("SORTED_INDEX 1"), std::string::npos) << bytes;
   }
+}
+
+/// Lies about columns in chunks: of positions, 'odd' (float32), 'same' (int16) and others.
+class ChunkLie : public Lie
+{
+protected:
+  ChunkLie() { this->file = golden("written_chunks"); }
+
+  /// Number of the column of an attribute.
+  [[nodiscard]] std::uint32_t column(const std::string& name) const
+  {
+    return 1 +
+      static_cast<std::uint32_t>(
+        bat::File::from_memory(this->file, "whole.bat").attribute_index(name));
+  }
+
+  [[nodiscard]] format::SectionRecord record(SectionKind kind, std::uint32_t index) const
+  {
+    return damage::load<format::SectionRecord>(
+      this->file, damage::section_record(this->file, kind, index));
+  }
+
+  [[nodiscard]] std::uint32_t frame_bytes(std::uint32_t column, std::size_t chunk) const
+  {
+    return damage::load<std::uint32_t>(
+      this->file, this->record(SectionKind::ChunkTable, column).offset + frame_at(chunk));
+  }
+
+  /// Offset in CHUNK_TABLE.
+  static std::size_t frame_at(std::size_t chunk)
+  {
+    return sizeof(format::ChunkTableHead) + chunk * sizeof(std::uint32_t);
+  }
+
+  /// Expects that the file as it is now is refused by opening or by everything after it, that the
+  /// validator refuses it too, and that no more memory is asked for than the file justifies.
+  void is_refused(const std::string& part, bat::ErrorCode expected = bat::ErrorCode::Corrupt)
+  {
+    allocations::take_largest();
+    const std::string text = this->refusal(expected);
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_FALSE(damage::ask(this->file).sound);
+    EXPECT_LE(allocations::take_largest(), 64 * this->file.size());
+    this->file = golden("written_chunks");
+  }
+};
+
+TEST_F(ChunkLie, about_the_size_and_number_of_chunks)
+{
+  using Head = format::ChunkTableHead;
+  for (const std::uint32_t lie : { 0U, 65537U, 0xFFFFFFFFU })
+  {
+    this->in_section(SectionKind::ChunkTable, 0, offsetof(Head, chunk_particles), lie);
+    this->is_refused("CHUNK_TABLE 0, of POSITIONS: chunk_particles is " + std::to_string(lie));
+  }
+  for (const std::uint32_t lie : { 199U, 300U, 65536U })
+  {
+    this->in_section(SectionKind::ChunkTable, 0, offsetof(Head, chunk_particles), lie);
+    this->is_refused("chunk_count is 3");
+  }
+  for (const std::uint32_t lie : { 0U, 2U, 4U, 0xFFFFFFFFU })
+  {
+    this->in_section(SectionKind::ChunkTable, 0, offsetof(Head, chunk_count), lie);
+    this->is_refused("chunk_count is " + std::to_string(lie));
+  }
+  // The same number of chunks, with other particles.
+  this->in_section(SectionKind::ChunkTable, 0, offsetof(Head, chunk_particles), 255U);
+  this->is_refused("chunk 0 of ");
+  this->in_section(SectionKind::ChunkTable, 0, offsetof(Head, reserved), 1U);
+  this->is_refused("reserved is 1");
+}
+
+TEST_F(ChunkLie, about_the_bound)
+{
+  using Head = format::ChunkTableHead;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double lie : { std::numeric_limits<double>::quiet_NaN(), -1.0, infinity, -infinity })
+  {
+    this->in_section(SectionKind::ChunkTable, this->column("odd"), offsetof(Head, bound), lie);
+    this->is_refused("bound is ");
+  }
+  this->in_section(SectionKind::ChunkTable, this->column("same"), offsetof(Head, bound), 0.5);
+  this->is_refused("bound is 0.5");
+}
+
+TEST_F(ChunkLie, about_the_bytes_of_frames)
+{
+  const std::uint32_t odd = this->column("odd");
+  const std::uint32_t first = this->frame_bytes(odd, 0);
+  const std::uint32_t second = this->frame_bytes(odd, 1);
+  for (const std::uint32_t lie : { first - 1, first + 1, 0xFFFFFFFFU })
+  {
+    this->in_section(SectionKind::ChunkTable, odd, frame_at(0), lie);
+    this->is_refused("the frames have ");
+  }
+  const auto moved = [&](std::uint32_t bytes)
+  {
+    this->in_section(SectionKind::ChunkTable, odd, frame_at(0), first + bytes);
+    this->in_section(SectionKind::ChunkTable, odd, frame_at(1), second - bytes);
+  };
+  moved(0U - first);
+  this->is_refused("the frame of chunk 0 has no bytes");
+  moved(second);
+  this->is_refused("the frame of chunk 1 has no bytes");
+  moved(1);
+  this->is_refused("chunk 0 of attribute 'odd'");
+  moved(0U - 1U);
+  this->is_refused("chunk 0 of attribute 'odd'");
+}
+
+TEST_F(ChunkLie, in_the_section_table)
+{
+  using Record = format::SectionRecord;
+  const std::uint32_t odd = this->column("odd");
+  const Record table = this->record(SectionKind::ChunkTable, odd);
+  for (const std::uint64_t lie : { std::uint64_t{ 0 }, std::uint64_t{ 24 }, table.bytes - 2 })
+  {
+    // Both, as it is no section that may be compressed.
+    this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, bytes), lie);
+    this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, raw_bytes), lie);
+    this->is_refused("CHUNK_TABLE " + std::to_string(odd) + " has " + std::to_string(lie));
+  }
+  for (const std::uint64_t lie : { table.bytes - 4, table.bytes + 4 })
+  {
+    this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, bytes), lie);
+    this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, raw_bytes), lie);
+    this->is_refused("the number of frames is ");
+  }
+  const Record column = this->record(SectionKind::Attribute, odd - 1);
+  for (const std::uint64_t lie :
+    { std::uint64_t{ 0 }, column.raw_bytes + 4, ~std::uint64_t{ 0 }, std::uint64_t{ 1 } << 40 })
+  {
+    this->in_table(SectionKind::Attribute, odd - 1, offsetof(Record, raw_bytes), lie);
+    this->is_refused(" are needed");
+  }
+  this->in_table(SectionKind::Attribute, odd - 1, offsetof(Record, bytes), column.bytes - 1);
+  this->is_refused("the frames have ");
+  this->in_table(SectionKind::Attribute, odd - 1, offsetof(Record, encoding), format::kRaw);
+  this->is_refused(" is raw but has ");
+  this->in_table(SectionKind::Attribute, odd - 1, offsetof(Record, encoding), 2U);
+  this->is_refused("encoding 2", bat::ErrorCode::UnsupportedVersion);
+  this->in_table(SectionKind::ChunkTable, odd, offsetof(Record, encoding), format::kChunks);
+  this->is_refused("encoding 1", bat::ErrorCode::UnsupportedVersion);
+  damage::store(this->file, offsetof(format::Header, required_features), std::uint64_t{ 0 });
+  damage::repair_checksums(this->file);
+  this->is_refused("does not have feature 1");
+  // The last table becomes one of a column that has none.
+  const std::uint32_t last = this->column("velocity");
+  this->in_table(SectionKind::ChunkTable, last, offsetof(Record, index), last + 1);
+  this->is_refused("CHUNK_TABLE " + std::to_string(last) + " is missing");
+}
+
+TEST_F(ChunkLie, a_table_of_a_column_that_is_raw_is_refused_by_the_validator)
+{
+  const std::uint32_t bits = this->column("bits");
+  ASSERT_EQ(this->record(SectionKind::Attribute, bits - 1).encoding, format::kRaw);
+  const format::SectionRecord column = this->record(SectionKind::Attribute, bits - 2);
+  ASSERT_EQ(column.encoding, format::kChunks);
+  // The table of the column before it gets its number, and that column what a raw one has.
+  this->in_table(SectionKind::ChunkTable, bits - 1, offsetof(format::SectionRecord, index), bits);
+  this->in_table(
+    SectionKind::Attribute, bits - 2, offsetof(format::SectionRecord, encoding), format::kRaw);
+  EXPECT_FALSE(damage::ask(this->file).sound);
+}
+
+TEST_F(ChunkLie, in_frames)
+{
+  const std::uint32_t material = this->column("material");
+  const format::SectionRecord record = this->record(SectionKind::Attribute, material - 1);
+  const std::uint32_t bytes = this->frame_bytes(material, 0);
+  const auto with_frame = [&](const std::vector<int>& begin)
+  {
+    ASSERT_GE(bytes, begin.size());
+    for (std::size_t i = 0; i != begin.size(); ++i)
+    {
+      this->file[record.offset + i] = static_cast<std::byte>(begin[i]);
+    }
+    damage::repair_checksums(this->file);
+  };
+  for (const int method : { 0, 1, 3, 4, 5, 255 })
+  {
+    with_frame({ method });
+    this->is_refused("chunk 0 of attribute 'material'");
+  }
+  // Zstandard frames that say they hold 2^60 bytes, 2^32 - 1, 255, nothing, or do not say it.
+  with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0, 0, 0, 0x10 });
+  this->is_refused("chunk 0 of attribute 'material'");
+  with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0xA0, 255, 255, 255, 255 });
+  this->is_refused("chunk 0 of attribute 'material'");
+  with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0x20, 255 });
+  this->is_refused("chunk 0 of attribute 'material'");
+  with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0 });
+  this->is_refused("chunk 0 of attribute 'material'");
+  with_frame({ 2, 0, 0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xF8 });
+  this->is_refused("chunk 0 of attribute 'material'");
+}
+
+// A bomb: one frame of a few bytes is all there is of a chunk of the largest size.
+TEST(Chunks, that_are_larger_than_the_file_take_the_memory_of_its_particles)
+{
+  bat::BuildOptions options;
+  options.compression = bat::Compression::Lossless;
+  options.chunk_particles = format::kMaxChunkParticles;
+  clouds::Cloud cloud = clouds::uniform(100, 1);
+  std::vector<double> wide(900, 0.5);
+  wide[899] = 1.5;
+  cloud.add("wide", bat::ScalarType::Float64, wide, 9);
+  const bat::File file = bat::File::from_memory(bat::encode(cloud.view(), options), "wide.bat");
+  ASSERT_TRUE(
+    file.impl()
+      .column(SectionKind::Attribute, static_cast<std::uint32_t>(file.attribute_index("wide")))
+      .has_chunks());
+  allocations::take_largest();
+  bat::Query query;
+  query.ranges.push_back({ "wide", 8, 0.0, 1.0 });
+  EXPECT_EQ(file.select(query).count, 99U);
+  EXPECT_NO_THROW(bat::validate(file));
+  EXPECT_LE(allocations::take_largest(), 1U << 20);
 }
 }
