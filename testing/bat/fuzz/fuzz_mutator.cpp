@@ -52,7 +52,11 @@ void resize_section(Bytes& file, Random& random, std::size_t room)
   content.resize(bytes);
   file.resize((file.size() + 7) / 8 * 8);
   record.offset = file.size();
-  record.bytes = record.raw_bytes = bytes;
+  record.bytes = bytes;
+  if (record.encoding == damage::format::kRaw)
+  {
+    record.raw_bytes = bytes;
+  }
   file.insert(file.end(), content.begin(), content.end());
   if ((record.flags & damage::format::kPaged) != 0)
   {
