@@ -85,6 +85,36 @@ TEST(SeriesWriter, every_step_is_there_with_its_time)
   }
 }
 
+TEST(SeriesWriter, compressed_steps_are_smaller_and_have_every_bit)
+{
+  const SharedDir folder;
+  std::uint64_t bytes[2] = { 0, 0 };
+  for (const bool compressed : { false, true })
+  {
+    bat::mpi::WriteOptions options;
+    options.build.compression = compressed ? bat::Compression::Lossless : bat::Compression::None;
+    const auto name = compressed ? "small" : "raw";
+    SeriesWriter writer(FilePattern((folder / name).string()), options);
+    for (std::int64_t step = 0; step != 2; ++step)
+    {
+      const clouds::Cloud all = make_cloud(2000, static_cast<std::uint64_t>(step));
+      const clouds::Cloud mine = dealt(all);
+      const auto files =
+        writer.write(MPI_COMM_WORLD, step, static_cast<double>(step), { species("", mine) });
+      ASSERT_EQ(files.size(), 1u);
+      const bat::Dataset dataset = bat::Dataset::open(files[0].path);
+      EXPECT_NO_THROW(bat::validate(dataset));
+      EXPECT_TRUE(rows(mpi_test::read_alone(files[0].path).view()) == rows(all.view()));
+      for (const bat::LeafInfo& leaf : dataset.leaves())
+      {
+        bytes[compressed ? 1 : 0] += std::filesystem::file_size(leaf.path);
+      }
+    }
+    EXPECT_EQ(listed(folder / (std::string(name) + ".bat.series")).size(), 2u);
+  }
+  EXPECT_LT(bytes[1], bytes[0] * 9 / 10);
+}
+
 // What rank 0 is told.
 struct Notices
 {
