@@ -174,6 +174,54 @@ TEST_F(DamagedDataset, a_flipped_bit_of_a_leaf_file_is_an_error_or_harmless)
   }
 }
 
+TEST_F(DamagedDataset, a_flipped_bit_of_a_compressed_leaf_file_is_an_error_or_harmless)
+{
+  golden::DatasetCase c = golden::four_leaf_files();
+  c.options.compression = bat::Compression::Lossless;
+  dataset_files::write(this->top, c.views, c.options);
+  EXPECT_TRUE(this->is_sound());
+  EXPECT_TRUE(this->ask() == this->expected) << "compressed files answer otherwise";
+  const fs::path leaf = bat::Dataset::open(this->top).leaves()[0].path;
+  const damage::Bytes sound = read_bytes(leaf);
+  const auto header = damage::load<format::Header>(sound, 0);
+  ASSERT_NE(header.required_features & format::kCompressedChunks, 0U);
+  for (std::size_t bit = 0; bit < 8 * sound.size(); bit += 37)
+  {
+    damage::Bytes file = sound;
+    damage::flip(file, bit);
+    write_bytes(leaf, file);
+    ASSERT_EQ(this->wrong_answer(), -1) << "bit " << bit;
+  }
+
+  // Who asks to be told hears of the chunk and gets the other leaf files.
+  write_bytes(leaf, sound);
+  const bat::Dataset dataset = bat::Dataset::open(this->top);
+  const bat::DatasetSelection all = dataset.select({});
+  const std::size_t id = dataset.attribute_index("id");
+  std::vector<std::int64_t> whole(all.count);
+  dataset.read_attribute(id, all, whole.data());
+  const auto record = damage::load<format::SectionRecord>(
+    sound, damage::section_record(sound, SectionKind::Attribute, static_cast<std::uint32_t>(id)));
+  ASSERT_EQ(record.encoding, format::kChunks);
+  damage::Bytes file = sound;
+  damage::flip(file, 8 * record.offset + 3);
+  write_bytes(leaf, file);
+  std::vector<std::string> told;
+  bat::QueryOptions options;
+  options.on_damage = [&](std::size_t number, const bat::Error& error)
+  {
+    EXPECT_EQ(number, 0U);
+    told.emplace_back(error.what());
+  };
+  std::vector<std::int64_t> rest(all.count);
+  const bat::Dataset damaged = bat::Dataset::open(this->top);
+  damaged.read_attribute(id, all, rest.data(), options);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(has(told[0], "attribute 'id'") && has(told[0], "chunk 0")) << told[0];
+  const auto first = static_cast<std::ptrdiff_t>(all.parts[0].selection.count);
+  EXPECT_TRUE(std::equal(rest.begin() + first, rest.end(), whole.begin() + first));
+}
+
 TEST_F(DamagedDataset, a_top_file_that_lies_gives_an_error_or_fewer_particles_never_others)
 {
   const std::size_t limit = 64 * this->whole.size() + (4U << 20);
