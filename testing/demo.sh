@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # From a simulation to pictures: installs what is missing, builds, runs a granular impact with LAMMPS,
 # converts its dumps to .bat, opens them with the ParaView reader in several ways, checks every answer
 # against the dumps, and leaves pictures in build/demo/.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests the suite under other ParaViews, and the README's commands on a fresh machine,
 # in Debian root folders that debootstrap makes. Needs root. The host is not changed.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Set-up that demo.sh, test.sh and other_paraviews.sh share: packages, build, display.
 # To be sourced by bash. Does nothing by itself.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds, and runs the tests.
 #
 #   bash testing/test.sh           every test, the core's tests again under sanitizers, and those of

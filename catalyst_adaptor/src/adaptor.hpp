@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls of Catalyst, and what lasts between them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table that libcatalyst looks up in an implementation by the name catalyst_api_impl.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fails to compile where the headers of libcatalyst differ from what the adaptor takes for granted.
 #include "catalyst_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranks of a simulation, and the little of MPI that the adaptor does itself.
 #pragma once
 

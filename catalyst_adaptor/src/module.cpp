@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What Catalyst sees of libcatalyst-bat.so: one table of five functions, none of which throws or
 // ends the process.
 #include "adaptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the user chooses: the node catalyst/bat and the file that CATALYST_BAT_CONFIG names.
 #pragma once
 

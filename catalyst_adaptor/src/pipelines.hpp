@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The io pipelines of catalyst_initialize: files that the simulation itself asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C API of the paper's library over bat::mpi: what differs is said in bat_io.h.
 
 #include "bat_io.h"

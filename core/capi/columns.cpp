@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of numbers in text to columns of values: what Python is too slow for.
 
 #include "capi/handles.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Open datasets, queries, selections.
 
 #include "bat/validate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stands behind the opaque handles of bat/bat.h.
 #pragma once
 

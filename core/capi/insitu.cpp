@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls of bat/bat_insitu.h.
 
 #include "bat/bat_insitu.h"

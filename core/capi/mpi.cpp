@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The collective calls of bat/bat_mpi.h.
 
 #include "bat/bat_mpi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the collective calls of the C API have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Descriptions of particles, options, and the write of one file.
 
 #include "capi/handles.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "capi/status.hpp"
 
 #include "bat/version.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exceptions end here: every call of the C API becomes a status and a text.
 #pragma once
 

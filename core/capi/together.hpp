@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls that all ranks make, ending with the same status and text on all.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds libcatalyst, which libcatalyst-bat is checked against. Sets BAT_CATALYST_FOUND.
 #
 # Nothing is linked with it but tests: libcatalyst-bat finds Conduit in the simulation's process.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs libraries, headers, the CMake package ParaBAT, pkg-config files, programs and the Python
 # package. Components: library (what programs need to run), devel, programs, python, former
 # (`import bat`), and of BATParaView paraview_plugins.

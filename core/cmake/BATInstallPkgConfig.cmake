@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs parabat.pc (C) and parabat-fortran.pc, which go on to be right where the prefix is moved to.
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 set(pc_prefix "${CMAKE_INSTALL_PREFIX}")

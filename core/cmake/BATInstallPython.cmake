@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs the Python package: where the interpreter looks for packages if it is one of this prefix,
 # else in share/parabat/python, which has to be in PYTHONPATH.
 find_package(Python3 QUIET COMPONENTS Interpreter)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # For Python packages: a oneTBB that is linked into the library and hidden in it. With the machine's, the
 # library would share it with a VTK or ParaView in the same process, which may need another version.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Debian packages of what BATInstall and BATParaView install: `cmake --preset debian`, build, `cpack`.
 #
 # Names are those of the project: in Debian, `bat` is another program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds ParaView and builds the plugins. Sets BAT_PARAVIEW_FOUND.
 #
 # BAT_WITH_PARAVIEW=AUTO goes on without the plugins when ParaView is absent; ON stops.

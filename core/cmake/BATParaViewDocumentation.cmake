@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds what the plugins' pages in ParaView's Help need. Sets _bat_without_documentation.
 #
 # ParaView stops, at configuration or in the build, where one of them is missing.

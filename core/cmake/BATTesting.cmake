@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # bat_add_test(NAME group.name SOURCES ... [LABELS ...] [LIBRARIES ...])
 #
 # One GoogleTest program, one ctest entry. Tests of the core are "fast" unless labels say otherwise.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Empty targets for the third parties that ParaView's exported targets mention and this machine has no
 # development package of. The plugins neither compile nor link against them, and the VTK libraries
 # carry their own dependencies, so an empty target is enough for CMake to generate.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Compiler settings that all of our own targets use: link bat_settings PRIVATE.
 add_library(bat_settings INTERFACE)
 target_compile_options(bat_settings INTERFACE -Wall -Wextra

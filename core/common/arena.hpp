@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where loops run in parallel: the one place that turns a wanted number of threads into an arena.
 #pragma once
 

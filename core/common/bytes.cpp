@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/bytes.hpp"
 
 #include "common/kept_memory.hpp"

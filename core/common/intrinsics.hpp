@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // For loops with instructions that the program does not demand: BAT_AVX2 and BAT_AVX512 mark
 // functions with these, to be called where processor::has_avx2() and has_avx512(). Not defined
 // where no compiler has them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that a process takes from the system once and uses again for the next step of a series.
 #pragma once
 

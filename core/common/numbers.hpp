@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Value classes (FORMAT.md section 2) and comparisons across them that never round.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the processor can do that the program does not demand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/stream_copy.hpp"
 
 #include "common/intrinsics.hpp"

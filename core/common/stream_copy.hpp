@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies more bytes than a cache holds.
 #pragma once
 

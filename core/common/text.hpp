@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Texts that files hold: UTF-8 and JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes the documentation a site, of the Markdown in this repository, the docstrings of parabat and the public headers.
 
     python3 core/docs/site.py build/docs         build/docs/site/index.html is the first page

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of files out of a pattern, a series and a step.
 
 #include "bat/insitu.hpp"

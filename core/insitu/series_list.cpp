@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "insitu/series_list.hpp"
 
 #include "bat/dataset.hpp"

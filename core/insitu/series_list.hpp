@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The list of the files of a series that ParaView opens as one source: NAME.bat.series.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a step after the other and keeps the list of them.
 
 #include "bat/insitu.hpp"

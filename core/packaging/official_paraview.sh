@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the plugins for the ParaView that its makers publish. Not run in this project's own tests: it is
 # for .github/workflows/packages.yml, in the image of ParaView's makers for building plugins.
 #

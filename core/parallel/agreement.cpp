@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All ranks go on together, or fail together.
 
 #include "bat/ranks.hpp"

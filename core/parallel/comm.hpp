@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small things that MPI leaves to its users.
 #pragma once
 

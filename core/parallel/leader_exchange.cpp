@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/leader_exchange.hpp"
 
 #include "bat/ranks.hpp"

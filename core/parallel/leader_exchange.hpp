@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanges in which ranks of a node hand what they owe others to leaders, in shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which ranks share a node, who leads them, and how work is spread over nodes.
 #pragma once
 

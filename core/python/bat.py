@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The former name of `parabat`, for programs that import it; it goes away with the next version.
 
 What differs: write() and Series take the communicator first.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the wheel `parabat` with a oneTBB, fmt, xxHash and libc++ of its own inside, whose symbols are
 # hidden, so that it can be in one process with a VTK or ParaView that has others. The compiler is the
 # Clang of PyPI's package ziglang, which links for glibc 2.17, so that the wheel is for old machines too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bat_info FILE...: what .bat files hold, for people or (--json) for programs. Exit status 1: one
 // cannot be read; 2: usage.
 

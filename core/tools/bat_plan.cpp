@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bat_plan: plans the leaf files of a simulation on any number of pretended ranks, and counts which
 // particles would really go where.
 

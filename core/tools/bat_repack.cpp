@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bat_repack IN OUT: the same particles, stored in another way. Exit status 0: done; 1: a file
 // cannot be read or written; 2: usage, or what was asked cannot be; 130: interrupted.
 

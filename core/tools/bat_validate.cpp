@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bat_validate FILE...: checks every checksum and every rule of the format, and says the first
 // thing that is wrong. Exit status 0: all files are sound; 1: one is not; 2: usage.
 

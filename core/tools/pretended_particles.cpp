@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pretended_particles.hpp"
 
 #include <tbb/parallel_for.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles of simulations that nobody ran, for planning: where they are, and which rank owns them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the programs of the command line share: usage, exit status, what is printed, and series.
 #pragma once
 

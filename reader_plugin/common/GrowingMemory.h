@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that arrays share of which each is longer than the one before.
 #ifndef GrowingMemory_h
 #define GrowingMemory_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far particles are from their neighbours, place by place.
 #ifndef LocalSpacing_h
 #define LocalSpacing_h

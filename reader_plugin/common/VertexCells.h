@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cells for particles.
 #ifndef VertexCells_h
 #define VertexCells_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays in memory that others use too, and points whose bounds are known.
 #ifndef vtkBATArrays_h
 #define vtkBATArrays_h

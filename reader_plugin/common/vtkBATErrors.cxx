@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATErrors.h"
 
 #include "vtkErrorCode.h"

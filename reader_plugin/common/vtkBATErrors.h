@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The error codes of the core, as VTK's.
 #ifndef vtkBATErrors_h
 #define vtkBATErrors_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which scalar type of the file format stands for which scalar type of VTK.
 #ifndef vtkBATScalarTypes_h
 #define vtkBATScalarTypes_h

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The BAT reader and writer as a Python plugin, for a ParaView into which a compiled plugin cannot be loaded.
 
 Tools > Manage Plugins > Load New, PV_PLUGIN_PATH, or `parabat paraview FILE` loads this file. The package `parabat` lies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bat_bench: what a .bat file costs to build, to read and to query, beside references measured in
 // the same process on the same particles: a plain copy, a radix sort and gather, a scan of one
 // column.

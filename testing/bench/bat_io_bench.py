@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times parallel writes through bat_io.h with several libraries that have it, in turn: ours and the paper's own.
 
     python3 bat_io_bench.py [--ranks 2 4] [--kind boiler] [--json OUT] LIBRARY LIBRARY...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the particles of each rank through bat_io.h, several times: what bat_io_bench.py starts on ranks.
 
     mpirun -np 4 python3 bat_io_writer.py LIBRARY '{"path": ..., "target_bytes": ..., "repeat": ..., "make": {...}}'

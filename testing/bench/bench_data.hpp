@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The particles that are measured.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs bat_bench on small data sets and checks what does not depend on the clock.
 
 Usage: check_bench.py BAT_BENCH

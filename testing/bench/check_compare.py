@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs compare.py on few particles and checks what does not depend on the clock.
 
 Usage: check_compare.py BUILD FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs parallel_bench.py and plot_bench.py on few particles and checks what does not depend on the clock.
 
 Usage: check_parallel_bench.py MPIEXEC PVBATCH FOLDER

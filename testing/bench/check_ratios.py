@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fails where building, reading or a query has become much slower beside its reference in the same process.
 
     check_ratios.py BAT_BENCH            runs it on a million particles of each kind

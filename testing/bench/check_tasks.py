@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks that bat_tasks accounts for all of a build, and that builds are divided into many tasks. Ratios of one process only.
 
 Usage: check_tasks.py BAT_TASKS

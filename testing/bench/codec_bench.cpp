@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Columns as compressed chunks: ratio and speed of one thread, by column and size of chunk.
 //
 //   codec_bench                                    clustered particles, in the order of a file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ParaBAT beside other ways to store particles, on the same particles: figures, a table and pictures.
 
     compare.py [--kind KIND...] [--particles N] [--folder OUT]

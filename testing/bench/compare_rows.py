@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows of the table of compare.py: ours, a reference, and what must be reached."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One way to store particles, in a process of its own, for compare.py.
 
     PYTHON compare_systems.py SYSTEM    one question, one answer in each line, as JSON; see SERVED

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds, and compares ParaBAT with other ways to store particles: compare.py with what it needs.
 #
 #   bash testing/bench/compare_table.sh [OPTION OF compare.py]...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `parabat convert` takes beside the libraries of the formats, in pairs: each round runs all, in processes of their
 own and in turn, so that what else the machine does falls on all of them.
 

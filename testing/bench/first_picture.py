@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Seconds from Apply to the first picture, a line of JSON for each run, to compare two builds in pairs.
 
 Usage: xvfb-run -a pvbatch first_picture.py --particles N [--plugin BATReader.so]... [--folder F] [--kind K]

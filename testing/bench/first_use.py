@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a new user waits for: the wheel in an environment of its own, `import parabat`, and the lines of its README.
 
     python3 first_use.py parabat-*.whl [--particles N] [--repeat 9] [--numpy VERSION]

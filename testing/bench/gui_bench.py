@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How ParaView's window answers to the mouse while it refines, as a line of JSON.
 
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a -s "-screen 0 1500x950x24 -noreset"

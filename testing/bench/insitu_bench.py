@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a step of a simulation costs written as .bat, as LAMMPS's own dumps, and by ParaView in situ.
 
     python3 testing/bench/insitu_bench.py [--ranks 1,2,4] [--cells 50] [--steps 10] [--json FILE] [--out DIR]

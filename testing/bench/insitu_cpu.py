@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Processor time of a step in situ beside raw writes of the same arrays.
 
     mpirun -np 2 python3 testing/bench/insitu_cpu.py [--particles 2000000] [--steps 6] [--out DIR]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One LAMMPS run whose steps are written in several ways, each timed: what insitu_bench.py starts on ranks.
 
     mpirun -np 2 python3 insitu_doors.py --cells 50 --steps 10 --every 10 --doors bat,text,binary,vtp --out DIR

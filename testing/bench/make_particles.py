@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes a large particle file to try the reader with: a disc galaxy in its halo.
 
 Each particle has a position (float32), id (int64), velocity (3 x float32), temperature and density (float32):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the arrays of a .npz file (numpy's zip of .npy files), and writes .npy files.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes and reads particles on many ranks, beside raw files of the same bytes. Run by pvbatch:
 
     mpirun -np 4 pvbatch parallel_bench.py --json out.json

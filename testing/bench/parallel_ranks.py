@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each rank does in parallel_bench.py: makes its particles, hands them to ParaView, writes and reads
 them in other ways, adds up checksums. Functions are called through bat_ranks.on_all_ranks()."""
 

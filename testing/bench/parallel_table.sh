@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # All runs of parallel_bench.py that the tables in README.md come from, their pictures and the table.
 #
 #   bash testing/bench/parallel_table.sh [FILE.npz]...

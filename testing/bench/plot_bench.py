@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures and a table from the JSON files of parallel_bench.py and bat_plan.
 
     plot_bench.py --folder OUT RUN.json... [--plans PLAN.json...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A table and pictures, one for each row, from what compare.py, parallel_bench.py and reader_bench.py found.
 
     plot_compare.py [--folder OUT] COMPARE.json... [PARALLEL.json...] [READER.json...]

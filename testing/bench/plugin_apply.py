@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Apply costs without drawing, with the plugin in Python and with the compiled one, in pairs.
 
     /usr/bin/python3 plugin_apply.py FILE.bat --compiled BATReader.so --python parabat_paraview.py [--pairs N]

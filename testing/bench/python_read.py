@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Python costs: Dataset.read() against the C functions into arrays that are there, in pairs, by processor time.
 
     python3 python_read.py FOLDER          PYTHONPATH and BAT_LIBRARY as in core/capi/README.md

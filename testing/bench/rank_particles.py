@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The particles of one rank of a benchmark, in numpy arrays, and their checksum."""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times reads of one dataset by many ranks: each for itself, through aggregators, and as `auto`
 // chooses. mpirun -np N read_modes_bench [--files F ...] [--boxes tile small] [--slow MB/s]
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Time from Apply to picture with the ParaView reader, a line of JSON for each file and each step.
 
 Usage: PV_PLUGIN_PATH=build/lib/paraview-plugins xvfb-run -a pvpython reader_bench.py [--budget N] [--refine]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Work and critical path of oneTBB's loops. Included before everything else (-include) in a second
 // build of what is measured, in which tbb::parallel_for notes how long each of its tasks takes.
 // Ranges are cut as finely as they allow.

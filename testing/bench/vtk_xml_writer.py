@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """VTK's XML writer as the wheel vtk==9.2.6 of PyPI has it, compiled with optimisation (Debian's is not).
 
     vtk_xml_writer.py install FOLDER    makes a virtual environment there, prints its Python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Virtual environments with packages of PyPI that Debian does not have, or not as fast."""
 
 import os

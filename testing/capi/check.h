@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks for test programs in C: a failed one is printed, counted, and does not end the program. */
 #ifndef BAT_TESTING_CHECK_H
 #define BAT_TESTING_CHECK_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every door has every option of a write: the core's table against what each door offers.
 
 Argument: the top folder of the sources.

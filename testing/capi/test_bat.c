@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bat/bat.h by itself: one process, one file. Argument: a folder to write in. */
 
 #include "check.h"

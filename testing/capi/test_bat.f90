@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! What the examples do not call: conditions on values, all types, what a dataset tells, and errors.
 program test_bat
   use, intrinsic :: iso_c_binding

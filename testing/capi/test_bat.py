@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python wrapper. Arguments: folder to write in, and "mpi" to use all ranks."""
 
 import copy

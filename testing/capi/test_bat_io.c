@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bat_io.h on all ranks: what a program written for the paper's library does. Argument: a folder.
  */
 

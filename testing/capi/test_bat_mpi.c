@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* bat/bat_mpi.h on all ranks. Argument: a folder to write in. */
 
 #include "check.h"

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! What the examples do not do on many ranks: names that one rank gets wrong fail on all. Argument: a
 ! folder to write in.
 program test_bat_mpi

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A dataset of more leaf files than the process may have descriptors.
 
 Arguments: the dataset to write; and "write" to leave it there and not to read it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program whose MPI is not the one that the library was built with. */
 
 #include "check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -P test_package.cmake
 # Installs BUILD_DIR, then builds and runs three projects that know only the installed files.
 function (run)

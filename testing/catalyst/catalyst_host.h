@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What test programs call of libcatalyst: its own headers where it is installed, else declarations
  * that fit it and the stand-in. */
 #ifndef BAT_TESTING_CATALYST_HOST_H

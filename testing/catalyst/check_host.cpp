@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares a file that a host program has written with what the program had, particle by particle.
 //
 // Usage: check_host FILE RANKS STEP PARTICLES

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A simulation in C: particles in an array of structs.
  *
  * Usage: host FOLDER STEPS [--particles N] [--serial | --late | --after-finalize]

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A simulation in Fortran: one array per component.
 !
 ! Usage: host FOLDER STEPS. Prints as host.c.

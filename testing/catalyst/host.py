@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A simulation in Python that loads libcatalyst by itself, out of the global scope.
 
 Usage: host.py LIBCATALYST FOLDER STEPS [mpi]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A simulation for tests: particles, nodes that describe them, and what must be in the files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loader of Catalyst 2: finds an implementation by name, then passes calls on to it.
 #include "catalyst_host.h"
 

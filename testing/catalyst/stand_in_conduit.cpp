@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of Conduit's C interface that the tests and libcatalyst-bat use. As unforgiving as
 // Conduit: reading what is not there ends the process.
 #include "catalyst_host.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes of one rank that cannot be honoured: its channel is not written on any rank, with one
 // message, and that of the next step is; a field alone is left out.
 #include "simulation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of calls, what they answer, and disks that do not take a file.
 #include "simulation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What simulations hand over that many people run, as layouts/*.json describe it. Leaves are those
 // of Conduit's JSON ("dtype", "value", "offset" and "stride" in bytes); "null": true puts them at a
 // null pointer.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs simulations that call Catalyst, and looks at what they leave.
 
 Usage: test_hosts.py CASE RANKS CHECK_HOST MODULE MPIEXEC HOST...

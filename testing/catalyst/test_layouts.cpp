@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles of every layout and type, on some or no ranks, are in the files to the bit.
 #include "simulation.hpp"
 

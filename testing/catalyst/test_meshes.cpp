@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Species, domains, elements, ghosts, and ranks that have nothing.
 #include "simulation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The node catalyst/bat, the file that CATALYST_BAT_CONFIG names, and io pipelines.
 #include "simulation.hpp"
 

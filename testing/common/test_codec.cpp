@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frames of chunks: every bit comes back, whatever the values; what is no frame is refused.
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whatever is thrown becomes an Error with the code of its kind.
 #include "bat/error.hpp"
 

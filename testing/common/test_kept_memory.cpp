@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that waits for the next step of a series.
 #include "common/kept_memory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers of mixed types are compared and printed without rounding.
 
 #include "bat/error.hpp"

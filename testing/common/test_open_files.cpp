@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // More files than a process may have descriptors.
 
 #include "common/io/open_files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The radix sort against std::stable_sort.
 
 #include "common/radix_sort.hpp"

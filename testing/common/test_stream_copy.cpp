@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies past the caches give the bytes of memcpy, wherever they begin and end.
 #include "common/processor.hpp"
 #include "common/stream_copy.hpp"

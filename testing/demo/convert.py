@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts LAMMPS text dumps to .bat files with pvbatch and the writer plugin.
 
     PV_PLUGIN_PATH=build/lib/paraview-plugins pvbatch convert.py OUTPUT_FOLDER DUMP...

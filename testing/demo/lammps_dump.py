@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads LAMMPS text dumps (dump custom, dump_modify time yes) into numpy arrays of exact types."""
 
 import numpy as np

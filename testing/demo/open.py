@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Opens the demo's .bat files with the ParaView reader, checks every answer against the LAMMPS
 dumps, and makes pictures. Run by pvbatch:
 

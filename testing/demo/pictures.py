@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the demo's .bat files, each read with the quality, box or range that it shows."""
 
 import os

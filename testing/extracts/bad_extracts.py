@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # script-version: 2.0
 """Like extracts.py, but where test_simulation.py has put something in the way."""
 import os

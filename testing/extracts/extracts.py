@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # script-version: 2.0
 """What mini_simulation writes in situ; test_simulation.py knows which files that makes."""
 import os

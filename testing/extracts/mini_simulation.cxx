@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A simulation in miniature that hands its own arrays to ParaView in every step, as vtkPolyData,
 // vtkPartitionedDataSet, vtkPartitionedDataSetCollection and vtkMultiBlockDataSet; and as vertices
 // with cell data, beside a grid that only one rank has.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CreateExtractor("BAT", ...) and SaveExtracts: particles, times and steps come back as they went in. Run by
 mpirun pvbatch. Arguments: a folder to write to, bat_info."""
 import glob

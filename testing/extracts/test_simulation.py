@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mini_simulation writes .bat in situ: what it had is what is in the files. Arguments: the simulation, the number
 of ranks, mpiexec, bat_info, the folder of the Catalyst scripts."""
 import glob

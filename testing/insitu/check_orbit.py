@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares the series of an in situ example with the orbits that it must have written.
 
 Usage: check_orbit.py FOLDER COMMAND...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Ascent example, run as Ascent runs it: on each rank, in an interpreter that stays, with what it
 provides. Nodes have the functions of Conduit's Python module.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of the files of a series.
 #include "bat/insitu.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A simulation that dies leaves a series that is whole up to its last finished step, and is continued
 there, or from an earlier step.
 

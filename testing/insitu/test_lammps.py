@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The LAMMPS example: what it writes equals LAMMPS's own dumps; what it cannot write does not stop it.
 
 Usage: test_lammps.py FOLDER COMMAND...     COMMAND starts LAMMPS on some ranks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that a step takes beside the simulation's own: core/insitu/INSITU.md, "Memory".
 #include "bat/insitu.hpp"
 #include "bat/parallel/mpi_support.hpp"

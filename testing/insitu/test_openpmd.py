@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """openpmd_to_bat.py: what goes into small openPMD files comes out of the .bat files.
 
 Usage: test_openpmd.py OPENPMD_TO_BAT [MPIEXEC_COMMAND...]     without one: in this process

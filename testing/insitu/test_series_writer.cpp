@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steps, species and the lists that ParaView opens.
 #include "bat/insitu.hpp"
 #include "bat/parallel/mpi_support.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is in the Debian packages, and what they depend on: test_debian.py FOLDER VERSION PARAVIEW."""
 
 import pathlib

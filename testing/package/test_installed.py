@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An installed package is that of the prefix, and so is its library: test_installed.py FOLDER."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Recipes and workflows that nothing here can run are at least up to date: test_recipes.py SOURCE VERSION."""
 
 import pathlib

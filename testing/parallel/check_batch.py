@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The batch scripts of core/parallel, with stand-ins for the batch systems: they start every rank in
 the folder of the job, striped where there is Lustre, and fail as the program does.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes that go through leaders: all of them arrive, once, in order; errors are those of all ranks.
 #include "bat/parallel/mpi_support.hpp"
 #include "parallel/leader_exchange.hpp"

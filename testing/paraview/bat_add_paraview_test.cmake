@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # bat_add_paraview_test(NAME COMMAND ... [FIXTURES ...] [FIXTURE_SETUP name] [PROCESSORS n] [EXPECT_REFUSALS])
 #
 # A program that uses ParaView with the plugins, labelled paraview. It fails if it prints what ParaView prints when

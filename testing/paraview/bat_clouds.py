@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Particles with known values. Knows no paraview.simple, so that sources inside ParaView's servers can use it."""
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk

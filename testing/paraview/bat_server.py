@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A pvserver of several ranks for as long as a test runs. Knows nothing of ParaView's modules."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the ParaView tests share: particles with known values, and a look at what a source delivers."""
 import json
 import os

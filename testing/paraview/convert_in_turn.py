@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs convert.py on one list of words after another: pvbatch takes longer to start than most conversions take.
 Arguments: the folder of convert.py, the lists as JSON. A line on both streams says where each begins, and on stderr how
 it ended if it failed."""

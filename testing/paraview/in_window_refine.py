@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """ParaView's window refines by itself what the plugin in Python reads, while nobody does anything. Run by paraview
 --script; ends ParaView when all particles are shown. Argument by environment: BAT_SAMPLE, a file of 20,000 particles."""
 import os

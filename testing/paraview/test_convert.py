@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """convert.py on some ranks: what it reads, what it writes, what it refuses. Run by pvpython. Arguments:
 convert.py, number of ranks, pvbatch, bat_info, mpiexec (not for one rank). test_exact_reading.py has more of what it
 reads itself."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What cannot be read, or makes no sense, is said once and shows nothing, and what comes after it is shown: in
 pictures, in what ParaView says of the data, and in what the reader says. Run by mpirun pvbatch. Arguments: the number
 of ranks, a folder that one rank puts particles into, which several use too."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What convert.py reads itself: delimited text and PLY, every value exactly, in shares of any number of processes.
 Without ParaView."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A series that a simulation writes while ParaView has it open, and a dataset of more leaf files than
 ParaView may have descriptors. Arguments: python3, write_steps.py, test_many_leaf_files.py."""
 import os

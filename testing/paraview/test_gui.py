@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The file that gui.xml saved holds what the panel asked for."""
 from bat_test import *
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The looks of the reader's particles: what each draws, beside opaque things, in samples, picked, and from a state file."""
 
 from bat_test import *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reader's manual: its Python runs, it has every property, and the Help page has every control.
 Arguments: the source folder, a .bat file."""
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All ranks write one dataset and read it: each its own part of space, together everything. Run by
 mpirun pvbatch. Arguments: a .bat file, a folder to write to."""
 import json

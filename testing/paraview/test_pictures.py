@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The picture that several ranks draw together is the picture that one rank draws, whether particles are opaque,
 translucent, opaque beside something translucent, as large as an attribute says, or glow around something opaque. Run by mpirun pvbatch. Arguments: the number of ranks, a folder that
 one rank puts particles and pictures into, with which several compare theirs."""

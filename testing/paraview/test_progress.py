@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much the reader loads through its proxy: particle budget, refining from a script, what it tells, and
 what pvbatch says of a sample. Arguments: pvbatch, convert.py."""
 import re

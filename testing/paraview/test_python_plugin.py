@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python plugin answers as the compiled ones do, against a scan of all particles. Run by mpirun pvbatch, without the
 compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, the compiled plugin."""
 import gc

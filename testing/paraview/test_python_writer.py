@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The writer in Python makes the same file of every input as the compiled one, or refuses it in the same words.
 
 Arguments: the plugin in Python, a folder."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers that places on a slider stand for, and numbers of particles as texts.
 #include "pqBATCount.h"
 #include "pqBATRangeScale.h"

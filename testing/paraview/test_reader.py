@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Opening .bat files from Python: quality, box, ranges, arrays, series, state."""
 from bat_test import *
 from paraview import smstate, smtrace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the reader's Point Gaussian draws: as ParaView's own does, step by step, and what is picked."""
 
 from bat_test import *

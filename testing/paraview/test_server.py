@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A client opens a file on pvserver with several ranks, and saves from there. Arguments: a .bat file, a
 folder to write to, the number of ranks, mpiexec, pvserver."""
 from bat_server import running_server

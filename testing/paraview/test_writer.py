@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SaveData('x.bat', ...) from the kinds of sources that ParaView has."""
 from bat_test import *
 from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSetCollection, vtkTable, vtkUnstructuredGrid

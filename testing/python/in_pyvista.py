@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What test_pyvista.py runs where PyVista, pandas and pyarrow are. Argument: folder to write in."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command `parabat`: answers, exit codes, and errors of one line. Argument: folder to write in."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat.pure.codec decodes frames that the library has made."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the package parabat has beyond testing/capi/test_bat.py: one process, with oracles in numpy.
 
 Argument: folder to write in.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python in the manuals runs. Argument: a folder for scratch files. What needs PyVista is in test_pyvista.py."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat.pure and the library read what the other has written. Argument: folder to write in."""
 
 import pathlib

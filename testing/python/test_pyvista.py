@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What comes out of the wheel with PyVista, pandas and Arrow of PyPI, and VTK's own threads, in one process.
 
 Arguments: folder with the wheel and for the environment. Ends with 77 where PyPI cannot be reached.

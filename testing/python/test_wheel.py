@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds the wheel, and uses it where nothing else of the project is.
 
 Arguments: folder to build in; a library with MPI and the system's oneTBB, or ""; mpiexec and its

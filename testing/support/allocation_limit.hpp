@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts what a test program allocates, so that a hostile count cannot ask for absurd memory
 // unseen. Replaces operator new, the aligned one (of bat::Bytes) too: include it in one source file
 // of a program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The oracle: queries answered by looking at every particle, with arithmetic of its own.
 #pragma once
 

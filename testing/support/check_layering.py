@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fails if an include goes up or sideways in the house, if a file includes what its folder must not
 know, or if a public header does not compile alone.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fails if the XML or a document says another number than reader_plugin/bat/module/ReaderNumbers.h, or says none any longer.
 
 Usage: check_numbers.py SOURCE_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fails if C++ is not as clang-format makes it, if a source file does not say what it is for or under which license it is, if a link in a Markdown file leads nowhere,
 or if a test is not named like Suite.words_with_underscores.
 

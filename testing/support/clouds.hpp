@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles for tests: seeded generators that own their arrays.
 #pragma once
 

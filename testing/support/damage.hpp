@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Harm for .bat files, and what a reader may make of it. Needs core in the include path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datasets of several leaf files without MPI, for tests. Needs core in the include path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A soft limit on descriptors, of this process and of those that it starts.
 #pragma once
 

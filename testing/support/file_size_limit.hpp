@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A full disk for whom none can be mounted.
 #pragma once
 

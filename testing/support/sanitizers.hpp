@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many cases a test that runs under AddressSanitizer has time for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long the calling thread ran: what other programs take of the processors does not count.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How bright a glow is to be follows from where particles are, not from how many are there.
 #include "ColumnDensity.h"
 

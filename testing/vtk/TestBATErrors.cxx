@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every failure sets the error code, names the file, and leaves nothing behind.
 #include "vtk_support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Distances between neighbours: even particles have one, also at surfaces, and others have theirs.
 #include "LocalSpacing.h"
 

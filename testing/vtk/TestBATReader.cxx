@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the reader loads: quality, box, ranges, pieces, arrays, cells, and what it says about the
 // file.
 #include "vtk_support.hpp"

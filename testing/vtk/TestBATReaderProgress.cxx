@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much the reader loads, and when: particle budget, step by step, only what is new, what is
 // left of a damaged data set, and what comes next.
 #include "vtk_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The steps in which a reader refines, without a reader.
 #include "ReaderNumbers.h"
 #include "Refining.h"

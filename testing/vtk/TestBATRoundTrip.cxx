@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What goes through writer and reader comes back: types, components, roles, bits.
 #include "vtk_support.hpp"
 

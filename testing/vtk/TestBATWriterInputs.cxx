@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the writer takes: tables, composite data sets, ghosts, odd arrays; and what it says about
 // them.
 #include "vtk_support.hpp"

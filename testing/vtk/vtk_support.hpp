@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of the VTK classes share: folders, caught messages, small data sets, write and
 // read.
 #pragma once

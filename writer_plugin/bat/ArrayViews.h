@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays of VTK as arrays of the writer: borrowed where they can be, else copied.
 #ifndef ArrayViews_h
 #define ArrayViews_h

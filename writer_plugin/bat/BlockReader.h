@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One data set with points, or one table, as particles: which of them are no ghosts, their
 // positions and attributes.
 #ifndef BlockReader_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an input is to be converted, and what becomes of it.
 #ifndef ConvertedInput_h
 #define ConvertedInput_h

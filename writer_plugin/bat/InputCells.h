@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cells of an input: those that are no particles, and data of those that are.
 #ifndef InputCells_h
 #define InputCells_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an input says of itself: its time and step, and that it is a sample.
 #ifndef InputFacts_h
 #define InputFacts_h

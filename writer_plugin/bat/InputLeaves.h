@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data sets and tables that an input is made of.
 #ifndef InputLeaves_h
 #define InputLeaves_h

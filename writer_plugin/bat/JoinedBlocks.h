@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of a composite data set as one set of particles.
 #ifndef JoinedBlocks_h
 #define JoinedBlocks_h

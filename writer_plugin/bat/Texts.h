@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words for what is wrong with an input.
 #ifndef Texts_h
 #define Texts_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From VTK data sets to what the core writes: borrows the input's memory where its layout allows,
 // copies where it does not. Knows no pipeline.
 #ifndef VTKToBAT_h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATPassArrays
  * @brief   passes chosen arrays to a vtkBATWriter, and what that needs of the others

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Python on every rank of a pvbatch job, for convert.py and the benchmarks.
 
 pvbatch runs a script on rank 0 only; the other ranks wait for commands. A ProgrammableSource is a

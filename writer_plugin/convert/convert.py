@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts what ParaView can read to particle files (.bat), on one or many ranks. Run by pvbatch:
 
     pvbatch convert.py IN... OUT.bat

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sources of convert.py for files of which VTK's readers lose something: delimited text (64-bit integers, texts
 among numbers) and PLY (most properties). Each rank reads its share."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATFileSeriesWriter
  * @brief   writes chosen arrays, and with them what vtkBATWriter needs of the others

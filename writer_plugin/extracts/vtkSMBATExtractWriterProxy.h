@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkSMBATExtractWriterProxy
  * @brief   extractor that also tells its writer the number of the time step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the particles that a simulation publishes to Ascent as .bat, from a Python extract.
 
 extract.py is such an extract, and ascent_actions.yaml tells Ascent to run it. PYTHONPATH holds this

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python extract: Ascent runs it on each rank, and provides the two functions."""
 
 import os

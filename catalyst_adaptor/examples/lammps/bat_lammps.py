@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 '''Writes the atoms of a running LAMMPS simulation as .bat, one dataset of all ranks per step.
 
 In the input script of a LAMMPS that has the package PYTHON, as Debian's has:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares a series with the dumps that LAMMPS wrote beside it: every atom, every bit.
 
     python3 compare.py FOLDER        FOLDER/collision.bat.series and FOLDER/collision.*.dump

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Four steps of the collision side by side: pvbatch picture.py SERIES PNG [QUALITY]."""
 
 import sys

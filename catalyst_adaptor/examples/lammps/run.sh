@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs a collision of two balls of atoms with Debian's LAMMPS, which writes .bat while it runs; compares
 # the files with LAMMPS's own dumps, and makes a picture with ParaView.
 #

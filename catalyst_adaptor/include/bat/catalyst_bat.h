@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Statuses that libcatalyst-bat.so returns from the calls of Catalyst beside 0, which is success.
  * The same on all ranks. The text is on the standard error of rank 0, and catalyst/bat/message of
  * catalyst_results. After any of them the simulation may go on: the next step is tried anew. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays of a simulation as arrays of the writer: borrowed where they can be, else packed.
 #pragma once
 

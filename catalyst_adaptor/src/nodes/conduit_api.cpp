@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "conduit_api.hpp"
 
 #include "bat/catalyst_bat.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C functions of Conduit that the adaptor calls, found in the running process: whose Conduit it
 // is, and under which names, depends on the simulation's libcatalyst.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "device_memory.hpp"
 
 #include "conduit_api.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addresses that cannot be read here: those of a GPU, and those of nothing.
 #pragma once
 

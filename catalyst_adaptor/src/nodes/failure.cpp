@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "failure.hpp"
 
 #include "bat/catalyst_bat.h"

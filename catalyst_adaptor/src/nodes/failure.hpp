@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An error with the status that Catalyst's calls return for it.
 #pragma once
 

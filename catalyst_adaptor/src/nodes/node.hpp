@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checked access to a Conduit node: Conduit's own typed reads end the process where a path is
 // missing, and give nonsense where a type differs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is in a step, on one rank and then on all. Ranks exchange texts; this knows no MPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles in the Blueprint nodes of a channel. Knows Conduit, but neither ranks nor files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of species: the same on all ranks, in all steps, and after a restart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset.hpp"
 
 #include "bat/dataset/dataset_checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/dataset_folder.hpp"
 
 #include "bat/dataset/top_file.hpp"

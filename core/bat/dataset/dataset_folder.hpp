@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder beside a top file that holds its leaf files: names, and what may be removed.
 #pragma once
 

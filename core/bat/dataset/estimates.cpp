@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the indices say of a query before it is asked.
 
 #include "bat/dataset.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A leaf file of this library's own format as a dataset sees it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Histograms without looking through the particles: out of the quantiles in the index of each leaf
 // file, and where it has none, out of the coarsest particles.
 

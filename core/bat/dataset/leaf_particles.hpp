@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Of validate(): the particles of a leaf file, treelet by treelet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaf files first, each compared with what it was made from, and the top file last.
 
 #include "bat/repack.hpp"

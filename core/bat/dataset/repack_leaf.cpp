@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/repack_leaf.hpp"
 
 #include "bat/dataset/file_leaf.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One leaf file of a repack: its particles in memory, how they are stored, and whether a new file
 // has them.
 #pragma once

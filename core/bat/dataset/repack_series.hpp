@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The list of a series, and the one of its steps under other names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/top_file.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The top file of a dataset of several leaf files (FORMAT.md section 15).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/top_writer.hpp"
 
 #include "bat/format/encode.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the top file of a dataset out of its finished leaf files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Looks at every byte of a file and holds it against FORMAT.md.
 
 #include "bat/validate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keys, their bins and bitmaps, and sorted indexes: what is in them is what the columns hold.
 #include "bat/dataset/validate_leaf.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Of validate(): particles of a leaf file against what its index says of them. All throw
 // Error{Corrupt}.
 #pragma once

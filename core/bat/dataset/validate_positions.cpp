@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Positions and the boxes around them: blocks, treelets, nodes, and the file's own.
 #include "bat/dataset/validate_leaf.hpp"
 

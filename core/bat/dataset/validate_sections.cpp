@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/validate_sections.hpp"
 
 #include "bat/format/page_layout.hpp"

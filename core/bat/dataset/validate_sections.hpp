@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Of validate(): what is the same for the sections of a leaf file and of a top file. All throw
 // Error{Corrupt}.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/validate_top.hpp"
 
 #include "bat/dataset/top_writer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Of validate(): a top file, and its leaf files against what it says of them. All throw
 // Error{Corrupt}.
 #pragma once

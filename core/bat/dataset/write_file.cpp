@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One file of particles in the place of whatever dataset is there.
 
 #include "bat/dataset/dataset_folder.hpp"

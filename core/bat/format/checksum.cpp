@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/format/checksum.hpp"
 
 #include "bat/format/layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The checksums of FORMAT.md section 6, and a hash that is kept in no file.
 #pragma once
 

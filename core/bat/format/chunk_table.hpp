@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the chunks of a column are (FORMAT.md section 12).
 #pragma once
 

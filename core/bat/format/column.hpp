@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Columns, whose elements are stored as they are or in chunks (FORMAT.md section 12).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From bytes that nobody has checked to values that can be trusted. The only place where offsets
 // and counts of a file are believed, and only after they were compared with what is there.
 #pragma once

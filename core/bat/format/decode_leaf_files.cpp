@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LEAF_FILES, and the trees over leaf files and over treelets.
 
 #include "bat/format/decode_parts.hpp"

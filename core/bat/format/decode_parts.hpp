@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the parts of the decoder share: reading a section record by record, and checks.
 #pragma once
 

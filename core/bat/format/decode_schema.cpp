@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SCHEMA, LEVELS and ALIASES, and what they say of other sections.
 
 #include "bat/format/decode_parts.hpp"

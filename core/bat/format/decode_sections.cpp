@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Header, section table, and the bytes of sections.
 
 #include "bat/format/checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of a file that leaf files and top files have alike, as bytes.
 #pragma once
 

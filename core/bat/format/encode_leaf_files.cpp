@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LEAF_FILES.
 
 #include "bat/format/encode.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SCHEMA, ALIASES and METADATA.
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of sections, section table and header.
 
 #include "bat/format/checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the pages, fences and entries of a SORTED_INDEX are in it (FORMAT.md section 11).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The records of FORMAT.md as they are on disk, and nothing else. All fields are little-endian and
 // naturally aligned, so that the structs have no padding; the asserts hold them to the text.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a top file says of its leaf files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of FORMAT.md section 8: which ordinals are in which level, and where they stand.
 #pragma once
 

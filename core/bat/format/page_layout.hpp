@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where elements, pages and page checksums of a section are (FORMAT.md section 6). Whoever needs
 // the address of any of them asks here.
 #pragma once

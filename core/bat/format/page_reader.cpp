@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/format/page_reader.hpp"
 
 #include "bat/format/checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pages of a section, each checked against its checksum before anything in it is used (FORMAT.md
 // section 6).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kinds of sections (FORMAT.md section 6), one row each: what reading, writing, validating and
 // messages know of a kind is here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What files of the paper's library (libbat) begin with: the length of a JSON text, and that text.
 #pragma once
 

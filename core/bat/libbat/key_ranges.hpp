@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How exact the ranges of attributes are that files of the paper's library give.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/libbat/leaf.hpp"
 
 #include "common/numbers.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An open leaf file: header, and the parts of its index that were needed so far.
 #pragma once
 

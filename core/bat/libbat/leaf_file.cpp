@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/libbat/leaf_file.hpp"
 
 #include "bat/libbat/leaf.hpp"

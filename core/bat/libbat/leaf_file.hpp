@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaf files (NAME<rank>.bat) of the library that the paper describes. Their format is not ours.
 #pragma once
 

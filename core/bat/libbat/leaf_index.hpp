@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trees of a leaf file, checked: where each node's particles are, and their file positions.
 //
 // File positions order the particles by the depth of their node, ties by ordinal; ordinals follow

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which particles of a leaf file match.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/libbat/leaf_validate.hpp"
 
 #include "bat/libbat/leaf_query.hpp"

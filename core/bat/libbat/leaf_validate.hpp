@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a leaf file is what queries take it for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Top files (NAME.pbat) of the library that the paper describes: which leaf files make a dataset.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/aggregated_read.hpp"
 
 #include "bat/parallel/query_bytes.hpp"

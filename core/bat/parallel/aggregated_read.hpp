@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaf files are opened by one rank each, which answers the others.
 #pragma once
 

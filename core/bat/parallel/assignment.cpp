@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/assignment.hpp"
 
 #include "bat/plan/leaf_finder.hpp"

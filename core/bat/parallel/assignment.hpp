@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which leaf files a rank's particles go to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each rank gets its own particles of a dataset that all have open.
 
 #include "bat/mpi.hpp"

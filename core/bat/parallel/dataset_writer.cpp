@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two phases of the paper, with an agreement after each step: core/bat/parallel/MPI.md.
 
 #include "bat/mpi.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/exchange.hpp"
 
 #include "bat/write/gather.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves particles to the ranks that aggregate them.
 #pragma once
 

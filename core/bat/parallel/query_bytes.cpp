@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/query_bytes.hpp"
 
 #include "bat/error.hpp"

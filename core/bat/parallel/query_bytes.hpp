@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A query on its way from one rank to another.
 #pragma once
 

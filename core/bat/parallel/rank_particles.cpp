@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/rank_particles.hpp"
 
 #include "bat/write/input.hpp"

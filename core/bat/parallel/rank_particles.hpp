@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The particles of a rank, wherever they lie.
 #pragma once
 

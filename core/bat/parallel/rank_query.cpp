@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/rank_query.hpp"
 
 #include <algorithm>

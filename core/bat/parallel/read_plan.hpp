@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rank reads which leaf file of a dataset for the others, and whether any should.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a write or a read tells of itself.
 
 #include "bat/mpi.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a call runs and what it sends: the part of a report that writes and reads have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/parallel/schema.hpp"
 
 #include "bat/write/error_bounds.hpp"

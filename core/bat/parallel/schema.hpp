@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The attributes that all ranks must have alike.
 #pragma once
 

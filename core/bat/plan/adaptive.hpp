@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Aggregation Tree with cuts anywhere: PlanMode::Adaptive.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the rank that writes each leaf file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/plan/borders.hpp"
 
 #include <tbb/parallel_sort.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Planes that part ranks without parting the particles of any, or of few.
 #pragma once
 

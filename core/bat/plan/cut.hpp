@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the plane that leaves a given number of particles on its left.
 #pragma once
 

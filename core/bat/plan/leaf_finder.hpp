@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which leaf files many positions are in.
 #pragma once
 

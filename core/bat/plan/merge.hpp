@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the number of pieces of a node in bounds.
 #pragma once
 

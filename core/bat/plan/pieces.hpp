@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weighted boxes while a tree is cut: what is left of the caller's cells inside one node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaf files that end between ranks, as in the paper.
 
 #include "bat/plan/ranks.hpp"

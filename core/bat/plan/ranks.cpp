@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/plan/ranks.hpp"
 
 #include <cmath>

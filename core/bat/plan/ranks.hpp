@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans that send every rank's particles to one leaf file whole: PlanMode::RankBorder and Aug.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/plan/summarise.hpp"
 
 #include "bat/error.hpp"

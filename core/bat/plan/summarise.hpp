@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Summaries of particles that lie anywhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leaf files of whole ranks on a uniform grid of ranks, the paper's "Aug".
 
 #include "bat/plan/ranks.hpp"

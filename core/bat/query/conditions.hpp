@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A query with its names looked up, its numbers checked and converted to the classes of its keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies a column's values of selected particles to the caller's memory.
 #pragma once
 

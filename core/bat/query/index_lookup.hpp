@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds particles through a sorted index (FORMAT.md section 11).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/query/leaf_source.hpp"
 
 #include "bat/error.hpp"

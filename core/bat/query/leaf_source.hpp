@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a dataset asks of each of its leaf files, whatever their format.
 #pragma once
 

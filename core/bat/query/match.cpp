@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/query/match.hpp"
 
 #include "bat/query/narrow.hpp"

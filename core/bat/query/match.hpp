@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles against conditions, one by one. Whose values they are and where they came from is the
 // caller's affair: all formats share these comparisons.
 #pragma once

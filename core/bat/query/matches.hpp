@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of the particles that are tested still match: a bit for each.
 #pragma once
 

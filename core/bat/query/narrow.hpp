@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What comparisons of places and of keys share.
 #pragma once
 

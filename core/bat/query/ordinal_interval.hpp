@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles that are neighbours in spatial order.
 #pragma once
 

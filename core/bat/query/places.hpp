@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where particles have to be: a box and other shapes, against boxes of the index and against
 // places.
 #pragma once

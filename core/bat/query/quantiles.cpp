@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/query/quantiles.hpp"
 
 #include "bat/tree/bin_edges.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the bins of a key tell about how its values are spread.
 #pragma once
 

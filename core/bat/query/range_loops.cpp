@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/query/range_loops.hpp"
 
 #include "common/intrinsics.hpp"

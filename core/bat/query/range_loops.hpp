@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop that takes most of a range query's time, for processors with AVX2 and AVX-512.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a text like "velocity[1]" names.
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Index first, then the particles that it cannot decide.
 
 #include "bat/query/select.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of numbers, and of ranges of numbers, that values are looked up in.
 #pragma once
 

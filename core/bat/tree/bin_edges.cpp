@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/tree/bin_edges.hpp"
 
 #include "common/radix_sort.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an open file holds: the decoded schema, and the parts of the index that were needed so far.
 #pragma once
 

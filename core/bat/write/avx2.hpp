@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of bat/write/avx512.hpp for processors with AVX2 and BMI2, with the same parameters and
 // results. To be called where processor::has_avx2().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of bat/write/vector_loops.hpp for processors with AVX-512 (F, BW and VL). To be called
 // where processor::has_avx512().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From particles to their order and spatial index: everything about a leaf file but its columns.
 #pragma once
 

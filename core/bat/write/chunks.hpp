@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A column in chunks (FORMAT.md section 12).
 #pragma once
 

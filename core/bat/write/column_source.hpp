@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Brings the values of a column from the caller's order into that of SpatialOrder::local_slot.
 #pragma once
 

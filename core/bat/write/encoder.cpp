@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lays out columns and index of a leaf file and writes them, one column at a time.
 
 #include "bat/write/encoder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From particles to the bytes of a leaf file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/error_bounds.hpp"
 
 #include "bat/error.hpp"

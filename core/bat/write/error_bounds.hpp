@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // BuildOptions::error_bounds: which arrays may differ from what the writer was given, and by how
 // much.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves values of particles out of a caller's arrays.
 #pragma once
 

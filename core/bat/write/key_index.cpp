@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/key_index.hpp"
 
 #include "bat/tree/bins.hpp"

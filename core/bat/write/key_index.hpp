@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The index of one key: its bins, and per treelet and block which of them occur (FORMAT.md section
 // 11).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/leaf_writer.hpp"
 
 #include "bat/format/index_layout.hpp"

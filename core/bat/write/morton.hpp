@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Morton codes of points in a box.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/morton_order.hpp"
 
 #include "bat/tree/bounds.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts the particles into treelets along a Morton curve that adapts to where they are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the options of a write are in memory, to send them to other ranks.
 #pragma once
 

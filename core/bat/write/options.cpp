@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of the options of a write: the only place that names them and says what they may be.
 
 #include "bat/write_options.hpp"

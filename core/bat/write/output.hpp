@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the bytes of a leaf file go while it is made: to memory, or column by column to a file.
 #pragma once
 

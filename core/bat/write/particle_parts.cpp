@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/particle_parts.hpp"
 
 #include "common/numbers.hpp"

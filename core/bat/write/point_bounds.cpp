@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/point_bounds.hpp"
 
 #include "bat/write/positions.hpp"

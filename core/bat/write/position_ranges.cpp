@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/position_ranges.hpp"
 
 #include "bat/write/key_values.hpp"

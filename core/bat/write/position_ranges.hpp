@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Least and largest x, y, z and magnitude of positions, for ALIASES (FORMAT.md section 7).
 #pragma once
 

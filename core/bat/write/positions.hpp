@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads coordinates out of whatever layout the caller's positions have.
 #pragma once
 

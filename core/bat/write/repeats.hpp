@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attributes whose values are those of positions or of another attribute.
 #pragma once
 

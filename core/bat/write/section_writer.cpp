@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/section_writer.hpp"
 
 #include "bat/format/checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes sections one behind the other, then their checksums, the section table and the header.
 #pragma once
 

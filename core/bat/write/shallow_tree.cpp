@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/shallow_tree.hpp"
 
 #include "bat/tree/bounds.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The binary tree over the treelets of a leaf file (FORMAT.md section 9).
 #pragma once
 

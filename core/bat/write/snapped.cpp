@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/snapped.hpp"
 
 #include "common/codec/snap.hpp"

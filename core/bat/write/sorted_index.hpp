@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes SORTED_INDEX sections (FORMAT.md section 11).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/treelet.hpp"
 
 #include "bat/write/vector_loops.hpp"

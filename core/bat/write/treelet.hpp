@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Orders the particles inside one treelet.
 #pragma once
 

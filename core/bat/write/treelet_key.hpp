@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles while their treelet is being ordered, as words.
 #pragma once
 

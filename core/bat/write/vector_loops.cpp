@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/write/vector_loops.hpp"
 
 #include "bat/write/avx2.hpp"

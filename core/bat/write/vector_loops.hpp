@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops that take most of a build's time, with the best vectors that the processor has: who
 // needs one calls it here, and has a portable loop for what it leaves. Both give the same, bit for
 // bit, so that the bytes of a file do not depend on the processor.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! ParaBAT for Fortran: bat/bat.h and bat/bat_mpi.h with Fortran's arrays, texts and communicators.
 !
 ! Every subroutine ends with status: 0, or one of the BAT_ numbers below, and then bat_error_text() says

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The C API of the paper's library (libbat), over this library: a program written for it compiles
  * against this header and runs unchanged; link bat_capi. New programs use bat/bat_mpi.h, which says
  * what went wrong and where.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bits behind each other, from the lowest bit of each byte on.
 #pragma once
 

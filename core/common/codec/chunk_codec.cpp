@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/chunk_codec.hpp"
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One run of values of a column as a frame of bytes that stands alone (FORMAT.md section 18), and
 // back. Nothing is lost: every bit of every value returns. The same values give the same frame on
 // every processor.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/column_shape.hpp"
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What codecs know of a column: the type of its numbers, and how many make a value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/filters.hpp"
 
 #include "common/codec/words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words of a column as planes of bytes or bits (FORMAT.md section 18), which Zstandard makes short
 // where words repeat.
 #pragma once

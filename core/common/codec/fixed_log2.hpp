@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Logarithms for estimates of lengths, with integers only: what an encoder chooses must not depend
 // on the processor, and std::log2 may.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of a frame, one behind the other, none beyond its end.
 #pragma once
 

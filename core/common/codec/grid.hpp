@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The grid that numbers of a bounded column lie on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/grid_loops.hpp"
 
 #include "common/intrinsics.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers on a grid whose points are the multiples of a step.
 #pragma once
 

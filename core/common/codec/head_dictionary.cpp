@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/head_dictionary.hpp"
 
 #include "common/codec/fixed_log2.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What planes would make of a column, from a sample.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which combinations of lengths of words get a symbol.
 #pragma once
 

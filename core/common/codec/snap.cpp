@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/snap.hpp"
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Brings floating-point numbers to a grid within a bound, so that they take few bytes in a frame.
 #pragma once
 

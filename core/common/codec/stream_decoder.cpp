@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/stream_decoder.hpp"
 
 #include "common/codec/stream_loops.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Streams of a frame to words (stream_encoder.hpp).
 #pragma once
 

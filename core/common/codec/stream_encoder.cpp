@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/codec/stream_encoder.hpp"
 
 #include "common/codec/bit_writer.hpp"

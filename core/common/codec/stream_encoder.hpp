@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Words of the components of a column as streams (FORMAT.md section 18): frequent sizes or upper
 // bits become symbols, and the bits below are packed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What streams of a frame begin with (FORMAT.md section 18).
 #pragma once
 

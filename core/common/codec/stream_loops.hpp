@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops that take most of the time of decoding streams, to be compiled for several processors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers as words of their bits, in ways that make near numbers small.
 #pragma once
 

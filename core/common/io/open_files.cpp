@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "common/io/open_files.hpp"
 
 #include "bat/error.hpp"

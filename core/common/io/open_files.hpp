@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps few descriptors: files that were not used for a while are closed and opened again.
 #pragma once
 

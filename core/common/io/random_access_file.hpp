@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads ranges of bytes of a file or of memory.
 #pragma once
 

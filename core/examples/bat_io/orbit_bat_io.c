@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tiny simulation written for the C API of the paper's library, unchanged: one rank, one slab of
  * the box; the restart may have another number of slabs.
  *

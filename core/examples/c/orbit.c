@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tiny simulation in C: particles on orbits, written in one collective call, restarted on any
  * number of ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tiny simulation in C that writes its particles while it runs, every fifth of 20 steps.
  * Particles lie in two domains per rank, each followed by ghosts that belong to the neighbour.
  *

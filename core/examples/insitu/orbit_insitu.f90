@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A tiny simulation in Fortran that writes its particles while it runs, every fifth of 20 steps. Each
 ! rank's particles are followed by ghosts that belong to the neighbour.
 !

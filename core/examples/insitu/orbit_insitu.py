@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A tiny simulation in Python that writes its particles while it runs, every fifth of 20 steps.
 
     mpirun -n 4 python3 orbit_insitu.py out/orbit_{timestep:04d}.bat

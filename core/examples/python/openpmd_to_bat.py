@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the particles of an openPMD series as .bat: one series of files for each species.
 
     python3 openpmd_to_bat.py diags/data_%T.h5 out/{name}_{timestep:08d}.bat

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A tiny simulation in Python: written in one collective call, restarted on any number of ranks.
 
     mpirun -n 4 python3 orbit.py write orbit.bat      10 steps, then the dataset

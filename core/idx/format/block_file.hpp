@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files of blocks: their size, and the headers of blocks, in bytes (IDX.md section 4).
 #pragma once
 

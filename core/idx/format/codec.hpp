@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packing and unpacking of blocks: bytes to bytes.
 #pragma once
 

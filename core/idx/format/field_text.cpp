@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/format/field_text.hpp"
 
 #include "bat/text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The value of the key (fields): names, types and options.
 #pragma once
 

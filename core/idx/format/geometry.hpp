@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the samples of a header lie in space.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/format/names.hpp"
 
 #include "idx/format/refused.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of the files of samples (IDX.md section 3). Templates are expanded by hand, never by
 // printf.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of samples: digits of the bits, hierarchical Z order, and the lattices of levels and
 // blocks. Arithmetic only (IDX.md section 5).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From the text of an .idx file to a checked header.
 #include "bat/idx/header.hpp"
 

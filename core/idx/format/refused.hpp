@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is wrong with a part of the text, before it is known which file and line it is in.
 #pragma once
 

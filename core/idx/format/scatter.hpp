@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies samples between blocks and arrays.
 #pragma once
 

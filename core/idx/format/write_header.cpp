@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a header to the text of an .idx file.
 #include "bat/idx/header.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rank makes which file. A pure function of boxes and blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/parallel/file_exchange.hpp"
 
 #include "bat/error.hpp"

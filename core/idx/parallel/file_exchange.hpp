@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples on their way from the ranks that have them to the ranks that make files of them.
 #pragma once
 

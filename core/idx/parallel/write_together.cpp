@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The phases of a collective write, and opening: each ends in an agreement.
 #include "bat/idx/parallel.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/read/block_reader.hpp"
 
 #include "bat/bytes.hpp"

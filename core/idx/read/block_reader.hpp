@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the blocks of one field and step, and puts their samples into an array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bat/idx/dataset.hpp"
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/read/step_list.hpp"
 
 #include "bat/error.hpp"

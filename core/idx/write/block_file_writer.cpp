@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/write/block_file_writer.hpp"
 
 #include "common/io/atomic_file.hpp"

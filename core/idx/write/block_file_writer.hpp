@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a block file, whoever has the samples.
 #pragma once
 

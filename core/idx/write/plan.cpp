@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/write/plan.hpp"
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is decided before anything is written, from the shape of the grid alone.
 #pragma once
 

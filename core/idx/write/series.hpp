@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What was under the name of a dataset before a write, and what a further step makes of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/write/step_folder.hpp"
 
 #include "bat/error.hpp"

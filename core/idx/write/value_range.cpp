@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "idx/write/value_range.hpp"
 
 #include "common/numbers.hpp"

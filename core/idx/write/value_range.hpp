@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Smallest and largest values of fields, which the text tells displays.
 #pragma once
 

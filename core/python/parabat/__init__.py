@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Large particle data, written and read with numpy.
 
     import parabat

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arguments as the library takes them; what it would cut, round or not look at is refused."""
 
 import ctypes

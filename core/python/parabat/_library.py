@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds libbat_capi.so, calls it, and frees what it gives."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Functions of a program that are told how much is done, and may stop it."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Keyword arguments of a query as the library's handle."""
 
 import ctypes

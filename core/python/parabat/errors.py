@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the library, or this package, refuses: exceptions of one family."""
 
 import decimal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Particles as what other packages hold. Each is imported when it is asked for."""
 
 import importlib

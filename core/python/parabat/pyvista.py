@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """pyvista.read("x.bat") and mesh.save("x.bat"), which PyVista 0.48 and newer find by themselves.
 
     mesh = pyvista.read("x.bat", quality=0.1, box=[0, 0, 0, 1, 1, 1], ranges={"mass": (1, None)})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Regions of space that queries take: spheres, slabs, boxes in any direction."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Steps of a running simulation, each of which becomes a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a data set of VTK holds as particles: what the compiled writer of ParaView makes of it, in the same words.
 
 For the plugin in Python; writer_plugin/bat is the compiled one. Knows no file.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes arrays as a dataset."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes pyvista.png, off screen: a galaxy of made-up stars at three qualities.
 
     python3 pyvista_picture.py [FILE.png]          needs pyvista and parabat

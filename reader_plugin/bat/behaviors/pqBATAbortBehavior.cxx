@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATAbortBehavior.h"
 
 #include "vtkBATReader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads that take long can be stopped.
 #ifndef pqBATAbortBehavior_h
 #define pqBATAbortBehavior_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a user does while something else goes on.
 #ifndef pqBATHeldEvents_h
 #define pqBATHeldEvents_h

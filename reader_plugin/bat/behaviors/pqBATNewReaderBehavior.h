@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is known of a series before it is applied.
 #ifndef pqBATNewReaderBehavior_h
 #define pqBATNewReaderBehavior_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Point Gaussian with a look that suits the particles, and radii that suit how many are loaded.
 #ifndef pqBATRadiusBehavior_h
 #define pqBATRadiusBehavior_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts and ends with the plugin in ParaView's window.
 #ifndef pqBATReaderAutoStart_h
 #define pqBATReaderAutoStart_h

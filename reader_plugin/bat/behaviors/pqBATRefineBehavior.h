@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Refine while idle: loads more particles, step by step, while nothing else is to be done.
 #ifndef pqBATRefineBehavior_h
 #define pqBATRefineBehavior_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ArrayRanges.h"
 
 #include "vtkDataArray.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranges of an array that grows at its end, so that VTK need not look through all of it again.
 #ifndef ArrayRanges_h
 #define ArrayRanges_h

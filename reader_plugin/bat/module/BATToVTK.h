@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From what was loaded to a vtkPolyData. Knows no pipeline.
 #ifndef BATToVTK_h
 #define BATToVTK_h

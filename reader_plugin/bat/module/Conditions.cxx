@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "Conditions.h"
 
 #include "bat/bat.hpp"

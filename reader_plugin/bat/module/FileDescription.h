@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the panel knows of a file before its particles are read, as texts and numbers.
 #ifndef FileDescription_h
 #define FileDescription_h

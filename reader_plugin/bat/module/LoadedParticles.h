@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a reader has loaded, so that a change loads only what is new.
 #ifndef LoadedParticles_h
 #define LoadedParticles_h

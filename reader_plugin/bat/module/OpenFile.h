@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file that a reader has open, and the next one that it will be asked for. Knows no VTK.
 #ifndef OpenFile_h
 #define OpenFile_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The VTK arrays that values of a file are read into.
 #ifndef ParticleArrays_h
 #define ParticleArrays_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers of the reader that a user meets, each once. style.numbers checks that the XML and the
 // documents say the same.
 #ifndef ReaderNumbers_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which share of the particles an update loads while a reader refines, and what becomes of a step
 // that is given up. Knows no pipeline and no file.
 #ifndef Refining_h

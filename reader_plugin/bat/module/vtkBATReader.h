@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATReader
  * @brief   reads particle files (.bat) by quality, box and attribute ranges

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The event between two blocks of particles, for who draws them and who listens.
 #ifndef BlockDrawnEvent_h
 #define BlockDrawnEvent_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws blocks of points as vtkOpenGLPointGaussianMapper does, but prepares only new blocks.
 #ifndef BlockPointGaussianMapper_h
 #define BlockPointGaussianMapper_h

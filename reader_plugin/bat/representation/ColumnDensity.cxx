@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ColumnDensity.h"
 
 #include "vtkDataArray.h"

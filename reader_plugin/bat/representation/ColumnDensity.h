@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many particles lie behind one another, which says how bright their glow is to be.
 #ifndef ColumnDensity_h
 #define ColumnDensity_h

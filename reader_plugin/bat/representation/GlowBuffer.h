@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the light of particles that glow is added up, before it is shown.
 #ifndef GlowBuffer_h
 #define GlowBuffer_h

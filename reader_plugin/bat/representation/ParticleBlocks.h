@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The particles that a reader loads in steps, cut into blocks that stay. Knows no renderer.
 #ifndef ParticleBlocks_h
 #define ParticleBlocks_h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATCompositeRepresentation
  * @brief   ParaView's representations, with vtkBATPointGaussianRepresentation for Point Gaussian

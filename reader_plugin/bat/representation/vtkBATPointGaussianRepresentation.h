@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATPointGaussianRepresentation
  * @brief   Point Gaussian for particles that are loaded in steps

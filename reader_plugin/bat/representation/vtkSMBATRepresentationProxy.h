@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkSMBATRepresentationProxy
  * @brief   shares the properties of ParaView's Point Gaussian with the reader's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATFileSeriesReader
  * @brief   files that are chosen one by one, and no list of files

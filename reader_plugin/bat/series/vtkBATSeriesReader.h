@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATSeriesReader
  * @brief   a time series of particle files that reads ahead while it is played

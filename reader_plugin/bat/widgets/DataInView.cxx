@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "DataInView.h"
 
 #include "pqView.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the data of a source are in a view.
 #ifndef DataInView_h
 #define DataInView_h

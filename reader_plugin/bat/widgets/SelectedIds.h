@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ids and the box of what is selected in ParaView.
 #ifndef SelectedIds_h
 #define SelectedIds_h

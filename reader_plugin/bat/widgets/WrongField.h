@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a field of the panel looks whose text the reader would refuse.
 #ifndef WrongField_h
 #define WrongField_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The box of the reader: numbers, and a box in the 3D view that is dragged.
 #ifndef pqBATBoxWidget_h
 #define pqBATBoxWidget_h

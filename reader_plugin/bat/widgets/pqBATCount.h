@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number of particles that is known, or about known, as the panel says it.
 #ifndef pqBATCount_h
 #define pqBATCount_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATHandles.h"
 
 #include "DataInView.h"

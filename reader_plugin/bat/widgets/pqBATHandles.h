@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is dragged in the 3D view.
 #ifndef pqBATHandles_h
 #define pqBATHandles_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ids of the reader's panel.
 #ifndef pqBATIdsWidget_h
 #define pqBATIdsWidget_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many particles the settings of a panel will match, asked while they are edited.
 #ifndef pqBATMatchEstimate_h
 #define pqBATMatchEstimate_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number in a narrow place.
 #ifndef pqBATNumberEdit_h
 #define pqBATNumberEdit_h

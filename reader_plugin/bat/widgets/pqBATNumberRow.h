@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several numbers of one property.
 #ifndef pqBATNumberRow_h
 #define pqBATNumberRow_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The particle budget of the reader: a number that may be written as 5M or 2.5e6.
 #ifndef pqBATParticleBudgetWidget_h
 #define pqBATParticleBudgetWidget_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The quality of the reader: slider, number, and how many particles that is.
 #ifndef pqBATQualityWidget_h
 #define pqBATQualityWidget_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One filter of the reader's panel: an attribute, its minimum and maximum, and a slider over its
 // histogram.
 #ifndef pqBATRangeRow_h

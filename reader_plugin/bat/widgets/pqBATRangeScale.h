@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the numbers of a range are on its slider, and which number a place stands for.
 #ifndef pqBATRangeScale_h
 #define pqBATRangeScale_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A slider with two handles over a histogram.
 #ifndef pqBATRangeSlider_h
 #define pqBATRangeSlider_h

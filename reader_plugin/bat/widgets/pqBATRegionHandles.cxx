@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATRegionHandles.h"
 
 #include "pqBATRangeScale.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The region of the reader in the 3D view.
 #ifndef pqBATRegionHandles_h
 #define pqBATRegionHandles_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The region of the reader: its form, numbers, and handles in the 3D view.
 #ifndef pqBATRegionWidget_h
 #define pqBATRegionWidget_h

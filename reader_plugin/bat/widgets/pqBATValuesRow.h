@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One filter of the reader's panel: an attribute with few values, each with a check box.
 #ifndef pqBATValuesRow_h
 #define pqBATValuesRow_h

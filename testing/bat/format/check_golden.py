@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The second reader on the golden files: valid, and exactly the content of NAME.json.
 
 check_golden.py GOLDEN_FOLDER

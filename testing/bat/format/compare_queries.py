@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Random queries on golden files: the C++ core against a look at every particle by the second reader.
 
 compare_queries.py QUERY_LINES GOLDEN_FOLDER [QUERIES_PER_FILE]

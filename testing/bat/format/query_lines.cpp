@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // query_lines FILE: answers one query per line of standard input, JSON both ways. For
 // compare_queries.py.
 //

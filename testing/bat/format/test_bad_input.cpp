@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Input that cannot be read or asked: the error that says so, from the library and from the
 // programs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes that cannot be finished: what was there before is still there, whole, and nothing is left
 // behind.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every bit of small golden files flipped, one at a time: an error, or exactly the same answer; and
 // the validator finds each.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datasets of several leaf files that are damaged, incomplete, moved, or lie: an error, or exactly
 // the particles that were written.
 

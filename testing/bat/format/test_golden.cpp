@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The golden files: the reader gives their content, the writer gives their bytes.
 
 #include "bat/bat.hpp"

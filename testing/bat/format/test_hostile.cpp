@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that lie: numbers in header, tables and index are changed and all checksums made right
 // again. What such a file says does not matter; that no answer crashes, hangs, reads beyond memory
 // or asks for absurd amounts of it does.

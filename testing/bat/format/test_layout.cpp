@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables of core/bat/FORMAT.md against the structs of layout.hpp: same fields, offsets and
 // sizes.
 

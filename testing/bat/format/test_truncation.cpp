@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small golden files cut at every length and extended: always refused, and for the right reason.
 
 #include "support/allocation_limit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What later versions may add is ignored or refused as FORMAT.md section 14 says, never misread.
 
 #include "support/damage.hpp"

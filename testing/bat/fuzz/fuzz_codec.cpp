@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a frame of a column of any shape: values or an error; and any bytes as values, which
 // come back. Byte 0: scalar type and components; bytes 1 and 2: number of values; byte 3: step of
 // the grid.

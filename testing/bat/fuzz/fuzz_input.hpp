@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the harnesses make of their input: a .bat file, and behind it, for fuzz_query, what to ask
 // of it.
 #pragma once

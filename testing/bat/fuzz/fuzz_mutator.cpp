@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How libFuzzer changes an input: it knows header, section table and sections, and makes the
 // checksums right again, without which no change would get past the first check.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a file: open, describe, read everything, validate; and if the validator is content,
 // hold the answers to a few queries against a look at every particle.
 

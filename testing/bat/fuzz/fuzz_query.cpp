@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file and behind it queries in bytes: any file with any query is refused or gets an answer of
 // the right shape; a valid file with any valid query gets the answer of a look at every particle.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Feeds files, and the files of folders, to a fuzz harness: how a corpus is replayed without
 // libFuzzer.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The particles of the golden files that the C++ writer makes. Only operations that every machine
 // rounds alike: the bytes must not depend on a mathematical library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // make_golden FOLDER: writes the golden files that come from the C++ writer.
 
 #include "bat/golden/golden_clouds.hpp"

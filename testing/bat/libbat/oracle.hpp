@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A second reader of leaf files of the paper's library, for tests: plain recursion, no checks,
 // everything at once. Gives the particles in the order of file positions.
 #pragma once

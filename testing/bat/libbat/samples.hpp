@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sample files, and comparisons that several tests make.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damaged files of the paper's library: an error, or an answer, but never a crash, a hang or absurd
 // memory. These files have no checksums, so that the answer may be a different one.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sample files of the paper's library: every particle that went in comes out, bit for bit, and
 // queries answer as a scan does.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Features of the format that the samples lack, made from one of them.
 
 #include "samples.hpp"

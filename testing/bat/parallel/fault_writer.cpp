@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a dataset and dies, or fills the disk, where it is told to; see test_killed.py.
 //
 //   fault_writer PATH PARTICLES TARGET_BYTES SEED [FAULT]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the tests on all ranks; a failure on any rank fails the program.
 #include <gtest/gtest.h>
 

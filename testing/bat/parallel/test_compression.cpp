@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compressed datasets of many ranks: bounds that all leaf files share, bytes, and what comes back.
 #include "bat/parallel/mpi_support.hpp"
 #include "bat/tree/file_impl.hpp"

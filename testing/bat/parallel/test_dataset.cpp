@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datasets written and read by many ranks. Every test runs on all ranks; the oracle is the whole
 // cloud, which every rank makes for itself.
 #include "bat/parallel/mpi_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exchange alone, with assignments made by hand.
 #include "bat/parallel/exchange.hpp"
 #include "bat/parallel/mpi_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel writes and reads that cannot be finished: the same error on every rank within seconds,
 // the old dataset whole, nothing new visible, the next write clean.
 #include "bat/parallel/mpi_support.hpp"

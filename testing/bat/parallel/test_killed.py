@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Kills one rank of a parallel write, or fills its disk, and looks at what is left.
 
 Usage: test_killed.py killed|full_disk MPIEXEC FAULT_WRITER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles of a rank that lie in several places, some of them to be left out.
 #include "bat/parallel/mpi_support.hpp"
 

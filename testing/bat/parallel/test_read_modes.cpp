@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranks that read for others: every answer is that of a direct read, bit for bit, each leaf file is
 // opened once and read once, and communicators are duplicated once.
 #include "bat/parallel/aggregated_read.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whatever way particles take, and on however many nodes: the same bytes in the same files.
 #include "bat/parallel/mpi_support.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lists a small .bat file byte by byte with the meaning of each, as in appendix A of FORMAT.md.
 
 Usage: annotate.py FILE             prints the listing

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The reader of parabat.pure, which was made from core/bat/FORMAT.md alone, by the name that the tests have for it."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes example files of the BAT format, version 1.0, and next to each, NAME.json with its exact content.
 
 The writer is parabat.pure.writer, which was made from core/bat/FORMAT.md alone.

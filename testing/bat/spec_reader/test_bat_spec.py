@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Tests of bat_spec.py and bat_spec_write.py: round trips, damage, exact comparisons, command line."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs bat_plan on small cases and checks its JSON.
 
 Usage: check_bat_plan.py BAT_PLAN

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Aliases: what repeats positions or another attribute is stored once and answers every question as
 // if it were stored.
 

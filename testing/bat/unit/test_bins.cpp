@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values, bins and bits: what a bitmap says is never too little.
 
 #include "bat/tree/bins.hpp"

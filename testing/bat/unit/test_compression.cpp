@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Columns in chunks: what comes back, what is refused, and what damage says.
 
 #include "bat/bat.hpp"

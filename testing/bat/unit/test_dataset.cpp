@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Datasets of several leaf files as their users see them.
 
 #include "support/dataset_files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The folder of leaf files: names, and what a writer removes around its dataset.
 
 #include "bat/dataset/dataset_folder.hpp"

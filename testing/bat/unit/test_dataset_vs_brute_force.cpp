@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random queries on datasets of several leaf files against a scan of all particles of each.
 
 #include "support/brute_force.hpp"

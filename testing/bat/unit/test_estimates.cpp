@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a dataset says of a query before it is asked, going on without damaged leaf files, and
 // reading in portions.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Estimated histograms against exact ones.
 
 #include "bat/bat.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Levels, file positions and qualities as FORMAT.md section 8 has them.
 
 #include "bat/format/levels.hpp"

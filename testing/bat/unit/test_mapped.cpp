@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that are mapped instead of read, and columns without a copy.
 #include "bat/bat.hpp"
 #include "support/clouds.hpp"

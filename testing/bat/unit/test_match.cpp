@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles against conditions, with the portable loops and those for AVX2 and AVX-512, against the
 // conditions' own words.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of the options of a write: every row is set, refused, checked and sent to other ranks.
 #include "bat/error.hpp"
 #include "bat/write/option_fields.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addresses of elements, pages and page checksums, against counting one by one.
 
 #include "bat/format/checksum.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Particles that lie in several places are written as if they lay in one.
 #include "bat/write/leaf_writer.hpp"
 #include "bat/write/particle_parts.hpp"

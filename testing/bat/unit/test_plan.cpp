@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which particles go to which leaf file, of pretended ranks.
 
 #include "bat/error.hpp"

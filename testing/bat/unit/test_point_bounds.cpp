@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes of positions against one that is made number by number.
 #include "bat/particles.hpp"
 #include "bat/write/point_bounds.hpp"

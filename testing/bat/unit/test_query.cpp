@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes, ranges, qualities and parts, one by one.
 
 #include "bat/bat.hpp"

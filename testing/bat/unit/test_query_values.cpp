@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of values: exact in every type, on one file and on many.
 
 #include "support/brute_force.hpp"

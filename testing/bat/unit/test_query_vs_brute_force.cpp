@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random queries over data sets of six kinds against a scan of all particles.
 // The argument is a file with particles of a real simulation.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The same particles stored in another way: what changes, what stays, and what is refused.
 
 #include "bat/bat.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sections that are written one behind the other, and what a reader finds; ranges of positions.
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorted indexes: what they find is what a scan finds, and they are used where they help.
 
 #include "bat/format/index_layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of treelets; the loops for AVX2 and AVX-512 against what the standard library and the
 // portable loops give.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the writer takes, refuses and leaves behind.
 
 #include "bat/bat.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exchange of a write by the ways it may take, for pieces of many sizes: each rank has as much
 // for each other one.
 //

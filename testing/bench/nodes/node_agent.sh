@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # In place of ssh, for mpirun: starts a command in the namespace of nodes.sh that has the address,
 # with a host name of its own, by which Open MPI tells computers apart.
 #

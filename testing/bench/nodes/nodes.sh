@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Several computers on one: network namespaces on a bridge, each with a host name of its own, TCP
 # between them and shared memory inside, under Open MPI.
 #

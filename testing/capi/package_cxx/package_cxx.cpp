@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program in C++ that finds ParaBAT where it is installed.
 
 #include "bat/bat.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Processor time of reads beside OpenVisus, on the same files, in turn.
 
 Usage: compare.py IDX_TIME [--size N] [--repeats R] [--folder F]

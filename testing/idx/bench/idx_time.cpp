@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Processor time of reads and writes of an .idx dataset in one thread, or more.
 // usage: idx_time read FILE.idx THREADS REPEATS         every read of compare.py, "NAME ms
 // BYTES_READ"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Kills a program that replaces a step of a dataset, again and again: what is there is the old step or the new one, whole.
 
 Usage: check_killed.py WRITE_GRID [RUNS]

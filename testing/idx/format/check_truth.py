@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads .idx datasets at every level, every field and step, in whole and in random boxes, and compares each with what went in.
 
 Usage: check_truth.py READ_BOXES CASES.json [--boxes N] [--spec]

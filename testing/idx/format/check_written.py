@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes datasets with the library and reads each level of them with the second reader, or with OpenVisus.
 
 Usage: check_written.py WRITE_GRID [--openvisus]

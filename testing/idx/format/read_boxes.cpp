@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Answers in bytes what other programs ask of an .idx dataset, for comparison with their own
 // reading. A line of input is: FIELD STEP LEVEL X0 X1 Y0 Y1 Z0 Z1 COARSE, of which COARSE is a
 // level to read first and refine, or -1. The answer is a line, "ok NX NY NZ BYTES ABSENT" and the

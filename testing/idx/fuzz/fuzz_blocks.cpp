@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a file of blocks. The first says of which kind of dataset; what it holds is read at
 // every level, or refused, in the same way by one thread and by many.
 

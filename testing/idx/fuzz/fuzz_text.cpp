@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as the text of an .idx file: refused, or read; and if read, its own text says the same.
 
 #include "bat/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many ranks write the bytes that one writes, whoever has what; and all end alike.
 
 #include "bat/error.hpp"

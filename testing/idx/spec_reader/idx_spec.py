@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A reader of .idx datasets made from core/idx/IDX.md alone, in numpy and the standard library. Sections in comments are that text's.
 
 Slow and short: every sample is found one by one through its number in HZ order. It raises ValueError for what it does not read.

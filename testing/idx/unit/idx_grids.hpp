@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Grids of made-up values, and what a level of a box of them is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damaged, cut and missing files of samples: an error that names file, field, block, found and
 // allowed, or the default value where nothing was ever written.
 

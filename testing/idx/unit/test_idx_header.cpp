@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The text of .idx files: what is read, and what is refused with line, found and allowed.
 
 #include "bat/error.hpp"

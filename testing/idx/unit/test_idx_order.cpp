@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Order of samples: against the definition in IDX.md, sample by sample.
 
 #include "bat/idx/header.hpp"

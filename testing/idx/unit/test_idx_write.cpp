@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is written comes back, whatever its shape; a step appears at once or not at all.
 
 #include "bat/error.hpp"

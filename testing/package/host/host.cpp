@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program in C++ of a project that has found ParaBAT.
 #include "bat/bat.hpp"
 

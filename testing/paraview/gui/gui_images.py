@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of ParaView's view, compared with baselines and with each other."""
 from bat_test import *
 from vtkmodules.vtkIOImage import vtkPNGReader

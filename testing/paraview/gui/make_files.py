@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes what the GUI tests open. Arguments: the folder for it, the folder of the real data."""
 from bat_test import *
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of filters.xml."""
 from bat_test import *
 from paraview.selection import *

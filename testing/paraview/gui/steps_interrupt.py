@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of interrupt.xml."""
 from bat_test import *
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of pictures.xml."""
 from gui_images import *
 

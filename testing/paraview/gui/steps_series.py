@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of series.xml."""
 from gui_images import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow

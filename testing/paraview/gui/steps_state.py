@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of state.xml."""
 from bat_test import *
 from paraview import smtrace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The state file of state.xml, and the Python trace of its actions, bring the particles back that were shown.
 Argument: their folder."""
 from bat_test import *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs ParaView's window with a server. Arguments: mpiexec, ranks, pvserver, then the client and its arguments."""
 import subprocess
 import sys

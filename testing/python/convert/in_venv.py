@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a test with packages of PyPI, in pinned versions (extras.txt), in an environment of its own that is made once;
 beside it, in FOLDER/data, are real files that MDAnalysisTests and the sources of laspy have.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of `parabat convert` share: running it, and comparing datasets with what was in the input, to the
 last bit."""
 

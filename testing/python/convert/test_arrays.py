@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrays of numpy and tables of text become datasets, every value to the last bit; what is wrong is said in a line."""
 
 import io

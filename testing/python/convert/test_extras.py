@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Formats through the libraries that their fields keep: datasets hold what those libraries read, to the last bit; what is
 wrong with a file is said in a line."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `parabat convert` is given by mistake, or by somebody who means it ill: numbers that are none, claims that a file
 cannot hold, libraries that crash, conversions that are ended; and its command line and bar."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Snapshots of Gadget and SWIFT, H5Part, H5MD and other HDF5 become datasets, every value to the last bit."""
 
 import json

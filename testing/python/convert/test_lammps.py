@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS dumps become datasets, every value to the last bit: against what this file writes, and, if there is a lmp,
 against LAMMPS's own dumps of one run in all of their kinds."""
 

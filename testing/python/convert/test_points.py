@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """PLY, and VTK's files where VTK is installed, become datasets, every value to the last bit."""
 
 import struct

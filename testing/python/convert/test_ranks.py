@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ranks share the steps of a conversion; if one cannot, all return the same error and nothing is left."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of real simulations, as MDAnalysisTests ships them, become datasets: equal to what the libraries of their fields,
 or a few lines of Python, read.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A dataset: one leaf file, or several under a top file, queried as one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One open .bat file: what it holds, and queries on it.
 #pragma once
 

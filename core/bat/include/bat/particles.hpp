@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a writer is given: borrowed arrays of positions and attributes.
 #pragma once
 

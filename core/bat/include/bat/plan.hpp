@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which particles go to which leaf file, and which rank writes it: the Aggregation Tree of the
 // paper (Section III-A) as a pure function of a summary of where the particles are.
 #pragma once

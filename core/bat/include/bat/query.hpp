@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What can be asked of a file, and the answer before its values are fetched.
 #pragma once
 

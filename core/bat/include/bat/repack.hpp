@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An existing dataset anew: the same particles, stored in another way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A check of every checksum and every rule of FORMAT.md.
 #pragma once
 

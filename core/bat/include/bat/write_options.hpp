@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of a write, whoever calls it: one struct that is passed on whole, and one table of
 // their names, defaults and allowed values, from which every language and file of options sets
 // them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ParaBAT for programs in C and whatever calls C: particles to a file, a dataset to particles.
  * The same on many ranks: bat/bat_mpi.h. C99.
  *

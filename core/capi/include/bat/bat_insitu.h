@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ParaBAT for simulations that write steps while they run: every step becomes a .bat file, and
  * NAME.bat.series beside them lists them for ParaView. The conventions of bat/bat.h and
  * bat/bat_mpi.h hold.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ParaBAT for simulations in C on many ranks: all ranks write one dataset, and read it again with
  * any number of ranks. The conventions of bat/bat.h hold.
  *

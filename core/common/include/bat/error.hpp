@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one exception type of the library, and what any other exception means in its words.
 #pragma once
 

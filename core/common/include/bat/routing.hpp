@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The way that bytes take between the ranks of many nodes (core/parallel/README.md).
 #pragma once
 

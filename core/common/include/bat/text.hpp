@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What names and metadata have to be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables of numbers in text: rows to columns of values.
 #pragma once
 

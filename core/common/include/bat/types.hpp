@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scalar types, exact numbers, boxes: the small vocabulary that everything else uses.
 #pragma once
 

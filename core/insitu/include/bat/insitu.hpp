@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steps of a running simulation as series of .bat files (core/insitu/INSITU.md).
 #pragma once
 

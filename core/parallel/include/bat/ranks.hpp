@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ranks of a communicator agree on before and around a collective call.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command `parabat`: one file per verb, each with add_arguments(parser) and run(arguments).
 
 Exit codes: 0, done, and the answer is yes; 1, the answer is no (`validate`: a file is not sound;

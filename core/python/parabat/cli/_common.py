@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What verbs share: datasets by path, arguments of queries, progress, files that appear when they are whole."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat completion bash|zsh: what the shell needs to complete this command.
 
     eval "$(parabat completion bash)"     in ~/.bashrc, or zsh in ~/.zshrc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts files of other formats to .bat.
 
 Exit codes: 0 all was converted; 1 something was not, which one line on stderr says; 2 the command is

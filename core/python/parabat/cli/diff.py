@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat diff A B: whether two datasets have the same particles, bit for bit, in whatever order."""
 
 import numpy as np

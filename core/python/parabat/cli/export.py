@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat export FILE OUT: particles as a file of another kind, which the ending of OUT says."""
 
 import csv

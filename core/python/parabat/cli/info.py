@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat info FILE...: what files and series hold."""
 
 import json

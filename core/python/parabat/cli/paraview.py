@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat paraview [FILE]: starts ParaView with the plugin in Python, and opens a file."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat query FILE: how many particles match, their ranges, and the first of them."""
 
 import numpy as np

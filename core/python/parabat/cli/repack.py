@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat repack IN OUT: the same particles, stored in another way."""
 
 import argparse

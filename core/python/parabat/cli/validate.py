@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """parabat validate FILE...: checks every checksum and every rule of the format."""
 
 from .. import dataset as datasets

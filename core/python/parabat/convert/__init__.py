@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts files of other formats to datasets.
 
     from parabat.convert import convert

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `parabat convert` needs of the package: writing a dataset, and the parser of the library."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the formats inside HDF5 share: opening, telling them apart, reading arrays."""
 
 import contextlib

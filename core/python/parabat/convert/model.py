@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a format gives to `parabat convert`: a Format, its Steps, and the Particles in them.
 
 A format is one file in formats/ (or anywhere, named by --format FILE.py) with a FORMAT in it:

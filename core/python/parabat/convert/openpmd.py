@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Particles of openPMD files (HDF5, openPMD 1.x), of which each species is read with its records, in all or a share of its rows.
 
 Numbers stay as they are stored, and factors turn them into SI units; or they are multiplied by these, in double

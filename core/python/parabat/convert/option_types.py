@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What words of a command line mean, for argparse: of `parabat convert`, and of convert.py, which pvbatch runs. Knows
 neither numpy nor the package."""
 

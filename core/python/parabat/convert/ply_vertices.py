@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The vertices of PLY files with all their properties, and in shares of several processes.
 
 Texts and both byte orders; every property in its own type. Knows neither VTK nor MPI.

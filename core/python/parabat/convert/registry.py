@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The formats that there are: a row for each file of formats/."""
 
 import importlib

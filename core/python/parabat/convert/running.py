@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """From inputs to datasets: which steps there are, who converts which, what they become, and what is left of a
 conversion that fails."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files to be read from the beginning to the end, compressed or not, by lines and by blocks of whole lines."""
 
 import bz2

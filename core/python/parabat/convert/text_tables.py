@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of numbers in delimited text (.csv, .tsv, .txt), exactly, and in shares of several processes.
 
 Integers stay integers, int64 or uint64; other numbers become float64, as Python reads them. Knows

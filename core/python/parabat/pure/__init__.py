@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The format without the library: a reader, and a writer of plain single files, in Python and numpy.
 
     from parabat import pure

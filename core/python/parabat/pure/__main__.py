@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """python3 -m parabat.pure info|validate|dump|query FILE: the reader as a program."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Frames of compressed chunks (core/bat/FORMAT.md section 18) to numpy arrays.
 
     codec.decode(frame, "float32", components=3, count=65536)      # (65536, 3)

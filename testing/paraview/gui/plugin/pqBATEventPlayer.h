@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Test events beyond ParaView's own:
 //
 //   bat_wait_for PROPERTY=TEXT   until the property of the object has this text, a minute at most

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives ParaView's test player the events of pqBATEventPlayer.
 #ifndef pqBATGuiTestAutoStart_h
 #define pqBATGuiTestAutoStart_h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writing and reading datasets on many ranks (core/bat/parallel/MPI.md).
 //
 // "Collective" calls are made by all ranks of the communicator. Whatever fails on one rank is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An .idx dataset: boxes of samples at any of its resolutions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the text of an .idx file says: box, fields, order of samples, names of files, time steps.
 #pragma once
 

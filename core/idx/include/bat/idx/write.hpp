@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a grid as an .idx dataset, or as a further step of one.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Recipe for Spack: `spack repo add core/packaging/spack`, then `spack dev-build parabat@main`.
 
 Not run in this project's own tests: try it before it is relied on.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Particles of AMReX plotfiles and checkpoints (Nyx, Castro, WarpX, ...), which are folders: yt finds what there is and
 where; the numbers are read from the files in their own types. Each folder of particles is a species.
 """

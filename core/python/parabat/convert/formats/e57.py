@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scans in E57 (ASTM E2807): each is a species if there are several, with all of its fields.
 
 Integers have the smallest type that holds the range the file declares. Positions are cartesian coordinates, made of

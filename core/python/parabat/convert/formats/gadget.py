@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5, in one file or in many: each PartType becomes a species.
 
 Numbers stay as they are stored; Header, Units and Cosmology go into the metadata, with what SWIFT says of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GSD files of HOOMD-blue: what is stored of particles, and logged for each; not what the schema says by default."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Other particles in HDF5: H5Part, H5MD, and any file, with a mapping or by the names of its arrays."""
 
 import re

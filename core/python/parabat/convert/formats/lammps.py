@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LAMMPS dumps: text (also .gz, .bz2, .xz, .zst) and binary, with boxes of any shape.
 
 Columns that LAMMPS writes as integers are int64, others float64; one with texts (element) becomes

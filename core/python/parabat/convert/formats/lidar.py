@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clouds of points of laser scanners: LAS, LAZ, COPC, with all of their dimensions.
 
 Positions are what the file means, its integers times the scale plus the offset, in double precision."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trajectories of molecular dynamics that MDAnalysis reads, in the units and the precision of the file.
 
 --topology names a file with what is known of the atoms (names, types, masses, charges); nothing is guessed. Texts become

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arrays of numpy: .npy and .npz.
 
 .npy: an array (n, 3) of positions, (steps, n, 3) of a time series, or of records. .npz: arrays by

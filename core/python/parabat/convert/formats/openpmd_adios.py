@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """openPMD in ADIOS2 (BP4, BP5), JSON and TOML, by openpmd-api: groups, files and steps as iterations. HDF5 is read by
 h5py (openpmd_files.py). What is made of the records is the same.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """openPMD in HDF5, as WarpX, PIConGPU, FBPIC and others write it: each species of each iteration. Numbers stay as they are
 stored; the metadata has what turns them into SI units."""
 

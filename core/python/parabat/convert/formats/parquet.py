@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of Arrow: Parquet, and Feather (Arrow IPC). Lists of one length are vectors; times are integers, whose unit is in
 the metadata; columns of texts are left out and said."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clouds of points: PLY (its vertices), PCD of the Point Cloud Library."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of numbers in delimited text: .csv, .tsv, .txt. Integers stay integers of 64 bits; columns of texts are left
 out and said."""
 

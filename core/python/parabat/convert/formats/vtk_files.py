@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Points of VTK's files with their data, through VTK where it is installed (that of ParaView, PyVista or the package vtk)."""
 
 import os

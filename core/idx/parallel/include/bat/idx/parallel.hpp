@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many ranks write one .idx dataset, or open it.
 #pragma once
 
