@@ -72,8 +72,9 @@ class Cli(unittest.TestCase):
         facts = json.loads(self.succeeds("info", "--json", "--leaves", self.a))
         self.assertEqual((facts["particles"], facts["time"], facts["step"]), (N, 0.5, None))
         self.assertEqual(facts["metadata"]["title"], "ä")
-        self.assertEqual(facts["attributes"][0], {"name": "id", "type": "int64", "components": 1,
-                                                  "range": [2**60, 2**60 + N - 1]})
+        self.assertEqual(facts["attributes"][0], {
+            "name": "id", "type": "int64", "components": 1, "range": [2**60, 2**60 + N - 1],
+            "storage": {"raw_bytes": 8 * N, "stored_bytes": 8 * N, "compressed": False, "bound": 0.0}})
         self.assertEqual(facts["leaves"][0]["particles"], N)
         self.assertEqual(self.succeeds("info", self.series).count("5,000 particles"), 2)
         self.assertEqual(len(json.loads(self.succeeds("info", "--json", self.series))["steps"]), 2)

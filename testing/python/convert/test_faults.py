@@ -51,7 +51,7 @@ done = subprocess.run([sys.executable, "-m", "parabat.convert", "steps.npy", "--
                       capture_output=True, text=True)
 assert done.returncode == 0 and os.path.exists("module.bat") and not done.stderr, done
 for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
-    assert "usage: parabat convert" in refused("steps.npy", "bad.bat", *words, code=2)
+    assert "'parabat convert --help' has all arguments" in refused("steps.npy", "bad.bat", *words, code=2)
 
 # --- More than memory holds; pieces of HDF5 that were never written; groups that do become species
 try:

@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
     _is_within = False
 
     def parse_known_args(self, args=None, namespace=None):
-        if self._is_within:
+        if self._is_within or self._subparsers:  # which argparse does not intermix
             return super().parse_known_args(args, namespace)
         self._is_within = True
         try:
