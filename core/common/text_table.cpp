@@ -9,10 +9,12 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <locale.h>
 #include <memory>
 #include <system_error>
@@ -23,7 +25,8 @@ namespace bat
 {
 namespace
 {
-constexpr std::size_t kPieceBytes = std::size_t{ 1 } << 18;
+constexpr std::size_t kPieceBytes = std::size_t{ 1 } << 16;
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "digits are read eight at a time");
 
 struct Piece
 {
@@ -93,6 +96,130 @@ bool parse(const char* begin, const char* end, std::byte* out)
   return true;
 }
 
+/// The number whose digits are the bytes of `digits`, each 0 to 9, the first one the lowest.
+[[nodiscard]] std::uint64_t number_of_digits(std::uint64_t digits)
+{
+  constexpr std::uint64_t kPairs = 0x000000ff000000ff;
+  digits = digits * 10 + (digits >> 8);
+  return ((digits & kPairs) * (100 + (std::uint64_t{ 1000000 } << 32)) +
+           ((digits >> 16) & kPairs) * (1 + (std::uint64_t{ 10000 } << 32))) >>
+    32;
+}
+
+/// Appends the digits at `place` to those of `value`, which overflows beyond 19; returns where they
+/// end.
+[[nodiscard]] const char* read_digits(const char* place, const char* end, std::uint64_t& value)
+{
+  constexpr std::uint64_t kPowers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+    100000000 };
+  while (end - place >= 8)
+  {
+    std::uint64_t text = 0;
+    std::memcpy(&text, place, sizeof(text));
+    text ^= 0x3030303030303030;
+    // The high bit of the first byte that is no digit; a carry goes only beyond it.
+    const std::uint64_t others = ((text + 0x7676767676767676) | text) & 0x8080808080808080;
+    const int count = others ? __builtin_ctzll(others) / 8 : 8;
+    if (count == 0)
+    {
+      return place;
+    }
+    value = value * kPowers[count] + number_of_digits(text << (64 - 8 * count));
+    place += count;
+    if (count != 8)
+    {
+      return place;
+    }
+  }
+  for (; place != end && *place >= '0' && *place <= '9'; ++place)
+  {
+    value = value * 10 + static_cast<std::uint64_t>(*place - '0');
+  }
+  return place;
+}
+
+/// The exponent at `place`, if there is one, is added to `exponent`; null if it is none.
+[[nodiscard]] const char* read_exponent(const char* place, const char* end, std::int64_t& exponent)
+{
+  if (place == end || (*place != 'e' && *place != 'E'))
+  {
+    return place;
+  }
+  ++place;
+  const bool is_negative = place != end && *place == '-';
+  if (is_negative || (place != end && *place == '+'))
+  {
+    ++place;
+  }
+  std::uint64_t value = 0;
+  const char* const first = place;
+  place = read_digits(place, end, value);
+  if (place == first || place - first > 4)
+  {
+    return nullptr;
+  }
+  exponent += is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  return place;
+}
+
+/// A number that begins at `place` and needs no more than a few exact operations: an integer of up
+/// to 18 digits, or digits and a power of ten that are both exact in T, so that one multiplication
+/// or division gives the nearest T. Returns where it ends, null for what parse() must look at.
+template <class T>
+[[nodiscard]] const char* read_usual(const char* place, const char* end, std::byte* out)
+{
+  const bool is_negative = place != end && *place == '-';
+  place += is_negative ? 1 : 0;
+  std::uint64_t digits = 0;
+  const char* const first = place;
+  place = read_digits(place, end, digits);
+  std::ptrdiff_t count = place - first;
+  T value{};
+  if constexpr (std::is_integral_v<T>)
+  {
+    if (count == 0 || count > 18 || (is_negative && std::is_unsigned_v<T>))
+    {
+      return nullptr;
+    }
+    const auto number = static_cast<std::int64_t>(digits);
+    value = static_cast<T>(is_negative ? -number : number);
+    if (static_cast<std::int64_t>(value) != (is_negative ? -number : number))
+    {
+      return nullptr;
+    }
+  }
+  else
+  {
+    // Of more bits than T's the result would be rounded twice.
+    constexpr bool kIsRoundedOnce = FLT_EVAL_METHOD == 0;
+    constexpr bool kIsDouble = sizeof(T) == 8;
+    constexpr std::int64_t kMostExponent = kIsDouble ? 22 : 10;
+    constexpr T kPowers[] = { T(1e0), T(1e1), T(1e2), T(1e3), T(1e4), T(1e5), T(1e6), T(1e7),
+      T(1e8), T(1e9), T(1e10), T(1e11), T(1e12), T(1e13), T(1e14), T(1e15), T(1e16), T(1e17),
+      T(1e18), T(1e19), T(1e20), T(1e21), T(1e22) };
+    std::int64_t exponent = 0;
+    if (place != end && *place == '.')
+    {
+      const char* const fraction = ++place;
+      place = read_digits(place, end, digits);
+      exponent = fraction - place;
+      count += place - fraction;
+    }
+    place = read_exponent(place, end, exponent);
+    if (!kIsRoundedOnce || !place || count == 0 || count > 19 ||
+      digits > std::uint64_t{ 1 } << std::numeric_limits<T>::digits || exponent > kMostExponent ||
+      exponent < -kMostExponent)
+    {
+      return nullptr;
+    }
+    value = static_cast<T>(static_cast<std::int64_t>(digits));
+    value = exponent < 0 ? value / kPowers[-exponent] : value * kPowers[exponent];
+    value = is_negative ? -value : value;
+  }
+  std::memcpy(out, &value, sizeof(value));
+  return place;
+}
+
 class Table
 {
 public:
@@ -109,8 +236,9 @@ public:
     std::vector<Piece> pieces;
     std::uint64_t rows = 0;
     std::size_t begin = 0;
-    // Twice as many each time: of a long text, a few rows are found at once.
-    for (std::size_t wave = 1; begin != text_.size() && rows < most; wave *= 2)
+    // As many as `most` rows seem to need: of a long text, a few rows are found at once.
+    std::uint64_t wave = 1;
+    while (begin != text_.size() && rows < most)
     {
       const std::size_t first = pieces.size();
       for (std::size_t i = 0; i != wave && begin != text_.size(); ++i)
@@ -138,6 +266,8 @@ public:
       {
         rows += pieces[i].rows;
       }
+      const std::uint64_t rows_of_piece = std::max<std::uint64_t>(1, rows / pieces.size());
+      wave = rows < most ? (most - rows) / rows_of_piece + 1 : 0;
     }
     return pieces;
   }
@@ -199,24 +329,103 @@ private:
   void parse_piece(Piece& piece) const
   {
     std::uint64_t row = piece.first_row;
-    for_each_row(piece,
-      [&](const char* begin, const char* end)
+    const char* place = text_.data() + piece.begin;
+    const char* const end = text_.data() + piece.end;
+    while (place != end)
+    {
+      if (const char* const next = parse_usual(place, end, row))
       {
-        std::int64_t column = 0;
-        std::string_view field;
-        if (parse_row(begin, end, row, column, field))
+        place = next;
+        ++row;
+        continue;
+      }
+      const char* const line_end = end_of_line(place, end);
+      std::int64_t column = 0;
+      std::string_view field;
+      if (without_blanks(place, line_end) != line_end)
+      {
+        if (!parse_row(place, line_end, row, column, field))
         {
-          ++row;
-          return true;
+          TextProblem problem;
+          problem.row = row;
+          problem.column = column;
+          problem.place = static_cast<std::size_t>(place - text_.data());
+          problem.what = std::string(field.substr(0, 60));
+          piece.problem = std::make_unique<TextProblem>(std::move(problem));
+          return;
         }
-        TextProblem problem;
-        problem.row = row;
-        problem.column = column;
-        problem.place = static_cast<std::size_t>(begin - text_.data());
-        problem.what = std::string(field.substr(0, 60));
-        piece.problem = std::make_unique<TextProblem>(std::move(problem));
-        return false;
-      });
+        ++row;
+      }
+      place = line_end == end ? end : line_end + 1;
+    }
+  }
+
+  /// The line at `place`, if read_usual() reads all of its fields; returns where the next one
+  /// begins, null for one that parse_row() must look at.
+  const char* parse_usual(const char* place, const char* end, std::uint64_t row) const
+  {
+    const char* const first = without_blanks(place, end);
+    if (first == end || *first == '\n')
+    {
+      return nullptr;
+    }
+    for (std::size_t i = 0; i != columns_.size(); ++i)
+    {
+      if (delimiter_ != ' ' && i != 0)
+      {
+        if (place == end || *place != delimiter_)
+        {
+          return nullptr;
+        }
+        ++place;
+      }
+      place = without_around(place, end);
+      const char* const begin = place;
+      place = columns_[i].type ? read_field(columns_[i], row, place, end) : end_of_text(place, end);
+      if (!place || (delimiter_ == ' ' && place == begin))
+      {
+        return nullptr;
+      }
+      const char* const field_end = place;
+      place = without_around(place, end);
+      if (delimiter_ == ' ' && place == field_end && place != end && *place != '\n')
+      {
+        return nullptr;
+      }
+    }
+    if (place == end)
+    {
+      return end;
+    }
+    return *place == '\n' ? place + 1 : nullptr;
+  }
+
+  static const char* read_field(
+    const TextColumn& column, std::uint64_t row, const char* place, const char* end)
+  {
+    std::byte* const out = column.values + row * column.stride;
+    return dispatch(
+      *column.type, [&](auto sample) { return read_usual<decltype(sample)>(place, end, out); });
+  }
+
+  /// Of a field that may be any text.
+  [[nodiscard]] const char* end_of_text(const char* place, const char* end) const
+  {
+    while (place != end && *place != '\n' &&
+      (delimiter_ == ' ' ? !is_blank(*place) : *place != delimiter_))
+    {
+      ++place;
+    }
+    return place;
+  }
+
+  [[nodiscard]] const char* without_around(const char* place, const char* end) const
+  {
+    while (place != end && is_around_fields(*place))
+    {
+      ++place;
+    }
+    return place;
   }
 
   bool parse_row(const char* place, const char* end, std::uint64_t row, std::int64_t& column,
@@ -226,10 +435,7 @@ private:
     std::size_t i = 0;
     for (;; ++i)
     {
-      while (place != end && is_around_fields(*place))
-      {
-        ++place;
-      }
+      place = without_around(place, end);
       if (delimiter_ == ' ' && place == end)
       {
         break;

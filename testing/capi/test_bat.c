@@ -958,6 +958,127 @@ static void rows_of_text_become_columns(void)
   free(many);
 }
 
+/* Digits with a point in them or not, and an exponent or not: of few digits and of many. */
+static void write_number(char* text, unsigned* seed)
+{
+  unsigned draws[6];
+  for (int i = 0; i != 6; ++i)
+  {
+    *seed = *seed * 1664525u + 1013904223u;
+    draws[i] = *seed >> 8;
+  }
+  const int digits = 1 + (int)(draws[0] % 20);
+  const int point = (int)(draws[1] % 24) - 2;
+  int end = 0;
+  if (draws[2] % 4 < 2)
+  {
+    text[end++] = draws[2] % 4 ? '+' : '-';
+  }
+  for (int i = 0; i != digits; ++i)
+  {
+    if (i == point)
+    {
+      text[end++] = '.';
+    }
+    draws[3] = draws[3] * 1664525u + 1013904223u;
+    text[end++] = (char)('0' + (draws[3] >> 16) % 10);
+  }
+  if (draws[4] % 3 == 0)
+  {
+    end += sprintf(text + end, "%c%+d", draws[4] % 2 ? 'e' : 'E', (int)(draws[5] % 40) - 24);
+  }
+  text[end] = '\0';
+}
+
+/* The same bits as those of the C library, however a number is written. */
+static void numbers_of_text_are_the_nearest_ones(void)
+{
+  enum
+  {
+    kRows = 100000
+  };
+  char* text = malloc((size_t)kRows * 80);
+  double* doubles = malloc(kRows * sizeof(double));
+  float* floats = malloc(kRows * sizeof(float));
+  size_t end = 0;
+  unsigned seed = 1;
+  for (int i = 0; i != kRows; ++i)
+  {
+    char word[40];
+    write_number(word, &seed);
+    end += (size_t)sprintf(text + end, "%s\t%s%s\n", word, word, i % 5 ? "" : " \r");
+  }
+  const int types[] = { BAT_FLOAT64, BAT_FLOAT32 };
+  void* const values[] = { doubles, floats };
+  bat_parsed parsed;
+  CHECK_OK(bat_parse_columns(text, end, ' ', 2, types, values, NULL, kRows, 2, &parsed));
+  CHECK(parsed.rows == kRows && parsed.used == end);
+  int same = 1;
+  const char* place = text;
+  for (int i = 0; i != kRows; ++i)
+  {
+    char* next;
+    const double wanted = strtod(place, &next);
+    const float wanted_float = strtof(next, &next);
+    same = same && memcmp(&wanted, doubles + i, sizeof(wanted)) == 0 &&
+      memcmp(&wanted_float, floats + i, sizeof(wanted_float)) == 0;
+    place = strchr(next, '\n') + 1;
+  }
+  CHECK(same);
+  free(text);
+  free(doubles);
+  free(floats);
+}
+
+/* The ends of every type are read, and what is beyond them is refused. */
+static void integers_of_text_fit_their_type(void)
+{
+  const struct
+  {
+    int type;
+    const char *least, *most, *below, *beyond;
+  } rows[] = {
+    { BAT_INT8, "-128", "127", "-129", "128" },
+    { BAT_UINT8, "0", "255", "-1", "256" },
+    { BAT_INT16, "-32768", "32767", "-32769", "32768" },
+    { BAT_UINT16, "0", "65535", "-1", "65536" },
+    { BAT_INT32, "-2147483648", "2147483647", "-2147483649", "2147483648" },
+    { BAT_UINT32, "0", "4294967295", "-1", "4294967296" },
+    { BAT_INT64, "-9223372036854775808", "9223372036854775807", "-9223372036854775809",
+      "9223372036854775808" },
+    { BAT_UINT64, "0", "18446744073709551615", "-1", "18446744073709551616" },
+  };
+  for (size_t i = 0; i != sizeof(rows) / sizeof(*rows); ++i)
+  {
+    char text[128];
+    unsigned char found[2 * 8];
+    const size_t bytes = bat_type_size(rows[i].type);
+    void* const values = found;
+    bat_parsed parsed;
+    sprintf(text, "%s\n+%s\n", rows[i].least, rows[i].most);
+    char* const plus = strchr(text, '+');
+    for (int round = 0; round != 2; ++round)
+    {
+      CHECK_OK(
+        bat_parse_columns(text, strlen(text), ' ', 1, &rows[i].type, &values, NULL, 2, 1, &parsed));
+      const int is_signed = rows[i].least[0] == '-';
+      uint64_t least = (uint64_t)strtoll(rows[i].least, NULL, 10);
+      uint64_t most = strtoull(rows[i].most, NULL, 10);
+      CHECK(memcmp(found, &least, bytes) == 0 && memcmp(found + bytes, &most, bytes) == 0);
+      CHECK(is_signed || least == 0);
+      *plus = ' ';
+    }
+    const char* const bad[] = { rows[i].below, rows[i].beyond, "1.0", "1e0",
+      "00000000000000000000x" };
+    for (size_t j = 0; j != sizeof(bad) / sizeof(*bad); ++j)
+    {
+      CHECK_FAILS(bat_parse_columns(
+                    bad[j], strlen(bad[j]), ',', 1, &rows[i].type, &values, NULL, 2, 1, &parsed),
+        BAT_INVALID_ARGUMENT, "row 0, column 0");
+    }
+  }
+}
+
 int main(int argc, char** argv)
 {
   CHECK(strcmp(bat_last_error(), "") == 0);
@@ -970,6 +1091,8 @@ int main(int argc, char** argv)
   estimates_bound_the_answer_and_progress_is_told();
   errors_have_status_and_text();
   rows_of_text_become_columns();
+  numbers_of_text_are_the_nearest_ones();
+  integers_of_text_fit_their_type();
   remove(path);
   return failures != 0;
 }
