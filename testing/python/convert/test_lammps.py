@@ -104,6 +104,21 @@ same("d.bat", np.stack([values[name] for name in "xyz"], axis=1), {
     "c_a": np.stack([values[name] for name in ("c_a[1]", "c_a[2]")], axis=1)}, time=2 ** 39, step=2 ** 42)
 streams.BLOCK, lammps.GROW = whole, grown
 
+# Components lie side by side as they are parsed, so that none is copied; what take() gave stays as it was.
+from parabat.convert import Options  # pylint: disable=wrong-import-position
+first = next(lammps.steps("all.lammpstrj", Options())).read()[0]
+assert all(first.attributes[name].base.shape == (1000, count) and first.attributes[name].flags.c_contiguous
+           for name, count in (("v", 3), ("c_a", 2))), first.attributes
+with streams.Stream("all.lammpstrj") as stream:
+    streams.BLOCK = 100
+    pieces = []
+    for _ in range(20):
+        pieces += [stream.take(50), stream.peek(30)]
+        stream.skip(30)
+    pieces.append(stream.take(250))
+    streams.BLOCK = whole
+    assert b"".join(pieces) == text.encode()[:1850]
+
 # Scaled coordinates in tilted boxes of both kinds, and unwrapped ones: said.
 fractions = random.random((50, 3))
 ids = np.arange(50)
@@ -170,6 +185,10 @@ for order in "<>":
     assert json.loads(about)["lammps"]["box"]["boundary"] == "pp pf sm", about
     converted("two.bin", "last.bat", "--steps", "1")
     same("last.bat", table[:40, 2:5], {k: v[:40] for k, v in wanted.items()}, step=4)
+    streams.BLOCK = 1000  # less than a piece
+    converted("two.bin", "pieces.bat", "--steps", "0")
+    same("pieces.bat", table[:, 2:5], wanted, time=0.5, step=3)
+    streams.BLOCK = whole
 
 # What is wrong gets one line, and nothing is left.
 good = dump(0, "id x y z", [("1", "1", "2", "3"), ("2", "4", "5", "6")])

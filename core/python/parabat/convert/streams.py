@@ -12,7 +12,7 @@ import numpy as np
 
 from .model import ConvertError
 
-BLOCK = 32 << 20
+BLOCK = 8 << 20  # what is parsed while it is in the cache
 
 _MAGICS = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\0", lzma.open))
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -50,7 +50,9 @@ class Stream:
     def __init__(self, path):
         self._size = os.stat(path).st_size
         self._file, self.is_compressed = _open(path)
-        self._buffer = memoryview(b"")
+        self._space = memoryview(bytearray())
+        self._is_lent = False  # a part of the space, by take(), so that nothing else may be read into it
+        self._buffer = self._space
         self._is_over = False
         self.place = 0
         self.line_number = 0  # of the last line that line() gave, or block() had
@@ -74,18 +76,17 @@ class Stream:
         return bytes(self._buffer[:count])
 
     def take(self, count):
-        """The next bytes; a ConvertError if there are fewer."""
-        self._fill(count)
-        if len(self._buffer) < count:
-            raise ConvertError(f"ends at byte {self.place + len(self._buffer)}, within {count} bytes that begin at "
-                               f"{self.place}")
+        """The next bytes, which stay; a ConvertError if there are fewer."""
+        self._need(count)
+        self._is_lent = True
         return self._pass(count)
 
     def skip(self, count):
         """Passes over bytes."""
         while count:
             some = min(count, BLOCK)
-            self.take(some)
+            self._need(some)
+            self._pass(some)
             count -= some
 
     def line(self):
@@ -107,7 +108,8 @@ class Stream:
         return line.decode("utf-8", errors="replace").rstrip("\r\n")
 
     def block(self):
-        """Whole lines, at most about BLOCK bytes, of which used() says how many were taken; empty at the end."""
+        """Whole lines, at most about BLOCK bytes, of which used() says how many were taken; empty at the end. They
+        are there until more is asked for."""
         for least in (1, BLOCK):
             self._fill(least)
             end = _last_line_end(self._buffer)
@@ -140,19 +142,30 @@ class Stream:
             done = count
         return done
 
-    def _fill(self, count):
-        while len(self._buffer) < count and not self._is_over:
-            more = self._read(max(BLOCK, count - len(self._buffer)))
-            if not more:
-                self._is_over = True
-            elif len(self._buffer):
-                self._buffer = memoryview(bytes(self._buffer) + more)
-            else:
-                self._buffer = memoryview(more)
+    def _need(self, count):
+        self._fill(count)
+        if len(self._buffer) < count:
+            raise ConvertError(f"ends at byte {self.place + len(self._buffer)}, within {count} bytes that begin at "
+                               f"{self.place}")
 
-    def _read(self, count):
+    def _fill(self, count):
+        there = len(self._buffer)
+        if there >= count or self._is_over:
+            return
+        if self._is_lent or len(self._space) < count:
+            self._space = memoryview(np.empty(max(count, BLOCK) + (BLOCK >> 4), np.uint8))
+            self._is_lent = False
+        self._space[:there] = self._buffer
+        self._buffer = self._space[:there]
+        while there < count and not self._is_over:
+            more = self._read(self._space[there:])
+            self._is_over = not more
+            there += more
+            self._buffer = self._space[:there]
+
+    def _read(self, space):
         try:
-            return self._file.read(count)
+            return self._file.readinto(space)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise ConvertError(f"cannot be decompressed beyond byte {self.place + len(self._buffer)}: {error}") from None
         except OSError as error:

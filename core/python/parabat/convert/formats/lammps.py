@@ -13,7 +13,7 @@ import struct
 import numpy as np
 
 from .._output import BadRow, parse_columns
-from ..model import ConvertError, Format, Particles, Step, codes_of, listed, stack
+from ..model import ConvertError, Format, Particles, Step, codes_of, listed
 from ..streams import Stream
 
 INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"}
@@ -232,7 +232,7 @@ def _read_text(stream, header, options):
         stream.used(used, bytes(block[:used]).count(b"\n") if texts else rows)
         done += rows
         options.at(done / header.count)
-    return _particles(header, layout.arrays, layout.positions, chosen, scaled, words, remarks, options)
+    return _particles(header, layout.arrays(), layout.positions, chosen, scaled, words, remarks, options)
 
 
 class Layout:
@@ -245,40 +245,49 @@ class Layout:
         self.chosen = chosen
         self.widened = set()
         self.positions = np.empty((capacity, 3), np.float64)
-        self.arrays = {name: np.empty(capacity, kind) for name, kind in kinds.items()
-                       if kind is not None and name not in chosen}
+        alone = [name for name, kind in kinds.items() if kind is not None and name not in chosen]
+        self.vectors = []  # pairs of names and the array that has their columns
+        for _, group in _vectors([name for name in alone if kinds[name] == np.float64]):
+            self.vectors.append((group, np.empty((capacity, len(group)), np.float64)))
+            alone = [name for name in alone if name not in group]
+        self.alone = {name: np.empty(capacity, kinds[name]) for name in alone}
+
+    def arrays(self):
+        """Of each column that is kept and no position."""
+        result = dict(self.alone)
+        for group, table in self.vectors:
+            result.update((name, table[:, i]) for i, name in enumerate(group))
+        return {name: result[name] for name in self.names if name in result}
 
     def columns(self, first):
-        result = []
-        for name in self.names:
-            if name in self.chosen:
-                result.append(self.positions[first:, self.chosen.index(name)])
-            else:
-                result.append(self.arrays[name][first:] if self.kinds[name] is not None else None)
-        return result
+        arrays = self.arrays()
+        arrays.update((name, self.positions[:, i]) for i, name in enumerate(self.chosen) if name is not None)
+        return [arrays[name][first:] if name in arrays else None for name in self.names]
 
     def grow(self, capacity):
         self.capacity = capacity
-        self.positions.resize((capacity, 3), refcheck=False)
-        for array in self.arrays.values():
-            array.resize(capacity, refcheck=False)
+        for array in (self.positions, *(table for _, table in self.vectors), *self.alone.values()):
+            array.resize((capacity, *array.shape[1:]), refcheck=False)
 
     def widen(self, name, done):
         """Numbers with fractions in a column that was thought to have integers."""
         self.kinds[name] = np.float64
-        old = self.arrays[name]
+        old = self.alone[name]
         new = np.empty(self.capacity, np.float64)
         new[:done] = old[:done]
         if (new[:done].astype(np.int64) != old[:done]).any():
             raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
-        self.arrays[name] = new
+        self.alone[name] = new
         self.widened.add(name)
 
     def check_exact(self, block, used, done, rows, remarks):
         """Of doubles beyond 2^53: that no integer was rounded to one beside fractions of the same column; elsewhere
         it is said."""
-        large = [name for name, values in self.arrays.items() if values.dtype == np.float64 and
-                 (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()]
+        def is_large(values):
+            return values.dtype == np.float64 and (np.abs(values[done:done + rows]) >= 2.0 ** 53).any()
+        tables = [table for _, table in self.vectors]
+        large = [name for name, values in self.arrays().items() if is_large(values)] if any(
+            map(is_large, [*tables, *self.alone.values()])) else []
         for line in bytes(block[:used]).split(b"\n") if large else ():
             fields = line.split()
             for name in large if fields else ():
@@ -502,11 +511,20 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
         remarks.append((f"texts {name}", f"column '{name}' becomes numbers; the metadata has their texts"))
     for vector, group in _vectors([name for name in header.columns if name in arrays]):
         if len({arrays[name].dtype for name in group}) == 1 and (options.arrays is None or options.wants(vector)):
-            arrays[vector] = stack([arrays.pop(name) for name in group]) if len(group) == 3 and \
-                arrays[group[0]].dtype.kind == "f" else np.stack([arrays.pop(name) for name in group], axis=1)
+            arrays[vector] = _side_by_side([arrays.pop(name) for name in group])
     others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
     wanted = {name: array for name, array in arrays.items() if options.wants(name)}
     return Particles(positions, wanted, metadata, remarks=remarks, others=others)
+
+
+def _side_by_side(columns):
+    """(n, k) of k arrays, which is no copy where they are the columns of one array."""
+    table = columns[0].base
+    if isinstance(table, np.ndarray) and table.shape[1:] == (len(columns),) and all(
+            column.base is table and column.strides == table.strides[:1] and
+            column.ctypes.data == table.ctypes.data + i * table.itemsize for i, column in enumerate(columns)):
+        return table[:len(columns[0])]
+    return np.stack(columns, axis=1)
 
 
 FORMAT = Format(
