@@ -16,7 +16,7 @@ namespace bat::write
 namespace
 {
 // DESIGN.md, "Compressed chunks", has what other sizes would give.
-constexpr std::uint32_t kChunkParticles = 8192;
+constexpr std::uint32_t kChunkParticles = 4096;
 constexpr std::size_t kBatch = 8; // chunks
 }
 

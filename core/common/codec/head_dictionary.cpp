@@ -45,10 +45,12 @@ void HeadDictionary::build(const U* words, std::size_t count, unsigned dropped)
     {
       this->length_ = length;
       this->tail_bits_ = tail_bits;
+      const std::size_t own = std::min(this->counts_.size(), kMostHeads);
+      std::sort(this->counts_.begin(), this->counts_.begin() + static_cast<std::ptrdiff_t>(own));
       this->heads_.clear();
-      for (std::size_t i = 0; i != std::min(this->counts_.size(), kMostHeads); ++i)
+      for (std::size_t i = 0; i != own; ++i)
       {
-        this->heads_.push_back(this->counts_[i].head);
+        this->heads_.push_back(this->counts_[i].head());
       }
       tries = kTries;
     }
@@ -91,19 +93,17 @@ std::uint64_t HeadDictionary::try_heads(std::size_t count, unsigned tail_bits)
   {
     if (this->histogram_[head] != 0)
     {
-      this->counts_.push_back({ static_cast<std::uint16_t>(head), this->histogram_[head] });
+      this->counts_.emplace_back(static_cast<std::uint16_t>(head), this->histogram_[head]);
     }
   }
   const std::size_t own = std::min(this->counts_.size(), kMostHeads);
-  std::partial_sort(this->counts_.begin(), this->counts_.begin() + static_cast<std::ptrdiff_t>(own),
-    this->counts_.end(),
-    [](const Count& a, const Count& b)
-    { return a.count != b.count ? a.count > b.count : a.head < b.head; });
+  std::nth_element(this->counts_.begin(), this->counts_.begin() + static_cast<std::ptrdiff_t>(own),
+    this->counts_.end());
   std::uint64_t escaped = count;
   std::uint64_t length = own * kHeadLength;
   for (std::size_t i = 0; i != own; ++i)
   {
-    const std::uint32_t of_head = this->counts_[i].count;
+    const std::uint32_t of_head = this->counts_[i].count();
     escaped -= of_head;
     length += symbols_length(of_head, count) + tail_bits * of_head * kOneBit;
   }

@@ -35,16 +35,35 @@ public:
   [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
 
 private:
-  struct Count
+  /// How often a head occurs. The most frequent ones come first, and of these the lowest.
+  class Count
   {
-    std::uint16_t head;
-    std::uint32_t count;
+  public:
+    Count(std::uint16_t head, std::uint32_t count)
+      : key_(std::uint64_t{ ~count } << 16 | head)
+    {
+    }
+    [[nodiscard]] std::uint16_t head() const noexcept
+    {
+      return static_cast<std::uint16_t>(this->key_);
+    }
+    [[nodiscard]] std::uint32_t count() const noexcept
+    {
+      return ~static_cast<std::uint32_t>(this->key_ >> 16);
+    }
+    [[nodiscard]] bool operator<(const Count& other) const noexcept
+    {
+      return this->key_ < other.key_;
+    }
+
+  private:
+    std::uint64_t key_;
   };
 
   // Halves the number of heads.
   void fold();
   [[nodiscard]] std::size_t kinds() const noexcept;
-  // Length with the present heads, the most frequent of which come first in counts_.
+  // Length with the present heads, the most frequent of which come first in counts_, in any order.
   [[nodiscard]] std::uint64_t try_heads(std::size_t count, unsigned tail_bits);
 
   std::uint64_t base_ = 0;
