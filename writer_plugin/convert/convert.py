@@ -176,7 +176,7 @@ def parse(words):
     parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
                         help="lossless: values take less room, every bit of them stays; bounded: the same within "
                              "--error-bounds (default: none)")
-    parser.add_argument("--error-bounds", metavar="NAME=BOUND,...", type=_list, default=[],
+    parser.add_argument("--error-bounds", metavar="NAME=BOUND,...", type=option_types.any_names, default=[],
                         help="largest difference to the values that are stored, in the units of the array or, with %%, "
                              "of its range: positions=0.01%%,temperature=0.5")
     parser.add_argument("--chunk-particles", metavar="N", type=int, default=0,
