@@ -16,7 +16,7 @@ set -euo pipefail
 ASAN_DIR=$BUILD_DIR-asan
 MPICH_DIR=$BUILD_DIR-mpich
 TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps python3-venv
-  dpkg-dev file mpich libmpich-dev)
+  dpkg-dev file mpich libmpich-dev zsh)
 
 PASSED=0
 FAILED=0

@@ -10,8 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <optional>
+#include <limits>
 
 namespace bat::write
 {
@@ -66,6 +65,17 @@ std::size_t find_array(const ParticleView& schema, const std::string& name)
   refuse(fmt::format("error_bounds: no attribute '{}'; there are {}", name, names));
 }
 
+// Twice a bound is the distance of grid points.
+void check_size(const ErrorBound& bound)
+{
+  constexpr double kMost = std::numeric_limits<double>::max() / 4;
+  if (!(bound.value <= kMost))
+  {
+    refuse(fmt::format("error_bounds: the bound of '{}' is {}; numbers up to {} are allowed",
+      bound.name, bound.value, kMost));
+  }
+}
+
 ErrorBound parse(const ParticleView& schema, const std::string& text)
 {
   const auto refuse_text = [&]()
@@ -101,6 +111,7 @@ ErrorBound parse(const ParticleView& schema, const std::string& text)
     refuse_text();
   }
   bound.value /= bound.is_relative ? 100 : 1;
+  check_size(bound);
   bound.array = find_array(schema, bound.name);
   const ArrayView& array =
     bound.array == 0 ? schema.positions : schema.attributes[bound.array - 1].values;
@@ -244,6 +255,7 @@ std::vector<ErrorBound> absolute_bounds(
       }
       bound.value *= longest;
       bound.is_relative = false;
+      check_size(bound);
     }
     first += range_count(bound);
     absolute.push_back(bound);
