@@ -335,11 +335,8 @@ TEST(Compression, wrong_bounds_are_refused_by_name)
     refused(bounded({ "tmperature=1" })).find("no attribute 'tmperature'"), std::string::npos);
   EXPECT_NE(refused(bounded({ "id=1" })).find("'id' is int64"), std::string::npos);
   EXPECT_NE(refused(bounded({ "noise=1", "noise=2" })).find("more than one"), std::string::npos);
-  for (const char* text : { "noise=1.7e308", "noise=1.7e308%" })
-  {
-    EXPECT_NE(refused(bounded({ text })).find("the bound of 'noise' is 1.7e+30"), std::string::npos)
-      << text << ": " << refused(bounded({ text }));
-  }
+  EXPECT_NE(refused(bounded({ "noise=1.7e308" })).find("the bound of 'noise' is 1.7e+308"),
+    std::string::npos);
 }
 
 TEST(Compression, a_mapped_file_works_by_copying)
