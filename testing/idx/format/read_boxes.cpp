@@ -80,7 +80,10 @@ void answer(const bat::idx::Dataset& dataset, const std::string& line)
   std::printf("ok %lld %lld %lld %zu %llu\n", static_cast<long long>(lattice.count[0]),
     static_cast<long long>(lattice.count[1]), static_cast<long long>(lattice.count[2]),
     values.size(), static_cast<unsigned long long>(report.absent_blocks));
-  std::fwrite(values.data(), 1, values.size(), stdout);
+  if (!values.empty()) // nothing has no address
+  {
+    std::fwrite(values.data(), 1, values.size(), stdout);
+  }
 }
 }
 
