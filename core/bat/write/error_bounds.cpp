@@ -140,13 +140,7 @@ void add_ranges(const ParticleParts& particles, std::size_t array, std::uint64_t
 {
   const auto components = static_cast<std::size_t>(particles.array(array).components);
   std::vector<T> values((end - begin) * components);
-  std::vector<std::uint32_t> numbers(end - begin);
-  for (std::uint64_t i = begin; i != end; ++i)
-  {
-    numbers[i - begin] = static_cast<std::uint32_t>(i);
-  }
-  particles.gather(
-    numbers.data(), numbers.size(), array, reinterpret_cast<std::byte*>(values.data()));
+  particles.copy(begin, end - begin, array, reinterpret_cast<std::byte*>(values.data()));
   for (std::size_t i = 0; i != values.size(); ++i)
   {
     extend(ranges[array == 0 ? i % components : 0], values[i]);

@@ -25,22 +25,17 @@ void fill(const ParticleParts& particles, const ParticleParts::Part& part, const
     [&](const auto& range)
     {
       std::vector<std::byte> values;
-      std::vector<std::uint32_t> numbers;
       for (std::uint64_t first = range.begin(); first < range.end(); first += kAtOnce)
       {
         const std::uint64_t count = std::min(kAtOnce, range.end() - first);
-        numbers.resize(count);
         values.resize(count * bytes);
-        for (std::uint64_t i = 0; i != count; ++i)
-        {
-          numbers[i] = static_cast<std::uint32_t>(part.first + first + i);
-        }
-        particles.gather(numbers.data(), count, bound.array, values.data());
+        particles.copy(part.first + first, count, bound.array, values.data());
         codec::snap({ view.type, static_cast<std::uint32_t>(view.components) }, bound.value,
           values.data(), count);
         for (std::uint64_t i = 0; i != count; ++i)
         {
-          std::memcpy(out + part.row(numbers[i]) * bytes, values.data() + i * bytes, bytes);
+          std::memcpy(
+            out + part.row(part.first + first + i) * bytes, values.data() + i * bytes, bytes);
         }
       }
     });
