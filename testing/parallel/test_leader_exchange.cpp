@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes that go through leaders: all of them arrive, once, in order; errors are those of all ranks.
+// Bytes that go through leaders, or straight: all of them arrive, once, in order; errors are those
+// of all ranks.
 #include "bat/parallel/mpi_support.hpp"
+#include "parallel/flat_exchange.hpp"
 #include "parallel/leader_exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +82,7 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
         continue; // takes long
       }
       Nodes nodes(comm, each);
-      for (const int leaders : { 1, 2, 9 })
+      for (const int leaders : { 0, 1, 2, 9 }) // none: flat
       {
         Mail mail = mail_of(c);
         mail.pack = [&](std::size_t parcel, std::byte* out)
@@ -94,8 +96,9 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
           mixed += static_cast<std::uint64_t>(std::count_if(
             bytes, bytes + count, [&](std::byte b) { return static_cast<char>(b) != value; }));
         };
-        const bat::mpi::NodeTraffic mine =
-          bat::mpi::exchange_through_leaders(comm, nodes, leaders, mail);
+        const bat::mpi::NodeTraffic mine = leaders == 0
+          ? bat::mpi::exchange_flat(comm, nodes, mail)
+          : bat::mpi::exchange_through_leaders(comm, nodes, leaders, mail);
         EXPECT_EQ(mixed, 0u);
         std::map<int, std::vector<std::pair<std::size_t, char>>> expected;
         for (int source = 0; source != ranks(); ++source)
@@ -111,6 +114,10 @@ TEST(LeaderExchange, all_parcels_arrive_once_and_in_order)
         }
         EXPECT_TRUE(taken == expected) << each << " ranks per node, " << leaders << " leaders, "
                                        << c.count << " parcels up to " << c.most;
+        if (leaders == 0)
+        {
+          EXPECT_EQ(mine.messages_within + mine.messages_between, mail.parcels.size());
+        }
         // Only leaders send to other nodes.
         if (nodes.place() != 0 && leaders == 1)
         {
@@ -127,8 +134,14 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
   Nodes nodes(comm, 2);
   const int last = ranks() - 1;
   const std::string from = ranks() == 1 ? "" : "rank " + std::to_string(last) + ": ";
-  for (const bool is_packing : { true, false })
+  for (const int way : { 0, 1, 2, 3 })
   {
+    const bool is_packing = way % 2 == 0;
+    const auto exchange = [&](const Mail& mail)
+    {
+      (void)(way < 2 ? bat::mpi::exchange_through_leaders(comm, nodes, 1, mail)
+                     : bat::mpi::exchange_flat(comm, nodes, mail));
+    };
     Mail mail = mail_of({ 1000, 50 });
     const auto fail = [&]
     {
@@ -148,8 +161,7 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
     const std::uint64_t concerned = is_packing ? mail.parcels.size() : mail.expected_bytes;
     std::uint64_t of_last = concerned;
     MPI_Bcast(&of_last, 1, MPI_UINT64_T, last, MPI_COMM_WORLD);
-    const std::string error =
-      mpi_test::error_of([&] { (void)bat::mpi::exchange_through_leaders(comm, nodes, 1, mail); });
+    const std::string error = mpi_test::error_of([&] { exchange(mail); });
     EXPECT_EQ(error, of_last == 0 ? "" : from + "on purpose");
     EXPECT_EQ(taken, mail.expected_bytes);
   }
@@ -161,6 +173,9 @@ TEST(LeaderExchange, what_is_thrown_on_one_rank_is_thrown_on_all)
   EXPECT_EQ(
     mpi_test::error_of([&] { (void)bat::mpi::exchange_through_leaders(comm, nodes, 1, mail); }),
     from + "a parcel of 2097152 bytes is sent through leaders; 1 to 2097144 are allowed");
+  mail.parcels.assign(mail.parcels.size(), { 0, (1 << 21) + 1 });
+  EXPECT_EQ(mpi_test::error_of([&] { (void)bat::mpi::exchange_flat(comm, nodes, mail); }),
+    from + "a parcel of 2097153 bytes is sent; 1 to 2097152 are allowed");
 }
 
 TEST(LeaderExchange, route_is_the_same_on_all_ranks)

@@ -11,13 +11,19 @@
 
 namespace bat::idx
 {
-/// A piece of some rank.
+/// A piece of some rank, or a part of one.
 struct RankBox
 {
   std::int64_t rank = 0;
   std::int64_t piece = 0; ///< number among those of the rank
   LogicalBox box;
 };
+
+/// Boxes by rank and piece, without what an earlier one has too: every sample is in one part at
+/// most, that of the lowest rank that has it. In the same order.
+[[nodiscard]] std::vector<RankBox> disjoint_parts(const std::vector<RankBox>& boxes);
+/// Whether disjoint boxes are all of a box of fewer than 2^63 samples, in which they lie.
+[[nodiscard]] bool cover(const std::vector<RankBox>& disjoint, const LogicalBox& whole);
 
 /// The samples of a box, as a lattice of its own.
 [[nodiscard]] Lattice lattice_of(const LogicalBox& box) noexcept;
@@ -52,6 +58,6 @@ private:
 
 /// The rank that makes each file: one of the file's window of ranks, so that neighbours in the
 /// order of files are apart, and in it the one that has most of its samples.
-[[nodiscard]] std::vector<int> makers_of_files(const std::vector<FileBlocks>& files,
-  const std::vector<RankBox>& boxes, const BlockShapes& shapes, int ranks);
+[[nodiscard]] std::vector<std::uint32_t> makers_of_files(const std::vector<FileBlocks>& files,
+  const std::vector<RankBox>& parts, const BlockShapes& shapes, int ranks);
 }

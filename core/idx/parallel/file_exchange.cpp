@@ -4,9 +4,10 @@
 #include "bat/error.hpp"
 #include "bat/ranks.hpp"
 #include "idx/format/scatter.hpp"
+#include "parallel/flat_exchange.hpp"
+#include "parallel/leader_exchange.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,20 +16,6 @@ namespace bat::idx
 {
 namespace
 {
-constexpr int kSamplesTag = 3;
-/// MPI counts bytes in an int.
-constexpr std::uint64_t kMostMessageBytes = std::uint64_t{ 1 } << 30;
-
-std::uint64_t sample_bytes_of(const Header& header)
-{
-  std::uint64_t bytes = 0;
-  for (const Field& field : header.fields)
-  {
-    bytes += field.sample_bytes();
-  }
-  return bytes;
-}
-
 format::Point counts_of(const format::StepsOfAxes& steps)
 {
   return { steps[0].count, steps[1].count, steps[2].count };
@@ -39,7 +26,7 @@ std::uint64_t samples_of(const format::StepsOfAxes& steps)
   return static_cast<std::uint64_t>(steps[0].count * steps[1].count * steps[2].count);
 }
 
-// The lattice that block and box share, on one side, and without gaps on the other.
+// The lattice that block and part share, on one side, and without gaps on the other.
 format::StepsOfAxes packed_as_block(format::StepsOfAxes steps)
 {
   for (format::Steps& axis : steps)
@@ -60,73 +47,111 @@ format::StepsOfAxes packed_as_array(format::StepsOfAxes steps)
   return steps;
 }
 
-// A run: what a box and a block have in common. Runs of a rank go by piece, then block; in a run,
-// fields one behind the other, each x fastest. Both ends compute this from the boxes.
+/// What a part and a block have in common, of one field; or a portion of it that fits in a parcel.
+struct Run
+{
+  const RankBox* part = nullptr;
+  std::size_t block = 0; ///< place in FileBlocks::blocks
+  std::size_t field = 0;
+  format::StepsOfAxes steps;
+  std::uint64_t bytes = 0;
+};
+
+// Portions of at most so many bytes, or one sample; whole planes and rows as far as may be.
+template <class Visit>
+void for_each_portion(const Run& run, std::uint64_t most_bytes, const Visit& visit)
+{
+  if (run.bytes <= most_bytes)
+  {
+    visit(run);
+    return;
+  }
+  const std::size_t axis = run.steps[2].count > 1 ? 2 : run.steps[1].count > 1 ? 1 : 0;
+  const format::Steps& all = run.steps[axis];
+  const std::uint64_t inner = run.bytes / static_cast<std::uint64_t>(all.count);
+  const std::int64_t each =
+    std::max<std::int64_t>(1, static_cast<std::int64_t>(most_bytes / inner));
+  for (std::int64_t first = 0; first < all.count; first += each)
+  {
+    Run portion = run;
+    format::Steps& steps = portion.steps[axis];
+    steps.count = std::min(each, all.count - first);
+    steps.block += first * all.block_step;
+    steps.array += first * all.array_step;
+    portion.bytes = inner * static_cast<std::uint64_t>(steps.count);
+    for_each_portion(portion, most_bytes, visit);
+  }
+}
+
+// Runs of a rank go by part, then block, then field; in a run, samples are x fastest. Both ends
+// compute this from the boxes.
 template <class Visit>
 void for_each_run(
   const ExchangeSource& source, int rank, const FileBlocks& file, const Visit& visit)
 {
-  const auto begin = std::lower_bound(source.boxes.begin(), source.boxes.end(), rank,
-    [](const RankBox& box, int r) { return box.rank < r; });
-  for (auto box = begin; box != source.boxes.end() && box->rank == rank; ++box)
+  const auto begin = std::lower_bound(source.parts.begin(), source.parts.end(), rank,
+    [](const RankBox& part, int r) { return part.rank < r; });
+  for (auto part = begin; part != source.parts.end() && part->rank == rank; ++part)
   {
     for (std::size_t b = 0; b != file.blocks.size(); ++b)
     {
-      const format::StepsOfAxes steps = source.shapes.common(file.blocks[b], box->box);
-      if (samples_of(steps) != 0)
+      const format::StepsOfAxes steps = source.shapes.common(file.blocks[b], part->box);
+      const std::uint64_t samples = samples_of(steps);
+      for (std::size_t f = 0; samples != 0 && f != source.header.fields.size(); ++f)
       {
-        visit(*box, b, steps);
+        visit(Run{ &*part, b, f, steps, samples * source.header.fields[f].sample_bytes() });
       }
     }
   }
 }
 
-std::uint64_t bytes_from(const ExchangeSource& source, int rank, const FileBlocks& file)
+std::vector<Run> runs_of(
+  const ExchangeSource& source, int rank, const FileBlocks& file, std::uint64_t most_bytes)
 {
-  std::uint64_t samples = 0;
+  std::vector<Run> runs;
   for_each_run(source, rank, file,
-    [&](const RankBox&, std::size_t, const format::StepsOfAxes& steps)
-    { samples += samples_of(steps); });
-  return samples * sample_bytes_of(source.header);
+    [&](const Run& run)
+    { for_each_portion(run, most_bytes, [&](const Run& portion) { runs.push_back(portion); }); });
+  return runs;
 }
 
-Bytes pack(const ExchangeSource& source, const FileBlocks& file)
+// Between an array of the caller, from the first sample of the part on, and a block or a parcel.
+void copy_own(const ExchangeSource& source, const Run& run, const format::StepsOfAxes& steps,
+  const format::Point& counts, const format::BlockOrder* order, std::byte* out)
 {
-  const int rank = source.comm.rank();
-  Bytes packed(bytes_from(source, rank, file));
-  std::byte* at = packed.data();
-  for_each_run(source, rank, file,
-    [&](const RankBox& box, std::size_t, const format::StepsOfAxes& steps)
-    {
-      const Piece& piece = source.pieces[static_cast<std::size_t>(box.piece)];
-      for (std::size_t f = 0; f != source.header.fields.size(); ++f)
-      {
-        const std::size_t sample = source.header.fields[f].sample_bytes();
-        copy_samples<Direction::ToBlock>(packed_as_block(steps), counts_of(steps), nullptr, sample,
-          at, static_cast<const std::byte*>(piece.values[f]),
-          strides_of(lattice_of(box.box).count));
-        at += samples_of(steps) * sample;
-      }
-    });
-  return packed;
+  const Piece& piece = source.pieces[static_cast<std::size_t>(run.part->piece)];
+  const std::size_t sample = source.header.fields[run.field].sample_bytes();
+  const BoxInArrays place = place_in(piece, run.part->box);
+  copy_samples<Direction::ToBlock>(steps, counts, order, sample, out,
+    static_cast<const std::byte*>(piece.values[run.field]) +
+      static_cast<std::size_t>(place.first) * sample,
+    strides_of(place.dimensions));
 }
 
-// Calls post(place, bytes) for each message of so many bytes.
-template <class Post>
-void for_each_message(std::uint64_t bytes, const Post& post)
+const format::BlockOrder* order_of(
+  const ExchangeSource& source, std::size_t field, std::uint64_t block)
 {
-  for (std::uint64_t at = 0; at < bytes; at += kMostMessageBytes)
+  return source.header.fields[field].layout == Layout::HZ ? &source.shapes.order_of(block)
+                                                          : nullptr;
+}
+}
+
+BoxInArrays place_in(const Piece& piece, const LogicalBox& box)
+{
+  BoxInArrays place;
+  const LogicalBox& stored = piece.stored ? *piece.stored : piece.box;
+  std::int64_t stride = 1;
+  for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    post(at, static_cast<int>(std::min(kMostMessageBytes, bytes - at)));
+    place.dimensions[axis] = stored.upper[axis] - stored.lower[axis] + 1;
+    place.first += (box.lower[axis] - stored.lower[axis]) * stride;
+    stride *= place.dimensions[axis];
   }
-}
+  return place;
 }
 
 FileSamples::FileSamples(const ExchangeSource& source, const FileBlocks& file)
-  : source_(source)
-  , file_(file)
-  , has_sample_(
-      file.blocks.size(), std::vector<char>(std::size_t{ 1 } << source.header.bits_per_block, 0))
+  : file_(&file)
 {
   for (const Field& field : source.header.fields)
   {
@@ -137,155 +162,196 @@ FileSamples::FileSamples(const ExchangeSource& source, const FileBlocks& file)
         field.sample_bytes() << source.header.bits_per_block, std::byte{ 0 });
     }
   }
-}
-
-void FileSamples::put(int rank, const Bytes& packed)
-{
-  struct Run
-  {
-    std::size_t block;
-    format::StepsOfAxes steps;
-    std::uint64_t at;
-  };
-  // From the last piece to the first, whose samples stay.
-  std::vector<Run> runs;
-  std::uint64_t at = 0;
-  const std::uint64_t sample_bytes = sample_bytes_of(this->source_.header);
-  for_each_run(this->source_, rank, this->file_,
-    [&](const RankBox&, std::size_t block, const format::StepsOfAxes& steps)
+  for_each_run(source, source.comm.rank(), file,
+    [&](const Run& run)
     {
-      runs.push_back({ block, steps, at });
-      at += samples_of(steps) * sample_bytes;
+      const std::uint64_t block = file.blocks[run.block];
+      copy_own(source, run, run.steps, source.shapes.of(block).counts,
+        order_of(source, run.field, block), this->raw_[run.field][run.block].data());
     });
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-  {
-    const std::uint64_t block = this->file_.blocks[run->block];
-    const format::LevelBlocks& shape = this->source_.shapes.of(block);
-    const format::StepsOfAxes steps = packed_as_array(run->steps);
-    const Strides strides = strides_of(counts_of(steps));
-    const std::byte* from = packed.data() + run->at;
-    for (std::size_t f = 0; f != this->raw_.size(); ++f)
-    {
-      const Field& field = this->source_.header.fields[f];
-      copy_samples<Direction::ToBlock>(steps, shape.counts,
-        field.layout == Layout::HZ ? &this->source_.shapes.order_of(block) : nullptr,
-        field.sample_bytes(), this->raw_[f][run->block].data(), from, strides);
-      from += samples_of(steps) * field.sample_bytes();
-    }
-    const Strides rows = strides_of(shape.counts);
-    for_each_row(steps, strides,
-      [&](std::int64_t y, std::int64_t z, std::int64_t)
-      {
-        for (std::int64_t i = 0; i != steps[0].count; ++i)
-        {
-          this->has_sample_[run->block][static_cast<std::size_t>(
-            z * rows.z + y * rows.y + steps[0].block + i * steps[0].block_step)] = 1;
-        }
-      });
-  }
 }
 
 Bytes FileSamples::take(std::size_t field, std::uint64_t block)
 {
-  const auto found = std::lower_bound(this->file_.blocks.begin(), this->file_.blocks.end(), block);
-  return std::move(this->raw_[field][static_cast<std::size_t>(found - this->file_.blocks.begin())]);
+  const auto found =
+    std::lower_bound(this->file_->blocks.begin(), this->file_->blocks.end(), block);
+  return std::move(
+    this->raw_[field][static_cast<std::size_t>(found - this->file_->blocks.begin())]);
 }
 
-void FileSamples::check_complete() const
+void check_complete(const ExchangeSource& source, const FileBlocks& file)
 {
-  for (std::size_t b = 0; b != this->file_.blocks.size(); ++b)
+  const LogicalBox& whole = source.header.box;
+  std::vector<char> is_there;
+  for (const std::uint64_t block : file.blocks)
   {
-    const std::uint64_t block = this->file_.blocks[b];
-    const LogicalBox& whole = this->source_.header.box;
-    const format::LevelBlocks& shape = this->source_.shapes.of(block);
-    const Strides rows = strides_of(shape.counts);
-    const format::StepsOfAxes steps = this->source_.shapes.common(block, whole);
-    for (std::int64_t z = 0; z != steps[2].count; ++z)
+    const Strides rows = strides_of(source.shapes.of(block).counts);
+    is_there.assign(std::size_t{ 1 } << source.header.bits_per_block, 0);
+    // visit(place in the block, x, y and z of the lattice that both share)
+    const auto for_each_sample = [&](const format::StepsOfAxes& steps, const auto& visit)
     {
-      for (std::int64_t y = 0; y != steps[1].count; ++y)
+      for (std::int64_t z = 0; z != steps[2].count; ++z)
       {
-        for (std::int64_t x = 0; x != steps[0].count; ++x)
+        for (std::int64_t y = 0; y != steps[1].count; ++y)
         {
-          const format::Point i{ x, y, z };
-          std::int64_t at = 0;
+          for (std::int64_t x = 0; x != steps[0].count; ++x)
+          {
+            visit(static_cast<std::size_t>((steps[2].block + z * steps[2].block_step) * rows.z +
+                    (steps[1].block + y * steps[1].block_step) * rows.y + steps[0].block +
+                    x * steps[0].block_step),
+              format::Point{ x, y, z });
+          }
+        }
+      }
+    };
+    for (const RankBox& part : source.parts)
+    {
+      for_each_sample(source.shapes.common(block, part.box),
+        [&](std::size_t at, const format::Point&) { is_there[at] = 1; });
+    }
+    const format::StepsOfAxes steps = source.shapes.common(block, whole);
+    for_each_sample(steps,
+      [&](std::size_t at, const format::Point& i)
+      {
+        if (is_there[at] == 0)
+        {
           format::Point p{};
           for (std::size_t axis = 0; axis != 3; ++axis)
           {
-            const format::Steps& s = steps[axis];
-            at += (s.block + i[axis] * s.block_step) *
-              (axis == 0      ? 1
-                  : axis == 1 ? rows.y
-                              : rows.z);
-            p[axis] = whole.lower[axis] + s.array + i[axis] * s.array_step;
+            p[axis] = whole.lower[axis] + steps[axis].array + i[axis] * steps[axis].array_step;
           }
-          if (this->has_sample_[b][static_cast<std::size_t>(at)] == 0)
-          {
-            throw Error(ErrorCode::InvalidArgument,
-              fmt::format("no rank has the sample at {} {} {}, and the box of all pieces is {} to "
-                          "{}, {} to {}, {} to {}: pieces have to cover it, or missing samples "
-                          "be allowed",
-                p[0], p[1], p[2], whole.lower[0], whole.upper[0], whole.lower[1], whole.upper[1],
-                whole.lower[2], whole.upper[2]));
-          }
+          throw Error(ErrorCode::InvalidArgument,
+            fmt::format("no rank has the sample at {} {} {}, and the box of all pieces is {} to "
+                        "{}, {} to {}, {} to {}: pieces have to cover it, or missing samples "
+                        "be allowed",
+              p[0], p[1], p[2], whole.lower[0], whole.upper[0], whole.lower[1], whole.upper[1],
+              whole.lower[2], whole.upper[2]));
         }
-      }
-    }
+      });
   }
 }
 
-std::vector<Bytes> exchange_round(
-  const ExchangeSource& source, const std::vector<const FileBlocks*>& files)
+/// What a rank sends and gets in a round, as parcels.
+class RoundOfFiles
 {
-  const MPI_Comm comm = source.comm.get();
-  const auto ranks = static_cast<std::size_t>(source.comm.size());
-  const auto me = static_cast<std::size_t>(source.comm.rank());
-  std::vector<Bytes> received(ranks);
-  std::vector<Bytes> sent(ranks);
-  std::vector<MPI_Request> requests;
-  // Whatever may throw comes before the first message.
-  bat::mpi::together(comm,
-    [&]
+public:
+  RoundOfFiles(const ExchangeSource& source, const std::vector<const FileBlocks*>& files)
+    : source_(source)
+    , files_(files)
+    , most_bytes_(
+        std::min(bat::mpi::kMostParcelBytes, bat::mpi::room_of_parcel(source.nodes.layout())))
+  {
+  }
+
+  [[nodiscard]] bat::mpi::Mail mail()
+  {
+    bat::mpi::Mail mail;
+    const auto me = static_cast<std::size_t>(this->source_.comm.rank());
+    this->coming_.resize(this->files_.size());
+    for (std::size_t rank = 0; rank != this->files_.size(); ++rank)
     {
-      std::size_t messages = 0;
-      for (std::size_t rank = 0; rank != ranks; ++rank)
+      if (rank == me)
       {
-        if (files[me])
-        {
-          received[rank].resize(bytes_from(source, static_cast<int>(rank), *files[me]));
-        }
-        if (files[rank])
-        {
-          sent[rank] = pack(source, *files[rank]);
-        }
-        messages +=
-          received[rank].size() / kMostMessageBytes + sent[rank].size() / kMostMessageBytes + 2;
+        continue;
       }
-      requests.reserve(messages);
-    });
-  for (std::size_t i = 1; i < ranks; ++i)
-  {
-    const std::size_t rank = (me + i) % ranks;
-    for_each_message(received[rank].size(),
-      [&](std::uint64_t at, int bytes)
+      if (this->files_[rank])
       {
-        requests.emplace_back();
-        MPI_Irecv(received[rank].data() + at, bytes, MPI_BYTE, static_cast<int>(rank), kSamplesTag,
-          comm, &requests.back());
-      });
-  }
-  for (std::size_t i = 1; i < ranks; ++i)
-  {
-    const std::size_t rank = (me + i) % ranks;
-    for_each_message(sent[rank].size(),
-      [&](std::uint64_t at, int bytes)
+        this->add_parcels(static_cast<std::uint32_t>(rank), mail);
+      }
+      if (this->files_[me])
       {
-        requests.emplace_back();
-        MPI_Isend(sent[rank].data() + at, bytes, MPI_BYTE, static_cast<int>(rank), kSamplesTag,
-          comm, &requests.back());
-      });
+        this->coming_[rank].runs =
+          runs_of(this->source_, static_cast<int>(rank), *this->files_[me], this->most_bytes_);
+        for (const Run& run : this->coming_[rank].runs)
+        {
+          mail.expected_bytes += run.bytes;
+        }
+      }
+    }
+    if (this->files_[me])
+    {
+      this->samples_ = FileSamples(this->source_, *this->files_[me]);
+    }
+    mail.pack = [this](std::size_t parcel, std::byte* out) { this->pack(parcel, out); };
+    mail.take = [this](std::uint32_t from, const std::byte* bytes, std::size_t count)
+    { this->put(from, bytes, count); };
+    return mail;
   }
-  received[me] = std::move(sent[me]);
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return received;
+
+  [[nodiscard]] FileSamples& samples() { return this->samples_; }
+
+private:
+  // As many runs in each as fit.
+  void add_parcels(std::uint32_t target, bat::mpi::Mail& mail)
+  {
+    std::uint64_t filled = this->most_bytes_; // no parcel is begun
+    for (const Run& run :
+      runs_of(this->source_, this->source_.comm.rank(), *this->files_[target], this->most_bytes_))
+    {
+      if (filled + run.bytes > this->most_bytes_)
+      {
+        filled = 0;
+        this->first_runs_.push_back(this->runs_.size());
+        mail.parcels.push_back({ target, 0 });
+      }
+      filled += run.bytes;
+      mail.parcels.back().bytes = static_cast<std::uint32_t>(filled);
+      this->runs_.push_back(run);
+    }
+  }
+
+  void pack(std::size_t parcel, std::byte* out) const
+  {
+    const std::size_t end =
+      parcel + 1 != this->first_runs_.size() ? this->first_runs_[parcel + 1] : this->runs_.size();
+    for (std::size_t i = this->first_runs_[parcel]; i != end; ++i)
+    {
+      const Run& run = this->runs_[i];
+      copy_own(this->source_, run, packed_as_block(run.steps), counts_of(run.steps), nullptr, out);
+      out += run.bytes;
+    }
+  }
+
+  // The next runs of a rank.
+  void put(std::uint32_t from, const std::byte* bytes, std::size_t count)
+  {
+    Coming& coming = this->coming_[from];
+    for (const std::byte* const end = bytes + count; bytes != end;)
+    {
+      const Run& run = coming.runs[coming.next++];
+      const std::uint64_t block = this->samples_.file_->blocks[run.block];
+      copy_samples<Direction::ToBlock>(packed_as_array(run.steps),
+        this->source_.shapes.of(block).counts, order_of(this->source_, run.field, block),
+        this->source_.header.fields[run.field].sample_bytes(),
+        this->samples_.raw_[run.field][run.block].data(), bytes, strides_of(counts_of(run.steps)));
+      bytes += run.bytes;
+    }
+  }
+
+  /// Of a rank.
+  struct Coming
+  {
+    std::vector<Run> runs;
+    std::size_t next = 0;
+  };
+
+  const ExchangeSource& source_;
+  const std::vector<const FileBlocks*>& files_;
+  std::uint64_t most_bytes_;
+  std::vector<Run> runs_;               ///< that are sent
+  std::vector<std::size_t> first_runs_; ///< per parcel
+  std::vector<Coming> coming_;          ///< per rank
+  FileSamples samples_;
+};
+
+FileSamples exchange_round(const ExchangeSource& source,
+  const std::vector<const FileBlocks*>& files, bat::mpi::NodeTraffic& traffic)
+{
+  RoundOfFiles round(source, files);
+  bat::mpi::Mail mail;
+  bat::mpi::together(source.comm.get(), [&] { mail = round.mail(); });
+  traffic += bat::mpi::exchange_parcels(source.comm, source.nodes, source.routing.route,
+    source.routing.leaders_per_node, std::move(mail));
+  return std::move(round.samples());
 }
 }

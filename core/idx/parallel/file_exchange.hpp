@@ -6,6 +6,7 @@
 #include "bat/idx/parallel.hpp"
 #include "idx/parallel/assignment.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,35 +18,46 @@ namespace bat::idx
 struct ExchangeSource
 {
   const bat::mpi::OwnComm& comm;
+  bat::mpi::Nodes& nodes;
+  const Routing& routing;
   const Header& header;
   const BlockShapes& shapes;
-  const std::vector<RankBox>& boxes; ///< of all ranks, by rank and piece
+  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
   const std::vector<Piece>& pieces;  ///< of this rank
 };
+
+/// Where the samples of a box lie in the arrays of the piece that has them.
+struct BoxInArrays
+{
+  std::int64_t first = 0;                            ///< number of the first sample
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< of the arrays
+};
+[[nodiscard]] BoxInArrays place_in(const Piece& piece, const LogicalBox& box);
 
 /// The blocks of a file, raw, as their samples come.
 class FileSamples
 {
 public:
+  /// Takes what this rank has itself.
   FileSamples(const ExchangeSource& source, const FileBlocks& file);
+  /// A rank that makes no file.
+  FileSamples() = default;
 
-  /// Takes the samples that a rank sent, in any order of ranks from the highest to the lowest.
-  void put(int rank, const Bytes& packed);
   /// Gives a block of a field away.
   [[nodiscard]] Bytes take(std::size_t field, std::uint64_t block);
-  /// Throws Error{InvalidArgument} naming a sample of the box that did not come.
-  void check_complete() const;
 
 private:
-  const ExchangeSource& source_;
-  const FileBlocks& file_;
-  std::vector<std::vector<Bytes>> raw_;       ///< per field, per block
-  std::vector<std::vector<char>> has_sample_; ///< per block, in row-major order
+  friend class RoundOfFiles;
+  const FileBlocks* file_ = nullptr;
+  std::vector<std::vector<Bytes>> raw_; ///< per field, per block
 };
 
-/// Collective: a round, in which each rank makes at most one file and gets what is in it.
-/// `files[r]` is the file of rank r, null if it makes none. Returns what came, per rank; empty of
-/// ranks that have nothing in the file. Throws on all ranks alike.
-[[nodiscard]] std::vector<Bytes> exchange_round(
-  const ExchangeSource& source, const std::vector<const FileBlocks*>& files);
+/// Throws Error{InvalidArgument} naming a sample of the file that no part has.
+void check_complete(const ExchangeSource& source, const FileBlocks& file);
+
+/// Collective: a round, in which each rank makes at most one file. `files[r]` is the file of rank
+/// r, null if it makes none. Returns the samples of this rank's file, and adds what it sent to
+/// `traffic`. Throws on all ranks alike.
+[[nodiscard]] FileSamples exchange_round(const ExchangeSource& source,
+  const std::vector<const FileBlocks*>& files, bat::mpi::NodeTraffic& traffic);
 }

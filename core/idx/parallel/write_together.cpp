@@ -15,10 +15,12 @@
 #include "idx/write/step_folder.hpp"
 #include "idx/write/value_range.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -42,21 +44,44 @@ std::string fields_text(const std::vector<FieldValues>& fields)
   return text;
 }
 
+std::string text_of(const LogicalBox& box)
+{
+  return fmt::format("{} to {}, {} to {}, {} to {}", box.lower[0], box.upper[0], box.lower[1],
+    box.upper[1], box.lower[2], box.upper[2]);
+}
+
+constexpr std::int64_t kMostCoordinate = std::int64_t{ 1 } << 62;
+
+void check_box(const LogicalBox& box)
+{
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    if (box.lower[axis] < 0 || box.upper[axis] < box.lower[axis] ||
+      box.upper[axis] >= kMostCoordinate)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format(
+          "a piece has the box {}; boxes with samples, from 0 on, are allowed", text_of(box)));
+    }
+  }
+}
+
 void check_pieces(const GridPieces& mine)
 {
-  constexpr std::int64_t kMost = std::int64_t{ 1 } << 62;
   for (const Piece& piece : mine.pieces)
   {
-    const LogicalBox& box = piece.box;
-    for (std::size_t axis = 0; axis != 3; ++axis)
+    check_box(piece.box);
+    for (std::size_t axis = 0; piece.stored && axis != 3; ++axis)
     {
-      if (box.lower[axis] < 0 || box.upper[axis] < box.lower[axis] || box.upper[axis] >= kMost)
+      // Ghosts may lie before 0, where there are no samples.
+      if (piece.stored->lower[axis] > piece.box.lower[axis] ||
+        piece.stored->upper[axis] < piece.box.upper[axis] ||
+        piece.stored->lower[axis] <= -kMostCoordinate ||
+        piece.stored->upper[axis] >= kMostCoordinate)
       {
         throw Error(ErrorCode::InvalidArgument,
-          fmt::format(
-            "a piece has the box {} to {}, {} to {}, {} to {}; boxes with samples, from 0 "
-            "on, are allowed",
-            box.lower[0], box.upper[0], box.lower[1], box.upper[1], box.lower[2], box.upper[2]));
+          fmt::format("a piece has the box {}, and its arrays the box {}, in which it has to lie",
+            text_of(piece.box), text_of(*piece.stored)));
       }
     }
     if (piece.values.size() != mine.fields.size() ||
@@ -192,10 +217,11 @@ private:
             { this->comm_.rank(), static_cast<std::int64_t>(i), this->mine_.pieces[i].box });
         }
       });
-    this->boxes_ = bat::mpi::gather_records(this->comm_, boxes);
-    bat::mpi::broadcast_records(this->comm_, this->boxes_);
-    LogicalBox whole = this->boxes_.front().box;
-    for (const RankBox& box : this->boxes_)
+    boxes = bat::mpi::gather_records(this->comm_, boxes);
+    bat::mpi::broadcast_records(this->comm_, boxes);
+    together(this->comm_.get(), [&] { this->parts_ = disjoint_parts(boxes); });
+    LogicalBox whole = boxes.front().box;
+    for (const RankBox& box : boxes)
     {
       for (std::size_t axis = 0; axis != 3; ++axis)
       {
@@ -219,24 +245,7 @@ private:
       [&]
       {
         ends.assign(2 * fields, std::numeric_limits<double>::infinity());
-        in_arena(this->threads_,
-          [&]
-          {
-            for (const Piece& piece : this->mine_.pieces)
-            {
-              for (std::size_t f = 0; f != fields; ++f)
-              {
-                const FieldValues& field = this->shape_.fields[f];
-                if (field.components == 1)
-                {
-                  const auto [least, most] =
-                    value_range(field.type, piece.values[f], lattice_of(piece.box).samples());
-                  ends[2 * f] = std::min(ends[2 * f], least);
-                  ends[2 * f + 1] = std::min(ends[2 * f + 1], -most);
-                }
-              }
-            }
-          });
+        in_arena(this->threads_, [&] { this->own_ranges(ends); });
       });
     MPI_Allreduce(MPI_IN_PLACE, ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MIN,
       this->comm_.get());
@@ -248,19 +257,54 @@ private:
     return ranges;
   }
 
+  // Of the samples that are written, so that they do not tell of the cut into pieces.
+  void own_ranges(std::vector<double>& ends) const
+  {
+    for (const RankBox& part : this->parts_)
+    {
+      if (part.rank != this->comm_.rank())
+      {
+        continue;
+      }
+      const Piece& piece = this->mine_.pieces[static_cast<std::size_t>(part.piece)];
+      const BoxInArrays place = place_in(piece, part.box);
+      for (std::size_t f = 0; f != this->shape_.fields.size(); ++f)
+      {
+        const FieldValues& field = this->shape_.fields[f];
+        if (field.components == 1)
+        {
+          const auto* values = static_cast<const std::byte*>(piece.values[f]) +
+            static_cast<std::size_t>(place.first) * size_of(field.type);
+          const auto [least, most] =
+            value_range(field.type, values, lattice_of(part.box).count, place.dimensions);
+          ends[2 * f] = std::min(ends[2 * f], least);
+          ends[2 * f + 1] = std::min(ends[2 * f + 1], -most);
+        }
+      }
+    }
+  }
+
   // Rank 0 knows what was there before, and decides.
   void make_header()
   {
     std::string text;
     std::string target;
-    const auto found = this->ranges();
+    Header header;
     together(this->comm_.get(),
       [&]
       {
         if (this->is_root())
         {
           this->path_ = io::follow_links(this->path_);
-          Header header = plan_header(this->path_, this->shape_, this->options_);
+          header = plan_header(this->path_, this->shape_, this->options_);
+        }
+      });
+    const auto found = this->ranges();
+    together(this->comm_.get(),
+      [&]
+      {
+        if (this->is_root())
+        {
           set_ranges(header, found);
           this->before_.emplace(Series::of(this->path_));
           header = this->before_->with_step(std::move(header), this->options_);
@@ -272,12 +316,14 @@ private:
     bat::mpi::broadcast_text(this->comm_, text);
     bat::mpi::broadcast_text(this->comm_, target);
     MPI_Bcast(&this->step_, 1, MPI_INT64_T, 0, this->comm_.get());
-    int flags[3] = { this->options_.flush, this->options_.zip_level,
-      static_cast<int>(this->missing_) };
-    MPI_Bcast(flags, 3, MPI_INT, 0, this->comm_.get());
+    std::array<int, 6> flags{ this->options_.flush, this->options_.zip_level,
+      static_cast<int>(this->missing_), static_cast<int>(this->options_.routing.route),
+      this->options_.routing.leaders_per_node, this->options_.routing.ranks_per_node };
+    MPI_Bcast(flags.data(), static_cast<int>(flags.size()), MPI_INT, 0, this->comm_.get());
     this->options_.flush = flags[0] != 0;
     this->options_.zip_level = flags[1];
     this->missing_ = static_cast<MissingSamples>(flags[2]);
+    this->options_.routing = { static_cast<Route>(flags[3]), flags[4], flags[5] };
     together(this->comm_.get(),
       [&]
       {
@@ -290,6 +336,7 @@ private:
   void begin()
   {
     std::string folder;
+    this->nodes_ = &bat::mpi::nodes_of(this->comm_, this->options_.routing.ranks_per_node);
     together(this->comm_.get(),
       [&]
       {
@@ -297,8 +344,8 @@ private:
         this->order_.emplace(this->header_);
         this->shapes_.emplace(*this->order_);
         this->files_ = blocks_of_files(this->header_, *this->order_);
-        this->makers_ =
-          makers_of_files(this->files_, this->boxes_, *this->shapes_, this->comm_.size());
+        this->makers_ = bat::mpi::spread_over_nodes(this->nodes_->layout(),
+          makers_of_files(this->files_, this->parts_, *this->shapes_, this->comm_.size()));
         if (this->is_root())
         {
           const std::filesystem::path name(this->names_->file(this->step_, 0));
@@ -320,7 +367,7 @@ private:
       {
         for (std::size_t i = 0; i != this->files_.size(); ++i)
         {
-          const auto maker = static_cast<std::size_t>(this->makers_[i]);
+          const std::size_t maker = this->makers_[i];
           const std::size_t round = next[maker]++;
           if (round == rounds.size())
           {
@@ -329,23 +376,32 @@ private:
           rounds[round][maker] = &this->files_[i];
         }
       });
-    const ExchangeSource source{ this->comm_, this->header_, *this->shapes_, this->boxes_,
-      this->mine_.pieces };
+    const ExchangeSource source{ this->comm_, *this->nodes_, this->options_.routing, this->header_,
+      *this->shapes_, this->parts_, this->mine_.pieces };
+    if (this->missing_ == MissingSamples::Refuse && !cover(this->parts_, this->header_.box))
+    {
+      together(this->comm_.get(), [&] { this->check_files(source); });
+    }
+    bat::mpi::NodeTraffic traffic;
     for (std::size_t round = 0; round != rounds.size(); ++round)
     {
       together(this->comm_.get(),
         [&] { this->tell(static_cast<double>(round) / static_cast<double>(rounds.size())); });
-      std::vector<Bytes> received = exchange_round(source, rounds[round]);
+      FileSamples samples = exchange_round(source, rounds[round], traffic);
       together(this->comm_.get(),
         [&]
         {
           const FileBlocks* file = rounds[round][static_cast<std::size_t>(this->comm_.rank())];
           if (file)
           {
-            this->write_file(source, *file, received);
+            this->write_file(*file, samples);
           }
         });
     }
+    this->report_.messages_within = traffic.messages_within;
+    this->report_.bytes_within = traffic.bytes_within;
+    this->report_.messages_between = traffic.messages_between;
+    this->report_.bytes_between = traffic.bytes_between;
     together(this->comm_.get(), [&] { this->tell(1); });
   }
 
@@ -357,20 +413,20 @@ private:
     }
   }
 
-  void write_file(
-    const ExchangeSource& source, const FileBlocks& file, std::vector<Bytes>& received)
+  // Before anything is on its way.
+  void check_files(const ExchangeSource& source) const
   {
-    FileSamples samples(source, file);
-    for (int rank = this->comm_.size() - 1; rank >= 0; --rank)
+    for (std::size_t i = 0; i != this->files_.size(); ++i)
     {
-      Bytes& packed = received[static_cast<std::size_t>(rank)];
-      samples.put(rank, packed);
-      packed = Bytes();
+      if (this->makers_[i] == static_cast<std::uint32_t>(this->comm_.rank()))
+      {
+        check_complete(source, this->files_[i]);
+      }
     }
-    if (this->missing_ == MissingSamples::Refuse)
-    {
-      samples.check_complete();
-    }
+  }
+
+  void write_file(const FileBlocks& file, FileSamples& samples)
+  {
     const std::filesystem::path name(this->names_->file(this->step_, file.number));
     this->report_.file_bytes += in_arena(this->threads_,
       [&]
@@ -396,12 +452,13 @@ private:
           this->before_->remove_what_is_not_in(this->header_);
         }
       });
-    std::uint64_t sums[3] = { this->report_.files, this->report_.file_bytes, this->report_.blocks };
-    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_UINT64_T, MPI_SUM, this->comm_.get());
-    this->report_ = { static_cast<std::uint64_t>(this->shape_.dimensions[0]) *
-        static_cast<std::uint64_t>(this->shape_.dimensions[1]) *
-        static_cast<std::uint64_t>(this->shape_.dimensions[2]),
-      sums[0], sums[1], sums[2] };
+    std::array<std::uint64_t, 7> sums{ this->report_.files, this->report_.file_bytes,
+      this->report_.blocks, this->report_.messages_within, this->report_.bytes_within,
+      this->report_.messages_between, this->report_.bytes_between };
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM,
+      this->comm_.get());
+    this->report_ = { lattice_of(this->header_.box).samples(), sums[0], sums[1], sums[2], sums[3],
+      sums[4], sums[5], sums[6] };
   }
 
   OwnComm comm_;
@@ -410,8 +467,9 @@ private:
   MissingSamples missing_;
   std::filesystem::path path_;
   int threads_;
-  Grid shape_; ///< of the whole; without values
-  std::vector<RankBox> boxes_;
+  Grid shape_;                 ///< of the whole; without values
+  std::vector<RankBox> parts_; ///< of all ranks, disjoint
+  bat::mpi::Nodes* nodes_ = nullptr;
   std::optional<Series> before_;     ///< rank 0
   std::optional<StepFolder> folder_; ///< rank 0
   std::string text_;
@@ -421,7 +479,7 @@ private:
   std::optional<format::Order> order_;
   std::optional<BlockShapes> shapes_;
   std::vector<FileBlocks> files_;
-  std::vector<int> makers_;
+  std::vector<std::uint32_t> makers_; ///< per file
   std::filesystem::path writing_;
   WriteReport report_;
 };

@@ -90,6 +90,36 @@ std::pair<double, double> value_range(ScalarType type, const void* values, std::
     type, [&](auto zero) { return range_of(static_cast<const decltype(zero)*>(values), count); });
 }
 
+std::pair<double, double> value_range(ScalarType type, const void* values,
+  const std::array<std::int64_t, 3>& counts, const std::array<std::int64_t, 3>& dimensions)
+{
+  const std::int64_t rows = counts[1] * counts[2];
+  if (counts[0] == dimensions[0] && (counts[1] == dimensions[1] || counts[2] == 1))
+  {
+    return value_range(type, values, static_cast<std::uint64_t>(counts[0] * rows)); // no gaps
+  }
+  return dispatch(type,
+    [&](auto zero)
+    {
+      const auto* first = static_cast<const decltype(zero)*>(values);
+      const std::int64_t grain = std::max<std::int64_t>(1, (1 << 16) / counts[0]);
+      return tbb::parallel_reduce(
+        tbb::blocked_range<std::int64_t>(0, rows, static_cast<std::size_t>(grain)),
+        Range(kInfinity, -kInfinity),
+        [&](const tbb::blocked_range<std::int64_t>& part, Range range)
+        {
+          for (std::int64_t row = part.begin(); row != part.end(); ++row)
+          {
+            const std::int64_t at =
+              (row / counts[1] * dimensions[1] + row % counts[1]) * dimensions[0];
+            range = merge(range, finite_range(first + at, static_cast<std::size_t>(counts[0])));
+          }
+          return range;
+        },
+        merge);
+    });
+}
+
 void set_ranges(Header& header, const std::vector<std::pair<double, double>>& ranges)
 {
   for (std::size_t i = 0; i != ranges.size(); ++i)

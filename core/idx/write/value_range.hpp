@@ -4,6 +4,7 @@
 
 #include "bat/idx/header.hpp"
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,6 +14,11 @@ namespace bat::idx
 /// Of the finite values; the first is above the second if there are none.
 [[nodiscard]] std::pair<double, double> value_range(
   ScalarType type, const void* values, std::uint64_t count);
+
+/// The same of a box in an array of one component with `dimensions` samples: `values` is its first
+/// sample, `counts` are its samples along each axis.
+[[nodiscard]] std::pair<double, double> value_range(ScalarType type, const void* values,
+  const std::array<std::int64_t, 3>& counts, const std::array<std::int64_t, 3>& dimensions);
 
 /// Of fields with one component, in OpenVisus's dialect. One pair per field.
 void set_ranges(Header& header, const std::vector<std::pair<double, double>>& ranges);

@@ -5,7 +5,9 @@
 #include "bat/idx/parallel.hpp"
 #include "bat/idx/write.hpp"
 #include "bat/parallel/mpi_support.hpp"
+#include "idx/parallel/assignment.hpp"
 #include "idx/unit/idx_grids.hpp"
+#include "support/clouds.hpp"
 #include "support/file_size_limit.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +98,8 @@ struct Mine
   GridPieces pieces;
   std::vector<std::vector<std::byte>> arrays;
 
-  Mine(const MadeGrid& made, const Boxes& boxes)
+  // `ghosts`: layers around each box that its arrays have too, with values of no sample.
+  Mine(const MadeGrid& made, const Boxes& boxes, std::int64_t ghosts = 0)
   {
     if (boxes.empty())
     {
@@ -112,10 +115,47 @@ struct Mine
       for (std::size_t f = 0; f != made.grid.fields.size(); ++f)
       {
         this->arrays.push_back(made.part(f, { 1, 1, 1 }, box));
+        if (ghosts != 0)
+        {
+          piece.stored = box;
+          this->add_ghosts(box, ghosts,
+            bat::tuple_bytes(made.grid.fields[f].type, made.grid.fields[f].components),
+            *piece.stored);
+        }
         piece.values.push_back(this->arrays.back().data());
       }
       this->pieces.pieces.push_back(std::move(piece));
     }
+  }
+
+  void add_ghosts(
+    const LogicalBox& box, std::int64_t ghosts, std::size_t sample, LogicalBox& stored)
+  {
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      stored.lower[axis] -= ghosts + static_cast<std::int64_t>(axis);
+      stored.upper[axis] += ghosts;
+    }
+    const auto dims = [](const LogicalBox& b, std::size_t axis)
+    { return static_cast<std::size_t>(b.upper[axis] - b.lower[axis] + 1); };
+    std::vector<std::byte> all(
+      dims(stored, 0) * dims(stored, 1) * dims(stored, 2) * sample, std::byte{ 0x7b });
+    const std::size_t row = dims(box, 0) * sample;
+    for (std::size_t z = 0; z != dims(box, 2); ++z)
+    {
+      for (std::size_t y = 0; y != dims(box, 1); ++y)
+      {
+        const auto to =
+          (((z + static_cast<std::size_t>(box.lower[2] - stored.lower[2])) * dims(stored, 1) + y +
+             static_cast<std::size_t>(box.lower[1] - stored.lower[1])) *
+              dims(stored, 0) +
+            static_cast<std::size_t>(box.lower[0] - stored.lower[0])) *
+          sample;
+        std::copy_n(
+          this->arrays.back().data() + (z * dims(box, 1) + y) * row, row, all.data() + to);
+      }
+    }
+    this->arrays.back() = std::move(all);
   }
 };
 
@@ -171,17 +211,79 @@ TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
     for (const auto& [name, cut] : kCuts)
     {
       const Mine mine(*made, cut(box_of(*made), rank(), ranks()));
-      const WriteReport report =
-        write_together(MPI_COMM_WORLD, folder / "n.idx", mine.pieces, options);
-      EXPECT_EQ(report.samples, made->samples());
-      if (rank() == 0)
+      const Mine inside(*made, cut(box_of(*made), rank(), ranks()), 1);
+      for (const bat::Route route : { bat::Route::Flat, bat::Route::Leaders })
       {
-        const auto found = files_in(folder / ".");
-        EXPECT_EQ(report.files + 1, found.size());
-        EXPECT_TRUE(found == expected) << name;
+        options.routing = { route, 1, 2 };
+        const bool is_flat = route == bat::Route::Flat;
+        const WriteReport report = write_together(
+          MPI_COMM_WORLD, folder / "n.idx", (is_flat ? mine : inside).pieces, options);
+        EXPECT_EQ(report.samples, made->samples());
+        EXPECT_LE(report.bytes_within + report.bytes_between, made->samples() * 7) << name;
+        EXPECT_EQ(mpi_test::of_root(std::to_string(report.messages_between)),
+          std::to_string(report.messages_between));
+        if (rank() == 0)
+        {
+          const auto found = files_in(folder / ".");
+          EXPECT_EQ(report.files + 1, found.size());
+          EXPECT_TRUE(found == expected) << name << (is_flat ? ", flat" : ", by leaders");
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
       }
-      MPI_Barrier(MPI_COMM_WORLD);
     }
+  }
+}
+
+// Of random boxes, that overlap in every way: each sample is where the first box has it.
+TEST(IdxTogether, parts_of_boxes_are_disjoint)
+{
+  clouds::Random random(7 + static_cast<std::uint64_t>(rank()));
+  constexpr std::int64_t kSide = 9;
+  for (int round = 0; round != 200; ++round)
+  {
+    std::vector<RankBox> boxes;
+    std::map<std::array<std::int64_t, 3>, std::int64_t> owner;
+    const auto for_each_sample = [](const LogicalBox& box, const auto& visit)
+    {
+      for (std::int64_t z = box.lower[2]; z <= box.upper[2]; ++z)
+      {
+        for (std::int64_t y = box.lower[1]; y <= box.upper[1]; ++y)
+        {
+          for (std::int64_t x = box.lower[0]; x <= box.upper[0]; ++x)
+          {
+            visit({ x, y, z });
+          }
+        }
+      }
+    };
+    for (std::int64_t i = 0; i != 8; ++i)
+    {
+      LogicalBox box;
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        const auto a = static_cast<std::int64_t>(random() % kSide);
+        const auto b = static_cast<std::int64_t>(random() % kSide);
+        box.lower[axis] = std::min(a, b);
+        box.upper[axis] = std::max(a, b);
+      }
+      boxes.push_back({ i / 2, i % 2, box });
+      for_each_sample(box, [&](const std::array<std::int64_t, 3>& p) { owner.emplace(p, i); });
+    }
+    std::map<std::array<std::int64_t, 3>, std::int64_t> found;
+    bool is_once = true;
+    const std::vector<RankBox> parts = disjoint_parts(boxes);
+    for (const RankBox& part : parts)
+    {
+      for_each_sample(part.box,
+        [&](const std::array<std::int64_t, 3>& p)
+        { is_once = found.emplace(p, 2 * part.rank + part.piece).second && is_once; });
+    }
+    EXPECT_TRUE(is_once);
+    EXPECT_TRUE(found == owner);
+    const LogicalBox whole{ { 0, 0, 0 }, { kSide - 1, kSide - 1, kSide - 1 } };
+    EXPECT_EQ(cover(parts, whole), found.size() == kSide * kSide * kSide);
+    boxes.push_back({ 4, 0, whole });
+    EXPECT_TRUE(cover(disjoint_parts(boxes), whole));
   }
 }
 
@@ -272,6 +374,13 @@ TEST(IdxTogether, all_ranks_end_alike)
     other.pieces[0].box.lower[0] = -1;
   }
   expect_refused(other, options, "-1");
+  other = mine.pieces;
+  if (rank() == last)
+  {
+    other.pieces[0].stored = other.pieces[0].box;
+    ++other.pieces[0].stored->lower[1];
+  }
+  expect_refused(other, options, "in which it has to lie");
 
   WriteOptions cancelled = options;
   cancelled.progress = [&](double fraction) { return rank() != last || fraction < 0.5; };

@@ -4,6 +4,7 @@
 
 #include "bat/idx/dataset.hpp"
 #include "bat/idx/header.hpp"
+#include "bat/routing.hpp"
 
 #include <array>
 #include <cstdint>
@@ -64,6 +65,7 @@ struct WriteOptions
   /// About as many bytes, of all fields, go into a file.
   std::uint64_t file_bytes = std::uint64_t{ 64 } << 20;
 
+  Routing routing; ///< of what many ranks send each other
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
   /// Wait until all bytes are on disk before the dataset names them.
@@ -78,6 +80,12 @@ struct WriteReport
   std::uint64_t files = 0;      ///< of samples
   std::uint64_t file_bytes = 0; ///< of these
   std::uint64_t blocks = 0;
+  // Of many ranks, what they sent each other, within nodes and from node to node. Collective calls
+  // are not counted; neither is what ranks of a node share memory for, in messages.
+  std::uint64_t messages_within = 0;
+  std::uint64_t bytes_within = 0;
+  std::uint64_t messages_between = 0;
+  std::uint64_t bytes_between = 0;
 };
 
 /// The header that write() gives a dataset of this one step: a pure function of grid (without its

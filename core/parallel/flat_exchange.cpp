@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/flat_exchange.hpp"
+
+#include "bat/ranks.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace bat::mpi
+{
+namespace
+{
+constexpr int kTag = 4;
+constexpr std::size_t kInFlight = 4;
+
+class FlatExchange
+{
+public:
+  FlatExchange(const OwnComm& comm, const Nodes& nodes, Mail mail)
+    : comm_(comm)
+    , nodes_(nodes)
+    , mail_(std::move(mail))
+  {
+    this->sends_.fill(MPI_REQUEST_NULL);
+  }
+
+  // All that may fail before parcels are under way.
+  void prepare()
+  {
+    std::size_t largest = 0;
+    for (const Parcel& parcel : this->mail_.parcels)
+    {
+      if (parcel.bytes == 0 || parcel.bytes > kMostParcelBytes)
+      {
+        throw Error(ErrorCode::InvalidArgument,
+          fmt::format(
+            "a parcel of {} bytes is sent; 1 to {} are allowed", parcel.bytes, kMostParcelBytes));
+      }
+      largest = std::max<std::size_t>(largest, parcel.bytes);
+    }
+    this->order_.resize(this->mail_.parcels.size());
+    std::iota(this->order_.begin(), this->order_.end(), std::size_t{ 0 });
+    // Everyone begins behind itself, so that not all send to the same rank at once.
+    const auto size = static_cast<std::uint32_t>(this->comm_.size());
+    const auto distance = [&](std::size_t parcel)
+    {
+      return (this->mail_.parcels[parcel].target + size -
+               static_cast<std::uint32_t>(this->comm_.rank())) %
+        size;
+    };
+    std::stable_sort(this->order_.begin(), this->order_.end(),
+      [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    for (std::size_t i = 0; i != std::min(kInFlight, this->order_.size()); ++i)
+    {
+      this->packed_[i].reset(largest);
+    }
+    if (this->mail_.expected_bytes != 0)
+    {
+      this->arriving_.reset(kMostParcelBytes);
+    }
+  }
+
+  // Does not throw: returns what was thrown first on this rank.
+  std::optional<Error> run()
+  {
+    for (const std::size_t number : this->order_)
+    {
+      (void)this->receive_one(); // what waits takes memory of MPI's
+      this->send(number, this->free_slot());
+    }
+    while (this->received_ < this->mail_.expected_bytes)
+    {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      MPI_Mprobe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &message, &status);
+      this->receive(message, status);
+    }
+    MPI_Waitall(static_cast<int>(kInFlight), this->sends_.data(), MPI_STATUSES_IGNORE);
+    return std::move(this->failure_);
+  }
+
+  [[nodiscard]] const NodeTraffic& traffic() const { return this->traffic_; }
+
+private:
+  void keep_failure(std::optional<Error> failure)
+  {
+    if (!this->failure_)
+    {
+      this->failure_ = std::move(failure);
+    }
+  }
+
+  // Others may be waiting until this rank takes what they send.
+  std::size_t free_slot()
+  {
+    while (true)
+    {
+      for (std::size_t slot = 0; slot != kInFlight; ++slot)
+      {
+        int done = 0;
+        MPI_Test(&this->sends_[slot], &done, MPI_STATUS_IGNORE);
+        if (done != 0)
+        {
+          return slot;
+        }
+      }
+      if (!this->receive_one())
+      {
+        ::sched_yield(); // where there are more ranks than processors
+      }
+    }
+  }
+
+  void send(std::size_t number, std::size_t slot)
+  {
+    const Parcel& parcel = this->mail_.parcels[number];
+    std::byte* const packed = this->packed_[slot].data();
+    // What could not be packed is sent all the same, because its receiver waits for it.
+    this->keep_failure(attempt([&] { this->mail_.pack(number, packed); }));
+    MPI_Isend(packed, static_cast<int>(parcel.bytes), MPI_BYTE, static_cast<int>(parcel.target),
+      kTag, this->comm_.get(), &this->sends_[slot]);
+    const bool is_near = this->nodes_.is_near(parcel.target);
+    ++(is_near ? this->traffic_.messages_within : this->traffic_.messages_between);
+    (is_near ? this->traffic_.bytes_within : this->traffic_.bytes_between) += parcel.bytes;
+  }
+
+  bool receive_one()
+  {
+    if (this->received_ >= this->mail_.expected_bytes)
+    {
+      return false;
+    }
+    int arrived = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &arrived, &message, &status);
+    if (arrived != 0)
+    {
+      this->receive(message, status);
+    }
+    return arrived != 0;
+  }
+
+  void receive(MPI_Message& message, const MPI_Status& status)
+  {
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    MPI_Mrecv(this->arriving_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    this->keep_failure(attempt(
+      [&]
+      {
+        this->mail_.take(static_cast<std::uint32_t>(status.MPI_SOURCE), this->arriving_.data(),
+          static_cast<std::size_t>(bytes));
+      }));
+    this->received_ += static_cast<std::uint64_t>(bytes);
+  }
+
+  const OwnComm& comm_;
+  const Nodes& nodes_;
+  Mail mail_;
+  std::vector<std::size_t> order_; ///< of parcels
+  std::array<MPI_Request, kInFlight> sends_{};
+  std::array<LargeArray<std::byte>, kInFlight> packed_;
+  LargeArray<std::byte> arriving_;
+  std::uint64_t received_ = 0;
+  std::optional<Error> failure_;
+  NodeTraffic traffic_;
+};
+}
+
+NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail)
+{
+  FlatExchange exchange(comm, nodes, std::move(mail));
+  together(comm.get(), [&] { exchange.prepare(); });
+  agree(comm.get(), exchange.run());
+  return exchange.traffic();
+}
+
+NodeTraffic exchange_parcels(
+  const OwnComm& comm, Nodes& nodes, Route asked, int leaders_per_node, Mail mail)
+{
+  Load load;
+  std::set<std::uint32_t> targets;
+  for (const Parcel& parcel : mail.parcels)
+  {
+    if (!nodes.is_near(parcel.target))
+    {
+      targets.insert(parcel.target);
+      load.bytes += parcel.bytes;
+    }
+    load.has_large_parcels =
+      load.has_large_parcels || parcel.bytes > room_of_parcel(nodes.layout());
+  }
+  load.targets = targets.size();
+  return choose_route(comm, nodes, asked, load) == Route::Flat
+    ? exchange_flat(comm, nodes, std::move(mail))
+    : exchange_through_leaders(comm, nodes, leaders_per_node, std::move(mail));
+}
+}

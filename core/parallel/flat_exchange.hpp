@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges in which each rank sends to each that it owes something.
+#pragma once
+
+#include "parallel/comm.hpp"
+#include "parallel/leader_exchange.hpp"
+#include "parallel/nodes.hpp"
+
+#include <cstddef>
+
+namespace bat::mpi
+{
+/// Most bytes of a parcel that is sent by itself.
+inline constexpr std::size_t kMostParcelBytes = std::size_t{ 2 } << 20;
+
+/// Collective. The same mail as exchange_through_leaders() takes, each parcel in a message of its
+/// own, four of them under way at a time, those for the rank behind this one first. Takes the
+/// memory of four parcels and of the one that arrives. Calls MPI on the calling thread only. Throws
+/// on all ranks. Returns what this rank sent.
+NodeTraffic exchange_flat(const OwnComm& comm, const Nodes& nodes, Mail mail);
+
+/// Collective. By the route that choose_route() finds for what all ranks send. Throws on all ranks.
+NodeTraffic exchange_parcels(
+  const OwnComm& comm, Nodes& nodes, Route asked, int leaders_per_node, Mail mail);
+}
