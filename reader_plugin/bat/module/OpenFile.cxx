@@ -5,40 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <system_error>
 #include <utility>
-
-#include <sys/stat.h>
 
 namespace
 {
 // The first file of a series, the present one, and the one before.
 constexpr std::size_t MostOpen = 3;
-
-std::optional<bat_vtk::FileStamp> StampOf(const std::filesystem::path& path)
-{
-  std::error_code error;
-  bat_vtk::FileStamp stamp;
-  stamp.Time = std::filesystem::last_write_time(path, error);
-  if (!error)
-  {
-    stamp.Size = std::filesystem::file_size(path, error);
-  }
-  struct stat status;
-  if (error || ::stat(path.string().c_str(), &status) != 0)
-  {
-    return std::nullopt;
-  }
-  stamp.Inode = static_cast<std::uint64_t>(status.st_ino);
-  return stamp;
-}
-}
-
-//------------------------------------------------------------------------------
-bool bat_vtk::FileStamp::operator==(const FileStamp& other) const
-{
-  return this->Time == other.Time && this->Size == other.Size && this->Inode == other.Inode;
 }
 
 //------------------------------------------------------------------------------
@@ -55,7 +30,7 @@ const bat::Dataset& bat_vtk::OpenFile::Get(const std::string& name)
 {
   const std::filesystem::path path = std::filesystem::u8path(name);
   // Taken before opening: a file that is replaced in between is opened again next time.
-  const std::optional<FileStamp> stamp = StampOf(path);
+  const std::optional<FileStamp> stamp = FileStamp::Of(path);
   const auto known = std::find_if(this->Handles.begin(), this->Handles.end(),
     [&](const Handle& handle) { return handle.Name == name; });
   this->Failed = true;
@@ -114,7 +89,7 @@ bat_vtk::OpenFile::Handle bat_vtk::OpenFile::OpenAhead(const std::string& name, 
   try
   {
     const std::filesystem::path path = std::filesystem::u8path(name);
-    Handle next{ name, StampOf(path), bat::Dataset::open(path), 0 };
+    Handle next{ name, FileStamp::Of(path), bat::Dataset::open(path), 0 };
     if (*givenUp)
     {
       return next;

@@ -3,11 +3,12 @@
 #ifndef OpenFile_h
 #define OpenFile_h
 
+#include "FileStamp.h"
+
 #include "bat/dataset.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <future>
 #include <list>
 #include <memory>
@@ -17,17 +18,6 @@
 
 namespace bat_vtk
 {
-/// Tells one state of a file on disk from another: a rewritten file has another inode, time or
-/// size.
-struct FileStamp
-{
-  std::filesystem::file_time_type Time;
-  std::uintmax_t Size = 0;
-  std::uint64_t Inode = 0;
-
-  bool operator==(const FileStamp& other) const;
-};
-
 /// Not thread-safe.
 class OpenFile
 {

@@ -5,14 +5,11 @@
 #include "ReaderNumbers.h"
 
 #include <algorithm>
-#include <utility>
 
 //------------------------------------------------------------------------------
 void bat_vtk::Refining::Begin()
 {
-  const bool isStep = std::exchange(this->Asked, false) && !this->Aborted;
-  this->Now = isStep ? Update::Step : Update::Plain;
-  this->Aborted = false;
+  StepState::Begin();
   this->BeforeStep = this->Last;
 }
 
@@ -20,7 +17,7 @@ void bat_vtk::Refining::Begin()
 double bat_vtk::Refining::Choose(
   const bat::Query& query, std::uint64_t generation, double target, double first)
 {
-  const bool isStep = this->Now == Update::Step;
+  const bool isStep = this->IsStep();
   double quality = first;
   if (this->Last.Generation == generation && SameConditions(this->Last.Query, query))
   {
@@ -39,41 +36,11 @@ double bat_vtk::Refining::Choose(
 }
 
 //------------------------------------------------------------------------------
-void bat_vtk::Refining::PutOff()
-{
-  if (this->Now == Update::Step)
-  {
-    this->Now = Update::PutOff;
-  }
-}
-
-//------------------------------------------------------------------------------
-void bat_vtk::Refining::Loaded()
-{
-  this->Aborted = false;
-  if (this->Now == Update::Step)
-  {
-    this->Now = Update::Plain;
-  }
-}
-
-//------------------------------------------------------------------------------
 void bat_vtk::Refining::GivenUp()
 {
-  this->Aborted = !this->IsPutOff();
   if (this->IsPutOff())
   {
     this->Last = this->BeforeStep;
   }
-  else
-  {
-    this->Now = Update::Plain;
-  }
-}
-
-//------------------------------------------------------------------------------
-void bat_vtk::Refining::Failed()
-{
-  this->Aborted = false;
-  this->Now = Update::Plain;
+  StepState::GivenUp();
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATReader.h"
 
+#include "Agreement.h"
 #include "BATToVTK.h"
 #include "Conditions.h"
+#include "Failure.h"
 #include "FileDescription.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
 #include "ReaderNumbers.h"
 #include "Refining.h"
+#include "SaidOnce.h"
 #include "VertexCells.h"
-#include "vtkBATErrors.h"
 
 #include "bat/bat.hpp"
 
 #include "vtkCommand.h"
-#include "vtkCommunicator.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
@@ -36,15 +37,17 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
+
+using bat_vtk::Failure;
 
 namespace
 {
@@ -85,34 +88,6 @@ std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
       (names.empty() ? "none" : names) + " as IdAttribute");
 }
 }
-
-//------------------------------------------------------------------------------
-struct vtkBATReader::Failure
-{
-  unsigned long Code = vtkErrorCode::NoError;
-  std::string Text;
-
-  /// What f() throws.
-  template <typename F>
-  static Failure Of(const F& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (const Failure& failure)
-    {
-      return failure;
-    }
-    catch (...)
-    {
-      const bat::Error error = bat::current_error();
-      return { bat_vtk::ToVTKErrorCode(error.code()), error.what() };
-    }
-    return {};
-  }
-  explicit operator bool() const { return this->Code != vtkErrorCode::NoError; }
-};
 
 //------------------------------------------------------------------------------
 class vtkBATReader::vtkInternals
@@ -254,19 +229,13 @@ public:
 
   using Damage = bat_vtk::LoadedParticles::Damage;
 
-  // Tells the open file from others, in any process. Positive.
-  int NumberOfFile() const
+  // Tells the open file from others, in any process.
+  std::string StateOfFile() const
   {
     const bat::Dataset* file = this->File.Current();
-    std::string text = TextOrEmpty(this->Reader->FileName);
-    if (file)
-    {
-      text +=
-        " " + std::to_string(file->particle_count()) + " " + std::to_string(file->file_bytes());
-    }
-    const std::size_t hash = std::hash<std::string>()(text);
-    return static_cast<int>(hash % static_cast<std::size_t>(std::numeric_limits<int>::max() - 1)) +
-      1;
+    return !file ? ""
+                 : TextOrEmpty(this->Reader->FileName) + " " +
+        std::to_string(file->particle_count()) + " " + std::to_string(file->file_bytes());
   }
 
   // Makes the first failure of any process that of all, and what any has left out left out by all.
@@ -278,21 +247,15 @@ public:
       return true;
     }
     const std::map<std::size_t, Damage>& damaged = this->Loaded.Damaged();
-    const int file = failure ? 0 : this->NumberOfFile();
-    const int smallest = failure ? std::numeric_limits<int>::max() : file;
-    const int mine[3] = { failure || !damaged.empty() ? 1 : 0, file, -smallest };
-    int any[3] = { 0, 0, 0 };
-    this->Controller->AllReduce(mine, any, 3, vtkCommunicator::MAX_OP);
-    const bool differ = any[1] > -any[2];
-    if (any[0] == 0 && !differ)
+    const bat_vtk::Comparison found =
+      bat_vtk::Compare(this->Controller, !damaged.empty(), failure, this->StateOfFile());
+    if (!found.AnyTrouble && !found.Differ)
     {
       return true;
     }
-    if (differ && !failure)
+    if (found.Differ && !failure)
     {
-      failure = { vtkErrorCode::CannotOpenFileError,
-        TextOrEmpty(this->Reader->FileName) +
-          ": other processes have another file open, or another version of it" };
+      failure = bat_vtk::OtherFileElsewhere(TextOrEmpty(this->Reader->FileName));
     }
     vtkMultiProcessStream own;
     own << static_cast<vtkTypeUInt64>(failure.Code) << failure.Text
@@ -370,20 +333,6 @@ public:
     }
   }
 
-  // What was said of the file before the last update may be said again: it is asked another
-  // question.
-  void ForgetSaid()
-  {
-    if (std::exchange(this->SettingsChanged, false))
-    {
-      auto& said = this->Said[TextOrEmpty(this->Reader->FileName)];
-      for (auto text = said.begin(); text != said.end();)
-      {
-        text = text->second < this->Updates ? said.erase(text) : std::next(text);
-      }
-    }
-  }
-
   void Deliver(const bat_vtk::LoadedParticles::Request& request, vtkPolyData* output)
   {
     vtkBATReader* reader = this->Reader;
@@ -448,9 +397,7 @@ public:
   Failure Refused; ///< by who chooses the files
   std::string MatchError;
   std::string ErrorText;
-  std::map<std::string, std::map<std::string, std::uint64_t>> Said; ///< of each file, and when
-  std::uint64_t Updates = 0;
-  bool SettingsChanged = false; ///< since the last update
+  bat_vtk::SaidOnce Said;
   bool ChoosingFile = false;
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::uint64_t WarnedGeneration = 0;
@@ -597,7 +544,10 @@ void vtkBATReader::Modified()
 {
   // A series goes from file to file and comes back: that is no reason to say again what is wrong.
   vtkInternals& self = *this->Internals;
-  self.SettingsChanged = self.SettingsChanged || !self.ChoosingFile;
+  if (!self.ChoosingFile)
+  {
+    self.Said.SettingChanged();
+  }
   this->Superclass::Modified();
 }
 
@@ -858,11 +808,10 @@ void vtkBATReader::Refuse(unsigned long code, const char* text)
 }
 
 //------------------------------------------------------------------------------
-// Once, however often ParaView asks for one Apply, and an animation comes back to a file.
 void vtkBATReader::Say(const std::string& text)
 {
   vtkInternals& self = *this->Internals;
-  if (self.IsFirst() && self.Said[TextOrEmpty(this->FileName)].emplace(text, self.Updates).second)
+  if (self.IsFirst() && self.Said.Add(TextOrEmpty(this->FileName), text))
   {
     vtkErrorMacro(<< text);
   }
@@ -872,11 +821,8 @@ void vtkBATReader::Say(const std::string& text)
 void vtkBATReader::Report(const Failure& failure)
 {
   this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
-  const std::string name = TextOrEmpty(this->FileName);
-  // The core names the file where it can.
-  const bool named = name.empty() || failure.Text.find(name) != std::string::npos;
   std::string& text = this->Internals->ErrorText;
-  text = failure && !named ? name + ": " + failure.Text : failure.Text;
+  text = failure.TextWith(TextOrEmpty(this->FileName));
   if (failure)
   {
     this->Say(text);
@@ -978,6 +924,22 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
+std::string vtkBATReader::GetCutByBudget() const
+{
+  if (this->LoadedQuality >= this->Quality)
+  {
+    return "";
+  }
+  std::ostringstream text;
+  text << this->FileName << ": a sample of quality " << this->LoadedQuality << " of its "
+       << this->ParticleCount
+       << " particles is loaded, to stay within ParticleBudget = " << this->ParticleBudget
+       << "; 0 is no limit"
+       << (this->RefineWhileIdle ? ", and RefineWhileIdle is on, which begins with less" : "");
+  return text.str();
+}
+
+//------------------------------------------------------------------------------
 void vtkBATReader::ReadAhead(const char* fileName)
 {
   const bat::Dataset* file = this->Internals->File.Current();
@@ -1001,7 +963,7 @@ int vtkBATReader::RequestData(
   vtkInternals& self = *this->Internals;
   self.Refining.Begin();
   this->SetAbortExecute(0); // it was for the update before
-  self.ForgetSaid();
+  self.Said.BeginUpdate(TextOrEmpty(this->FileName));
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   Failure failure;
@@ -1022,10 +984,10 @@ int vtkBATReader::RequestData(
   {
     self.WarnOfDamage();
     self.WarnOfUnknownAttributes(*self.File.Current());
-    self.Said.erase(TextOrEmpty(this->FileName));
+    self.Said.Loaded(TextOrEmpty(this->FileName));
   }
   this->Report(failure);
-  ++self.Updates;
+  self.Said.EndUpdate();
   return 1;
 }
 

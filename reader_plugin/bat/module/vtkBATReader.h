@@ -26,6 +26,8 @@
 #ifndef vtkBATReader_h
 #define vtkBATReader_h
 
+#include "SeriesMember.h"       // for SeriesMember
+#include "SteppedLoad.h"        // for SteppedLoad
 #include "vtkBATReaderModule.h" // for export macro
 #include "vtkNew.h"             // for vtkNew
 #include "vtkPolyDataAlgorithm.h"
@@ -33,6 +35,10 @@
 #include <memory> // for std::unique_ptr
 #include <string> // for std::string
 
+namespace bat_vtk
+{
+struct Failure;
+}
 class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkInformationDoubleVectorKey;
@@ -40,7 +46,12 @@ class vtkMultiProcessController;
 class vtkPolyData;
 class vtkStringArray;
 
-class VTKBATREADER_EXPORT vtkBATReader : public vtkPolyDataAlgorithm
+class VTKBATREADER_EXPORT vtkBATReader
+  : public vtkPolyDataAlgorithm
+#ifndef __VTK_WRAP__
+  , public bat_vtk::SteppedLoad
+  , public bat_vtk::SeriesMember
+#endif
 {
 public:
   static vtkBATReader* New();
@@ -108,7 +119,7 @@ public:
    * From an observer of ProgressEvent: gives up what LoadMore has begun, until it is called again.
    * The output stays as it was. Does nothing in other updates.
    */
-  void PutOffStep();
+  void PutOffStep() override;
 
   ///@{
   /**
@@ -408,7 +419,13 @@ public:
    * Opens another file in the background and has the system read what an Update with the present
    * settings would need of it. For the next step of a time series. Errors are left for that Update.
    */
-  void ReadAhead(const char* fileName);
+  void ReadAhead(const char* fileName) override;
+
+  /**
+   * What is to be said of an Update that has loaded fewer particles than Quality asks for, because
+   * of ParticleBudget; empty otherwise.
+   */
+  std::string GetCutByBudget() const override;
 
   ///@{
   /**
@@ -417,7 +434,7 @@ public:
    * memory of both is needed. Else the output is empty then. One that only adds particles or
    * attributes always leaves it as it was. Default: false.
    */
-  void SetKeepWhenAborted(bool keep);
+  void SetKeepWhenAborted(bool keep) override;
   bool GetKeepWhenAborted() const;
   ///@}
 
@@ -426,7 +443,7 @@ public:
    * SuggestedRadius are those of the output, and an Update after Modified() or LoadMore() tries
    * again.
    */
-  bool GetAborted() const;
+  bool GetAborted() const override;
 
   /**
    * What is wrong with the file or the question, as it was reported; empty if nothing is. Of the
@@ -440,7 +457,7 @@ public:
    * of all then, and the first of them reports it, as well as the leaf files that any of them has
    * left out. Default: null, every reader for itself.
    */
-  void SetController(vtkMultiProcessController* controller);
+  void SetController(vtkMultiProcessController* controller) override;
   vtkMultiProcessController* GetController() const;
   ///@}
 
@@ -448,7 +465,7 @@ public:
    * For a reader that chooses files for this one: updates fail with this error, until the text is
    * empty or null. Not a change of a setting.
    */
-  void Refuse(unsigned long code, const char* text);
+  void Refuse(unsigned long code, const char* text) override;
 
   /**
    * A setting has changed, so that an error is worth saying again.
@@ -516,7 +533,6 @@ private:
   void operator=(const vtkBATReader&) = delete;
 
   class vtkInternals;
-  struct Failure;
 
   void SelectionModified();
   void DescribeNothing(vtkInformation* outInfo);
@@ -525,7 +541,7 @@ private:
   bool DescribeSpread();
   void DeliverNothing(vtkPolyData* output);
   void LoadPiece(vtkInformation* outInfo, vtkPolyData* output);
-  void Report(const Failure& failure);
+  void Report(const bat_vtk::Failure& failure);
   void Say(const std::string& text);
 
   std::unique_ptr<vtkInternals> Internals;

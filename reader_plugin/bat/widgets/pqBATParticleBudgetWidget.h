@@ -3,43 +3,25 @@
 #ifndef pqBATParticleBudgetWidget_h
 #define pqBATParticleBudgetWidget_h
 
-#include "pqPropertyWidget.h"
+#include "pqBATBudgetWidget.h"
 
-class QLineEdit;
-
-/// Panel widget "bat_particle_budget" for a property with one number that is not negative. 0 is
-/// shown as "no limit".
-class pqBATParticleBudgetWidget : public pqPropertyWidget
+/// Panel widget "bat_particle_budget" for a property with one whole number that is not negative. 0
+/// is shown as "no limit".
+class pqBATParticleBudgetWidget : public pqBATBudgetWidget
 {
   Q_OBJECT
-  Q_PROPERTY(QString budget READ budget WRITE setBudget NOTIFY budgetChanged)
-  typedef pqPropertyWidget Superclass;
+  typedef pqBATBudgetWidget Superclass;
 
 public:
   pqBATParticleBudgetWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
   ~pqBATParticleBudgetWidget() override;
 
-  /// Digits only.
-  QString budget() const { return QString::number(this->Budget); }
-
   /// "5000000", "5,000,000", "5M", "2.5e6", "0" or "no limit" as a number; negative if it is none.
-  static long long parse(const QString& text);
-  static QString format(long long budget);
-
-public Q_SLOTS:
-  void setBudget(const QString& budget);
-
-Q_SIGNALS:
-  void budgetChanged();
-
-private Q_SLOTS:
-  void textEdited();
+  static double parse(const QString& text);
+  static QString format(double budget);
 
 private:
   Q_DISABLE_COPY(pqBATParticleBudgetWidget)
-
-  long long Budget = 0;
-  QLineEdit* Number;
 };
 
 #endif

@@ -4,13 +4,8 @@
 #include "pqBATCount.h"
 #include "pqBATMatchEstimate.h"
 
-#include "pqApplicationCore.h"
-#include "pqCoreUtilities.h"
 #include "pqLineEdit.h"
-#include "pqPipelineSource.h"
-#include "pqServerManagerModel.h"
 
-#include "vtkCommand.h"
 #include "vtkPVDataInformation.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMSourceProxy.h"
@@ -50,20 +45,6 @@ QString Short(double number)
   return QString::number(number, 'g', 3);
 }
 
-QString Memory(double bytes)
-{
-  return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(bytes), 1);
-}
-
-// What an error says, without the path before it, and cut so that it leaves room for others.
-QString Reason(const QString& error)
-{
-  constexpr int most = 80;
-  const int path = error.indexOf(": ");
-  const QString reason = path > 0 && error.left(path).contains('/') ? error.mid(path + 2) : error;
-  return reason.size() <= most ? reason : reason.left(most - 1) + QChar(0x2026);
-}
-
 // Whether a box, a region or filters hold particles back, as the panel has them now.
 bool HasConditions(vtkSMProxy* reader)
 {
@@ -77,8 +58,15 @@ bool HasConditions(vtkSMProxy* reader)
 //-----------------------------------------------------------------------------
 pqBATQualityWidget::pqBATQualityWidget(
   vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
-  : Superclass(smproxy, parentWidget)
-  , Matches(new pqBATMatchEstimate(smproxy, this))
+  : pqBATQualityWidget(smproxy, smproperty, new pqBATMatchEstimate(smproxy), parentWidget)
+{
+}
+
+//-----------------------------------------------------------------------------
+pqBATQualityWidget::pqBATQualityWidget(vtkSMProxy* smproxy, vtkSMProperty* smproperty,
+  pqBATMatchEstimate* matches, QWidget* parentWidget)
+  : Superclass(smproxy, matches, "QualityCount", parentWidget)
+  , Matches(matches)
 {
   this->Slider = new QSlider(Qt::Horizontal, this);
   this->Slider->setObjectName("QualitySlider");
@@ -97,11 +85,6 @@ pqBATQualityWidget::pqBATQualityWidget(
   number->setMaximumWidth(number->fontMetrics().horizontalAdvance("0.0000000000"));
   this->Number = number;
 
-  this->Count = new QLabel(this);
-  this->Count->setObjectName("QualityCount");
-  this->Count->setWordWrap(true);
-  this->Count->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-
   // A label of its own, so that the text below has the whole width of a narrow panel.
   this->setShowLabel(false);
   auto* label = new QLabel(tr("Quality"), this);
@@ -111,39 +94,18 @@ pqBATQualityWidget::pqBATQualityWidget(
   layout->addWidget(label, 0, 0);
   layout->addWidget(this->Slider, 0, 1);
   layout->addWidget(this->Number, 0, 2);
-  layout->addWidget(this->Count, 1, 0, 1, 3);
+  layout->addWidget(this->text(), 1, 0, 1, 3);
   layout->setColumnStretch(1, 1);
 
   this->connect(this->Slider, SIGNAL(valueChanged(int)), SLOT(sliderMoved(int)));
   this->connect(this->Number, SIGNAL(textChangedAndEditingFinished()), SLOT(numberEdited()));
 
-  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
-  {
-    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()),
-      Qt::QueuedConnection); // after Apply
-    this->connect(source, SIGNAL(modifiedStateChanged(pqServerManagerModelItem*)),
-      SLOT(stateChanged(pqServerManagerModelItem*)), Qt::QueuedConnection);
-  }
-
-  QObject::connect(
-    this->Matches, &pqBATMatchEstimate::changed, this, &pqBATQualityWidget::updateText);
   this->addPropertyLink(this, "quality", SIGNAL(qualityChanged()), smproperty);
-  for (const char* name : { "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box",
-         "Region", "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits",
-         "RegionHalfExtents", "RegionRotation", "RegionOutside", "AttributeRanges", "Ids",
-         "IdsMode", "IdAttribute", "SkipDamaged", "RefineWhileIdle" })
-  {
-    if (vtkSMProperty* setting = smproxy->GetProperty(name))
-    {
-      pqCoreUtilities::connect(
-        setting, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(settingEdited()));
-    }
-  }
-  this->updateInformation();
-  this->showQuality();
-  this->Loaded = this->isApplied();
-  this->updateText();
+  this->watch({ "ParticleBudget", "PointArrayStatus", "VertexCells", "UseBox", "Box", "Region",
+                "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits", "RegionHalfExtents",
+                "RegionRotation", "RegionOutside", "AttributeRanges", "Ids", "IdsMode",
+                "IdAttribute", "SkipDamaged", "RefineWhileIdle" },
+    { "ParticleCount", "LoadedQuality", "SampleQuality", "ParticleBytesInfo" });
 }
 
 //-----------------------------------------------------------------------------
@@ -156,9 +118,8 @@ void pqBATQualityWidget::setQuality(double value)
   if (this->Quality != value)
   {
     this->Quality = value;
-    this->Loaded = false;
-    this->showQuality();
-    this->estimate();
+    this->showNumber();
+    this->edited();
     Q_EMIT this->qualityChanged();
   }
 }
@@ -178,79 +139,29 @@ void pqBATQualityWidget::numberEdited()
   {
     this->setQuality(std::min(1.0, std::max(0.0, value)));
   }
-  this->showQuality();
+  this->showNumber();
 }
 
 //-----------------------------------------------------------------------------
-void pqBATQualityWidget::dataUpdated()
+bool pqBATQualityWidget::showsProperty() const
 {
-  this->Loaded = vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble() == this->Quality;
-  this->Matches->forget(); // it may be of another file
-  this->updateInformation();
-  this->estimate();
-  this->updateText();
+  return vtkSMPropertyHelper(this->proxy(), "Quality").GetAsDouble() == this->Quality;
 }
 
 //-----------------------------------------------------------------------------
-bool pqBATQualityWidget::isApplied() const
+bool pqBATQualityWidget::isReadable() const
 {
-  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
-  pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
-  return source && source->modifiedState() == pqProxy::UNMODIFIED;
+  return vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType() != 0;
 }
 
 //-----------------------------------------------------------------------------
-// The button Reset takes back what was edited, and nothing is loaded for that. A reader that is new
-// has not been applied. One that was stopped is to be applied again, and says so.
-void pqBATQualityWidget::stateChanged(pqServerManagerModelItem* item)
+bool pqBATQualityWidget::needsAnswer() const
 {
-  const auto state = qobject_cast<pqProxy*>(item)->modifiedState();
-  if (state != pqProxy::MODIFIED)
-  {
-    this->Loaded = state == pqProxy::UNMODIFIED;
-    this->updateInformation();
-    this->estimate();
-    this->updateText();
-  }
+  return HasConditions(this->proxy());
 }
 
 //-----------------------------------------------------------------------------
-// Never during Apply: a Python trace would take what is fetched for what the user has set.
-void pqBATQualityWidget::updateInformation()
-{
-  vtkSMProxy* smproxy = this->proxy();
-  for (const char* name :
-    { "ParticleCount", "LoadedQuality", "Aborted", "Error", "SampleQuality", "ParticleBytesInfo" })
-  {
-    if (vtkSMProperty* information = smproxy->GetProperty(name))
-    {
-      smproxy->UpdatePropertyInformation(information);
-    }
-  }
-}
-
-//-----------------------------------------------------------------------------
-void pqBATQualityWidget::settingEdited()
-{
-  this->Loaded = false;
-  this->estimate();
-  this->updateText();
-}
-
-//-----------------------------------------------------------------------------
-// Only for a text that is read, and says it.
-void pqBATQualityWidget::estimate()
-{
-  if (this->Loaded || !this->isVisible() || !HasConditions(this->proxy()))
-  {
-    this->Matches->forget();
-    return;
-  }
-  this->Matches->request();
-}
-
-//-----------------------------------------------------------------------------
-void pqBATQualityWidget::showQuality()
+void pqBATQualityWidget::showNumber()
 {
   const QSignalBlocker blockSlider(this->Slider);
   const QSignalBlocker blockNumber(this->Number);
@@ -264,65 +175,6 @@ void pqBATQualityWidget::showQuality()
   {
     this->Number->setText(text);
   }
-  this->updateText();
-}
-
-//-----------------------------------------------------------------------------
-void pqBATQualityWidget::updateText()
-{
-  vtkSMProxy* smproxy = this->proxy();
-  if (!smproxy || !smproxy->GetProperty("ParticleCount"))
-  {
-    this->Count->clear();
-    return;
-  }
-  QString error = QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString());
-  QString text = !error.isEmpty() ? this->textOfError(error) : QString();
-  if (text.isEmpty() && !this->Loaded && !this->Matches->error().isEmpty())
-  {
-    error = this->Matches->error();
-    text = tr("Apply would fail: %1").arg(Reason(error));
-  }
-  this->Count->setText(!text.isEmpty() ? text
-      : this->Loaded                   ? this->textOfLoaded()
-                                       : this->textOfPending());
-  this->Count->setToolTip(
-    text.isEmpty() ? QString() : "<p>" + error.toHtmlEscaped() + "</p>"); // as a paragraph
-  this->updateHeight();
-}
-
-//-----------------------------------------------------------------------------
-// Empty if Apply may change it.
-QString pqBATQualityWidget::textOfError(const QString& error) const
-{
-  if (vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType() == 0)
-  {
-    return tr("The file cannot be read.");
-  }
-  return this->Loaded ? tr("Nothing is loaded: %1").arg(Reason(error)) : QString();
-}
-
-//-----------------------------------------------------------------------------
-// As much room as any text needs, so that what is below stays where it is.
-void pqBATQualityWidget::updateHeight()
-{
-  const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);
-  this->Count->setFixedHeight(
-    this->Count->fontMetrics().boundingRect(room, Qt::TextWordWrap, this->longestText()).height());
-}
-
-//-----------------------------------------------------------------------------
-void pqBATQualityWidget::resizeEvent(QResizeEvent* event)
-{
-  Superclass::resizeEvent(event);
-  this->updateHeight();
-}
-
-//-----------------------------------------------------------------------------
-void pqBATQualityWidget::showEvent(QShowEvent* event)
-{
-  Superclass::showEvent(event);
-  this->estimate();
 }
 
 //-----------------------------------------------------------------------------
@@ -334,7 +186,7 @@ QString pqBATQualityWidget::textOfLoaded() const
     bat_count::grouped(vtkSMPropertyHelper(source, "ParticleCount").GetAsIdType());
   const double quality = vtkSMPropertyHelper(source, "LoadedQuality").GetAsDouble();
   QString text = tr("%1 of %2 particles (quality %3)");
-  if (vtkSMPropertyHelper(source, "Aborted").GetAsInt() != 0)
+  if (this->isAborted())
   {
     text = tr("Stopped: still %1 of %2 particles (quality %3). Apply tries again.");
   }
@@ -363,14 +215,14 @@ QString pqBATQualityWidget::textOfPending() const
   const pqBATCount count = estimated ? this->Matches->count() : pqBATCount{ asked, asked, asked };
   const double bytes = this->bytesOfPendingParticle();
   const QString of = bat_count::grouped(all);
-  const QString memory = Memory(count.Likely * bytes);
+  const QString memory = bat_load::memory(count.Likely * bytes);
   const bool cut = budget > 0 && budget < count.Likely;
   if (cut || (conditions && !estimated))
   {
     const double most = cut ? budget : asked;
     const QString text = conditions ? tr("Apply loads up to %1 of %2 particles, %3.")
                                     : tr("Apply loads %1 of %2 particles, %3.");
-    return text.arg(bat_count::grouped(most), of, Memory(most * bytes)) +
+    return text.arg(bat_count::grouped(most), of, bat_load::memory(most * bytes)) +
       (cut ? "\n" + tr("Without the budget: %1, %2.").arg(count.text(), memory) : QString());
   }
   if (count.isExact())
@@ -390,7 +242,7 @@ QString pqBATQualityWidget::longestText()
     static_cast<double>(vtkSMPropertyHelper(this->proxy(), "ParticleCount").GetAsIdType());
   this->MostParticles = std::max(this->MostParticles, now);
   const QString all = bat_count::grouped(this->MostParticles);
-  const QString memory = Memory(1000.0 * 1024.0 * 1024.0);
+  const QString memory = bat_load::memory(1000.0 * 1024.0 * 1024.0);
   const QString about = pqBATCount{ 0.0, this->MostParticles, this->MostParticles + 1.0 }.text();
   return tr("Apply loads %1 of %2 particles, %3 (at most %4).").arg(about, all, memory, all) +
     "\n" + tr("Without the budget: %1, %2.").arg(about, memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATSeriesReader.h"
 
-#include "vtkBATReader.h"
+#include "SeriesMember.h"
 
 #include "vtkDataObject.h"
 #include "vtkErrorCode.h"
@@ -51,16 +51,16 @@ void vtkBATSeriesReader::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
-vtkBATReader* vtkBATSeriesReader::Inner() const
+bat_vtk::SeriesMember* vtkBATSeriesReader::Inner() const
 {
-  return vtkBATReader::SafeDownCast(this->Reader);
+  return dynamic_cast<bat_vtk::SeriesMember*>(this->Reader);
 }
 
 //------------------------------------------------------------------------------
 int vtkBATSeriesReader::CanReadFile(const char* filename)
 {
   const bool isList =
-    filename && vtksys::SystemTools::StringEndsWith(std::string(filename), ".bat.series");
+    filename && vtksys::SystemTools::StringEndsWith(std::string(filename), ".series");
   return isList ? 1 : this->Superclass::CanReadFile(filename);
 }
 
@@ -109,7 +109,7 @@ int vtkBATSeriesReader::ReadMetaDataFile(const char* metafilename, vtkStringArra
 int vtkBATSeriesReader::RequestInformation(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  vtkBATReader* reader = this->Inner();
+  bat_vtk::SeriesMember* reader = this->Inner();
   if (!reader)
   {
     return this->Superclass::RequestInformation(request, inputVector, outputVector);
@@ -138,9 +138,14 @@ int vtkBATSeriesReader::RequestInformation(
     vtkNew<vtkInformationVector> ofFile;
     ofFile->SetNumberOfInformationObjects(this->GetNumberOfOutputPorts());
     this->RequestInformationForInput(this->ChooseShown(outInfo), request, ofFile);
-    outInfo->CopyEntry(ofFile->GetInformationObject(0), vtkDataObject::BOUNDING_BOX());
+    vtkInformation* shown = ofFile->GetInformationObject(0);
+    outInfo->CopyEntry(shown, vtkDataObject::BOUNDING_BOX());
+    outInfo->CopyEntry(shown, vtkStreamingDemandDrivenPipeline::WHOLE_EXTENT());
+    outInfo->CopyEntry(shown, vtkDataObject::ORIGIN());
+    outInfo->CopyEntry(shown, vtkDataObject::SPACING());
   }
-  this->ErrorCode = reader->GetErrorCode(); // not by its setter: no request may modify the reader
+  this->ErrorCode =
+    this->Reader->GetErrorCode(); // not by its setter: no request may modify the reader
   return result;
 }
 
@@ -223,7 +228,7 @@ int vtkBATSeriesReader::RequestInformationForInput(
     return 1;
   }
   const int result = this->Superclass::RequestInformationForInput(index, request, outputVector);
-  vtkBATReader* reader = this->Inner();
+  bat_vtk::SeriesMember* reader = this->Inner();
   if (outInfo && reader && this->Looking == Pass::Look)
   {
     if (outInfo->Has(Pipeline::TIME_STEPS()))
@@ -231,7 +236,7 @@ int vtkBATSeriesReader::RequestInformationForInput(
       this->Times[index] = outInfo->Get(Pipeline::TIME_STEPS())[0];
       return result;
     }
-    if (reader->GetErrorCode() != vtkErrorCode::NoError)
+    if (this->Reader->GetErrorCode() != vtkErrorCode::NoError)
     {
       this->Unreadable.push_back(index);
     }
@@ -249,12 +254,12 @@ int vtkBATSeriesReader::RequestData(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   const int result = this->Superclass::RequestData(request, inputVector, outputVector);
-  vtkBATReader* reader = this->Inner();
+  bat_vtk::SeriesMember* reader = this->Inner();
   if (!result || !reader)
   {
     return result;
   }
-  this->ErrorCode = reader->GetErrorCode();
+  this->ErrorCode = this->Reader->GetErrorCode();
   const int index = this->RequestedIndex;
   if (this->LoadedIndex >= 0 && index != this->LoadedIndex)
   {
@@ -267,17 +272,15 @@ int vtkBATSeriesReader::RequestData(
   this->LoadedIndex = index;
 
   if (!this->Warned && this->ErrorCode == vtkErrorCode::NoError &&
-    reader->GetLoadedQuality() < reader->GetQuality() &&
     vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&
     vtkProcessModule::GetProcessModule()->GetPartitionId() == 0)
   {
-    this->Warned = true;
-    const char* refining =
-      reader->GetRefineWhileIdle() ? ", and RefineWhileIdle is on, which begins with less" : "";
-    vtkWarningMacro(<< reader->GetFileName() << ": a sample of quality "
-                    << reader->GetLoadedQuality() << " of its " << reader->GetParticleCount()
-                    << " particles is loaded, to stay within ParticleBudget = "
-                    << reader->GetParticleBudget() << "; 0 is no limit" << refining);
+    const std::string cut = reader->GetCutByBudget();
+    if (!cut.empty())
+    {
+      this->Warned = true;
+      vtkWarningMacro(<< cut);
+    }
   }
   return result;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATRefineBehavior.h"
 
+#include "BlockDrawnEvent.h"
 #include "pqBATAbortBehavior.h"
-#include "vtkBATPointGaussianRepresentation.h"
 
 #include "pqAnimationScene.h"
 #include "pqApplicationCore.h"
@@ -52,6 +52,13 @@ double Information(vtkSMProxy* proxy, const char* name)
   proxy->UpdatePropertyInformation(proxy->GetProperty(name));
   return vtkSMPropertyHelper(proxy, name).GetAsDouble();
 }
+
+bool HasMoreToLoad(vtkSMProxy* reader)
+{
+  const bool isGrid = reader->GetProperty("LoadedLevel") != nullptr;
+  return Information(reader, isGrid ? "LoadedLevel" : "LoadedQuality") <
+    Information(reader, isGrid ? "TargetLevel" : "TargetQuality");
+}
 }
 
 //-----------------------------------------------------------------------------
@@ -88,7 +95,7 @@ void pqBATRefineBehavior::watchView(pqView* view)
   {
     return;
   }
-  constexpr auto event = static_cast<int>(vtkBATPointGaussianRepresentation::BlockDrawnEvent);
+  constexpr auto event = static_cast<int>(bat_vtk::BlockDrawn);
   pqCoreUtilities::connect(window, event, this, SLOT(blockDrawn(vtkObject*)));
   if (vtkRenderWindowInteractor* interactor = proxy->GetInteractor())
   {
@@ -193,7 +200,7 @@ bool pqBATRefineBehavior::canRefine(pqPipelineSource* source) const
   vtkSMProxy* reader = source->getProxy();
   return reader->GetProperty("LoadMore") && source->modifiedState() == pqProxy::UNMODIFIED &&
     vtkSMPropertyHelper(reader, "RefineWhileIdle").GetAsInt() != 0 && this->isShown(source) &&
-    Information(reader, "LoadedQuality") < Information(reader, "TargetQuality");
+    HasMoreToLoad(reader);
 }
 
 //-----------------------------------------------------------------------------

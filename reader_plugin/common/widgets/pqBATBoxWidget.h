@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The box of the reader: numbers, and a box in the 3D view that is dragged.
+// The box of a reader: numbers, and a box in the 3D view that is dragged.
 #ifndef pqBATBoxWidget_h
 #define pqBATBoxWidget_h
 
@@ -16,7 +16,7 @@ class pqBATNumberEdit;
 
 /// Panel widget "bat_box" for a group with the properties UseBox and Box (x min, x max, y min, y
 /// max, z min, z max) of a proxy that also has the property Bounds, the box of the data. What was
-/// not dragged keeps its digits. Buttons make it the box of all particles, of those that are
+/// not dragged keeps its digits. Buttons make it the box of the whole file, of what is
 /// selected, or of what is in view.
 class pqBATBoxWidget : public pqBATHandles
 {

@@ -52,7 +52,7 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->setShowLabel(false);
   this->Use = new QCheckBox(tr("Only inside a box"), this);
   this->Use->setObjectName("UseBox");
-  this->Use->setToolTip(tr("Read only the particles inside a box"));
+  this->Use->setToolTip(tr("Read only what is inside a box"));
 
   this->Numbers = new QWidget(this);
   this->Numbers->setObjectName("Numbers");
@@ -80,11 +80,11 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->Show->setObjectName("ShowBox");
   this->Show->setChecked(true);
   auto* all =
-    NewButton("ResetBox", tr("All"), tr("Make it the box of all particles"), this->Numbers);
-  this->Selection = NewButton("BoxOfSelection", tr("Selection"),
-    tr("Make it the box of the particles that are selected"), this->Numbers);
+    NewButton("ResetBox", tr("All"), tr("Make it the box of the whole file"), this->Numbers);
+  this->Selection = NewButton(
+    "BoxOfSelection", tr("Selection"), tr("Make it the box of what is selected"), this->Numbers);
   this->View = NewButton("BoxOfView", tr("View"),
-    tr("Make it the box of what is in view of the box of all particles"), this->Numbers);
+    tr("Make it the box of what is in view of the whole file"), this->Numbers);
   auto* line = new QHBoxLayout;
   line->setSpacing(2);
   line->addWidget(this->Show);
@@ -235,7 +235,7 @@ void pqBATBoxWidget::fitToView()
   if (!box)
   {
     QMessageBox::warning(
-      this, tr("Box of what is in view"), tr("Nothing of the box of all particles is in view."));
+      this, tr("Box of what is in view"), tr("Nothing of the box of the whole file is in view."));
     return;
   }
   this->takeBox(*box);
@@ -259,7 +259,7 @@ void pqBATBoxWidget::showInPlace(bool inPlace)
   this->Show->setEnabled(inPlace);
   this->Show->setToolTip(inPlace
       ? tr("Show the box in the 3D view: drag its faces, or the ball in its middle")
-      : tr("This view draws the particles moved, turned or scaled: the box is elsewhere"));
+      : tr("This view draws the data moved, turned or scaled: the box is elsewhere"));
 }
 
 //-----------------------------------------------------------------------------

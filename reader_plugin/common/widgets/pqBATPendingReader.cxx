@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pqBATMatchEstimate.h"
+#include "pqBATPendingReader.h"
 
 #include "pqApplicationCore.h"
 #include "pqSMAdaptor.h"
@@ -13,7 +13,6 @@
 #include "vtkSMSessionProxyManager.h"
 
 #include <QElapsedTimer>
-#include <QStringList>
 
 #include <algorithm>
 
@@ -22,29 +21,31 @@ namespace
 constexpr int Milliseconds = 200;
 constexpr int RestOfAnswers = 3;
 
-// What the reader that is asked has its own way.
-const QStringList& OwnSettings()
+// What the reader that is asked has its own way: the file, and what no panel has.
+bool IsOwn(const char* name, vtkSMProperty* property, const char* answerSwitch)
 {
-  static const QStringList names = { "FileName", "ComputeHistograms", "EstimateMatches" };
-  return names;
+  return qstrcmp(name, "FileName") == 0 || qstrcmp(name, answerSwitch) == 0 ||
+    qstrcmp(property->GetPanelVisibility(), "never") == 0;
 }
 }
 
 //-----------------------------------------------------------------------------
-pqBATMatchEstimate::pqBATMatchEstimate(vtkSMProxy* reader, QObject* parentObject)
+pqBATPendingReader::pqBATPendingReader(
+  vtkSMProxy* reader, const Question& question, QObject* parentObject)
   : Superclass(parentObject)
+  , Asked(question)
   , Reader(reader)
 {
   this->Soon.setSingleShot(true);
   this->Soon.setInterval(Milliseconds);
-  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATMatchEstimate::ask);
+  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATPendingReader::ask);
 }
 
 //-----------------------------------------------------------------------------
-pqBATMatchEstimate::~pqBATMatchEstimate() = default;
+pqBATPendingReader::~pqBATPendingReader() = default;
 
 //-----------------------------------------------------------------------------
-void pqBATMatchEstimate::request()
+void pqBATPendingReader::request()
 {
   if (!this->Soon.isActive())
   {
@@ -53,19 +54,19 @@ void pqBATMatchEstimate::request()
 }
 
 //-----------------------------------------------------------------------------
-void pqBATMatchEstimate::forget()
+void pqBATPendingReader::forget()
 {
   this->Soon.stop();
-  this->Known = false;
+  this->Answer.clear();
   this->Error.clear();
 }
 
 //-----------------------------------------------------------------------------
 // Not registered, so that neither the pipeline, nor traces, nor state files have it.
-vtkSMProxy* pqBATMatchEstimate::other()
+vtkSMProxy* pqBATPendingReader::other()
 {
-  vtkSMProperty* estimate = this->Reader->GetProperty("MatchEstimate");
-  vtkSMProxy* inner = estimate ? estimate->GetParent() : nullptr;
+  vtkSMProperty* answer = this->Reader->GetProperty(this->Asked.Answer);
+  vtkSMProxy* inner = answer ? answer->GetParent() : nullptr;
   if (!this->Other && inner)
   {
     this->Other.TakeReference(
@@ -73,14 +74,17 @@ vtkSMProxy* pqBATMatchEstimate::other()
     if (this->Other)
     {
       this->Other->SetLocation(inner->GetLocation());
-      vtkSMPropertyHelper(this->Other, "EstimateMatches").Set(1);
+      if (this->Asked.Switch)
+      {
+        vtkSMPropertyHelper(this->Other, this->Asked.Switch).Set(1);
+      }
     }
   }
   return this->Other;
 }
 
 //-----------------------------------------------------------------------------
-void pqBATMatchEstimate::ask()
+void pqBATPendingReader::ask()
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   pqServer* server = this->Reader ? model->findServer(this->Reader->GetSession()) : nullptr;
@@ -108,23 +112,17 @@ void pqBATMatchEstimate::ask()
   {
     vtkSMProperty* source = this->Reader->GetProperty(properties->GetKey());
     if (source && !properties->GetProperty()->GetInformationOnly() &&
-      !OwnSettings().contains(properties->GetKey()))
+      !IsOwn(properties->GetKey(), source, this->Asked.Switch))
     {
       pqSMAdaptor::setMultipleElementProperty(properties->GetProperty(),
         pqSMAdaptor::getMultipleElementProperty(source, pqSMAdaptor::UNCHECKED));
     }
   }
   asked->UpdateVTKObjects();
-  asked->UpdatePropertyInformation(asked->GetProperty("MatchEstimate"));
-  vtkSMPropertyHelper found(asked, "MatchEstimate");
-  this->Known = found.GetNumberOfElements() == 3;
-  this->Count = {};
-  if (this->Known)
-  {
-    this->Count = { found.GetAsDouble(0), found.GetAsDouble(1), found.GetAsDouble(2) };
-  }
-  asked->UpdatePropertyInformation(asked->GetProperty("MatchError"));
-  this->Error = QString::fromUtf8(vtkSMPropertyHelper(asked, "MatchError").GetAsString());
+  asked->UpdatePropertyInformation(asked->GetProperty(this->Asked.Answer));
+  this->Answer = vtkSMPropertyHelper(asked, this->Asked.Answer).GetDoubleArray();
+  asked->UpdatePropertyInformation(asked->GetProperty(this->Asked.Error));
+  this->Error = QString::fromUtf8(vtkSMPropertyHelper(asked, this->Asked.Error).GetAsString());
   this->Soon.setInterval(std::max(Milliseconds, RestOfAnswers * static_cast<int>(time.elapsed())));
   Q_EMIT this->changed();
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @class   vtkBATSeriesReader
- * @brief   a time series of particle files that reads ahead while it is played
+ * @brief   a time series of files that reads ahead while it is played
  *
  * From the second time step on, each update has the next file in the same direction opened and
- * brought into the system's page cache in the background (vtkBATReader::ReadAhead).
+ * brought into the system's page cache in the background (bat_vtk::SeriesMember::ReadAhead).
  *
  * Before the first update, the reader inside describes the first file, or that of DescribeTime();
  * then the file of the time that was asked for last.
@@ -13,8 +13,8 @@
  * are those in the files and one cannot be read, its step is placed evenly between its neighbours.
  * A list that cannot be read is an error of every step.
  *
- * In a batch process, where nobody sees the panel, an update that loads fewer particles than
- * Quality asks for, because of ParticleBudget, warns of it once.
+ * In a batch process, where nobody sees the panel, an update that loads less than was asked for,
+ * because of a budget, warns of it once.
  */
 
 #ifndef vtkBATSeriesReader_h
@@ -28,7 +28,10 @@
 #include <string>   // for std::string
 #include <vector>   // for std::vector
 
-class vtkBATReader;
+namespace bat_vtk
+{
+class SeriesMember;
+}
 
 class VTKBATSERIES_EXPORT vtkBATSeriesReader : public vtkFileSeriesReader
 {
@@ -38,7 +41,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * As the superclass, but 1 for any list (".bat.series"): what is wrong with it is better said by
+   * As the superclass, but 1 for any list (".series"): what is wrong with it is better said by
    * an update.
    */
   int CanReadFile(const char* filename) override;
@@ -73,7 +76,7 @@ private:
     Place ///< those that are known by now
   };
 
-  vtkBATReader* Inner() const;
+  bat_vtk::SeriesMember* Inner() const;
   void PlaceUnreadable();
   int ChooseShown(vtkInformation* outInfo);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refine while idle: loads more particles, step by step, while nothing else is to be done.
+// Refine while idle: readers load more, step by step, while nothing else is to be done.
 #ifndef pqBATRefineBehavior_h
 #define pqBATRefineBehavior_h
 
@@ -21,12 +21,12 @@ class pqProxy;
 class pqView;
 class vtkObject;
 
-/// Takes a step (vtkBATReader::LoadMore) with each reader that has RefineWhileIdle on and is shown
-/// in a view, a moment after the last picture was drawn, or for as long as the last step took if
-/// that is longer; never while a mouse button is held down, an animation plays or changes wait for
-/// Apply. Stops where Quality or ParticleBudget is reached. As soon as the user presses a button or
-/// a key or turns the wheel, a step is put off and its picture is given up, and so is the picture
-/// after the mouse has turned the scene; both are made up for when there is time.
+/// Takes a step (LoadMore) with each reader that has RefineWhileIdle on and is shown in a view, a
+/// moment after the last picture was drawn, or for as long as the last step took if that is longer;
+/// never while a mouse button is held down, an animation plays or changes wait for Apply. Stops
+/// where LoadedQuality (of a grid, LoadedLevel) is TargetQuality (TargetLevel). As soon as the user
+/// presses a button or a key or turns the wheel, a step is put off and its picture is given up, and
+/// so is the picture after the mouse has turned the scene; both are made up for when there is time.
 class pqBATRefineBehavior : public QObject
 {
   Q_OBJECT

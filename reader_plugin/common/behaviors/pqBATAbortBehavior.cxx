@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATAbortBehavior.h"
 
-#include "vtkBATReader.h"
+#include "SteppedLoad.h"
 
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
@@ -11,6 +11,7 @@
 #include "pqPropertiesPanel.h"
 #include "pqServerManagerModel.h"
 
+#include "vtkAlgorithm.h"
 #include "vtkCommand.h"
 #include "vtkSMProperty.h"
 #include "vtkSMProxy.h"
@@ -28,11 +29,21 @@ constexpr int PatienceMilliseconds = 200;
 
 // Null for proxies that are none of ours, and for readers on a server, which does not listen while
 // it loads.
-vtkBATReader* ReaderOf(pqPipelineSource* source)
+bat_vtk::SteppedLoad* LoadOf(vtkObjectBase* reader)
+{
+  return dynamic_cast<bat_vtk::SteppedLoad*>(reader);
+}
+
+vtkAlgorithm* ReaderOf(pqPipelineSource* source)
 {
   vtkSMProperty* aborted = source->getProxy()->GetProperty("Aborted");
-  return aborted ? vtkBATReader::SafeDownCast(aborted->GetParent()->GetClientSideObject())
-                 : nullptr;
+  vtkObjectBase* reader = aborted ? aborted->GetParent()->GetClientSideObject() : nullptr;
+  return LoadOf(reader) ? vtkAlgorithm::SafeDownCast(reader) : nullptr;
+}
+
+bool IsAborted(vtkAlgorithm* reader)
+{
+  return reader && LoadOf(reader)->GetAborted();
 }
 
 QList<pqPipelineSource*> Sources()
@@ -60,12 +71,12 @@ pqBATAbortBehavior::~pqBATAbortBehavior() = default;
 //-----------------------------------------------------------------------------
 void pqBATAbortBehavior::watchSource(pqPipelineSource* source)
 {
-  vtkBATReader* reader = ReaderOf(source);
+  vtkAlgorithm* reader = ReaderOf(source);
   // What the pipeline runs is the series around the reader.
   auto* series = vtkAlgorithm::SafeDownCast(source->getProxy()->GetClientSideObject());
   if (reader && series)
   {
-    reader->SetKeepWhenAborted(true);
+    LoadOf(reader)->SetKeepWhenAborted(true);
     pqCoreUtilities::connect(series, vtkCommand::StartEvent, this, SLOT(loadStarted()));
     pqCoreUtilities::connect(
       reader, vtkCommand::ProgressEvent, this, SLOT(loadProgressed(vtkObject*)));
@@ -99,14 +110,13 @@ void pqBATAbortBehavior::loadProgressed(vtkObject* object)
   {
     this->Events.look();
   }
-  auto* reader = vtkBATReader::SafeDownCast(object);
   if (this->Stopped)
   {
-    reader->SetAbortExecute(1);
+    vtkAlgorithm::SafeDownCast(object)->SetAbortExecute(1);
   }
   else if (this->Yields && this->Events.someoneWaits())
   {
-    reader->PutOffStep();
+    LoadOf(object)->PutOffStep();
   }
 }
 
@@ -130,8 +140,7 @@ void pqBATAbortBehavior::markAborted()
 {
   for (pqPipelineSource* source : Sources())
   {
-    vtkBATReader* reader = ReaderOf(source);
-    if (reader && reader->GetAborted() && source->modifiedState() == pqProxy::UNMODIFIED)
+    if (IsAborted(ReaderOf(source)) && source->modifiedState() == pqProxy::UNMODIFIED)
     {
       source->setModifiedState(pqProxy::MODIFIED);
     }
@@ -146,8 +155,8 @@ void pqBATAbortBehavior::markAborted()
 void pqBATAbortBehavior::tryAgain(pqProxy* proxy)
 {
   auto* source = qobject_cast<pqPipelineSource*>(proxy);
-  vtkBATReader* reader = source ? ReaderOf(source) : nullptr;
-  if (reader && reader->GetAborted())
+  vtkAlgorithm* reader = source ? ReaderOf(source) : nullptr;
+  if (IsAborted(reader))
   {
     reader->Modified();
     source->getProxy()->MarkModified(source->getProxy());

@@ -26,7 +26,7 @@ public:
   explicit pqBATAbortBehavior(QObject* parent = nullptr);
   ~pqBATAbortBehavior() override;
 
-  /// Whether a step of refining (vtkBATReader::LoadMore) is put off as soon as the user does
+  /// Whether a step of refining (the property LoadMore) is put off as soon as the user does
   /// anything.
   void setYields(bool yields) { this->Yields = yields; }
 

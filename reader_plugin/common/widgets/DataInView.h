@@ -16,7 +16,7 @@ namespace bat_view
 using Ends = std::array<double, 6>;
 using Vector = std::array<double, 3>;
 
-/// The property Bounds of a reader: the box of all its particles.
+/// The property Bounds of a reader: the box of all of its data.
 Ends dataBox(vtkSMProxy* reader);
 
 /// How the view draws the source: moved, turned and scaled by its display properties. Of a view

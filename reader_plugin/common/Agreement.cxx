@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "Agreement.h"
+
+#include "vtkCommunicator.h"
+#include "vtkMultiProcessController.h"
+#include "vtkMultiProcessStream.h"
+#include "vtkType.h"
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace
+{
+bool IsAlone(vtkMultiProcessController* controller)
+{
+  return !controller || controller->GetNumberOfProcesses() < 2;
+}
+
+// Positive.
+int NumberOf(const std::string& state)
+{
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max() - 1);
+  return static_cast<int>(std::hash<std::string>()(state) % most) + 1;
+}
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::Comparison bat_vtk::Compare(vtkMultiProcessController* controller, bool trouble,
+  const Failure& failure, const std::string& state)
+{
+  if (IsAlone(controller))
+  {
+    return { trouble || failure, false };
+  }
+  const int largest = failure ? 0 : NumberOf(state);
+  const int smallest = failure ? std::numeric_limits<int>::max() : largest;
+  const int mine[3] = { trouble || failure ? 1 : 0, largest, -smallest };
+  int any[3] = { 0, 0, 0 };
+  controller->AllReduce(mine, any, 3, vtkCommunicator::MAX_OP);
+  return { any[0] != 0, any[1] > -any[2] };
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::Failure bat_vtk::OtherFileElsewhere(const std::string& fileName)
+{
+  return { vtkErrorCode::CannotOpenFileError,
+    fileName + ": other processes have another file open, or another version of it" };
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::Failure bat_vtk::FirstFailure(vtkMultiProcessController* controller, const Failure& mine,
+  const std::string& fileName, const std::string& state)
+{
+  const Comparison found = Compare(controller, false, mine, state);
+  if (IsAlone(controller) || (!found.AnyTrouble && !found.Differ))
+  {
+    return mine;
+  }
+  const Failure own = found.Differ && !mine ? OtherFileElsewhere(fileName) : mine;
+  vtkMultiProcessStream stream;
+  stream << static_cast<vtkTypeUInt64>(own.Code) << own.Text;
+  std::vector<vtkMultiProcessStream> all;
+  controller->AllGather(stream, all);
+  for (vtkMultiProcessStream& one : all)
+  {
+    vtkTypeUInt64 code = 0;
+    std::string text;
+    one >> code >> text;
+    if (code != vtkErrorCode::NoError)
+    {
+      return { static_cast<unsigned long>(code), text };
+    }
+  }
+  return {};
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a reader of time series asks of the reader of one file inside it. Knows no VTK.
+#ifndef SeriesMember_h
+#define SeriesMember_h
+
+#include <string>
+
+class vtkMultiProcessController;
+
+namespace bat_vtk
+{
+class SeriesMember
+{
+public:
+  virtual ~SeriesMember() = default;
+  SeriesMember(const SeriesMember&) = delete;
+  SeriesMember& operator=(const SeriesMember&) = delete;
+
+  /// Processes that update the parts of one output together; null for none.
+  virtual void SetController(vtkMultiProcessController* controller) = 0;
+  /// Updates fail with this error (of vtkErrorCode), until the text is empty or null. Not a change
+  /// of a setting.
+  virtual void Refuse(unsigned long code, const char* text) = 0;
+  /// Has another file of the series opened in the background, if that is of use.
+  virtual void ReadAhead(const char* fileName) = 0;
+  /// What is to be said of an update that has loaded less than was asked for, to stay within a
+  /// budget; empty if it has not.
+  virtual std::string GetCutByBudget() const = 0;
+
+protected:
+  SeriesMember() = default;
+};
+}
+
+#endif

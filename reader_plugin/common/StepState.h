@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What becomes of a step of refining. Knows no pipeline, and not what a step is of.
+#ifndef StepState_h
+#define StepState_h
+
+#include <utility>
+
+namespace bat_vtk
+{
+/// An update begins, loads, and ends in one of four ways: loaded, put off, aborted or failed.
+///
+///   Begin() ── load ──┬── Loaded()
+///                     └── GivenUp()     put off, or else aborted
+///   Failed() at any time
+///
+/// A step is an update that loads more than the one before of the same question. It is taken when
+/// it was asked for (AskForStep), and never together with one that is still to be taken.
+class StepState
+{
+public:
+  /// The next update is a step.
+  void AskForStep() { this->Asked = true; }
+  /// Whether the update that begins next is one.
+  [[nodiscard]] bool WillStep() const { return this->Asked && !this->Aborted; }
+
+  void Begin()
+  {
+    this->Now = this->WillStep() ? Update::Step : Update::Plain;
+    this->Asked = false;
+    this->Aborted = false;
+  }
+  [[nodiscard]] bool IsStep() const { return this->Now == Update::Step; }
+  /// The step that is being loaded waits until it is asked for again; the output stays as it was.
+  /// Does nothing if this update is no step.
+  void PutOff()
+  {
+    if (this->IsStep())
+    {
+      this->Now = Update::PutOff;
+    }
+  }
+  [[nodiscard]] bool IsPutOff() const { return this->Now == Update::PutOff; }
+
+  /// A step is taken, should it have to be loaded again.
+  void Loaded()
+  {
+    this->Aborted = false;
+    if (this->IsStep())
+    {
+      this->Now = Update::Plain;
+    }
+  }
+  /// Loading was given up: what PutOff() has asked for, or an abort by the user.
+  void GivenUp()
+  {
+    this->Aborted = !this->IsPutOff();
+    if (this->Aborted)
+    {
+      this->Now = Update::Plain;
+    }
+  }
+  void Failed()
+  {
+    this->Aborted = false;
+    this->Now = Update::Plain;
+  }
+  /// Whether the last update was. Then the next one loads what it should have loaded.
+  [[nodiscard]] bool IsAborted() const { return this->Aborted; }
+
+private:
+  enum class Update
+  {
+    Plain,
+    Step,
+    PutOff ///< was a step
+  };
+
+  bool Asked = false;
+  bool Aborted = false;
+  Update Now = Update::Plain;
+};
+}
+
+#endif

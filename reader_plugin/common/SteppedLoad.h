@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ParaView's window asks of a reader while it loads. Knows no VTK.
+#ifndef SteppedLoad_h
+#define SteppedLoad_h
+
+namespace bat_vtk
+{
+/// A reader that loads in steps (the property LoadMore asks for one) and can be stopped.
+class SteppedLoad
+{
+public:
+  virtual ~SteppedLoad() = default;
+  SteppedLoad(const SteppedLoad&) = delete;
+  SteppedLoad& operator=(const SteppedLoad&) = delete;
+
+  /// From an observer of ProgressEvent: gives up the step that is being loaded, until it is asked
+  /// for again. The output stays as it was. Does nothing in other updates.
+  virtual void PutOffStep() = 0;
+  /// Whether what was shown stays when an update is aborted.
+  virtual void SetKeepWhenAborted(bool keep) = 0;
+  /// Whether the last update was aborted.
+  virtual bool GetAborted() const = 0;
+
+protected:
+  SteppedLoad() = default;
+};
+}
+
+#endif

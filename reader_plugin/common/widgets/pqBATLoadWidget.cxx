@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pqBATLoadWidget.h"
+
+#include "pqBATPendingReader.h"
+
+#include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
+#include "pqPipelineSource.h"
+#include "pqServerManagerModel.h"
+
+#include "vtkCommand.h"
+#include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+
+#include <QLabel>
+#include <QLocale>
+
+#include <algorithm>
+
+namespace
+{
+// What an error says, without the path before it, and cut so that it leaves room for others.
+QString Reason(const QString& error)
+{
+  constexpr int most = 80;
+  const int path = error.indexOf(": ");
+  const QString reason = path > 0 && error.left(path).contains('/') ? error.mid(path + 2) : error;
+  return reason.size() <= most ? reason : reason.left(most - 1) + QChar(0x2026);
+}
+}
+
+//-----------------------------------------------------------------------------
+QString bat_load::memory(double bytes)
+{
+  return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(bytes), 1);
+}
+
+//-----------------------------------------------------------------------------
+pqBATLoadWidget::pqBATLoadWidget(
+  vtkSMProxy* smproxy, pqBATPendingReader* pending, const QString& name, QWidget* parentWidget)
+  : Superclass(smproxy, parentWidget)
+  , Pending(pending)
+{
+  this->Pending->setParent(this);
+  this->Text = new QLabel(this);
+  this->Text->setObjectName(name);
+  this->Text->setWordWrap(true);
+  this->Text->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+}
+
+//-----------------------------------------------------------------------------
+pqBATLoadWidget::~pqBATLoadWidget() = default;
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::watch(const QStringList& settings, const QStringList& information)
+{
+  vtkSMProxy* smproxy = this->proxy();
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  if (pqPipelineSource* source = model->findItem<pqPipelineSource*>(smproxy))
+  {
+    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(dataUpdated()),
+      Qt::QueuedConnection); // after Apply
+    this->connect(source, SIGNAL(modifiedStateChanged(pqServerManagerModelItem*)),
+      SLOT(stateChanged(pqServerManagerModelItem*)), Qt::QueuedConnection);
+  }
+  QObject::connect(this->Pending, &pqBATPendingReader::changed, this, &pqBATLoadWidget::updateText);
+  for (const QString& name : settings)
+  {
+    if (vtkSMProperty* setting = smproxy->GetProperty(name.toUtf8().constData()))
+    {
+      pqCoreUtilities::connect(
+        setting, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(settingEdited()));
+    }
+  }
+  this->Information = information + QStringList{ "Aborted", "Error" };
+  this->updateInformation();
+  this->Loaded = this->isApplied();
+  this->updateText();
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATLoadWidget::isAborted() const
+{
+  return vtkSMPropertyHelper(this->proxy(), "Aborted").GetAsInt() != 0;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::edited()
+{
+  this->Loaded = false;
+  this->ask();
+  this->updateText();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::dataUpdated()
+{
+  this->Loaded = this->showsProperty();
+  this->Pending->forget(); // it may be of another file
+  this->updateInformation();
+  this->ask();
+  this->updateText();
+}
+
+//-----------------------------------------------------------------------------
+bool pqBATLoadWidget::isApplied() const
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  pqPipelineSource* source = model->findItem<pqPipelineSource*>(this->proxy());
+  return source && source->modifiedState() == pqProxy::UNMODIFIED;
+}
+
+//-----------------------------------------------------------------------------
+// The button Reset takes back what was edited, and nothing is loaded for that. A reader that is new
+// has not been applied. One that was stopped is to be applied again, and says so.
+void pqBATLoadWidget::stateChanged(pqServerManagerModelItem* item)
+{
+  const auto state = qobject_cast<pqProxy*>(item)->modifiedState();
+  if (state != pqProxy::MODIFIED)
+  {
+    this->Loaded = state == pqProxy::UNMODIFIED;
+    this->updateInformation();
+    this->ask();
+    this->updateText();
+  }
+}
+
+//-----------------------------------------------------------------------------
+// Never during Apply: a Python trace would take what is fetched for what the user has set.
+void pqBATLoadWidget::updateInformation()
+{
+  vtkSMProxy* smproxy = this->proxy();
+  for (const QString& name : this->Information)
+  {
+    if (vtkSMProperty* information = smproxy->GetProperty(name.toUtf8().constData()))
+    {
+      smproxy->UpdatePropertyInformation(information);
+    }
+  }
+  this->showNumber();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::settingEdited()
+{
+  this->edited();
+}
+
+//-----------------------------------------------------------------------------
+// Only for a text that is read, and says it.
+void pqBATLoadWidget::ask()
+{
+  if (this->Loaded || !this->isVisible() || !this->needsAnswer())
+  {
+    this->Pending->forget();
+    return;
+  }
+  this->Pending->request();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::updateText()
+{
+  vtkSMProxy* smproxy = this->proxy();
+  if (!smproxy || !smproxy->GetProperty("Error"))
+  {
+    this->Text->clear();
+    return;
+  }
+  QString error = QString::fromUtf8(vtkSMPropertyHelper(smproxy, "Error").GetAsString());
+  QString problem; // what Apply may change is none
+  if (!error.isEmpty() && !this->isReadable())
+  {
+    problem = tr("The file cannot be read.");
+  }
+  else if (!error.isEmpty() && this->Loaded)
+  {
+    problem = tr("Nothing is loaded: %1").arg(Reason(error));
+  }
+  else if (!this->Loaded && !this->Pending->error().isEmpty())
+  {
+    error = this->Pending->error();
+    problem = tr("Apply would fail: %1").arg(Reason(error));
+  }
+  this->Text->setText(!problem.isEmpty() ? problem
+      : this->Loaded                     ? this->textOfLoaded()
+                                         : this->textOfPending());
+  this->Text->setToolTip(
+    problem.isEmpty() ? QString() : "<p>" + error.toHtmlEscaped() + "</p>"); // as a paragraph
+  this->updateHeight();
+}
+
+//-----------------------------------------------------------------------------
+// As much room as any text needs.
+void pqBATLoadWidget::updateHeight()
+{
+  const QRect room(0, 0, std::max(1, this->width()), QWIDGETSIZE_MAX);
+  this->Text->setFixedHeight(
+    this->Text->fontMetrics().boundingRect(room, Qt::TextWordWrap, this->longestText()).height());
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::resizeEvent(QResizeEvent* event)
+{
+  Superclass::resizeEvent(event);
+  this->updateHeight();
+}
+
+//-----------------------------------------------------------------------------
+void pqBATLoadWidget::showEvent(QShowEvent* event)
+{
+  Superclass::showEvent(event);
+  this->ask();
+}

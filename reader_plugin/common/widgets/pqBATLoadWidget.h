@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is loaded, and what Apply would load, in words.
+#ifndef pqBATLoadWidget_h
+#define pqBATLoadWidget_h
+
+#include "pqPropertyWidget.h"
+
+#include <QStringList>
+
+class QLabel;
+class pqBATPendingReader;
+class pqServerManagerModelItem;
+
+/// For the property of a reader that says how much is loaded; the reader also has the properties
+/// Aborted and Error. Below what the subclass makes is a text: what is loaded and, before Apply,
+/// what would be. It always takes the same room, so that what is below stays where it is.
+class pqBATLoadWidget : public pqPropertyWidget
+{
+  Q_OBJECT
+  typedef pqPropertyWidget Superclass;
+
+public:
+  ~pqBATLoadWidget() override;
+
+protected:
+  /// `pending` answers for settings that are not applied; the text is called `name`.
+  pqBATLoadWidget(
+    vtkSMProxy* proxy, pqBATPendingReader* pending, const QString& name, QWidget* parent);
+
+  /// Last in the constructor of a subclass. `settings`: properties that change what Apply would
+  /// load. `information`: those that texts need.
+  void watch(const QStringList& settings, const QStringList& information);
+
+  QLabel* text() const { return this->Text; }
+  bool isLoaded() const { return this->Loaded; }
+  bool isAborted() const;
+  void updateText();
+  /// The number of the property has been edited.
+  void edited();
+
+  /// Shows the number, in the range that the file has.
+  virtual void showNumber() = 0;
+  /// Whether the property has the number that the panel shows.
+  virtual bool showsProperty() const = 0;
+  /// Whether the file could be looked at.
+  virtual bool isReadable() const = 0;
+  /// Whether the text of what is pending needs an answer.
+  virtual bool needsAnswer() const = 0;
+  virtual QString textOfLoaded() const = 0;
+  virtual QString textOfPending() const = 0;
+  virtual QString longestText() = 0;
+
+  void resizeEvent(QResizeEvent*) override;
+  void showEvent(QShowEvent*) override;
+
+private Q_SLOTS:
+  void dataUpdated();
+  void settingEdited();
+  void stateChanged(pqServerManagerModelItem* item);
+
+private:
+  Q_DISABLE_COPY(pqBATLoadWidget)
+
+  void updateInformation();
+  void ask();
+  void updateHeight();
+  bool isApplied() const;
+
+  pqBATPendingReader* Pending;
+  QStringList Information;
+  bool Loaded = false; ///< what is loaded is what the panel says
+  QLabel* Text;
+};
+
+namespace bat_load
+{
+/// "1.5 MiB"
+QString memory(double bytes);
+}
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a reader would say to the settings of a panel, asked while they are edited.
+#ifndef pqBATPendingReader_h
+#define pqBATPendingReader_h
+
+#include "vtkSmartPointer.h"
+#include "vtkWeakPointer.h"
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include <vector>
+
+class vtkSMProxy;
+
+/// Asks a reader of its own, where the data is, with what the panel of `reader` says and Apply has
+/// not sent yet: to ask the one that has the picture would change it. It is asked about the file of
+/// the present time.
+class pqBATPendingReader : public QObject
+{
+  Q_OBJECT
+  typedef QObject Superclass;
+
+public:
+  /// Properties of the reader.
+  struct Question
+  {
+    const char* Answer;           ///< numbers; none if there is an error
+    const char* Error;            ///< text
+    const char* Switch = nullptr; ///< has to be 1 for an answer
+  };
+
+  pqBATPendingReader(vtkSMProxy* reader, const Question& question, QObject* parent = nullptr);
+  ~pqBATPendingReader() override;
+
+  /// Asks within a fifth of a second, or as long again as the last three answers took: a slider
+  /// that is dragged asks without end.
+  void request();
+  /// What has been said is no longer so.
+  void forget();
+
+  /// Empty if they are not known.
+  const std::vector<double>& answer() const { return this->Answer; }
+  /// What is wrong with the settings, if that is known.
+  const QString& error() const { return this->Error; }
+
+Q_SIGNALS:
+  /// Something is known, or not any longer.
+  void changed();
+
+private:
+  Q_DISABLE_COPY(pqBATPendingReader)
+
+  void ask();
+  vtkSMProxy* other();
+
+  Question Asked;
+  vtkWeakPointer<vtkSMProxy> Reader;
+  vtkSmartPointer<vtkSMProxy> Other;
+  QTimer Soon;
+  std::vector<double> Answer;
+  QString Error;
+};
+
+#endif
