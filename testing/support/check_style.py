@@ -26,7 +26,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 def files(source, suffixes):
     """Yields the files of the project, without build folders."""
     for folder, below, names in os.walk(source):
-        below[:] = sorted(d for d in below if not d.startswith((".", "build")) and not (d == "found" and "fuzz" in folder))
+        below[:] = sorted(d for d in below if not d.startswith((".", "build")) and d not in ("node_modules", "dist") and not (d == "found" and "fuzz" in folder))
         for name in sorted(names):
             if name.endswith(suffixes):
                 yield pathlib.Path(folder, name)

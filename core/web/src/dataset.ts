@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A dataset of one leaf file or several: what is in it, and its particles.
+
+import { BatError, invalidQuery } from "./error.js";
+import type { FrameDecoder } from "./frames.js";
+import {
+  LeafFile,
+  openFile,
+  sidesOf,
+  total,
+  type Condition,
+  type LeafPiece,
+  type Opened,
+  type Prepared,
+  type ReadOptions,
+  type Shared,
+} from "./leaf.js";
+import { Cache } from "./pages.js";
+import { closedInterval, littleEndian, type Column, type Interval, type ScalarName, type Value, type ValueClass } from "./scalars.js";
+import { Checker, Kind, sectionKey } from "./schema.js";
+import { BlobSource, HttpSource, RequestQueue, type ByteSource, type Files, type Traffic } from "./source.js";
+import { boxOf, readLeafRecords, type LeafRecord } from "./top.js";
+
+export interface OpenOptions {
+  signal?: AbortSignal;
+  /** Of a Blob: its name, and other files that were given with it, by their paths, for the leaf files. */
+  name?: string;
+  files?: Files;
+  /** Of an address: instead of the global fetch(). */
+  fetch?: typeof fetch;
+  /** Most requests under way at the same time; 6. */
+  requests?: number;
+  /** How often a request that failed for a reason that may pass is sent again; 4. */
+  retries?: number;
+  /** Wait before the first retry, in ms; 250. */
+  retryDelay?: number;
+  /** Most bytes of verified pages and decoded chunks that are kept; 256 MiB. */
+  cacheBytes?: number;
+  /** Most bytes that the index, or the values of one piece, may take; 512 MiB. A file that asks for more is refused. */
+  memoryBytes?: number;
+  /** Decodes frames of compressed chunks; without it files with such are refused as unsupported. */
+  decode?: FrameDecoder;
+}
+
+/** What is known of the values of an attribute without reading any. */
+export interface KeyInfo {
+  /** Which component, or -1 for the magnitude. */
+  readonly component: number;
+  readonly minimum: Value;
+  readonly maximum: Value;
+  readonly hasNaN: boolean;
+}
+
+export interface AttributeInfo {
+  readonly name: string;
+  readonly type: ScalarName;
+  readonly components: number;
+  /** A hint of VTK (FORMAT.md section 7). */
+  readonly role: number;
+  /** One, or of several components each and the magnitude. Of an attribute without particles minimum is above maximum. */
+  readonly keys: readonly KeyInfo[];
+  /** What this is another name of: an attribute or "" for the positions; null if it has a column of its own. */
+  readonly aliasOf: string | null;
+}
+
+/** A range of values, closed; what is missing is open. Ends compare as real numbers, a bigint beyond 2^53 exactly. */
+export interface RangeCondition {
+  readonly attribute: string;
+  /** A component, or -1 for the magnitude; without it the value of one, else the magnitude. */
+  readonly component?: number | undefined;
+  readonly minimum?: Value | undefined;
+  readonly maximum?: Value | undefined;
+}
+
+/** A list of values. */
+export interface ListCondition {
+  readonly attribute: string;
+  readonly component?: number | undefined;
+  readonly values: readonly Value[];
+}
+
+/** FORMAT.md section 13. All conditions hold together. */
+export interface Query {
+  /** Share of the particles, coarse ones first, in [0, 1]; 1. */
+  readonly quality?: number | undefined;
+  /** Without those that this quality returned; 0. */
+  readonly afterQuality?: number | undefined;
+  /** Lower x, y, z, upper x, y, z; closed. */
+  readonly box?: readonly number[] | undefined;
+  /** The upper faces are not part of the box, except at +inf. */
+  readonly halfOpen?: boolean | undefined;
+  readonly ranges?: readonly RangeCondition[] | undefined;
+  readonly lists?: readonly ListCondition[] | undefined;
+  /** Part `part` of `parts` compact pieces; 0 of 1. */
+  readonly part?: number | undefined;
+  readonly parts?: number | undefined;
+}
+
+export interface PieceOptions extends ReadOptions {
+  /** Attributes to read, by name; none. */
+  attributes?: readonly string[];
+  /** Without positions, where only attributes are of interest. */
+  withoutPositions?: boolean;
+  /** Most candidates that are looked at for a piece; 262144. */
+  pieceParticles?: number;
+}
+
+/** Particles of one leaf file. Arrays are the caller's. */
+export interface Piece {
+  readonly leaf: number;
+  readonly count: number;
+  /** Places in the leaf file, ascending, for `particle()`. */
+  readonly filePositions: Uint32Array;
+  /** x, y, z of each particle; empty where they were not asked for. */
+  readonly positions: Float32Array | Float64Array;
+  /** All components of each particle, one particle behind the other. */
+  readonly attributes: ReadonlyMap<string, Column>;
+}
+
+export interface LeafInfo {
+  readonly particles: number;
+  /** Lower x, y, z, upper x, y, z of the particles whose coordinates are finite. */
+  readonly bounds: readonly number[];
+}
+
+interface Resolved {
+  /** Column: 0 the positions, 1 + k attribute k. */
+  readonly column: number;
+  /** Which component of the column, or -1 for all. */
+  readonly component: number;
+  readonly columnComponents: number;
+}
+
+/** What is true of each query of it: it may be used by many at the same time, in one thread. */
+export class Dataset {
+  readonly particleCount: bigint;
+  readonly time: number | null;
+  readonly step: bigint | null;
+  /** Lower x, y, z, upper x, y, z of the particles whose coordinates are finite; +inf and -inf if there are none. */
+  readonly bounds: readonly number[];
+  readonly positionType: "float32" | "float64";
+  readonly attributes: readonly AttributeInfo[];
+  readonly leaves: readonly LeafInfo[];
+  private readonly resolved = new Map<string, Resolved>();
+  private readonly leafPromises = new Map<number, Promise<LeafFile>>();
+  private readonly firsts: readonly bigint[];
+
+  private constructor(
+    private readonly source: ByteSource,
+    private readonly queue: RequestQueue,
+    private readonly shared: Shared,
+    private readonly opened: Opened,
+    private readonly records: readonly LeafRecord[] | null,
+    private readonly metadataText: string | null,
+  ) {
+    const { header, schema } = opened;
+    this.particleCount = header.particleCount;
+    this.time = header.time;
+    this.step = header.step;
+    this.bounds = [...schema.lower, ...schema.upper];
+    this.positionType = schema.positionScalar.name as "float32" | "float64";
+    this.attributes = this.describe();
+    this.leaves = records?.map(({ particles, lower, upper }) => ({ particles, bounds: [...lower, ...upper] })) ?? [
+      { particles: Number(header.particleCount), bounds: this.bounds },
+    ];
+    let first = 0n;
+    this.firsts = this.leaves.map(({ particles }) => (first += BigInt(particles)) - BigInt(particles));
+  }
+
+  /** Opens a dataset at an address, in a file, or in memory; reads what is in it, and no particle. */
+  static async open(source: string | URL | Blob | Uint8Array | ByteSource, options: OpenOptions = {}): Promise<Dataset> {
+    if (!littleEndian()) {
+      throw new BatError("cannot_open", "this reader is for machines that store the lowest byte first");
+    }
+    const queue = new RequestQueue(options.requests ?? 6);
+    const bytes = sourceOf(source, options, queue);
+    const shared: Shared = {
+      cache: new Cache(options.cacheBytes ?? 256 * 1024 * 1024),
+      decode: options.decode ?? null,
+      memory: options.memoryBytes ?? 512 * 1024 * 1024,
+    };
+    const { signal } = options;
+    const opened = await openFile(bytes, shared, signal);
+    const records = opened.header.isTop ? await readLeafRecords(opened, signal) : null;
+    const section = opened.table.get(sectionKey(Kind.METADATA));
+    const text = section === undefined ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
+    const dataset = new Dataset(bytes, queue, shared, opened, records, text);
+    if (records === null) {
+      dataset.leafPromises.set(0, LeafFile.from(opened, shared, signal));
+      await dataset.leafPromises.get(0);
+    }
+    return dataset;
+  }
+
+  get traffic(): Readonly<Traffic> {
+    return this.queue.traffic;
+  }
+
+  get name(): string {
+    return this.source.name;
+  }
+
+  /** Free metadata (FORMAT.md section 7), or null if there is none that can be read. */
+  get metadata(): Record<string, unknown> | null {
+    try {
+      const value: unknown = this.metadataText === null ? null : JSON.parse(this.metadataText);
+      return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null;
+    } catch {
+      return null; // a reader does not refuse a file for it
+    }
+  }
+
+  private describe(): AttributeInfo[] {
+    const { schema, aliases, positionKeys } = this.opened;
+    const infos: AttributeInfo[] = schema.attributes.map(({ name, scalar, components, role, firstKey }, i) => {
+      this.resolved.set(name, { column: i + 1, component: -1, columnComponents: components });
+      const keys = schema.keys
+        .slice(firstKey, firstKey + (components > 1 ? components + 1 : 1))
+        .map(({ component, minimum, maximum, hasNaN }) => ({ component, minimum, maximum, hasNaN }));
+      return { name, type: scalar.name, components, role, keys, aliasOf: null };
+    });
+    for (const { name, target, component, role } of aliases) {
+      const of = target === null ? null : infos[target]!;
+      const columnComponents = of?.components ?? 3;
+      const whole = component < 0 || columnComponents === 1;
+      const ofPositions = positionKeys.map((key, i): KeyInfo => ({ component: i < 3 ? i : -1, ...key }));
+      const all = of?.keys ?? ofPositions;
+      this.resolved.set(name, { column: target === null ? 0 : target + 1, component: whole ? -1 : component, columnComponents });
+      infos.push({
+        name,
+        type: of?.type ?? this.positionType,
+        components: whole ? columnComponents : 1,
+        role,
+        keys: whole ? all : [{ ...all[component]!, component: 0 }],
+        aliasOf: of?.name ?? "",
+      });
+    }
+    return infos;
+  }
+
+  private find(name: string): Resolved {
+    const found = this.resolved.get(name);
+    if (found === undefined) {
+      throw invalidQuery(`${this.name} has no attribute ${JSON.stringify(name)}`);
+    }
+    return found;
+  }
+
+  /** The key that a condition names (section 13), and its value class. */
+  private key(name: string, component: number | undefined): { key: number; valueClass: ValueClass } {
+    const { column, component: own, columnComponents } = this.find(name);
+    const components = own >= 0 ? 1 : columnComponents;
+    const wanted = component ?? (components > 1 ? -1 : 0);
+    if (!Number.isInteger(wanted) || wanted < (components > 1 ? -1 : 0) || wanted >= components) {
+      throw invalidQuery(`the attribute ${JSON.stringify(name)} has no component ${wanted}`);
+    }
+    const inColumn = own >= 0 ? own : wanted;
+    if (column === 0) {
+      return { key: inColumn < 0 ? -4 : -1 - inColumn, valueClass: "f64" };
+    }
+    const { firstKey } = this.opened.schema.attributes[column - 1]!;
+    const key = firstKey + (inColumn < 0 ? columnComponents : inColumn);
+    return { key, valueClass: this.opened.schema.keys[key]!.valueClass };
+  }
+
+  private prepare(query: Query): Prepared {
+    const quality = query.quality ?? 1;
+    const afterQuality = query.afterQuality ?? 0;
+    if (!(afterQuality >= 0 && afterQuality <= quality && quality <= 1)) {
+      throw invalidQuery(`quality ${quality} after ${afterQuality}; allowed: 0 <= after <= quality <= 1`);
+    }
+    const conditions: Condition[] = [];
+    const add = (name: string, component: number | undefined, ends: readonly (readonly [Value, Value])[]): void => {
+      const { key, valueClass } = this.key(name, component);
+      const intervals = ends.map(([a, b]) => closedInterval(valueClass, a, b)).filter((one): one is Interval => one !== null);
+      conditions.push({ key, intervals });
+    };
+    for (const { attribute, component, minimum, maximum } of query.ranges ?? []) {
+      add(attribute, component, [[minimum ?? -Infinity, maximum ?? Infinity]]);
+    }
+    for (const { attribute, component, values } of query.lists ?? []) {
+      add(
+        attribute,
+        component,
+        values.map((v) => [v, v]),
+      );
+    }
+    if (conditions.length > 30) {
+      throw invalidQuery(`${conditions.length} ranges and lists; allowed: at most 30`);
+    }
+    if (query.box !== undefined && query.box.length !== 6) {
+      throw invalidQuery(`a box of ${query.box.length} numbers; allowed: lower x, y, z, upper x, y, z`);
+    }
+    const box = query.box === undefined ? null : sidesOf(query.box, query.halfOpen ?? false);
+    const empty = (query.box !== undefined && box === null) || conditions.some(({ intervals }) => intervals.length === 0);
+    return { quality, afterQuality, empty, box, conditions };
+  }
+
+  /** Ordinals of a leaf file in a part of the dataset. */
+  private ordinals(query: Query, leaf: number): readonly [number, number] {
+    const [part, parts] = [query.part ?? 0, query.parts ?? 1];
+    const good = Number.isInteger(part) && Number.isInteger(parts) && part >= 0 && part < parts && parts <= 4294967295;
+    if (!good) {
+      throw invalidQuery(`there is no part ${part} of ${parts}; allowed: 0 <= part < parts <= 4294967295`);
+    }
+    const n = this.leaves[leaf]!.particles;
+    const place = (p: number): number => {
+      const own = (this.particleCount * BigInt(p)) / BigInt(parts) - this.firsts[leaf]!;
+      return own <= 0n ? 0 : own >= n ? n : Number(own);
+    };
+    return [place(part), place(part + 1)];
+  }
+
+  /** Whether a leaf file can hold a particle of the answer, by what the top file says. */
+  private mayMatch(prepared: Prepared, leaf: number): boolean {
+    const record = this.records?.[leaf];
+    if (record === undefined) {
+      return true;
+    }
+    const box = boxOf(record);
+    return (
+      !prepared.empty &&
+      !prepared.box?.some(([a, b], axis) => box[axis]! > b || box[axis + 3]! < a) &&
+      prepared.conditions.every(({ key, intervals }) => {
+        const own = record.keys[key];
+        return own === undefined || intervals.some(([a, b]) => !(own.minimum > b || own.maximum < a));
+      })
+    );
+  }
+
+  private leaf(number: number, signal?: AbortSignal): Promise<LeafFile> {
+    let promise = this.leafPromises.get(number);
+    if (promise === undefined) {
+      promise = this.openLeaf(number, signal).catch((error: unknown) => {
+        this.leafPromises.delete(number);
+        throw error;
+      });
+      this.leafPromises.set(number, promise);
+    }
+    return promise;
+  }
+
+  private async openLeaf(number: number, signal?: AbortSignal): Promise<LeafFile> {
+    const record = this.records![number]!;
+    const top = this.opened;
+    const opened = await openFile(this.source.beside(record.name), this.shared, signal);
+    const { header } = opened;
+    const check: Checker = opened.check;
+    check.need(!header.isTop, "required_features", "that of a top file", "that of a leaf file", "unsupported_version");
+    check.need(header.particleCount === BigInt(record.particles), "particle_count", header.particleCount, record.particles);
+    check.need(BigInt(opened.sections.file.size) === record.fileBytes, "file_bytes", opened.sections.file.size, record.fileBytes);
+    check.need(header.checksum === record.headerChecksum, "header_checksum", header.checksum, record.headerChecksum);
+    const shape = ({ schema: one, aliases }: Opened): string =>
+      JSON.stringify([
+        one.positionScalar.name,
+        one.attributes.map(({ name, scalar, components }) => [name, scalar.name, components]),
+        aliases.map(({ name, target, component }) => [name, target, component]),
+      ]);
+    check.need(shape(opened) === shape(top), "types and names", shape(opened), shape(top));
+    return LeafFile.from(opened, this.shared, signal);
+  }
+
+  /** The answer of one leaf file, in ascending file position. */
+  async *leafPieces(leaf: number, query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
+    const prepared = this.prepare(query);
+    const ordinals = this.ordinals(query, leaf);
+    if (ordinals[0] >= ordinals[1] || !this.mayMatch(prepared, leaf)) {
+      return;
+    }
+    const names = options.attributes ?? [];
+    const wanted = names.map((name) => this.find(name));
+    const columns = [...new Set([...(options.withoutPositions ? [] : [0]), ...wanted.map(({ column }) => column)])];
+    const file = await this.leaf(leaf, options.signal);
+    const most = options.pieceParticles ?? 262144;
+    for await (const piece of file.pieces(prepared, ordinals, columns, most, options)) {
+      yield this.piece(leaf, piece, columns, names, wanted, options.withoutPositions ?? false);
+    }
+  }
+
+  private piece(
+    leaf: number,
+    { filePositions, columns: values }: LeafPiece,
+    columns: readonly number[],
+    names: readonly string[],
+    wanted: readonly Resolved[],
+    withoutPositions: boolean,
+  ): Piece {
+    const count = filePositions.length;
+    const attributes = new Map(
+      names.map((name, i): [string, Column] => {
+        const { column, component, columnComponents } = wanted[i]!;
+        const all = values[columns.indexOf(column)]!;
+        return [name, component < 0 ? all : oneComponent(all, component, columnComponents)];
+      }),
+    );
+    const none = this.positionType === "float32" ? new Float32Array(0) : new Float64Array(0);
+    const positions = withoutPositions ? none : (values[columns.indexOf(0)] as Float32Array | Float64Array);
+    return { leaf, count, filePositions, positions, attributes };
+  }
+
+  /** The whole answer, leaf file after leaf file, in pieces. */
+  async *pieces(query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
+    for (let leaf = 0; leaf < this.leaves.length; ++leaf) {
+      yield* this.leafPieces(leaf, query, options);
+    }
+  }
+
+  /** The whole answer in arrays. What would take more than `memoryBytes` is an error before it is there. */
+  async read(
+    query: Query = {},
+    options: PieceOptions = {},
+  ): Promise<{ count: number; positions: Float32Array | Float64Array; attributes: Map<string, Column> }> {
+    const pieces: Piece[] = [];
+    let bytes = 0;
+    for await (const piece of this.pieces(query, options)) {
+      bytes += piece.positions.byteLength + [...piece.attributes.values()].reduce((sum, values) => sum + values.byteLength, 0);
+      if (bytes > this.shared.memory) {
+        throw new BatError("over_budget", `${this.name}: the answer has more than ${this.shared.memory} bytes; take pieces()`);
+      }
+      pieces.push(piece);
+    }
+    const none = this.positionType === "float32" ? new Float32Array(0) : new Float64Array(0);
+    const positions = joined(pieces.map((piece) => piece.positions), none) as Float32Array | Float64Array;
+    const attributes = new Map<string, Column>();
+    for (const name of options.attributes ?? []) {
+      const parts = pieces.map((piece) => piece.attributes.get(name)!);
+      const { column } = this.find(name);
+      const scalar = column === 0 ? this.opened.schema.positionScalar : this.opened.schema.attributes[column - 1]!.scalar;
+      attributes.set(name, joined(parts, scalar.make(0)));
+    }
+    return { count: pieces.reduce((sum, piece) => sum + piece.count, 0), positions, attributes };
+  }
+
+  /** How many particles the answer of one leaf file has: between what is certain and what is possible by the index. */
+  async leafEstimate(leaf: number, query: Query = {}, options: ReadOptions = {}): Promise<{ atLeast: number; atMost: number }> {
+    const prepared = this.prepare(query);
+    if (!this.mayMatch(prepared, leaf)) {
+      return { atLeast: 0, atMost: 0 };
+    }
+    const file = await this.leaf(leaf, options.signal);
+    const spans = await file.spans(prepared, this.ordinals(query, leaf), options);
+    return { atLeast: total(spans.filter(({ tests }) => tests === 0)), atMost: total(spans) };
+  }
+
+  /** All values of one particle: its position, and of each attribute its components. */
+  async particle(
+    leaf: number,
+    filePosition: number,
+    options: ReadOptions = {},
+  ): Promise<{ position: readonly number[]; attributes: ReadonlyMap<string, readonly Value[]> }> {
+    const file = await this.leaf(leaf, options.signal);
+    if (!(Number.isInteger(filePosition) && filePosition >= 0 && filePosition < file.count)) {
+      throw invalidQuery(`there is no particle ${filePosition} in leaf file ${leaf}; allowed: 0 to ${file.count - 1}`);
+    }
+    const span = { begin: filePosition, end: filePosition + 1, tests: 0 };
+    const names = this.attributes.map(({ name }) => name);
+    const wanted = names.map((name) => this.find(name));
+    const columns = [...new Set([0, ...wanted.map(({ column }) => column)])];
+    const everything = this.prepare({});
+    const piece = this.piece(leaf, await file.piece(everything, [span], columns, options), columns, names, wanted, false);
+    return {
+      position: [...piece.positions],
+      attributes: new Map([...piece.attributes].map(([name, values]) => [name, [...(values as Iterable<Value>)]])),
+    };
+  }
+
+  /** The bound within which values of an attribute, or "" for the positions, are what the writer was given, in a leaf file. */
+  async bound(name: string, leaf = 0, options: ReadOptions = {}): Promise<number> {
+    const file = await this.leaf(leaf, options.signal);
+    return file.bound(name === "" ? 0 : this.find(name).column, options.signal);
+  }
+
+  /** Smallest quality with at least so many particles of a leaf file, moved down to the end of a level where one is near. */
+  async qualityOf(leaf: number, particles: number, signal?: AbortSignal): Promise<number> {
+    const file = await this.leaf(leaf, signal);
+    if (particles >= file.count) {
+      return 1;
+    }
+    // Samples that end with a level are evenly spread (section 8).
+    const level = file.levelEnds.filter((end) => end <= particles && end > 0.6 * particles).pop();
+    return (level ?? Math.max(0, Math.floor(particles))) / file.count;
+  }
+}
+
+function sourceOf(source: string | URL | Blob | Uint8Array | ByteSource, options: OpenOptions, queue: RequestQueue): ByteSource {
+  if (typeof source === "string" || source instanceof URL) {
+    const { fetch, retries, retryDelay } = options;
+    return new HttpSource(new URL(source, globalThis.location?.href), {
+      queue,
+      ...(fetch && { fetch }),
+      ...(retries !== undefined && { retries }),
+      ...(retryDelay !== undefined && { retryDelay }),
+    });
+  }
+  if (source instanceof Uint8Array) {
+    return new BlobSource(new Blob([source as Uint8Array<ArrayBuffer>]), options.name ?? "(bytes)", options.files, undefined, queue);
+  }
+  if (source instanceof Blob) {
+    const name = options.name ?? (typeof File !== "undefined" && source instanceof File ? source.name : "(bytes)");
+    return new BlobSource(source, name, options.files, name, queue);
+  }
+  return source;
+}
+
+function oneComponent(all: Column, component: number, components: number): Column {
+  const count = all.length / components;
+  const own = new (all.constructor as new (count: number) => Column)(count);
+  for (let i = 0; i < count; ++i) {
+    own[i] = all[i * components + component]!;
+  }
+  return own;
+}
+
+function joined(parts: readonly Column[], none: Column): Column {
+  if (parts.length === 1) {
+    return parts[0]!;
+  }
+  const all = new (none.constructor as new (count: number) => Column)(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    (all as Float64Array).set(part as Float64Array, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Verified reads of sections (FORMAT.md section 6): few and large requests, checked page by page, kept in a cache.
+
+import { BatError, DamagedPages } from "./error.js";
+import { low32, xxh64 } from "./hash.js";
+import { coalesced, type ByteSource } from "./source.js";
+
+export const PAGE = 4096;
+const CHECKSUMS_OF_PAGE = PAGE / 4;
+
+// Bytes between two ranges that cost less than a request of their own, and the most of one request.
+const GAP = 32 * 1024;
+const MOST_OF_REQUEST = 8 * 1024 * 1024;
+
+/** A run of bytes of a section, without the end. */
+export type Range = readonly [begin: number, end: number];
+
+/** Keeps what was used last, up to a number of bytes. Shared by the files of a dataset. */
+export class Cache {
+  private readonly entries = new Map<string, { value: unknown; bytes: number }>();
+  private bytes = 0;
+
+  constructor(readonly most: number) {}
+
+  get<T>(key: string): T | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) {
+      return undefined;
+    }
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value as T;
+  }
+
+  set(key: string, value: unknown, bytes: number): void {
+    const before = this.entries.get(key);
+    if (before !== undefined) {
+      this.bytes -= before.bytes;
+      this.entries.delete(key);
+    }
+    this.entries.set(key, { value, bytes });
+    this.bytes += bytes;
+    for (const [oldest, entry] of this.entries) {
+      if (this.bytes <= this.most) {
+        break;
+      }
+      this.entries.delete(oldest);
+      this.bytes -= entry.bytes;
+    }
+  }
+}
+
+/** A record of the section table (section 6). Sizes are below 2^53, as the file's size is. */
+export interface Section {
+  readonly number: number; // place in the table
+  readonly kind: number;
+  readonly index: number;
+  readonly encoding: number;
+  readonly paged: boolean;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly rawBytes: bigint;
+  readonly checksum: bigint;
+  readonly checksumsOffset: number;
+  readonly name: string;
+}
+
+/** Sizes of L2 and L1 of a paged section. */
+export function checksumBytes(bytes: number): { l2: number; l1: number } {
+  const pages = Math.ceil(bytes / PAGE);
+  return { l2: 4 * Math.ceil((4 * pages) / PAGE), l1: 4 * pages };
+}
+
+/** Bytes of one file: extents that are there already, and what is fetched around them. */
+export class FileBytes {
+  private readonly extents: { begin: number; bytes: Uint8Array }[] = [];
+
+  constructor(
+    readonly source: ByteSource,
+    readonly size: number,
+    private readonly memory: number,
+  ) {}
+
+  keep(begin: number, bytes: Uint8Array): void {
+    this.extents.push({ begin, bytes });
+  }
+
+  /** The bytes of each range, in the order asked for. */
+  async read(ranges: readonly Range[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array[]> {
+    const answers: (Uint8Array | undefined)[] = ranges.map(([begin, end]) => this.kept(begin, end));
+    const missing = ranges.filter((_, i) => answers[i] === undefined);
+    const total = missing.reduce((sum, [begin, end]) => sum + end - begin, 0);
+    if (total > this.memory) {
+      throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed at once; allowed: ${this.memory}`);
+    }
+    const requests = coalesced(split(missing), GAP, MOST_OF_REQUEST);
+    const stop = new AbortController();
+    const abort = (): void => stop.abort(signal!.reason);
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      const parts = await Promise.all(
+        requests.map(([begin, end]) => this.source.read(begin, end, stop.signal, progress)),
+      );
+      return ranges.map(([begin, end], i) => answers[i] ?? assembled(begin, end, requests, parts));
+    } catch (error) {
+      stop.abort(error); // the others are for nothing
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  private kept(begin: number, end: number): Uint8Array | undefined {
+    const extent = this.extents.find((one) => one.begin <= begin && end <= one.begin + one.bytes.length);
+    return extent?.bytes.subarray(begin - extent.begin, end - extent.begin);
+  }
+}
+
+function split(ranges: readonly Range[]): Range[] {
+  return ranges.flatMap(([begin, end]) => {
+    const parts: Range[] = [];
+    for (let at = begin; at < end; at += MOST_OF_REQUEST) {
+      parts.push([at, Math.min(end, at + MOST_OF_REQUEST)]);
+    }
+    return parts;
+  });
+}
+
+function assembled(begin: number, end: number, requests: readonly Range[], parts: readonly Uint8Array[]): Uint8Array {
+  let [low, high] = [0, requests.length]; // the first request that ends behind `begin`
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (requests[middle]![1] <= begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const first = requests[low];
+  if (first === undefined || begin === end) {
+    return new Uint8Array(0);
+  }
+  if (end <= first[1]) {
+    return parts[low]!.subarray(begin - first[0], end - first[0]);
+  }
+  const bytes = new Uint8Array(end - begin);
+  for (let i = low; i < requests.length && requests[i]![0] < end; ++i) {
+    const [from, to] = requests[i]!;
+    bytes.set(parts[i]!.subarray(Math.max(begin - from, 0), Math.min(end, to) - from), Math.max(from - begin, 0));
+  }
+  return bytes;
+}
+
+/** What is wanted of a paged section. */
+export interface Wanted {
+  readonly section: Section;
+  readonly ranges: readonly Range[];
+}
+
+/** Verified reads of the sections of one file. */
+export class Sections {
+  private readonly l2 = new Map<number, Uint32Array>();
+  private readonly l1 = new Map<number, Map<number, Uint32Array>>();
+
+  constructor(
+    readonly file: FileBytes,
+    private readonly cache: Cache,
+    /** Of this file, in the cache. */
+    readonly key: string,
+  ) {}
+
+  /** A section that is not paged, all of it. */
+  async whole(section: Section, signal?: AbortSignal): Promise<Uint8Array> {
+    return (await this.wholes([section], signal))[0]!;
+  }
+
+  async wholes(sections: readonly Section[], signal?: AbortSignal): Promise<Uint8Array[]> {
+    const all = await this.file.read(
+      sections.map(({ offset, bytes }): Range => [offset, offset + bytes]),
+      signal,
+    );
+    return all.map((bytes, i) => {
+      const section = sections[i]!;
+      this.needChecksum(section.checksum, xxh64(bytes), section.name + ": checksum");
+      return aligned(bytes);
+    });
+  }
+
+  private needChecksum(stored: bigint, found: bigint, thing: string): void {
+    if (stored !== found) {
+      throw new BatError(
+        "corrupt",
+        `${this.file.source.name}: ${thing} is ${hexadecimal(stored)}, allowed is ${hexadecimal(found)}, that of the bytes`,
+      );
+    }
+  }
+
+  /**
+   * Brings pages into the cache, all with one round of requests, and returns bytes of ranges from them.
+   * Throws DamagedPages after all other pages have been kept.
+   */
+  async read(wanted: readonly Wanted[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array[][]> {
+    const held = wanted.map(() => new Map<number, Uint8Array>());
+    const missing = wanted.map(({ section, ranges }, i) => this.missingPages(section, ranges, held[i]!));
+    if (missing.some((pages) => pages.length > 0)) {
+      await this.fetch(wanted, missing, held, signal, progress);
+    }
+    return wanted.map(({ ranges }, i) => ranges.map(([begin, end]) => joined(held[i]!, begin, end)));
+  }
+
+  private pageKey(section: Section, page: number): string {
+    return `${this.key}/${section.number}/${page}`;
+  }
+
+  private missingPages(section: Section, ranges: readonly Range[], held: Map<number, Uint8Array>): number[] {
+    const missing = new Set<number>();
+    for (const [begin, end] of ranges) {
+      for (let page = Math.floor(begin / PAGE); page * PAGE < end; ++page) {
+        if (held.has(page) || missing.has(page)) {
+          continue;
+        }
+        const bytes = this.cache.get<Uint8Array>(this.pageKey(section, page));
+        if (bytes === undefined) {
+          missing.add(page);
+        } else {
+          held.set(page, bytes);
+        }
+      }
+    }
+    return [...missing].sort((a, b) => a - b);
+  }
+
+  private async fetch(
+    wanted: readonly Wanted[],
+    missing: readonly (readonly number[])[],
+    held: readonly Map<number, Uint8Array>[],
+    signal?: AbortSignal,
+    progress?: (bytes: number) => void,
+  ): Promise<void> {
+    const ranges: Range[] = [];
+    const use: ((bytes: Uint8Array) => void)[] = [];
+    // In this order, so that what verifies is verified before it is used.
+    for (const pass of ["l2", "l1", "page"] as const) {
+      wanted.forEach(({ section }, i) => {
+        const pages = missing[i]!;
+        if (pages.length === 0) {
+          return;
+        }
+        const { l2 } = checksumBytes(section.bytes);
+        if (pass === "l2") {
+          if (!this.l2.has(section.number)) {
+            ranges.push([section.checksumsOffset, section.checksumsOffset + l2]);
+            use.push((bytes) => this.takeL2(section, bytes));
+          }
+        } else if (pass === "l1") {
+          const known = this.l1.get(section.number) ?? new Map<number, Uint32Array>();
+          this.l1.set(section.number, known);
+          for (const j of new Set(pages.map((page) => Math.floor(page / CHECKSUMS_OF_PAGE)))) {
+            if (!known.has(j)) {
+              const begin = section.checksumsOffset + l2 + j * PAGE;
+              ranges.push([begin, Math.min(begin + PAGE, section.checksumsOffset + l2 + checksumBytes(section.bytes).l1)]);
+              use.push((bytes) => this.takeL1(section, j, bytes, known));
+            }
+          }
+        } else {
+          const bad: number[] = [];
+          for (const [first, end] of runs(pages)) {
+            ranges.push([section.offset + first * PAGE, section.offset + Math.min(end * PAGE, section.bytes)]);
+            use.push((bytes) => this.takePages(section, first, bytes, held[i]!, bad));
+          }
+          use[use.length - 1] = after(use[use.length - 1]!, () => this.needGood(section, bad));
+        }
+      });
+    }
+    const all = await this.file.read(ranges, signal, progress);
+    let damage: unknown = null;
+    use.forEach((one, i) => {
+      try {
+        one(all[i]!);
+      } catch (error) {
+        if (!(error instanceof DamagedPages)) {
+          throw error;
+        }
+        damage ??= error;
+      }
+    });
+    if (damage !== null) {
+      throw damage;
+    }
+  }
+
+  private takeL2(section: Section, bytes: Uint8Array): void {
+    const stored = aligned(bytes);
+    const good = xxh64(stored) === section.checksum;
+    if (good) {
+      this.l2.set(section.number, new Uint32Array(stored.buffer, stored.byteOffset, stored.length / 4));
+    }
+  }
+
+  private takeL1(section: Section, j: number, bytes: Uint8Array, known: Map<number, Uint32Array>): void {
+    const stored = aligned(bytes);
+    if (low32(stored) === this.l2.get(section.number)?.[j]) {
+      known.set(j, new Uint32Array(stored.buffer, stored.byteOffset, stored.length / 4));
+    }
+  }
+
+  private takePages(section: Section, first: number, bytes: Uint8Array, held: Map<number, Uint8Array>, bad: number[]): void {
+    for (let at = 0, page = first; at < bytes.length; at += PAGE, ++page) {
+      const own = bytes.slice(at, Math.min(at + PAGE, bytes.length));
+      const sums = this.l1.get(section.number)?.get(Math.floor(page / CHECKSUMS_OF_PAGE));
+      if (sums?.[page % CHECKSUMS_OF_PAGE] === low32(own)) {
+        held.set(page, own);
+        this.cache.set(this.pageKey(section, page), own, own.length + 200);
+      } else {
+        bad.push(page);
+      }
+    }
+  }
+
+  private needGood(section: Section, bad: readonly number[]): void {
+    if (bad.length > 0) {
+      const [begin, end] = [bad[0]! * PAGE, Math.min((bad[bad.length - 1]! + 1) * PAGE, section.bytes)];
+      const which = this.l2.has(section.number) ? "" : ", as their own checksum is wrong";
+      throw new DamagedPages(
+        `${this.file.source.name}: ${section.name}: checksums of ${bad.length} pages between the bytes ${begin} and ${end} ` +
+          `are not those of the pages${which}`,
+        section.number,
+        bad,
+      );
+    }
+  }
+}
+
+function after(first: (bytes: Uint8Array) => void, then: () => void): (bytes: Uint8Array) => void {
+  return (bytes) => {
+    first(bytes);
+    then();
+  };
+}
+
+function runs(pages: readonly number[]): Range[] {
+  const found: [number, number][] = [];
+  for (const page of pages) {
+    const last = found[found.length - 1];
+    if (last && last[1] === page) {
+      ++last[1];
+    } else {
+      found.push([page, page + 1]);
+    }
+  }
+  return found;
+}
+
+function joined(pages: ReadonlyMap<number, Uint8Array>, begin: number, end: number): Uint8Array {
+  const bytes = new Uint8Array(end - begin);
+  for (let at = begin; at < end; ) {
+    const page = Math.floor(at / PAGE);
+    const stop = Math.min(end, (page + 1) * PAGE);
+    bytes.set(pages.get(page)!.subarray(at - page * PAGE, stop - page * PAGE), at - begin);
+    at = stop;
+  }
+  return bytes;
+}
+
+/** The same bytes where arrays of any type can lie over them. */
+export function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+}
+
+export function hexadecimal(v: bigint): string {
+  return v.toString(16).padStart(16, "0");
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of a series, NAME.bat.series: steps of a simulation, each a dataset.
+
+import { BatError } from "./error.js";
+
+export interface Step {
+  /** Of the dataset, relative to the folder of the list, as a path. */
+  readonly name: string;
+  readonly time: number;
+}
+
+const MOST_STEPS = 1_000_000;
+
+/** Reads the text of a list. `name` is that of the list, for messages. */
+export function readSeries(text: string, name: string): Step[] {
+  let listed: unknown;
+  try {
+    listed = (JSON.parse(text) as { files?: unknown } | null)?.files;
+  } catch {
+    listed = null;
+  }
+  const isStep = (one: unknown): one is Step => {
+    const { name: file, time } = (one ?? {}) as { name?: unknown; time?: unknown };
+    return typeof file === "string" && file !== "" && !file.includes("\0") && Number.isFinite(time);
+  };
+  if (!Array.isArray(listed) || listed.length > MOST_STEPS || !listed.every(isStep)) {
+    throw new BatError(
+      "not_a_bat_file",
+      `${name}: is no list of a series, a JSON object with "files", each with "name" and "time", a finite number`,
+    );
+  }
+  return listed.map(({ name: file, time }) => ({ name: file, time }));
+}

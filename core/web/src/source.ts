@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where bytes come from: a server that answers requests for ranges, a file that a person dropped, or
+// memory. Knows nothing of the format.
+
+import { BatError } from "./error.js";
+
+/** Bytes that can be read in parts. May be read by many at the same time. */
+export interface ByteSource {
+  /** For messages. */
+  readonly name: string;
+  /** The beginning, at most `count` bytes of it, and the size of the whole. */
+  first(count: number, signal?: AbortSignal): Promise<{ bytes: Uint8Array; size: number }>;
+  /**
+   * Bytes `begin` up to and without `end`, all of which have to be there (BatError `truncated`).
+   * `progress` is told of bytes as they arrive.
+   */
+  read(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array>;
+  /** The source of a file that this one names, relative to its folder. `name` is bytes. */
+  beside(name: Uint8Array): ByteSource;
+}
+
+/** Of all sources of a dataset together. */
+export interface Traffic {
+  requests: number;
+  bytes: number;
+  retries: number;
+  underWay: number;
+}
+
+/** Lets at most so many requests run at the same time; the others wait in order. */
+export class RequestQueue {
+  readonly traffic: Traffic = { requests: 0, bytes: 0, retries: 0, underWay: 0 };
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly most = 6) {}
+
+  /** Runs the task when it is its turn. A signal also ends the wait. */
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    while (this.traffic.underWay >= this.most) {
+      await new Promise<void>((resolve, reject) => {
+        const wake = (): void => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        };
+        const abort = (): void => {
+          this.waiting.splice(this.waiting.indexOf(wake), 1);
+          reject(signal!.reason as Error);
+        };
+        this.waiting.push(wake);
+        signal?.addEventListener("abort", abort, { once: true });
+      });
+    }
+    signal?.throwIfAborted();
+    ++this.traffic.underWay;
+    try {
+      return await task();
+    } finally {
+      --this.traffic.underWay;
+      this.waiting.shift()?.();
+    }
+  }
+}
+
+/** A file on a web server. */
+export interface HttpOptions {
+  /** Instead of the global one, for other credentials or headers. */
+  fetch?: typeof fetch;
+  queue?: RequestQueue;
+  /** How often a request that failed for a reason that may pass is sent again; 4. */
+  retries?: number;
+  /** Wait before the first retry in ms; each further one takes twice as long; 250. */
+  retryDelay?: number;
+}
+
+/** Waits, or throws the signal's reason. */
+async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** Why a request may succeed when it is sent again. */
+class Passing extends Error {}
+
+interface Part {
+  bytes: Uint8Array;
+  /** Of the whole file, or -1 if the server does not tell. */
+  size: number;
+}
+
+export class HttpSource implements ByteSource {
+  readonly name: string;
+  private readonly queue: RequestQueue;
+  private size = -1;
+  private tag: string | null = null;
+
+  constructor(
+    private readonly url: URL,
+    private readonly options: HttpOptions = {},
+  ) {
+    this.name = url.href;
+    this.queue = options.queue ?? new RequestQueue();
+  }
+
+  async first(count: number, signal?: AbortSignal): Promise<{ bytes: Uint8Array; size: number }> {
+    const part = await this.part(0, count, signal);
+    this.size = part.size >= 0 ? part.size : await this.sizeByHead(signal);
+    return { bytes: part.bytes, size: this.size };
+  }
+
+  async read(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array> {
+    if (begin === end) {
+      return new Uint8Array(0);
+    }
+    const part = await this.part(begin, end, signal, progress);
+    if (part.bytes.length !== end - begin) {
+      throw new BatError(
+        "truncated",
+        `${this.name}: bytes ${begin} to ${end - 1} were asked for, ${part.bytes.length} of ${end - begin} are there`,
+      );
+    }
+    return part.bytes;
+  }
+
+  beside(name: Uint8Array): ByteSource {
+    // Names are bytes as the server's file system has them; each that is special in an address is escaped.
+    const escaped = Array.from(name, (byte) => {
+      const letter = String.fromCharCode(byte);
+      return /[A-Za-z0-9._~/-]/.test(letter) ? letter : "%" + byte.toString(16).toUpperCase().padStart(2, "0");
+    }).join("");
+    return new HttpSource(new URL("./" + escaped, this.url), { ...this.options, queue: this.queue });
+  }
+
+  private async part(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Part> {
+    const retries = this.options.retries ?? 4;
+    for (let attempt = 0; ; ++attempt) {
+      let told = 0;
+      try {
+        return await this.queue.run(
+          () =>
+            this.once(begin, end, signal, (bytes) => {
+              told += bytes;
+              progress?.(bytes);
+            }),
+          signal,
+        );
+      } catch (error) {
+        if (!(error instanceof Passing)) {
+          throw error;
+        }
+        progress?.(-told);
+        if (attempt >= retries) {
+          throw new BatError("unreachable", `${this.name}: ${error.message}; asked ${attempt + 1} times`);
+        }
+      }
+      ++this.queue.traffic.retries;
+      await pause((this.options.retryDelay ?? 250) * 2 ** attempt, signal);
+    }
+  }
+
+  private async once(begin: number, end: number, signal: AbortSignal | undefined, progress: (bytes: number) => void): Promise<Part> {
+    const stop = new AbortController();
+    const abort = (): void => stop.abort(signal!.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      ++this.queue.traffic.requests;
+      const get = this.options.fetch ?? fetch;
+      const response = await get(this.url, {
+        headers: { Range: `bytes=${begin}-${end - 1}` },
+        signal: stop.signal,
+        cache: "no-store", // what is worth keeping, the reader keeps
+      });
+      if (response.status !== 206) {
+        stop.abort();
+        return this.refused(response, begin);
+      }
+      this.checkTag(response);
+      return { bytes: await this.body(response, end - begin, progress), size: this.checkRange(response, begin) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof TypeError) {
+        // What fetch() throws when there is no connection, no such host, or no permission to read across origins.
+        throw new Passing(`the server cannot be reached, or does not allow to be read from this page (${error.message})`);
+      }
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** The body, without believing the server that it is not longer than asked for. */
+  private async body(response: Response, most: number, progress: (bytes: number) => void): Promise<Uint8Array> {
+    const bytes = new Uint8Array(most);
+    let at = 0;
+    const stream = response.body?.getReader();
+    for (; stream; ) {
+      const { done, value } = await stream.read();
+      if (done) {
+        break;
+      }
+      if (at + value.length > most) {
+        await stream.cancel();
+        throw new BatError("no_ranges", `${this.name}: the server sent more than the ${most} bytes that were asked for`);
+      }
+      bytes.set(value, at);
+      at += value.length;
+      this.queue.traffic.bytes += value.length;
+      progress(value.length);
+    }
+    return bytes.subarray(0, at);
+  }
+
+  private refused(response: Response, begin: number): Part {
+    const { status } = response;
+    if (status === 416 && begin === 0) {
+      return { bytes: new Uint8Array(0), size: 0 };
+    }
+    if (status === 404 || status === 410) {
+      throw new BatError("not_found", `${this.name}: there is no such file on the server (status ${status})`);
+    }
+    if (status === 408 || status === 429 || status >= 500) {
+      throw new Passing(`the server answers with status ${status}`);
+    }
+    if (status >= 200 && status < 300) {
+      throw new BatError(
+        "no_ranges",
+        `${this.name}: the server sends the whole file where a part was asked for (status ${status}, 206 is needed). ` +
+          "Use a server that answers byte ranges, such as nginx, GitHub Pages, S3 or 'parabat serve'",
+      );
+    }
+    throw new BatError("cannot_open", `${this.name}: the server answers with status ${status}, 206 is allowed`);
+  }
+
+  private checkRange(response: Response, begin: number): number {
+    const range = response.headers.get("Content-Range");
+    const found = range === null ? null : /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range);
+    if (range === null || found?.[2] === "*") {
+      return -1; // not told, or not to pages of other origins
+    }
+    if (!found || Number(found[1]) !== begin) {
+      throw new BatError("no_ranges", `${this.name}: the server sent the range '${range}' where one from ${begin} was asked for`);
+    }
+    const size = Number(found[2]);
+    if (!Number.isSafeInteger(size)) {
+      throw new BatError("cannot_open", `${this.name}: the file has ${found[2]} bytes; allowed: at most 2^53 - 1`);
+    }
+    if (this.size >= 0 && size !== this.size) {
+      throw new BatError("corrupt", `${this.name}: changed on the server: it has ${size} bytes, and had ${this.size}`);
+    }
+    return size;
+  }
+
+  private checkTag(response: Response): void {
+    const tag = response.headers.get("ETag");
+    if (this.tag !== null && tag !== null && tag !== this.tag) {
+      throw new BatError("corrupt", `${this.name}: changed on the server: its tag is ${tag}, and was ${this.tag}`);
+    }
+    this.tag ??= tag;
+  }
+
+  /** Content-Length is for pages of other origins too, Content-Range only where the server says so. */
+  private async sizeByHead(signal?: AbortSignal): Promise<number> {
+    const response = await this.queue.run(async () => {
+      ++this.queue.traffic.requests;
+      return (this.options.fetch ?? fetch)(this.url, { method: "HEAD", signal: signal ?? null, cache: "no-store" });
+    }, signal);
+    const size = Number(response.headers.get("Content-Length") ?? NaN);
+    if (!response.ok || !Number.isSafeInteger(size)) {
+      throw new BatError(
+        "no_ranges",
+        `${this.name}: the server does not tell the size of the file. Let it send the header ` +
+          "'Access-Control-Expose-Headers: Content-Range'",
+      );
+    }
+    return size;
+  }
+}
+
+/** Files that a person dropped, by their paths. */
+export type Files = ReadonlyMap<string, Blob>;
+
+export class BlobSource implements ByteSource {
+  /** `path` is that of the file among `files`, where the leaf files are looked for. */
+  constructor(
+    private readonly blob: Blob,
+    readonly name: string,
+    private readonly files: Files = new Map(),
+    private readonly path = name,
+    private readonly queue = new RequestQueue(),
+  ) {}
+
+  async first(count: number, signal?: AbortSignal): Promise<{ bytes: Uint8Array; size: number }> {
+    return { bytes: await this.read(0, Math.min(count, this.blob.size), signal), size: this.blob.size };
+  }
+
+  async read(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array> {
+    const bytes = await this.queue.run(async () => {
+      ++this.queue.traffic.requests;
+      try {
+        return new Uint8Array(await this.blob.slice(begin, end).arrayBuffer());
+      } catch (error) {
+        throw new BatError("cannot_open", `${this.name}: cannot be read any more (${String(error)})`);
+      }
+    }, signal);
+    signal?.throwIfAborted();
+    if (bytes.length !== end - begin) {
+      throw new BatError("truncated", `${this.name}: bytes ${begin} to ${end - 1} were asked for, the file has ${this.blob.size}`);
+    }
+    this.queue.traffic.bytes += bytes.length;
+    progress?.(bytes.length);
+    return bytes;
+  }
+
+  beside(name: Uint8Array): ByteSource {
+    const text = new TextDecoder().decode(name);
+    const path = this.path.includes("/") ? this.path.slice(0, this.path.lastIndexOf("/") + 1) + text : text;
+    // A person may drop the leaf files without their folder.
+    const blob = this.files.get(path) ?? this.files.get(text.slice(text.lastIndexOf("/") + 1));
+    if (!blob) {
+      throw new BatError("not_found", `${this.name}: its leaf file ${text} was not given; drop the folder with it as well`);
+    }
+    return new BlobSource(blob, text, this.files, path, this.queue);
+  }
+}
+
+/** Joins ranges with at most `gap` bytes between them, up to `most` bytes, in ascending order. */
+export function coalesced(ranges: readonly (readonly [number, number])[], gap: number, most: number): [number, number][] {
+  const sorted = ranges.filter(([begin, end]) => begin < end).sort((a, b) => a[0] - b[0]);
+  const joined: [number, number][] = [];
+  for (const [begin, end] of sorted) {
+    const last = joined[joined.length - 1];
+    if (last && begin <= last[1] + gap && Math.max(end, last[1]) - last[0] <= most) {
+      last[1] = Math.max(last[1], end);
+    } else {
+      joined.push([begin, end]);
+    }
+  }
+  return joined;
+}
