@@ -103,6 +103,7 @@ void add_up(bat_report& sum, const bat_report& part)
   sum.nodes = part.nodes;
   sum.aggregators = std::max(sum.aggregators, part.aggregators);
   sum.threads = part.threads;
+  sum.leaders = std::max(sum.leaders, part.leaders);
   sum.messages_within += part.messages_within;
   sum.bytes_within += part.bytes_within;
   sum.messages_between += part.messages_between;

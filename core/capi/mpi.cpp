@@ -130,6 +130,7 @@ bat_report c_report(const bat::mpi::DatasetReport& report)
   result.nodes = report.nodes;
   result.aggregators = report.aggregators;
   result.threads = report.threads;
+  result.leaders = report.leaders;
   result.messages_within = report.messages.within;
   result.bytes_within = report.messages.bytes_within;
   result.messages_between = report.messages.between;

@@ -435,13 +435,14 @@ int bat_report_json(const bat_report* report, char* text, size_t size)
       const std::string json = fmt::format(
         "{{\"particles\":{},\"skipped\":{},\"leaf_files\":{},\"target_bytes\":{},\"file_bytes\":{},"
         "\"data_bytes\":{},\"largest_leaf_bytes\":{},\"moved_bytes\":{},\"ranks\":{},\"nodes\":{},"
-        "\"aggregators\":{},\"threads\":{},\"messages_within_nodes\":{},\"bytes_within_nodes\":{},"
-        "\"messages_between_nodes\":{},\"bytes_between_nodes\":{},\"most_received_messages\":{},"
-        "\"most_received_bytes\":{},\"peak_memory_bytes\":{},\"advice\":\"{}\","
+        "\"aggregators\":{},\"threads\":{},\"leaders\":{},\"messages_within_nodes\":{},"
+        "\"bytes_within_nodes\":{},\"messages_between_nodes\":{},\"bytes_between_nodes\":{},"
+        "\"most_received_messages\":{},\"most_received_bytes\":{},\"peak_memory_bytes\":{},"
+        "\"advice\":\"{}\","
         "\"seconds\":{{\"check\":{},\"plan\":{},\"exchange\":{},\"build\":{},\"write\":{},"
         "\"commit\":{},\"total\":{}}}}}",
         r.particles, r.skipped, r.leaf_files, r.target_bytes, r.file_bytes, r.data_bytes,
-        r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.nodes, r.aggregators, r.threads,
+        r.largest_leaf_bytes, r.moved_bytes, r.ranks, r.nodes, r.aggregators, r.threads, r.leaders,
         r.messages_within, r.bytes_within, r.messages_between, r.bytes_between, r.most_received,
         r.most_received_bytes, r.peak_memory_bytes, r.advice, r.seconds_check, r.seconds_plan,
         r.seconds_exchange, r.seconds_build, r.seconds_write, r.seconds_commit, r.seconds_total);
@@ -457,11 +458,13 @@ int bat_report_line(const bat_report* report, char* text, size_t size)
       const bat_report& r = need(report, "report");
       const auto mb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
       const std::string line = fmt::format(
-        "wrote {} particles ({:.3f} MB) as {} leaf files by {} of {} ranks on {} nodes, {} or more "
-        "threads each: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build {:.3f}, write "
+        "wrote {} particles ({:.3f} MB) as {} leaf files by {} of {} ranks on {} nodes{}, {} or "
+        "more threads each: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build {:.3f}, "
+        "write "
         "{:.3f}, commit {:.3f}); {} messages ({:.3f} MB) within nodes and {} ({:.3f} MB) between "
         "them, at most {} ({:.3f} MB) to one rank; peak memory {:.1f} MB{}{}",
-        r.particles, mb(r.data_bytes), r.leaf_files, r.aggregators, r.ranks, r.nodes, r.threads,
+        r.particles, mb(r.data_bytes), r.leaf_files, r.aggregators, r.ranks, r.nodes,
+        r.leaders == 0 ? "" : fmt::format(" through {} leaders", r.leaders), r.threads,
         r.seconds_total, r.seconds_check, r.seconds_plan, r.seconds_exchange, r.seconds_build,
         r.seconds_write, r.seconds_commit, r.messages_within, mb(r.bytes_within),
         r.messages_between, mb(r.bytes_between), r.most_received, mb(r.most_received_bytes),

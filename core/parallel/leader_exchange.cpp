@@ -66,7 +66,8 @@ LeaderExchange::LeaderExchange(const OwnComm& comm, Nodes& nodes, int leaders_pe
   , nodes_(nodes)
   , layout_(nodes.layout())
   , rank_(static_cast<std::uint32_t>(comm.rank()))
-  , leaders_(std::clamp(leaders_per_node, 1, nodes.size()))
+  , leaders_per_node_(static_cast<std::uint32_t>(std::max(leaders_per_node, 1)))
+  , leaders_(std::min(leaders_per_node_, static_cast<std::uint32_t>(nodes.size())))
 {
 }
 
@@ -86,9 +87,18 @@ int LeaderExchange::leader_for(std::uint32_t target) const
   const std::uint32_t* ranks = this->layout_.ranks_of(node);
   const auto place = static_cast<std::uint64_t>(
     std::lower_bound(ranks, ranks + this->layout_.size_of(node), target) - ranks);
-  const auto leaders = static_cast<std::uint64_t>(this->leaders_);
-  return static_cast<int>(
-    (node + place) % leaders * static_cast<std::uint64_t>(this->nodes_.size()) / leaders);
+  return static_cast<int>((node + place) % this->leaders_ *
+    static_cast<std::uint64_t>(this->nodes_.size()) / this->leaders_);
+}
+
+std::uint32_t LeaderExchange::leaders() const
+{
+  std::uint32_t all = 0;
+  for (std::uint32_t node = 0; node != this->layout_.node_count(); ++node)
+  {
+    all += std::min(this->layout_.size_of(node), this->leaders_per_node_);
+  }
+  return all;
 }
 
 bool LeaderExchange::leads_for(std::uint32_t target) const
@@ -248,6 +258,8 @@ void LeaderExchange::receive(MPI_Message& message, const MPI_Status& status)
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   MPI_Mrecv(this->arriving_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  ++this->traffic_.messages_received;
+  this->traffic_.bytes_received += static_cast<std::uint64_t>(bytes);
   this->take(this->arriving_.data(), static_cast<std::size_t>(bytes));
 }
 
@@ -273,7 +285,9 @@ void LeaderExchange::take_from_node()
     {
       if (run->target == this->rank_)
       {
+        const std::uint64_t before = this->received_;
         this->take(bytes, run->bytes);
+        this->traffic_.bytes_received += this->received_ - before;
       }
       bytes += run->bytes;
     }

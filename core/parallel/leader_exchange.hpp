@@ -59,7 +59,9 @@ public:
   /// Collective, when prepare() has succeeded on all ranks. Does not throw: returns what was thrown
   /// first on this rank, for an agreement of all.
   [[nodiscard]] std::optional<Error> run();
-  /// What this rank sent.
+  /// Ranks of all nodes that send for others.
+  [[nodiscard]] std::uint32_t leaders() const;
+  /// What this rank sent and received.
   [[nodiscard]] const NodeTraffic& traffic() const noexcept { return this->traffic_; }
 
 private:
@@ -94,7 +96,8 @@ private:
   const NodeLayout& layout_;
   Mail mail_;
   std::uint32_t rank_;
-  int leaders_;
+  std::uint32_t leaders_per_node_; ///< asked for
+  std::uint32_t leaders_;          ///< of this node
   std::vector<std::size_t> order_; ///< of parcels
   std::size_t next_ = 0;           ///< in order_
   SharedMemory* memory_ = nullptr;
@@ -111,7 +114,7 @@ private:
   NodeTraffic traffic_;
 };
 
-/// Collective. The whole of it. Throws on all ranks. Returns what this rank sent.
+/// Collective. The whole of it. Throws on all ranks. Returns what this rank sent and received.
 NodeTraffic exchange_through_leaders(
   const OwnComm& comm, Nodes& nodes, int leaders_per_node, Mail mail);
 

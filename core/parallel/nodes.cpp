@@ -288,15 +288,17 @@ NodeTraffic& NodeTraffic::operator+=(const NodeTraffic& more)
   this->messages_between += more.messages_between;
   this->bytes_within += more.bytes_within;
   this->bytes_between += more.bytes_between;
+  this->messages_received += more.messages_received;
+  this->bytes_received += more.bytes_received;
   return *this;
 }
 
 NodeTraffic sum_of(const OwnComm& comm, const NodeTraffic& mine)
 {
-  const std::array<std::uint64_t, 4> here{ mine.messages_within, mine.messages_between,
-    mine.bytes_within, mine.bytes_between };
-  std::array<std::uint64_t, 4> all{};
-  MPI_Allreduce(here.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm.get());
-  return { all[0], all[1], all[2], all[3] };
+  const std::array<std::uint64_t, 6> here{ mine.messages_within, mine.messages_between,
+    mine.bytes_within, mine.bytes_between, mine.messages_received, mine.bytes_received };
+  std::array<std::uint64_t, 6> all{};
+  MPI_Allreduce(here.data(), all.data(), 6, MPI_UINT64_T, MPI_SUM, comm.get());
+  return { all[0], all[1], all[2], all[3], all[4], all[5] };
 }
 }

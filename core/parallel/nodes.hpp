@@ -153,6 +153,8 @@ struct NodeTraffic
   std::uint64_t messages_between = 0; ///< to ranks of other nodes
   std::uint64_t bytes_within = 0;     ///< to ranks of the node, in messages or in shared memory
   std::uint64_t bytes_between = 0;
+  std::uint64_t messages_received = 0;
+  std::uint64_t bytes_received = 0; ///< in messages or in shared memory
 };
 
 /// Collective. The sums of all ranks, on all ranks.

@@ -4,6 +4,7 @@
 #include "bat/parallel/query_bytes.hpp"
 #include "common/arena.hpp"
 #include "common/large_array.hpp"
+#include "parallel/packed_sends.hpp"
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -24,7 +25,6 @@ namespace
 constexpr int kQueriesTag = 3;
 constexpr int kCountsTag = 4;
 constexpr int kParticlesTag = 5;
-constexpr std::size_t kMessagesInFlight = 4;
 
 /// A reader, and which of this rank's leaf files it reads: their places in RankQuery::leaves, per
 /// round.
@@ -529,14 +529,7 @@ private:
         most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
       }
     }
-    const auto slots = static_cast<std::size_t>(std::min<std::uint64_t>(sends, kMessagesInFlight));
-    this->started_ = 0;
-    this->sends_.assign(slots, MPI_REQUEST_NULL);
-    this->packed_.clear();
-    for (std::size_t slot = 0; slot != slots; ++slot)
-    {
-      this->packed_.emplace_back(most_rows * this->query_.row_bytes);
-    }
+    this->sends_.make_room(sends, most_rows * this->query_.row_bytes);
   }
 
   void post_receives()
@@ -664,7 +657,7 @@ private:
         this->send_answer(answer);
       }
     }
-    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+    this->sends_.wait();
   }
 
   void send_answer(Answer& answer)
@@ -694,23 +687,14 @@ private:
 
   void send_rows(int target, std::uint64_t rows, const DatasetSelection* portion)
   {
-    std::size_t slot = this->started_++;
-    if (slot >= this->sends_.size())
-    {
-      int done = 0;
-      MPI_Waitany(
-        static_cast<int>(this->sends_.size()), this->sends_.data(), &done, MPI_STATUS_IGNORE);
-      slot = static_cast<std::size_t>(done);
-    }
-    std::byte* const packed = this->packed_[slot].data();
+    std::byte* const packed = this->sends_.next();
     // Rows that could not be read are sent all the same, because their receiver waits for them.
     if (portion)
     {
       this->keep_failure(attempt([&] { this->pack(*portion, packed); }));
     }
     const std::uint64_t bytes = rows * this->query_.row_bytes;
-    MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
-      &this->sends_[slot]);
+    this->sends_.send(this->comm_, target, kParticlesTag, bytes);
     this->note_sent(target, bytes);
   }
 
@@ -786,9 +770,7 @@ private:
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< of the message that is being described
   std::vector<MPI_Aint> addresses_;
-  std::vector<MPI_Request> sends_;
-  std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
-  std::size_t started_ = 0;
+  PackedSends sends_;
   std::optional<Error> failure_; ///< while messages were under way
   AggregatedCost cost_;
 };

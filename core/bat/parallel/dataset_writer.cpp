@@ -574,6 +574,7 @@ private:
     report.leaf_files = std::max<std::uint64_t>(1, this->leaf_files_);
     report.target_bytes = this->plan_.target_bytes;
     report.data_bytes = this->total_ * this->row_bytes_;
+    report.leaders = static_cast<int>(this->moved_.leaders);
     describe_run(this->comm_, this->moved_.messages, this->options_.build.threads,
       !this->moved_.leaves.empty(), report);
     const std::array<std::uint64_t, 3> mine{ this->file_bytes_, this->moved_.sent_bytes,

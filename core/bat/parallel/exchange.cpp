@@ -3,6 +3,7 @@
 
 #include "bat/write/gather.hpp"
 #include "parallel/leader_exchange.hpp"
+#include "parallel/packed_sends.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -21,7 +22,6 @@ namespace
 {
 constexpr int kCountsTag = 1;
 constexpr int kParticlesTag = 2;
-constexpr std::size_t kMessagesInFlight = 4;
 constexpr std::uint64_t kGrain = 1 << 16;
 // Own particles of a leaf stay where they are if at least one in so many of what lies between them
 // is of the leaf: all of it goes through the caches with each column.
@@ -129,6 +129,7 @@ public:
     is_flat ? this->exchange_particles() : this->exchange_particles_through_leaders();
     agree(this->comm_.get(), this->failure_);
     this->result_.messages.add(this->through_leaders_.traffic());
+    this->result_.leaders = is_flat ? 0 : this->through_leaders_.leaders();
     this->result_.rows = std::move(this->sorted_.order);
     return std::move(this->result_);
   }
@@ -214,7 +215,7 @@ private:
       }
       this->sends_counts_[static_cast<std::size_t>(target.rank)] = target.leaves.size();
     }
-    this->sends_.assign(this->targets_.size(), MPI_REQUEST_NULL);
+    this->count_sends_.assign(this->targets_.size(), MPI_REQUEST_NULL);
   }
 
   void prepare_counts_for_leaders()
@@ -267,14 +268,15 @@ private:
     {
       const int target = this->targets_[i].rank;
       MPI_Isend(this->counts_[i].data(), static_cast<int>(this->counts_[i].size()), type.get(),
-        target, kCountsTag, this->comm_.get(), &this->sends_[i]);
+        target, kCountsTag, this->comm_.get(), &this->count_sends_[i]);
       this->result_.messages.sent(target, this->counts_[i].size() * sizeof(LeafCount));
     }
     while (this->incoming_.size() != expected)
     {
       this->receive_counts(type);
     }
-    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(
+      static_cast<int>(this->count_sends_.size()), this->count_sends_.data(), MPI_STATUSES_IGNORE);
   }
 
   void exchange_counts_through_leaders()
@@ -309,6 +311,7 @@ private:
     MPI_Get_count(&status, type.get(), &count);
     std::vector<LeafCount> counts(static_cast<std::size_t>(count));
     MPI_Mrecv(counts.data(), count, type.get(), &message, MPI_STATUS_IGNORE);
+    this->result_.messages.received(counts.size() * sizeof(LeafCount));
     for (const LeafCount& c : counts)
     {
       this->incoming_.push_back({ status.MPI_SOURCE, this->own_index(c.leaf), c.count });
@@ -413,13 +416,7 @@ private:
         most_rows = std::max(most_rows, std::min(rows, this->rows_per_message_));
       }
     }
-    const std::size_t slots =
-      static_cast<std::size_t>(std::min<std::uint64_t>(sends, kMessagesInFlight));
-    this->sends_.assign(slots, MPI_REQUEST_NULL);
-    for (std::size_t slot = 0; slot != slots; ++slot)
-    {
-      this->packed_.emplace_back(most_rows * this->row_bytes_);
-    }
+    this->sends_.make_room(sends, most_rows * this->row_bytes_);
   }
 
   // Columns for so many particles, and a view of them.
@@ -558,6 +555,7 @@ private:
     MPI_Irecv(
       MPI_BOTTOM, 1, type, in.source, kParticlesTag, this->comm_.get(), &this->receives_.back());
     MPI_Type_free(&type); // lives on until the message is there
+    this->result_.messages.received(count * this->row_bytes_);
   }
 
   void copy_own()
@@ -592,25 +590,16 @@ private:
         }
       }
     }
-    MPI_Waitall(static_cast<int>(this->sends_.size()), this->sends_.data(), MPI_STATUSES_IGNORE);
+    this->sends_.wait();
   }
 
   void send_rows(int target, std::uint64_t first, std::uint64_t count)
   {
-    std::size_t slot = this->started_++;
-    if (slot >= this->sends_.size())
-    {
-      int done = 0;
-      MPI_Waitany(
-        static_cast<int>(this->sends_.size()), this->sends_.data(), &done, MPI_STATUS_IGNORE);
-      slot = static_cast<std::size_t>(done);
-    }
-    std::byte* const packed = this->packed_[slot].data();
+    std::byte* const packed = this->sends_.next();
     // Rows that could not be packed are sent all the same, because their receiver waits for them.
     this->keep_failure(attempt([&] { this->pack(first, count, packed); }));
     const std::uint64_t bytes = count * this->row_bytes_;
-    MPI_Isend(packed, static_cast<int>(bytes), MPI_BYTE, target, kParticlesTag, this->comm_.get(),
-      &this->sends_[slot]);
+    this->sends_.send(this->comm_, target, kParticlesTag, bytes);
     this->result_.sent_bytes += bytes;
     this->result_.messages.sent(target, bytes);
   }
@@ -635,10 +624,9 @@ private:
   std::vector<MPI_Request> receives_;
   std::vector<int> lengths_; ///< per array of the message that is being described
   std::vector<MPI_Aint> places_;
-  std::vector<MPI_Request> sends_;            ///< in flight
-  std::vector<LargeArray<std::byte>> packed_; ///< per send in flight
-  std::size_t started_ = 0;                   ///< sends
-  std::optional<Error> failure_;              ///< while messages were under way
+  std::vector<MPI_Request> count_sends_; ///< per target
+  PackedSends sends_;
+  std::optional<Error> failure_; ///< while messages were under way
   ExchangeResult result_;
 };
 }

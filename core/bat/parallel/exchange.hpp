@@ -31,6 +31,7 @@ struct ExchangeResult
   Numbers rows;                       ///< of own arrays that leaves refer to
   std::uint64_t sent_bytes = 0;       ///< to other ranks
   Route route = Route::Flat;          ///< that was taken
+  std::uint32_t leaders = 0;          ///< of all nodes; none if it was flat
   MessageCounter messages;            ///< all messages of this rank
 };
 

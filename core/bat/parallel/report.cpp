@@ -112,6 +112,7 @@ std::string to_json(const DatasetReport& report)
     { "leaf_files", report.leaf_files }, { "target_bytes", report.target_bytes },
     { "file_bytes", report.file_bytes }, { "data_bytes", report.data_bytes },
     { "largest_leaf_bytes", report.largest_leaf_bytes }, { "moved_bytes", report.moved_bytes },
+    { "leaders", report.leaders },
     { "seconds",
       { { "check", s.check }, { "plan", s.plan }, { "exchange", s.exchange }, { "build", s.build },
         { "write", s.write }, { "commit", s.commit }, { "total", s.total } } } };
@@ -123,11 +124,14 @@ std::string to_line(const DatasetReport& report)
 {
   const PhaseSeconds& s = report.seconds;
   return fmt::format(
-    "wrote {} ({}) as {} by {} {}: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build "
+    "wrote {} ({}) as {} by {} {}{}: {:.3f} s (check {:.3f}, plan {:.3f}, exchange {:.3f}, build "
     "{:.3f}, write {:.3f}, commit {:.3f}); {}",
     counted(report.particles, "particle"), amount(report.data_bytes),
     counted(report.leaf_files, "leaf file"),
     counted(static_cast<std::uint64_t>(report.aggregators), "aggregator"), place_of(report),
+    report.leaders == 0
+      ? ""
+      : ", through " + counted(static_cast<std::uint64_t>(report.leaders), "leader"),
     s.total, s.check, s.plan, s.exchange, s.build, s.write, s.commit, messages_of(report));
 }
 

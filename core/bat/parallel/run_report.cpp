@@ -56,7 +56,7 @@ void describe_run(const OwnComm& comm, const MessageCounter& messages, int threa
   RunReport& report)
 {
   report.ranks = comm.size();
-  report.nodes = static_cast<int>(nodes_of(comm).layout().node_count());
+  report.nodes = static_cast<int>(messages.nodes().layout().node_count());
   const MessageCounts& mine = messages.mine();
   std::array<std::uint64_t, 5> sums{ mine.within, mine.bytes_within, mine.between,
     mine.bytes_between, aggregates ? 1u : 0u };

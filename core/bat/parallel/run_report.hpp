@@ -42,12 +42,15 @@ public:
     this->mine_.bytes_within += more.bytes_within;
     this->mine_.between += more.messages_between;
     this->mine_.bytes_between += more.bytes_between;
+    this->mine_.most_received += more.messages_received;
+    this->mine_.most_received_bytes += more.bytes_received;
   }
   [[nodiscard]] NodeTraffic of_nodes() const noexcept
   {
     return { this->mine_.within, this->mine_.between, this->mine_.bytes_within,
-      this->mine_.bytes_between };
+      this->mine_.bytes_between, this->mine_.most_received, this->mine_.most_received_bytes };
   }
+  [[nodiscard]] const Nodes& nodes() const noexcept { return *this->nodes_; }
   [[nodiscard]] const MessageCounts& mine() const noexcept { return this->mine_; }
 
 private:

@@ -31,7 +31,7 @@ module bat
   type, bind(c), public :: bat_report
     integer(c_int64_t) :: particles = 0, leaf_files = 0, target_bytes = 0, file_bytes = 0, &
       data_bytes = 0, largest_leaf_bytes = 0, moved_bytes = 0, skipped = 0
-    integer(c_int32_t) :: ranks = 0, nodes = 0, aggregators = 0, threads = 0
+    integer(c_int32_t) :: ranks = 0, nodes = 0, aggregators = 0, threads = 0, leaders = 0
     integer(c_int64_t) :: messages_within = 0, bytes_within = 0, messages_between = 0, bytes_between = 0, &
       most_received = 0, most_received_bytes = 0, peak_memory_bytes = 0
     real(c_double) :: seconds_check = 0, seconds_plan = 0, seconds_exchange = 0, seconds_build = 0, &

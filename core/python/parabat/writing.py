@@ -24,7 +24,8 @@ class Report(ctypes.Structure):
         [(name, ctypes.c_uint64) for name in (
             "particles", "leaf_files", "target_bytes", "file_bytes", "data_bytes",
             "largest_leaf_bytes", "moved_bytes", "skipped")]
-        + [(name, ctypes.c_int32) for name in ("ranks", "nodes", "aggregators", "threads")]
+        + [(name, ctypes.c_int32) for name in (
+            "ranks", "nodes", "aggregators", "threads", "leaders")]
         + [(name, ctypes.c_uint64) for name in (
             "messages_within", "bytes_within", "messages_between", "bytes_between",
             "most_received", "most_received_bytes", "peak_memory_bytes")]

@@ -175,6 +175,11 @@ TEST(Exchange, leaders_bring_the_same_as_flat)
       const bat::mpi::NodeTraffic of_flat = bat::mpi::sum_of(comm, flat.messages.of_nodes());
       const bat::mpi::NodeTraffic of_leaders =
         bat::mpi::sum_of(comm, run(bat::Route::Leaders, 1, 1 << 21).messages.of_nodes());
+      for (const bat::mpi::NodeTraffic& all : { of_flat, of_leaders })
+      {
+        EXPECT_EQ(all.messages_received, all.messages_within + all.messages_between);
+        EXPECT_EQ(all.bytes_received, all.bytes_within + all.bytes_between);
+      }
       if (nodes.layout().node_count() == 1)
       {
         EXPECT_EQ(of_flat.messages_between + of_leaders.messages_between, 0u);

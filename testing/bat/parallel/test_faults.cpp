@@ -130,13 +130,25 @@ void expect_same_error(ErrorCode code, const std::vector<std::string>& words, F&
   }
 }
 
+/// Options of a write that goes as BAT_TEST_LEADERS says: flat, or through so many leaders on nodes
+/// of two ranks.
+bat::mpi::WriteOptions routed()
+{
+  bat::mpi::WriteOptions options;
+  if (const char* const leaders = std::getenv("BAT_TEST_LEADERS"))
+  {
+    options.routing = { bat::Route::Leaders, std::atoi(leaders), 2 };
+  }
+  return options;
+}
+
 /// What a rank hands to a write.
 struct Attempt
 {
   fs::path path;
   clouds::Cloud mine;
   bat::ParticleView view; ///< of `mine`
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   std::shared_ptr<void> guard; ///< lives as long as the write
 };
 
@@ -148,7 +160,7 @@ void expect_failure(
   SCOPED_TRACE(target == kOne ? "one leaf file" : "several leaf files");
   const clouds::Cloud before = make_cloud(1);
   const clouds::Cloud after = make_cloud(2);
-  bat::mpi::WriteOptions good;
+  bat::mpi::WriteOptions good = routed();
   for (const std::uint64_t old_target : { target == kOne ? kOne : std::uint64_t{ 0 }, kSeveral })
   {
     SCOPED_TRACE(old_target == 0 ? "nothing before"
@@ -331,7 +343,7 @@ TEST(Faults, huge_box_is_cut_to_float)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   options.mode = bat::PlanMode::RankBorder;
   options.target_bytes = kSeveral;
   options.local_bounds = bat::Box{ { -1e300, -1e300, -1e300 }, { 1e300, 1e300, 1e300 } };
@@ -403,7 +415,7 @@ TEST(Faults, progress_cancels_or_throws_at_any_time)
     int calls = 0;
     {
       const SharedDir folder;
-      bat::mpi::WriteOptions options;
+      bat::mpi::WriteOptions options = routed();
       options.target_bytes = target;
       double last = 0;
       options.build.progress = [&](double fraction)
@@ -449,7 +461,7 @@ TEST(Faults, progress_that_throws_when_all_is_done_throws_on_all)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   options.target_bytes = kSeveral;
   options.build.progress = [](double fraction) -> bool
   { return fraction < 1 ? true : throw std::runtime_error("late"); };
@@ -553,7 +565,7 @@ TEST(Faults, something_else_is_named_as_the_folder_of_leaf_files)
   const fs::path path = folder / "out.bat";
   const fs::path in_the_way = folder / "out.bat.leaves";
   const clouds::Cloud all = make_cloud(1);
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   options.target_bytes = kOne;
   bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), options);
   if (rank() == 0)
@@ -595,7 +607,7 @@ TEST(Faults, leftovers_of_killed_writers_go_and_others_files_stay)
       }
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    bat::mpi::WriteOptions options;
+    bat::mpi::WriteOptions options = routed();
     options.target_bytes = target;
     const auto report =
       bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(make_cloud(1)).view(), options);
@@ -616,7 +628,7 @@ TEST(Faults, empty_ranks_all_empty_and_one_rank_with_everything)
 {
   const SharedDir folder;
   const fs::path path = folder / "out.bat";
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   for (const std::uint64_t target : { kSeveral, kOne })
   {
     options.target_bytes = target;
@@ -643,7 +655,7 @@ TEST(Faults, options_are_those_of_rank_zero)
 {
   const SharedDir folder;
   const clouds::Cloud all = make_cloud(1);
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   options.target_bytes = kSeveral;
   options.build.threads = 0; // asks all ranks for their processors
   bat::mpi::write_dataset(MPI_COMM_WORLD, folder / "a.bat", dealt(all).view(), options);
@@ -667,7 +679,7 @@ TEST(Faults, calls_come_on_the_calling_thread)
 {
   const SharedDir folder;
   const std::thread::id here = std::this_thread::get_id();
-  bat::mpi::WriteOptions options;
+  bat::mpi::WriteOptions options = routed();
   options.target_bytes = kSeveral;
   options.build.threads = 2;
   int phases = 0;
@@ -710,7 +722,7 @@ struct Written
 {
   Written()
   {
-    bat::mpi::WriteOptions options;
+    bat::mpi::WriteOptions options = routed();
     options.target_bytes = kSeveral;
     bat::mpi::write_dataset(MPI_COMM_WORLD, this->path, dealt(this->all).view(), options);
   }
@@ -877,7 +889,7 @@ TEST(ReadFaults, while_the_dataset_is_replaced)
   MPI_Comm_size(side, &writers);
   const auto write = [&](int i)
   {
-    bat::mpi::WriteOptions options;
+    bat::mpi::WriteOptions options = routed();
     options.build.threads = 1;
     options.target_bytes = i % 5 == 4 ? kOne : kSeveral;
     const clouds::Cloud mine = mpi_test::subset(contents[static_cast<std::size_t>(i % 2)],

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -61,6 +62,13 @@ TEST(Routes, same_bytes_in_the_files)
         MPI_Barrier(MPI_COMM_WORLD);
         const bat::mpi::DatasetReport report =
           bat::mpi::write_dataset(MPI_COMM_WORLD, place / "all.bat", mine.view(), options);
+        const int nodes = each == 0 ? 1 : (ranks() + each - 1) / each;
+        const int leaders = each == 0 ? 1
+                                      : nodes * std::min(each, 1 + each % 2) -
+            (each > 1 && each % 2 == 1 && ranks() % each == 1 ? 1 : 0);
+        EXPECT_EQ(report.nodes, nodes);
+        EXPECT_EQ(report.leaders, route == bat::Route::Flat || ranks() == 1 ? 0 : leaders);
+        EXPECT_EQ(report.messages.most_received_bytes == 0, report.moved_bytes == 0);
         EXPECT_GE(report.leaf_files, target < 10'000 ? 2u : 1u);
         if (rank() == 0)
         {

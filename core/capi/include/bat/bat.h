@@ -236,6 +236,7 @@ extern "C"
     int32_t nodes;
     int32_t aggregators;      /* ranks that wrote leaf files */
     int32_t threads;          /* of the rank that had the fewest; 0 of bat_write */
+    int32_t leaders;          /* ranks that sent what their node had for others; 0: each its own */
     uint64_t messages_within; /* nodes, from rank to rank; collective ones are not counted */
     uint64_t bytes_within;
     uint64_t messages_between; /* nodes */

@@ -92,6 +92,7 @@ struct DatasetReport : RunReport
   std::uint64_t data_bytes = 0;         ///< positions and attributes
   std::uint64_t largest_leaf_bytes = 0; ///< positions and attributes of the largest leaf file
   std::uint64_t moved_bytes = 0;        ///< particles sent from one rank to another
+  int leaders = 0; ///< ranks that sent what their node had for others; 0 where each sent its own
   PhaseSeconds seconds;
 };
 /// One line of JSON.
