@@ -14,6 +14,7 @@
 ! value is too large for them, or of more, which hold all.
 module bat
   use, intrinsic :: iso_c_binding
+  use bat_texts
   implicit none
   private
 
@@ -115,12 +116,6 @@ module bat
   interface
     function c_last_error() bind(c, name="bat_last_error") result(text)
       import; type(c_ptr) :: text
-    end function
-    function c_fail(mine, text) bind(c, name="bat_fail") result(status)
-      import; integer(c_int), value :: mine; character(c_char), intent(in) :: text(*); integer(c_int) :: status
-    end function
-    function c_strlen(text) bind(c, name="strlen") result(size)
-      import; type(c_ptr), value :: text; integer(c_size_t) :: size
     end function
     function c_report_json(report, text, size) bind(c, name="bat_report_json") result(status)
       import; type(bat_report), intent(in) :: report; character(c_char), intent(out) :: text(*)
@@ -433,18 +428,6 @@ contains
     text = text_of(c_last_error())
   end function
 
-  function text_of(pointer) result(text)
-    type(c_ptr), intent(in) :: pointer
-    character(:), allocatable :: text
-    character(c_char), pointer :: letters(:)
-    integer(c_size_t) :: i
-    call c_f_pointer(pointer, letters, [c_strlen(pointer)])
-    allocate (character(size(letters, kind=c_size_t)) :: text)
-    do i = 1, size(letters, kind=c_size_t)
-      text(i:i) = letters(i)
-    end do
-  end function
-
   ! One line of JSON.
   function bat_report_text(report) result(text)
     type(bat_report), intent(in) :: report
@@ -463,27 +446,6 @@ contains
     letters = c_null_char
     if (c_report_line(report, letters, 2048_c_size_t) /= 0) letters(1) = c_null_char
     text = text_of(c_loc(letters))
-  end function
-
-  ! Trailing blanks are no part of a name or path.
-  pure function c_text(text) result(with_zero)
-    character(*), intent(in) :: text
-    character(:), allocatable :: with_zero
-    with_zero = trim(text) // c_null_char
-  end function
-
-  ! That C, where a zero ends it, has all of a text.
-  function check_text(text, what) result(status)
-    character(*), intent(in) :: text, what
-    integer :: status
-    status = BAT_OK
-    if (index(text, c_null_char) > 0) status = refuse(what // ' has a zero character')
-  end function
-
-  function refuse(text) result(status)
-    character(*), intent(in) :: text
-    integer :: status
-    status = c_fail(BAT_INVALID_ARGUMENT, c_text(text))
   end function
 
   pure function digits_of(number) result(text)

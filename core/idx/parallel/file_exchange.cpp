@@ -136,20 +136,6 @@ const format::BlockOrder* order_of(
 }
 }
 
-BoxInArrays place_in(const Piece& piece, const LogicalBox& box)
-{
-  BoxInArrays place;
-  const LogicalBox& stored = piece.stored ? *piece.stored : piece.box;
-  std::int64_t stride = 1;
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    place.dimensions[axis] = stored.upper[axis] - stored.lower[axis] + 1;
-    place.first += (box.lower[axis] - stored.lower[axis]) * stride;
-    stride *= place.dimensions[axis];
-  }
-  return place;
-}
-
 FileSamples::FileSamples(const ExchangeSource& source, const FileBlocks& file)
   : file_(&file)
 {

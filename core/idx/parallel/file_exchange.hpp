@@ -5,6 +5,7 @@
 #include "bat/bytes.hpp"
 #include "bat/idx/parallel.hpp"
 #include "idx/parallel/assignment.hpp"
+#include "idx/write/box_in_arrays.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 
@@ -27,12 +28,10 @@ struct ExchangeSource
 };
 
 /// Where the samples of a box lie in the arrays of the piece that has them.
-struct BoxInArrays
+[[nodiscard]] inline BoxInArrays place_in(const Piece& piece, const LogicalBox& box) noexcept
 {
-  std::int64_t first = 0;                            ///< number of the first sample
-  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< of the arrays
-};
-[[nodiscard]] BoxInArrays place_in(const Piece& piece, const LogicalBox& box);
+  return place_in(piece.stored ? *piece.stored : piece.box, box);
+}
 
 /// The blocks of a file, raw, as their samples come.
 class FileSamples

@@ -44,12 +44,6 @@ std::string fields_text(const std::vector<FieldValues>& fields)
   return text;
 }
 
-std::string text_of(const LogicalBox& box)
-{
-  return fmt::format("{} to {}, {} to {}, {} to {}", box.lower[0], box.upper[0], box.lower[1],
-    box.upper[1], box.lower[2], box.upper[2]);
-}
-
 constexpr std::int64_t kMostCoordinate = std::int64_t{ 1 } << 62;
 
 void check_box(const LogicalBox& box)
@@ -71,18 +65,11 @@ void check_pieces(const GridPieces& mine)
   for (const Piece& piece : mine.pieces)
   {
     check_box(piece.box);
-    for (std::size_t axis = 0; piece.stored && axis != 3; ++axis)
+    const std::string problem =
+      piece.stored ? problem_of_stored(*piece.stored, piece.box) : std::string();
+    if (!problem.empty())
     {
-      // Ghosts may lie before 0, where there are no samples.
-      if (piece.stored->lower[axis] > piece.box.lower[axis] ||
-        piece.stored->upper[axis] < piece.box.upper[axis] ||
-        piece.stored->lower[axis] <= -kMostCoordinate ||
-        piece.stored->upper[axis] >= kMostCoordinate)
-      {
-        throw Error(ErrorCode::InvalidArgument,
-          fmt::format("a piece has the box {}, and its arrays the box {}, in which it has to lie",
-            text_of(piece.box), text_of(*piece.stored)));
-      }
+      throw Error(ErrorCode::InvalidArgument, "a piece has " + problem);
     }
     if (piece.values.size() != mine.fields.size() ||
       std::count(piece.values.begin(), piece.values.end(), nullptr) != 0)
@@ -99,11 +86,10 @@ class TogetherWriter
 {
 public:
   TogetherWriter(MPI_Comm comm, const std::filesystem::path& path, const GridPieces& mine,
-    const WriteOptions& options, MissingSamples missing)
+    const WriteOptions& options)
     : comm_(comm)
     , mine_(mine)
     , options_(options)
-    , missing_(missing)
     , path_(path)
     , threads_(bat::mpi::threads_per_rank(comm_.get()))
   {
@@ -317,12 +303,12 @@ private:
     bat::mpi::broadcast_text(this->comm_, target);
     MPI_Bcast(&this->step_, 1, MPI_INT64_T, 0, this->comm_.get());
     std::array<int, 6> flags{ this->options_.flush, this->options_.zip_level,
-      static_cast<int>(this->missing_), static_cast<int>(this->options_.routing.route),
+      static_cast<int>(this->options_.missing), static_cast<int>(this->options_.routing.route),
       this->options_.routing.leaders_per_node, this->options_.routing.ranks_per_node };
     MPI_Bcast(flags.data(), static_cast<int>(flags.size()), MPI_INT, 0, this->comm_.get());
     this->options_.flush = flags[0] != 0;
     this->options_.zip_level = flags[1];
-    this->missing_ = static_cast<MissingSamples>(flags[2]);
+    this->options_.missing = static_cast<MissingSamples>(flags[2]);
     this->options_.routing = { static_cast<Route>(flags[3]), flags[4], flags[5] };
     together(this->comm_.get(),
       [&]
@@ -378,7 +364,7 @@ private:
       });
     const ExchangeSource source{ this->comm_, *this->nodes_, this->options_.routing, this->header_,
       *this->shapes_, this->parts_, this->mine_.pieces };
-    if (this->missing_ == MissingSamples::Refuse && !cover(this->parts_, this->header_.box))
+    if (this->options_.missing == MissingSamples::Refuse && !cover(this->parts_, this->header_.box))
     {
       together(this->comm_.get(), [&] { this->check_files(source); });
     }
@@ -464,7 +450,6 @@ private:
   OwnComm comm_;
   const GridPieces& mine_;
   WriteOptions options_;
-  MissingSamples missing_;
   std::filesystem::path path_;
   int threads_;
   Grid shape_;                 ///< of the whole; without values
@@ -486,26 +471,29 @@ private:
 }
 
 WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path,
-  const GridPieces& pieces, const WriteOptions& options, MissingSamples missing)
+  const GridPieces& pieces, const WriteOptions& options)
 {
-  return TogetherWriter(comm, path, pieces, options, missing).run();
+  return TogetherWriter(comm, path, pieces, options).run();
 }
 
 Dataset open_together(MPI_Comm comm, const std::filesystem::path& path)
 {
   const OwnComm own(comm);
   std::string text;
+  std::string source;
   together(own.get(),
     [&]
     {
       if (own.rank() == 0)
       {
         text = Dataset::open(path).text();
+        source = path.string();
       }
     });
   bat::mpi::broadcast_text(own, text);
+  bat::mpi::broadcast_text(own, source);
   std::optional<Dataset> dataset;
-  together(own.get(), [&] { dataset.emplace(Dataset::from_text(path, text)); });
+  together(own.get(), [&] { dataset.emplace(Dataset::from_text(source, text)); });
   return std::move(*dataset);
 }
 }

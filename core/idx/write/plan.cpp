@@ -6,6 +6,7 @@
 #include "idx/format/field_text.hpp"
 #include "idx/format/geometry.hpp"
 #include "idx/format/names.hpp"
+#include "idx/write/box_in_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,16 @@ void check_name(const std::filesystem::path& path)
   }
 }
 
+LogicalBox box_of(const Grid& grid)
+{
+  LogicalBox box{ grid.first, grid.first };
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    box.upper[axis] += grid.dimensions[axis] - 1;
+  }
+  return box;
+}
+
 void check_grid(const std::filesystem::path& path, const Grid& grid)
 {
   constexpr std::int64_t kMostSamples = std::int64_t{ 1 } << kMostDigits;
@@ -99,6 +110,11 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   if (samples >= __int128{ 1 } << 62)
   {
     fail(path, "has 2^62 samples or more");
+  }
+  const std::string problem = grid.stored ? problem_of_stored(*grid.stored, box_of(grid)) : "";
+  if (!problem.empty())
+  {
+    fail(path, "has " + problem);
   }
   if (grid.fields.empty() || grid.fields.size() > format::kMostFields)
   {
@@ -163,6 +179,28 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
     }
   }
 }
+}
+
+std::string text_of(const LogicalBox& box)
+{
+  return fmt::format("{} to {}, {} to {}, {} to {}", box.lower[0], box.upper[0], box.lower[1],
+    box.upper[1], box.lower[2], box.upper[2]);
+}
+
+std::string problem_of_stored(const LogicalBox& stored, const LogicalBox& box)
+{
+  constexpr std::int64_t kMost = std::int64_t{ 1 } << kMostDigits;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    // Ghosts may lie before 0, where there are no samples.
+    if (stored.lower[axis] > box.lower[axis] || stored.upper[axis] < box.upper[axis] ||
+      stored.lower[axis] <= -kMost || stored.upper[axis] >= kMost)
+    {
+      return fmt::format("the box {}, and its arrays the box {}, in which it has to lie",
+        text_of(box), text_of(stored));
+    }
+  }
+  return {};
 }
 
 std::string folder_name(const std::filesystem::path& path)
@@ -266,11 +304,7 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
     bytes += field.sample_bytes();
     header.fields.push_back(std::move(field));
   }
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    header.box.lower[axis] = grid.first[axis];
-    header.box.upper[axis] = grid.first[axis] + grid.dimensions[axis] - 1;
-  }
+  header.box = box_of(grid);
   format::set_geometry(header, grid.origin, grid.spacing);
   header.bits = bits_of(header.box);
   const int digits = header.levels();

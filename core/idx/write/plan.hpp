@@ -15,6 +15,9 @@ namespace bat::idx
 /// checksum of everything that fixes what the bytes of a file mean.
 [[nodiscard]] std::string shape_name(const Header& header, const std::string& folder);
 
+/// "0 to 9, 0 to 9, 0 to 0".
+[[nodiscard]] std::string text_of(const LogicalBox& box);
+
 /// Empty, or what a dataset has otherwise than a new step: the first key that differs.
 [[nodiscard]] std::string difference(const Header& there, const Header& step);
 }

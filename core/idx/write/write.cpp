@@ -8,6 +8,7 @@
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/write/block_file_writer.hpp"
+#include "idx/write/box_in_arrays.hpp"
 #include "idx/write/plan.hpp"
 #include "idx/write/series.hpp"
 #include "idx/write/step_folder.hpp"
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace bat::idx
@@ -30,6 +32,7 @@ public:
     , order_(order)
     , grid_(grid)
     , whole_(order.lattice(order.levels(), header.box))
+    , place_(place_in(grid.stored ? *grid.stored : header.box, header.box))
   {
     for (int level = order.bits_per_block(); level <= order.levels(); ++level)
     {
@@ -54,8 +57,26 @@ public:
     }
     copy_samples<Direction::ToBlock>(steps, blocks.counts,
       about.layout == Layout::HZ ? &this->orders_[level] : nullptr, about.sample_bytes(),
-      raw.data(), static_cast<const std::byte*>(this->grid_.fields[field].values),
-      strides_of(this->whole_.count));
+      raw.data(),
+      static_cast<const std::byte*>(this->grid_.fields[field].values) +
+        static_cast<std::size_t>(this->place_.first) * about.sample_bytes(),
+      strides_of(this->place_.dimensions));
+  }
+
+  // Of fields with one component, which are the ones that the text tells of.
+  [[nodiscard]] std::vector<std::pair<double, double>> ranges() const
+  {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, double>> found;
+    for (const FieldValues& field : this->grid_.fields)
+    {
+      const auto* first = static_cast<const std::byte*>(field.values) +
+        static_cast<std::size_t>(this->place_.first) * size_of(field.type);
+      found.push_back(field.components == 1
+          ? value_range(field.type, first, this->grid_.dimensions, this->place_.dimensions)
+          : std::pair(kInfinity, -kInfinity));
+    }
+    return found;
   }
 
 private:
@@ -63,6 +84,7 @@ private:
   const format::Order& order_;
   const Grid& grid_;
   Lattice whole_;
+  BoxInArrays place_;
   std::vector<format::LevelBlocks> levels_;
   std::vector<format::BlockOrder> orders_;
 };
@@ -90,22 +112,13 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
         fmt::format("{}: field '{}' has no values", path.string(), field.name));
     }
   }
-  std::vector<std::pair<double, double>> ranges;
-  in_arena(options.threads,
-    [&]
-    {
-      for (const FieldValues& field : grid.fields)
-      {
-        ranges.push_back(value_range(
-          field.type, field.values, samples * static_cast<std::uint64_t>(field.components)));
-      }
-    });
-  set_ranges(header, ranges);
+  const format::Order order(header);
+  set_ranges(
+    header, in_arena(options.threads, [&] { return GridBlocks(header, order, grid).ranges(); }));
   const Series before = Series::of(target);
   header = before.with_step(header, options);
 
   const format::FileNames names(header, folder_name(target));
-  const format::Order order(header);
   const std::filesystem::path folder =
     target.parent_path() / std::filesystem::path(names.file(options.step, 0)).parent_path();
   const std::string text = to_text(header);

@@ -397,7 +397,9 @@ TEST(IdxTogether, all_ranks_end_alike)
   MPI_Barrier(MPI_COMM_WORLD);
 
   // Missing samples may be allowed.
-  write_together(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, options, MissingSamples::Zero);
+  WriteOptions with_zeros = options;
+  with_zeros.missing = MissingSamples::Zero;
+  write_together(MPI_COMM_WORLD, folder / "n.idx", holed.pieces, with_zeros);
   if (rank() == 0)
   {
     const Dataset dataset = Dataset::open(folder / "n.idx");

@@ -15,6 +15,7 @@
 #define BAT_BAT_MPI_H
 
 #include "bat/bat.h"
+#include "bat/bat_idx.h"
 
 #include <mpi.h>
 
@@ -85,6 +86,22 @@ extern "C"
   BAT_API int bat_mpi_read_f(MPI_Fint comm, const bat_dataset* dataset, const bat_query* query,
     uint64_t count, const char* const* names, const char* mode, uint64_t memory_bytes, int report,
     bat_selection** out);
+
+  /* Writes the pieces of all ranks as one .idx dataset (bat/bat_idx.h): the smallest box that has
+   * all of them, and the same bytes for any number of ranks and any cut into pieces. Samples that
+   * several pieces have are those of the lowest rank, and there of the first piece; samples that
+   * none has are an error, or zeros, as the option "missing" says. Path and options of rank 0 count
+   * (threads and progress: of each rank). Ranks may have no pieces, and then need not know the
+   * fields; the others have the same ones in the same order, and the same geometry to 1e-6 of a
+   * distance. Errors as bat_idx_write. */
+  BAT_API int bat_mpi_idx_write(MPI_Comm comm, const char* path, const bat_grid* grid,
+    const bat_idx_options* options, bat_idx_report* report);
+  BAT_API int bat_mpi_idx_write_f(MPI_Fint comm, const char* path, const bat_grid* grid,
+    const bat_idx_options* options, bat_idx_report* report);
+  /* Opens on all ranks or on none; the text is read once, from the path of rank 0. Closed by
+   * bat_idx_close(); reads are each rank's own and are not collective. */
+  BAT_API int bat_mpi_idx_open(MPI_Comm comm, const char* path, bat_idx** out);
+  BAT_API int bat_mpi_idx_open_f(MPI_Fint comm, const char* path, bat_idx** out);
 
   /* Makes the outcome of anything that the ranks did alone common: returns BAT_OK on all ranks if
    * `status` is BAT_OK on all, else the status, and the text, of the lowest rank that failed. */

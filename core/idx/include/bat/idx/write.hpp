@@ -35,6 +35,9 @@ struct Grid
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::vector<FieldValues> fields; ///< at least one
+  /// Of the arrays, if they have more samples than the grid, which lies in it: layers of ghosts,
+  /// for instance, also below 0.
+  std::optional<LogicalBox> stored;
 };
 
 /// Whom the files are for.
@@ -42,6 +45,13 @@ enum class Dialect
 {
   OpenVisus, ///< all options below; OpenVisus reads everything, and this library
   PIDX       ///< HZ order, not packed, names as PIDX and VisIt expect them
+};
+
+/// Samples of the box of all pieces that no rank has.
+enum class MissingSamples
+{
+  Refuse, ///< are an error that names one
+  Zero    ///< are zeros
 };
 
 enum class WriteMode
@@ -65,7 +75,8 @@ struct WriteOptions
   /// About as many bytes, of all fields, go into a file.
   std::uint64_t file_bytes = std::uint64_t{ 64 } << 20;
 
-  Routing routing; ///< of what many ranks send each other
+  MissingSamples missing = MissingSamples::Refuse; ///< of many ranks
+  Routing routing;                                 ///< of what many ranks send each other
   /// Most threads to use; 0 for as many as oneTBB finds. Does not change the bytes.
   int threads = 0;
   /// Wait until all bytes are on disk before the dataset names them.

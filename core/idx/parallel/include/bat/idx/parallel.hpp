@@ -34,13 +34,6 @@ struct GridPieces
   std::vector<Piece> pieces;
 };
 
-/// Samples of the whole box that no rank has.
-enum class MissingSamples
-{
-  Refuse, ///< are an error that names one
-  Zero    ///< are zeros
-};
-
 /// Collective. Writes the smallest box that has all pieces, as bat::idx::write() does: the bytes
 /// are the same for any number of ranks, any cut into pieces and any number of threads. Samples
 /// that several pieces have count once: those of the lowest rank, and there of the first piece.
@@ -52,10 +45,9 @@ enum class MissingSamples
 /// write(), InvalidArgument if fields, places in space or missing samples are not as above, or if
 /// no rank has samples.
 WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path,
-  const GridPieces& pieces, const WriteOptions& options = {},
-  MissingSamples missing = MissingSamples::Refuse);
+  const GridPieces& pieces, const WriteOptions& options = {});
 
-/// Collective. As Dataset::open() on every rank, though the text is read once. Throws on all ranks
-/// alike. Reads of the dataset are each rank's own matter.
+/// Collective. As Dataset::open() of rank 0's path on every rank, though the text is read once.
+/// Throws on all ranks alike. Reads of the dataset are each rank's own matter.
 [[nodiscard]] Dataset open_together(MPI_Comm comm, const std::filesystem::path& path);
 }

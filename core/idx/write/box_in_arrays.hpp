@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the samples of a box lie in arrays that have those of a larger one.
+#pragma once
+
+#include "bat/idx/header.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace bat::idx
+{
+struct BoxInArrays
+{
+  std::int64_t first = 0;                            ///< number of the first sample
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 }; ///< of the arrays
+};
+
+[[nodiscard]] inline BoxInArrays place_in(const LogicalBox& stored, const LogicalBox& box) noexcept
+{
+  BoxInArrays place;
+  std::int64_t stride = 1;
+  for (std::size_t axis = 0; axis != 3; ++axis)
+  {
+    place.dimensions[axis] = stored.upper[axis] - stored.lower[axis] + 1;
+    place.first += (box.lower[axis] - stored.lower[axis]) * stride;
+    stride *= place.dimensions[axis];
+  }
+  return place;
+}
+
+/// Why arrays of `stored` cannot have the samples of `box`; empty if they can.
+[[nodiscard]] std::string problem_of_stored(const LogicalBox& stored, const LogicalBox& box);
+}
