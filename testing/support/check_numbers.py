@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if the XML or a document says another number than reader_plugin/bat/module/ReaderNumbers.h, or says none any longer.
+"""Fails if the XML or a document says another number than the headers with the readers' numbers, or says none any longer.
 
 Usage: check_numbers.py SOURCE_DIR
 """
@@ -8,13 +8,16 @@ import pathlib
 import re
 import sys
 
-HEADER = "reader_plugin/bat/module/ReaderNumbers.h"
+HEADERS = ["reader_plugin/bat/module/ReaderNumbers.h", "reader_plugin/idx/module/IDXNumbers.h"]
 CONSTANT = re.compile(r"constexpr [\w:]+ (\w+) = ([^;]+);")
 XML = "xml/BATReader.xml"
 CLASS = "reader_plugin/bat/module/vtkBATReader.h"
 MANUAL = "reader_plugin/README.md"
 HELP = "reader_plugin/help/sources.BATReader.html"
 PYTHON = "reader_plugin/python/parabat_paraview.py"
+IDX_XML = "xml/IDXReader.xml"
+IDX_CLASS = "reader_plugin/idx/module/vtkIDXReader.h"
+IDX_HELP = "reader_plugin/help/sources.IDXReader.html"
 
 # Where a number is said, and in which words; blanks are any white space.
 SAID = [
@@ -39,9 +42,20 @@ SAID = [
     ("BothHistograms", XML, r"how the values are spread, (\d+) numbers for each"),
     ("BothHistograms", CLASS, r"Each is (\d+) numbers: smallest"),
     ("MostFewValues", XML, r"integer attributes with at most (\d+) values"),
+    ("FinestResolution", IDX_XML, r'name="Resolution" .{0,200}? default_values="(\d+)"'),
+    ("FinestResolution", IDX_XML, r"More than a file has \((\d+) always is\)"),
+    ("FinestResolution", IDX_CLASS, r"In 0 to (\d+)\. Default"),
+    ("FinestResolution", IDX_CLASS, r"int Resolution = (\d+);"),
+    ("DefaultMemoryBudget", IDX_XML, r'name="MemoryBudget" .{0,200}? default_values="(.+?)"'),
+    ("DefaultMemoryBudget", IDX_HELP, r"of a process for the fields: (1 GiB) at first"),
+    ("FirstMebibytes", IDX_XML, r"Show a coarse level of (\d+) MiB at once"),
+    ("FirstMebibytes", IDX_HELP, r"Shows a coarse level of (\d+) MiB at once"),
+    ("LevelsOfStep", IDX_XML, r"then load finer ones, (\d+) levels each step"),
+    ("LevelsOfStep", IDX_HELP, r"then loads finer ones, (\d+) levels each step"),
+    ("LevelsOfStep", IDX_CLASS, r"each LoadMore\(\) (\w+) levels more"),
     ("MostFewValues", CLASS, r"no more than (\d+) integers from one to the other"),
 ]
-WORDS = {"half a million": 500000, "a tenth": 0.1}
+WORDS = {"half a million": 500000, "a tenth": 0.1, "three": 3, "1 GiB": 1024}
 
 
 def number(words):
@@ -52,8 +66,9 @@ def number(words):
 
 def problems(source):
     known = {}
-    for name, value in CONSTANT.findall((source / HEADER).read_text()):
-        known[name] = eval(value, {}, known)
+    for header in HEADERS:
+        for name, value in CONSTANT.findall((source / header).read_text()):
+            known[name] = eval(value, {}, known)
     known["BothHistograms"] = 2 * known["HistogramNumbers"]
     for name, path, words in SAID:
         text = re.sub(r"[\s*]+", " ", (source / path).read_text())
@@ -66,7 +81,7 @@ def problems(source):
             except ValueError:
                 said = None
             if said != known[name]:
-                yield f"{path} says '{found[0]}'; {HEADER} has {name} = {known[name]}"
+                yield f"{path} says '{found[0]}'; the header has {name} = {known[name]}"
 
 
 if __name__ == "__main__":

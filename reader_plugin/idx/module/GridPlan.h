@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the settings of a reader of grids to what an update loads. Knows no pipeline.
+#ifndef GridPlan_h
+#define GridPlan_h
+
+#include "LevelRefining.h"
+
+#include "bat/idx/dataset.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat_vtk
+{
+/// Numbers of the samples of an image along its axes, as VTK counts: first, last, first, ... Empty
+/// if a last is below its first.
+using Extent = std::array<int, 6>;
+
+constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
+
+[[nodiscard]] bool IsEmpty(const Extent& extent);
+[[nodiscard]] Extent Intersection(const Extent& a, const Extent& b);
+
+struct GridSettings
+{
+  int Resolution = 0;            ///< most level
+  std::uint64_t BudgetBytes = 0; ///< of all processes together; 0 is no limit
+  std::uint64_t FirstBytes = 0;  ///< of a first step
+  bool Refine = false;
+  std::optional<std::array<double, 6>> Box; ///< x min, x max, y min, ...
+  std::vector<std::size_t> Fields;
+};
+
+/// What of a file an update loads; from its text alone, so that all processes have the same.
+struct GridPlan
+{
+  GridQuestion Question;
+  int Level = 0;
+  int Target = 0; ///< the level that refining leads to
+  int Asked = 0;  ///< what would be loaded without a budget
+  Extent Whole = EmptyExtent;
+  std::array<double, 3> Origin{};
+  std::array<double, 3> Spacing{ { 1, 1, 1 } };
+  std::string Warning; ///< empty, or what is unexpected about it
+};
+
+/// Throws bat::Error{InvalidArgument}: a box that is none, and numbers that VTK does not have.
+GridPlan MakePlan(const bat::idx::Dataset& file, std::uint64_t generation,
+  const GridSettings& settings, const LevelRefining& refining);
+
+/// x min, x max, y min, ... of all samples.
+std::array<double, 6> BoundsOf(const bat::idx::Dataset& file);
+}
+
+#endif

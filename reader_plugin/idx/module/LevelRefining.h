@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which level an update loads while a reader refines. Knows no pipeline.
+#ifndef LevelRefining_h
+#define LevelRefining_h
+
+#include "StepState.h"
+
+#include "bat/idx/header.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat_vtk
+{
+/// What is asked of a file, but for the level. Not the time step: an animation keeps its level.
+struct GridQuestion
+{
+  std::uint64_t Generation = 0; ///< of the file
+  std::vector<std::size_t> Fields;
+  std::optional<bat::idx::LogicalBox> Box;
+
+  friend bool operator==(const GridQuestion& a, const GridQuestion& b)
+  {
+    return a.Generation == b.Generation && a.Fields == b.Fields && a.Box == b.Box;
+  }
+};
+
+/// A pipeline asks what an update will deliver before it asks for it, and any number of times:
+/// Choose() says it, and Begin() of the update takes it.
+class LevelRefining : public StepState
+{
+public:
+  /// The level that the next update loads of what leads to `target` in the end, where `first` is
+  /// that of a first step. The same in all processes, whatever each of them has loaded.
+  [[nodiscard]] int Choose(const GridQuestion& question, int first, int target) const;
+
+  void Begin(const GridQuestion& question, int level);
+  void Loaded();
+  void GivenUp();
+  void Failed();
+
+private:
+  struct Choice
+  {
+    GridQuestion Question;
+    int Level = 0;
+  };
+
+  std::optional<Choice> Last; ///< what was loaded, or should have been
+  Choice Now;
+};
+}
+
+#endif

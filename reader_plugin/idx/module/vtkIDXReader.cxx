@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkIDXReader.h"
+
+#include "Agreement.h"
+#include "Failure.h"
+#include "FileStamp.h"
+#include "GridPlan.h"
+#include "IDXNumbers.h"
+#include "LevelRefining.h"
+#include "SaidOnce.h"
+#include "vtkBATScalarTypes.h"
+
+#include "bat/error.hpp"
+#include "bat/idx/dataset.hpp"
+
+#include "vtkCommand.h"
+#include "vtkCommunicator.h"
+#include "vtkDataArray.h"
+#include "vtkDataArraySelection.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
+#include "vtkErrorCode.h"
+#include "vtkFieldData.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
+#include "vtkObjectFactory.h"
+#include "vtkPointData.h"
+#include "vtkSmartPointer.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkTypeInt64Array.h"
+
+#include <vtksys/SystemTools.hxx>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using bat_vtk::Extent;
+using bat_vtk::Failure;
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+
+namespace
+{
+constexpr double Mebibyte = 1024.0 * 1024.0;
+
+// A type that no scalar of VTK has: the one of a fixed size is taken.
+constexpr std::uint32_t NoHostType = 0;
+
+std::string TextOrEmpty(const char* text)
+{
+  return text ? text : "";
+}
+
+Extent ExtentIn(vtkInformation* info, vtkInformationIntegerVectorKey* key)
+{
+  Extent extent = bat_vtk::EmptyExtent;
+  if (info->Has(key))
+  {
+    info->Get(key, extent.data());
+  }
+  return extent;
+}
+
+vtkIdType SamplesIn(const Extent& extent)
+{
+  vtkIdType samples = bat_vtk::IsEmpty(extent) ? 0 : 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    samples *= extent[2 * axis + 1] - extent[2 * axis] + 1;
+  }
+  return samples;
+}
+
+void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
+{
+  vtkNew<vtkTypeInt64Array> array;
+  array->SetName(name);
+  array->InsertNextValue(value);
+  field->AddArray(array);
+}
+
+double Saturated(double number)
+{
+  return std::min(number, 1.8e19); // what 64 bits hold
+}
+}
+
+//------------------------------------------------------------------------------
+class vtkIDXReader::vtkInternals
+{
+public:
+  explicit vtkInternals(vtkIDXReader* reader)
+    : Reader(reader)
+  {
+  }
+
+  // Throws bat::Error and Failure.
+  const bat::idx::Dataset& Open()
+  {
+    if (this->Refused)
+    {
+      throw this->Refused;
+    }
+    const std::string name = TextOrEmpty(this->Reader->FileName);
+    if (name.empty())
+    {
+      throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
+    }
+    const std::filesystem::path path = std::filesystem::u8path(name);
+    // Taken before opening: a file that is replaced in between is opened again next time.
+    const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
+    if (!this->File || !stamp || !(this->Stamp == stamp) || this->OpenName != name)
+    {
+      this->File.reset();
+      this->File.emplace(bat::idx::Dataset::open(path));
+      this->OpenName = name;
+      this->Stamp = stamp;
+      ++this->Generation;
+    }
+    return *this->File;
+  }
+
+  // What RequestInformation has opened, though it may have changed since; or the file as it is.
+  const bat::idx::Dataset& Announced()
+  {
+    return this->Plan.Question.Generation != 0 ? *this->File : this->Open();
+  }
+
+  std::vector<std::size_t> WantedFields(const bat::idx::Dataset& file) const
+  {
+    vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
+    std::vector<std::size_t> wanted;
+    for (std::size_t i = 0; i < file.fields().size(); ++i)
+    {
+      const char* name = file.fields()[i].name.c_str();
+      if (selection->ArrayIsEnabled(name) || !selection->ArrayExists(name))
+      {
+        wanted.push_back(i);
+      }
+    }
+    return wanted;
+  }
+
+  bat_vtk::GridPlan MakePlan(const bat::idx::Dataset& file) const
+  {
+    const vtkIDXReader& reader = *this->Reader;
+    const double processes = this->Controller ? this->Controller->GetNumberOfProcesses() : 1;
+    bat_vtk::GridSettings settings;
+    settings.Resolution = reader.Resolution;
+    settings.BudgetBytes =
+      static_cast<std::uint64_t>(Saturated(std::ceil(reader.MemoryBudget * Mebibyte * processes)));
+    settings.FirstBytes =
+      static_cast<std::uint64_t>(bat_vtk::FirstMebibytes * Mebibyte * processes);
+    settings.Refine = reader.RefineWhileIdle;
+    settings.Fields = this->WantedFields(file);
+    if (reader.UseBox)
+    {
+      settings.Box.emplace();
+      std::copy_n(reader.Box, 6, settings.Box->begin());
+    }
+    return bat_vtk::MakePlan(file, this->Generation, settings, this->Refining);
+  }
+
+  // The last step that is not after the time that is asked for, or else the first.
+  std::size_t StepAt(vtkInformation* outInfo) const
+  {
+    if (!outInfo->Has(Pipeline::UPDATE_TIME_STEP()) || this->Times.empty())
+    {
+      return 0;
+    }
+    const double time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
+    const auto after = std::upper_bound(this->Times.begin(), this->Times.end(), time);
+    return after == this->Times.begin() ? 0
+                                        : static_cast<std::size_t>(after - this->Times.begin()) - 1;
+  }
+
+  bool IsFirst() const { return !this->Controller || this->Controller->GetLocalProcessId() == 0; }
+
+  // A name that some file has had, e.g. another one of the series, may come again.
+  void WarnOfUnknownFields(const bat::idx::Dataset& file)
+  {
+    vtkDataArraySelection* selection = this->Reader->PointDataArraySelection;
+    for (int i = 0; i < selection->GetNumberOfArrays(); ++i)
+    {
+      const std::string name = selection->GetArrayName(i);
+      if (!selection->GetArraySetting(i) || this->KnownFields.count(name) != 0)
+      {
+        continue;
+      }
+      std::string names;
+      for (const bat::idx::Field& field : file.fields())
+      {
+        names += (names.empty() ? "" : ", ") + field.name;
+      }
+      this->Reader->Warn("field " + name,
+        "no field '" + name + "', which PointArrayStatus asks for; there are: " + names);
+    }
+  }
+
+  // What tells one update from another that becomes necessary by something else than an extent; the
+  // same on all processes.
+  struct Cause
+  {
+    vtkMTimeType Time = 0;
+    std::size_t Step = 0;
+    bool operator==(const Cause& other) const
+    {
+      return this->Time == other.Time && this->Step == other.Step;
+    }
+  };
+
+  // Collective, unless `alone`.
+  void WarnOfAbsentBlocks(std::size_t step, bool alone)
+  {
+    double counts[2] = { this->AbsentBlocks, this->Blocks };
+    if (!alone && this->Controller)
+    {
+      const double mine[2] = { counts[0], counts[1] };
+      this->Controller->AllReduce(mine, counts, 2, vtkCommunicator::SUM_OP);
+    }
+    if (counts[0] > 0)
+    {
+      const std::string where =
+        this->Steps.size() > 1 ? " at time step " + std::to_string(this->Steps[step]) : "";
+      this->Reader->Warn("absent" + where,
+        std::to_string(static_cast<std::int64_t>(counts[0])) + " of " +
+          std::to_string(static_cast<std::int64_t>(counts[1])) + " blocks are absent" + where +
+          "; their samples have the default value");
+    }
+  }
+
+  void Deliver(vtkImageData* output)
+  {
+    vtkIDXReader* reader = this->Reader;
+    this->Shown.Output->ShallowCopy(output);
+    this->Shown.Level = reader->LoadedLevel;
+    this->Shown.Samples = reader->LoadedSamples;
+  }
+
+  // Delivers what is shown once more.
+  void GiveUp(vtkImageData* output)
+  {
+    vtkIDXReader* reader = this->Reader;
+    this->Refining.GivenUp();
+    this->DeliverShown(output);
+    // Nothing goes on by itself from where the user has stopped it.
+    reader->TargetLevel = this->Refining.IsAborted() ? this->Shown.Level : this->Plan.Target;
+    reader->SetAbortOutput(false); // the executive would take the output away
+  }
+
+  void DeliverShown(vtkImageData* output)
+  {
+    output->ShallowCopy(this->Shown.Output);
+    this->Reader->LoadedLevel = this->Shown.Level;
+    this->Reader->LoadedSamples = this->Shown.Samples;
+  }
+
+  void ForgetShown()
+  {
+    this->Shown.Output->Initialize();
+    this->Shown.Level = -1;
+    this->Shown.Samples = 0;
+  }
+
+  std::optional<bat::idx::Dataset> File;
+  std::string OpenName;
+  std::optional<bat_vtk::FileStamp> Stamp;
+  std::uint64_t Generation = 0;
+
+  bat_vtk::GridPlan Plan; ///< that RequestInformation has announced
+  Failure NoPlan;         ///< why it has not
+  std::vector<std::int64_t> Steps;
+  std::vector<double> Times;
+  bat_vtk::LevelRefining Refining;
+
+  enum class End
+  {
+    Loaded,
+    GivenUp,
+    Failed
+  };
+  std::optional<Cause> LastCause;
+  End LastEnd = End::Loaded;
+  Failure LastFailure;
+  struct
+  {
+    vtkNew<vtkImageData> Output; ///< with the arrays of the reader's output
+    int Level = -1;
+    vtkIdType Samples = 0;
+  } Shown; ///< what an update that is given up returns to
+
+  double Blocks = 0.0;       ///< that the last update needed
+  double AbsentBlocks = 0.0; ///< of these
+  bool KeepWhenAborted = false;
+  bool FillingSelection = false;
+  bool ChoosingFile = false;
+  Failure Refused; ///< by who chooses the files
+  std::string Version;
+  std::string ErrorText;
+  std::string LoadError;
+  bat_vtk::SaidOnce Said;
+  std::set<std::string> Warned;      ///< files and kinds of warnings
+  std::set<std::string> KnownFields; ///< of all files so far
+  vtkSmartPointer<vtkMultiProcessController> Controller;
+
+private:
+  vtkIDXReader* Reader;
+};
+
+//------------------------------------------------------------------------------
+vtkStandardNewMacro(vtkIDXReader);
+
+//------------------------------------------------------------------------------
+vtkIDXReader::vtkIDXReader()
+  : Internals(new vtkInternals(this))
+{
+  static_assert(bat_vtk::FinestResolution == 62, "as the range of Resolution");
+  this->SetNumberOfInputPorts(0);
+  this->SetNumberOfOutputPorts(1);
+  this->PointDataArraySelection->AddObserver(
+    vtkCommand::ModifiedEvent, this, &vtkIDXReader::SelectionModified);
+}
+
+//------------------------------------------------------------------------------
+vtkIDXReader::~vtkIDXReader()
+{
+  this->SetFileName(nullptr);
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  const auto print = [&](const char* name, const double* numbers, int count)
+  {
+    os << indent << name << ":";
+    std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
+    os << "\n";
+  };
+  os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << "\n";
+  os << indent << "Resolution: " << this->Resolution << "\n";
+  os << indent << "MemoryBudget: " << this->MemoryBudget << "\n";
+  os << indent << "RefineWhileIdle: " << (this->RefineWhileIdle ? "on" : "off") << "\n";
+  os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
+  print("Box", this->Box, 6);
+  os << indent << "PointDataArraySelection:\n";
+  this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());
+  os << indent << "FileVersion: " << this->GetFileVersion() << "\n";
+  os << indent << "Levels: " << this->Levels << "\n";
+  print("Bounds", this->Bounds, 6);
+  print("FullDimensions", this->FullDimensions, 3);
+  os << indent << "LoadedLevel: " << this->LoadedLevel << "\n";
+  os << indent << "TargetLevel: " << this->TargetLevel << "\n";
+  os << indent << "LoadedSamples: " << this->LoadedSamples << "\n";
+  os << indent << "BytesRead: " << this->BytesRead << "\n";
+  os << indent << "KeepWhenAborted: " << (this->GetKeepWhenAborted() ? "on" : "off") << "\n";
+  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
+  os << indent << "ErrorText: " << this->Internals->ErrorText << "\n";
+  os << indent << "LoadError: " << this->Internals->LoadError << "\n";
+  os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
+}
+
+//------------------------------------------------------------------------------
+int vtkIDXReader::CanReadFile(const char* fileName)
+{
+  return fileName && bat::idx::Dataset::can_open(std::filesystem::u8path(fileName)) ? 1 : 0;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::SetFileName(const char* name)
+{
+  if (TextOrEmpty(this->FileName) == TextOrEmpty(name))
+  {
+    return;
+  }
+  delete[] this->FileName;
+  this->FileName = name ? vtksys::SystemTools::DuplicateString(name) : nullptr;
+  this->Internals->ChoosingFile = true;
+  this->Modified();
+  this->Internals->ChoosingFile = false;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::Modified()
+{
+  // A series goes from file to file and comes back: that is no reason to say again what is wrong.
+  if (!this->Internals->ChoosingFile)
+  {
+    this->Internals->Said.SettingChanged();
+  }
+  this->Superclass::Modified();
+}
+
+//------------------------------------------------------------------------------
+vtkDataArraySelection* vtkIDXReader::GetPointDataArraySelection()
+{
+  return this->PointDataArraySelection;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::SelectionModified()
+{
+  // Names that are found in the file change nothing about what the user asked for.
+  if (!this->Internals->FillingSelection)
+  {
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+const char* vtkIDXReader::GetFileVersion() const
+{
+  return this->Internals->Version.c_str();
+}
+
+//------------------------------------------------------------------------------
+vtkDoubleArray* vtkIDXReader::GetLoadCost()
+{
+  this->LoadCost->Reset();
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      const bat::idx::Dataset& file = this->Internals->Announced();
+      const bat_vtk::GridPlan plan = this->Internals->MakePlan(file);
+      const auto& box = plan.Question.Box;
+      const bat::idx::Lattice lattice = file.lattice(plan.Target, box);
+      const auto cost = [&](int level) { return file.cost(plan.Question.Fields, level, box); };
+      const auto add = [&](auto number)
+      { this->LoadCost->InsertNextValue(static_cast<double>(number)); };
+      add(plan.Target);
+      std::for_each(lattice.count.begin(), lattice.count.end(), add);
+      add(cost(plan.Target).bytes);
+      add(cost(plan.Target).block_bytes);
+      add(plan.Asked);
+      add(cost(plan.Asked).bytes);
+      add(file.levels());
+      add(plan.Target < file.levels() ? cost(plan.Target + 1).bytes : 0);
+    });
+  this->Internals->LoadError = failure.TextWith(TextOrEmpty(this->FileName));
+  return this->LoadCost;
+}
+
+//------------------------------------------------------------------------------
+const char* vtkIDXReader::GetLoadError() const
+{
+  return this->Internals->LoadError.c_str();
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::SetKeepWhenAborted(bool keep)
+{
+  this->Internals->KeepWhenAborted = keep; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkIDXReader::GetKeepWhenAborted() const
+{
+  return this->Internals->KeepWhenAborted;
+}
+
+//------------------------------------------------------------------------------
+bool vtkIDXReader::GetAborted() const
+{
+  return this->Internals->Refining.IsAborted();
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::LoadMore()
+{
+  if (this->RefineWhileIdle)
+  {
+    this->Internals->Refining.AskForStep();
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::PutOffStep()
+{
+  this->Internals->Refining.PutOff();
+}
+
+//------------------------------------------------------------------------------
+const char* vtkIDXReader::GetErrorText() const
+{
+  return this->Internals->ErrorText.c_str();
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::SetController(vtkMultiProcessController* controller)
+{
+  this->Internals->Controller = controller; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+vtkMultiProcessController* vtkIDXReader::GetController() const
+{
+  return this->Internals->Controller;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::Refuse(unsigned long code, const char* text)
+{
+  this->Internals->Refused = {};
+  if (text && *text)
+  {
+    this->Internals->Refused = { code, text };
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::ReadAhead(const char*) {}
+
+//------------------------------------------------------------------------------
+std::string vtkIDXReader::GetCutByBudget() const
+{
+  const bat_vtk::GridPlan& plan = this->Internals->Plan;
+  if (this->LoadedLevel < 0 || this->LoadedLevel >= plan.Asked)
+  {
+    return "";
+  }
+  return TextOrEmpty(this->FileName) + ": level " + std::to_string(this->LoadedLevel) + " of " +
+    std::to_string(plan.Asked) + " is loaded, " +
+    (plan.Target < plan.Asked ? "to stay within MemoryBudget; 0 is no limit"
+                              : "because RefineWhileIdle is on, which begins with less");
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::Report(const Failure& failure)
+{
+  vtkInternals& self = *this->Internals;
+  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  const std::string name = TextOrEmpty(this->FileName);
+  self.ErrorText = failure.TextWith(name);
+  if (failure && self.IsFirst() && self.Said.Add(name, self.ErrorText))
+  {
+    vtkErrorMacro(<< self.ErrorText);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::Warn(const std::string& kind, const std::string& text)
+{
+  const std::string name = TextOrEmpty(this->FileName);
+  if (this->Internals->Warned.insert(name + "\n" + kind).second && this->Internals->IsFirst())
+  {
+    vtkWarningMacro(<< name << ": " << text);
+  }
+}
+
+//------------------------------------------------------------------------------
+int vtkIDXReader::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
+  this->DescribeNothing(outInfo);
+  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  this->Internals->FillingSelection = false;
+  this->Internals->NoPlan = failure;
+  if (failure)
+  {
+    this->DescribeNothing(outInfo);
+  }
+  this->Report(failure);
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::DescribeNothing(vtkInformation* outInfo)
+{
+  vtkInternals& self = *this->Internals;
+  this->Levels = 0;
+  std::fill_n(this->Bounds, 6, 0.0);
+  std::fill_n(this->FullDimensions, 3, 0.0);
+  self.Version.clear();
+  self.Plan = {};
+  self.Steps.clear();
+  self.Times.clear();
+  outInfo->Set(Pipeline::WHOLE_EXTENT(), bat_vtk::EmptyExtent.data(), 6);
+  outInfo->Remove(Pipeline::TIME_STEPS());
+  outInfo->Remove(Pipeline::TIME_RANGE());
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
+{
+  vtkInternals& self = *this->Internals;
+  const bat::idx::Dataset& file = self.Open();
+  self.Version = file.header().pidx ? "6.1 (PIDX)" : std::to_string(file.header().version);
+  this->Levels = file.levels();
+  const std::array<double, 6> bounds = bat_vtk::BoundsOf(file);
+  std::copy(bounds.begin(), bounds.end(), this->Bounds);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    this->FullDimensions[axis] =
+      static_cast<double>(file.box().upper[axis] - file.box().lower[axis] + 1);
+  }
+
+  // Names that this file lacks stay: in a series of files another one may have them.
+  self.FillingSelection = true;
+  for (const bat::idx::Field& field : file.fields())
+  {
+    self.KnownFields.insert(field.name);
+    if (!this->PointDataArraySelection->ArrayExists(field.name.c_str()))
+    {
+      this->PointDataArraySelection->AddArray(field.name.c_str());
+    }
+  }
+  self.FillingSelection = false;
+
+  self.Steps = file.steps();
+  self.Times = file.times();
+  if (!self.Times.empty())
+  {
+    outInfo->Set(Pipeline::TIME_STEPS(), self.Times.data(), static_cast<int>(self.Times.size()));
+    const double range[2] = { self.Times.front(), self.Times.back() };
+    outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
+  }
+
+  self.Plan = self.MakePlan(file);
+  outInfo->Set(Pipeline::WHOLE_EXTENT(), self.Plan.Whole.data(), 6);
+  outInfo->Set(vtkDataObject::ORIGIN(), self.Plan.Origin.data(), 3);
+  outInfo->Set(vtkDataObject::SPACING(), self.Plan.Spacing.data(), 3);
+  if (!self.Plan.Warning.empty())
+  {
+    this->Warn(self.Plan.Warning, self.Plan.Warning);
+  }
+}
+
+//------------------------------------------------------------------------------
+int vtkIDXReader::RequestData(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  using End = vtkInternals::End;
+  vtkInternals& self = *this->Internals;
+  vtkImageData* output = vtkImageData::GetData(outputVector);
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  const vtkInternals::Cause cause{ this->GetMTime(), self.StepAt(outInfo) };
+  const bool isSame = self.LastCause == cause;
+  if (isSame && self.LastEnd == End::GivenUp)
+  {
+    self.DeliverShown(output); // until it is asked for again
+    return 1;
+  }
+  self.LastCause = cause;
+  self.Refining.Begin(self.Plan.Question, self.Plan.Level);
+  this->SetAbortExecute(0); // it was for the update before
+  self.Said.BeginUpdate(TextOrEmpty(this->FileName));
+  this->DeliverNothing(output);
+
+  bool givenUp = false;
+  Failure failure = isSame && self.LastEnd == End::Failed ? self.LastFailure : Failure{};
+  if (!failure)
+  {
+    failure = Failure::Of(
+      [&]()
+      {
+        try
+        {
+          this->LoadExtent(outInfo, output);
+        }
+        catch (const bat::Error& error)
+        {
+          givenUp = error.code() == bat::ErrorCode::Cancelled;
+          if (!givenUp)
+          {
+            throw;
+          }
+        }
+      });
+  }
+  // Other extents of the same are asked for by some processes, and not by others.
+  if (!isSame)
+  {
+    failure = bat_vtk::FirstFailure(self.Controller, failure, TextOrEmpty(this->FileName),
+      self.File ? self.File->text() : std::string());
+  }
+  if (failure)
+  {
+    self.Refining.Failed();
+    this->DeliverNothing(output); // a half-filled output looks like success downstream
+    self.ForgetShown();
+    self.LastEnd = End::Failed;
+    self.LastFailure = failure;
+  }
+  else if (givenUp)
+  {
+    self.GiveUp(output);
+    self.LastEnd = End::GivenUp;
+  }
+  else
+  {
+    self.Refining.Loaded();
+    self.Deliver(output);
+    self.WarnOfAbsentBlocks(cause.Step, isSame);
+    self.WarnOfUnknownFields(*self.File);
+    self.Said.Loaded(TextOrEmpty(this->FileName));
+    self.LastEnd = End::Loaded;
+  }
+  this->Report(failure);
+  self.Said.EndUpdate();
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::DeliverNothing(vtkImageData* output)
+{
+  output->Initialize();
+  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
+  this->LoadedLevel = -1;
+  this->TargetLevel = -1; // nothing is left to refine
+  this->LoadedSamples = 0;
+  this->BytesRead = 0;
+  this->Internals->Blocks = 0.0;
+  this->Internals->AbsentBlocks = 0.0;
+}
+
+//------------------------------------------------------------------------------
+void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
+{
+  vtkInternals& self = *this->Internals;
+  if (self.NoPlan)
+  {
+    throw self.NoPlan;
+  }
+  const bat::idx::Dataset& file = *self.File; // as it was announced, though it may have grown since
+  const bat_vtk::GridPlan& plan = self.Plan;
+  if (!self.KeepWhenAborted && !self.Refining.IsStep())
+  {
+    self.ForgetShown();
+  }
+  const std::size_t step = self.StepAt(outInfo);
+  const Extent extent =
+    bat_vtk::Intersection(ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), plan.Whole);
+  output->SetExtent(const_cast<int*>(extent.data()));
+  output->SetOrigin(plan.Origin[0], plan.Origin[1], plan.Origin[2]);
+  output->SetSpacing(plan.Spacing[0], plan.Spacing[1], plan.Spacing[2]);
+  const vtkIdType samples = SamplesIn(extent);
+
+  bat::idx::Query query;
+  query.level = plan.Level;
+  query.box = file.box_of_extent(plan.Level, extent);
+  if (!self.Steps.empty())
+  {
+    query.step = self.Steps[step];
+  }
+  std::uint64_t absent = 0;
+  std::uint64_t read = 0;
+  double done = 0.0;
+  const double all = static_cast<double>(plan.Question.Fields.size());
+  bat::idx::ReadOptions options;
+  options.progress = [&](double share)
+  {
+    this->UpdateProgress((done + share) / all);
+    return !self.Refining.IsPutOff() && !this->CheckAbort();
+  };
+  vtkPointData* points = output->GetPointData();
+  for (const std::size_t index : plan.Question.Fields)
+  {
+    const bat::idx::Field& field = file.fields()[index];
+    vtkSmartPointer<vtkDataArray> array;
+    array.TakeReference(vtkDataArray::CreateDataArray(bat_vtk::ToVTKType(field.type, NoHostType)));
+    array->SetName(field.name.c_str());
+    array->SetNumberOfComponents(field.components);
+    if (!array->Allocate(samples * field.components))
+    {
+      throw bat::Error(bat::ErrorCode::OutOfMemory,
+        file.name() + ": no memory for " + std::to_string(samples) + " samples of field '" +
+          field.name + "'; a lower Resolution or MemoryBudget needs less");
+    }
+    array->SetNumberOfTuples(samples);
+    if (samples > 0)
+    {
+      query.field = index;
+      const bat::idx::ReadReport report = file.read(query, array->GetVoidPointer(0),
+        static_cast<std::size_t>(samples) * field.sample_bytes(), options);
+      absent += report.absent_blocks;
+      self.Blocks += static_cast<double>(report.blocks);
+      read += report.bytes_read;
+    }
+    const int number = points->AddArray(array);
+    if (!points->GetScalars())
+    {
+      points->SetActiveAttribute(number, vtkDataSetAttributes::SCALARS);
+    }
+    done += 1.0;
+  }
+
+  this->LoadedLevel = plan.Level;
+  this->TargetLevel = plan.Target;
+  this->LoadedSamples = samples;
+  this->BytesRead = static_cast<vtkIdType>(read);
+  vtkFieldData* about = output->GetFieldData();
+  AddNumber(about, "level", plan.Level);
+  AddNumber(about, "level_requested", plan.Asked);
+  AddNumber(about, "levels", file.levels());
+  AddNumber(about, "samples", SamplesIn(plan.Whole));
+  AddNumber(about, "bytes_read", static_cast<std::int64_t>(read));
+  AddNumber(about, "absent_blocks", static_cast<std::int64_t>(absent));
+  self.AbsentBlocks = static_cast<double>(absent);
+  if (query.step)
+  {
+    AddNumber(about, "timestep", *query.step); // which writers look for
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The resolution of a reader of grids: slider, number, and how many samples that is.
+#ifndef pqIDXResolutionWidget_h
+#define pqIDXResolutionWidget_h
+
+#include "pqBATLoadWidget.h"
+
+class QLabel;
+class QLineEdit;
+class QSlider;
+class pqBATPendingReader;
+
+/// Panel widget "idx_resolution" for a property with one whole number, the most level, of a proxy
+/// that also has the properties Levels, LoadedLevel, TargetLevel, LoadCost, LoadError, Aborted and
+/// Error. Says what is loaded and, before Apply, what would be: level, samples and memory, and what
+/// the next level would take.
+class pqIDXResolutionWidget : public pqBATLoadWidget
+{
+  Q_OBJECT
+  Q_PROPERTY(int resolution READ resolution WRITE setResolution NOTIFY resolutionChanged)
+  typedef pqBATLoadWidget Superclass;
+
+public:
+  pqIDXResolutionWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqIDXResolutionWidget() override;
+
+  int resolution() const { return this->Resolution; }
+
+public Q_SLOTS:
+  void setResolution(int resolution);
+
+Q_SIGNALS:
+  void resolutionChanged();
+
+private Q_SLOTS:
+  void sliderMoved(int position);
+  void numberEdited();
+
+protected:
+  void showNumber() override;
+  bool showsProperty() const override;
+  bool isReadable() const override;
+  bool needsAnswer() const override;
+  QString textOfLoaded() const override;
+  QString textOfPending() const override;
+  QString longestText() override;
+
+private:
+  Q_DISABLE_COPY(pqIDXResolutionWidget)
+
+  pqIDXResolutionWidget(
+    vtkSMProxy* proxy, vtkSMProperty* property, pqBATPendingReader* pending, QWidget* parent);
+
+  int levels() const;
+
+  int Resolution = 0;
+  int MostLevels = 0; ///< of a file so far
+  pqBATPendingReader* Pending;
+  QSlider* Slider;
+  QLineEdit* Number;
+  QLabel* Finest;
+};
+
+#endif
