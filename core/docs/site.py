@@ -47,6 +47,7 @@ PAGES = [
     ]),
     ("Format", "core/bat/FORMAT.md"),
     ("The .idx format", "core/idx/IDX.md"),
+    ("The .bricks format", "core/bricks/BRICKS.md"),
     ("How it works", [
         ("The tree", "core/bat/DESIGN.md"),
         ("The reader", "reader_plugin/DESIGN.md"),

@@ -93,6 +93,10 @@ void RandomAccessFile::read(std::uint64_t offset, void* to, std::size_t bytes) c
   this->check_range(offset, bytes, this->size_);
   this->note_read(offset, bytes);
   const OpenFile::Use use = this->file_->use();
+  if (this->scattered_ && this->told_.exchange(use.descriptor()) != use.descriptor())
+  {
+    (void)::posix_fadvise(use.descriptor(), 0, 0, POSIX_FADV_RANDOM);
+  }
   char* out = static_cast<char*>(to);
   std::size_t done = 0;
   while (done != bytes)

@@ -52,6 +52,10 @@ public:
   /// Throws Error{Truncated} if the mapped file has become shorter.
   void check_length() const;
 
+  /// Tells the system that reads will be short and far apart, so that it reads nothing beside them;
+  /// a hint, which never fails. Before other threads use the file.
+  void expect_scattered_reads() noexcept { this->scattered_ = true; }
+
   /// Tells the system that these bytes are needed soon; a hint, which never fails.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
@@ -71,6 +75,8 @@ private:
   std::uint64_t size_ = 0;
   std::shared_ptr<const std::byte> memory_;
   std::function<void(std::uint64_t, std::uint64_t)> observer_;
+  bool scattered_ = false;
+  mutable std::atomic<int> told_{ -1 }; ///< the descriptor of which the system knows that
   mutable std::atomic<std::uint64_t> bytes_read_{ 0 };
 };
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One brick as stored bytes, and back (BRICKS.md section 6).
+#pragma once
+
+#include "bat/brick_source.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::bricks::format
+{
+/// Keeps its scratch memory; one for each thread.
+class BrickEncoder
+{
+public:
+  /// Replaces `stored` by the brick's stored bytes without padding; by nothing if all values are
+  /// the quiet NaN. `values` are packed: components interleaved, x fastest. `compress`: predicted
+  /// where that is shorter than raw. `seed`: grid id + number of the brick.
+  void encode(const BrickGrid& grid, const std::array<int, 3>& points, const std::byte* values,
+    bool compress, std::uint64_t seed, std::vector<std::byte>& stored);
+
+private:
+  std::vector<std::byte> planes_;
+};
+
+/// Keeps its scratch memory; one for each thread.
+class BrickDecoder
+{
+public:
+  /// Fills the points of a brick from its stored bytes. Any bytes are safe. Returns nothing if all
+  /// is well, else what is wrong.
+  [[nodiscard]] std::string decode(const BrickGrid& grid, const std::array<int, 3>& points,
+    const std::byte* stored, std::size_t bytes, std::uint64_t seed, BrickMemory to);
+
+private:
+  std::vector<std::byte> planes_;
+  std::vector<std::byte> words_;
+};
+
+/// All points the quiet NaN.
+void fill_with_nan(
+  const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept;
+
+/// Bytes before the payload of a stored brick.
+inline constexpr std::size_t kBrickHead = 5;
+/// Most bytes of a stored brick with `raw` bytes of values.
+[[nodiscard]] constexpr std::uint64_t most_stored_bytes(std::uint64_t raw) noexcept
+{
+  return 2 * raw + 64;
+}
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The header and the texts of a file, checked (BRICKS.md sections 3 and 4).
+#pragma once
+
+#include "bat/bricks/file.hpp"
+#include "common/io/random_access_file.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat::bricks::format
+{
+/// Throws Error as File::open().
+[[nodiscard]] bricks::Header read_header(const io::RandomAccessFile& file);
+
+/// Header and texts with their padding. `file_bytes` is that of the whole file.
+[[nodiscard]] std::vector<std::byte> encode_header(
+  const bricks::Header& header, std::uint64_t file_bytes);
+
+/// Throws Error{InvalidArgument} for what no file can have; `name` is for the message.
+void check_header(const bricks::Header& header, const std::string& name);
+
+[[noreturn]] void corrupt(const std::string& file, const std::string& what);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A .bricks file: one time level of a velocity field (core/bricks/BRICKS.md).
+#pragma once
+
+#include "bat/brick_source.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::bricks
+{
+/// What a file says of itself.
+struct Header
+{
+  BrickGrid grid;
+  std::string field; ///< name of the velocity field, UTF-8
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+  double largest_speed = 0;        ///< of points without NaN
+  std::array<double, 3> minimum{}; ///< of each component; +inf where there is no number
+  std::array<double, 3> maximum{}; ///< -inf where there is no number
+  std::string metadata;            ///< a JSON object, or nothing
+};
+
+/// What validate() has looked at.
+struct Checked
+{
+  std::uint64_t bricks = 0;
+  std::uint64_t blank_bricks = 0; ///< of these: without flow
+  std::uint64_t brick_bytes = 0;  ///< stored
+  std::uint64_t value_bytes = 0;  ///< of all values
+};
+
+/// An open file. Everything read is checked before it is used. Reads go on as the file was when it
+/// was opened, also if another one takes its name. All const functions may be called concurrently.
+/// Movable.
+class File
+{
+public:
+  /// Reads the header and the texts. Throws Error: NotFound, CannotOpen, NotABatFile,
+  /// UnsupportedVersion, Truncated, Corrupt; the text names file, field, what was found and what is
+  /// allowed.
+  static File open(const std::filesystem::path& path);
+  /// The same of bytes in memory; `name` is for messages.
+  static File from_memory(std::vector<std::byte> bytes, std::string name);
+  /// True if the file begins as one that open() reads, or refuses with a reason. Never throws.
+  static bool can_open(const std::filesystem::path& path) noexcept;
+
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  ~File();
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const Header& header() const noexcept;
+  [[nodiscard]] const BrickGrid& grid() const noexcept { return this->header().grid; }
+  /// The same for files of one series.
+  [[nodiscard]] std::uint64_t grid_id() const noexcept;
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept;
+
+  /// Fills the points of a brick; NaN where there is no flow. Returns the bytes that this took from
+  /// the file. Throws Error: InvalidArgument (no such brick), Corrupt, Truncated, CannotOpen,
+  /// UnsupportedVersion.
+  std::uint64_t read(std::uint64_t brick, BrickMemory to) const;
+  /// Stored bytes of a brick; 0 if it has no flow. Throws as read().
+  [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
+
+  /// The first point of each brick, packed, x fastest: brick_count() values of the grid's type and
+  /// components. Throws as read().
+  [[nodiscard]] std::vector<std::byte> preview() const;
+
+  /// Points of a box, packed, x fastest: `count` points along each axis from `first` on. Throws as
+  /// read(); InvalidArgument unless the box is inside the grid and `bytes` are those of its values.
+  void read_box(const std::array<std::int64_t, 3>& first, const std::array<std::int64_t, 3>& count,
+    void* values, std::size_t bytes, int threads = 0) const;
+
+  /// Looks at every byte and every rule. `progress` is called from the calling thread with a
+  /// fraction in [0, 1]; false gives up. Throws Error as read(), and Cancelled.
+  Checked validate(const std::function<bool(double)>& progress = {}) const;
+
+private:
+  struct Impl;
+  explicit File(std::unique_ptr<const Impl> impl);
+  std::unique_ptr<const Impl> impl_;
+};
+}

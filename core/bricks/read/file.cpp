@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens files, reads bricks; pages of the index are read when a brick of them is asked for first.
+#include "bat/bricks/file.hpp"
+
+#include "bat/error.hpp"
+#include "bricks/format/codec.hpp"
+#include "bricks/format/header.hpp"
+#include "bricks/format/layout.hpp"
+#include "bricks/format/value_range.hpp"
+#include "common/arena.hpp"
+#include "common/io/random_access_file.hpp"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range3d.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <unordered_map>
+
+namespace bat::bricks
+{
+struct File::Impl
+{
+  template <class... Arguments>
+  explicit Impl(Arguments&&... arguments)
+    : file(std::forward<Arguments>(arguments)...)
+    , header(format::read_header(file))
+    , layout(header.grid, header.field.size() + header.metadata.size())
+  {
+    this->file.expect_scattered_reads();
+  }
+
+  [[nodiscard]] std::string describe(std::uint64_t brick) const
+  {
+    const auto at = this->header.grid.brick_place(brick);
+    return fmt::format("brick {} (at {}, {}, {})", brick, at[0], at[1], at[2]);
+  }
+  [[nodiscard]] std::vector<std::byte> page(
+    const format::PagedSection& section, std::uint64_t number, const char* name) const
+  {
+    const std::uint64_t bytes = section.bytes_of_page(number);
+    std::vector<std::byte> page(bytes + 8);
+    this->file.read(section.page_in_file(number), page.data(), page.size());
+    std::uint64_t stored = 0;
+    std::memcpy(&stored, page.data() + bytes, 8);
+    page.resize(bytes);
+    const std::uint64_t sum =
+      format::seeded_checksum(page.data(), page.size(), section.seed + number);
+    if (sum != stored)
+    {
+      format::corrupt(this->file.name(),
+        fmt::format("page {} of the {} (offset {}) does not match its checksum", number, name,
+          section.page_in_file(number)));
+    }
+    return page;
+  }
+  [[nodiscard]] std::uint64_t index_word(std::uint64_t slot) const
+  {
+    const std::uint64_t of_page = this->layout.order.slots_of_page();
+    const std::uint64_t number = slot / of_page;
+    {
+      const std::lock_guard<std::mutex> lock(this->mutex);
+      if (const auto found = this->pages.find(number); found != this->pages.end())
+      {
+        return found->second[slot % of_page];
+      }
+    }
+    // Two threads may read the same page: that costs less than waiting for each other's.
+    const std::vector<std::byte> bytes = this->page(this->layout.index, number, "index");
+    std::vector<std::uint64_t> words(bytes.size() / 8);
+    std::memcpy(words.data(), bytes.data(), 8 * words.size());
+    const std::lock_guard<std::mutex> lock(this->mutex);
+    return this->pages.emplace(number, std::move(words)).first->second[slot % of_page];
+  }
+  [[nodiscard]] format::BrickEntry entry(std::uint64_t brick) const
+  {
+    if (brick >= this->header.grid.brick_count())
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format(
+          "{}: brick {}; there are {}", this->file.name(), brick, this->header.grid.brick_count()));
+    }
+    const auto place = this->header.grid.brick_place(brick);
+    const auto entry = format::BrickEntry::decode(this->index_word(this->layout.order.slot(place)));
+    const std::uint64_t most = format::most_stored_bytes(
+      format::points_of_brick(this->header.grid, place) * this->header.grid.point_bytes());
+    const std::uint64_t section = this->file.size() - this->layout.bricks_offset;
+    if (entry.bytes > most || (entry.bytes == 0 && entry.offset != 0) ||
+      (entry.bytes != 0 && entry.bytes <= format::kBrickHead) || entry.offset > section ||
+      entry.bytes > section - entry.offset)
+    {
+      format::corrupt(this->file.name(),
+        fmt::format(
+          "the index says that {} has {} bytes at offset {} of the bricks; allowed are {} "
+          "to {} bytes, or none at 0, inside of {}",
+          this->describe(brick), entry.bytes, entry.offset, format::kBrickHead + 1, most, section));
+    }
+    return entry;
+  }
+  [[nodiscard]] std::array<int, 3> points_of(std::uint64_t brick) const
+  {
+    const auto place = this->header.grid.brick_place(brick);
+    return { this->header.grid.brick_points(0, place[0]),
+      this->header.grid.brick_points(1, place[1]), this->header.grid.brick_points(2, place[2]) };
+  }
+
+  io::RandomAccessFile file;
+  Header header;
+  format::FileLayout layout;
+  mutable std::mutex mutex;
+  mutable std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages; ///< of the index
+};
+
+File::File(std::unique_ptr<const Impl> impl)
+  : impl_(std::move(impl))
+{
+}
+File::File(File&&) noexcept = default;
+File& File::operator=(File&&) noexcept = default;
+File::~File() = default;
+
+File File::open(const std::filesystem::path& path)
+{
+  return File(std::make_unique<const Impl>(path));
+}
+
+File File::from_memory(std::vector<std::byte> bytes, std::string name)
+{
+  return File(std::make_unique<const Impl>(std::move(bytes), std::move(name)));
+}
+
+bool File::can_open(const std::filesystem::path& path) noexcept
+{
+  try
+  {
+    unsigned char magic[sizeof(format::kMagic)] = {};
+    std::ifstream stream(path, std::ios::binary);
+    return stream.read(reinterpret_cast<char*>(magic), sizeof(magic)).good() &&
+      std::memcmp(magic, format::kMagic, sizeof(magic)) == 0;
+  }
+  catch (const std::exception&)
+  {
+    return false;
+  }
+}
+
+const std::string& File::name() const noexcept
+{
+  return this->impl_->file.name();
+}
+const Header& File::header() const noexcept
+{
+  return this->impl_->header;
+}
+std::uint64_t File::grid_id() const noexcept
+{
+  return this->impl_->layout.id;
+}
+std::uint64_t File::file_bytes() const noexcept
+{
+  return this->impl_->file.size();
+}
+
+std::uint64_t File::stored_bytes(std::uint64_t brick) const
+{
+  return this->impl_->entry(brick).bytes;
+}
+
+std::uint64_t File::read(std::uint64_t brick, BrickMemory to) const
+{
+  const Impl& impl = *this->impl_;
+  const format::BrickEntry entry = impl.entry(brick);
+  const std::array<int, 3> points = impl.points_of(brick);
+  if (entry.bytes == 0)
+  {
+    format::fill_with_nan(impl.header.grid, points, to);
+    return 0;
+  }
+  thread_local std::vector<std::byte> stored;
+  thread_local format::BrickDecoder decoder;
+  stored.resize(entry.bytes);
+  impl.file.read(impl.layout.bricks_offset + entry.offset, stored.data(), stored.size());
+  const std::string fault = decoder.decode(
+    impl.header.grid, points, stored.data(), stored.size(), impl.layout.id + brick, to);
+  if (!fault.empty())
+  {
+    format::corrupt(this->name(),
+      fmt::format("{} at offset {} {}", impl.describe(brick),
+        impl.layout.bricks_offset + entry.offset, fault));
+  }
+  return entry.bytes;
+}
+
+std::vector<std::byte> File::preview() const
+{
+  const format::PagedSection& section = this->impl_->layout.preview;
+  std::vector<std::byte> all;
+  all.reserve(section.raw_bytes);
+  for (std::uint64_t page = 0; page != section.pages(); ++page)
+  {
+    const std::vector<std::byte> bytes = this->impl_->page(section, page, "preview");
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+void File::read_box(const std::array<std::int64_t, 3>& first,
+  const std::array<std::int64_t, 3>& count, void* values, std::size_t bytes, int threads) const
+{
+  const BrickGrid& grid = this->grid();
+  std::uint64_t wanted = grid.point_bytes();
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    if (first[a] < 0 || count[a] < 1 || first[a] >= grid.points[a] ||
+      count[a] > grid.points[a] - first[a])
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: {} points along {} from {} on; there are {}", this->name(), count[a],
+          "xyz"[a], first[a], grid.points[a]));
+    }
+    wanted *= static_cast<std::uint64_t>(count[a]);
+  }
+  if (wanted != bytes)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: memory of {} bytes for a box of {}", this->name(), bytes, wanted));
+  }
+  std::array<std::int64_t, 3> lower{};
+  std::array<std::int64_t, 3> upper{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    lower[a] = first[a] / grid.edge;
+    upper[a] = (first[a] + count[a] - 1) / grid.edge + 1;
+  }
+  const std::size_t point = grid.point_bytes();
+  const auto copy = [&](const std::array<std::int64_t, 3>& place)
+  {
+    const auto edge = static_cast<std::size_t>(grid.edge);
+    thread_local std::vector<std::byte> brick;
+    brick.resize(edge * edge * edge * point);
+    this->read(grid.brick_number(place), { brick.data(), edge * point, edge * edge * point });
+    std::array<std::int64_t, 3> from{};
+    std::array<std::int64_t, 3> to{};
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      from[a] = std::max(first[a], place[a] * grid.edge);
+      to[a] = std::min(first[a] + count[a], place[a] * grid.edge + grid.brick_points(a, place[a]));
+    }
+    for (std::int64_t z = from[2]; z != to[2]; ++z)
+    {
+      for (std::int64_t y = from[1]; y != to[1]; ++y)
+      {
+        const std::int64_t in_box =
+          (from[0] - first[0]) + count[0] * ((y - first[1]) + count[1] * (z - first[2]));
+        const std::int64_t in_brick = (from[0] - place[0] * grid.edge) +
+          grid.edge * ((y - place[1] * grid.edge) + grid.edge * (z - place[2] * grid.edge));
+        std::memcpy(static_cast<std::byte*>(values) + static_cast<std::size_t>(in_box) * point,
+          brick.data() + static_cast<std::size_t>(in_brick) * point,
+          static_cast<std::size_t>(to[0] - from[0]) * point);
+      }
+    }
+  };
+  in_arena(threads,
+    [&]
+    {
+      tbb::parallel_for(tbb::blocked_range3d<std::int64_t>(
+                          lower[2], upper[2], lower[1], upper[1], lower[0], upper[0]),
+        [&](const auto& part)
+        {
+          for (std::int64_t z = part.pages().begin(); z != part.pages().end(); ++z)
+          {
+            for (std::int64_t y = part.rows().begin(); y != part.rows().end(); ++y)
+            {
+              for (std::int64_t x = part.cols().begin(); x != part.cols().end(); ++x)
+              {
+                copy({ x, y, z });
+              }
+            }
+          }
+        });
+    });
+}
+
+Checked File::validate(const std::function<bool(double)>& progress) const
+{
+  const Impl& impl = *this->impl_;
+  const BrickGrid& grid = this->grid();
+  const std::vector<std::byte> preview = this->preview();
+  const auto edge = static_cast<std::size_t>(grid.edge);
+  std::vector<std::byte> brick_values(edge * edge * edge * grid.point_bytes());
+  const auto zeros_until = [&](std::uint64_t from, std::uint64_t to)
+  {
+    std::uint64_t padding = 0;
+    impl.file.read(from, &padding, static_cast<std::size_t>(to - from)); // fewer than 8
+    if (padding != 0)
+    {
+      format::corrupt(this->name(), fmt::format("padding at offset {} is not zero", from));
+    }
+  };
+  const auto& preview_section = impl.layout.preview;
+  const auto& index_section = impl.layout.index;
+  const std::uint64_t text_end =
+    sizeof(format::HeaderRecord) + impl.header.field.size() + impl.header.metadata.size();
+  zeros_until(text_end, preview_section.offset);
+  zeros_until(preview_section.offset + preview_section.raw_bytes + 8 * preview_section.pages(),
+    index_section.offset);
+  zeros_until(index_section.offset + index_section.raw_bytes + 8 * index_section.pages(),
+    impl.layout.bricks_offset);
+
+  Checked checked;
+  format::ValueRange range;
+  std::uint64_t end = 0;
+  const std::uint64_t slots = impl.layout.order.slot_count();
+  for (std::uint64_t slot = 0; slot != slots; ++slot)
+  {
+    if (progress && slot % 512 == 0 &&
+      !progress(static_cast<double>(slot) / static_cast<double>(slots)))
+    {
+      throw Error(ErrorCode::Cancelled, this->name() + ": the caller gave the validation up");
+    }
+    const auto place = impl.layout.order.place(slot);
+    if (place[0] >= grid.bricks(0) || place[1] >= grid.bricks(1) || place[2] >= grid.bricks(2))
+    {
+      if (impl.index_word(slot) != 0)
+      {
+        format::corrupt(
+          this->name(), fmt::format("slot {} of the index is outside of the grid and not 0", slot));
+      }
+      continue;
+    }
+    const std::uint64_t brick = grid.brick_number(place);
+    const format::BrickEntry entry = impl.entry(brick);
+    const std::array<int, 3> points = impl.points_of(brick);
+    if (entry.bytes != 0)
+    {
+      if (entry.offset != end)
+      {
+        format::corrupt(this->name(),
+          fmt::format("{} is at offset {} of the bricks; the one before it ends at {}",
+            impl.describe(brick), entry.offset, end));
+      }
+      end = format::align8(entry.offset + entry.bytes);
+      if (end > impl.file.size() - impl.layout.bricks_offset)
+      {
+        format::corrupt(this->name(), "the padding behind the last brick is missing");
+      }
+      zeros_until(
+        impl.layout.bricks_offset + entry.offset + entry.bytes, impl.layout.bricks_offset + end);
+    }
+    const std::size_t row = static_cast<std::size_t>(points[0]) * grid.point_bytes();
+    const std::size_t plane = row * static_cast<std::size_t>(points[1]);
+    this->read(brick, { brick_values.data(), row, plane });
+    const std::size_t count = format::points_of_brick(grid, place);
+    range.add(grid, brick_values.data(), count);
+    if (std::memcmp(preview.data() + brick * grid.point_bytes(), brick_values.data(),
+          grid.point_bytes()) != 0)
+    {
+      format::corrupt(this->name(),
+        fmt::format("the preview of {} is not its first point", impl.describe(brick)));
+    }
+    ++checked.bricks;
+    checked.blank_bricks += entry.bytes == 0;
+    checked.brick_bytes += entry.bytes;
+    checked.value_bytes += count * grid.point_bytes();
+  }
+  if (end != impl.file.size() - impl.layout.bricks_offset)
+  {
+    format::corrupt(this->name(),
+      fmt::format("the last brick ends {} bytes before the file does",
+        impl.file.size() - impl.layout.bricks_offset - end));
+  }
+  if (!range.is_of(impl.header))
+  {
+    format::corrupt(
+      this->name(), "the header's ranges or largest speed are not those of the values");
+  }
+  return checked;
+}
+}

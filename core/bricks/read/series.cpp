@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bat/bricks/series.hpp"
+
+#include "bat/error.hpp"
+#include "bricks/format/header.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <mutex>
+#include <optional>
+
+namespace bat::bricks
+{
+namespace
+{
+// What is wrong with the times of a list; nothing if they increase.
+std::string fault_of(const std::vector<SeriesEntry>& entries)
+{
+  for (std::size_t i = 0; i != entries.size(); ++i)
+  {
+    if (!std::isfinite(entries[i].time))
+    {
+      return fmt::format(
+        "the time of '{}' is {}; it must be finite", entries[i].file, entries[i].time);
+    }
+    if (i != 0 && !(entries[i].time > entries[i - 1].time))
+    {
+      return fmt::format("times must increase: '{}' has {}, and '{}' behind it has {}",
+        entries[i - 1].file, entries[i - 1].time, entries[i].file, entries[i].time);
+    }
+  }
+  return {};
+}
+}
+
+std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
+{
+  std::error_code none;
+  if (!std::filesystem::exists(list, none))
+  {
+    throw Error(ErrorCode::NotFound, list.string() + ": does not exist");
+  }
+  std::ifstream stream(list);
+  if (!stream || std::filesystem::is_directory(list, none))
+  {
+    throw Error(ErrorCode::CannotOpen, list.string() + ": cannot be read as a list of files");
+  }
+  std::vector<SeriesEntry> entries;
+  try
+  {
+    const auto json = nlohmann::json::parse(stream);
+    for (const nlohmann::json& file : json.at("files"))
+    {
+      entries.push_back({ file.at("name").get<std::string>(), file.at("time").get<double>() });
+    }
+  }
+  catch (const nlohmann::json::exception& e)
+  {
+    format::corrupt(list.string(), fmt::format("is no list of files with times ({})", e.what()));
+  }
+  if (entries.empty())
+  {
+    format::corrupt(list.string(), "names no file; a series has at least one");
+  }
+  if (const std::string fault = fault_of(entries); !fault.empty())
+  {
+    format::corrupt(list.string(), fault);
+  }
+  return entries;
+}
+
+void write_list(
+  const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush)
+{
+  if (const std::string fault = fault_of(entries); !fault.empty())
+  {
+    throw Error(ErrorCode::InvalidArgument, list.string() + ": " + fault);
+  }
+  nlohmann::ordered_json json;
+  json["file-series-version"] = "1.0";
+  json["files"] = nlohmann::ordered_json::array();
+  for (const SeriesEntry& entry : entries)
+  {
+    json["files"].push_back({ { "name", entry.file }, { "time", entry.time } });
+  }
+  const std::string text = json.dump(1) + "\n";
+  io::AtomicFile file(list);
+  file.write(0, text.data(), text.size());
+  file.commit(flush);
+}
+
+struct Series::Impl
+{
+  std::string name;
+  std::vector<std::filesystem::path> paths;
+  std::vector<double> times;
+  BrickGrid grid;
+  std::uint64_t grid_id = 0;
+  std::string grid_file; ///< whose grid it is
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<const File>> files; ///< null: not opened yet
+};
+
+Series::Series(std::unique_ptr<Impl> impl)
+  : impl_(std::move(impl))
+{
+}
+Series::~Series() = default;
+
+std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
+{
+  auto impl = std::make_unique<Impl>();
+  impl->name = path.string();
+  std::optional<File> first;
+  if (path.extension() != ".series")
+  {
+    first = File::open(path);
+    impl->paths = { path };
+    impl->times = { first->header().time.value_or(0) };
+    impl->files.resize(1);
+  }
+  else
+  {
+    for (const SeriesEntry& entry : read_list(path))
+    {
+      impl->paths.push_back(path.parent_path() / entry.file);
+      impl->times.push_back(entry.time);
+    }
+    impl->files.resize(impl->paths.size());
+    for (std::size_t level = 0; !first; ++level)
+    {
+      try
+      {
+        first = File::open(impl->paths[level]);
+      }
+      catch (const Error&)
+      {
+        if (level + 1 == impl->paths.size())
+        {
+          throw; // there is none
+        }
+      }
+    }
+  }
+  impl->grid = first->grid();
+  impl->grid_id = first->grid_id();
+  impl->grid_file = first->name();
+  return std::shared_ptr<const Series>(new Series(std::move(impl)));
+}
+
+const BrickGrid& Series::grid() const noexcept
+{
+  return this->impl_->grid;
+}
+const std::vector<double>& Series::times() const noexcept
+{
+  return this->impl_->times;
+}
+const std::string& Series::name() const noexcept
+{
+  return this->impl_->name;
+}
+std::uint64_t Series::grid_id() const noexcept
+{
+  return this->impl_->grid_id;
+}
+
+std::string Series::level_name(std::size_t level) const
+{
+  return level < this->impl_->paths.size() ? this->impl_->paths[level].string() : this->impl_->name;
+}
+
+const File& Series::level(std::size_t level) const
+{
+  const Impl& impl = *this->impl_;
+  if (level >= impl.paths.size())
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: time level {}; there are {}", impl.name, level, impl.paths.size()));
+  }
+  {
+    const std::lock_guard<std::mutex> lock(impl.mutex);
+    if (impl.files[level])
+    {
+      return *impl.files[level];
+    }
+  }
+  auto file = std::make_unique<const File>(File::open(impl.paths[level]));
+  if (file->grid_id() != impl.grid_id)
+  {
+    format::corrupt(file->name(),
+      fmt::format("is of another grid than '{}': {} x {} x {} points, edge {}, {}, {} components, "
+                  "against {} x {} x {}, {}, {}, {}; or origin, spacing or cyclic axes differ",
+        impl.grid_file, file->grid().points[0], file->grid().points[1], file->grid().points[2],
+        file->grid().edge, name_of(file->grid().type), file->grid().components, impl.grid.points[0],
+        impl.grid.points[1], impl.grid.points[2], impl.grid.edge, name_of(impl.grid.type),
+        impl.grid.components));
+  }
+  const std::lock_guard<std::mutex> lock(impl.mutex);
+  if (!impl.files[level])
+  {
+    impl.files[level] = std::move(file);
+  }
+  return *impl.files[level];
+}
+
+std::uint64_t Series::read(std::size_t level, std::uint64_t brick, BrickMemory to) const
+{
+  return this->level(level).read(brick, to);
+}
+}

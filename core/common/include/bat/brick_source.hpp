@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What traces of flow are computed from: time levels of a velocity field on a uniform grid, cut
+// into bricks that are read one by one. Implemented by whatever holds such fields
+// (bat/bricks/series.hpp).
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bat
+{
+/// A uniform grid of points, cut into bricks of `edge` points along each axis; those at the upper
+/// faces may have fewer. An axis of one point has no extent: the flow on the others is 2-D or 1-D.
+struct BrickGrid
+{
+  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< along x, y, z; 1 or more
+  std::array<double, 3> origin{};                ///< of point 0 0 0, finite
+  std::array<double, 3> spacing{ 1, 1, 1 };      ///< finite, above 0
+  /// Whether a last cell leads from the last point back to the first: the period is points *
+  /// spacing. Not along an axis of one point.
+  std::array<bool, 3> cyclic{};
+  int edge = 8;                          ///< of a brick, in points
+  int components = 3;                    ///< of velocity: 3, or 2 for x and y
+  ScalarType type = ScalarType::Float32; ///< or Float64
+
+  /// Bricks along an axis.
+  [[nodiscard]] std::int64_t bricks(std::size_t axis) const noexcept
+  {
+    return (this->points[axis] + this->edge - 1) / this->edge;
+  }
+  [[nodiscard]] std::uint64_t brick_count() const noexcept
+  {
+    return static_cast<std::uint64_t>(this->bricks(0)) *
+      static_cast<std::uint64_t>(this->bricks(1)) * static_cast<std::uint64_t>(this->bricks(2));
+  }
+  /// Number of the brick at a place among the bricks, x fastest.
+  [[nodiscard]] std::uint64_t brick_number(const std::array<std::int64_t, 3>& at) const noexcept
+  {
+    return static_cast<std::uint64_t>(at[0] + this->bricks(0) * (at[1] + this->bricks(1) * at[2]));
+  }
+  [[nodiscard]] std::array<std::int64_t, 3> brick_place(std::uint64_t brick) const noexcept
+  {
+    const auto n = static_cast<std::int64_t>(brick);
+    const std::int64_t row = n / this->bricks(0);
+    return { n % this->bricks(0), row % this->bricks(1), row / this->bricks(1) };
+  }
+  /// Points of a brick along an axis, on which it is at place `at`.
+  [[nodiscard]] int brick_points(std::size_t axis, std::int64_t at) const noexcept
+  {
+    const std::int64_t left = this->points[axis] - at * this->edge;
+    return static_cast<int>(left < this->edge ? left : this->edge);
+  }
+  /// Cells along an axis; 0 if it has one point.
+  [[nodiscard]] std::int64_t cells(std::size_t axis) const noexcept
+  {
+    return this->points[axis] - (this->cyclic[axis] ? 0 : 1);
+  }
+  /// Bytes of the velocity of one point.
+  [[nodiscard]] std::size_t point_bytes() const noexcept
+  {
+    return tuple_bytes(this->type, this->components);
+  }
+  friend bool operator==(const BrickGrid& a, const BrickGrid& b) noexcept
+  {
+    return a.points == b.points && a.origin == b.origin && a.spacing == b.spacing &&
+      a.cyclic == b.cyclic && a.edge == b.edge && a.components == b.components && a.type == b.type;
+  }
+  friend bool operator!=(const BrickGrid& a, const BrickGrid& b) noexcept { return !(a == b); }
+};
+
+/// Memory for the points of one brick: x is packed, rows and planes have distances.
+struct BrickMemory
+{
+  std::byte* first = nullptr;  ///< point 0 0 0 of the brick
+  std::size_t row_bytes = 0;   ///< from a y to the next
+  std::size_t plane_bytes = 0; ///< from a z to the next
+};
+
+/// A velocity field in bricks, at one or more times. All functions are const and may be called
+/// concurrently.
+class BrickSource
+{
+public:
+  virtual ~BrickSource() = default;
+
+  [[nodiscard]] virtual const BrickGrid& grid() const noexcept = 0;
+  /// Of the time levels, finite and strictly increasing.
+  [[nodiscard]] virtual const std::vector<double>& times() const noexcept = 0;
+  /// For messages: what level `level` is called.
+  [[nodiscard]] virtual std::string level_name(std::size_t level) const = 0;
+  /// Fills the points of a brick at a time level: components interleaved, NaN where there is no
+  /// flow. Returns the bytes that this took from a disk. Throws Error, naming file, level, brick,
+  /// what was found and what is allowed.
+  virtual std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const = 0;
+};
+}
