@@ -314,6 +314,8 @@ decltype(auto) with_type(bat::ScalarType type, F&& f)
   return f(double{});
 }
 
+}
+
 std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, std::size_t count)
 {
   std::vector<bat::Number> numbers;
@@ -332,6 +334,8 @@ std::vector<bat::Number> numbers_of(bat::ScalarType type, const void* values, st
   return numbers;
 }
 
+namespace
+{
 bool flag_of(int value, const char* what)
 {
   if (value != 0 && value != 1)

@@ -107,6 +107,9 @@ void read_attribute(const bat_dataset* dataset, const char* name, const bat_sele
 [[nodiscard]] std::vector<std::string> names_of(std::uint64_t count, const char* const* names);
 void read_attributes(const bat_dataset* dataset, const std::vector<std::string>& names,
   const bat_selection* selection, void* const* out, const std::size_t* bytes);
+/// `count` values of a type, each exactly.
+[[nodiscard]] std::vector<Number> numbers_of(
+  ScalarType type, const void* values, std::size_t count);
 /// The number of `threads`, as an option.
 [[nodiscard]] int threads_of(std::int64_t threads);
 /// `stride` bytes from one record of `bytes` to the next; 0 for packed ones. `what` is for

@@ -331,7 +331,7 @@ int main(int argc, char** argv)
   return bat::tools::run("bat_info",
     [&]
     {
-      const bool one = paths.size() == 1 && !bat::tools::is_series(paths.front());
+      const bool one = paths.size() == 1 && !bat::is_series(paths.front());
       nlohmann::json infos = nlohmann::json::array();
       const int status = bat::tools::for_each_file("bat_info", paths,
         [&](const std::string& path)

@@ -3,16 +3,14 @@
 
 #include "tools/program.hpp"
 
-#include "bat/error.hpp"
+#include "bat/series.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <utility>
 
 #include <unistd.h>
@@ -54,44 +52,8 @@ int run(const char* name, const std::function<int()>& program)
   return status;
 }
 
-bool is_series(const std::string& path)
-{
-  return std::filesystem::path(path).extension() == ".series";
-}
-
 namespace
 {
-std::vector<std::string> steps_of(const std::string& path)
-{
-  if (!is_series(path))
-  {
-    return { path };
-  }
-  std::ifstream stream(path);
-  if (!stream)
-  {
-    throw Error(std::filesystem::exists(path) ? ErrorCode::CannotOpen : ErrorCode::NotFound,
-      fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
-  }
-  std::vector<std::string> steps;
-  try
-  {
-    const nlohmann::json list = nlohmann::json::parse(stream);
-    for (const nlohmann::json& step : list.at("files"))
-    {
-      const auto name = step.at("name").get<std::string>();
-      steps.push_back((std::filesystem::path(path).parent_path() / name).string());
-    }
-  }
-  catch (const nlohmann::json::exception& e)
-  {
-    throw Error(ErrorCode::Corrupt,
-      fmt::format(
-        "{}: is no list of a series, which has \"files\", each with \"name\": {}", path, e.what()));
-  }
-  return steps;
-}
-
 // Whether nothing was thrown.
 bool goes_well(const char* name, const std::function<void()>& f)
 {
@@ -114,10 +76,11 @@ int for_each_file(const char* name, const std::vector<std::string>& paths,
   bool well = true;
   for (const std::string& given : paths)
   {
-    std::vector<std::string> files;
-    well &= goes_well(name, [&] { files = steps_of(given); });
-    for (const std::string& file : files)
+    std::vector<SeriesStep> steps;
+    well &= goes_well(name, [&] { steps = read_series(given); });
+    for (const SeriesStep& step : steps)
     {
+      const std::string file = step.path.string();
       well &= goes_well(name, [&] { f(file); });
     }
   }

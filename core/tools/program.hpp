@@ -23,9 +23,6 @@ constexpr int kUsage = 2;
 /// is status 1, as is output that could not be written.
 [[nodiscard]] int run(const char* name, const std::function<int()>& program);
 
-/// Whether a path is that of a list of steps, as ParaView and bat::insitu write it.
-[[nodiscard]] bool is_series(const std::string& path);
-
 /// Calls f with each path, or instead of a series with those of its steps. Says what f throws, and
 /// goes on. Returns the exit status: 1 if something was thrown, else 0.
 [[nodiscard]] int for_each_file(const char* name, const std::vector<std::string>& paths,

@@ -875,6 +875,101 @@ static void estimates_bound_the_answer_and_progress_is_told(void)
   free(ids);
 }
 
+/* Two particles change places in a periodic box, one goes, one comes. */
+static void particles_are_followed_through_time(void)
+{
+  static const double xyz[2][2][3] = { { { 0.9, 0, 0 }, { 0.5, 0, 0 } },
+    { { 0.2, 0, 0 }, { 0.7, 0, 0 } } };
+  static const int64_t ids[2][2] = { { INT64_C(9007199254740993), 4 },
+    { 8, INT64_C(9007199254740993) } };
+  static const int64_t wanted[3] = { 4, INT64_C(9007199254740993), INT64_C(9007199254740992) };
+  static const double box[6] = { 0.1, 0, 0, 1.1, 1, 1 };
+  const char* const names[1] = { "id" };
+  char paths[2][4200];
+  bat_follow* follow = NULL;
+  bat_trails* trails = NULL;
+  uint64_t sizes[4] = { 0 };
+  const uint32_t* counts = NULL;
+  const void* values = NULL;
+  const uint8_t* in_step = NULL;
+  const char* text = NULL;
+  int numbers[4] = { 0 };
+  double time = 0;
+  int64_t step = 0;
+  struct told told = { 0, 0, 2 };
+  for (int i = 0; i != 2; ++i)
+  {
+    bat_particles* particles = NULL;
+    (void)snprintf(paths[i], sizeof(paths[i]), "%s.%d.bat", path, i);
+    CHECK_OK(bat_particles_create(2, &particles));
+    CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz[i], 0));
+    CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids[i], 0));
+    CHECK_OK(bat_particles_set_step(particles, 40 + i));
+    CHECK_OK(bat_write(paths[i], particles, NULL, NULL));
+    bat_particles_free(particles);
+  }
+  CHECK_OK(bat_follow_create(&follow));
+  CHECK_OK(bat_follow_add_steps(follow, paths[0]));
+  CHECK_OK(bat_follow_add_step(follow, paths[1], 2.5));
+  CHECK_OK(bat_follow_set_ids(follow, NULL, BAT_INT64, wanted, 3));
+  CHECK_OK(bat_follow_set_attributes(follow, 1, names));
+  CHECK_OK(bat_follow_set_periodic(follow, box));
+  CHECK_OK(bat_follow_set_threads(follow, 1));
+  CHECK_OK(bat_follow_set_leave_out_damaged(follow, 1));
+  CHECK_OK(bat_follow_set_progress(follow, tell, &told));
+  CHECK_OK(bat_follow_run(follow, &trails));
+  CHECK(told.last == 1);
+  CHECK_OK(bat_trails_size(trails, sizes, sizes + 1, sizes + 2, sizes + 3));
+  CHECK(sizes[0] == 2 && sizes[1] == 3 && sizes[2] == 1 && sizes[3] == 0);
+  CHECK_OK(bat_trails_counts(trails, &counts));
+  CHECK(counts[0] == 1 && counts[1] == 1 && counts[2] == 0);
+  CHECK(counts[3] == 0 && counts[4] == 1 && counts[5] == 0);
+  CHECK_OK(
+    bat_trails_values(trails, BAT_POSITIONS, &text, numbers, numbers + 1, &values, &in_step));
+  CHECK(strcmp(text, "positions") == 0 && numbers[0] == BAT_FLOAT64 && numbers[1] == 3);
+  CHECK(((const double*)values)[0] == 0.5 && ((const double*)values)[3] == 0.9);
+  CHECK(((const double*)values)[12] == 0.7 && in_step[0] == 1 && in_step[1] == 1);
+  CHECK_OK(bat_trails_values(trails, 0, &text, numbers, NULL, &values, NULL));
+  CHECK(strcmp(text, "id") == 0 && ((const int64_t*)values)[4] == wanted[1]);
+  CHECK_OK(bat_trails_step(trails, 1, &text, numbers, &time, numbers + 1, &step));
+  CHECK(strcmp(text, paths[1]) == 0 && numbers[0] == 1 && time == 2.5);
+  CHECK(numbers[1] == 1 && step == 41);
+  CHECK_OK(bat_trails_step(trails, 0, NULL, numbers, &time, NULL, NULL));
+  CHECK(numbers[0] == 0 && time == 0);
+  CHECK_OK(bat_trails_advice(trails, &text));
+  CHECK(strstr(text, "2 of 2 steps have no sorted index") != NULL);
+  CHECK_FAILS(bat_trails_step(trails, 2, &text, NULL, NULL, NULL, NULL), BAT_INVALID_ARGUMENT,
+    "step number 2; there are 2");
+  CHECK_FAILS(
+    bat_trails_values(trails, -2, &text, NULL, NULL, NULL, NULL), BAT_INVALID_ARGUMENT, "is -2;");
+  CHECK_FAILS(
+    bat_trails_problem(trails, 0, NULL, NULL, &text), BAT_INVALID_ARGUMENT, "there are 0");
+  bat_trails_free(trails);
+
+  told.last = 0;
+  CHECK_OK(bat_follow_add_steps(follow, "/nowhere/a.bat"));
+  CHECK_OK(bat_follow_run(follow, &trails));
+  CHECK_OK(bat_trails_problem(trails, 0, sizes, numbers, &text));
+  CHECK(sizes[0] == 2 && numbers[0] == BAT_NOT_FOUND && strstr(text, "/nowhere/a.bat") != NULL);
+  bat_trails_free(trails);
+  told.last = 0;
+  CHECK_OK(bat_follow_set_leave_out_damaged(follow, 0));
+  CHECK_FAILS(bat_follow_run(follow, &trails), BAT_NOT_FOUND, "/nowhere/a.bat");
+  CHECK(trails == NULL);
+  CHECK_FAILS(bat_follow_add_steps(follow, "/nowhere/a.bat.series"), BAT_NOT_FOUND, "a.bat.series");
+  CHECK_FAILS(bat_follow_run(follow, &trails), BAT_INVALID_ARGUMENT, "a.bat.series");
+  bat_follow_free(follow);
+
+  CHECK_OK(bat_follow_create(&follow));
+  CHECK_OK(bat_follow_add_steps(follow, paths[0]));
+  CHECK_FAILS(bat_follow_run(follow, &trails), BAT_INVALID_ARGUMENT, "no ids");
+  CHECK_FAILS(bat_follow_set_ids(follow, NULL, BAT_INT64, wanted, as_unsigned(-1)),
+    BAT_INVALID_ARGUMENT, "is -1;");
+  bat_follow_free(follow);
+  remove(paths[0]);
+  remove(paths[1]);
+}
+
 /* Into columns of two arrays, one of which lies inside records; the third column is not kept. */
 static int parse(const char* text, size_t bytes, int delimiter, uint64_t most, int64_t threads,
   int64_t* ids, double* places, bat_parsed* parsed)
@@ -1089,6 +1184,7 @@ int main(int argc, char** argv)
   numbers_are_looked_at_as_they_were_passed();
   integers_are_exact();
   estimates_bound_the_answer_and_progress_is_told();
+  particles_are_followed_through_time();
   errors_have_status_and_text();
   rows_of_text_become_columns();
   numbers_of_text_are_the_nearest_ones();

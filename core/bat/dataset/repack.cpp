@@ -11,6 +11,7 @@
 #include "bat/dataset/top_writer.hpp"
 #include "bat/dataset/unfinished.hpp"
 #include "bat/error.hpp"
+#include "bat/series.hpp"
 #include "bat/write/leaf_writer.hpp"
 #include "bat/write_options.hpp"
 #include "common/arena.hpp"

@@ -1,58 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bat/dataset/repack_series.hpp"
 
+#include "bat/dataset/series_list.hpp"
 #include "bat/error.hpp"
+#include "bat/series.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 namespace bat
 {
 namespace
 {
-nlohmann::ordered_json read_list(const std::filesystem::path& path)
-{
-  std::ifstream stream(path);
-  if (!stream)
-  {
-    const bool is_there = std::filesystem::exists(path);
-    throw Error(is_there ? ErrorCode::CannotOpen : ErrorCode::NotFound,
-      fmt::format("{}: cannot open: {}", path.string(), std::strerror(errno)));
-  }
-  try
-  {
-    nlohmann::ordered_json list = nlohmann::ordered_json::parse(stream);
-    for (const auto& file : list.at("files"))
-    {
-      (void)file.at("name").get<std::string>();
-    }
-    return list;
-  }
-  catch (const nlohmann::json::exception& e)
-  {
-    throw Error(ErrorCode::Corrupt,
-      fmt::format("{}: is no list of a series, which has \"files\", each with \"name\": {}",
-        path.string(), e.what()));
-  }
-}
-
 // "out" for "folder/out.bat.series".
 std::string stem_of(const std::filesystem::path& list)
 {
   const std::filesystem::path name = list.filename().stem();
   return (name.extension() == ".bat" ? name.stem() : name).string();
 }
-}
-
-bool is_series(const std::filesystem::path& path)
-{
-  return path.extension() == ".series";
 }
 
 SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem::path& out)
@@ -63,7 +30,7 @@ SeriesCopy copy_of_series(const std::filesystem::path& in, const std::filesystem
       fmt::format("{}: a series becomes a series, whose name ends in .bat.series; found '{}'",
         in.string(), out.string()));
   }
-  nlohmann::ordered_json list = read_list(in);
+  nlohmann::ordered_json list = read_series_list(in);
   SeriesCopy copy;
   std::map<std::string, std::string> names;
   for (auto& file : list["files"])

@@ -8,9 +8,6 @@
 
 namespace bat
 {
-/// Whether a path is that of a list of steps, as ParaView and writers of series know it.
-[[nodiscard]] bool is_series(const std::filesystem::path& path);
-
 /// A step of a series that is made from another one.
 struct StepCopy
 {

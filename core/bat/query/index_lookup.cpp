@@ -163,10 +163,10 @@ public:
     return cost > most;
   }
 
-  /// In the order of the index.
-  [[nodiscard]] std::vector<std::uint32_t> positions()
+  /// Calls found(value, file position) in the order of the index.
+  template <class Found>
+  void for_each(const Found& found)
   {
-    std::vector<std::uint32_t> found;
     std::uint64_t page = 0; // where the last probe has ended, and where in it
     std::uint64_t i = 0;
     for (const Probe<V>& probe : this->probes_)
@@ -185,7 +185,7 @@ public:
           first_not(i, count, [&](std::uint64_t k) { return this->page_.value(k) < probe.lower; });
         for (; i != count && this->page_.value(i) <= probe.upper; ++i)
         {
-          found.push_back(this->position(i));
+          found(this->page_.value(i), this->position(i));
         }
         if (i != count)
         {
@@ -193,7 +193,6 @@ public:
         }
       }
     }
-    return found;
   }
 
 private:
@@ -241,10 +240,17 @@ private:
   format::IndexLayout layout_;
   IndexPage<V> page_;
 };
+
+[[noreturn]] void found_twice(const File::Impl& file, std::size_t key, std::uint32_t position)
+{
+  format::corrupt(
+    *file.source, fmt::format("SORTED_INDEX {}: file position {} is there twice", key, position));
 }
 
-std::optional<std::vector<std::uint32_t>> look_up(
-  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
+// Calls use(lookup) if the index answers and costs less.
+template <class Result, class Use>
+std::optional<Result> with_lookup(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested, const Use& use)
 {
   if (condition.of_positions || !file.has_sorted_index(condition.key) || tested == 0 ||
     condition.negated)
@@ -252,7 +258,7 @@ std::optional<std::vector<std::uint32_t>> look_up(
     return std::nullopt;
   }
   return std::visit(
-    [&](const auto& wanted) -> std::optional<std::vector<std::uint32_t>>
+    [&](const auto& wanted) -> std::optional<Result>
     {
       using V = typename std::decay_t<decltype(wanted)>::Value;
       Lookup<V> lookup(file, condition.key, probes_of(wanted));
@@ -260,16 +266,52 @@ std::optional<std::vector<std::uint32_t>> look_up(
       {
         return std::nullopt;
       }
-      std::vector<std::uint32_t> positions = lookup.positions();
+      return use(lookup);
+    },
+    condition.wanted);
+}
+}
+
+std::optional<std::vector<std::uint32_t>> look_up(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
+{
+  using Positions = std::vector<std::uint32_t>;
+  return with_lookup<Positions>(file, condition, tested,
+    [&](auto& lookup)
+    {
+      Positions positions;
+      lookup.for_each([&](auto, std::uint32_t position) { positions.push_back(position); });
       radix_sort(positions);
       const auto twice = std::adjacent_find(positions.begin(), positions.end());
       if (twice != positions.end())
       {
-        format::corrupt(*file.source,
-          fmt::format("SORTED_INDEX {}: file position {} is there twice", condition.key, *twice));
+        found_twice(file, condition.key, *twice);
       }
       return positions;
-    },
-    condition.wanted);
+    });
+}
+
+std::optional<std::vector<IndexRow>> look_up_rows(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested)
+{
+  using Rows = std::vector<IndexRow>;
+  return with_lookup<Rows>(file, condition, tested,
+    [&](auto& lookup)
+    {
+      Rows rows;
+      lookup.for_each(
+        [&](auto value, std::uint32_t position) {
+          rows.push_back({ to_bits(value), position });
+        });
+      std::sort(rows.begin(), rows.end(),
+        [](const IndexRow& a, const IndexRow& b) { return a.position < b.position; });
+      const auto twice = std::adjacent_find(rows.begin(), rows.end(),
+        [](const IndexRow& a, const IndexRow& b) { return a.position == b.position; });
+      if (twice != rows.end())
+      {
+        found_twice(file, condition.key, twice->position);
+      }
+      return rows;
+    });
 }
 }

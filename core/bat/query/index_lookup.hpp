@@ -16,4 +16,15 @@ namespace bat::query
 /// particles one by one is about as fast.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> look_up(
   const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
+
+/// A particle that a sorted index knows.
+struct IndexRow
+{
+  std::uint64_t value = 0; ///< bits, of the class of the key
+  std::uint32_t position = 0;
+};
+
+/// As look_up(), with the values of the particles.
+[[nodiscard]] std::optional<std::vector<IndexRow>> look_up_rows(
+  const File::Impl& file, const KeyCondition& condition, std::uint64_t tested);
 }

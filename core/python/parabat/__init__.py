@@ -9,7 +9,8 @@
         particles.positions, particles["id"]
 
 On many ranks, write(), open() and read() take part in it with `comm=MPI.COMM_WORLD` of mpi4py, and
-are collective then; without, mpi4py is not needed. Series writes the steps of a running simulation.
+are collective then; without, mpi4py is not needed. Series writes the steps of a running simulation;
+follow() finds chosen particles in all steps.
 
 Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError
 too where it says so in its name. A collective call fails on all ranks if it fails on one.
@@ -23,6 +24,7 @@ from .dataset import (  # pylint: disable=redefined-builtin
     Attribute, Count, Dataset, Histogram, Leaf, Particles, Storage, open)
 from .errors import (
     BatCancelledError, BatError, BatImportError, BatNotFoundError, BatTypeError, BatValueError)
+from .following import Problem, Trails, follow
 from .regions import OrientedBox, Slab, Sphere
 from .series import Series, Step, read_series
 from .writing import RepackReport, Report, options_table, repack, write
@@ -30,8 +32,8 @@ from .writing import RepackReport, Report, options_table, repack, write
 __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
-    "Particles", "RepackReport", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "open",
-    "options_table", "read_series", "repack", "write"]
+    "Particles", "Problem", "RepackReport", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "Trails",
+    "follow", "open", "options_table", "read_series", "repack", "write"]
 
 
 def __getattr__(name):

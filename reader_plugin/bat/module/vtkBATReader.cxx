@@ -17,7 +17,6 @@
 
 #include "vtkCommand.h"
 #include "vtkDataArraySelection.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
 #include "vtkErrorCode.h"
 #include "vtkInformation.h"
@@ -62,25 +61,13 @@ std::string FindIdAttribute(const bat::Dataset& file, const std::string& name)
   {
     return file.attributes()[file.attribute_index(name)].name;
   }
-  for (const bat::Attribute& attribute : file.attributes())
+  if (const std::optional<std::size_t> id = bat::find_id_attribute(file.attributes()))
   {
-    if (attribute.role == vtkDataSetAttributes::GLOBALIDS + 1)
-    {
-      return attribute.name;
-    }
+    return file.attributes()[*id].name;
   }
   std::string names;
   for (const bat::Attribute& attribute : file.attributes())
   {
-    std::string plain = vtksys::SystemTools::LowerCase(attribute.name);
-    plain.erase(std::remove(plain.begin(), plain.end(), '_'), plain.end());
-    for (const char* usual : { "id", "ids", "particleid", "particleids", "globalid", "globalids" })
-    {
-      if (plain == usual)
-      {
-        return attribute.name;
-      }
-    }
     names += (names.empty() ? "" : ", ") + attribute.name;
   }
   throw bat::Error(bat::ErrorCode::InvalidArgument,

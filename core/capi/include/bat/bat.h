@@ -539,6 +539,80 @@ extern "C"
   BAT_API int bat_map_attribute(const bat_dataset* dataset, const char* name, uint64_t leaf,
     double quality, const void** values, uint64_t* count);
 
+  /* ---- Particles through time --------------------------------------------------------------- */
+
+  /* Which particles of which steps, and what is wanted of them. What is refused makes
+   * bat_follow_run fail, for good. */
+  typedef struct bat_follow bat_follow;
+
+  BAT_API int bat_follow_create(bat_follow** out);
+  BAT_API void bat_follow_free(bat_follow* follow);
+  /* Adds the steps of a list (.bat.series), or the dataset at any other path as one step.
+   * NOT_FOUND, CANNOT_OPEN, CORRUPT: the list; datasets are not opened yet. */
+  BAT_API int bat_follow_add_steps(bat_follow* follow, const char* path);
+  /* Adds a dataset as a step of this time, which is finite. */
+  BAT_API int bat_follow_add_step(bat_follow* follow, const char* path, double time);
+  /* The ids, `count` numbers of `type`, which are copied: at least one, none of them NaN, in any
+   * order; one that occurs twice is followed twice. They are compared without rounding. `attribute`
+   * has them, with one component; NULL for the one that is called id, ids, particle_id ... */
+  BAT_API int bat_follow_set_ids(
+    bat_follow* follow, const char* attribute, int type, const void* values, uint64_t count);
+  /* Of ids that are unique only together with another attribute, such as "cpu" of AMReX: the values
+   * of that for each of the ids. */
+  BAT_API int bat_follow_set_second(
+    bat_follow* follow, const char* attribute, int type, const void* values, uint64_t count);
+  /* Attributes to read, each once; by default all that any step has, but for those of the ids. */
+  BAT_API int bat_follow_set_attributes(
+    bat_follow* follow, uint64_t count, const char* const* names);
+  /* Unwraps the positions of a periodic domain: a particle that leaves it on one side and comes
+   * back on the other goes on outside, as far as it moves by less than half of the domain from one
+   * step in which it is there to the next. `box`: the domain, 6 numbers; an axis with infinite ends
+   * is not periodic. NULL: the domain that each file names in its metadata, {"periodic_box":
+   * {"lower": [x, y, z], "upper": [x, y, z]}}, or as converted files of LAMMPS, GSD, H5MD and
+   * MDAnalysis do. Positions are float64 then. */
+  BAT_API int bat_follow_set_periodic(bat_follow* follow, const double* box);
+  /* 1: goes on without files that are missing or damaged, which bat_trails_problem has; 0, the
+   * default: the first is the error. */
+  BAT_API int bat_follow_set_leave_out_damaged(bat_follow* follow, int leave_out);
+  /* Most threads; 0, the default, for as many as there are. Does not change the result. */
+  BAT_API int bat_follow_set_threads(bat_follow* follow, int64_t threads);
+  BAT_API int bat_follow_set_progress(bat_follow* follow, bat_progress progress, void* data);
+
+  /* Particles through all steps. What it gives lives as long as it, and is not to be written to. */
+  typedef struct bat_trails bat_trails;
+
+  /* Finds the particles in every step, in the sorted index of their ids where there is one. Memory
+   * grows with steps x ids, not with particles. Errors: INVALID_ARGUMENT, also if no step has an
+   * attribute that was asked for, or no type holds its values of all steps exactly; CANCELLED; all
+   * of bat_open. */
+  BAT_API int bat_follow_run(const bat_follow* follow, bat_trails** out);
+  BAT_API void bat_trails_free(bat_trails* trails);
+  /* Any of the results may be NULL. */
+  BAT_API int bat_trails_size(const bat_trails* trails, uint64_t* steps, uint64_t* ids,
+    uint64_t* attributes, uint64_t* problems);
+  /* Of step number `step`: the path of its dataset; its time as listed, else as the dataset says;
+   * its number as the dataset says. `has_time` and `has_number` are 1 if they are known, else 0 and
+   * the value 0. Any of the results may be NULL. */
+  BAT_API int bat_trails_step(const bat_trails* trails, uint64_t step, const char** path,
+    int* has_time, double* time, int* has_number, int64_t* number);
+  /* Particles that have the id, shape (steps, ids): 0, the particle is absent; of more than one,
+   * all values are those of the first in the order of the dataset. */
+  BAT_API int bat_trails_counts(const bat_trails* trails, const uint32_t** counts);
+/* Instead of the number of an attribute. */
+#define BAT_POSITIONS (-1)
+  /* Values of attribute number `index`, or of the positions, packed: shape (steps, ids,
+   * components), NaN, or 0 of integers, where a particle is absent. The type holds the values of
+   * all steps. `in_step`, shape (steps): 1 where particles have the attribute. Any of the results
+   * may be NULL.
+   */
+  BAT_API int bat_trails_values(const bat_trails* trails, int64_t index, const char** name,
+    int* type, int* components, const void** values, const uint8_t** in_step);
+  /* What is wrong with a file of a step, that was left out: number of the step, status, text. */
+  BAT_API int bat_trails_problem(
+    const bat_trails* trails, uint64_t index, uint64_t* step, int* status, const char** text);
+  /* What would make it faster, e.g. a sorted index, in words; "" if nothing would. */
+  BAT_API int bat_trails_advice(const bat_trails* trails, const char** text);
+
 #ifdef __cplusplus
 }
 #endif

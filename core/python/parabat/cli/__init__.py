@@ -20,6 +20,7 @@ VERBS = {
     "validate": "check every checksum and every rule of the format",
     "query": "how many particles match, their ranges, the first of them",
     "export": "particles as .npz, .csv, .parquet or .vtp",
+    "follow": "chosen particles through the steps of a series, as .csv, .npz or .vtp",
     "diff": "whether two datasets have the same particles, in whatever order",
     "convert": "files of other programs to .bat",
     "repack": "the same particles with other compression, bounds or indexes",

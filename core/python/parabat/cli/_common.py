@@ -86,7 +86,7 @@ def open_one(path, number):
     return datasets.open(steps[number])
 
 
-def _number_of(text, is_whole, what):
+def number_of(text, is_whole, what):
     """An integer exactly; else what is written where integers are asked for, and a float elsewhere."""
     with contextlib.suppress(ValueError):
         return int(text)
@@ -97,7 +97,7 @@ def _number_of(text, is_whole, what):
         return refuse(f"{what}: '{text.strip()}' is no number")
 
 
-def _names_of(text, dataset):
+def names_of(text, dataset):
     """Names with commas between them; a name may have commas of its own."""
     names, words = [], text.split(",")
     while words:
@@ -110,7 +110,7 @@ def _names_of(text, dataset):
 
 def attributes_of(arguments, dataset):
     """The names that --attributes has, or None."""
-    return None if arguments.attributes is None else _names_of(arguments.attributes, dataset)
+    return None if arguments.attributes is None else names_of(arguments.attributes, dataset)
 
 
 def add_query_arguments(parser):
@@ -146,7 +146,7 @@ def query_of(arguments, dataset):
     ranges, values = [], {}
     for name, *ends in arguments.range:
         aim = target(name)
-        ranges.append((*aim, *(None if end.strip() == "*" else _number_of(end, is_whole(*aim), f"--range {name}")
+        ranges.append((*aim, *(None if end.strip() == "*" else number_of(end, is_whole(*aim), f"--range {name}")
                                for end in ends)))
     for name, *listed in arguments.values:
         aim = target(name)
@@ -155,7 +155,7 @@ def query_of(arguments, dataset):
             refuse(f"--values: '{name}' occurs twice; all numbers go behind one name")
         if not listed:
             refuse(f"--values: there are no numbers behind '{name}'")
-        values[key] = [_number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
+        values[key] = [number_of(text, is_whole(*aim), f"--values {name}") for text in listed]
     query = {"quality": arguments.quality, "box": arguments.box, "ranges": ranges, "values": values,
              "shapes": [Sphere(sphere[:3], sphere[3]) for sphere in arguments.sphere]}
     if arguments.budget is not None:

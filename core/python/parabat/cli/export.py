@@ -18,23 +18,34 @@ ROWS = 100000  # of text at once
 def _npz(particles, path):
     if "positions" in particles:
         refuse("two arrays would be called 'positions'; --attributes leaves out one")
+    write_npz({"positions": particles.positions, **particles}, path)
+
+
+def write_npz(arrays, path):
+    """Arrays by name."""
     # np.savez takes names as keyword arguments, of which it has some itself.
     with zipfile.ZipFile(path, "w") as archive:
-        for name, values in {"positions": particles.positions, **particles}.items():
+        for name, values in arrays.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(values), allow_pickle=False)
 
 
 def _csv(particles, path):
-    found = columns(particles)
+    write_csv(columns(particles), particles.count, path)
+
+
+def write_csv(found, count, path):
+    """Columns by name, of `count` values, masked ones as nothing."""
+    def texts(values):
+        # The shortest decimals that are the number again, for float32 those of float32.
+        words = values.astype(str) if values.dtype == np.float32 else values
+        return ["" if word is None else word for word in words.tolist()]
+
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(found)
-        for first in range(0, particles.count, ROWS):
-            # The shortest decimals that are the number again, for float32 those of float32.
-            texts = [part.astype(str) if part.dtype == np.float32 else part.tolist()
-                     for part in (values[first:first + ROWS] for values in found.values())]
-            writer.writerows(zip(*texts))
+        for first in range(0, count, ROWS):
+            writer.writerows(zip(*(texts(values[first:first + ROWS]) for values in found.values())))
 
 
 def _parquet(particles, path):
@@ -43,6 +54,11 @@ def _parquet(particles, path):
 
 def _vtp(particles, path):
     needed("pyvista", "export to .vtp")
+    write_vtp(particles.to_pyvista(), path)
+
+
+def write_vtp(mesh, path):
+    """PolyData of PyVista."""
     # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonCore import vtkObject
     from vtkmodules.vtkCommonMisc import vtkErrorCode
@@ -50,7 +66,7 @@ def _vtp(particles, path):
     # Not by save() of PyVista, which does not tell that a file cannot be written.
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(path)
-    writer.SetInputData(particles.to_pyvista())
+    writer.SetInputData(mesh)
     shown = vtkObject.GetGlobalWarningDisplay()
     vtkObject.GlobalWarningDisplayOff()  # VTK prints many lines
     try:

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Periodic domains, and where particles are if they do not come back into them.
+#pragma once
+
+#include "bat/types.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace bat
+{
+/// A domain that repeats itself along some of its three edges.
+struct PeriodicCell
+{
+  std::array<std::array<double, 3>, 3> edges{}; ///< vectors
+  std::array<bool, 3> periodic{};
+
+  [[nodiscard]] bool any() const noexcept
+  {
+    return this->periodic[0] || this->periodic[1] || this->periodic[2];
+  }
+};
+
+/// An axis with infinite ends is not periodic. Throws Error{InvalidArgument} if an end is NaN, only
+/// one of an axis is infinite, or lower < upper does not hold.
+[[nodiscard]] PeriodicCell cell_of(const Box& box);
+
+/// The cell that the metadata of a file names, in one of the forms that FollowRequest describes;
+/// nothing if it names none. Throws Error{Corrupt} if what it names is no cell; `file` is for
+/// messages.
+[[nodiscard]] std::optional<PeriodicCell> named_cell(
+  const std::string& metadata, const std::string& file);
+
+/// Follows one particle.
+class Unwrapped
+{
+public:
+  /// Where the particle at `position`, of the step after the last one, is without coming back. NaN
+  /// stays, and is as if the particle was absent. Throws Error{InvalidArgument} if the edges of the
+  /// cell span no volume.
+  [[nodiscard]] std::array<double, 3> next(
+    const std::array<double, 3>& position, const PeriodicCell& cell);
+
+private:
+  std::optional<std::array<double, 3>> last_; ///< as it was given
+  std::array<double, 3> images_{};            ///< whole numbers of edges
+};
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""parabat follow SERIES --ids ... --out OUT: chosen particles through all steps, as a file whose ending says its kind."""
+
+import contextlib
+import os
+import re
+
+import numpy as np
+
+from .. import dataset as datasets
+from ..errors import BatError, refuse
+from ..export import needed
+from ..following import follow
+from ._common import YES, add_json, count, names_of, number_of, print_json, progress, replacing, say, steps_of
+from .export import write_csv, write_npz, write_vtp
+
+MOST_OF_RANGE = 10_000_000  # ids; more are no list
+
+
+def _csv(trails, path):
+    columns = trails.columns()
+    write_csv(columns, len(columns["time"]), path)
+
+
+def _npz(trails, path):
+    pairs = isinstance(trails.ids, tuple)
+    arrays = {"times": trails.times, "steps": trails.steps.filled(-1), "counts": trails.counts,
+              **{"ids" if not pairs else f"ids[{i}]": part for i, part in enumerate(trails.ids if pairs else (trails.ids,))},
+              "positions": trails.positions.data}
+    for name in trails:
+        if name in arrays:
+            refuse(f"two arrays would be called '{name}'; --attributes leaves out one")
+    write_npz({**arrays, **{name: values.data for name, values in trails.items()}}, path)
+
+
+def _vtp(trails, path):
+    needed("pyvista", "trails as .vtp")
+    write_vtp(trails.to_pyvista(), path)
+
+
+FORMATS = {".npz": _npz, ".csv": _csv, ".vtp": _vtp}
+
+
+def add_arguments(parser):
+    """Of `follow`."""
+    parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, or .bat and .pbat in the order of their steps")
+    which = parser.add_argument_group("which particles")
+    which.add_argument("--ids", nargs="+", action="extend", default=[], metavar="ID",
+                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0")
+    which.add_argument("--ids-file", action="append", default=[], metavar="FILE", help="with ids as those of --ids, with blanks, commas or lines between them")
+    which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one that is called id, ids, particle_id ...)")
+    which.add_argument("--second", metavar="NAME", help="attribute together with which ids are unique, e.g. cpu")
+    parser.add_argument("--out", required=True, metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
+    parser.add_argument("--attributes", metavar="A,B", help="names of those to read (default: all)")
+    domain = parser.add_mutually_exclusive_group()
+    domain.add_argument("--unwrap", action="store_true", help="particles go on outside of the periodic domain that the files name")
+    domain.add_argument("--unwrap-box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
+                        help="the same with this domain; -inf and inf: an axis that is not periodic")
+    parser.add_argument("--skip-damaged", action="store_true", help="go on without files that are missing or damaged, which are said")
+    parser.add_argument("--threads", type=count, default=0, metavar="N", help="at most so many; 0 (default): as many as there are")
+    add_json(parser)
+
+
+def _words(arguments):
+    yield from arguments.ids
+    for path in arguments.ids_file:
+        with open(path, encoding="utf-8") as file:
+            yield from re.split(r"[\s,]+", file.read().strip())
+
+
+def _ids(arguments):
+    """Numbers, or pairs of them."""
+    found = []
+    for word in filter(None, (word.strip() for word in _words(arguments))):
+        if arguments.second is not None:
+            parts = word.split(":")
+            if len(parts) != 2:
+                refuse(f"--ids: '{word}'; with --second, an id is a pair such as 5:0")
+            found.append(tuple(number_of(part, False, "--ids") for part in parts))
+        elif ".." in word:
+            ends = [number_of(end, False, "--ids") for end in word.split("..", 1)]
+            if not all(isinstance(end, int) for end in ends) or not 0 <= ends[1] - ends[0] < MOST_OF_RANGE:
+                refuse(f"--ids: '{word}'; a range has two whole numbers, ascending, and at most {MOST_OF_RANGE:,} ids")
+            found += range(ends[0], ends[1] + 1)
+        else:
+            found.append(number_of(word, False, "--ids"))
+    if not found:
+        refuse("there are no ids; --ids or --ids-file has them")
+    return found
+
+
+def _attributes(arguments, paths):
+    if arguments.attributes is None:
+        return None
+    for path in paths:
+        with contextlib.suppress(BatError), datasets.open(path) as dataset:
+            return names_of(arguments.attributes, dataset)
+    return [name for name in arguments.attributes.split(",") if name]
+
+
+def run(arguments):
+    """The exit code."""
+    ending = os.path.splitext(arguments.out)[1]
+    if ending not in FORMATS:
+        refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
+    ids = _ids(arguments)
+    if ending == ".vtp":
+        needed("pyvista", "trails as .vtp")  # before the work
+    paths = [step for path in arguments.series for step in steps_of(path)]
+    name = (arguments.id, arguments.second) if arguments.second is not None else arguments.id
+    unwrap = "files" if arguments.unwrap else arguments.unwrap_box
+    with progress("following") as told:
+        trails = follow(arguments.series, ids, _attributes(arguments, paths), id=name, unwrap=unwrap,
+                        skip_damaged=arguments.skip_damaged, threads=arguments.threads, progress=told)
+    with replacing(arguments.out) as path:
+        FORMATS[ending](trails, path)
+    for problem in trails.problems:
+        say(f"left out: {problem.error}")
+    if trails.advice:
+        say(trails.advice)
+    several = int(np.count_nonzero(np.any(trails.counts > 1, axis=0)))
+    if several:
+        say(f"{several:,} ids are those of several particles in a step, of which the first is taken; "
+            "--second names an attribute that tells them apart")
+    found = int(np.count_nonzero(np.any(trails.present, axis=0)))
+    if arguments.json:
+        print_json({"series": arguments.series, "out": arguments.out, "ids": len(ids), "found": found,
+                    "steps": len(paths), "points": int(np.count_nonzero(trails.present)), "of_several": several,
+                    "left_out": [str(problem.error) for problem in trails.problems], "advice": trails.advice})
+    else:
+        print(f"{arguments.out}: {found:,} of {len(ids):,} ids in {len(paths):,} steps")
+    return YES

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chosen particles through the steps of a series."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
+
+import numpy as np
+
+from . import export
+from ._arguments import as_box, as_integer, as_list, as_names, as_numbers, as_path, as_real, as_text
+from ._library import DTYPES, TYPES, Owned, check, library, make
+from ._progress import Progress
+from .errors import from_status, refuse, refuse_type
+from .series import Step
+
+if TYPE_CHECKING:
+    import pandas
+    import pyvista
+
+_POSITIONS = -1
+
+Problem = collections.namedtuple("Problem", "step error")
+Problem.__doc__ = """What is wrong with a file of a step, which was left out: number of the step, and the BatError."""
+
+
+class Trails(dict):
+    """Particles through time: attributes by name, each a masked array of shape (steps, ids), or
+    (steps, ids, components), that is masked where a particle is absent or its step lacks the attribute;
+    `positions`, (steps, ids, 3), is one too. The values below the masks are NaN, or 0 of integers.
+
+    ids: (ids,) array, or (ids, array) pair of arrays of ids that are pairs. times: (steps,) float64, NaN
+    where a dataset has none. steps: (steps,) masked int64, the numbers that the datasets have. paths: of
+    the datasets. counts: (steps, ids) uint32, how many particles have the id: 0, it is absent; of more
+    than one, all values are those of the first in the order of the dataset. present: counts > 0.
+    problems: what was left out with skip_damaged. advice: what would make it faster, in words, or "".
+
+    Arrays are not to be written to; copies of them are.
+    """
+
+    positions: np.ma.MaskedArray = None
+
+    def __init__(self, owned, ids):
+        super().__init__()
+        self._owned = owned
+        self.ids = ids
+        sizes = [ctypes.c_uint64() for _ in range(4)]
+        check(library().bat_trails_size(owned.pointer, *map(ctypes.byref, sizes)))
+        steps, count, attributes, problems = (size.value for size in sizes)
+        self._shape = (steps, count)
+        self.paths, times, numbers = [], np.full(steps, np.nan), np.ma.masked_all(steps, np.int64)
+        for i in range(steps):
+            path, has_time, time = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_double()
+            has_number, number = ctypes.c_int(), ctypes.c_int64()
+            check(library().bat_trails_step(
+                owned.pointer, ctypes.c_uint64(i), *map(ctypes.byref, (path, has_time, time, has_number, number))))
+            self.paths.append(os.fsdecode(path.value))
+            if has_time.value:
+                times[i] = time.value
+            if has_number.value:
+                numbers[i] = number.value
+        self.times, self.steps = times, numbers
+        counts = ctypes.c_void_p()
+        check(library().bat_trails_counts(owned.pointer, ctypes.byref(counts)))
+        self.counts = self._array(counts, np.dtype(np.uint32), self._shape)
+        self.present = self.counts > 0
+        self.positions = self._column(_POSITIONS)[1]
+        self.update(self._column(i) for i in range(attributes))
+        self.problems = [self._problem(i) for i in range(problems)]
+        advice = ctypes.c_char_p()
+        check(library().bat_trails_advice(owned.pointer, ctypes.byref(advice)))
+        self.advice = advice.value.decode()
+
+    def _array(self, address, dtype, shape):
+        size = int(dtype.itemsize * np.prod(shape, dtype=np.int64))
+        if size == 0:
+            return np.empty(shape, dtype)
+        memory = (ctypes.c_char * size).from_address(address.value)
+        memory.trails = self._owned
+        return np.frombuffer(memoryview(memory).toreadonly(), dtype).reshape(shape)
+
+    def _column(self, index):
+        name, type_, components = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int()
+        values, in_step = ctypes.c_void_p(), ctypes.c_void_p()
+        check(library().bat_trails_values(
+            self._owned.pointer, ctypes.c_int64(index), *map(ctypes.byref, (name, type_, components, values, in_step))))
+        shape = self._shape + (components.value,) * (components.value > 1)
+        known = self._array(in_step, np.dtype(np.uint8), self._shape[:1]) > 0
+        there = self.present & known[:, np.newaxis]
+        mask = np.broadcast_to(there.reshape(there.shape + (1,) * (len(shape) - 2)), shape)
+        return name.value.decode(), np.ma.MaskedArray(
+            self._array(values, DTYPES[type_.value], shape), ~mask, shrink=False)
+
+    def _problem(self, index):
+        step, status, text = ctypes.c_uint64(), ctypes.c_int(), ctypes.c_char_p()
+        check(library().bat_trails_problem(
+            self._owned.pointer, ctypes.c_uint64(index), *map(ctypes.byref, (step, status, text))))
+        return Problem(step.value, from_status(status.value, text.value.decode(errors="replace")))
+
+    def __repr__(self):
+        columns = [("positions", self.positions), *self.items()]
+        return f"<parabat.Trails: {self._shape[1]:,} ids in {self._shape[0]:,} steps; " + ", ".join(
+            f"{name} {values.dtype}{list(values.shape[2:])}" for name, values in columns) + ">"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """One row for each id and step in which it is present, id by id, each in the order of the steps: dict
+        of name to (rows,) array. "step index" counts from 0; "time"; "id", with pairs "id[0]" and "id[1]";
+        "x", "y", "z"; attributes, vectors as "velocity[0]", masked where a step lacks one."""
+        ids, steps = np.nonzero(self.present.T)
+        rows = {"step index": steps, "time": self.times[steps]}
+        pairs = isinstance(self.ids, tuple)
+        rows.update((f"id[{i}]" if pairs else "id", part[ids])
+                    for i, part in enumerate(self.ids if pairs else (self.ids,)))
+        particles = _Rows({name: values[steps, ids] for name, values in self.items()},
+                          self.positions.data[steps, ids])
+        for name, values in export.columns(particles).items():
+            if name in rows:
+                refuse(f"two columns would be called '{name}'; leave out that attribute")
+            rows[name] = values
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame of columns(). BatImportError without pandas."""
+        pandas = export.needed("pandas", "to_pandas()")
+
+        def column(values):
+            if not np.ma.is_masked(values):
+                return np.ma.getdata(values)
+            if values.dtype.kind == "f":
+                return values.filled(np.nan)
+            kind = values.dtype.name.replace("int", "Int").replace("u", "U")  # which can have gaps
+            array = pandas.array(values.data, dtype=kind)
+            array[np.ma.getmaskarray(values)] = pandas.NA
+            return array
+
+        return pandas.DataFrame({name: column(values) for name, values in self.columns().items()})
+
+    def to_pyvista(self) -> pyvista.PolyData:
+        """PolyData with a polyline for each stretch of steps in which an id is present, and a vertex where
+        that is a single step; "step index", "time", the ids and all attributes as point data.
+        BatImportError without pyvista."""
+        pyvista = export.needed("pyvista", "to_pyvista()")
+        ids, steps = np.nonzero(self.present.T)
+        ends = np.flatnonzero((np.diff(ids) != 0) | (np.diff(steps) != 1)) + 1
+        stretches = np.split(np.arange(len(ids)), ends) if len(ids) else []
+        cells = {True: [], False: []}
+        for stretch in stretches:
+            cells[len(stretch) == 1] += [len(stretch), *stretch]
+        mesh = pyvista.PolyData()
+        if len(ids):
+            mesh = pyvista.PolyData(np.ascontiguousarray(self.positions.data[steps, ids]),
+                                    verts=cells[True] or None, lines=cells[False] or None)
+        data = {"step index": steps, "time": self.times[steps]}
+        pairs = isinstance(self.ids, tuple)
+        data.update((f"id[{i}]" if pairs else "id", part[ids])
+                    for i, part in enumerate(self.ids if pairs else (self.ids,)))
+        data.update((name, values.data[steps, ids]) for name, values in self.items())
+        for name, values in data.items() if len(ids) else ():
+            mesh.point_data[name] = values
+        return mesh
+
+
+class _Rows(dict):
+    """Particles as export.columns() takes them."""
+
+    def __init__(self, attributes, positions):
+        super().__init__(attributes)
+        self.positions = positions
+
+
+_IDS = "lists and arrays of numbers, and of pairs of numbers"
+
+
+def _ids_of(given, pairs):
+    """One array of ids, or two of the parts of pairs."""
+    if isinstance(given, np.ndarray):
+        if given.ndim == 2 and given.shape[1] == 2 and pairs:
+            return tuple(as_numbers(given[:, i], "ids") for i in range(2))
+        if given.ndim != 1 or pairs:
+            refuse(f"ids: shape {given.shape}; allowed: (n,), or (n, 2) of pairs, with id=(name, name)")
+        return (as_numbers(given, "ids"),)
+    listed = as_list(given, "ids", _IDS)
+    if not pairs:
+        return (as_numbers(listed, "ids"),)
+    if not all(isinstance(one, (tuple, list, np.ndarray)) and len(one) == 2 for one in listed):
+        refuse_type("ids", given, "pairs of numbers, as id names two attributes")
+    return tuple(as_numbers([one[i] for one in listed], "ids") for i in range(2))
+
+
+def _add_steps(follow, series):
+    lib = library()
+    if isinstance(series, (str, bytes, os.PathLike)):
+        check(lib.bat_follow_add_steps(follow.pointer, as_path(series)))
+        return
+    for step in as_list(series, "series", "paths, and lists of paths and of Step"):
+        if isinstance(step, Step):
+            check(lib.bat_follow_add_step(follow.pointer, as_path(step.path), as_real(step.time, "time")))
+        else:
+            check(lib.bat_follow_add_steps(follow.pointer, as_path(step)))
+
+
+def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
+           attributes: Iterable[str] | None = None, *, id: str | tuple[str | None, str] | None = None,  # pylint: disable=redefined-builtin
+           unwrap: str | Sequence[float] | None = None, skip_damaged: bool = False, threads: int = 0,
+           progress: Callable[[float], bool | None] | None = None) -> Trails:
+    """Particles with these ids through all steps of a series, as Trails.
+
+    series: path of a .bat.series or of one dataset, or a list of such paths, or of the Steps of
+    read_series(). ids: numbers, in any order, compared without rounding. id: name of their attribute,
+    which has one component; None for the one that is called id, ids, particle_id ...; a pair of names
+    where ids are unique only together with a second attribute, such as ("id", "cpu") of AMReX, and then
+    ids are pairs: a list of tuples, or an (n, 2) array. attributes: names; None for all that any step
+    has, but for those of the ids. Types become those that hold the values of all steps.
+
+    unwrap: the box of a periodic domain (6 numbers: lower x, y, z, upper x, y, z; an axis with infinite
+    ends is not periodic), or "files" for the one that each file names in its metadata, {"periodic_box":
+    {"lower": [...], "upper": [...]}} or as converted files of LAMMPS, GSD, H5MD and MDAnalysis do. A
+    particle that leaves it on one side and comes back on the other goes on outside, as float64, as far
+    as it moves by less than half of the domain between two steps in which it is there.
+
+    skip_damaged: goes on without files that are missing or damaged; Trails.problems has them. threads:
+    at most so many; 0, as many as there are. progress: a function that is told the share that is done;
+    False stops, and raises BatCancelledError.
+
+    Ids are looked up in the sorted index of their attribute where a file has one (sorted_indexes of
+    write(), repack() and Series), which takes time with their number only; else all ids of the step are
+    compared, and Trails.advice says so. Memory grows with steps x ids. Not collective; thread-safe.
+    Raises BatValueError, BatTypeError, BatNotFoundError; BatError for damaged files.
+    """
+    lib = library()
+    names = (id,) if id is None or isinstance(id, str) else tuple(as_list(id, "id", "a name, or a pair of names"))
+    if len(names) not in (1, 2) or (len(names) == 2 and names[1] is None):
+        refuse(f"id: {names}; allowed: a name, or a pair of names")
+    arrays = _ids_of(ids, len(names) == 2)
+    told = Progress(progress)
+    with make("follow") as request:
+        _add_steps(request, series)
+        for set_ids, name, array in zip((lib.bat_follow_set_ids, lib.bat_follow_set_second), names, arrays):
+            array = array.astype(np.int64) if not array.size else array
+            check(set_ids(request.pointer, None if name is None else as_text(name, "id"),
+                          ctypes.c_int(TYPES[array.dtype.name]), ctypes.c_void_p(array.ctypes.data),
+                          ctypes.c_uint64(array.size)))
+        if attributes is not None:
+            wanted = as_names(attributes, "attributes")
+            check(lib.bat_follow_set_attributes(
+                request.pointer, ctypes.c_uint64(len(wanted)), (ctypes.c_char_p * len(wanted))(*wanted)))
+        if isinstance(unwrap, str):
+            if unwrap != "files":
+                refuse(f"unwrap: '{unwrap}'; allowed: six numbers, \"files\", None")
+            check(lib.bat_follow_set_periodic(request.pointer, None))
+        elif unwrap is not None:
+            box = as_box(unwrap, "unwrap")
+            check(lib.bat_follow_set_periodic(request.pointer, ctypes.c_void_p(box.ctypes.data)))
+        check(lib.bat_follow_set_leave_out_damaged(request.pointer, ctypes.c_int(bool(skip_damaged))))
+        check(lib.bat_follow_set_threads(request.pointer, as_integer(threads, "threads")))
+        if told.callback is not None:
+            check(lib.bat_follow_set_progress(request.pointer, told.callback, None))
+        trails = Owned(lib.bat_trails_free)
+        with told.watched():
+            check(lib.bat_follow_run(request.pointer, ctypes.byref(trails.pointer)))
+    ids = tuple(array.copy() for array in arrays)
+    return Trails(trails, ids[0] if len(ids) == 1 else ids)
