@@ -61,9 +61,10 @@ struct Options
 
 struct Result
 {
-  std::size_t bytes = 0; ///< of all frames
+  std::size_t bytes = 0; ///< of all frames, their sizes and the model
   std::array<std::size_t, 256> methods{};
-  double encode_seconds = 0;
+  double plan_seconds = 0;
+  double encode_seconds = 0; ///< with those of the plan
   double decode_seconds = 0;
 };
 
@@ -83,34 +84,41 @@ Result measure(const Column& column, std::size_t chunk, int rounds)
   std::vector<double> encode;
   std::vector<double> decode;
   const bat::codec::Grid grid{ bat::codec::grid_step(column.bound) };
+  std::vector<double> plans;
+  std::size_t model_bytes = 0;
   const auto values_in = [&](std::size_t i) { return std::min(chunk, column.count() - i * chunk); };
   for (int round = 0; round <= rounds; ++round) // the first warms up
   {
     double begin = thread_seconds();
+    const bat::codec::Plan plan(column.shape, grid, column.values.data(), column.count(), chunk);
+    plans.push_back(thread_seconds() - begin);
+    model_bytes = plan.model().size();
     for (std::size_t i = 0; i != frames.size(); ++i)
     {
-      encoder.encode(column.shape, grid, column.values.data() + i * chunk * value_bytes,
-        values_in(i), frames[i]);
+      encoder.encode(plan, column.values.data() + i * chunk * value_bytes, values_in(i), frames[i]);
     }
-    encode.push_back((thread_seconds() - begin));
+    encode.push_back(thread_seconds() - begin);
     begin = thread_seconds();
+    const bat::codec::Model model(column.shape, plan.model().data(), plan.model().size());
     for (std::size_t i = 0; i != frames.size(); ++i)
     {
-      decoder.decode(column.shape, frames[i].data(), frames[i].size(),
+      decoder.decode(model, frames[i].data(), frames[i].size(),
         back.data() + i * chunk * value_bytes, values_in(i));
     }
-    decode.push_back((thread_seconds() - begin));
+    decode.push_back(thread_seconds() - begin);
   }
   if (back != column.values)
   {
     throw std::runtime_error(column.name + ": other values come back");
   }
   Result result;
+  result.bytes = model_bytes;
   for (const std::vector<std::byte>& frame : frames)
   {
-    result.bytes += frame.size();
+    result.bytes += frame.size() + sizeof(std::uint32_t);
     ++result.methods[std::to_integer<std::size_t>(frame[0])];
   }
+  result.plan_seconds = median({ plans.begin() + 1, plans.end() });
   result.encode_seconds = median({ encode.begin() + 1, encode.end() });
   result.decode_seconds = median({ decode.begin() + 1, decode.end() });
   return result;
@@ -236,8 +244,7 @@ void add_bounded(std::vector<Column>& columns, const std::vector<double>& bounds
 void print_row(const std::string& name, std::size_t chunk, std::size_t raw, const Result& result)
 {
   std::string methods;
-  static const std::array<const char*, 5> kNames = { "stored", "constant", "planes", "streams",
-    "grid" };
+  static const std::array<const char*, 4> kNames = { "stored", "constant", "planes", "streams" };
   for (std::size_t method = 0; method != kNames.size(); ++method)
   {
     if (result.methods[method] != 0)
@@ -245,8 +252,8 @@ void print_row(const std::string& name, std::size_t chunk, std::size_t raw, cons
       methods += fmt::format(" {} {}", result.methods[method], kNames[method]);
     }
   }
-  fmt::print("{:<18}{:>8}{:>9.3f}{:>12.2f}{:>12.2f} {}\n", name, chunk,
-    static_cast<double>(raw) / static_cast<double>(result.bytes),
+  fmt::print("{:<18}{:>8}{:>9.3f}{:>9.1f}{:>12.2f}{:>12.2f} {}\n", name, chunk,
+    static_cast<double>(raw) / static_cast<double>(result.bytes), 1e3 * result.plan_seconds,
     1e-9 * static_cast<double>(raw) / result.encode_seconds,
     1e-9 * static_cast<double>(raw) / result.decode_seconds, methods);
 }
@@ -256,8 +263,8 @@ void run(const Options& options)
   std::vector<Column> columns = columns_of(options);
   const std::size_t lossless = columns.size();
   add_bounded(columns, options.bounds);
-  fmt::print("{:<18}{:>8}{:>9}{:>12}{:>12}  methods\n", "column", "chunk", "ratio", "encode GB/s",
-    "decode GB/s");
+  fmt::print("{:<18}{:>8}{:>9}{:>9}{:>12}{:>12}  methods\n", "column", "chunk", "ratio", "plan, ms",
+    "encode GB/s", "decode GB/s");
   for (const std::size_t chunk : options.chunks)
   {
     Result sum;
@@ -270,6 +277,7 @@ void run(const Options& options)
       {
         raw += columns[i].values.size();
         sum.bytes += result.bytes;
+        sum.plan_seconds += result.plan_seconds;
         sum.encode_seconds += result.encode_seconds;
         sum.decode_seconds += result.decode_seconds;
       }

@@ -39,40 +39,85 @@ Bytes bytes_of(const std::vector<T>& values)
   return result;
 }
 
-Bytes encoded(const ColumnShape& shape, double step, const Bytes& values)
+/// A column in chunks.
+struct Encoded
+{
+  Bytes model;
+  std::vector<Bytes> frames;
+
+  [[nodiscard]] std::size_t bytes() const
+  {
+    std::size_t all = this->model.size();
+    for (const Bytes& frame : this->frames)
+    {
+      all += frame.size();
+    }
+    return all;
+  }
+  [[nodiscard]] bool operator==(const Encoded& other) const
+  {
+    return this->model == other.model && this->frames == other.frames;
+  }
+};
+
+Encoded encoded(
+  const ColumnShape& shape, double step, const Bytes& values, std::size_t chunk = 65536)
 {
   static bat::codec::Encoder encoder;
-  Bytes frame(7); // is replaced
-  encoder.encode(shape, { step }, values.data(), values.size() / shape.value_bytes(), frame);
-  return frame;
+  const std::size_t count = values.size() / shape.value_bytes();
+  const bat::codec::Plan plan(shape, { step }, values.data(), count, chunk);
+  EXPECT_LE(plan.model().size(), bat::codec::kMostModelBytes);
+  Encoded result{ plan.model(), {} };
+  for (std::size_t first = 0; first == 0 || first < count; first += chunk)
+  {
+    Bytes frame(7); // is replaced
+    encoder.encode(
+      plan, values.data() + first * shape.value_bytes(), std::min(chunk, count - first), frame);
+    result.frames.push_back(frame);
+  }
+  return result;
 }
 
-Bytes decoded(const ColumnShape& shape, const Bytes& frame, std::size_t count)
+Bytes decoded(
+  const ColumnShape& shape, const Encoded& column, std::size_t count, std::size_t chunk = 65536)
 {
   static bat::codec::Decoder decoder;
   Bytes values(count * shape.value_bytes(), std::byte{ 0xA5 });
-  decoder.decode(shape, frame.data(), frame.size(), values.data(), count);
+  const bat::codec::Model model(shape, column.model.data(), column.model.size());
+  std::size_t first = 0;
+  for (const Bytes& frame : column.frames)
+  {
+    decoder.decode(model, frame.data(), frame.size(), values.data() + first * shape.value_bytes(),
+      std::min(chunk, count - first));
+    first += chunk;
+  }
   return values;
 }
 
-// The frame, after every loop for other processors has made the same, and the values of it.
-Bytes expect_back(
-  const std::string& what, const ColumnShape& shape, const Bytes& values, double step = 0)
+// The column, after every loop for other processors has made the same, and the values of it.
+Encoded expect_back(const std::string& what, const ColumnShape& shape, const Bytes& values,
+  double step = 0, std::size_t chunk = 65536)
 {
   const std::size_t count = values.size() / shape.value_bytes();
-  const Bytes frame = encoded(shape, step, values);
-  EXPECT_LE(frame.size(), values.size() + bat::codec::kFrameOverhead) << what;
+  const Encoded column = encoded(shape, step, values, chunk);
+  std::size_t first = 0;
+  for (const Bytes& frame : column.frames)
+  {
+    EXPECT_LE(frame.size(),
+      std::min(chunk, count - first) * shape.value_bytes() + bat::codec::kFrameOverhead)
+      << what;
+    first += chunk;
+  }
   for (const auto most : { bat::processor::Instructions::Portable,
          bat::processor::Instructions::Avx2, bat::processor::Instructions::Avx512 })
   {
     bat::processor::allow(most);
-    EXPECT_TRUE(encoded(shape, step, values) == frame)
-      << what << ": another frame with instructions " << static_cast<int>(most);
-    EXPECT_TRUE(decoded(shape, frame, count) == values)
-      << what << ": other values with instructions " << static_cast<int>(most) << ", method "
-      << std::to_integer<int>(frame[0]);
+    EXPECT_TRUE(encoded(shape, step, values, chunk) == column)
+      << what << ": other frames with instructions " << static_cast<int>(most);
+    EXPECT_TRUE(decoded(shape, column, count, chunk) == values)
+      << what << ": other values with instructions " << static_cast<int>(most);
   }
-  return frame;
+  return column;
 }
 
 // Bytes of all kinds of columns: number(i) is component i % components of value i / components.
@@ -222,6 +267,7 @@ TEST(Codec, any_bits_come_back)
         const Bytes values = random_bytes(count * shape.value_bytes(), random);
         expect_back("any bits", shape, values);
         expect_back("any bits on a grid", shape, values, 1e-3);
+        expect_back("any bits in chunks", shape, values, 0, 100);
       }
     }
   }
@@ -267,8 +313,8 @@ TEST(Codec, frames_of_what_is_frequent_are_short)
 {
   const auto bits = [](const ColumnShape& shape, const Bytes& values, double step = 0)
   {
-    const Bytes frame = expect_back("frequent", shape, values, step);
-    return 8.0 * static_cast<double>(frame.size()) /
+    const Encoded column = expect_back("frequent", shape, values, step);
+    return 8.0 * static_cast<double>(column.bytes()) /
       (static_cast<double>(values.size()) / static_cast<double>(shape.value_bytes()));
   };
   constexpr std::size_t kCount = 20000;
@@ -426,19 +472,27 @@ TEST(Codec, refuses_what_it_cannot_do)
     [&] {
       (void)bat::codec::snap({ ScalarType::Int64, 1 }, 1, &value, 1);
     });
-  bat::codec::Encoder encoder;
-  Bytes frame;
+  using bat::codec::Plan;
   expect_error(argument, "10 components",
-    [&] {
-      encoder.encode({ ScalarType::Float64, 10 }, {}, frame.data(), 0, frame);
+    [] {
+      Plan({ ScalarType::Float64, 10 }, {}, nullptr, 0, 1);
     });
   expect_error(argument, "scalar type 99",
-    [&] {
-      encoder.encode({ static_cast<ScalarType>(99), 1 }, {}, frame.data(), 0, frame);
+    [] {
+      Plan({ static_cast<ScalarType>(99), 1 }, {}, nullptr, 0, 1);
     });
   expect_error(argument, "16777217 values",
-    [&] {
-      encoder.encode({ ScalarType::Int8, 1 }, {}, frame.data(), 16777217, frame);
+    [] {
+      Plan({ ScalarType::Int8, 1 }, {}, nullptr, 0, 16777217);
+    });
+  expect_error(argument, "0 values", [] { Plan({ ScalarType::Int8, 1 }, {}, nullptr, 0, 0); });
+  bat::codec::Encoder encoder;
+  Bytes frame;
+  expect_error(argument, "16777217 values",
+    [&]
+    {
+      encoder.encode(
+        Plan({ ScalarType::Int8, 1 }, {}, nullptr, 0, 1), frame.data(), 16777217, frame);
     });
 }
 
@@ -464,14 +518,15 @@ TEST(Codec, any_damage_is_an_error_or_values)
     cases.push_back({ { ScalarType::Float64, 2 }, bat::codec::grid_step(0.05), snapped });
   }
   std::size_t refused = 0;
-  const auto decode = [&](const Case& one, const Bytes& frame, std::size_t count)
+  const auto decode = [&](
+                        const Case& one, const Bytes& model, const Bytes& frame, std::size_t count)
   {
-    // A copy of exactly this size, so that a sanitizer sees the first byte behind it.
-    const Bytes copy(frame);
+    // Copies of exactly this size, so that a sanitizer sees the first byte behind them.
+    const Encoded copy{ Bytes(model), { Bytes(frame) } };
     (void)allocations::take_largest();
     try
     {
-      (void)decoded(one.shape, copy, count);
+      (void)decoded(one.shape, copy, count, std::max<std::size_t>(1, count));
     }
     catch (const bat::Error& error)
     {
@@ -480,30 +535,44 @@ TEST(Codec, any_damage_is_an_error_or_values)
     }
     EXPECT_LT(allocations::take_largest(), 200000u + 4 * count * one.shape.value_bytes());
   };
+  const auto damaged = [&](Bytes bytes)
+  {
+    for (std::uint64_t pokes = 1 + random() % 3; pokes != 0 && !bytes.empty(); --pokes)
+    {
+      const std::size_t most =
+        random() % 2 == 0 ? bytes.size() : std::min<std::size_t>(40, bytes.size());
+      bytes[random() % most] = static_cast<std::byte>(random() % 3 == 0 ? 0xFF : random());
+    }
+    return bytes;
+  };
   for (const Case& one : cases)
   {
     const std::size_t count = one.values.size() / one.shape.value_bytes();
-    const Bytes frame = encoded(one.shape, one.step, one.values);
+    const Encoded column = encoded(one.shape, one.step, one.values);
+    const Bytes& model = column.model;
+    const Bytes& frame = column.frames[0];
+    const auto beginning = [](const Bytes& bytes, std::size_t left)
+    { return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(left)); };
     for (std::size_t left = 0; left < frame.size(); left += 1 + left / 64)
     {
-      decode(one, Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(left)), count);
+      decode(one, model, beginning(frame, left), count);
     }
     EXPECT_NE(refused, 0u); // not one of them is whole
+    for (std::size_t left = 1; left < model.size(); left += 1 + left / 64)
+    {
+      const std::size_t before = refused;
+      decode(one, beginning(model, left), frame, count);
+      EXPECT_NE(refused, before) << left << " bytes of a model of " << model.size();
+    }
     for (int i = 0; i != 300; ++i)
     {
-      Bytes damaged = frame;
-      for (std::uint64_t pokes = 1 + random() % 3; pokes != 0; --pokes)
-      {
-        const std::size_t most =
-          random() % 2 == 0 ? damaged.size() : std::min<std::size_t>(40, damaged.size());
-        damaged[random() % most] = static_cast<std::byte>(random() % 3 == 0 ? 0xFF : random());
-      }
-      decode(one, damaged, count);
+      decode(one, model, damaged(frame), count);
+      decode(one, damaged(model), frame, count);
     }
-    decode(one, frame, 0);
-    decode(one, frame, 1);
-    decode(one, frame, count - 1);
-    decode(one, frame, count + 1);
-    decode(one, frame, 100 * count);
+    decode(one, model, frame, 0);
+    decode(one, model, frame, 1);
+    decode(one, model, frame, count - 1);
+    decode(one, model, frame, count + 1);
+    decode(one, model, frame, 100 * count);
   }
 }

@@ -66,6 +66,24 @@ class Pure(unittest.TestCase):
             with parabat.open(path) as dataset:
                 np.testing.assert_array_equal(bat.attribute("id")[where], dataset.read(["id"], **question)["id"])
 
+    def test_pure_reads_classes_of_blocks_that_the_library_writes(self):
+        random = np.random.default_rng(4)
+        size = np.repeat(10.0 ** np.arange(-5, 0), N // 5)  # clumps
+        xyz = (random.standard_normal((N, 3)) * size[:, None] + 3 * size[:, None]).astype(np.float32)
+        ids = random.permutation(N)
+        columns = {"id": ids, "field": np.where(size < 1e-2, 5e6, xyz[:, 0]) + random.random(N)}
+        for name, options in (("lossless", {"compression": "lossless"}),
+                              ("bounded", {"compression": "bounded", "error_bounds": ["positions=1e-5"]})):
+            path = FOLDER / f"{name}.bat"
+            parabat.write(path, xyz, columns, **options)
+            bat = pure.open(path)
+            with parabat.open(path) as dataset:
+                read = dataset.read()
+            self.assertEqual(bat.positions().tobytes(), read.positions.tobytes())
+            self.assertEqual(bat.attribute("id").tobytes(), read["id"].tobytes())
+            self.assertEqual(bat.attribute("field").tobytes(), columns["field"][np.argsort(ids)][read["id"]].tobytes())
+            self.assertLessEqual(np.abs(read.positions.astype(float) - xyz[np.argsort(ids)][read["id"]]).max(), 1e-5)
+
     def test_what_cannot_be_written_is_refused_and_leaves_nothing(self):
         before = sorted(FOLDER.iterdir())
         for word, error, arguments in (

@@ -6,18 +6,20 @@
 #include "bat/format/layout.hpp"
 #include "bat/format/page_layout.hpp"
 #include "bat/query.hpp"
+#include "common/codec/chunk_codec.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace bat::format
 {
-/// The bytes of a CHUNK_TABLE. `frames`: bytes of each.
-[[nodiscard]] std::vector<std::byte> chunk_table_bytes(
-  std::uint32_t chunk_particles, double bound, const std::vector<std::uint32_t>& frames);
+/// The bytes of a CHUNK_TABLE. `frames`: bytes of each. `model`: of the column (codec::Plan).
+[[nodiscard]] std::vector<std::byte> chunk_table_bytes(std::uint32_t chunk_particles, double bound,
+  const std::vector<std::uint32_t>& frames, const std::vector<std::byte>& model);
 
 /// A chunk is a run of file positions, and its frame the bytes that are stored of it.
 class ChunkTable
@@ -26,13 +28,17 @@ public:
   /// Reads and checks it. `column` is the section of the column, which `column_name` is for
   /// messages. Throws Error{Corrupt}.
   ChunkTable(const io::RandomAccessFile& file, const SectionRecord& table,
-    const SectionRecord& column, const std::string& column_name, std::uint64_t particles);
+    const SectionRecord& column, const std::string& column_name, const codec::ColumnShape& shape,
+    std::uint64_t particles);
 
   [[nodiscard]] std::uint64_t count() const noexcept { return this->begins_.size() - 1; }
   /// Of a chunk; the last may have fewer.
   [[nodiscard]] std::uint32_t chunk_particles() const noexcept { return this->chunk_particles_; }
   /// Largest absolute difference to what the writer was given; 0 where every bit is kept.
   [[nodiscard]] double bound() const noexcept { return this->bound_; }
+
+  /// What all frames share.
+  [[nodiscard]] const codec::Model& model() const noexcept { return *this->model_; }
 
   [[nodiscard]] std::uint64_t chunk_of(std::uint64_t particle) const noexcept
   {
@@ -61,6 +67,7 @@ private:
   std::uint64_t particles_;
   std::uint32_t chunk_particles_ = 1;
   double bound_ = 0;
+  std::unique_ptr<const codec::Model> model_;
   std::vector<std::uint64_t> begins_; ///< of each frame, and the end of the last one
 };
 }

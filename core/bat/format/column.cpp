@@ -46,8 +46,9 @@ const ChunkTable& ColumnSection::chunks() const
   std::call_once(this->loaded_,
     [this]
     {
-      this->chunks_.emplace(
-        this->file(), *this->table_record_, this->record_, this->name(), this->particles_);
+      this->chunks_.emplace(this->file(), *this->table_record_, this->record_, this->name(),
+        codec::ColumnShape{ this->type_.type, static_cast<std::uint32_t>(this->type_.components) },
+        this->particles_);
       const bool may_be_bounded =
         this->type_.type == ScalarType::Float32 || this->type_.type == ScalarType::Float64;
       check_field(this->file(), may_be_bounded || this->chunks_->bound() == 0,
@@ -232,10 +233,8 @@ void ColumnReader::decode(
   const ChunkTable& table = this->column_.chunks();
   try
   {
-    this->decoder_->decode(
-      { this->column_.type().type, static_cast<std::uint32_t>(this->column_.type().components) },
-      this->frames_.data() + frame.bytes.begin, frame.bytes.size(), to,
-      table.particles_of(chunk).count);
+    this->decoder_->decode(table.model(), this->frames_.data() + frame.bytes.begin,
+      frame.bytes.size(), to, table.particles_of(chunk).count);
   }
   catch (const Error& error)
   {

@@ -251,8 +251,7 @@ void require_chunk_table(const io::RandomAccessFile& file, const Header& header,
       file, fmt::format("{} is missing; {} is in chunks", describe(wanted), describe(column)));
   }
   const std::uint64_t least = (header.particle_count + kMaxChunkParticles - 1) / kMaxChunkParticles;
-  if (table->bytes < sizeof(ChunkTableHead) + least * sizeof(std::uint32_t) ||
-    (table->bytes - sizeof(ChunkTableHead)) % sizeof(std::uint32_t) != 0)
+  if (table->bytes < sizeof(ChunkTableHead) + least * sizeof(std::uint32_t))
   {
     corrupt(file,
       fmt::format("{} has {} bytes; {} and 4 for each chunk are needed, of which there are {} at "

@@ -113,15 +113,17 @@ struct SectionRecord
 };
 static_assert(sizeof(SectionRecord) == 64 && offsetof(SectionRecord, checksum) == 40);
 
-/// Section 12: beginning of CHUNK_TABLE; behind it the bytes of each frame, 32 bits each.
+/// Section 12: beginning of CHUNK_TABLE; behind it the bytes of each frame, 32 bits each, and the
+/// model.
 struct ChunkTableHead
 {
   std::uint32_t chunk_particles;
   std::uint32_t chunk_count;
   double bound;
-  std::uint64_t reserved;
+  std::uint32_t model_bytes;
+  std::uint32_t reserved;
 };
-static_assert(sizeof(ChunkTableHead) == 24 && offsetof(ChunkTableHead, bound) == 8);
+static_assert(sizeof(ChunkTableHead) == 24 && offsetof(ChunkTableHead, model_bytes) == 16);
 
 /// Section 7: beginning of SCHEMA.
 struct SchemaHead

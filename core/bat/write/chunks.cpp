@@ -16,8 +16,8 @@ namespace bat::write
 namespace
 {
 // DESIGN.md, "Compressed chunks", has what other sizes would give.
-constexpr std::uint32_t kChunkParticles = 4096;
-constexpr std::size_t kBatch = 8; // chunks
+constexpr std::uint32_t kChunkParticles = 2048;
+constexpr std::size_t kBatch = 16; // chunks
 }
 
 Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
@@ -28,6 +28,8 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
   const codec::ColumnShape shape{ type.type, static_cast<std::uint32_t>(type.components) };
   const codec::Grid grid{ coding.bound == 0 ? 0 : codec::grid_step(coding.bound) };
   const std::uint64_t most = this->chunk_particles_;
+  const codec::Plan plan(shape, grid, values, particles, most);
+  this->model_ = plan.model();
   this->frames_.resize((particles + most - 1) / most);
   this->batches_.resize((this->frames_.size() + kBatch - 1) / kBatch);
   struct Scratch
@@ -46,7 +48,7 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
       {
         const std::uint64_t first = chunk * most;
         const std::uint64_t count = std::min(most, particles - first);
-        scratch.encoder.encode(shape, grid, values + first * type.bytes(), count, scratch.frame);
+        scratch.encoder.encode(plan, values + first * type.bytes(), count, scratch.frame);
         this->frames_[chunk] = static_cast<std::uint32_t>(scratch.frame.size());
         batch.insert(batch.end(), scratch.frame.begin(), scratch.frame.end());
       }
@@ -74,6 +76,7 @@ void Chunks::copy(std::byte* out) const
 
 std::vector<std::byte> Chunks::table() const
 {
-  return format::chunk_table_bytes(this->chunk_particles_, this->bound_, this->frames_);
+  return format::chunk_table_bytes(
+    this->chunk_particles_, this->bound_, this->frames_, this->model_);
 }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a frame, one behind the other, none beyond its end.
+// Parts of a frame or model, one behind the other, none beyond its end.
 #pragma once
 
 #include "bat/error.hpp"
+#include "common/codec/append.hpp"
 #include "common/codec/words.hpp"
 
 #include <cstddef>
@@ -32,7 +33,7 @@ public:
     if (bytes > this->left_)
     {
       refuse_frame(std::string(what) + " has " + std::to_string(bytes) + " bytes, of which " +
-        std::to_string(this->left_) + " are in the frame");
+        std::to_string(this->left_) + " are there");
     }
     const std::byte* result = this->at_;
     this->at_ += bytes;
@@ -44,6 +45,26 @@ public:
   [[nodiscard]] T number(const char* what)
   {
     return load<T>(this->take(sizeof(T), what));
+  }
+
+  /// A number as append_varint() writes it, which is the only form that is allowed.
+  [[nodiscard]] std::uint64_t varint(const char* what)
+  {
+    std::uint64_t result = 0;
+    for (std::size_t i = 0; i != kMostVarintBytes; ++i)
+    {
+      const auto byte = this->number<std::uint8_t>(what);
+      if ((i != 0 && byte == 0) || (i + 1 == kMostVarintBytes && byte > 1))
+      {
+        break;
+      }
+      result |= std::uint64_t{ byte & 127u } << 7 * i;
+      if (byte < 128)
+      {
+        return result;
+      }
+    }
+    refuse_frame(std::string(what) + " is no number of up to 64 bits");
   }
 
 private:

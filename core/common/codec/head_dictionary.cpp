@@ -2,6 +2,7 @@
 #include "common/codec/head_dictionary.hpp"
 
 #include "common/codec/fixed_log2.hpp"
+#include "common/codec/words.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,25 +12,26 @@ namespace bat::codec
 namespace
 {
 constexpr unsigned kMostHeadBits = 14;
-constexpr std::uint64_t kHeadLength = 16 * kOneBit; // in the dictionary
-constexpr std::size_t kManyKinds = 1024;            // heads are not frequent
+constexpr std::uint64_t kHeadLength = (16 + 4) * kOneBit; // in a model, with its code
+constexpr std::uint64_t kSavedBits = 8;                   // by a head, of an escape, at the least
+constexpr std::size_t kManyKinds = 1024;                  // heads are not frequent
 constexpr int kTries = 4;
 constexpr unsigned kMostTailBits = 63;
 }
 
 template <class U>
-void HeadDictionary::build(const U* words, std::size_t count, unsigned dropped)
+void HeadDictionary::build(const std::vector<U>& words, unsigned word_bits, Share share)
 {
-  const auto [least, most] = std::minmax_element(words, words + count);
-  const U base = static_cast<U>(*least >> dropped);
-  const U range = static_cast<U>(static_cast<U>(*most >> dropped) - base);
+  const auto [least, most] = std::minmax_element(words.begin(), words.end());
+  const U base = *least;
+  const U range = static_cast<U>(*most - base);
   this->base_ = base;
-  this->escape_bits_ = bit_length(range);
-  unsigned tail_bits = this->escape_bits_ - std::min(this->escape_bits_, kMostHeadBits);
+  const unsigned range_bits = bit_length(range);
+  unsigned tail_bits = range_bits - std::min(range_bits, kMostHeadBits);
   this->histogram_.assign(static_cast<std::size_t>(range >> tail_bits) + 1, 0);
-  for (std::size_t i = 0; i != count; ++i)
+  for (const U word : words)
   {
-    ++this->histogram_[static_cast<U>(static_cast<U>(words[i] >> dropped) - base) >> tail_bits];
+    ++this->histogram_[static_cast<U>(word - base) >> tail_bits];
   }
   const std::size_t all_heads = this->histogram_.size();
   const unsigned first_tail_bits = tail_bits;
@@ -41,27 +43,31 @@ void HeadDictionary::build(const U* words, std::size_t count, unsigned dropped)
   this->length_ = std::numeric_limits<std::uint64_t>::max();
   for (int tries = kTries; tries != 0; --tries)
   {
-    if (const std::uint64_t length = this->try_heads(count, tail_bits); length < this->length_)
+    const std::uint64_t length = this->try_heads(words.size(), tail_bits, word_bits, share);
+    if (length < this->length_)
     {
       this->length_ = length;
       this->tail_bits_ = tail_bits;
-      const std::size_t own = std::min(this->counts_.size(), kMostHeads);
-      std::sort(this->counts_.begin(), this->counts_.begin() + static_cast<std::ptrdiff_t>(own));
+      const auto own = this->counts_.begin() + static_cast<std::ptrdiff_t>(this->own_);
       this->heads_.clear();
-      for (std::size_t i = 0; i != own; ++i)
+      this->head_counts_.clear();
+      this->escaped_ = static_cast<std::uint32_t>(words.size());
+      for (auto head = this->counts_.begin(); head != own; ++head)
       {
-        this->heads_.push_back(this->counts_[i].head());
+        this->heads_.push_back(head->head());
+        this->head_counts_.push_back(head->count());
+        this->escaped_ -= head->count();
       }
       tries = kTries;
     }
-    if (tail_bits == std::min(this->escape_bits_, kMostTailBits))
+    if (tail_bits == std::min(range_bits, kMostTailBits))
     {
       break;
     }
     this->fold();
     ++tail_bits;
   }
-  this->symbols_.assign(((all_heads - 1) >> (this->tail_bits_ - first_tail_bits)) + 1,
+  this->symbols_.assign(((all_heads - 1) >> (this->tail_bits_ - first_tail_bits)) + 2,
     static_cast<std::uint8_t>(this->heads_.size()));
   for (std::size_t i = 0; i != this->heads_.size(); ++i)
   {
@@ -86,7 +92,8 @@ std::size_t HeadDictionary::kinds() const noexcept
     static_cast<std::size_t>(std::count(this->histogram_.begin(), this->histogram_.end(), 0u));
 }
 
-std::uint64_t HeadDictionary::try_heads(std::size_t count, unsigned tail_bits)
+std::uint64_t HeadDictionary::try_heads(
+  std::size_t count, unsigned tail_bits, unsigned word_bits, Share share)
 {
   this->counts_.clear();
   for (std::size_t head = 0; head != this->histogram_.size(); ++head)
@@ -96,25 +103,25 @@ std::uint64_t HeadDictionary::try_heads(std::size_t count, unsigned tail_bits)
       this->counts_.emplace_back(static_cast<std::uint16_t>(head), this->histogram_[head]);
     }
   }
-  const std::size_t own = std::min(this->counts_.size(), kMostHeads);
-  std::nth_element(this->counts_.begin(), this->counts_.begin() + static_cast<std::ptrdiff_t>(own),
-    this->counts_.end());
+  this->own_ = std::min(this->counts_.size(), kMostHeads);
+  const auto end = this->counts_.begin() + static_cast<std::ptrdiff_t>(this->own_);
+  std::partial_sort(this->counts_.begin(), end, this->counts_.end());
+  while (this->own_ > 1 &&
+    this->counts_[this->own_ - 1].count() * share.among * kSavedBits * kOneBit < kHeadLength)
+  {
+    --this->own_;
+  }
   std::uint64_t escaped = count;
-  std::uint64_t length = own * kHeadLength;
-  for (std::size_t i = 0; i != own; ++i)
+  std::uint64_t length = this->own_ * kHeadLength / share.among;
+  for (std::size_t i = 0; i != this->own_; ++i)
   {
     const std::uint32_t of_head = this->counts_[i].count();
     escaped -= of_head;
     length += symbols_length(of_head, count) + tail_bits * of_head * kOneBit;
   }
-  return length + symbols_length(escaped, count) + this->escape_bits_ * escaped * kOneBit;
+  return length + symbols_length(escaped, count) + word_bits * escaped * kOneBit;
 }
 
-std::uint64_t HeadDictionary::own_length() const noexcept
-{
-  return this->heads_.size() * kHeadLength;
-}
-
-template void HeadDictionary::build(const std::uint32_t*, std::size_t, unsigned);
-template void HeadDictionary::build(const std::uint64_t*, std::size_t, unsigned);
+template void HeadDictionary::build(const std::vector<std::uint32_t>&, unsigned, Share);
+template void HeadDictionary::build(const std::vector<std::uint64_t>&, unsigned, Share);
 }

@@ -2,6 +2,8 @@
 // Which upper bits of words get a symbol.
 #pragma once
 
+#include "common/codec/size_dictionary.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,28 +11,31 @@
 namespace bat::codec
 {
 /// A word without its dropped bits, less `base`, is a head and `tail_bits` bits below it. Frequent
-/// heads have symbols 0, 1, ...; the symbol behind them stands for all other words, which follow
-/// with `escape_bits` bits.
+/// heads have symbols 0, 1, ...; all other words are escapes.
 class HeadDictionary
 {
 public:
-  static constexpr std::size_t kMostHeads = 255;
+  static constexpr std::size_t kMostHeads = kSymbols - 1;
 
-  /// Of at least one word.
+  /// Of at least one word, without dropped bits. An escape has `word_bits` bits.
   template <class U>
-  void build(const U* words, std::size_t count, unsigned dropped);
+  void build(const std::vector<U>& words, unsigned word_bits, Share share);
 
   [[nodiscard]] std::uint64_t base() const noexcept { return this->base_; }
   [[nodiscard]] unsigned tail_bits() const noexcept { return this->tail_bits_; }
-  [[nodiscard]] unsigned escape_bits() const noexcept { return this->escape_bits_; }
   [[nodiscard]] const std::vector<std::uint16_t>& heads() const noexcept { return this->heads_; }
-  /// heads().size() for a head without a symbol.
+  /// How many of the counted words have each head.
+  [[nodiscard]] const std::vector<std::uint32_t>& counts() const noexcept
+  {
+    return this->head_counts_;
+  }
+  /// How many of the counted words are escapes.
+  [[nodiscard]] std::uint32_t escaped() const noexcept { return this->escaped_; }
+  /// heads().size() for an escape.
   [[nodiscard]] std::uint8_t symbol_of(std::uint64_t head) const noexcept
   {
-    return this->symbols_[head];
+    return this->symbols_[head < this->symbols_.size() ? head : this->symbols_.size() - 1];
   }
-  /// Estimated length of the dictionary alone, in parts of a bit (fixed_log2.hpp).
-  [[nodiscard]] std::uint64_t own_length() const noexcept;
   /// As SizeDictionary::length().
   [[nodiscard]] std::uint64_t length() const noexcept { return this->length_; }
 
@@ -63,16 +68,19 @@ private:
   // Halves the number of heads.
   void fold();
   [[nodiscard]] std::size_t kinds() const noexcept;
-  // Length with the present heads, the most frequent of which come first in counts_, in any order.
-  [[nodiscard]] std::uint64_t try_heads(std::size_t count, unsigned tail_bits);
+  // Length with the present heads, of which counts_ begins with those that get a symbol.
+  [[nodiscard]] std::uint64_t try_heads(
+    std::size_t count, unsigned tail_bits, unsigned word_bits, Share share);
 
   std::uint64_t base_ = 0;
   unsigned tail_bits_ = 0;
-  unsigned escape_bits_ = 0;
   std::uint64_t length_ = 0;
+  std::uint32_t escaped_ = 0;
+  std::size_t own_ = 0; ///< of counts_ that get a symbol
   std::vector<std::uint32_t> histogram_;
   std::vector<Count> counts_;
   std::vector<std::uint16_t> heads_;
-  std::vector<std::uint8_t> symbols_; ///< of each head
+  std::vector<std::uint32_t> head_counts_;
+  std::vector<std::uint8_t> symbols_; ///< of each head, and behind them the escape
 };
 }

@@ -9,6 +9,21 @@ namespace bat::codec
 {
 namespace
 {
+// Of a combination of lengths in a model, with its code.
+constexpr std::uint64_t kCodeLength = 4 * kOneBit;
+// What a symbol of its own saves a value, in bits, at the least.
+constexpr std::uint64_t kSavedBits = 2;
+
+// A symbol of which there is less than one among so many takes more room among the codes, which are
+// of a limited length, than it saves.
+constexpr std::uint64_t kRarest = std::uint64_t{ 4 } << kMostCodeBits;
+
+// Beside an escape.
+constexpr std::size_t kMostEntries = kSymbols - 1;
+
+// Beyond all places, and three of them are in range of the type.
+constexpr std::uint32_t kFar = 1 << 20;
+
 // Shorter words than `floor` are not told apart.
 Lengths raised(Lengths lengths, std::size_t components, unsigned floor) noexcept
 {
@@ -31,13 +46,13 @@ std::uint8_t entry_of(unsigned length, unsigned floor) noexcept
 }
 }
 
-void SizeDictionary::build(const std::array<const std::uint8_t*, kMostJoint>& lengths,
-  std::size_t components, std::size_t count)
+void SizeDictionary::build(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths,
+  std::size_t components, Share share)
 {
   this->components_ = components;
-  this->total_ = count;
+  this->total_ = lengths[0].size();
   this->count(lengths);
-  Plan best = this->plan(0);
+  Plan best = this->plan(0, share);
   unsigned before = 0;
   for (const std::size_t part : { 64, 16, 6 })
   {
@@ -45,7 +60,7 @@ void SizeDictionary::build(const std::array<const std::uint8_t*, kMostJoint>& le
     if (floor > before)
     {
       before = floor;
-      if (Plan other = this->plan(floor); other.length < best.length)
+      if (Plan other = this->plan(floor, share); other.length < best.length)
       {
         best = std::move(other);
       }
@@ -55,42 +70,35 @@ void SizeDictionary::build(const std::array<const std::uint8_t*, kMostJoint>& le
   this->length_ = best.length;
 }
 
-void SizeDictionary::count(const std::array<const std::uint8_t*, kMostJoint>& lengths)
+void SizeDictionary::count(const std::array<std::vector<std::uint8_t>, kMostJoint>& lengths)
 {
   std::uint32_t places = 1;
-  Lengths least_lengths{};
-  std::array<std::uint32_t, kMostJoint> kinds{ 1, 1, 1 };
+  this->least_ = {};
+  this->kinds_ = { 1, 1, 1 };
   this->places_.assign(this->total_, 0);
   for (std::size_t c = 0; c != kMostJoint; ++c)
   {
     this->offsets_[c].fill(0);
     if (c < this->components_)
     {
-      const std::uint8_t* const of_component = lengths[c];
-      std::uint8_t least = 64;
-      std::uint8_t most = 0;
-      for (std::size_t i = 0; i != this->total_; ++i)
-      {
-        least = std::min(least, of_component[i]);
-        most = std::max(most, of_component[i]);
-      }
+      const std::vector<std::uint8_t>& of_component = lengths[c];
+      const auto [least, most] = std::minmax_element(of_component.begin(), of_component.end());
       for (std::uint32_t length = 0; length != this->offsets_[c].size(); ++length)
       {
         // Raising leads out of what occurs where it raises all lengths of a component.
-        const std::uint32_t inside = std::clamp<std::uint32_t>(length, least, most);
-        this->offsets_[c][length] = (inside - least) * places;
+        const std::uint32_t inside = std::clamp<std::uint32_t>(length, *least, *most);
+        this->offsets_[c][length] = (inside - *least) * places;
       }
       for (std::size_t i = 0; i != this->total_; ++i)
       {
-        this->places_[i] += (std::uint32_t{ of_component[i] } - least) * places;
+        this->places_[i] += (std::uint32_t{ of_component[i] } - *least) * places;
       }
-      least_lengths[c] = least;
-      kinds[c] = std::uint32_t{ most } - least + 1;
-      places *= kinds[c];
+      this->least_[c] = *least;
+      this->kinds_[c] = std::uint32_t{ *most } - *least + 1;
+      places *= this->kinds_[c];
     }
   }
   this->counts_.assign(places, 0);
-  this->symbols_.assign(places, 0);
   for (const std::uint32_t place : this->places_)
   {
     ++this->counts_[place];
@@ -100,28 +108,24 @@ void SizeDictionary::count(const std::array<const std::uint8_t*, kMostJoint>& le
   {
     if (const std::uint32_t count = this->counts_[place]; count != 0)
     {
-      Lengths of_place = least_lengths;
-      std::uint32_t left = place;
-      for (std::size_t c = 0; c != kMostJoint; ++c)
-      {
-        of_place[c] = static_cast<std::uint8_t>(of_place[c] + left % kinds[c]);
-        left /= kinds[c];
-      }
-      this->combinations_.push_back({ of_place, count });
+      this->combinations_.push_back({ this->lengths_at(place), count });
       this->counts_[place] = 0;
     }
   }
 }
 
-void SizeDictionary::symbols(std::uint8_t* to) const noexcept
+Lengths SizeDictionary::lengths_at(std::uint32_t place) const noexcept
 {
-  for (std::size_t i = 0; i != this->total_; ++i)
+  Lengths result = this->least_;
+  for (std::size_t c = 0; c != kMostJoint; ++c)
   {
-    to[i] = this->symbols_[this->places_[i]];
+    result[c] = static_cast<std::uint8_t>(result[c] + place % this->kinds_[c]);
+    place /= this->kinds_[c];
   }
+  return result;
 }
 
-SizeDictionary::Plan SizeDictionary::plan(unsigned floor)
+SizeDictionary::Plan SizeDictionary::plan(unsigned floor, Share share)
 {
   Plan result;
   result.floor = floor;
@@ -135,29 +139,32 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor)
     }
     this->counts_[this->place_of(lengths)] += combination.count;
   }
-  unsigned most = 0;
   for (Combination& combination : own)
   {
     std::uint32_t& count = this->counts_[this->place_of(combination.lengths)];
     combination.count = count;
     count = 0;
-    most = std::max(most, largest(combination.lengths));
+    result.most = std::max(result.most, largest(combination.lengths));
   }
-  const auto is_before = [](const Combination& a, const Combination& b)
-  { return a.count != b.count ? a.count > b.count : a.lengths < b.lengths; };
-  if (own.size() > kSymbols)
+  std::sort(own.begin(), own.end(),
+    [](const Combination& a, const Combination& b)
+    { return a.count != b.count ? a.count > b.count : a.lengths < b.lengths; });
+  // What has no entry of its own shares one that is long enough for all its components.
+  const std::uint64_t entry_length = 8 * this->components_ * kOneBit + kCodeLength;
+  std::size_t left = std::min(own.size(), kMostEntries - (result.most - floor + 1));
+  while (left != 0 &&
+    (own[left - 1].count * share.among * kSavedBits * this->components_ * kOneBit < entry_length ||
+      own[left - 1].count * kRarest < this->total_))
   {
-    // What has no entry of its own shares one that is long enough for all its components.
-    const std::size_t left = kSymbols - (most - floor + 1);
-    std::nth_element(
-      own.begin(), own.begin() + static_cast<std::ptrdiff_t>(left), own.end(), is_before);
-    for (std::size_t i = left; i != own.size(); ++i)
-    {
-      result.shared[largest(own[i].lengths)] += own[i].count;
-    }
-    own.resize(left);
+    --left;
   }
-  std::sort(own.begin(), own.end(), is_before);
+  for (std::size_t i = left; i != own.size(); ++i)
+  {
+    result.shared[largest(own[i].lengths)] += own[i].count;
+  }
+  own.resize(left);
+  const std::size_t entries = own.size() + result.most - floor + 1;
+  result.length = entries * entry_length / share.among;
   for (const Combination& combination : own)
   {
     std::uint64_t bits = 0;
@@ -165,8 +172,8 @@ SizeDictionary::Plan SizeDictionary::plan(unsigned floor)
     {
       bits += entry_of(combination.lengths[c], floor) & kEntryBits;
     }
-    result.length += symbols_length(combination.count, this->total_) +
-      (bits * combination.count + 8 * this->components_) * kOneBit;
+    result.length +=
+      symbols_length(combination.count, this->total_) + bits * combination.count * kOneBit;
   }
   for (std::size_t length = 0; length != result.shared.size(); ++length)
   {
@@ -199,6 +206,7 @@ void SizeDictionary::number(const Plan& plan)
 {
   constexpr std::uint32_t kNone = kSymbols;
   this->entries_.clear();
+  this->entry_counts_.clear();
   std::fill(this->counts_.begin(), this->counts_.end(), kNone); // symbols of raised lengths
   for (const Combination& combination : plan.own)
   {
@@ -210,24 +218,55 @@ void SizeDictionary::number(const Plan& plan)
       entry[c] = entry_of(combination.lengths[c], plan.floor);
     }
     this->entries_.push_back(entry);
+    this->entry_counts_.push_back(combination.count);
   }
-  std::array<std::uint8_t, 65> shared{};
-  for (std::size_t length = 0; length != shared.size(); ++length)
+  const auto own_of = [&](std::uint32_t place)
   {
-    if (plan.shared[length] != 0)
+    return this
+      ->counts_[this->place_of(raised(this->lengths_at(place), this->components_, plan.floor))];
+  };
+  const auto places = static_cast<std::uint32_t>(this->counts_.size());
+  bool have_own = true;
+  for (std::uint32_t place = 0; place != places; ++place)
+  {
+    have_own = have_own && own_of(place) != kNone;
+  }
+  // Every combination of lengths up to the largest has an entry, whether it was counted or not.
+  std::array<std::uint8_t, 65> shared{};
+  for (unsigned length = plan.most + 1; length-- != plan.floor;)
+  {
+    if (plan.shared[length] != 0 || (length == plan.most && !have_own))
     {
       shared[length] = static_cast<std::uint8_t>(this->entries_.size());
       Lengths entry{};
       std::fill_n(entry.begin(), this->components_, static_cast<std::uint8_t>(length));
       this->entries_.push_back(entry);
+      this->entry_counts_.push_back(plan.shared[length]);
+    }
+    else if (length != plan.most)
+    {
+      shared[length] = shared[length + 1];
     }
   }
-  for (const Combination& combination : this->combinations_)
+  const auto escape = static_cast<std::uint8_t>(this->entries_.size());
+  this->symbols_.assign(places + std::size_t{ 1 }, escape);
+  for (std::uint32_t place = 0; place != places; ++place)
   {
-    const Lengths lengths = raised(combination.lengths, this->components_, plan.floor);
-    const std::uint32_t own = this->counts_[this->place_of(lengths)];
-    this->symbols_[this->place_of(combination.lengths)] =
-      own != kNone ? static_cast<std::uint8_t>(own) : shared[largest(lengths)];
+    const std::uint32_t own = own_of(place);
+    const unsigned longest =
+      largest(raised(this->lengths_at(place), this->components_, plan.floor));
+    this->symbols_[place] = own != kNone ? static_cast<std::uint8_t>(own) : shared[longest];
+  }
+  // Longer words than those that were counted are escapes; shorter ones are where they may be.
+  for (std::size_t c = 0; c != this->components_; ++c)
+  {
+    const unsigned most = this->least_[c] + this->kinds_[c] - 1;
+    for (unsigned length = 0; length != this->offsets_[c].size(); ++length)
+    {
+      const bool has_place =
+        length <= most && (length >= this->least_[c] || this->least_[c] <= plan.floor);
+      this->offsets_[c][length] = has_place ? this->offsets_[c][length] : kFar;
+    }
   }
 }
 }

@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <limits>
+#include <variant>
 
 namespace bat::codec
 {
 namespace
 {
-constexpr std::size_t kBatch = 64; // values between two looks at the end of the bits
+constexpr std::size_t kBatch = kBlockValues; // values between two looks at the end of the bits
 constexpr std::size_t kMostTotal = 64 * kMostJoint; // bits behind a symbol
 
 /// loop(position, first, end) reads values [first, end) of which none has more than `most_bits`.
@@ -65,15 +68,28 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   }
 }
 
-constexpr std::size_t kUnpacked = 256; // values between two loops, in cache
+constexpr std::size_t kUnpacked = 4 * kBlockValues; // values between two loops, in cache
+
+/// Symbols and bits of a stream.
+struct Packed
+{
+  const std::uint8_t* symbols;
+  const std::uint8_t* classes; ///< of blocks
+  const unsigned* escapes;     ///< symbol of each class
+  const std::byte* bits;
+  std::size_t bits_bytes;
+  std::size_t count;
+};
 
 template <class U, std::size_t components, Loads loads, class Sink>
 struct Loop
 {
-  const SymbolMeanings<U, components>& meanings;
-  const std::uint8_t* symbols;
+  const StreamModel::Meanings<U, components>& meanings;
+  const Packed& packed;
+  const std::byte*& escaped; ///< words that are next; null if there are none
   Sink& sink;
 
+  // From a multiple of kBlockValues on.
   BAT_INLINE void run(BitPosition& from, std::size_t first, std::size_t end) const noexcept
   {
     std::array<U, kUnpacked * components + 1> words; // PackedSink reads one more
@@ -81,10 +97,33 @@ struct Loop
     while (first != end)
     {
       const std::size_t count = end - first < kUnpacked ? end - first : kUnpacked;
-      unpack<U, components, loads>(
-        this->meanings, this->symbols + first, count, from, words.data());
+      for (std::size_t i = 0; i < count; i += kBlockValues)
+      {
+        const std::size_t in_block = count - i < kBlockValues ? count - i : kBlockValues;
+        const std::uint8_t* symbols = this->packed.symbols + first + i;
+        const std::size_t own = this->packed.classes[(first + i) / kBlockValues];
+        U* const to = words.data() + i * components;
+        unpack<U, components, loads>(this->meanings[own], symbols, in_block, from, to);
+        if (this->escaped != nullptr)
+        {
+          this->replace(symbols, in_block, this->packed.escapes[own], to);
+        }
+      }
       this->sink(first, count, words.data());
       first += count;
+    }
+  }
+  BAT_INLINE void replace(
+    const std::uint8_t* symbols, std::size_t count, unsigned escape, U* words) const noexcept
+  {
+    constexpr std::size_t kBytes = components * sizeof(U);
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      if (symbols[i] == escape)
+      {
+        std::memcpy(words + i * components, this->escaped, kBytes);
+        this->escaped += kBytes;
+      }
     }
   }
   void portable(BitPosition& from, std::size_t first, std::size_t end) const noexcept
@@ -111,38 +150,26 @@ struct Loop
   }
 };
 
-struct Packed
-{
-  const std::uint8_t* symbols;
-  const std::byte* bits;
-  std::size_t bits_bytes;
-  std::size_t count;
-};
-
 template <class U, std::size_t components, class Sink>
-void run(const SymbolMeanings<U, components>& meanings, const Packed& packed, Sink sink)
+void run(const StreamModel& model, const Packed& packed, const std::byte* escaped, Sink sink)
 {
-  std::size_t most = 0;
-  std::size_t most_total = 0;
-  for (const auto& meaning : meanings)
-  {
-    most = std::max<std::size_t>(most, *std::max_element(meaning.bits.begin(), meaning.bits.end()));
-    most_total = std::max<std::size_t>(most_total, meaning.total);
-  }
+  const auto& meanings = std::get<StreamModel::Meanings<U, components>>(model.meanings);
   const auto with = [&](auto loop)
-  { in_batches(packed.bits, packed.bits_bytes, packed.count, most_total, loop); };
-  constexpr std::size_t kInOneLoad = 57;
-  if (most_total <= kInOneLoad)
+  { in_batches(packed.bits, packed.bits_bytes, packed.count, model.most_bits, loop); };
+  switch (model.loads)
   {
-    with(Loop<U, components, Loads::One, Sink>{ meanings, packed.symbols, sink });
-  }
-  else if (sizeof(U) == sizeof(std::uint32_t) || most <= kInOneLoad)
-  {
-    with(Loop<U, components, Loads::OneEach, Sink>{ meanings, packed.symbols, sink });
-  }
-  else
-  {
-    with(Loop<U, components, Loads::TwoEach, Sink>{ meanings, packed.symbols, sink });
+    case Loads::One:
+      with(Loop<U, components, Loads::One, Sink>{ meanings, packed, escaped, sink });
+      break;
+    case Loads::OneEach:
+      with(Loop<U, components, Loads::OneEach, Sink>{ meanings, packed, escaped, sink });
+      break;
+    case Loads::TwoEach:
+      if constexpr (sizeof(U) == sizeof(std::uint64_t)) // 32 bits are always in one
+      {
+        with(Loop<U, components, Loads::TwoEach, Sink>{ meanings, packed, escaped, sink });
+      }
+      break;
   }
 }
 
@@ -160,7 +187,7 @@ template <class U, std::size_t components>
 }
 
 template <Numbers numbers, class U, std::size_t components>
-void run_differences(const SymbolMeanings<U, components>& meanings, const Packed& packed,
+void run_differences(const StreamModel& model, const Packed& packed, const std::byte* escaped,
   const Places<U, components>& places)
 {
 #ifdef BAT_AVX2
@@ -168,262 +195,174 @@ void run_differences(const SymbolMeanings<U, components>& meanings, const Packed
   {
     if (is_packed(places))
     {
-      run(meanings, packed,
-        PackedSink<numbers>{ places.values[0], places.step, _mm_setzero_si128() });
+      run<U, components>(model, packed, escaped,
+        PackedSink<numbers>{ places.values[0], places.step,
+          _mm_set_epi32(0, static_cast<int>(places.before[2]), static_cast<int>(places.before[1]),
+            static_cast<int>(places.before[0])) });
       return;
     }
   }
 #endif
-  run(meanings, packed, DifferenceSink<U, components, numbers>{ places, {} });
+  run<U, components>(
+    model, packed, escaped, DifferenceSink<U, components, numbers>{ places, places.before });
 }
 
-template <class U>
-[[nodiscard]] constexpr U mask_of(unsigned bits) noexcept
+std::size_t count_escapes(const std::uint8_t* symbols, const std::uint8_t* classes,
+  const unsigned* escapes, std::size_t count) noexcept
 {
-  return bits >= kBits<U> ? static_cast<U>(~U{ 0 }) : static_cast<U>((U{ 1 } << bits) - 1);
-}
-
-template <class U>
-[[nodiscard]] std::uint8_t take_bits(FrameReader& reader, const char* what, unsigned most)
-{
-  const auto bits = reader.number<std::uint8_t>(what);
-  if (bits > most)
+  std::size_t found = 0;
+  for (std::size_t first = 0; first < count; first += kBlockValues)
   {
-    refuse_frame(fmt::format("{}: {} bits, at most {} are allowed", what, bits, most));
+    const unsigned escape = escapes[classes[first / kBlockValues]];
+    if (escape != StreamModel::kNoEscape)
+    {
+      const auto wanted = static_cast<std::uint8_t>(escape);
+      const std::size_t end = std::min(kBlockValues, count - first);
+      std::uint8_t in_block = 0;
+      for (std::size_t i = 0; i != end; ++i)
+      {
+        in_block = static_cast<std::uint8_t>(in_block + (symbols[first + i] == wanted ? 1 : 0));
+      }
+      found += in_block;
+    }
   }
-  return bits;
+  return found;
 }
 }
 
 template <class U>
 void StreamDecoder::decode(
-  FrameReader& reader, std::size_t components, std::size_t count, const WordsTo& to)
+  const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to)
 {
-  std::uint32_t missing = (1u << components) - 1;
-  while (missing != 0)
+  if (model.kind == StreamKind::Words)
   {
-    const auto kind = reader.number<std::uint8_t>("the kind of a stream");
-    const auto mask = reader.number<std::uint16_t>("the components of a stream");
-    if (mask == 0 || (mask & ~missing) != 0)
+    const std::byte* words = reader.take(count * sizeof(U), "a stream of words");
+    for (std::size_t i = 0; i != count; ++i)
     {
-      refuse_frame(
-        fmt::format("a stream has components {:#x}, of which {:#x} are missing", mask, missing));
+      store(to.values + model.components[0] * sizeof(U) + i * to.stride,
+        load<U>(words + i * sizeof(U)));
     }
-    missing &= ~std::uint32_t{ mask };
-    std::vector<std::size_t> which;
-    for (std::size_t c = 0; c != components; ++c)
-    {
-      if ((mask >> c & 1) != 0)
-      {
-        which.push_back(c);
-      }
-    }
-    const bool is_joint = kind == static_cast<std::uint8_t>(StreamKind::Differences);
-    if (which.size() > (is_joint ? kMostJoint : 1))
-    {
-      refuse_frame(fmt::format("a stream of kind {} has {} components, at most {} are allowed",
-        kind, which.size(), is_joint ? kMostJoint : 1));
-    }
-    if (is_joint && which.size() == 1)
-    {
-      this->decode_differences<U, 1>(reader, which, count, to);
-    }
-    else if (is_joint && which.size() == 2)
-    {
-      this->decode_differences<U, 2>(reader, which, count, to);
-    }
-    else if (is_joint)
-    {
-      this->decode_differences<U, 3>(reader, which, count, to);
-    }
-    else if (to.step == 0 && kind == static_cast<std::uint8_t>(StreamKind::Heads))
-    {
-      this->decode_heads<U>(reader, which[0], count, to);
-    }
-    else if (to.step == 0 && kind == static_cast<std::uint8_t>(StreamKind::Words))
-    {
-      const std::byte* words = reader.take(count * sizeof(U), "a stream of words");
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        store(to.values + which[0] * sizeof(U) + i * to.stride, load<U>(words + i * sizeof(U)));
-      }
-    }
-    else
-    {
-      refuse_frame(fmt::format("a stream is of kind {}, which is not allowed there", kind));
-    }
+    return;
+  }
+  switch (model.components.size())
+  {
+    case 1:
+      this->decode_symbols<U, 1>(model, reader, count, to);
+      break;
+    case 2:
+      this->decode_symbols<U, 2>(model, reader, count, to);
+      break;
+    default:
+      this->decode_symbols<U, 3>(model, reader, count, to);
+      break;
   }
 }
 
 template <class U, std::size_t components>
-void StreamDecoder::decode_differences(
-  FrameReader& reader, const std::vector<std::size_t>& which, std::size_t count, const WordsTo& to)
+void StreamDecoder::decode_symbols(
+  const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to)
 {
   Places<U, components> places;
   places.stride = to.stride;
   places.step = to.step;
   for (std::size_t c = 0; c != components; ++c)
   {
-    places.values[c] = to.values + which[c] * sizeof(U);
-    places.dropped[c] = take_bits<U>(reader, "dropped bits", to.step != 0 ? 0 : kBits<U> - 1);
-  }
-  const std::size_t entries = reader.number<std::uint8_t>("a dictionary") + std::size_t{ 1 };
-  SymbolMeanings<U, components> meanings;
-  for (std::size_t symbol = 0; symbol != entries; ++symbol)
-  {
-    auto& meaning = meanings[symbol];
-    for (std::size_t c = 0; c != components; ++c)
+    places.values[c] = to.values + model.components[c] * sizeof(U);
+    places.dropped[c] = model.dropped[c];
+    if (model.kind == StreamKind::Differences)
     {
-      const auto entry = reader.number<std::uint8_t>("a dictionary");
-      const bool adds = (entry & kEntryAdds) != 0;
-      const std::uint8_t bits = entry & kEntryBits;
-      if (bits + unsigned{ adds } > kBits<U>)
+      const std::uint64_t word = reader.varint("the beginning of differences");
+      if (word > std::numeric_limits<U>::max())
       {
-        refuse_frame(
-          fmt::format("entry {:#x} of a dictionary is of more than {} bits", entry, kBits<U>));
+        refuse_frame(fmt::format("differences begin with {}", word));
       }
-      meaning.bits[c] = bits;
-      meaning.mask[c] = mask_of<U>(bits);
-      meaning.base[c] = adds ? static_cast<U>(U{ 1 } << bits) : U{ 0 };
-      meaning.total = static_cast<std::uint8_t>(meaning.total + bits);
+      places.before[c] = from_zigzag(static_cast<U>(word));
     }
   }
-  this->take_parts(reader, entries, count);
-  const Packed packed{ this->symbols_, this->bits_, this->bits_bytes_, count };
-  if (to.step != 0)
+  const std::uint64_t escaped = reader.varint("the number of escapes");
+  std::array<Lane, kLanes> lanes;
+  std::size_t lanes_bytes = 0;
+  for (Lane& lane : lanes)
   {
-    run_differences<Numbers::GridPoints>(meanings, packed, places);
+    const std::uint64_t bytes = reader.varint("the size of symbols");
+    if (bytes > reader.left())
+    {
+      refuse_frame(fmt::format("a lane of symbols has {} bytes of {}", bytes, reader.left()));
+    }
+    lane.count = static_cast<std::size_t>(bytes);
+    lanes_bytes += lane.count;
+  }
+  const std::uint64_t bits_bytes = reader.varint("the size of packed bits");
+  if (bits_bytes > reader.left() || escaped > count)
+  {
+    refuse_frame(fmt::format("{} bytes of packed bits, of {}, and {} escapes of {} values",
+      bits_bytes, reader.left(), escaped, count));
+  }
+  const std::size_t blocks = (count + kBlockValues - 1) / kBlockValues;
+  this->take_classes(reader, model.codes.size(), blocks);
+  const std::byte* bytes = reader.take(lanes_bytes, "symbols");
+  for (Lane& lane : lanes)
+  {
+    lane.bytes = bytes;
+    bytes += lane.count;
+  }
+  Packed packed{};
+  packed.count = count;
+  packed.classes = this->classes_.data();
+  packed.escapes = model.escapes.data();
+  packed.symbols = this->symbols_.decode(lanes, model.codes, this->classes_.data(), count);
+  packed.bits = reader.take(static_cast<std::size_t>(bits_bytes), "packed bits");
+  packed.bits_bytes = static_cast<std::size_t>(bits_bytes);
+  if (const std::size_t found =
+        count_escapes(packed.symbols, packed.classes, packed.escapes, count);
+      found != escaped)
+  {
+    refuse_frame(fmt::format("{} symbols are escapes, of {}", found, escaped));
+  }
+  const std::byte* words = escaped == 0
+    ? nullptr
+    : reader.take(static_cast<std::size_t>(escaped) * components * sizeof(U), "escapes");
+  if (model.kind == StreamKind::Heads)
+  {
+    run<U, components>(model, packed, words, WordSink<U, components>{ places });
+  }
+  else if (to.step != 0)
+  {
+    run_differences<Numbers::GridPoints>(model, packed, words, places);
   }
   else if (to.floating)
   {
-    run_differences<Numbers::Floats>(meanings, packed, places);
+    run_differences<Numbers::Floats>(model, packed, words, places);
   }
   else
   {
-    run_differences<Numbers::Integers>(meanings, packed, places);
+    run_differences<Numbers::Integers>(model, packed, words, places);
   }
 }
 
-template <class U>
-void StreamDecoder::decode_heads(
-  FrameReader& reader, std::size_t component, std::size_t count, const WordsTo& to)
+void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::size_t blocks)
 {
-  Places<U, 1> places{ { to.values + component * sizeof(U) }, to.stride, {}, 0 };
-  places.dropped[0] = take_bits<U>(reader, "dropped bits", kBits<U> - 1);
-  const std::uint8_t tail_bits = take_bits<U>(reader, "bits below a head", kBits<U> - 1);
-  const std::uint8_t escape_bits = take_bits<U>(reader, "bits of a word without a head", kBits<U>);
-  const auto base = static_cast<U>(reader.number<std::uint64_t>("the base of heads"));
-  const std::size_t heads = reader.number<std::uint8_t>("the number of heads");
-  SymbolMeanings<U, 1> meanings;
-  for (std::size_t symbol = 0; symbol <= heads; ++symbol)
-  {
-    auto& meaning = meanings[symbol];
-    meaning.base[0] = base;
-    meaning.total = meaning.bits[0] = escape_bits;
-    if (symbol != heads)
-    {
-      const U head = reader.number<std::uint16_t>("a head");
-      meaning.base[0] = static_cast<U>(base + static_cast<U>(head << tail_bits));
-      meaning.total = meaning.bits[0] = tail_bits;
-    }
-    meaning.mask[0] = mask_of<U>(meaning.total);
-  }
-  this->take_parts(reader, heads + 1, count);
-  run(meanings, Packed{ this->symbols_, this->bits_, this->bits_bytes_, count },
-    WordSink<U, 1>{ places });
-}
-
-void StreamDecoder::take_parts(FrameReader& reader, std::size_t meanings, std::size_t count)
-{
-  const std::size_t classes = reader.number<std::uint8_t>("the number of classes");
-  if (classes == 0 || classes > kMostClasses)
-  {
-    refuse_frame(fmt::format("symbols of {} classes, 1 to {} are allowed", classes, kMostClasses));
-  }
-  const auto symbols_bytes = reader.number<std::uint32_t>("the size of symbols");
-  const auto bits_bytes = reader.number<std::uint32_t>("the size of packed bits");
-  const std::byte* symbols = reader.take(symbols_bytes, "a part of symbols");
-  this->bits_bytes_ = bits_bytes;
-  this->bits_ = reader.take(bits_bytes, "a part of packed bits");
-  if (classes > 1)
-  {
-    FrameReader own(symbols, symbols_bytes);
-    this->take_classes(own, classes, count);
-  }
-  else if (symbols_bytes == count)
-  {
-    this->symbols_ = reinterpret_cast<const std::uint8_t*>(symbols);
-  }
-  else
-  {
-    this->room_.resize(count);
-    this->symbols_ = this->room_.data();
-    if (symbols_bytes == 0)
-    {
-      std::fill(this->room_.begin(), this->room_.end(), std::uint8_t{ 0 });
-    }
-    else
-    {
-      this->zstd_.decompress(symbols, symbols_bytes, this->room_.data(), count);
-    }
-  }
-  if (const std::uint8_t most = *std::max_element(this->symbols_, this->symbols_ + count);
-      most >= meanings)
-  {
-    refuse_frame(fmt::format("symbol {} is not one of {}", most, meanings));
-  }
-}
-
-void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::size_t count)
-{
-  const std::size_t blocks = (count + kBlockValues - 1) / kBlockValues;
-  const std::byte* packed = reader.take((blocks + 1) / 2, "classes of blocks");
-  const auto class_of = [&](std::size_t block)
-  { return std::to_integer<std::size_t>(packed[block / 2]) >> (block % 2 * 4) & 15u; };
-  const auto values_in = [&](std::size_t block)
-  { return std::min(kBlockValues, count - block * kBlockValues); };
-  std::array<std::size_t, kMostClasses> counts{};
+  this->classes_.resize(std::max(this->classes_.size(), blocks));
+  const unsigned bits = class_bits(classes);
+  const std::byte* packed = reader.take((blocks * bits + 7) / 8, "classes of blocks");
+  std::size_t position = 0;
   for (std::size_t block = 0; block != blocks; ++block)
   {
-    if (class_of(block) >= classes)
+    unsigned own = 0;
+    for (unsigned bit = 0; bit != bits; ++bit, ++position)
     {
-      refuse_frame(fmt::format("block {} is of class {} of {}", block, class_of(block), classes));
+      own |= (std::to_integer<unsigned>(packed[position / 8]) >> position % 8 & 1u) << bit;
     }
-    counts[class_of(block)] += values_in(block);
-  }
-  this->room_.resize(count);
-  this->of_class_.resize(count);
-  std::array<const std::uint8_t*, kMostClasses> next{};
-  std::size_t first = 0;
-  for (std::size_t c = 0; c != classes; ++c)
-  {
-    const auto bytes = reader.number<std::uint32_t>("the size of symbols of a class");
-    const std::byte* symbols = reader.take(bytes, "symbols of a class");
-    next[c] = this->of_class_.data() + first;
-    if (bytes == counts[c])
+    if (own >= classes)
     {
-      std::memcpy(this->of_class_.data() + first, symbols, bytes);
+      refuse_frame(fmt::format("block {} is of class {} of {}", block, own, classes));
     }
-    else
-    {
-      this->zstd_.decompress(symbols, bytes, this->of_class_.data() + first, counts[c]);
-    }
-    first += counts[c];
+    this->classes_[block] = static_cast<std::uint8_t>(own);
   }
-  if (reader.left() != 0)
-  {
-    refuse_frame(fmt::format("{} bytes behind the symbols of classes", reader.left()));
-  }
-  for (std::size_t block = 0; block != blocks; ++block)
-  {
-    std::memcpy(this->room_.data() + block * kBlockValues, next[class_of(block)], values_in(block));
-    next[class_of(block)] += values_in(block);
-  }
-  this->symbols_ = this->room_.data();
 }
 
 template void StreamDecoder::decode<std::uint32_t>(
-  FrameReader&, std::size_t, std::size_t, const WordsTo&);
+  const StreamModel&, FrameReader&, std::size_t, const WordsTo&);
 template void StreamDecoder::decode<std::uint64_t>(
-  FrameReader&, std::size_t, std::size_t, const WordsTo&);
+  const StreamModel&, FrameReader&, std::size_t, const WordsTo&);
 }

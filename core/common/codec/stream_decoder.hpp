@@ -2,9 +2,9 @@
 // Streams of a frame to words (stream_encoder.hpp).
 #pragma once
 
-#include "common/codec/column_shape.hpp"
+#include "common/codec/column_model.hpp"
 #include "common/codec/frame_reader.hpp"
-#include "common/codec/zstd.hpp"
+#include "common/codec/symbol_decoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,26 +25,17 @@ struct WordsTo
 class StreamDecoder
 {
 public:
-  /// Decodes streams of all components, with words U of the size of the numbers.
+  /// Decodes a stream, with words U of the size of the numbers. There is one value at least.
   template <class U>
-  void decode(FrameReader& reader, std::size_t components, std::size_t count, const WordsTo& to);
+  void decode(const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
 
 private:
   template <class U, std::size_t components>
-  void decode_differences(FrameReader& reader, const std::vector<std::size_t>& which,
-    std::size_t count, const WordsTo& to);
-  template <class U>
-  void decode_heads(
-    FrameReader& reader, std::size_t component, std::size_t count, const WordsTo& to);
-  // Makes symbols_ and bits_ of what stands behind a dictionary.
-  void take_classes(FrameReader& reader, std::size_t classes, std::size_t count);
-  void take_parts(FrameReader& reader, std::size_t meanings, std::size_t count);
+  void decode_symbols(
+    const StreamModel& model, FrameReader& reader, std::size_t count, const WordsTo& to);
+  void take_classes(FrameReader& reader, std::size_t classes, std::size_t blocks);
 
-  ZstdDecompressor zstd_;
-  std::vector<std::uint8_t> room_;     ///< for symbols
-  std::vector<std::uint8_t> of_class_; ///< symbols
-  const std::uint8_t* symbols_ = nullptr;
-  const std::byte* bits_ = nullptr;
-  std::size_t bits_bytes_ = 0;
+  SymbolDecoder symbols_;
+  std::vector<std::uint8_t> classes_; ///< of blocks
 };
 }

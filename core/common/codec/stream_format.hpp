@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What streams of a frame begin with (FORMAT.md section 18).
+// Numbers of the format of models and frames (FORMAT.md section 18).
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,10 @@ enum class Method : std::uint8_t
   Stored = 0,
   Constant = 1,
   Planes = 2,
-  Streams = 3,
-  Grid = 4
+  Streams = 3
 };
 
-/// Of a stream: its first byte.
+/// Of a stream: its first byte in the model.
 enum class StreamKind : std::uint8_t
 {
   Words = 0,       ///< as they are
@@ -32,10 +31,24 @@ inline constexpr std::size_t kSymbols = 256;
 inline constexpr std::uint8_t kEntryBits = 0x7F;
 inline constexpr std::uint8_t kEntryAdds = 0x80;
 
-/// Symbols of so many values are of one class, each of which has a code of its own.
-inline constexpr std::size_t kBlockValues = 128;
+/// Symbols of so many values are of one class, each of which has a dictionary and code of its own.
+inline constexpr std::size_t kBlockValues = 64;
 inline constexpr std::size_t kMostClasses = 8;
 
-/// Behind the dictionary of a stream: u32 bytes of symbols, u32 bytes of bits.
-inline constexpr std::size_t kPartSizes = 8;
+/// Codes of symbols are read from so many places at once.
+inline constexpr std::size_t kLanes = 4;
+/// Of a code.
+inline constexpr unsigned kMostCodeBits = 11;
+
+/// Blocks of a lane; the last one may have fewer.
+[[nodiscard]] inline constexpr std::size_t blocks_in_lane(std::size_t blocks) noexcept
+{
+  return (blocks + kLanes - 1) / kLanes;
+}
+
+/// Bits that tell so many classes apart.
+[[nodiscard]] inline constexpr unsigned class_bits(std::size_t classes) noexcept
+{
+  return classes <= 1 ? 0u : classes <= 2 ? 1u : classes <= 4 ? 2u : 3u;
+}
 }

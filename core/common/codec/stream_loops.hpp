@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/codec/bit_writer.hpp"
+#include "common/codec/column_model.hpp"
 #include "common/codec/grid_point.hpp"
-#include "common/codec/stream_format.hpp"
 #include "common/codec/words.hpp"
 #include "common/intrinsics.hpp"
 
@@ -14,26 +14,6 @@
 
 namespace bat::codec
 {
-/// What a symbol stands for: of each component the bits that follow, and what to add to them.
-template <class U, std::size_t components>
-struct SymbolMeaning
-{
-  std::array<U, components> base{};
-  std::array<U, components> mask{};
-  std::array<std::uint8_t, components> bits{};
-  std::uint8_t total = 0; ///< bits of all components
-};
-template <class U, std::size_t components>
-using SymbolMeanings = std::array<SymbolMeaning<U, components>, kSymbols>;
-
-/// How many loads have the bits of a value.
-enum class Loads
-{
-  One,     ///< at most 57 bits
-  OneEach, ///< at most 57 bits of each component
-  TwoEach
-};
-
 /// Where a loop stands in the packed bits.
 struct BitPosition
 {
@@ -95,6 +75,7 @@ struct Places
   std::array<std::byte*, components> values{}; ///< of value 0
   std::size_t stride = 0;                      ///< bytes from one value to the next
   std::array<unsigned, components> dropped{};  ///< lowest bits that are 0
+  std::array<U, components> before{};          ///< what the first differences are from
   double step = 0;                             ///< of the grid, if there is one
 };
 

@@ -240,7 +240,8 @@ TEST(Layout, chunk_table_is_that_of_the_text)
 {
   expect_same(record(12, 0),
     { BAT_FIELD(ChunkTableHead, chunk_particles), BAT_FIELD(ChunkTableHead, chunk_count),
-      BAT_FIELD(ChunkTableHead, bound), BAT_FIELD(ChunkTableHead, reserved) },
+      BAT_FIELD(ChunkTableHead, bound), BAT_FIELD(ChunkTableHead, model_bytes),
+      BAT_FIELD(ChunkTableHead, reserved) },
     sizeof(format::ChunkTableHead));
 }
 

@@ -219,7 +219,7 @@ class Chunks(unittest.TestCase):
         sizes = np.frombuffer(spec.BatFile(self.data).section(spec.CHUNK_TABLE, 2), "<u4", 2, 24).tolist()
         for index, at, form, *values in ((0, 0, "<I", 0), (0, 0, "<I", 65537), (0, 0, "<I", 259), (0, 0, "<I", 300), (0, 4, "<I", 1),
                                          (0, 4, "<I", 3), (0, 8, "<d", -1.0), (0, 8, "<d", math.nan), (0, 8, "<d", math.inf),
-                                         (1, 8, "<d", 1.0), (0, 16, "<Q", 1), (2, 24, "<II", sizes[0] - 1, sizes[1]),
+                                         (1, 8, "<d", 1.0), (0, 16, "<I", 1), (1, 16, "<I", 1), (0, 20, "<I", 1), (2, 24, "<II", sizes[0] - 1, sizes[1]),
                                          (2, 24, "<II", 0, sum(sizes)), (2, 24, "<II", sizes[0] + 1, sizes[1] - 1)):
             with self.subTest((index, at, values)):
                 self.assertEqual(self.refusal(poke(self.data, spec.CHUNK_TABLE, index, at, form, *values)).kind, "corrupt")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames of compressed chunks (core/bat/FORMAT.md section 18) to numpy arrays.
 
-    codec.decode(frame, "float32", components=3, count=65536)      # (65536, 3)
+    model = codec.Model(model_bytes, "float32", components=3)
+    codec.decode(model, frame, count=4096)                         # (4096, 3)
 
 Zstandard comes from the standard library (Python 3.14), or from the packages zstandard or pyarrow.
 """
@@ -9,6 +10,10 @@ Zstandard comes from the standard library (Python 3.14), or from the packages zs
 import numpy as np
 
 MOST_VALUES = 1 << 24
+MOST_MODEL_BYTES = 1 << 16
+BLOCK = 64  # values of one class
+LANES = 4
+MOST_CODE_BITS = 11
 
 
 class CodecError(ValueError):
@@ -19,11 +24,108 @@ class MissingModule(CodecError):
     """Says what to install to read a frame."""
 
 
-def decode(frame, dtype, components, count):
+class Model:
+    """What all frames of a column share."""
+
+    def __init__(self, content, dtype, components):
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        self.components = components
+        self.step = 0.0
+        self.streams = []
+        if not 1 <= components <= 9:
+            raise CodecError(f"a column of {components} components")
+        if not content:
+            return
+        size = self.dtype.itemsize
+        if size < 4:
+            raise CodecError(f"streams of {self.dtype.name} are not allowed")
+        part = _Parts(bytes(content))
+        self.step = part.number("f8")
+        if not (0 <= self.step < np.inf) or (self.step and self.dtype.kind != "f"):
+            raise CodecError(f"a grid of {self.dtype.name} has the step {self.step}")
+        missing = (1 << components) - 1
+        while missing:
+            kind, mask = part.number("u1"), part.number("u2")
+            which = [k for k in range(components) if mask >> k & 1]
+            if kind > 2 or (self.step and kind != 1):
+                raise CodecError(f"a stream is of kind {kind}")
+            if not mask or mask & ~missing or len(which) > (3 if kind == 1 else 1):
+                raise CodecError(f"a stream of kind {kind} has components {mask:#x}")
+            missing &= ~mask
+            self.streams.append(_Stream(part, kind, which, size, bool(self.step)))
+        if part.left():
+            raise CodecError(f"{part.left()} bytes of a model are left over")
+
+
+class _Stream:
+    """Which components a stream has, and the dictionary and code of each class of blocks."""
+
+    def __init__(self, part, kind, which, size, has_grid):
+        self.kind = kind
+        self.which = which
+        self.dropped = [0] * len(which)
+        if kind == 0:
+            return
+        self.dropped = [part.number("u1") for _ in which]
+        if max(self.dropped) >= (1 if has_grid else 8 * size):
+            raise CodecError(f"{max(self.dropped)} dropped bits")
+        classes = part.number("u1")
+        if not 1 <= classes <= 8:
+            raise CodecError(f"symbols of {classes} classes")
+        self.class_bits = (classes - 1).bit_length()
+        self.bits = np.zeros((classes, 256, len(which)), np.uint8)
+        self.base = np.zeros((classes, 256, len(which)), np.uint64)
+        self.escapes = np.full(classes, 256)
+        self.tables = []
+        for k in range(classes):
+            entries, escape = part.number("u1") + 1, part.number("u1")
+            if escape > 1 or entries + escape > 256:
+                raise CodecError(f"a dictionary has {entries} entries and {escape} escapes")
+            if kind == 1:
+                dictionary = part.array("u1", entries * len(which)).reshape(entries, len(which))
+                bits, adds = dictionary & 127, dictionary >> 7
+                if (bits + adds).max() > 8 * size:
+                    raise CodecError(f"a dictionary has more than {8 * size} bits")
+                self.bits[k, :entries] = bits
+                self.base[k, :entries] = np.where(adds != 0, np.uint64(1) << bits.astype(np.uint64), np.uint64(0))
+            else:
+                tail, base = part.number("u1"), part.number("u8")
+                if tail >= 8 * size:
+                    raise CodecError(f"{tail} bits below a head")
+                heads = part.array("u2", entries).astype(np.uint64)
+                self.bits[k, :entries, 0] = tail
+                self.base[k, :entries, 0] = (heads << np.uint64(tail)) + np.uint64(base)
+            if escape:
+                self.escapes[k] = entries
+            self.tables.append(_code_table(part, entries + escape))
+
+
+def _code_table(part, symbols):
+    """Entry of each sequence of bits: a symbol, and 256 times the length of its code."""
+    packed = part.array("u1", (symbols + 1) // 2)
+    lengths = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:symbols].tolist()
+    if symbols == 1 and lengths == [0]:
+        return [0]
+    if min(lengths) == 0 or sum(2.0**-length for length in lengths) != 1 or max(lengths) > MOST_CODE_BITS:
+        raise CodecError(f"no code of {symbols} symbols has the lengths that are given")
+    most = max(lengths)
+    table = [0] * (1 << most)
+    code = 0
+    for length in range(1, most + 1):
+        code <<= 1
+        for symbol in range(symbols):
+            if lengths[symbol] == length:
+                first = int(format(code, f"0{length}b")[::-1], 2)
+                table[first :: 1 << length] = [symbol | length << 8] * (1 << (most - length))
+                code += 1
+    return table
+
+
+def decode(model, frame, count):
     """Values of a frame: an array of shape (count,), or (count, components) if these are several."""
-    dtype = np.dtype(dtype).newbyteorder("<")
-    if not 0 <= count <= MOST_VALUES or not 1 <= components <= 9:
-        raise CodecError(f"{count} values of {components} components are no frame")
+    dtype, components = model.dtype, model.components
+    if not 0 <= count <= MOST_VALUES:
+        raise CodecError(f"{count} values are no frame")
     part = _Parts(bytes(frame))
     method = part.number("u1")
     if count == 0 and method != 0:
@@ -34,15 +136,8 @@ def decode(frame, dtype, components, count):
         numbers = np.tile(part.array(dtype, components), count)
     elif method == 2:
         numbers = _planes(part, dtype, components, count)
-    elif method == 3 and dtype.itemsize >= 4:
-        words, is_difference = _streams(part, dtype.itemsize, components, count)
-        for k in range(components):
-            if is_difference[k] and dtype.kind == "f":
-                words[:, k] = _from_ranked(words[:, k], part.dropped[k])
-            words[:, k] <<= words.dtype.type(part.dropped[k])
-        numbers = words.reshape(-1).view(dtype)
-    elif method == 4 and dtype.kind == "f":
-        numbers = _grid(part, dtype, components, count)
+    elif method == 3 and model.streams:
+        numbers = _streams(part, model, count)
     else:
         raise CodecError(f"method {method} of {dtype.name} is unknown")
     if part.left() != 0:
@@ -52,21 +147,20 @@ def decode(frame, dtype, components, count):
 
 
 class _Parts:
-    """Parts of a frame, one behind the other."""
+    """Parts of a frame or model, one behind the other."""
 
-    def __init__(self, frame):
-        self.frame = frame
+    def __init__(self, content):
+        self.content = content
         self.at = 0
-        self.dropped = {}  # of each component
 
     def left(self):
-        return len(self.frame) - self.at
+        return len(self.content) - self.at
 
     def take(self, count):
         if count > self.left():
             raise CodecError(f"{count} bytes are missing, {self.left()} are there")
         self.at += count
-        return self.frame[self.at - count : self.at]
+        return self.content[self.at - count : self.at]
 
     def array(self, dtype, count):
         dtype = np.dtype(dtype).newbyteorder("<")
@@ -74,6 +168,17 @@ class _Parts:
 
     def number(self, dtype):
         return self.array(dtype, 1)[0].item()
+
+    def varint(self):
+        result = 0
+        for k in range(10):
+            byte = self.take(1)[0]
+            result |= (byte & 127) << 7 * k
+            if (k and byte == 0) or result >= 1 << 64:
+                break
+            if byte < 128:
+                return result
+        raise CodecError("no number of up to 64 bits")
 
 
 def _zstd(frame, size):
@@ -177,89 +282,94 @@ def _from_ranked(x, dropped):
     return np.where(negative, x ^ x.dtype.type((1 << (bits - 1 - dropped)) - 1), x)
 
 
-def _streams(part, size, components, count, only_differences=False):
-    """Words without their dropped bits, and which components are differences."""
+def _streams(part, model, count):
+    dtype, components, size = model.dtype, model.components, model.dtype.itemsize
+    exceptions = part.varint() if model.step else 0
+    if exceptions > count * components:
+        raise CodecError(f"{exceptions} exceptions of {count * components} numbers")
+    places = part.array("u4", exceptions).astype(np.int64)
+    replaced = part.array(dtype, exceptions)
+    if exceptions and (places.max() >= count * components or (np.diff(places) <= 0).any()):
+        raise CodecError("places of exceptions are not ascending, or beyond the end")
     words = np.zeros((count, components), f"<u{size}")
-    missing = (1 << components) - 1
-    is_difference = [False] * components
-    while missing:
-        kind, mask = part.number("u1"), part.number("u2")
-        which = [k for k in range(components) if mask >> k & 1]
-        if not mask or mask & ~missing or len(which) > (3 if kind == 1 else 1):
-            raise CodecError(f"a stream of kind {kind} has components {mask:#x}")
-        missing &= ~mask
-        if kind == 1:
-            words[:, which] = _differences(part, size, which, count)
-            for k in which:
-                is_difference[k] = True
-        elif kind == 2 and not only_differences:
-            words[:, which[0]] = _heads(part, size, which[0], count)
-        elif kind == 0 and not only_differences:
-            part.dropped[which[0]] = 0
-            words[:, which[0]] = part.array(f"u{size}", count)
-        else:
-            raise CodecError(f"a stream is of kind {kind}")
-    return words, is_difference
+    for stream in model.streams:
+        if stream.kind == 0:
+            words[:, stream.which[0]] = part.array(f"u{size}", count)
+            continue
+        x = _words(part, stream, size, count)
+        for j, k in enumerate(stream.which):
+            is_ranked = stream.kind == 1 and dtype.kind == "f" and not model.step
+            y = _from_ranked(x[:, j], stream.dropped[j]) if is_ranked else x[:, j]
+            words[:, k] = y << y.dtype.type(stream.dropped[j])
+    if not model.step:
+        return words.reshape(-1).view(dtype)
+    steps = words.reshape(-1).view(f"<i{size}").astype(np.float64)
+    with np.errstate(over="ignore"):
+        numbers = (steps * model.step + 0.0).astype(dtype)
+    numbers[places] = replaced
+    return numbers
 
 
-def _differences(part, size, which, count):
-    for k in which:
-        part.dropped[k] = part.number("u1")
-    entries = part.number("u1") + 1
-    dictionary = part.array("u1", entries * len(which)).reshape(entries, len(which))
-    bits, adds = dictionary & 127, dictionary >> 7
-    if (bits + adds).max() > 8 * size or max(part.dropped[k] for k in which) >= 8 * size:
-        raise CodecError(f"a dictionary has more than {8 * size} bits")
-    symbols, packed = _symbols(part, entries, count)
-    z = _unpack(packed, bits[symbols])
-    z += np.where(adds[symbols] != 0, np.uint64(1) << bits[symbols].astype(np.uint64), np.uint64(0))
-    return np.cumsum(_unzigzag(z.astype(f"<u{size}")), axis=0, dtype=f"<u{size}")
+def _words(part, stream, size, count):
+    """Words of a stream without their dropped bits."""
+    before = []
+    if stream.kind == 1:
+        before = [part.varint() for _ in stream.which]
+        if max(before) >= 1 << 8 * size:
+            raise CodecError(f"differences begin with {max(before)}")
+    escaped = part.varint()
+    lanes = [part.varint() for _ in range(LANES)]
+    bits_bytes = part.varint()
+    if escaped > count or max(lanes + [bits_bytes]) > part.left():
+        raise CodecError(f"{escaped} escapes of {count} values, or parts beyond the end")
+    blocks = -(-count // BLOCK)
+    classes = _classes(part, stream, blocks)
+    in_lane = -(-blocks // LANES)
+    symbols = []
+    for lane, lane_bytes in enumerate(lanes):
+        first = min(lane * in_lane, blocks)
+        own = classes[first : min(first + in_lane, blocks)]
+        symbols += _symbols(part.take(lane_bytes), stream.tables, own, min(count - first * BLOCK, len(own) * BLOCK))
+    packed = part.take(bits_bytes)
+    symbols = np.array(symbols, np.intp)
+    of_value = np.repeat(np.array(classes, np.intp), BLOCK)[:count]
+    z = (_unpack(packed, stream.bits[of_value, symbols]) + stream.base[of_value, symbols]).astype(f"<u{size}")
+    is_escape = symbols == stream.escapes[of_value]
+    if is_escape.sum() != escaped:
+        raise CodecError(f"{is_escape.sum()} symbols are escapes, instead of {escaped}")
+    z[is_escape] = part.array(f"u{size}", escaped * len(stream.which)).reshape(escaped, len(stream.which))
+    if stream.kind == 2:
+        return z
+    return np.cumsum(_unzigzag(z), axis=0, dtype=z.dtype) + _unzigzag(np.array(before, z.dtype))
 
 
-def _heads(part, size, component, count):
-    part.dropped[component], tail, escape = (part.number("u1") for _ in range(3))
-    if max(part.dropped[component], tail) >= 8 * size or escape > 8 * size:
-        raise CodecError(f"heads have more than {8 * size} bits")
-    base = np.uint64(part.number("u8"))
-    heads = part.array("u2", part.number("u1")).astype(np.uint64)
-    symbols, packed = _symbols(part, len(heads) + 1, count)
-    bits = np.full(len(heads) + 1, tail, np.uint8)
-    bits[-1] = escape
-    x = _unpack(packed, bits[symbols][:, None])[:, 0]
-    starts = np.append(heads << np.uint64(tail), np.uint64(0))
-    return (x + starts[symbols] + base).astype(f"<u{size}")
+def _classes(part, stream, blocks):
+    bits = np.unpackbits(part.array("u1", (blocks * stream.class_bits + 7) // 8), bitorder="little")
+    of_blocks = bits[: blocks * stream.class_bits].reshape(blocks, stream.class_bits)
+    classes = (of_blocks << np.arange(stream.class_bits, dtype=np.uint8)).sum(axis=1, dtype=np.intp)
+    if classes.max() >= len(stream.tables):
+        raise CodecError(f"a block is of class {classes.max()} of {len(stream.tables)}")
+    return classes.tolist()
 
 
-def _symbols(part, meanings, count):
-    classes, symbols_bytes, bits_bytes = part.number("u1"), part.number("u4"), part.number("u4")
-    if not 1 <= classes <= 8:
-        raise CodecError(f"symbols of {classes} classes")
-    symbols = part.take(symbols_bytes)
-    if classes > 1:
-        symbols = _of_classes(_Parts(symbols), classes, count)
-    elif symbols_bytes == 0:
-        symbols = np.zeros(count, np.uint8)
-    else:
-        symbols = np.frombuffer(symbols if symbols_bytes == count else _zstd(symbols, count), np.uint8)
-    if symbols.max() >= meanings:
-        raise CodecError(f"symbol {symbols.max()} is not one of {meanings}")
-    return symbols, part.take(bits_bytes)
-
-
-def _of_classes(part, classes, count):
-    blocks = (count + 127) // 128
-    packed = part.array("u1", (blocks + 1) // 2)
-    of_block = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1)[:blocks]
-    if of_block.max() >= classes:
-        raise CodecError(f"a block is of class {of_block.max()} of {classes}")
-    of_value = np.repeat(of_block, 128)[:count]
-    symbols = np.empty(count, np.uint8)
-    for k in range(classes):
-        size, own = part.number("u4"), int((of_value == k).sum())
-        content = part.take(size)
-        symbols[of_value == k] = np.frombuffer(content if size == own else _zstd(content, own), np.uint8)
-    if part.left():
-        raise CodecError(f"{part.left()} bytes behind the symbols of classes")
+def _symbols(lane, tables, classes, count):
+    """Of the blocks of a lane, which has no byte too many."""
+    # The codes that may begin at each bit.
+    padded = np.frombuffer(lane + bytes(BLOCK * MOST_CODE_BITS // 8 + 8), np.uint8).astype(np.uint32)
+    three = padded[:-2] | padded[1:-1] << 8 | padded[2:] << 16
+    at_bits = (three[:, None] >> np.arange(8, dtype=np.uint32) & ((1 << MOST_CODE_BITS) - 1)).reshape(-1).tolist()
+    symbols, at = [], 0
+    for own in classes:
+        table = tables[own]
+        mask = len(table) - 1
+        for _ in range(min(BLOCK, count - len(symbols))):
+            entry = table[at_bits[at] & mask]
+            symbols.append(entry & 255)
+            at += entry >> 8
+        if at > 8 * len(lane):
+            break
+    if (at + 7) // 8 != len(lane):
+        raise CodecError(f"symbols need {(at + 7) // 8} bytes of a lane of {len(lane)}")
     return symbols
 
 
@@ -279,22 +389,3 @@ def _unpack(packed, bits):
     width = bits.reshape(-1).astype(np.uint64)
     masks = np.array([(1 << b) - 1 for b in range(65)], np.uint64)
     return (word & masks[width.astype(np.intp)]).reshape(bits.shape)
-
-
-def _grid(part, dtype, components, count):
-    step = part.number("f8")
-    if not (step > 0 and np.isfinite(step)):
-        raise CodecError(f"a grid has the step {step}")
-    exceptions = part.number("u4")
-    places = part.array("u4", exceptions).astype(np.int64)
-    replaced = part.array(dtype, exceptions)
-    if exceptions and (places.max() >= count * components or (np.diff(places) <= 0).any()):
-        raise CodecError("places of exceptions are not ascending, or beyond the end")
-    words, _ = _streams(part, dtype.itemsize, components, count, only_differences=True)
-    if any(part.dropped.values()):
-        raise CodecError("a grid has dropped bits")
-    steps = words.reshape(-1).view(f"<i{dtype.itemsize}").astype(np.float64)
-    with np.errstate(over="ignore"):
-        numbers = (steps * step + 0.0).astype(dtype)
-    numbers[places] = replaced
-    return numbers

@@ -40,7 +40,7 @@ POSITION_KEY = np.dtype([("minimum", "<f8"), ("maximum", "<f8"), ("flags", "<u4"
 OF_POSITIONS = 4294967295                                                                            # 7
 NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
 TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
-CHUNK_TABLE_HEAD = struct.Struct("<IIdQ")                                                            # 12
+CHUNK_TABLE_HEAD = struct.Struct("<IIdII")                                                            # 12
 LEAF_FILES_HEAD = struct.Struct("<II")                                                               # 15
 LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_checksum", "<u8"), ("lower", "<f8", 3),
                         ("upper", "<f8", 3), ("name_bytes", "<u4"), ("flags", "<u4")])               # 15
@@ -428,7 +428,7 @@ class BatFile:
             if s is not None and s.encoding == CHUNKS:
                 table, least = self.sections.get((CHUNK_TABLE, number)), CHUNK_TABLE_HEAD.size + 4 * -(-n // MOST_CHUNK_PARTICLES)
                 if table is not None:
-                    self._need(table.bytes >= least and table.bytes % 4 == 0, section_name(CHUNK_TABLE, number) + ": bytes",
+                    self._need(table.bytes >= least, section_name(CHUNK_TABLE, number) + ": bytes",
                                table.bytes, "a multiple of 4 from %d on" % least)
                 sizes[CHUNK_TABLE, number] = table.bytes if table is not None else least
         self._check_sizes(sizes)
@@ -587,10 +587,13 @@ class BatFile:
         need, n, name = self._need, self.particle_count, section_name(kind, index)
         number = index + 1 if kind == ATTRIBUTE else 0
         raw, table = self.section(CHUNK_TABLE, number), section_name(CHUNK_TABLE, number)
-        most, count, bound, reserved = CHUNK_TABLE_HEAD.unpack_from(raw)
+        most, count, bound, model_bytes, reserved = CHUNK_TABLE_HEAD.unpack_from(raw)
         need(1 <= most <= MOST_CHUNK_PARTICLES, table + ": chunk_particles", most, "1 to %d" % MOST_CHUNK_PARTICLES)
         need(count == -(-n // most), table + ": chunk_count", count, -(-n // most))
-        need(len(raw) == CHUNK_TABLE_HEAD.size + 4 * count, table + ": bytes", len(raw), CHUNK_TABLE_HEAD.size + 4 * count)
+        begin = CHUNK_TABLE_HEAD.size + 4 * count
+        need(len(raw) >= begin, table + ": bytes", len(raw), "%d at least" % begin)
+        need(model_bytes == len(raw) - begin, table + ": model_bytes", model_bytes, len(raw) - begin)
+        need(model_bytes <= codec.MOST_MODEL_BYTES, table + ": model_bytes", model_bytes, "at most %d" % codec.MOST_MODEL_BYTES)
         need(math.isfinite(bound) and bound >= 0, table + ": bound", bound, "a finite number from 0 on")
         need(bound == 0 or np.dtype(scalar).kind == "f", table + ": bound", bound, "0, as the values are %s" % scalar)
         need(reserved == 0, table + ": reserved", reserved, 0)
@@ -598,11 +601,15 @@ class BatFile:
         need(np.all(frames >= 1), table + ": bytes of a frame", 0, "at least 1")
         ends = np.cumsum(frames, dtype="i8")
         need(len(stored) == (ends[-1] if count else 0), table + ": the sum of the frames", ends[-1] if count else 0, len(stored))
+        try:
+            model = codec.Model(raw[begin:], scalar, components)
+        except codec.CodecError as error:
+            raise BatError("corrupt", "%s: %s: %s" % (self.path, table, error)) from error
         pieces = [np.zeros((0, components), scalar)]
         for chunk in range(count):
             first, frame = chunk * most, stored[ends[chunk] - frames[chunk]:ends[chunk]]
             try:
-                values = codec.decode(frame, scalar, components, min(most, n - first))
+                values = codec.decode(model, frame, min(most, n - first))
             except codec.MissingModule as error:
                 raise BatError("unsupported_version", "%s: %s: %s" % (self.path, name, error)) from error
             except codec.CodecError as error:
