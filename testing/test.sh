@@ -18,6 +18,10 @@ MPICH_DIR=$BUILD_DIR-mpich
 TEST_PACKAGES=(clang clang-format-14 libclang-rt-14-dev lammps liblammps-dev python3-lammps procps python3-venv
   dpkg-dev file mpich libmpich-dev zsh)
 
+# Also those of another source than Debian will do.
+command -v npm >/dev/null || TEST_PACKAGES+=(nodejs npm)
+command -v chromium >/dev/null || TEST_PACKAGES+=(chromium)
+
 PASSED=0
 FAILED=0
 FAILED_NAMES=()

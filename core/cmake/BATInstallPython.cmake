@@ -32,6 +32,9 @@ install(FILES "${PROJECT_SOURCE_DIR}/reader_plugin/python/parabat_paraview.py"
   DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview" COMPONENT python)
 install(FILES "${PROJECT_SOURCE_DIR}/xml/BATReader.xml" "${PROJECT_SOURCE_DIR}/xml/BATWriter.xml"
   DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview/proxies" COMPONENT python)
+# Where the target `viewer` was built.
+install(FILES "${PROJECT_BINARY_DIR}/web/core/web/dist/viewer.html" DESTINATION "${BAT_PYTHON_DIR}/parabat"
+  COMPONENT python OPTIONAL)
 # Not beside it: where the interpreter looks, `bat` is the name of another package.
 install(FILES "${PROJECT_SOURCE_DIR}/core/python/bat.py" DESTINATION share/parabat/python
   COMPONENT former)

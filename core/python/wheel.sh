@@ -6,7 +6,7 @@
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt,
+# The viewer for browsers is in it where node and npm are. Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt,
 # xxHash and zstd from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE and BAT_ZSTD_SOURCE, else from Debian
 # (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).

@@ -1,18 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the reader as one ES module, and the tests.
+// Builds the reader as one ES module, the viewer as one HTML file, and the tests.
 //
+//   node build.mjs viewer          dist/viewer.html
 //   node build.mjs reader          dist/reader.js
 //   node build.mjs types           dist/types, its declarations
 //   node build.mjs tests           dist/tests/*.mjs
 
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const tests = join(here, "..", "..", "testing", "web");
+
+const viewerFolder = join(here, "viewer");
+
+/** Licences of what is inside, as these ask for. */
+function notices() {
+  return ["three", "d3-scale-chromatic", "d3-interpolate", "d3-color", "fzstd"]
+    .map((name) => `${name}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`)
+    .join("\n\n");
+}
+
+async function bundled(entry, plugins = []) {
+  const { outputFiles } = await build({
+    entryPoints: [join(viewerFolder, "src", entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: ["chrome100", "firefox100", "safari16"],
+    charset: "utf8",
+    legalComments: "none",
+    plugins,
+  });
+  return outputFiles[0].text;
+}
+
+/** The whole page in one file, which also works where nothing beside it can be read. */
+async function viewer() {
+  const worker = await bundled("worker.ts");
+  const workerText = {
+    name: "worker",
+    setup(build) {
+      build.onResolve({ filter: /^worker:text$/ }, () => ({ path: "worker", namespace: "worker" }));
+      build.onLoad({ filter: /.*/, namespace: "worker" }, () => ({ contents: worker, loader: "text" }));
+    },
+  };
+  // A script that stands in HTML ends at the first of these.
+  const script = (await bundled("main.ts", [workerText])).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+  const { code: style } = await transform(readFileSync(join(viewerFolder, "style.css"), "utf8"), { loader: "css", minify: true });
+  const hash = (text) => createHash("sha256").update(text).digest("base64");
+  const parts = { SCRIPT: script, STYLE: style, SCRIPT_HASH: hash(script), STYLE_HASH: hash(style) };
+  const page = readFileSync(join(viewerFolder, "index.html"), "utf8")
+    .replace(/@([A-Z_]+)@/g, (_, name) => parts[name])
+    .replace("<head>", () => `<!--\n${notices().replaceAll("--", "- -")}\n-->\n<head>`);
+  mkdirSync(join(here, "dist"), { recursive: true });
+  writeFileSync(join(here, "dist", "viewer.html"), page);
+}
 
 const targets = {
   reader: () =>
@@ -26,6 +74,7 @@ const targets = {
     }),
   types: () =>
     execFileSync(process.execPath, [join(here, "node_modules", "typescript", "bin", "tsc"), "--project", join(here, "tsconfig.reader.json")]),
+  viewer,
   tests: () =>
     build({
       entryPoints: readdirSync(tests)

@@ -6,6 +6,7 @@ import type { FrameDecoder } from "./frames.js";
 import {
   LeafFile,
   openFile,
+  push,
   sidesOf,
   total,
   type Condition,
@@ -14,6 +15,7 @@ import {
   type Prepared,
   type ReadOptions,
   type Shared,
+  type Span,
 } from "./leaf.js";
 import { Cache } from "./pages.js";
 import { closedInterval, littleEndian, type Column, type Interval, type ScalarName, type Value, type ValueClass } from "./scalars.js";
@@ -462,6 +464,28 @@ export class Dataset {
       position: [...piece.positions],
       attributes: new Map([...piece.attributes].map(([name, values]) => [name, [...(values as Iterable<Value>)]])),
     };
+  }
+
+  /** Values of attributes of particles of one leaf file, at ascending file positions. */
+  async values(
+    leaf: number,
+    filePositions: Uint32Array,
+    attributes: readonly string[],
+    options: ReadOptions = {},
+  ): Promise<ReadonlyMap<string, Column>> {
+    const file = await this.leaf(leaf, options.signal);
+    const spans: Span[] = [];
+    for (const position of filePositions) {
+      const last = spans[spans.length - 1];
+      if (position >= file.count || (last !== undefined && position < last.end)) {
+        throw invalidQuery(`file positions of leaf file ${leaf}; allowed: ascending, below ${file.count}`);
+      }
+      push(spans, position, position + 1, 0);
+    }
+    const wanted = attributes.map((name) => this.find(name));
+    const columns = [...new Set(wanted.map(({ column }) => column))];
+    const found = await file.piece(this.prepare({}), spans, columns, options);
+    return this.piece(leaf, found, columns, attributes, wanted, true).attributes;
   }
 
   /** The bound within which values of an attribute, or "" for the positions, are what the writer was given, in a leaf file. */

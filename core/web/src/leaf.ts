@@ -834,7 +834,7 @@ function decodedBox(boxes: Float64Array, at: number, codes: Uint8Array, own: num
 }
 
 /** Adds a span, joined with the last one where it goes on with the same tests. */
-function push(spans: Span[], begin: number, end: number, tests: number): void {
+export function push(spans: Span[], begin: number, end: number, tests: number): void {
   const last = spans[spans.length - 1];
   if (last !== undefined && last.end === begin && last.tests === tests) {
     spans[spans.length - 1] = { begin: last.begin, end, tests };

@@ -24,6 +24,8 @@ VERBS = {
     "diff": "whether two datasets have the same particles, in whatever order",
     "convert": "files of other programs to .bat",
     "repack": "the same particles with other compression, bounds or indexes",
+    "web": "a folder to publish, with the viewer for browsers and the data",
+    "serve": "the viewer on a server of this machine",
     "paraview": "start ParaView with the plugin in Python",
     "completion": "what bash or zsh needs to complete this command",
 }

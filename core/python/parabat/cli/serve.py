@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""parabat serve [FILE]: the viewer and a dataset on a server of this machine, for this machine."""
+
+import http.server
+import os
+import re
+import sys
+import urllib.parse
+import webbrowser
+
+from ..errors import BatError, refuse
+from ..viewer import files_of, page_of, page_path
+from ._common import is_series
+
+FIRST_PORT, PORTS = 8010, 50
+BLOCK = 1 << 20
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+def add_arguments(parser):
+    """Of `serve`."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help=".bat or .bat.series; without it the page waits for files that are dropped")
+    parser.add_argument("--port", type=int, metavar="N", help=f"0: any that is free; without it the first that is free from {FIRST_PORT} on")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument("--viewer", metavar="PATH", help="the page, where it is not that of this installation")
+
+
+class _Published:
+    """What is served: only that, whatever is asked for."""
+
+    def __init__(self, viewer, path):
+        self._path = path
+        self._name, self._files = (None, {}) if path is None else files_of(path)
+        data = None if path is None else "data/" + urllib.parse.quote(os.fsencode(self._name))
+        self.page = page_of(viewer, data)
+
+    def find(self, name):
+        """Path or bytes of a file, or None. A series may have got more steps."""
+        found = self._files.get(name)
+        if self._path is not None and is_series(self._path) and (found is None or name == self._name):
+            try:
+                self._files = files_of(self._path)[1]
+            except BatError:
+                pass  # while its next step is written
+        return self._files.get(name)
+
+
+def range_of(text, size):
+    """First byte and end of what a header Range asks for; None if there is none that counts. Raises IndexError if it is outside."""
+    match = _RANGE.fullmatch(text or "")
+    if not match or match.groups() == ("", ""):
+        return None
+    first, last = match.groups()
+    if not first:
+        begin, end = max(size - int(last), 0), size
+    else:
+        begin, end = int(first), min(int(last) + 1, size) if last else size
+        if last and int(last) < begin:
+            return None
+    if begin >= end:
+        raise IndexError(text)
+    return begin, end
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    published = None  # of the server's subclass
+
+    def log_message(self, *unused):  # pylint: disable=arguments-differ
+        """Says nothing."""
+
+    def do_HEAD(self):
+        """As GET, without the body."""
+        self._answer(False)
+
+    def do_GET(self):
+        """The page, or bytes of a file."""
+        self._answer(True)
+
+    def _fail(self, status, text):
+        body = (text + "\n").encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _answer(self, has_body):
+        # A page of another site that has its name lead here has that name in its requests.
+        host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
+        if host not in ("127.0.0.1", "localhost"):
+            self._fail(403, "this server is for 127.0.0.1 only")
+            return
+        path = os.fsdecode(urllib.parse.unquote_to_bytes(self.path.partition("?")[0].partition("#")[0]))
+        try:
+            if path in ("/", "/index.html"):
+                self._send(self.published.page, "text/html; charset=utf-8", has_body)
+                return
+            found = self.published.find(path[len("/data/"):]) if path.startswith("/data/") else None
+            if found is None:
+                self._fail(404, "there is no such file")
+            elif isinstance(found, bytes):
+                self._send(found, "application/json", has_body)
+            else:
+                self._send_file(found, has_body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True  # whoever read has enough
+
+    def _send(self, body, kind, has_body):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-cache")
+        self.end_headers()
+        if has_body:
+            self.wfile.write(body)
+
+    def _send_file(self, path, has_body):
+        try:
+            file = open(path, "rb")  # pylint: disable=consider-using-with
+        except OSError as error:
+            self._fail(404, error.strerror)
+            return
+        with file:
+            about = os.fstat(file.fileno())
+            try:
+                span = range_of(self.headers.get("Range"), about.st_size)
+            except IndexError:
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{about.st_size}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            begin, end = span or (0, about.st_size)
+            self.send_response(206 if span else 200)
+            if span:
+                self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{about.st_size}")
+            self.send_header("Content-Type", "application/octet-stream")
+            self.send_header("Accept-Ranges", "bytes")
+            self.send_header("Content-Length", str(end - begin))
+            self.send_header("ETag", f'"{about.st_mtime_ns:x}-{about.st_size:x}"')
+            self.send_header("Cache-Control", "no-cache")
+            self.end_headers()
+            file.seek(begin)
+            left = end - begin if has_body else 0
+            while left > 0:
+                block = file.read(min(BLOCK, left))
+                if not block:  # it was cut short meanwhile
+                    self.close_connection = True
+                    return
+                self.wfile.write(block)
+                left -= len(block)
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+
+def _bound(port, handler):
+    for one in [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
+        try:
+            return _Server(("127.0.0.1", one), handler)
+        except (OSError, OverflowError) as error:
+            last = error
+    return refuse(f"--port {one}: {getattr(last, 'strerror', None) or last}; allowed is one that is free, 0 for any such")
+
+
+def run(arguments):
+    """The exit code."""
+    published = _Published(arguments.viewer or page_path(), arguments.file)
+    with _bound(arguments.port, type("Handler", (_Handler,), {"published": published})) as server:
+        address = f"http://127.0.0.1:{server.server_port}/"
+        print(address)
+        if sys.stdout.isatty():
+            print("Ctrl-C ends it", file=sys.stderr)
+        sys.stdout.flush()
+        if arguments.open:
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass  # this is how it ends
+    return 0

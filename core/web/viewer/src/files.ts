@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files that a person drops or chooses, and what of them is to be opened.
+
+import { BatError, readSeries } from "../../src/index.js";
+import type { Source } from "./protocol.js";
+
+/** A step of what is shown. */
+export interface Step {
+  readonly label: string;
+  readonly time: number | null;
+  readonly source: Source;
+}
+
+const MOST_FILES = 200_000;
+const MOST_LIST_BYTES = 64 * 1024 * 1024;
+
+/** All files of a drop, folders walked, by their paths. */
+export async function droppedFiles(transfer: DataTransfer): Promise<Map<string, File>> {
+  // Entries have to be taken before the first wait: afterwards the list is empty.
+  const items = [...transfer.items].filter(({ kind }) => kind === "file");
+  const entries = items.map((item) => item.webkitGetAsEntry());
+  const plain = items.map((item) => item.getAsFile());
+  const files = new Map<string, File>();
+  await Promise.all(
+    entries.map(async (entry, i) => {
+      const file = plain[i];
+      if (entry !== null) {
+        await walk(entry, "", files);
+      } else if (file) {
+        files.set(file.name, file);
+      }
+    }),
+  );
+  return files;
+}
+
+async function walk(entry: FileSystemEntry, folder: string, files: Map<string, File>): Promise<void> {
+  if (files.size >= MOST_FILES) {
+    throw new BatError("over_budget", `more than ${MOST_FILES} files were dropped`);
+  }
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    files.set(folder + entry.name, file);
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) {
+      return;
+    }
+    for (const one of some) {
+      await walk(one, `${folder}${entry.name}/`, files);
+    }
+  }
+}
+
+export function chosenFiles(list: FileList): Map<string, File> {
+  return new Map([...list].map((file) => [file.webkitRelativePath || file.name, file]));
+}
+
+const NUMBERS = new Intl.Collator("en", { numeric: true });
+
+/** Steps of what was given: a series by its list, else all datasets in the order of their names. */
+export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]> {
+  const paths = [...files.keys()].sort(NUMBERS.compare);
+  const list = paths.find((path) => path.endsWith(".series"));
+  if (list !== undefined) {
+    const folder = list.slice(0, list.lastIndexOf("/") + 1);
+    const steps = readSeries(await textOf(files.get(list)!, list), list);
+    return steps.map(({ name, time }) => {
+      const path = files.has(folder + name) ? folder + name : name.slice(name.lastIndexOf("/") + 1);
+      const blob = files.get(path);
+      if (blob === undefined) {
+        throw new BatError("not_found", `${list}: its step ${name} was not given; drop the folder with it as well`);
+      }
+      return { label: name, time, source: { blob, name: path, files } };
+    });
+  }
+  const datasets = paths.filter((path) => path.endsWith(".bat") && !/\.leaves\//.test(path));
+  if (datasets.length === 0) {
+    throw new BatError("not_a_bat_file", `${paths.slice(0, 3).join(", ") || "nothing"}: there is no .bat file or .bat.series among it`);
+  }
+  return datasets.map((path) => ({ label: path, time: null, source: { blob: files.get(path)!, name: path, files } }));
+}
+
+async function textOf(blob: Blob, name: string): Promise<string> {
+  if (blob.size > MOST_LIST_BYTES) {
+    throw new BatError("over_budget", `${name}: has ${blob.size} bytes; allowed of a list: ${MOST_LIST_BYTES}`);
+  }
+  return blob.text();
+}
+
+/** Steps at an address: one dataset, or those of a list. */
+export async function stepsAt(address: string, base: string): Promise<Step[]> {
+  let url: URL;
+  try {
+    url = new URL(address, base);
+  } catch {
+    throw new BatError("cannot_open", `${address.slice(0, 200)}: is no address`);
+  }
+  if (url.protocol === "file:") {
+    throw new BatError("cannot_open", "a page that was opened from a disk may not read the files beside it: drop them here instead");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new BatError("cannot_open", `${url.href.slice(0, 200)}: allowed are http: and https:`);
+  }
+  if (!url.pathname.endsWith(".series")) {
+    return [{ label: nameOf(url), time: null, source: { url: url.href } }];
+  }
+  let response: Response;
+  try {
+    response = await fetch(url, { cache: "no-store" });
+  } catch (error) {
+    throw new BatError("unreachable", `${url.href}: ${(error as Error).message}`);
+  }
+  if (!response.ok) {
+    throw new BatError(response.status === 404 ? "not_found" : "cannot_open", `${url.href}: the server answers with status ${response.status}`);
+  }
+  const steps = readSeries(await textOf(await response.blob(), url.href), url.href);
+  return steps.map(({ name, time }) => {
+    const path = name.split("/").map(encodeURIComponent).join("/");
+    return { label: name, time, source: { url: new URL(path, url).href } };
+  });
+}
+
+function nameOf(url: URL): string {
+  const last = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}

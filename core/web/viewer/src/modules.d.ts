@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the bundler makes.
+
+declare module "worker:text" {
+  const text: string;
+  export default text;
+}

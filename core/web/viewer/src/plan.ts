@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many particles of which leaf file are loaded for a view, and in which order. Knows no network.
+
+export interface PlannedLeaf {
+  readonly particles: number;
+  /** Lower x, y, z, upper x, y, z; lower above upper where nothing is finite. */
+  readonly bounds: readonly number[];
+}
+
+function gap(eye: readonly number[], bounds: readonly number[]): number {
+  let sum = 0;
+  for (let axis = 0; axis < 3; ++axis) {
+    const outside = Math.max(bounds[axis]! - eye[axis]!, eye[axis]! - bounds[axis + 3]!, 0);
+    sum += outside * outside;
+  }
+  return Math.sqrt(sum);
+}
+
+function halfDiagonal(bounds: readonly number[]): number {
+  return 0.5 * Math.hypot(...[0, 1, 2].map((axis) => Math.max(bounds[axis + 3]! - bounds[axis]!, 0)));
+}
+
+function meet(a: readonly number[], b: readonly number[]): boolean {
+  return [0, 1, 2].every((axis) => a[axis]! <= b[axis + 3]! && b[axis]! <= a[axis + 3]!);
+}
+
+/** Share of the screen that a leaf file takes, roughly; what is out of sight counts a fiftieth. */
+export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: readonly number[]): number {
+  const radius = halfDiagonal(leaf.bounds);
+  if (!Number.isFinite(radius) || leaf.bounds[0]! > leaf.bounds[3]!) {
+    return 1e-6;
+  }
+  const distance = Math.max(gap(eye, leaf.bounds), radius, Number.MIN_VALUE);
+  const area = Math.min(1, (radius / distance) ** 2) || 1e-6;
+  return meet(leaf.bounds, inSight) ? area : area / 50;
+}
+
+/** Shares out the budget by screen area; what a small leaf file cannot use goes to the others. */
+export function shares(leaves: readonly PlannedLeaf[], areas: readonly number[], budget: number): number[] {
+  const share = leaves.map(() => 0);
+  let open = leaves.map((_, i) => i);
+  let left = Math.min(
+    budget,
+    leaves.reduce((sum, { particles }) => sum + particles, 0),
+  );
+  while (left >= 1 && open.length > 0) {
+    const total = open.reduce((sum, i) => sum + areas[i]!, 0);
+    const full = open.filter((i) => (left * areas[i]!) / total >= leaves[i]!.particles - share[i]!);
+    if (full.length === 0) {
+      for (const i of open) {
+        share[i]! += (left * areas[i]!) / total;
+      }
+      break;
+    }
+    for (const i of full) {
+      left -= leaves[i]!.particles - share[i]!;
+      share[i] = leaves[i]!.particles;
+    }
+    open = open.filter((i) => !full.includes(i));
+  }
+  return share.map(Math.floor);
+}
+
+/** Numbers of the leaf files, nearest first. */
+export function nearestFirst(leaves: readonly PlannedLeaf[], eye: readonly number[]): number[] {
+  const distances = leaves.map(({ bounds }) => gap(eye, bounds) || 0);
+  return leaves.map((_, i) => i).sort((a, b) => distances[a]! - distances[b]!);
+}
+
+const FIRST_PICTURE = 50_000;
+const SECOND_PICTURE = 500_000;
+
+/** How many particles are shown after each round: soon a picture, then a good one, then each round twice as many. */
+export function rounds(most: number): number[] {
+  const targets: number[] = [];
+  for (let target = FIRST_PICTURE; target < most; target = target < SECOND_PICTURE ? SECOND_PICTURE : target * 2) {
+    targets.push(target);
+  }
+  return [...targets, most];
+}
+
+/**
+ * The quality up to which a next step reads: of `matched` particles among those up to `quality`, so that `room` more are
+ * expected, and at most `candidates` of `particles` are looked at.
+ */
+export function nextQuality(quality: number, matched: number, room: number, particles: number, candidates: number): number {
+  const most = quality + candidates / particles;
+  // Nothing found says that a step of the same length finds less than one.
+  const density = Math.max(matched, 1) / Math.max(quality, 1 / particles);
+  return Math.min(1, most, quality + room / density);
+}
+
+/** The part of `box` that both have, or null. */
+export function common(a: readonly number[], b: readonly number[]): number[] | null {
+  const lower = [0, 1, 2].map((axis) => Math.max(a[axis]!, b[axis]!));
+  const upper = [3, 4, 5].map((side) => Math.min(a[side]!, b[side]!));
+  return lower.every((v, axis) => v <= upper[axis]!) ? [...lower, ...upper] : null;
+}
+
+/** Volume of `part` in that of `whole`; sides without length count as shared. */
+export function shareOfVolume(part: readonly number[], whole: readonly number[]): number {
+  return [0, 1, 2].reduce((share, axis) => {
+    const length = whole[axis + 3]! - whole[axis]!;
+    return length > 0 ? (share * Math.max(part[axis + 3]! - part[axis]!, 0)) / length : share;
+  }, 1);
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the datasets that the tests of the viewer open, and what the C++ library answers to their queries.
+
+Usage: make_data.py FOLDER GOLDEN
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import parabat
+
+N = 60000
+HOSTILE = '<img src=x onerror="window.hacked=1">'
+GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
+          "written_dataset", "bitmap_bytes_2", "several_pages"]
+
+
+def cloud(seed, count=N):
+    """Positions and attributes of clusters."""
+    random = np.random.default_rng(seed)
+    centres = random.random((20, 3)) * [4, 2, 1]
+    of = random.integers(0, 20, count)
+    positions = centres[of] + 0.12 * random.standard_normal((count, 3)) * random.random((count, 1))
+    velocity = random.standard_normal((count, 3)).astype("f4") * 0.3 + (centres[of] - centres.mean(0)).astype("f4")
+    return positions.astype("f4"), {
+        "id": np.arange(count, dtype="i8") + 2**60 + 1, "mass": random.lognormal(0, 1, count), "velocity": velocity}
+
+
+def answer(path, attribute, **query):
+    """How many particles match, and the sum of an integer attribute of theirs."""
+    with parabat.open(path) as dataset:
+        found = dataset.read([attribute] if attribute else [], **query)
+    total = sum(int(v) for v in found[attribute].tolist()) % 2**64 if attribute else 0
+    return {"count": found.count, "sum": str(total)}
+
+
+def main():
+    folder, golden = (pathlib.Path(one) for one in sys.argv[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    oracle = {}
+    positions, attributes = cloud(1)
+    parabat.write(folder / "cloud.bat", positions, attributes, time=0.5, metadata='{"title": "Clusters", "units": {"mass": "kg"}}')
+    box = [0.5, 0.2, 0.1, 2.5, 1.5, 0.9]
+    oracle["cloud"] = answer(folder / "cloud.bat", "id")
+    oracle["range"] = answer(folder / "cloud.bat", "id", ranges=[("mass", 1.5, None), ("id", 2**60 + 1001, 2**60 + 30000)])
+    oracle["box"] = answer(folder / "cloud.bat", "id", box=box)
+    steps = []
+    for number in range(3):
+        moved = (positions + attributes["velocity"] * 0.2 * number)[::6 + number]
+        name = f"step_{number}.bat"
+        parabat.write(folder / name, moved, {key: values[::6 + number] for key, values in attributes.items()}, time=0.5 * number, step=number)
+        oracle[name] = answer(folder / name, "id")
+        steps.append({"name": name, "time": 0.5 * number})
+    (folder / "steps.bat.series").write_text(json.dumps({"files": steps}))
+    parabat.write(folder / "names.bat", positions[:500], {HOSTILE: np.arange(500, dtype="f4")}, metadata=json.dumps({"title": HOSTILE}))
+
+    data = bytearray((folder / "cloud.bat").read_bytes())
+    data[4096 + 5 * 4096 + 100] ^= 1  # a page of the positions, which begin at the first multiple of 4096
+    (folder / "damaged.bat").write_bytes(data)
+    (folder / "truncated.bat").write_bytes(data[:len(data) // 2])
+
+    oracle["golden"] = {}
+    for name in GOLDEN:
+        path = golden / f"{name}.bat"
+        with parabat.open(path) as dataset:
+            # The picture has no place for particles that are nowhere, but they count.
+            integers = [key for key, about in dataset.attributes.items() if about.dtype.kind in "iu" and about.components == 1]
+            attribute = integers[0] if integers else ""
+            bounds = dataset.box
+        half = [*bounds[:3], *(0.5 * (bounds[:3] + bounds[3:]))]
+        oracle["golden"][name] = {"attribute": attribute, "all": answer(path, attribute), "box": [float(v) for v in half],
+                                  "inside": answer(path, attribute, box=half)}
+    (folder / "oracle.json").write_text(json.dumps(oracle))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The viewer in a headless Chromium, against a server of this test, and against answers of the C++ library.
+// Environment: PARABAT_SOURCE, PARABAT_WORK (with data/ of make_data.py), PARABAT_PYTHON, CHROMIUM.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, beforeEach, test } from "node:test";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { open } from "../../core/web/src/index.js";
+import { GOLDEN } from "./golden.js";
+import { TestServer } from "./server.js";
+
+const WORK = process.env["PARABAT_WORK"]!;
+const DATA = join(WORK, "data");
+const DIST = join(WORK, "core", "web", "dist");
+const PICTURES = join(WORK, "pictures");
+const REFERENCES = join(process.env["PARABAT_SOURCE"]!, "testing", "web", "pictures");
+const PYTHON = process.env["PARABAT_PYTHON"]!;
+
+interface Answer {
+  count: number;
+  sum: string;
+}
+
+const oracle = JSON.parse(readFileSync(join(DATA, "oracle.json"), "utf8")) as Record<"cloud" | "range" | "box", Answer> & {
+  golden: Record<string, { attribute: string; all: Answer; box: number[]; inside: Answer }>;
+} & Record<`step_${number}.bat`, Answer>;
+
+const server = new TestServer({ "/viewer/": DIST, "/data/": DATA, "/golden/": GOLDEN });
+let browser: Browser;
+
+before(async () => {
+  mkdirSync(PICTURES, { recursive: true });
+  await server.start();
+  browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"]!,
+    // Drawn by the processor, on any machine the same.
+    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"],
+  });
+});
+
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+beforeEach(() => {
+  for (const key of Object.keys(server.behaviour)) {
+    delete server.behaviour[key as keyof typeof server.behaviour];
+  }
+  server.resetLog();
+});
+
+/** A page on which nothing may go wrong unseen. */
+async function withPage(url: string, action: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 900, height: 600 }, colorScheme: "light", reducedMotion: "reduce" });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  try {
+    await page.goto(url);
+    await action(page);
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+function viewerOf(path: string, hash = ""): string {
+  return `${server.address}/viewer/viewer.html?data=${encodeURIComponent(`${server.address}${path}`)}#${hash}`;
+}
+
+async function idle(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.parabat.status().isIdle);
+}
+
+/** Waits until a change has led to a new generation, and this one is there. */
+async function reloaded(page: Page, change: () => Promise<unknown>): Promise<void> {
+  const before = await page.evaluate(() => window.parabat.status().generation);
+  await change();
+  await page.waitForFunction((old) => window.parabat.status().generation > old && window.parabat.status().isIdle, before);
+}
+
+async function shown(page: Page, attribute: string): Promise<Answer> {
+  const { count, sum } = await page.evaluate((name) => window.parabat.shown(name), attribute);
+  assert.equal(count, (await page.evaluate(() => window.parabat.status())).shown, "what is drawn is what is counted");
+  return { count, sum: String(sum) };
+}
+
+async function notes(page: Page): Promise<string> {
+  await page.waitForSelector(".note");
+  return (await page.textContent("#notes"))!;
+}
+
+/** Mean difference of two pictures of a size, 0 to 255 of each colour. */
+async function difference(page: Page, a: Buffer, b: Buffer): Promise<number> {
+  const urls = [a, b].map((png) => `data:image/png;base64,${png.toString("base64")}`);
+  const other = await page.context().newPage(); // whose policy allows it
+  try {
+    return await other.evaluate(async ([one, two]) => {
+      const pixels = async (url: string): Promise<Uint8ClampedArray> => {
+        const image = new Image();
+        image.src = url;
+        await image.decode();
+        // Small, so that the edge of a disc does not count.
+        const canvas = Object.assign(document.createElement("canvas"), { width: 90, height: 60 });
+        const context = canvas.getContext("2d")!;
+        context.drawImage(image, 0, 0, 90, 60);
+        return context.getImageData(0, 0, 90, 60).data;
+      };
+      const [x, y] = [await pixels(one!), await pixels(two!)];
+      return x.reduce((sum, v, i) => sum + Math.abs(v - y[i]!), 0) / x.length;
+    }, urls);
+  } finally {
+    await other.close();
+  }
+}
+
+/** Compares the canvas with the reference of this name, which was looked at. */
+async function looksLike(page: Page, name: string): Promise<void> {
+  const png = await page.locator("#picture canvas").screenshot();
+  writeFileSync(join(PICTURES, `${name}.png`), png);
+  const reference = join(REFERENCES, `${name}.png`);
+  assert.ok(existsSync(reference), `${reference} is missing; look at ${PICTURES}/${name}.png`);
+  const found = await difference(page, png, readFileSync(reference));
+  assert.ok(found < 6, `${name} differs from its reference by ${found.toFixed(1)} of 255; see ${PICTURES}/${name}.png`);
+}
+
+test("opens, refines up to the budget, tells what it loaded", async () => {
+  await withPage(viewerOf("/data/cloud.bat"), async (page) => {
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle.cloud);
+    assert.match((await page.textContent("#readout"))!, /^60,000 of 60,000 particles · [\d.]+ MB in \d+ requests$/);
+    assert.equal(await page.title(), "Clusters · ParaBAT");
+    assert.ok(server.log.mostAtOnce <= 6);
+    await looksLike(page, "cloud");
+  });
+});
+
+test("shows at most the budget, evenly, and finer particles where it is looked at", async () => {
+  await withPage(viewerOf("/data/cloud.bat", "budget=50000"), async (page) => {
+    await idle(page);
+    const whole = await page.evaluate(() => window.parabat.status());
+    assert.ok(whole.shown <= 50_000 && whole.shown > 30_000, String(whole.shown));
+    await page.evaluate(() => {
+      for (let i = 0; i < 8; ++i) {
+        window.parabat.view().turn(0.05, 0, 1.4);
+      }
+    });
+    await page.waitForFunction((before) => window.parabat.status().isIdle && window.parabat.status().quality > before, whole.quality);
+    const near = await page.evaluate(() => window.parabat.status());
+    assert.ok(near.shown <= 50_000);
+    await page.evaluate(() => window.parabat.view().resetCamera());
+    await page.waitForFunction((count) => window.parabat.status().isIdle && window.parabat.status().shown === count, whole.shown);
+  });
+});
+
+test("colours by attribute, with other maps, in light and dark", async () => {
+  await withPage(viewerOf("/data/cloud.bat", "theme=light"), async (page) => {
+    await idle(page);
+    assert.equal(await page.locator("#colour option:checked").textContent(), "|velocity|");
+    await reloaded(page, () => page.selectOption("#colour", { label: "mass (kg)" }));
+    await page.selectOption("#map", { label: "magma" });
+    await page.getByRole("button", { name: "Light or dark" }).click();
+    await page.waitForTimeout(300);
+    assert.ok(await page.evaluate(() => document.documentElement.classList.contains("dark")));
+    await looksLike(page, "mass_dark");
+    await reloaded(page, () => page.selectOption("#size", { label: "mass (kg)" }));
+    assert.deepEqual(await shown(page, "id"), oracle.cloud);
+  });
+});
+
+test("ranges and boxes show exactly what the C++ library answers", async () => {
+  await withPage(viewerOf("/data/cloud.bat"), async (page) => {
+    await idle(page);
+    await page.selectOption("#filter", { label: "mass (kg)" });
+    await page.selectOption("#filter", { label: "id" });
+    const field = (label: string) => page.getByLabel(`${label}, a number or nothing`, { exact: true });
+    await reloaded(page, async () => {
+      await field("Least mass").fill("1.5");
+      await field("Least mass").press("Enter");
+    });
+    await reloaded(page, async () => {
+      await field("Least id").fill(String(2n ** 60n + 1001n));
+      await field("Least id").press("Enter");
+      await field("Most id").fill(String(2n ** 60n + 30000n));
+      await field("Most id").press("Enter");
+    });
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle.range);
+    await looksLike(page, "ranges");
+    // What is no range is not taken.
+    await field("Most mass").fill("1");
+    await field("Most mass").press("Enter");
+    assert.equal(await field("Most mass").getAttribute("aria-invalid"), "true");
+    assert.deepEqual(await shown(page, "id"), oracle.range);
+  });
+  await withPage(viewerOf("/data/cloud.bat", "box=0.5,0.2,0.1,2.5,1.5,0.9"), async (page) => {
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle.box);
+    await looksLike(page, "box");
+    await reloaded(page, () => page.getByLabel("Only inside a box").uncheck());
+    assert.deepEqual(await shown(page, "id"), oracle.cloud);
+    // By the handle, with keys.
+    await reloaded(page, () => page.getByLabel("Only inside a box").check());
+    const few = await shown(page, "");
+    assert.ok(few.count < oracle.cloud.count);
+    await reloaded(page, async () => {
+      await page.getByLabel("Least x", { exact: true }).focus();
+      await page.keyboard.press("Home");
+    });
+    assert.ok((await shown(page, "")).count > few.count);
+  });
+});
+
+test("golden files show what the C++ library answers", async () => {
+  await withPage(viewerOf("/data/steps.bat.series"), async (page) => {
+    await idle(page);
+    const opened = (name: string, hash: string): Promise<void> =>
+      reloaded(page, () =>
+        page.evaluate(([url, settings]) => window.parabat.open(url, settings), [`${server.address}/golden/${name}.bat`, hash] as const),
+      );
+    for (const [name, { attribute, all, box, inside }] of Object.entries(oracle.golden)) {
+      await opened(name, "");
+      assert.deepEqual(await shown(page, attribute), all, name);
+      if (box.every(Number.isFinite)) {
+        await opened(name, `box=${box.join(",")}`);
+        assert.deepEqual(await shown(page, attribute), inside, `${name} in a box`);
+      }
+    }
+  });
+});
+
+test("a series has a time slider", async () => {
+  await withPage(viewerOf("/data/steps.bat.series"), async (page) => {
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
+    await reloaded(page, () => page.locator("#time").fill("2"));
+    assert.deepEqual(await shown(page, "id"), oracle["step_2.bat"]);
+    assert.match((await page.textContent("#panel .facts"))!, /step 2 · time 1/);
+    await page.locator("#play").click();
+    await page.waitForFunction(() => /step=1(&|$)/.test(location.hash));
+    await page.locator("#play").click();
+  });
+});
+
+test("a link holds the view", async () => {
+  let hash = "";
+  let first: Buffer = Buffer.alloc(0);
+  await withPage(viewerOf("/data/cloud.bat", "map=plasma&filter=1;;0:mass"), async (page) => {
+    await idle(page);
+    await page.locator("#picture canvas").focus();
+    for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp", "+", "+", "Shift+ArrowRight"]) {
+      await page.keyboard.press(key);
+    }
+    await page.waitForFunction(() => location.hash.includes("camera="));
+    await page.waitForTimeout(700);
+    await idle(page);
+    hash = new URL(page.url()).hash.slice(1);
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    first = await page.locator("#picture canvas").screenshot();
+  });
+  await withPage(viewerOf("/data/cloud.bat", hash), async (page) => {
+    await idle(page);
+    await page.waitForTimeout(300);
+    const second = await page.locator("#picture canvas").screenshot();
+    writeFileSync(join(PICTURES, "link_1.png"), first);
+    writeFileSync(join(PICTURES, "link_2.png"), second);
+    const found = await difference(page, first, second);
+    assert.ok(found < 1, `the pictures differ by ${found.toFixed(1)} of 255`);
+  });
+});
+
+test("a picked particle tells its values, exactly", async () => {
+  const dataset = await open(readFileSync(join(DATA, "cloud.bat")));
+  const { positions, attributes } = await dataset.read({}, { attributes: ["id"] });
+  const ids = [...(attributes.get("id") as BigInt64Array)];
+  await withPage(viewerOf("/data/cloud.bat"), async (page) => {
+    await idle(page);
+    // The picture's first particle near its middle.
+    const place = await page.evaluate(() => {
+      const view = window.parabat.view();
+      for (let i = 0; i < 4000; ++i) {
+        const [x, y] = [290 + 3 * Math.cos(i) * Math.sqrt(i), 300 + 3 * Math.sin(i) * Math.sqrt(i)];
+        if (view.pick(x, y)) {
+          return [x, y] as const;
+        }
+      }
+      return null;
+    });
+    await page.locator("#picture canvas").click({ position: { x: place![0], y: place![1] } });
+    await page.waitForSelector("#picked table");
+    const rows = Object.fromEntries(
+      await page.$$eval("#picked tr", (lines) => lines.map((line) => [line.children[0]!.textContent!, line.children[1]!.textContent!])),
+    ) as Record<string, string>;
+    const index = ids.indexOf(BigInt(rows["id"]!));
+    assert.ok(index >= 0, rows["id"]);
+    assert.equal(rows["position"], [...positions.slice(3 * index, 3 * index + 3)].join(", "));
+    await page.locator("#picture canvas").click({ position: { x: 5, y: 120 } });
+    await page.waitForSelector("#picked .hint");
+  });
+});
+
+async function drop(page: Page, files: readonly (readonly [string, Buffer])[]): Promise<void> {
+  const given = files.map(([name, bytes]) => [name, bytes.toString("base64")] as const);
+  await page.evaluate((all) => {
+    const transfer = new DataTransfer();
+    for (const [name, text] of all) {
+      transfer.items.add(new File([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], name));
+    }
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  }, given);
+}
+
+test("files are dropped onto a page that was opened from disk", async () => {
+  await withPage(`file://${join(DIST, "viewer.html")}`, async (page) => {
+    await page.waitForSelector("#empty");
+    assert.ok(await page.isVisible("#choose"));
+    await drop(page, [["cloud.bat", readFileSync(join(DATA, "cloud.bat"))]]);
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle.cloud);
+    const leaves = execFileSync("find", [join(GOLDEN, "written_dataset.bat.leaves"), "-name", "*.bat"], { encoding: "utf8" }).trim().split("\n");
+    const top = ["written_dataset.bat", readFileSync(join(GOLDEN, "written_dataset.bat"))] as const;
+    await reloaded(page, () => drop(page, [top, ...leaves.map((path) => [path.split("/").pop()!, readFileSync(path)] as const)]));
+  });
+  // By the button, and what is no dataset.
+  await withPage(`file://${join(DIST, "viewer.html")}`, async (page) => {
+    await page.setInputFiles("#files", [join(DATA, "step_1.bat"), join(DATA, "step_0.bat"), join(DATA, "step_2.bat")]);
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
+    assert.equal(await page.locator("#time").getAttribute("max"), "2");
+    await page.setInputFiles("#files", [join(DATA, "oracle.json")]);
+    assert.match(await notes(page), /oracle\.json: there is no \.bat file/);
+  });
+});
+
+test("damage is a message and a hole; a truncated file is a message", async () => {
+  await withPage(viewerOf("/data/damaged.bat"), async (page) => {
+    await idle(page);
+    assert.match(await notes(page), /POSITIONS 0: checksums of 1 pages.*34[123] particles are left out/);
+    const { count } = await shown(page, "");
+    assert.ok(count >= oracle.cloud.count - 343 && count <= oracle.cloud.count - 341, String(count));
+  });
+  await withPage(viewerOf("/data/truncated.bat"), async (page) => {
+    assert.match(await notes(page), /the size of the file is \d+, allowed is \d+/);
+  });
+  await withPage(viewerOf("/data/nothing.bat"), async (page) => {
+    assert.match(await notes(page), /there is no such file on the server \(status 404\)/);
+  });
+});
+
+test("a server without ranges is told what is needed; a slow one is waited for", async () => {
+  server.behaviour.ignoresRanges = true;
+  await withPage(viewerOf("/data/cloud.bat"), async (page) => {
+    assert.match(await notes(page), /206 is needed.*parabat serve/);
+  });
+  server.behaviour.ignoresRanges = false;
+  server.behaviour.delay = 150;
+  await withPage(viewerOf("/data/cloud.bat"), async (page) => {
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle.cloud);
+  });
+});
+
+test("a connection that is lost and returns", async () => {
+  await withPage(viewerOf("/data/cloud.bat", "budget=50000"), async (page) => {
+    await idle(page);
+    server.behaviour.busy = 1e9;
+    await page.selectOption("#colour", { label: "mass (kg)" });
+    assert.match(await notes(page), /status 503; asked 4 times/);
+    assert.ok((await page.evaluate(() => window.parabat.status())).shown > 0, "what was there stays");
+    delete server.behaviour.busy;
+    await page.waitForFunction(() => window.parabat.status().isIdle && document.querySelector(".note") === null);
+  });
+});
+
+test("names of a file are text, never HTML; everything has a name for screen readers", async () => {
+  await withPage(viewerOf("/data/names.bat"), async (page) => {
+    await idle(page);
+    assert.match((await page.textContent("#panel h1"))!, /^<img src=x onerror=/);
+    await page.selectOption("#filter", { index: 1 });
+    await page.locator("#picture canvas").click({ position: { x: 290, y: 300 } });
+    assert.equal(await page.evaluate(() => (window as { hacked?: number }).hacked), undefined);
+    assert.equal(await page.locator("#panel img").count(), 0);
+    const nameless = await page.$$eval("button, input, select, canvas[tabindex], summary", (all) =>
+      all.filter((one) => {
+        const labels = (one as HTMLInputElement).labels;
+        const text = one.getAttribute("aria-label") ?? (labels && labels.length > 0 ? labels[0]!.textContent : one.textContent);
+        return !text?.trim();
+      }).map((one) => one.outerHTML),
+    );
+    assert.deepEqual(nameless, []);
+  });
+});
+
+test("parabat web publishes a folder, parabat serve shows it", async () => {
+  const folder = join(WORK, "published");
+  rmSync(folder, { recursive: true, force: true });
+  const parabat = (...words: string[]): string => execFileSync(PYTHON, ["-m", "parabat", ...words], { encoding: "utf8" });
+  assert.match(parabat("web", join(DATA, "steps.bat.series"), folder, "--viewer", join(DIST, "viewer.html")), /5 files/);
+  const published = new TestServer({ "/": folder });
+  await published.start();
+  try {
+    await withPage(`${published.address}/index.html`, async (page) => {
+      await idle(page);
+      assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
+    });
+    // From the disk it may not read what is beside it, and says what to do.
+    await withPage(`file://${folder}/index.html`, async (page) => {
+      assert.match(await notes(page), /drop them here instead/);
+      assert.ok(await page.isVisible("#empty"));
+    });
+  } finally {
+    await published.stop();
+  }
+  assert.throws(() => parabat("web", join(DATA, "cloud.bat"), folder, "--viewer", join(DIST, "viewer.html")), /is there already/);
+  const process = spawn(PYTHON, ["-m", "parabat", "serve", join(GOLDEN, "written_dataset.bat"), "--port", "0", "--viewer", join(DIST, "viewer.html")]);
+  try {
+    const address = await new Promise<string>((resolve) => process.stdout.once("data", (text: Buffer) => resolve(String(text).trim())));
+    await withPage(address, async (page) => {
+      await idle(page);
+      assert.deepEqual(await shown(page, oracle.golden["written_dataset"]!.attribute), oracle.golden["written_dataset"]!.all);
+    });
+    const ended = new Promise((resolve) => process.once("exit", resolve));
+    process.kill("SIGINT");
+    assert.equal(await ended, 0);
+  } finally {
+    process.kill("SIGKILL");
+  }
+});
