@@ -56,6 +56,35 @@ class PyVista(unittest.TestCase):
         with self.assertRaises(parabat.BatValueError):
             pyvista.read("x.bat", quality=2)
 
+    def test_grids(self):
+        random = np.random.default_rng(6)
+        fields = {"p": random.random((9, 12, 14), np.float32), "v": random.random((9, 12, 14, 3)),
+                  "id": np.arange(9 * 12 * 14).reshape(9, 12, 14) + 2**60}
+        parabat.idx.write("x.idx", fields, origin=(1, 2, 3), spacing=(0.5, 1, 0.25), first=(2, 0, 4), time=0.5)
+        image = pyvista.read("x.idx")
+        self.assertIsInstance(image, pyvista.ImageData)
+        self.assertEqual((image.dimensions, image.spacing, image.origin), ((14, 12, 9), (0.5, 1, 0.25), (2, 2, 4)))
+        self.assertEqual(image.field_data["TimeValue"].tolist(), [0.5])
+        for name, values in fields.items():
+            found = np.asarray(image.point_data[name])
+            self.assertEqual(found.dtype, values.dtype)
+            np.testing.assert_array_equal(found.reshape(values.shape), values)
+        coarse = pyvista.read("x.idx", "p", level=7)
+        grid = parabat.idx.open("x.idx").read("p", level=7)
+        np.testing.assert_array_equal(np.asarray(coarse.point_data["p"]), grid["p"].reshape(-1))
+        self.assertEqual((coarse.origin, coarse.spacing), (tuple(grid.origin), tuple(grid.spacing)))
+        image.save("y.idx", codec="zip")
+        back = parabat.idx.open("y.idx")
+        self.assertEqual((back.origin.tolist(), back.spacing.tolist(), back.times), ([2, 2, 4], [0.5, 1, 0.25], [0.5]))
+        for name, values in fields.items():
+            np.testing.assert_array_equal(back.read(name)[name], values)
+        cells = image.points_to_cells() if hasattr(image, "points_to_cells") else image.point_data_to_cell_data()
+        cells.clear_point_data()
+        cells.save("z.idx")
+        self.assertEqual(parabat.idx.open("z.idx").lattice().count, tuple(cells.extent[1::2]))
+        with self.assertRaises(parabat.BatTypeError):
+            pyvista.Sphere().save("w.idx")
+
     def test_save(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

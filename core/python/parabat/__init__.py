@@ -12,6 +12,8 @@ On many ranks, write(), open() and read() take part in it with `comm=MPI.COMM_WO
 are collective then; without, mpi4py is not needed. Series writes the steps of a running simulation;
 follow() finds chosen particles in all steps.
 
+Structured grids in many resolutions (.idx): parabat.idx.
+
 Failures raise BatError, which pickles, and which is a ValueError, TypeError or FileNotFoundError
 too where it says so in its name. A collective call fails on all ranks if it fails on one.
 
@@ -20,6 +22,7 @@ variable BAT_LIBRARY names, else the one beside the package, in lib/ or build/li
 it, or that of the system's loader.
 """
 
+from . import idx
 from .dataset import (  # pylint: disable=redefined-builtin
     Attribute, Count, Dataset, Histogram, Leaf, Particles, Storage, open)
 from .errors import (
@@ -33,7 +36,7 @@ __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
     "Particles", "Problem", "RepackReport", "Report", "Series", "Slab", "Sphere", "Step", "Storage", "Trails",
-    "follow", "open", "options_table", "read_series", "repack", "write"]
+    "follow", "idx", "open", "options_table", "read_series", "repack", "write"]
 
 
 def __getattr__(name):

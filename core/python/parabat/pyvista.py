@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""pyvista.read("x.bat") and mesh.save("x.bat"), which PyVista 0.48 and newer find by themselves.
+"""pyvista.read("x.bat") and mesh.save("x.bat"), and the same of "x.idx", which PyVista 0.48 and newer find by
+themselves.
 
     mesh = pyvista.read("x.bat", quality=0.1, box=[0, 0, 0, 1, 1, 1], ranges={"mass": (1, None)})
     mesh.save("y.bat", sorted_indexes=["id"])
+    image = pyvista.read("x.idx", budget=1 << 30)
+    image.save("y.idx", codec="zip")
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
 
-from . import dataset, writing
+from . import dataset, idx, writing
 from .errors import refuse, refuse_type
 
 if TYPE_CHECKING:
@@ -66,3 +69,47 @@ def _is_vertices(mesh):
     """Whether an unstructured grid has nothing but vertices (VTK's types 1 and 2)."""
     types = getattr(mesh, "celltypes", None)
     return types is not None and set(np.unique(types)) <= {1, 2}
+
+
+def read_grid(path: str, fields: str | Iterable[str] | None = None, **query) -> pyvista.ImageData:
+    """A level of an .idx dataset, with its fields as point data.
+
+    fields, level, box, bounds, step, budget (bytes), ...: as of parabat.idx.Dataset.read().
+    """
+    with idx.open(path) as opened:
+        return opened.read(fields, axes=3, **query).to_pyvista()
+
+
+def write_grid(mesh: Any, path: str, **options) -> idx.Report:
+    """Point data of an ImageData, or cell data at the centres of cells if there is no other, as an .idx dataset.
+    Its samples are numbered from 0 on.
+
+    options: those of parabat.idx.write(); time is that of the field data "TimeValue", if there is any. Raises
+    BatValueError for what is no ImageData along the axes, and for points or cells that are hidden.
+    """
+    if not hasattr(mesh, "GetSpacing") or not hasattr(mesh, "dimensions"):
+        refuse_type("mesh", mesh, "ImageData; resample_to_image() and sample() make one")
+    direction = np.asarray(getattr(mesh, "direction_matrix", np.eye(3)))
+    if not np.array_equal(direction, np.eye(3)):
+        refuse(f"{path}: the image is turned; allowed are axes along x, y and z")
+    is_points = len(mesh.point_data) > 0
+    data = mesh.point_data if is_points else mesh.cell_data
+    count = np.array(mesh.dimensions if is_points else np.maximum(1, np.array(mesh.dimensions) - 1))
+    if is_points and len(mesh.cell_data):
+        warnings.warn(f"{path}: not written: cell data", stacklevel=4)
+    if "vtkGhostType" in data and np.any(data["vtkGhostType"]):
+        refuse(f"{path}: some samples are hidden or ghosts, which no grid has")
+    origin, spacing = np.array(mesh.origin, float), np.array(mesh.spacing, float)
+    extent = np.array(mesh.extent[::2])
+    origin = origin + spacing * (extent + (0 if is_points else np.where(np.array(mesh.dimensions) > 1, 0.5, 0)))
+    columns = {}
+    for name, values in data.items():
+        values = np.asarray(values)
+        if name != "vtkGhostType":
+            columns[name] = values.reshape(*count[::-1], *values.shape[1:])
+    if "TimeValue" in mesh.field_data and options.get("time") is None:
+        times = np.asarray(mesh.field_data["TimeValue"]).reshape(-1)
+        if times.size != 1:
+            refuse(f"TimeValue: {times.size} values; allowed: 1")
+        options["time"] = float(times[0])
+    return idx.write(path, columns, origin=origin, spacing=spacing, axes=3, **options)

@@ -19,9 +19,9 @@ VERBS = {
     "info": "what files and series hold",
     "validate": "check every checksum and every rule of the format",
     "query": "how many particles match, their ranges, the first of them",
-    "export": "particles as .npz, .csv, .parquet or .vtp",
+    "export": "particles as .npz, .csv, .parquet or .vtp; grids as .npy, .npz or .vti",
     "follow": "chosen particles through the steps of a series, as .csv, .npz or .vtp",
-    "diff": "whether two datasets have the same particles, in whatever order",
+    "diff": "whether two datasets have the same particles, in whatever order, or the same samples",
     "convert": "files of other programs to .bat",
     "repack": "the same particles with other compression, bounds or indexes",
     "web": "a folder to publish, with the viewer for browsers and the data",
@@ -69,7 +69,7 @@ class _Parser(argparse.ArgumentParser):
 def parser_of(chosen):
     """A parser that knows the arguments of the chosen verbs."""
     parser = _Parser(
-        prog="parabat", description="Large particle data (.bat) on the command line.",
+        prog="parabat", description="Large particle data (.bat) and structured grids (.idx) on the command line.",
         epilog="exit codes: 0 done, or yes; 1 no (validate, diff, convert: not all); 2 what was asked cannot be; "
                "3 a file cannot be read or written; 130 interrupted")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")

@@ -118,7 +118,7 @@ def add_query_arguments(parser):
     group = parser.add_argument_group("which particles (all, if nothing is said; all conditions hold together)")
     group.add_argument("--quality", type=float, default=1.0, metavar="Q",
                        help="share of the particles, 0 to 1, an even sample (default 1)")
-    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the finest quality")
+    group.add_argument("--budget", type=int, metavar="N", help="at most N particles, at the finest quality, or samples")
     group.add_argument("--box", type=float, nargs=6, metavar=("X0", "Y0", "Z0", "X1", "Y1", "Z1"),
                        help="faces are inside")
     group.add_argument("--sphere", type=float, nargs=4, action="append", default=[],
@@ -128,7 +128,7 @@ def add_query_arguments(parser):
                        help="closed; * is no limit; velocity[2] is a component, velocity the magnitude")
     group.add_argument("--values", nargs="+", action="append", default=[], metavar=("NAME", "NUMBER"),
                        help="only particles whose value is one of these, e.g. ids")
-    group.add_argument("--step", type=int, metavar="N", help="of a series: which of its steps, from 0")
+    group.add_argument("--step", type=int, metavar="N", help="of a series: which of its steps, from 0; of a grid: the number of its step")
     parser.add_argument("--attributes", metavar="A,B", help="names of those to read (default: all)")
 
 

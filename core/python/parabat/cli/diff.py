@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat diff A B: whether two datasets have the same particles, bit for bit, in whatever order."""
+"""parabat diff A B: whether two datasets have the same particles, bit for bit, in whatever order; or two grids
+(.idx) the same samples, however they are stored."""
 
 import numpy as np
 
+from .. import idx
+from ..errors import refuse
 from ..export import columns
+from . import _grids
 from ._common import add_json, attributes_of, open_one, print_json, progress
 
 
@@ -12,7 +16,7 @@ def add_arguments(parser):
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     parser.add_argument("--attributes", metavar="X,Y", help="compare these, and positions (default: all)")
-    parser.add_argument("--step", type=int, metavar="N", help="of two series: which of their steps, from 0")
+    parser.add_argument("--step", type=int, metavar="N", help="of two series: which of their steps, from 0; of two grids: the number of a step (default: all)")
     add_json(parser)
 
 
@@ -60,6 +64,10 @@ def _rows(found, numbers):
 
 def run(arguments):
     """The exit code."""
+    if idx.can_open(arguments.a) or idx.can_open(arguments.b):
+        if not (idx.can_open(arguments.a) and idx.can_open(arguments.b)):
+            refuse(f"{arguments.a} and {arguments.b}: one is a grid, the other has particles")
+        return _grids.diff(arguments)
     (a, types_a), (b, types_b) = (_read(path, arguments) for path in (arguments.a, arguments.b))
     differences = [f"{name}: {types_a.get(name, 'missing')} in {arguments.a}, {types_b.get(name, 'missing')} in "
                    f"{arguments.b}" for name in sorted({*types_a, *types_b})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat export FILE OUT: particles as a file of another kind, which the ending of OUT says."""
+"""parabat export FILE OUT: particles, or samples of a grid, as a file of another kind, which the ending of OUT
+says."""
 
 import csv
 import os
@@ -7,10 +8,12 @@ import zipfile
 
 import numpy as np
 
+from .. import idx
 from ..errors import refuse
 from ..export import columns, needed
+from . import _grids
 from ._common import (
-    add_json, add_query_arguments, attributes_of, open_one, print_json, progress, query_of, replacing)
+    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, replacing)
 
 ROWS = 100000  # of text at once
 
@@ -84,14 +87,21 @@ FORMATS = {".npz": _npz, ".csv": _csv, ".parquet": _parquet, ".vtp": _vtp}
 
 def add_arguments(parser):
     """Of `export`."""
-    parser.add_argument("file", metavar="FILE", help=".bat, .pbat or .bat.series")
-    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}")
+    parser.add_argument("file", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
+    parser.add_argument("out", metavar="OUT", help=f"ends in {', '.join(FORMATS)}; of a grid (.idx) in "
+                        f"{', '.join(_grids.FORMATS)}")
+    parser.add_argument("--level", type=count, metavar="N", help="of a grid: a resolution, from 0, one sample, on "
+                        "(default: the finest; with --budget the finest of at most N samples)")
     add_query_arguments(parser)
     add_json(parser)
 
 
 def run(arguments):
     """The exit code."""
+    if idx.can_open(arguments.file):
+        return _grids.export(arguments)
+    if arguments.level is not None:
+        refuse(f"--level: {arguments.file} is no structured grid")
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")

@@ -4,14 +4,16 @@
 import json
 
 from .. import dataset as datasets
+from .. import idx
 from ..errors import BatError
 from ..series import read_series
 from ._common import YES, add_json, in_turn, is_series, print_json
+from ._grids import tell as tell_grid
 
 
 def add_arguments(parser):
     """Of `info`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat or .bat.series")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
     parser.add_argument("--leaves", action="store_true", help="the leaf files, with their boxes")
     add_json(parser)
 
@@ -87,6 +89,8 @@ def _tell_series(path, as_json):
 def run(arguments):
     """The exit code."""
     def tell(path):
+        if idx.can_open(path):
+            return tell_grid(path, arguments.json)
         if is_series(path):
             return _tell_series(path, arguments.json)
         with datasets.open(path) as dataset:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""parabat validate FILE...: checks every checksum and every rule of the format."""
+"""parabat validate FILE...: checks every checksum and every rule of the format; of .idx every block."""
 
 from .. import dataset as datasets
+from .. import idx
 from ..errors import BatError, BatNotFoundError
 from ._common import NO, YES, add_json, in_turn, print_json, progress, say, steps_of
+from ._grids import validate as validate_grid
 
 
 def add_arguments(parser):
     """Of `validate`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, or .bat.series with all its steps")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .idx, or .bat.series with all its steps")
     add_json(parser)
 
 
@@ -35,6 +37,8 @@ def run(arguments):
             done, path = numbered
             if told and len(paths) > 1:
                 told(done / len(paths))
+            if idx.can_open(path):
+                return validate_grid(path, arguments.json, told if len(paths) == 1 else None)
             problem, particles = _problem(path)
             if arguments.json:
                 print_json({"file": path, "sound": problem is None, "particles": particles, "problem": problem})

@@ -1,0 +1,631 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured grids in many resolutions, .idx datasets of this library, OpenVisus and PIDX, with numpy.
+
+    import parabat.idx
+
+    parabat.idx.write("flow.idx", {"pressure": p}, spacing=(0.1, 0.1, 0.1), time=0.5)
+    with parabat.idx.open("flow.idx") as dataset:
+        grid = dataset.read(["pressure"], level=dataset.levels - 3)  # 1/8 of the samples
+        grid["pressure"], grid.origin, grid.spacing
+
+Arrays have the shape (nz, ny, nx), or (nz, ny, nx, components); of grids without a third axis (ny, nx).
+Whatever is named by axis - boxes, origins, spacings - goes x, y, z. Samples are numbered from 0 on; a box is
+six whole numbers, first x, y, z, last x, y, z, both included.
+
+On many ranks, write() and open() take part with `comm=MPI.COMM_WORLD` of mpi4py and are collective then;
+reads are each rank's own. Failures raise BatError, as those of particles do.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import json
+import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ._arguments import as_box, as_integer, as_list, as_path, as_plain, as_real, as_text
+from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
+from ._progress import Progress
+from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
+from .export import needed
+
+if TYPE_CHECKING:
+    import pyvista
+    import xarray
+
+__all__ = ["Cost", "Dataset", "Field", "Grid", "Lattice", "Piece", "Report", "can_open", "open", "options_table",
+           "write"]
+
+Field = collections.namedtuple("Field", "name dtype components range")
+Field.__doc__ = """What the text of a dataset says of a field. range: smallest and largest value, of fields with one
+component, as the writer noted them; None if it did not."""
+
+Lattice = collections.namedtuple("Lattice", "first distance count")
+Lattice.__doc__ = """Samples of a level of a box: numbers of the first one, distances, and how many, each (x, y, z)."""
+
+Cost = collections.namedtuple("Cost", "samples bytes blocks block_bytes")
+Cost.__doc__ = """What a read takes: samples of an array, bytes of all arrays, blocks that have some of the samples, and
+their bytes unpacked, which is the most that is read."""
+
+
+def _library():
+    lib = library()
+    if not hasattr(lib, "bat_idx_open"):
+        refuse("this libbat_capi.so was built without zlib or LZ4, and has no structured grids (.idx)")
+    lib.bat_idx_options_table.restype = ctypes.c_char_p
+    return lib
+
+
+class _Numbers(ctypes.Structure):
+    """A structure of C as a text."""
+
+    def asdict(self) -> dict:
+        """Names and numbers."""
+        return {name: getattr(self, name) for name, *_ in self._fields_}
+
+    def __repr__(self):
+        return f"<parabat.idx.{type(self).__name__.lstrip('_')} {json.dumps(self.asdict())}>"
+
+
+class Report(_Numbers):
+    """What a write did, of all ranks: bat_idx_report in bat/bat_idx.h."""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "samples", "files", "file_bytes", "blocks", "messages_within", "bytes_within", "messages_between",
+        "bytes_between")]
+
+
+class _ReadReport(_Numbers):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("samples", "blocks", "absent_blocks", "bytes_read")]
+
+
+class _Cost(_Numbers):
+    _fields_ = [(name, ctypes.c_uint64) for name in Cost._fields]
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [
+        ("box", ctypes.c_int64 * 6), ("origin", ctypes.c_double * 3), ("spacing", ctypes.c_double * 3),
+        ("blocks_per_file", ctypes.c_uint64), ("arco", ctypes.c_uint64), ("levels", ctypes.c_int32),
+        ("axes", ctypes.c_int32), ("version", ctypes.c_int32), ("pidx", ctypes.c_int32),
+        ("bits_per_block", ctypes.c_int32), ("big_endian", ctypes.c_int32)]
+
+
+def _whole(value, what):
+    return as_integer(value, what).value
+
+
+def _box_of_samples(box):
+    """Six int64, or None."""
+    if box is None:
+        return None
+    ends = as_list(box, "box", "six whole numbers: first x, y, z, last x, y, z")
+    if len(ends) != 6:
+        refuse(f"box: {shown(box)}; a box is six whole numbers: first x, y, z, last x, y, z")
+    return (ctypes.c_int64 * 6)(*(_whole(end, "box") for end in ends))
+
+
+def _three(values, kind, what, convert):
+    numbers = as_list(values, what, "three numbers, of x, y, z")
+    if len(numbers) != 3:
+        refuse(f"{what}: {shown(values)}; three numbers are needed, of x, y, z")
+    return (kind * 3)(*(convert(number, what).value for number in numbers))
+
+
+class Grid(dict):
+    """Samples of a level of a box: arrays by name of field, which belong to the caller.
+
+    origin, spacing: where the first sample lies, and the distances of samples, (3,) float64 of x, y, z.
+    lattice: their numbers. level, step, time: of the read. absent_blocks: blocks that are not there, whose
+    samples have the default value of their field. bytes_read: of files.
+    """
+
+    origin: np.ndarray = None
+    spacing: np.ndarray = None
+    lattice: Lattice = None
+    level: int = 0
+    step: int = 0
+    time: float = 0.0
+    absent_blocks: int = 0
+    bytes_read: int = 0
+    _key = None  # of what was read, but for the level and the fields
+
+    def __repr__(self):
+        count = " x ".join(str(n) for n in self.lattice.count)
+        return f"<parabat.idx.Grid: {count} samples of level {self.level}; " + ", ".join(
+            f"{name} {values.dtype}{list(values.shape)}" for name, values in self.items()) + ">"
+
+    def coordinates(self, axis: int) -> np.ndarray:
+        """Those of the samples along an axis, 0 to 2 for x to z: (n,) float64."""
+        return self.origin[axis] + np.arange(self.lattice.count[axis]) * self.spacing[axis]
+
+    def to_pyvista(self) -> pyvista.ImageData:
+        """ImageData with all fields as point data, and the time as field data "TimeValue". BatImportError
+        without pyvista."""
+        pyvista = needed("pyvista", "to_pyvista()")
+        image = pyvista.ImageData(dimensions=self.lattice.count, spacing=self.spacing, origin=self.origin)
+        samples = int(np.prod(self.lattice.count))
+        for name, values in self.items():
+            image.point_data[name] = values.reshape(samples, -1) if values.size != samples else values.reshape(samples)
+        image.field_data["TimeValue"] = np.array([self.time])
+        return image
+
+    def to_xarray(self) -> xarray.Dataset:
+        """A Dataset of xarray with the dimensions z, y, x, and `component` of vectors. BatImportError without
+        xarray."""
+        xarray = needed("xarray", "to_xarray()")
+        axes = min((values.ndim for values in self.values()), default=3)
+        dims = ("z", "y", "x")[-min(axes, 3):]
+        fields = {name: (dims if values.ndim == len(dims) else (*dims, f"component_{values.shape[-1]}"), values)
+                  for name, values in self.items()}
+        return xarray.Dataset(fields, {dim: self.coordinates("xyz".index(dim)) for dim in dims},
+                              {"level": self.level, "step": self.step, "time": self.time})
+
+
+class Dataset:
+    """An open .idx dataset. Opening reads its text and no samples; no file stays open.
+
+    Raises BatNotFoundError; BatError if the file is no .idx, damaged, or of a kind that is refused by name.
+    """
+
+    def __init__(self, path: str | os.PathLike, comm: Any = None):
+        lib = _library()
+        self._owned = Owned(lib.bat_idx_close)
+        with agreed(comm):
+            name = as_path(path)
+        self.path = path
+        call(comm, "idx_open", name, ctypes.byref(self._owned.pointer))
+        self._info = _Info()
+        check(lib.bat_idx_get_info(self._owned.pointer, ctypes.byref(self._info)))
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *unused) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Arrays that were read stay."""
+        owned, self._owned = self._owned, Owned(_library().bat_idx_close)
+        owned.close()
+
+    def __repr__(self):
+        if not self._owned.pointer:
+            return f"<parabat.idx.Dataset {os.fspath(self.path)!r}, closed>"
+        steps = self.steps
+        facts = [" x ".join(str(n) for n in self.lattice().count) + " samples", f"{self.levels + 1} levels"]
+        facts += [f"{len(steps):,} steps"] * (len(steps) != 1)
+        rows = [(field.name, f"{field.dtype}" + f"[{field.components}]" * (field.components > 1),
+                 f"{field.range[0]:.6g} to {field.range[1]:.6g}" if field.range else "") for field in self.fields.values()]
+        widths = [max(len(row[i]) for row in rows) for i in range(2)]
+        return "\n  ".join([f"<parabat.idx.Dataset {os.fspath(self.path)!r}: {', '.join(facts)}"] + [
+            f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}".rstrip() for row in rows]) + ">"
+
+    def _texts(self):
+        texts = [ctypes.c_char_p() for _ in range(3)]
+        check(_library().bat_idx_texts(self._owned.pointer, *map(ctypes.byref, texts)))
+        return [text.value.decode(errors="replace") for text in texts]
+
+    @property
+    def box(self) -> tuple[int, ...]:
+        """Of all samples: first x, y, z, last x, y, z."""
+        return tuple(self._info.box)
+
+    @property
+    def levels(self) -> int:
+        """The number of the finest level; 0 is one sample."""
+        return self._info.levels
+
+    @property
+    def axes(self) -> int:
+        """1 to 3: how many axes are cut into samples."""
+        return max(int(digit) for digit in self.bits[1:]) + 1
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Where sample (0, 0, 0) lies, also if the box begins elsewhere, (3,) float64."""
+        return np.array(self._info.origin)
+
+    @property
+    def spacing(self) -> np.ndarray:
+        """Distances of samples, (3,) float64."""
+        return np.array(self._info.spacing)
+
+    @property
+    def bits(self) -> str:
+        """The order of halvings, "V012012": a digit for each level above 0."""
+        return self._texts()[0]
+
+    @property
+    def text(self) -> str:
+        """The .idx itself."""
+        return self._texts()[1]
+
+    @property
+    def warning(self) -> str:
+        """Why the dataset's own place in space cannot be told by origin and spacing; "" if it can."""
+        return self._texts()[2]
+
+    @property
+    def version(self) -> str:
+        """"1" to "6", and "6.1" of PIDX."""
+        return "6.1" if self._info.pidx else str(self._info.version)
+
+    @property
+    def bits_per_block(self) -> int:
+        """A block has 2 to this power samples."""
+        return self._info.bits_per_block
+
+    @property
+    def blocks_per_file(self) -> int:
+        """Blocks of a field in a file."""
+        return self._info.blocks_per_file
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """What is known of each, by name."""
+        count = ctypes.c_int()
+        check(_library().bat_idx_field_count(self._owned.pointer, ctypes.byref(count)))
+        return {field.name: field for field in map(self._field, range(count.value))}
+
+    def _field(self, index):
+        lib, number = _library(), ctypes.c_int64(index)
+        name, kind, components = ctypes.c_char_p(), ctypes.c_int(), ctypes.c_int()
+        check(lib.bat_idx_field(self._owned.pointer, number, ctypes.byref(name), ctypes.byref(kind),
+                                ctypes.byref(components)))
+        low, high = ctypes.c_double(), ctypes.c_double()
+        check(lib.bat_idx_field_range(self._owned.pointer, number, ctypes.c_int64(0), ctypes.byref(low),
+                                      ctypes.byref(high)))
+        has_range = components.value == 1 and low.value <= high.value
+        return Field(name.value.decode(), DTYPES[kind.value], components.value,
+                     (low.value, high.value) if has_range else None)
+
+    def _steps(self, with_times):
+        lib, count = _library(), ctypes.c_uint64()
+        check(lib.bat_idx_step_count(self._owned.pointer, ctypes.byref(count)))
+        values = np.empty(count.value, np.float64 if with_times else np.int64)
+        where = ctypes.c_void_p(values.ctypes.data)
+        check(lib.bat_idx_steps(self._owned.pointer, count, None if with_times else where,
+                                where if with_times else None))
+        return values.tolist()
+
+    @property
+    def steps(self) -> list[int]:
+        """Time steps, ascending; those in the folder, if the text leaves it to that."""
+        return self._steps(False)
+
+    @property
+    def times(self) -> list[float]:
+        """Their times: as the writer noted them, or the steps themselves."""
+        return self._steps(True)
+
+    def lattice(self, level: int | None = None, box: Sequence[int] | None = None) -> Lattice:
+        """The samples that a read gives; level: None for the finest. BatValueError: no such level."""
+        first, distance, count = ((ctypes.c_int64 * 3)() for _ in range(3))
+        check(_library().bat_idx_lattice(self._owned.pointer, self._level(level), _box_of_samples(box), first,
+                                         distance, count))
+        return Lattice(tuple(first), tuple(distance), tuple(count))
+
+    def box_of(self, bounds: Sequence[float]) -> tuple[int, ...]:
+        """The box of the samples in a box of space: lower x, y, z, upper x, y, z, faces inside. A last number
+        is below the first if there are none."""
+        ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
+        check(_library().bat_idx_box_of(self._owned.pointer, ctypes.c_void_p(ends.ctypes.data), box))
+        return tuple(box)
+
+    def first_level(self, box: Sequence[int]) -> int | None:
+        """The coarsest level at which a box has samples; None if it has none at any."""
+        level = ctypes.c_int()
+        check(_library().bat_idx_first_level(self._owned.pointer, _box_of_samples(box), ctypes.byref(level)))
+        return None if level.value < 0 else level.value
+
+    def cost(self, fields: Iterable[str] | None = None, *, level: int | None = None,
+             box: Sequence[int] | None = None) -> Cost:
+        """What read() takes with these arguments, from the text alone."""
+        cost = _Cost()
+        check(_library().bat_idx_get_cost(self._owned.pointer, *self._names(fields), self._level(level),
+                                          _box_of_samples(box), ctypes.byref(cost)))
+        return Cost(**cost.asdict())
+
+    def level_within(self, budget: int, fields: Iterable[str] | None = None, *, level: int | None = None,
+                     box: Sequence[int] | None = None) -> int:
+        """The finest level, up to `level`, at which arrays of these fields have at most `budget` bytes; 0 if
+        none has."""
+        found = ctypes.c_int()
+        check(_library().bat_idx_finest_level(
+            self._owned.pointer, *self._names(fields), self._level(level), ctypes.c_uint64(_whole(budget, "budget")),
+            _box_of_samples(box), ctypes.byref(found)))
+        return found.value
+
+    def _level(self, level):
+        return ctypes.c_int64(self.levels) if level is None else as_integer(level, "level")
+
+    def _chosen(self, fields):
+        if fields is None:
+            return list(self.fields)
+        names = [fields] if isinstance(fields, str) else as_list(fields, "fields", "names, lists of names")
+        return list(dict.fromkeys(names))
+
+    def _names(self, fields):
+        names = [as_text(name, "fields") for name in self._chosen(fields)]
+        return ctypes.c_uint64(len(names)), (ctypes.c_char_p * max(1, len(names)))(*names)
+
+    def read(self, fields: str | Iterable[str] | None = None, *, level: int | None = None,
+             box: Sequence[int] | None = None, bounds: Sequence[float] | None = None, step: int | None = None,
+             budget: int | None = None, axes: int | None = None, coarse: Grid | None = None, threads: int = 0,
+             progress: Callable[[float], bool | None] | None = None) -> Grid:
+        """The samples of a level of a box, as a Grid.
+
+        fields: names; None for all. level: from 0, one sample, to `levels`, all of them, which None is. box: six
+        whole numbers, first and last sample of x, y, z; what lies outside of the dataset counts for nothing.
+        bounds: the same as a box of space, six reals. step: one of `steps`; None for the first. budget: the finest
+        level up to `level` whose arrays have at most so many bytes. axes: 3 for arrays (nz, ny, nx) also of a grid
+        that is flat; None for the `axes` of the dataset. coarse: a Grid that was read before with the same box and
+        step, whose samples are taken from there. threads: at most; 0 for as many as there are. progress: told of
+        the reading, from 0 to 1; where it returns False, reading stops with BatCancelledError.
+
+        Every value is the one that was written, in its type. Raises BatValueError and BatTypeError for what cannot
+        be asked, BatNotFoundError for a step of which nothing is there, BatError for files that are damaged.
+        """
+        lib = _library()
+        if bounds is not None:
+            if box is not None:
+                refuse("box and bounds: allowed is one of them")
+            box = self.box_of(bounds)
+        names = self._chosen(fields)
+        for name in names:
+            if name not in self.fields:
+                refuse(f"{os.fspath(self.path)}: there is no field {shown(name)}; there are {', '.join(self.fields)}")
+        if budget is not None:
+            level = self.level_within(budget, names, level=level, box=box)
+        level = self._level(level).value
+        steps = self.steps
+        number = (steps[0] if steps else 0) if step is None else _whole(step, "step")
+        ends, grid = _box_of_samples(box), Grid()
+        grid.lattice = self.lattice(level, box)
+        grid.level, grid.step = level, number
+        grid.time = self.times[steps.index(number)] if number in steps else float(number)
+        grid.spacing = self.spacing * grid.lattice.distance
+        grid.origin = self.origin + self.spacing * grid.lattice.first
+        grid._key = (os.fspath(self.path), None if ends is None else tuple(ends), number)
+        given = self.axes if axes is None else _whole(axes, "axes")
+        if not self.axes <= given <= 3:
+            refuse(f"axes is {given}; {self.axes} to 3 are allowed here")
+        self._check_coarse(coarse, grid, names)
+        told = Progress(progress)
+        check(lib.bat_idx_set_threads(self._owned.pointer, as_integer(threads, "threads")))
+        check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
+        try:
+            with told.watched():
+                for i, name in enumerate(names):
+                    told.span = (i / len(names), (i + 1) / len(names))
+                    grid[name] = self._read(name, number, grid, ends, given, coarse)
+        finally:
+            lib.bat_idx_set_progress(self._owned.pointer, None, None)
+        return grid
+
+    def _check_coarse(self, coarse, grid, names):
+        if coarse is None:
+            return
+        if not isinstance(coarse, Grid):
+            refuse_type("coarse", coarse, "a Grid that was read before")
+        if coarse._key != grid._key or coarse.level >= grid.level:  # pylint: disable=protected-access
+            refuse("coarse: is of another dataset, box or step, or of no coarser level")
+        for name in names:
+            about, count = self.fields[name], coarse.lattice.count
+            wanted = int(np.prod(count)) * about.components
+            if name not in coarse or coarse[name].dtype != about.dtype or coarse[name].size != wanted:
+                refuse(f"coarse: has no samples of '{name}' as they were read")
+
+    def _read(self, name, step, grid, ends, axes, coarse):
+        lib, about, report = _library(), self.fields[name], _ReadReport()
+        shape = grid.lattice.count[::-1][3 - axes:] + ((about.components,) if about.components > 1 else ())
+        values = np.empty(shape, about.dtype)
+        where = (ctypes.c_int64(grid.level), ends, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.nbytes),
+                 ctypes.byref(report))
+        field = (self._owned.pointer, as_text(name, "fields"), ctypes.byref(ctypes.c_int64(step)))
+        if coarse is None:
+            check(lib.bat_idx_read(*field, *where))
+        else:
+            old = np.ascontiguousarray(coarse[name])
+            check(lib.bat_idx_refine(*field, ctypes.c_int64(coarse.level), ctypes.c_void_p(old.ctypes.data), *where))
+        grid.absent_blocks += report.absent_blocks
+        grid.bytes_read += report.bytes_read
+        return values
+
+    def iter_levels(self, fields: str | Iterable[str] | None = None, *, level: int | None = None,
+                    first: int | None = None, **options: Any) -> Iterator[Grid]:
+        """Grids from a coarse level to `level`, three levels (8 times the samples) at a time, each of which is
+        read without what the one before has. first: the coarsest; None for the one that has at most 2 MiB.
+        options: box, bounds, step, threads and progress of read()."""
+        finest = self._level(level).value
+        if "bounds" in options:
+            options["box"] = self.box_of(options.pop("bounds"))
+        if first is None:
+            first = self.level_within(1 << 21, fields, level=finest, box=options.get("box"))
+        grid = None
+        for number in [*range(_whole(first, "first"), finest, 3), finest]:
+            grid = self.read(fields, level=number, coarse=grid, **options)
+            yield grid
+
+    def validate(self, progress: Callable[[float], bool | None] | None = None) -> dict:
+        """Reads every block of all fields and steps. Returns samples, blocks, absent_blocks and bytes_read; the
+        first thing that is wrong is the BatError that it raises."""
+        lib, told, report = _library(), Progress(progress), _ReadReport()
+        check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
+        try:
+            with told.watched():
+                check(lib.bat_idx_validate(self._owned.pointer, ctypes.byref(report)))
+        finally:
+            lib.bat_idx_set_progress(self._owned.pointer, None, None)
+        return report.asdict()
+
+
+def open(path: str | os.PathLike, comm: Any = None) -> Dataset:  # pylint: disable=redefined-builtin
+    """The dataset at a path, as a Dataset. Collective if `comm` (mpi4py) is given, and the path is rank 0's."""
+    return Dataset(path, comm)
+
+
+def can_open(path: str | os.PathLike) -> bool:
+    """Whether a path is to be read as an .idx dataset, by its name."""
+    return os.fspath(path).endswith(".idx")
+
+
+class Piece:
+    """A part of a grid that is written.
+
+    fields: a dict of name to array, of one shape but for components. first: numbers of the first sample that the
+    arrays have, x, y, z. ghosts: layers around the samples that the arrays have too and that are not written: a
+    number, or three pairs, before and behind along x, y, z.
+    """
+
+    def __init__(self, fields: dict[str, Any], first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
+        self.fields = fields
+        self.first = first
+        self.ghosts = ghosts
+
+
+def _layers(ghosts):
+    """Three pairs."""
+    if hasattr(ghosts, "__iter__"):
+        pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
+        if [len(pair) for pair in pairs] != [2, 2, 2]:
+            refuse(f"ghosts: {shown(ghosts)}; allowed are a number, and three pairs of numbers, of x, y, z")
+    else:
+        pairs = [[ghosts, ghosts]] * 3
+    found = [[_whole(number, "ghosts") for number in pair] for pair in pairs]
+    if any(number < 0 for pair in found for number in pair):
+        refuse(f"ghosts: {shown(ghosts)}; numbers below 0 are not allowed")
+    return found
+
+
+def _arrays_of(fields, axes):
+    """name -> packed array with the shape (nz, ny, nx, components), all alike."""
+    if not hasattr(fields, "items"):
+        refuse_type("fields", fields, "a dict of names and arrays")
+    plain = {name: as_plain(values, f"field {shown(name)}") for name, values in fields.items()}
+    if axes is None:
+        axes = min((array.ndim for array in plain.values()), default=3)
+        axes = min(axes, 3)
+    if axes not in (1, 2, 3):
+        refuse(f"axes is {shown(axes)}; 1 to 3 are allowed")
+    found = {}
+    for name, array in plain.items():
+        if array.ndim not in (axes, axes + 1):
+            refuse(f"field {shown(name)}: shape {array.shape}; allowed are {axes} axes, and one of components behind "
+                   "them; `axes` says how many there are")
+        grid = (1,) * (3 - axes) + array.shape[:axes]
+        components = 1 if array.ndim == axes else array.shape[axes]
+        found[name] = np.ascontiguousarray(array).reshape(*grid, components)
+        if found[name].shape[:3] != next(iter(found.values())).shape[:3]:
+            refuse(f"field {shown(name)}: {array.shape[:axes]} samples; the others have "
+                   f"{next(iter(found.values())).shape[3 - axes:3]}")
+    return found
+
+
+def _add_piece(handle, piece, axes):
+    """Returns the arrays that are borrowed."""
+    lib, arrays = _library(), _arrays_of(piece.fields, axes)
+    if not arrays:
+        refuse("fields: a piece without fields")
+    shape = next(iter(arrays.values())).shape[2::-1]
+    first = list(_three(piece.first, ctypes.c_int64, "first", as_integer))
+    layers = _layers(piece.ghosts)
+    for axis in range(3 - (axes or 3)):  # a plane has no ghosts across it
+        layers[2 - axis] = [0, 0]
+    for axis in range(3):
+        if shape[axis] == 1 and not hasattr(piece.ghosts, "__iter__"):
+            layers[axis] = [0, 0]
+    last = [begin + count - 1 for begin, count in zip(first, shape)]
+    stored = (ctypes.c_int64 * 6)(*first, *last)
+    inside = (ctypes.c_int64 * 6)(*(begin + pair[0] for begin, pair in zip(first, layers)),
+                                  *(end - pair[1] for end, pair in zip(last, layers)))
+    if any(inside[i] > inside[i + 3] for i in range(3)):
+        refuse(f"a piece of {' x '.join(map(str, shape))} samples, less its ghosts, has none")
+    check(lib.bat_grid_add_piece(handle.pointer, inside, stored))
+    for name, array in arrays.items():
+        check(lib.bat_grid_set_field(
+            handle.pointer, as_text(name, "name of a field"), ctypes.c_int(TYPES[array.dtype.name]),
+            ctypes.c_int64(array.shape[3]), ctypes.c_void_p(array.ctypes.data)))
+    return list(arrays.values())
+
+
+def options_table() -> list[dict]:
+    """All options of a write: dicts of name, type, default and what is allowed."""
+    return json.loads(_library().bat_idx_options_table())
+
+
+def _set_options(handle, given):
+    lib = _library()
+    table = {row["name"]: row for row in options_table()} if given else {}
+    for name, value in given.items():
+        if name not in table:
+            raise BatTypeError(INVALID_ARGUMENT, f"there is no option '{name}'; those are {', '.join(table)}")
+        kind, option = table[name]["type"], name.encode()
+        if kind == "word" and not isinstance(value, str):
+            refuse(f"{name} is {shown(value)}; {table[name]['allowed']} is allowed")
+        if kind == "word":
+            check(lib.bat_idx_options_set_text(handle.pointer, option, as_text(value, name)))
+        elif kind == "number":
+            check(lib.bat_idx_options_set_real(handle.pointer, option, as_real(value, name)))
+        else:
+            number = ctypes.c_int64(bool(value)) if kind == "flag" else as_integer(value, name)
+            check(lib.bat_idx_options_set_integer(handle.pointer, option, number))
+
+
+def _made(what):
+    lib = _library()
+    owned = Owned(getattr(lib, f"bat_{what}_free"))
+    check(getattr(lib, f"bat_{what}_create")(ctypes.byref(owned.pointer)))
+    return owned
+
+
+def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequence[int] = (0, 0, 0),
+          origin: Sequence[float] = (0, 0, 0), spacing: Sequence[float] = (1, 1, 1), ghosts: Any = 0,
+          axes: int | None = None, progress: Callable[[float], bool | None] | None = None,
+          **options: Any) -> Report:
+    """Writes NAME.idx and, beside it, the folder NAME, of the arrays of all ranks of `comm` (mpi4py), or of this
+    process (None).
+
+    fields: a dict of name -> array (nz, ny, nx), or (nz, ny, nx, components) with at most 64 components; (ny, nx)
+    and (nx,) with or without components are grids of fewer axes, of which `axes` says how many where it could be
+    either: a single field (ny, nx, 3) is one number at each point of a volume unless axes=2. Types are those of
+    the arrays, and every value comes back as it was. first, ghosts: as of Piece; several pieces are a list of
+    Piece instead of a dict, and ranks without any pass []. origin: where sample (0, 0, 0) lies; spacing: distances
+    of samples, above 0; x, y, z.
+
+    options, all as in bat/bat_idx.h: mode ("replace", "add_step"), step, time, codec ("raw", "zip", "lz4"),
+    zip_level, layout ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing
+    ("refuse", "zero": samples that no rank has), threads, flush, exchange ("auto", "flat", "leaders"),
+    leaders_per_node, ranks_per_node; options_table() has what they allow. progress: told how much is done, from 0
+    to 1; where it returns False, writing stops with BatCancelledError.
+
+    A dataset that was there before is replaced in one step at the end, and stays if the write fails. The bytes
+    are the same for any number of ranks and any cut. Returns a Report. Raises BatValueError, BatTypeError; BatError
+    if files cannot be written. Collective if `comm` is given.
+    """
+    lib = _library()
+    report = Report()
+    arrays = []  # live until the write is over
+    with _made("grid") as grid, _made("idx_options") as handle:
+        with agreed(comm):
+            told = Progress(progress)
+            name = as_path(path)
+            check(lib.bat_grid_set_geometry(
+                grid.pointer, _three(origin, ctypes.c_double, "origin", as_real),
+                _three(spacing, ctypes.c_double, "spacing", as_real)))
+            pieces = fields if isinstance(fields, (list, tuple)) else [Piece(fields, first, ghosts)]
+            for piece in pieces:
+                if not isinstance(piece, Piece):
+                    refuse_type("fields", piece, "a dict of names and arrays, a list of Piece")
+                arrays += _add_piece(grid, piece, axes)
+            _set_options(handle, options)
+            if told.callback is not None:
+                check(lib.bat_idx_options_set_progress(handle.pointer, told.callback, None))
+        with told.watched():
+            call(comm, "idx_write", name, grid.pointer, handle.pointer, ctypes.byref(report))
+    del arrays
+    return report

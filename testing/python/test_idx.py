@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""parabat.idx and what verbs of the command do with .idx. Arguments: folder to write in; or the word `ranks` before it."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+import xml.etree.ElementTree
+
+import numpy as np
+import parabat
+from parabat import idx
+from parabat.cli import main
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "testing" / "idx" / "spec_reader"))
+import idx_spec
+
+RANKS = sys.argv[1] == "ranks" and sys.argv.pop(1)
+FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_idx"
+NX, NY, NZ = 37, 22, 29
+
+
+def fields_of(shape, seed=3):
+    random = np.random.default_rng(seed)
+    return {"id": np.arange(np.prod(shape)).reshape(shape) + 2**60, "v": random.random((*shape, 3), np.float32),
+            "d": np.floor(random.random(shape) * 7), "k": random.integers(0, 255, (*shape, 1), np.uint8)}
+
+
+def part(values, level_distance, box, first=(0, 0, 0)):
+    """What a level has of a box, from the whole."""
+    slices = []
+    for axis in (2, 1, 0):
+        begin = -(-box[axis] // level_distance[axis]) * level_distance[axis]
+        slices.append(slice(begin - first[axis], max(begin, box[axis + 3] + 1) - first[axis], level_distance[axis]))
+    return values[tuple(slices)]
+
+
+def run(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(word) for word in words])
+    return code, out.getvalue(), err.getvalue()
+
+
+class Idx(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.mkdir(parents=True)
+        os.chdir(FOLDER)
+        cls.fields = fields_of((NZ, NY, NX))
+        for step in (3, 8):
+            cls.report = idx.write("a.idx", cls.fields, mode="add_step", step=step, time=step / 4, codec="zip",
+                                   bits_per_block=9, origin=(1, 0, -2.5), spacing=(0.5, 1, 0.25), flush=False)
+
+    def setUp(self):
+        self.a = idx.open("a.idx")
+
+    def refused(self, kind, word, call, *arguments, **options):
+        with self.assertRaises(kind) as caught:
+            call(*arguments, **options)
+        self.assertIn(word, str(caught.exception))
+
+    def test_every_level_and_box_is_what_was_written(self):
+        random, spec = np.random.default_rng(1), idx_spec.Dataset(FOLDER / "a.idx")
+        for level in range(self.a.levels + 1):
+            ends = np.sort(random.integers(0, (NX, NY, NZ), (2, 3)), axis=0)
+            for box in (self.a.box, (*ends[0].tolist(), *ends[1].tolist())):
+                grid = self.a.read(level=level, box=box, step=8)
+                self.assertEqual((grid.level, grid.step, grid.time, grid.absent_blocks), (level, 8, 2.0, 0))
+                for name, values in self.fields.items():
+                    want = part(values, grid.lattice.distance, box).reshape(grid[name].shape)
+                    self.assertEqual(grid[name].dtype, values.dtype)
+                    self.assertEqual(grid[name].tobytes(), want.tobytes(), (level, box, name))
+                    other = spec.read(name, 8, level, [(box[i], box[i + 3]) for i in range(3)])
+                    self.assertEqual(grid[name].tobytes(), np.ascontiguousarray(other).tobytes())
+                np.testing.assert_allclose(grid.coordinates(0), 1 + 0.5 * (grid.lattice.first[0] + np.arange(
+                    grid.lattice.count[0]) * grid.lattice.distance[0]))
+
+    def test_facts(self):
+        self.assertEqual(self.a.box, (0, 0, 0, NX - 1, NY - 1, NZ - 1))
+        self.assertEqual((self.a.steps, self.a.times, self.a.axes, self.a.version), ([3, 8], [0.75, 2.0], 3, "6"))
+        self.assertEqual((self.a.origin.tolist(), self.a.spacing.tolist()), ([1, 0, -2.5], [0.5, 1, 0.25]))
+        self.assertEqual(list(self.a.fields), ["id", "v", "d", "k"])
+        self.assertEqual(self.a.fields["v"], ("v", np.dtype(np.float32), 3, None))
+        self.assertEqual(self.a.fields["d"].range, (0, 6))
+        self.assertIn("37 x 22 x 29 samples, 17 levels, 2 steps", repr(self.a))
+        self.assertEqual(len(self.a.bits), self.a.levels + 1)
+        self.assertTrue(self.a.text.startswith("(version)"))
+        self.assertEqual(self.report.samples, NX * NY * NZ)
+        self.assertEqual(self.a.validate()["samples"], 2 * 4 * NX * NY * NZ)
+        cost = self.a.cost(["d", "k"])
+        self.assertEqual((cost.samples, cost.bytes), (NX * NY * NZ, 9 * NX * NY * NZ))
+        self.assertEqual(self.a.level_within(9 * NX * NY * NZ, ["d", "k"]), self.a.levels)
+        self.assertEqual(self.a.level_within(9 * NX * NY * NZ - 1, ["d", "k"]), self.a.levels - 1)
+        self.assertEqual(self.a.read("d", budget=1).level, 0)
+        self.assertEqual(self.a.box_of([1.2, 1, -2.5, 3, 2, 100]), (1, 1, 0, 4, 2, NZ - 1))
+        self.assertEqual(self.a.first_level([1, 1, 1, 1, 1, 1]), self.a.levels)
+        self.assertIsNone(self.a.first_level([100, 1, 1, 101, 1, 1]))
+
+    def test_levels_one_after_the_other(self):
+        grids = list(self.a.iter_levels(["d"], first=2, bounds=[1, 0, -2.5, 8, 20, 3]))
+        self.assertEqual([grid.level for grid in grids], [2, 5, 8, 11, 14, 16])
+        box = self.a.box_of([1, 0, -2.5, 8, 20, 3])
+        for grid in grids:
+            self.assertEqual(grid["d"].tobytes(), part(self.fields["d"], grid.lattice.distance, box).tobytes())
+        direct = self.a.read("d", box=box)
+        self.assertEqual(grids[-1]["d"].tobytes(), direct["d"].tobytes())
+        marked = self.a.read("d", level=10)
+        marked["d"][:] = -1
+        self.assertEqual((self.a.read("d", coarse=marked)["d"] == -1).sum(), marked["d"].size)
+        self.refused(parabat.BatValueError, "another", self.a.read, "d", coarse=grids[0])
+        self.refused(parabat.BatValueError, "no samples of 'k'", self.a.read, "k", coarse=marked)
+
+    def test_shapes(self):
+        for shape, axes, count in (((5, 7), None, (7, 5, 1)), ((6,), None, (6, 1, 1)), ((5, 7, 3), 2, (7, 5, 1)),
+                                   ((5, 7, 3), None, (3, 7, 5)), ((4, 5, 7, 2), None, (7, 5, 4)), ((1, 5, 7), None, (7, 5, 1))):
+            values = np.random.default_rng(0).random(shape)
+            idx.write("s.idx", {"f": values}, axes=axes, flush=False)
+            with idx.open("s.idx") as dataset:
+                self.assertEqual(dataset.lattice().count, count)
+                grid = dataset.read()
+                self.assertEqual(grid["f"].tobytes(), values.tobytes())
+                if shape[0] != 1:
+                    self.assertEqual(grid["f"].shape, shape)
+                self.assertEqual(dataset.read(axes=3)["f"].shape[:3], count[::-1])
+        # Other orders of bytes and of axes, and bool.
+        values = np.asfortranarray(np.arange(60, dtype=">i2").reshape(3, 4, 5))
+        idx.write("s.idx", {"f": values, "b": values % 2 == 0}, flush=False)
+        grid = idx.open("s.idx").read()
+        np.testing.assert_array_equal(grid["f"], values)
+        self.assertEqual((grid["f"].dtype, grid["b"].dtype), (np.int16, np.uint8))
+
+    def test_ghosts(self):
+        inner = {name: values[2:-2, 2:-2, 2:-2] for name, values in self.fields.items()}
+        idx.write("g.idx", self.fields, ghosts=2, first=(5, 5, 5), flush=False)
+        grid = idx.open("g.idx").read()
+        self.assertEqual(grid.lattice.first, (7, 7, 7))
+        for name, values in inner.items():
+            self.assertEqual(grid[name].tobytes(), np.ascontiguousarray(values).tobytes())
+        idx.write("g.idx", {"d": self.fields["d"]}, ghosts=[(0, 1), (2, 0), (0, 0)], flush=False)
+        np.testing.assert_array_equal(idx.open("g.idx").read()["d"], self.fields["d"][:, 2:, :-1])
+        self.refused(parabat.BatValueError, "has none", idx.write, "g.idx", {"d": np.zeros((4, 9, 9))}, ghosts=2)
+        self.refused(parabat.BatValueError, "below 0", idx.write, "g.idx", {"d": np.zeros((4, 9, 9))}, ghosts=-1)
+
+    def test_refusals(self):
+        self.refused(FileNotFoundError, "nowhere.idx", idx.open, "nowhere.idx")
+        pathlib.Path("not.idx").write_text("nothing")
+        self.refused(parabat.BatError, "not.idx", idx.open, "not.idx")
+        self.refused(parabat.BatValueError, "there are id, v, d, k", self.a.read, "w")
+        self.refused(parabat.BatValueError, "level 17; 0 to 16", self.a.read, level=17)
+        self.refused(parabat.BatValueError, "time step 4", self.a.read, step=4)
+        self.refused(parabat.BatValueError, "six whole numbers", self.a.read, box=[1, 2])
+        self.refused(parabat.BatTypeError, "whole numbers", self.a.read, box=[1, 2, 3, 4, 5, 6.5])
+        self.refused(parabat.BatValueError, "axes is 2", self.a.read, axes=2)
+        self.refused(parabat.BatValueError, "samples; the others have", idx.write, "n.idx",
+                     {"a": np.zeros((2, 3, 4)), "b": np.zeros((2, 3, 5))})
+        self.refused(parabat.BatTypeError, "type float16", idx.write, "n.idx", {"a": np.zeros((2, 3, 4), np.float16)})
+        self.refused(parabat.BatTypeError, "no option 'target_bytes'", idx.write, "n.idx", {"a": np.zeros(3)}, target_bytes=1)
+        self.refused(parabat.BatValueError, "codec is 'jpg'", idx.write, "n.idx", {"a": np.zeros(3)}, codec="jpg")
+        self.refused(parabat.BatValueError, "step is -1", idx.write, "n.idx", {"a": np.zeros(3)}, step=-1)
+        self.refused(parabat.BatValueError, "spacing", idx.write, "n.idx", {"a": np.zeros(3)}, spacing=(1, 0, 1))
+        self.refused(parabat.BatValueError, "name", idx.write, "n.idx", {"a b": np.zeros(3)})
+        self.refused(parabat.BatValueError, "2 pieces", idx.write, "n.idx", [idx.Piece({"a": np.zeros((2, 2, 2))})] * 2)
+        self.refused(parabat.BatValueError, "its list of fields", idx.write, "a.idx", {"z": np.zeros((NZ, NY, NX))},
+                     mode="add_step", step=9, time=1)
+        self.refused(parabat.BatCancelledError, "cancelled", idx.write, "a.idx", self.fields, progress=lambda done: False)
+        self.refused(ZeroDivisionError, "", idx.write, "a.idx", self.fields, progress=lambda done: 1 / 0)
+        self.refused(parabat.BatCancelledError, "", self.a.read, progress=lambda done: False)
+        self.assertFalse(os.path.exists("n.idx"))
+        self.assertEqual(self.a.read("d", step=3)["d"].tobytes(), self.fields["d"].tobytes())
+        self.a.close()
+        self.assertIn("closed", repr(self.a))
+
+    def test_every_door_has_every_option(self):
+        names = {row["name"] for row in idx.options_table()}
+        for text in (idx.write.__doc__, (TOP / "core" / "capi" / "include" / "bat" / "bat_idx.h").read_text()):
+            self.assertEqual(names - set(re.findall(r"\w+", text)), set())
+
+    def test_pidx(self):
+        idx.write("p.idx", self.fields, dialect="pidx", flush=False)
+        with idx.open("p.idx") as dataset:
+            self.assertEqual(dataset.version, "6.1")
+            self.assertEqual(dataset.read("v")["v"].tobytes(), self.fields["v"].tobytes())
+
+    # --- the command
+
+    def succeeds(self, *words):
+        code, out, err = run(*words)
+        self.assertEqual((code, err), (0, ""), out)
+        return out
+
+    def fails(self, expected, word, *words):
+        code, out, err = run(*words)
+        self.assertEqual(code, expected, err)
+        self.assertIn(word, out + err)
+        return out
+
+    def test_info_and_validate(self):
+        out = self.succeeds("info", "a.idx")
+        for text in ("37 x 22 x 29 samples, 17 levels, 2 steps", "origin 1 0 -2.5, spacing 0.5 1 0.25", "v  float32[3]",
+                     "step 3 to 8, time 0.75 to 2", "blocks of 2^9 samples"):
+            self.assertIn(text, out)
+        facts = json.loads(self.succeeds("info", "--json", "a.idx"))
+        self.assertEqual((facts["dimensions"], facts["steps"], facts["fields"][1]["components"]), ([NX, NY, NZ], [3, 8], 3))
+        self.assertIn("sound, 188,848 samples of all fields and 2 steps", self.succeeds("validate", "a.idx"))
+        shutil.rmtree("b", ignore_errors=True)
+        idx.write("b.idx", self.fields, codec="zip", bits_per_block=9, flush=False)
+        files = sorted(pathlib.Path("b").rglob("*.bin"))
+        data = bytearray(files[0].read_bytes())
+        data[-30] ^= 255
+        files[0].write_bytes(data)
+        self.fails(1, ".bin", "validate", "b.idx")
+        self.assertFalse(json.loads(run("validate", "--json", "b.idx", "a.idx")[1].splitlines()[0])["sound"])
+        self.fails(3, "nowhere.idx", "validate", "nowhere.idx")
+
+    def test_export(self):
+        self.succeeds("export", "a.idx", "a.npz", "--step", 8)
+        with np.load("a.npz") as found:
+            self.assertEqual((found["step"], found["time"], found["spacing"].tolist()), (8, 2.0, [0.5, 1, 0.25]))
+            for name, values in self.fields.items():
+                self.assertEqual(found[name].tobytes(), values.tobytes())
+        self.succeeds("export", "a.idx", "a.npy", "--step", 3, "--attributes", "v", "--level", 12, "--box", 2, 1, -2, 9, 9, 0)
+        box = self.a.box_of([2, 1, -2, 9, 9, 0])
+        np.testing.assert_array_equal(np.load("a.npy"), part(self.fields["v"], self.a.lattice(12).distance, box))
+        out = self.succeeds("export", "a.idx", "a.vti", "--step", 3, "--budget", 5000)
+        self.assertIn("a.vti: 19 x 11 x 15 samples of level 13", out)
+        head, _, data = pathlib.Path("a.vti").read_bytes().partition(b'encoding="raw">\n_')
+        piece = xml.etree.ElementTree.fromstring(head + b'encoding="raw">_</AppendedData></VTKFile>').find("ImageData")
+        grid = self.a.read(level=13, step=3)
+        self.assertEqual(piece.get("WholeExtent"), " ".join(f"0 {n - 1}" for n in grid.lattice.count))
+        self.assertEqual(piece.get("Spacing"), " ".join(map(repr, grid.spacing.tolist())))
+        types = {"int64": "Int64", "float32": "Float32", "float64": "Float64", "uint8": "UInt8"}
+        for array in piece.find("Piece/PointData"):
+            values, at = grid[array.get("Name")], int(array.get("offset"))
+            self.assertEqual(array.get("type"), types[values.dtype.name])
+            self.assertEqual(int.from_bytes(data[at:at + 8], "little"), values.nbytes)
+            self.assertEqual(data[at + 8:at + 8 + values.nbytes], values.tobytes())
+        self.fails(2, "2 time steps; choose one with --step, of 3, 8", "export", "a.idx", "a.npz")
+        self.fails(2, "4 fields", "export", "a.idx", "a.npy", "--step", 3)
+        self.fails(2, "--quality: a.idx is a structured grid", "export", "a.idx", "a.npz", "--quality", 0.5)
+        self.fails(2, "ends in '.csv'", "export", "a.idx", "a.csv", "--step", 3)
+
+    def test_diff(self):
+        idx.write("c.idx", self.fields, bits_per_block=12, layout="hz", origin=(1, 0, -2.5), spacing=(0.5, 1, 0.25), flush=False)
+        idx.write("e.idx", self.fields, origin=(1, 0, -2.5), spacing=(0.5, 1, 0.25), flush=False)
+        self.assertIn("the same 23,606 samples of 4 fields at 1 step", self.succeeds("diff", "c.idx", "e.idx"))
+        other = dict(self.fields, d=self.fields["d"].copy())
+        other["d"][4, 5, 6] = -0.0
+        other["d"][20, 1, 2] = np.nan
+        idx.write("e.idx", other, origin=(1, 0, -2.5), spacing=(0.5, 1, 0.25), flush=False)
+        self.fails(1, "d: 2 of 23,606 samples differ", "diff", "c.idx", "e.idx")
+        found = json.loads(run("diff", "--json", "c.idx", "e.idx")[1])
+        self.assertEqual([one["sample"] for one in found["examples"]], [[6, 5, 4], [2, 1, 20]])
+        self.succeeds("diff", "c.idx", "e.idx", "--attributes", "id,v")
+        self.fails(1, "steps: 2 in a.idx, 1 in c.idx", "diff", "a.idx", "c.idx")
+        idx.write("e.idx", {"d": self.fields["d"].astype(np.float32)}, flush=False)
+        self.fails(1, "field d: float64[1] in c.idx, float32[1] in e.idx", "diff", "c.idx", "e.idx")
+
+
+@unittest.skipUnless(RANKS, "of many ranks")
+class Ranks(unittest.TestCase):
+    def test_ranks_write_what_one_writes(self):
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        fields = fields_of((NZ, NY, NX))
+        cuts = [NZ * i // comm.size for i in range(comm.size + 1)]
+        first, end = cuts[comm.rank], cuts[comm.rank + 1]
+        below, above = min(first, 1), min(NZ - end, 1)
+        mine = idx.Piece({name: values[first - below:end + above] for name, values in fields.items()},
+                         (0, 0, first - below), [(0, 0), (0, 0), (below, above)])
+        path = FOLDER / "ranks" / "m.idx"
+        if comm.rank == 0:
+            shutil.rmtree(path.parent, ignore_errors=True)
+            path.parent.mkdir(parents=True)
+            idx.write(path.with_name("one.idx"), fields, bits_per_block=10, file_bytes=50000, flush=False)
+        comm.Barrier()
+        report = idx.write(path, [mine], comm=comm, bits_per_block=10, file_bytes=50000, exchange="leaders", ranks_per_node=2)
+        self.assertEqual(report.samples, NX * NY * NZ)
+        dataset = idx.open(path, comm)
+        box = (0, 0, first, NX - 1, NY - 1, end - 1)
+        self.assertEqual(dataset.read("v", box=box)["v"].tobytes(), fields["v"][first:end].tobytes())
+        if comm.rank == 0:
+            self.assertEqual(run("diff", path, path.with_name("one.idx"))[0], 0)
+        comm.Barrier()
+        with self.assertRaises(parabat.BatValueError) as caught:
+            idx.write(path, [] if comm.rank else {"a": np.zeros((2, 2, 2)), "b": np.zeros((2, 2, 3))}, comm=comm)
+        self.assertIn("the others have", str(caught.exception))
+        with self.assertRaises(parabat.BatValueError):
+            idx.write(path, [], comm=comm)
+
+
+if __name__ == "__main__":
+    unittest.main(defaultTest="Ranks" if RANKS else None)
