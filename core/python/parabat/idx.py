@@ -564,6 +564,8 @@ def _set_options(handle, given):
     for name, value in given.items():
         if name not in table:
             raise BatTypeError(INVALID_ARGUMENT, f"there is no option '{name}'; those are {', '.join(table)}")
+        if value is None:
+            continue
         kind, option = table[name]["type"], name.encode()
         if kind == "word" and not isinstance(value, str):
             refuse(f"{name} is {shown(value)}; {table[name]['allowed']} is allowed")
@@ -600,8 +602,8 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     options, all as in bat/bat_idx.h: mode ("replace", "add_step"), step, time, codec ("raw", "zip", "lz4"),
     zip_level, layout ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing
     ("refuse", "zero": samples that no rank has), threads, flush, exchange ("auto", "flat", "leaders"),
-    leaders_per_node, ranks_per_node; options_table() has what they allow. progress: told how much is done, from 0
-    to 1; where it returns False, writing stops with BatCancelledError.
+    leaders_per_node, ranks_per_node; None is as if it was not given; options_table() has what they allow. progress:
+    told how much is done, from 0 to 1; where it returns False, writing stops with BatCancelledError.
 
     A dataset that was there before is replaced in one step at the end, and stays if the write fails. The bytes
     are the same for any number of ranks and any cut. Returns a Report. Raises BatValueError, BatTypeError; BatError

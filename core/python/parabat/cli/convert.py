@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts files of other formats to .bat.
+"""Converts files of other formats to .bat, and grids to .idx.
 
 Exit codes: 0 all was converted; 1 something was not, which one line on stderr says; 2 the command is
 wrong; 130 interrupted, also by SIGTERM.
@@ -32,9 +32,9 @@ class _List(argparse.Action):
 def add_arguments(parser):
     parser.add_argument("inputs", metavar="IN", nargs="+",
                         help="file to convert; several files, or a quoted pattern, are a time series")
-    parser.add_argument("output", metavar="OUT.bat",
-                        help="file to write; of a time series OUT_0000.bat, OUT_0001.bat ... and OUT.bat.series, of "
-                             "species OUT_NAME.bat")
+    parser.add_argument("output", metavar="OUT",
+                        help="NAME.bat, the file to write; of a time series NAME_0000.bat, NAME_0001.bat ... and "
+                             "NAME.bat.series, of species NAME_SPECIES.bat. NAME.idx for grids, with all steps")
     parser.add_argument("--list", metavar="json", nargs="?", action=_List,
                         help="show the formats, what they need and what is installed, as text or JSON")
     parser.add_argument("--format", metavar="NAME", help="format of the inputs; the default is found out. A FILE.py "
@@ -50,11 +50,24 @@ def add_arguments(parser):
     parser.add_argument("--map", metavar="NAME=PATH,...", action="append", type=option_types.mapping, dest="mapping",
                         help="an attribute, or `positions`, and the arrays of an HDF5 file that it is, with * for the "
                              "numbers of steps; once for each")
+    grids = parser.add_argument_group("of grids (OUT ends in .idx)")
+    grids.add_argument("--codec", choices=("raw", "zip", "lz4"), default="raw", help="how blocks are packed (default: %(default)s)")
+    grids.add_argument("--layout", choices=("row_major", "hz"), default="row_major",
+                       help="order of samples in a block (default: %(default)s)")
+    grids.add_argument("--dialect", choices=("openvisus", "pidx"), default="openvisus",
+                       help="whom the files are for; pidx also for VisIt (default: %(default)s)")
+    grids.add_argument("--dimensions", metavar="NX,NY,NZ", type=option_types.dimensions, help="of bare numbers (raw)")
+    grids.add_argument("--type", metavar="TYPE", type=option_types.type_of_numbers,
+                       help="of bare numbers: uint8, float32[3] ...")
+    grids.add_argument("--byte-order", choices=("little", "big"), default="little", help="of bare numbers (default: %(default)s)")
+    grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="before bare numbers")
+    grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="where the first sample lies")
+    grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances of samples")
     parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
-                        help="size of a leaf file to aim at, in MiB; auto (default) chooses it")
+                        help="size of a leaf file, or of a file of a grid, to aim at, in MiB; auto (default) chooses it")
     parser.add_argument("--jobs", metavar="N", type=option_types.jobs, default=1,
                         help="processes that convert steps at the same time (default: 1, with all processors)")
     parser.add_argument("--flush", action="store_true", help="wait until each dataset is on the disk")
@@ -62,9 +75,30 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each dataset")
 
 
+# Options of one kind of output, with what holds if nobody sets them.
+OF_PARTICLES = {"species": None, "columns": None, "delimiter": None, "topology": None, "sorted_index": [], "jobs": 1}
+OF_GRIDS = {"codec": "raw", "layout": "row_major", "dialect": "openvisus", "dimensions": None, "type": None,
+            "byte_order": "little", "skip": 0, "origin": None, "spacing": None}
+
+
+def _settings(arguments, is_grid):
+    size = int(arguments.target_size * (1 << 20))
+    if not is_grid:
+        return {"sorted_indexes": arguments.sorted_index, "flush": arguments.flush, "target_bytes": size}
+    return {"codec": arguments.codec, "layout": arguments.layout, "dialect": arguments.dialect, "flush": arguments.flush,
+            **({"file_bytes": size} if size else {})}
+
+
 def run(arguments):
-    if not arguments.output.endswith(".bat"):
-        return _fail(f"the last argument is the file to write and must end in .bat; it is {arguments.output}", 2)
+    is_grid = arguments.output.endswith(".idx")
+    if not is_grid and not arguments.output.endswith(".bat"):
+        return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx; it is "
+                     f"{arguments.output}", 2)
+    wrong = [f"--{name.replace('_', '-')}" for name, standard in (OF_PARTICLES if is_grid else OF_GRIDS).items()
+             if getattr(arguments, name) != standard]
+    if wrong:
+        return _fail(f"argument {wrong[0]}: is of {'particles, .bat' if is_grid else 'grids, .idx'}; the file to write is "
+                     f"{arguments.output}", 2)
     mapping = dict(arguments.mapping) if arguments.mapping else None
     if mapping and len(mapping) != len(arguments.mapping):
         return _fail("argument --map: a name occurs twice", 2)
@@ -73,9 +107,9 @@ def run(arguments):
             convert(arguments.inputs, arguments.output, format=arguments.format, steps=arguments.steps,
                     jobs=arguments.jobs, show=show, apart=True, arrays=arguments.arrays, species=arguments.species,
                     columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
-                    topology=arguments.topology,
-                    settings={"sorted_indexes": arguments.sorted_index, "flush": arguments.flush,
-                              "target_bytes": int(arguments.target_size * (1 << 20))})
+                    topology=arguments.topology, **{name: getattr(arguments, name) for name in (
+                        "dimensions", "type", "byte_order", "skip", "origin", "spacing")},
+                    settings=_settings(arguments, is_grid))
     except Interrupted as error:
         return _fail(str(error), INTERRUPTED)
     except (ConvertError, ImportError) as error:
@@ -130,14 +164,15 @@ def _fail(text, code):
 
 
 def _list_formats(as_json):
-    for row in formats():
+    for kind, row in [*(("particles", row) for row in formats()), *(("grids", row) for row in formats(grids=True))]:
         missing = row.missing()
         if as_json:
-            print(json.dumps({"format": row.name, "about": row.about, "extensions": row.extensions,
+            print(json.dumps({"format": row.name, "of": kind, "about": row.about, "extensions": row.extensions,
                               "options": row.options, "missing": [module for module, _, _ in missing],
                               "extra": next((extra for _, _, extra in row.modules if extra), None)}))
             continue
         needs = " ".join(dict.fromkeys(f"'parabat[{extra}]'" if extra else package for _, package, extra in row.modules))
         state = f"needs pip install {needs}" if missing else "ready, by " + ", ".join(
             f"{module} ({needs})" for module, _, _ in row.modules) if row.modules else "ready"
-        print(f"{row.name:8} {row.about}: {' '.join(row.extensions) or 'known by content'}\n{'':8} {state}")
+        about = row.about if kind == "particles" else f"grids: {row.about}"
+        print(f"{row.name:8} {about}: {' '.join(row.extensions) or 'known by content'}\n{'':8} {state}")

@@ -4,13 +4,14 @@
     from parabat.convert import convert
     convert(["dump.lammpstrj.gz"], "water.bat")
     convert(["snapshot_*.hdf5"], "box.bat", species=["PartType0"], jobs=4)
+    convert(["ocean.nc"], "ocean.idx", settings={"codec": "zip"})
 
 On the command line: `parabat convert` (or python3 -m parabat.convert). A format is a row of the
 registry, in one file: model.py says what stands in it.
 """
 
-from .model import Collector, ConvertError, Format, Options, Particles, Step
+from .model import Collector, ConvertError, Fields, Format, Options, Particles, Step
 from .registry import formats
 from .run import convert
 
-__all__ = ["Collector", "ConvertError", "Format", "Options", "Particles", "Step", "convert", "formats"]
+__all__ = ["Collector", "ConvertError", "Fields", "Format", "Options", "Particles", "Step", "convert", "formats"]

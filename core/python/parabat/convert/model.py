@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a format gives to `parabat convert`: a Format, its Steps, and the Particles in them.
+"""What a format gives to `parabat convert`: a Format, its Steps, and the Particles, or Fields of a grid, in them.
 
 A format is one file in formats/ (or anywhere, named by --format FILE.py) with a FORMAT in it:
 
@@ -79,6 +79,13 @@ class Options:
     delimiter: typing.Optional[str] = None
     mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
     topology: typing.Optional[str] = None
+    # Of grids.
+    dimensions: typing.Optional[tuple] = None  # samples along x, y, z of bare numbers
+    type: typing.Optional[tuple] = None        # name and components of bare numbers
+    byte_order: str = "little"
+    skip: int = 0                              # bytes before them
+    origin: typing.Optional[list] = None       # x, y, z, instead of what a file says
+    spacing: typing.Optional[list] = None
     threads: int = 0
     at: typing.Callable = lambda share: None  # told how much of a step is read, from 0 to 1
 
@@ -115,6 +122,55 @@ class Particles:
         self.species = species
         self.remarks = list(remarks)
         self.others = set(others)
+
+
+class Fields:
+    """A step of a grid.
+
+    arrays: name -> (nz, ny, nx), or with components behind, or (ny, nx) of a plane. origin: where sample (0, 0, 0) lies;
+    spacing; first: number of the first sample; x, y, z. remarks, others: as of Particles. axes: 2 or 3; None: the fewest
+    that an array has. options: whose origin and spacing, if they are given, are taken instead.
+    """
+
+    def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None):
+        self.remarks, self.others = list(remarks), set(others)
+        chosen = options or Options()
+        self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
+        self.spacing = chosen.spacing or ((1, 1, 1) if spacing is None else [float(number) for number in spacing])
+        self.first = first
+        if chosen.arrays is not None:
+            known = set(arrays) | self.others
+            missing = [name for name in chosen.arrays if name not in known]
+            if missing:
+                raise ConvertError(f"there is no field '{missing[0]}'; there are {listed(sorted(known))}")
+        self.arrays = {}
+        for name, array in arrays.items():
+            if not chosen.wants(name):
+                continue
+            array, why = plain(array)
+            if array is None:
+                self.remarks.append((f"left out {name}", f"'{name}' is not written: {why}"))
+                continue
+            known = re.sub(r"[\x00-\x20\x7f+#()\[\]/\"\\]+", "_", name) or "field"
+            if known != name:
+                self.remarks.append((f"name {name}", f"'{name}' becomes the field '{known}'"))
+            if known in self.arrays:
+                raise ConvertError(f"two fields would be called '{known}'")
+            self.arrays[known] = array
+        if not self.arrays:
+            raise ConvertError("no array of it can be a field of a grid")
+        self.axes = axes or min(3, min(array.ndim for array in self.arrays.values()))
+        shapes = {name: array.shape[:self.axes] for name, array in self.arrays.items()}
+        if len(set(shapes.values())) > 1:
+            raise ConvertError("arrays have different shapes, and a grid has one: "
+                               + ", ".join(f"'{name}' {self.arrays[name].shape}" for name in list(shapes)[:6])
+                               + "; choose by --arrays")
+        self.dimensions = (*next(iter(shapes.values()))[::-1], *(1,) * (3 - self.axes))
+
+
+def stem(path):
+    """Name of a file without folder and ending."""
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 class Collector:

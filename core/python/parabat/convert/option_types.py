@@ -76,6 +76,41 @@ def mapping(text):
     return name, paths.split(",")
 
 
+def dimensions(text):
+    """NX,NY,NZ, or NX,NY."""
+    found = text.replace("x", ",").split(",")
+    if not 2 <= len(found) <= 3 or not all(each.isascii() and each.isdecimal() and int(each) for each in found):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are NX,NY,NZ and NX,NY, of 1 and more")
+    return (*map(int, found), *(1,) * (3 - len(found)))
+
+
+def type_of_numbers(text):
+    """uint8, float32[3]: name and components."""
+    found = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:32|64))(?:\[([0-9]{1,2})\])?", text)
+    if not found or not 1 <= int(found[2] or 1) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are int8 to int64, uint8 to uint64, float32 and float64, and "
+                                         "such as float32[3]")
+    return found[1], int(found[2] or 1)
+
+
+def three_numbers(text):
+    """X,Y,Z."""
+    try:
+        found = [float(each.replace("_", "?")) for each in text.split(",")]
+    except ValueError:
+        found = []
+    if len(found) != 3:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are three numbers with commas between them")
+    return found
+
+
+def whole(text):
+    """0 and more."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are whole numbers from 0 on")
+    return int(text)
+
+
 def jobs(text):
     """A number of processes."""
     if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= 4096:

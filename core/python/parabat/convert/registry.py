@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats that there are: a row for each file of formats/."""
+"""The formats that there are: a row for each file of formats/, and of grids/."""
 
 import importlib
 import importlib.util
@@ -7,27 +7,28 @@ import os
 import pkgutil
 
 from . import formats as _folder
+from . import grids as _grids
 from .model import HEAD, ConvertError, Format, listed
 from .streams import open_stream
 
 
-def formats():
-    """All, in the order in which they are asked."""
-    rows = []
-    for module in pkgutil.iter_modules(_folder.__path__):
-        found = importlib.import_module(f"{_folder.__name__}.{module.name}")
+def formats(grids=False):
+    """All of particles, or of grids, in the order in which they are asked."""
+    rows, folder = [], _grids if grids else _folder
+    for module in pkgutil.iter_modules(folder.__path__):
+        found = importlib.import_module(f"{folder.__name__}.{module.name}")
         rows += getattr(found, "FORMATS", None) or [found.FORMAT]
     return sorted(rows, key=lambda row: (row.rank, row.name))
 
 
-def named(name):
+def named(name, grids=False):
     """The format of this name, or in this file."""
     if name.endswith(".py"):
         return _in_file(name)
-    for row in formats():
+    for row in formats(grids):
         if row.name == name:
             return row
-    raise ConvertError(f"argument --format: '{name}'; allowed are {listed((row.name for row in formats()), 99)}, "
+    raise ConvertError(f"argument --format: '{name}'; allowed are {listed((row.name for row in formats(grids)), 99)}, "
                        "and a FILE.py with a FORMAT in it")
 
 
@@ -43,14 +44,14 @@ def _in_file(path):
     return module.FORMAT
 
 
-def format_of(path):
+def format_of(path, grids=False):
     """By content if one knows it, else by the end of the name."""
     try:
         with open_stream(path) as stream:
             head = stream.peek(HEAD)
     except IsADirectoryError:
         head = b""
-    rows = formats()
+    rows = formats(grids)
     for row in rows:
         if row.sniff and row.sniff(head, path):
             return row

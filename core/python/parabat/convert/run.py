@@ -5,21 +5,23 @@ import os
 import sys
 
 from . import running
+from .grid_job import GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
 from .running import Job, Outcome
 
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
             settings=None, apart=False, **options):
-    """Converts files to a dataset, or to one for each step and species.
+    """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps.
 
     inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
-    series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat.
+    series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat. Or OUT.idx, of
+    grids.
     format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
     slice. jobs: processes that convert steps at the same time. show: called with a dict for each
     dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
-    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(); flush is False if it is
-    not among them. apart: reads in a process of its own, so that a library that does not survive a
+    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), or of
+    parabat.idx.write(); flush is False if it is not among them. apart: reads in a process of its own, so that a library that does not survive a
     damaged file is an error and no more; fork() makes it, which programs with threads do not all
     take well. options: fields of Options.
 
@@ -29,16 +31,19 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps,
     rank 0 shows and returns what was done.
     """
-    if not output.endswith(".bat"):
-        raise ConvertError(f"{output}: the file to write must end in .bat")
+    grids = output.endswith(".idx")
+    if not grids and not output.endswith(".bat"):
+        raise ConvertError(f"{output}: the file to write must end in .bat, or of grids in .idx")
     comm = running.world()
+    if grids and (comm or jobs > 1):
+        raise ConvertError(f"{output}: grids are converted by one process, which uses all processors; without --jobs and mpirun")
     apart = apart and not comm
     try:
         job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
-                                               comm.size if comm else jobs, apart))
+                                               comm.size if comm else jobs, apart, grids))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
-    outcome = Outcome(show or (lambda news: None))
+    outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None))
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:
@@ -52,18 +57,19 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
 
 
-def _prepare(inputs, output, format_name, steps, settings, options, shares, apart):
+def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, grids):
     """The Job."""
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
         raise ConvertError(f"{output}: the folder {folder} does not exist")
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    found = running.find_inputs(list(map(os.fspath, words)), format_name, apart)
-    _check_options(found, options)
+    found = running.find_inputs(list(map(os.fspath, words)), format_name, apart, grids)
+    _check_options(found, options, {"arrays"} if grids else {"arrays", "species"})
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
-    return Job(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
+    kind = GridJob if grids else Job
+    return kind(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
 
 
 def _together(comm, do):
@@ -88,14 +94,14 @@ def leads():
     return comm is None or comm.rank == 0
 
 
-def _check_options(found, options):
-    everywhere = {"arrays", "species"}
+def _check_options(found, options, everywhere):
+    defaults = Options()
     for name, value in options.items():
-        if value is None or name in everywhere:
+        if value == getattr(defaults, name) or name in everywhere:
             continue
         for one in found:
             if name not in one.row.options:
-                raise ConvertError(f"argument --{name.replace('mapping', 'map')}: the format {one.row.name} of {one.path} "
+                raise ConvertError(f"argument --{name.replace('mapping', 'map').replace('_', '-')}: the format {one.row.name} of {one.path} "
                                    f"does not take it; of such options it takes {listed(one.row.options)}")
 
 
@@ -104,5 +110,9 @@ def print_news(news):
     if "remark" in news:
         print(f"note: {news['remark']}", file=sys.stderr, flush=True)
     elif "done" in news:
+        if "dimensions" in news:
+            print(f"{news['done']}: step {news['step']}, {' x '.join(map(str, news['dimensions']))} samples, "
+                  f"{len(news['fields'])} fields, {news['bytes'] / 1e6:.1f} MB", flush=True)
+            return
         print(f"{news['done']}: {news['particles']} particles, {len(news['attributes'])} attributes, "
               f"{news['bytes'] / 1e6:.1f} MB", flush=True)

@@ -31,9 +31,9 @@ class Input:
         self.row = row
 
 
-def find_inputs(words, format_name=None, apart=False):
+def find_inputs(words, format_name=None, apart=False, grids=False):
     """Files to Inputs; those of a pattern in the order of the numbers in their names. apart: libraries of formats look
-    at them in a process of its own."""
+    at them in a process of its own. grids: which formats."""
     files = []
     for word in words:
         if os.path.exists(word):
@@ -43,13 +43,13 @@ def find_inputs(words, format_name=None, apart=False):
         if not matches:
             raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
         files += matches
-    chosen = registry.named(format_name) if format_name else None
-    found = in_a_child(lambda tell: _look(files, chosen, tell)) if apart else _look(files, chosen)
-    rows = {row.name: row for row in registry.formats()}
+    chosen = registry.named(format_name, grids) if format_name else None
+    found = in_a_child(lambda tell: _look(files, chosen, grids, tell)) if apart else _look(files, chosen, grids)
+    rows = {row.name: row for row in registry.formats(grids)}
     return [Input(path, chosen or rows[name]) for path, name in found]
 
 
-def _look(files, chosen, tell=lambda news: None):
+def _look(files, chosen, grids, tell=lambda news: None):
     """(first file, name of its format) of each input."""
     inputs, taken = [], set()
     for path in files:
@@ -57,7 +57,7 @@ def _look(files, chosen, tell=lambda news: None):
             continue
         tell({"reading": path})
         with _about(path):
-            row = chosen or registry.format_of(path)
+            row = chosen or registry.format_of(path, grids)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings else [path]
         taken.update(map(os.path.realpath, siblings))
@@ -128,16 +128,38 @@ class Job:
         wanted = self.steps
         return wanted.start is not None and wanted.stop is not None and 0 <= wanted.start == wanted.stop - 1
 
+    def work(self, mine, tell):
+        """Converts the steps whose place in the order `mine` takes: (place) -> bool, or raises if all is to end. `tell`
+        gets dicts: of inputs and outputs as they are begun and done, of shares of them, and of remarks."""
+        with contextlib.closing(self.selected(tell)) as steps:  # closed, also what its files and folders are in
+            _work(self, steps, mine, tell)
+
+    @staticmethod
+    def write(output, write, news, tell, check):
+        """Calls write(progress) and tells news(what it returns). check() may raise while it writes; an interruption is taken
+        up then, or when the dataset is told of."""
+        def at():
+            check()
+            _interrupts.check()
+        with _interrupts.held():
+            tell(news(write(_shares(tell, f"writing {output}", at))))
+        _interrupts.check()
+
     def name(self, index, species, is_series):
         stem = self.output[:-len(".bat")]
         return stem + (f"_{species}" if species else "") + (f"_{index:04}" if is_series else "") + ".bat"
 
 
-def work(job, mine, tell):
-    """Converts the steps whose place in the order `mine` takes: (place) -> bool, or raises if all is to end. `tell`
-    gets dicts: of inputs and outputs as they are begun and done, of shares of them, and of remarks."""
-    with contextlib.closing(job.selected(tell)) as steps:  # closed, also what its files and folders are in
-        _work(job, steps, mine, tell)
+def in_turn(job, steps, mine, tell):
+    """(index, input, step, what it holds) of each step, as it is read."""
+    for place, (index, one, step) in enumerate(steps):
+        mine(place)
+        tell({"reading": one.path})
+        job.options.at = _shares(tell, f"reading {one.path}")
+        with _about(one.path):
+            found = step.read()
+        yield index, one, step, found
+        del found  # before the next one is read
 
 
 def _work(job, steps, mine, tell):
@@ -167,16 +189,12 @@ def _work(job, steps, mine, tell):
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
             tell({"begin": output, "input": one.path})
-            def check(place=place):
-                mine(place)
-                _interrupts.check()
-            with _interrupts.held():
-                report = write_particles(output, each, step, {
-                    "progress": _shares(tell, f"writing {output}", check), **job.settings})
-            tell({"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
-                  "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
-                  "bytes": report.file_bytes, "series": is_series})
-            _interrupts.check()
+            job.write(output, lambda progress, output=output, each=each, step=step: write_particles(
+                output, each, step, {"progress": progress, **job.settings}),
+                      lambda report, output=output, each=each, one=one, step=step, index=index, is_series=is_series: {
+                          "done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
+                          "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
+                          "bytes": report.file_bytes, "series": is_series}, tell, lambda place=place: mine(place))
         particles = each = None  # the memory of a step, before the next one is read
         if place > 0:
             ahead = next(steps, None)
@@ -319,7 +337,7 @@ def _input_of(error, job):
 def _guarded(job, mine, tell):
     """work(), whose failure is told."""
     try:
-        work(job, mine, tell)
+        job.work(mine, tell)
         tell({"end": None})
     except ConvertError as error:
         tell({"end": str(error), "input": _input_of(error, job)})

@@ -149,8 +149,15 @@ def _groups_with_positions(file, options):
 def _mapped_steps(file, options):
     if "positions" not in options.mapping:
         raise ConvertError(f"argument --map: does not name positions; it names {listed(options.mapping)}")
+    numbers = numbers_of(file, options.mapping)
+    for number in [None] if numbers is None else numbers:
+        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number))
+
+
+def numbers_of(file, mapping):
+    """What stands for the * in the paths of a mapping, ascending; None if no path has one."""
     numbers = None
-    for paths in options.mapping.values():
+    for paths in mapping.values():
         for path in paths:
             if path.count("*") > 1:
                 raise ConvertError(f"argument --map: {path} has more than one *")
@@ -160,8 +167,7 @@ def _mapped_steps(file, options):
                     other = sorted(set(found) ^ set(numbers))[0]
                     raise ConvertError(f"{path}: has other steps than the arrays named before it, such as {other}")
                 numbers = found
-    for number in [None] if numbers is None else numbers:
-        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number))
+    return numbers
 
 
 def _numbers(file, path):

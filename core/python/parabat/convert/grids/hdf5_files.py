@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grids in HDF5: arrays (nz, ny, nx), (nz, ny, nx, components) or (ny, nx) of one shape; --map NAME=PATH says which, with a
+* for the numbers of steps."""
+
+from .. import hdf5
+from ..model import ConvertError, Fields, Format, Step, listed
+from ..formats.hdf5_files import numbers_of
+
+FEWEST = 2  # axes of what is taken for a grid
+
+
+def steps(path, options):
+    with hdf5.opened(path) as file:
+        if options.mapping:
+            yield from _mapped(file, options)
+        else:
+            yield Step(lambda: _all(file, options))
+
+
+def _mapped(file, options):
+    for name, paths in options.mapping.items():
+        if len(paths) != 1:
+            raise ConvertError(f"argument --map: '{name}' has {len(paths)} paths; a field is one array")
+    for number in numbers_of(file, options.mapping) or [None]:
+        def read(number=number):
+            fields = {}
+            remarks = []
+            for name, (path,) in options.mapping.items():
+                if options.wants(name):
+                    fields[name] = hdf5.read(hdf5.node_of(file, path.replace("*", number or "")), remarks=remarks)
+            return Fields(fields, options=options, remarks=remarks, others=[n for n in options.mapping if n not in fields])
+        yield Step(read, None if number is None else int(number))
+
+
+def _all(file, options):
+    import h5py  # pylint: disable=import-outside-toplevel
+    nodes = {}
+
+    def look(path, node):
+        if isinstance(node, h5py.Dataset) and node.ndim >= FEWEST and node.dtype.kind in "iufb":
+            nodes[path] = node
+    file.visititems(look)
+    short = {}
+    for path in nodes:
+        short.setdefault(path.rpartition("/")[2], []).append(path)
+    named = {last if len(paths) == 1 else path.replace("/", "_"): nodes[path]
+             for last, paths in short.items() for path in paths}
+    if not named:
+        raise ConvertError(f"has no array of {FEWEST} axes or more; there are {listed(file)}")
+    wanted = {name: node for name, node in named.items() if options.wants(name)}
+    remarks = []
+    hdf5.check_all(wanted.values())
+    return Fields({name: hdf5.read(node, remarks=remarks) for name, node in wanted.items()}, options=options,
+                  remarks=remarks, others=[name for name in named if name not in wanted])
+
+
+FORMAT = Format("hdf5", "arrays in HDF5, by --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),
+                modules=hdf5.MODULE, options=("mapping", "origin", "spacing"), rank=30,
+                sniff=lambda head, path: head.startswith(hdf5.MAGIC) and not path.lower().endswith((".nc", ".nc4", ".cdf")))

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other .idx datasets, of OpenVisus, PIDX or this library: the same samples, stored in another way."""
+
+from ... import idx
+from ..model import ConvertError, Fields, Format, Step, check_memory
+from ...errors import BatError
+
+
+def steps(path, options):
+    with _errors(idx.open, path) as dataset:
+        for number, time in zip(dataset.steps, dataset.times):
+            yield Step(lambda number=number: _read(dataset, number, options), number, time)
+
+
+def _errors(call, *arguments, **options):
+    try:
+        return call(*arguments, **options)
+    except BatError as error:
+        raise ConvertError(str(error)) from None
+
+
+def _read(dataset, number, options):
+    names = [name for name in dataset.fields if options.wants(name)]
+    check_memory(f"claims {' x '.join(map(str, dataset.lattice().count))} samples", dataset.cost(names).bytes)
+    grid = _errors(dataset.read, names, step=number, axes=3, progress=lambda done: options.at(done))
+    remarks = [("absent", f"{grid.absent_blocks} blocks are absent, and have default values")] if grid.absent_blocks else []
+    return Fields(dict(grid), dataset.origin, dataset.spacing, dataset.box[:3], remarks,
+                  others=[name for name in dataset.fields if name not in names])
+
+
+FORMAT = Format("idx", "other .idx datasets", steps, extensions=(".idx",),
+                sniff=lambda head, path: path.lower().endswith(".idx") and b"(version)" in head, rank=5)
