@@ -5,6 +5,7 @@
 #include "bat/bat.h"
 #include "bat/dataset.hpp"
 #include "bat/particles.hpp"
+#include "bat/piece_writer.hpp"
 #include "bat/query.hpp"
 #include "bat/write_options.hpp"
 
@@ -36,6 +37,11 @@ struct bat_particles
 struct bat_options : bat::WriteOptions
 {
   std::set<std::string> given; ///< names of those that were set, for bat_repack
+};
+
+struct bat_piece_writer
+{
+  bat::PieceWriter writer;
 };
 
 struct bat_dataset

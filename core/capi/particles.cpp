@@ -4,6 +4,7 @@
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
 
+#include "bat/piece_writer.hpp"
 #include "bat/repack.hpp"
 #include "bat/writer.hpp"
 
@@ -508,6 +509,69 @@ int bat_write(
         report->seconds_total = report->seconds_build + report->seconds_write;
       }
     });
+}
+
+int bat_piece_writer_create(
+  const char* path, const bat_options* options, uint64_t memory_bytes, bat_piece_writer** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out");
+      *out = nullptr;
+      bat::WriteOptions chosen;
+      if (options)
+      {
+        check(*options);
+        if (options->local_bounds)
+        {
+          refuse("local bounds are of a write by many ranks; pieces are of one process");
+        }
+        chosen = *options;
+      }
+      *out = new bat_piece_writer{ { need_text(path, "path"), chosen, memory_bytes } };
+    });
+}
+
+int bat_piece_writer_add(bat_piece_writer* writer, const bat_particles* piece)
+{
+  return guard([&] { need(writer, "writer").writer.add(accepted(need(piece, "particles"))); });
+}
+
+int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report)
+{
+  if (report)
+  {
+    *report = {};
+  }
+  return guard(
+    [&]
+    {
+      const bat::PieceReport written = need(writer, "writer").writer.finish();
+      if (report)
+      {
+        report->particles = written.particles;
+        report->leaf_files = written.leaf_files;
+        report->target_bytes = written.target_bytes;
+        report->file_bytes = written.file_bytes;
+        report->data_bytes = written.data_bytes;
+        report->largest_leaf_bytes = written.largest_leaf_bytes;
+        report->ranks = 1;
+        report->nodes = 1;
+        report->aggregators = 1;
+        report->seconds_plan = written.seconds_plan;
+        report->seconds_exchange = written.seconds_sort;
+        report->seconds_build = written.seconds_build;
+        report->seconds_write = written.seconds_write;
+        report->seconds_total = written.seconds_plan + written.seconds_sort +
+          written.seconds_build + written.seconds_write;
+      }
+    });
+}
+
+void bat_piece_writer_free(bat_piece_writer* writer)
+{
+  delete writer;
 }
 
 int bat_repack(

@@ -382,6 +382,32 @@ static uint64_t as_unsigned(int64_t number)
   return (uint64_t)number;
 }
 
+/* The same particles twice, as two pieces. */
+static void pieces_become_a_dataset(void)
+{
+  const double xyz[] = { 0, 0, 0, 1, 1, 1 };
+  const int64_t ids[] = { 7, 8 };
+  bat_particles* particles = NULL;
+  bat_piece_writer* writer = NULL;
+  bat_report report = { 0 };
+  CHECK_FAILS(bat_piece_writer_create(path, NULL, 1000, &writer), BAT_INVALID_ARGUMENT,
+    "memory_bytes is 1000;");
+  CHECK(writer == NULL);
+  CHECK_FAILS(bat_piece_writer_add(NULL, particles), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_OK(bat_piece_writer_create(path, NULL, 0, &writer));
+  CHECK_OK(bat_particles_create(2, &particles));
+  CHECK_FAILS(bat_piece_writer_add(writer, NULL), BAT_INVALID_ARGUMENT, "NULL");
+  CHECK_OK(bat_particles_set_positions(particles, BAT_FLOAT64, xyz, 24));
+  CHECK_OK(bat_particles_set_attribute(particles, "id", BAT_INT64, 1, ids, 0));
+  CHECK_OK(bat_piece_writer_add(writer, particles));
+  CHECK_OK(bat_piece_writer_add(writer, particles));
+  CHECK_OK(bat_piece_writer_finish(writer, &report));
+  CHECK(report.particles == 4 && report.leaf_files == 1 && report.data_bytes == 4 * 32);
+  CHECK_FAILS(bat_piece_writer_finish(writer, &report), BAT_INVALID_ARGUMENT, "after an error");
+  bat_piece_writer_free(writer);
+  bat_particles_free(particles);
+}
+
 /* The text of an error has the number that was passed, and not what is left of it. */
 static void numbers_are_looked_at_as_they_were_passed(void)
 {
@@ -1189,6 +1215,7 @@ int main(int argc, char** argv)
   rows_of_text_become_columns();
   numbers_of_text_are_the_nearest_ones();
   integers_of_text_fit_their_type();
+  pieces_become_a_dataset();
   remove(path);
   return failures != 0;
 }

@@ -158,4 +158,35 @@ inline void copy(const fs::path& top, const fs::path& to)
   fs::copy_file(top, to);
   fs::copy(top.string() + ".leaves", (to.parent_path() / (top.filename().string() + ".leaves")));
 }
+
+using Rows = std::vector<std::vector<std::byte>>;
+
+/// All values of each particle, sorted.
+inline Rows rows_of(const fs::path& path)
+{
+  const bat::Dataset dataset = bat::Dataset::open(path);
+  const bat::DatasetSelection all = dataset.select({});
+  Rows rows(all.count);
+  const auto add = [&](const std::vector<std::byte>& values)
+  {
+    const std::size_t bytes = rows.empty() ? 0 : values.size() / rows.size();
+    for (std::size_t i = 0; i != rows.size(); ++i)
+    {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * bytes);
+      rows[i].insert(rows[i].end(), begin, begin + static_cast<std::ptrdiff_t>(bytes));
+    }
+  };
+  std::vector<std::byte> values(all.count * 3 * bat::size_of(dataset.position_type()));
+  dataset.read_positions(all, values.data());
+  add(values);
+  for (std::size_t k = 0; k != dataset.attributes().size(); ++k)
+  {
+    const bat::Attribute& a = dataset.attributes()[k];
+    values.resize(all.count * bat::tuple_bytes(a.type, a.components));
+    dataset.read_attribute(k, all, values.data());
+    add(values);
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
 }

@@ -6,10 +6,9 @@
 #include "bat/dataset.hpp"
 #include "bat/dataset/dataset_folder.hpp"
 #include "bat/dataset/dataset_impl.hpp"
+#include "bat/dataset/leaf_files_writer.hpp"
 #include "bat/dataset/repack_leaf.hpp"
 #include "bat/dataset/repack_series.hpp"
-#include "bat/dataset/top_writer.hpp"
-#include "bat/dataset/unfinished.hpp"
 #include "bat/error.hpp"
 #include "bat/series.hpp"
 #include "bat/write/leaf_writer.hpp"
@@ -23,7 +22,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <random>
 #include <system_error>
 
 namespace bat
@@ -139,7 +137,6 @@ public:
     this->report_.leaf_files = this->leaves_.size();
     this->report_.bytes_before = this->dataset_.file_bytes();
     this->find_bounds();
-    this->replaced_ = leaf_files_of(this->path_);
     if (this->leaves_.size() == 1)
     {
       this->write_single();
@@ -148,7 +145,6 @@ public:
     {
       this->write_several();
     }
-    remove_leftovers(this->path_, this->names_, this->replaced_);
     this->report_.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - this->start_).count();
     return this->report_;
@@ -275,78 +271,21 @@ private:
 
   void write_single()
   {
+    const std::set<std::string> replaced = leaf_files_of(this->path_);
     io::AtomicFile file(this->path_);
     this->write_leaf(this->leaves_[0], file);
     file.commit(this->options_.build.flush);
+    remove_leftovers(this->path_, {}, replaced);
   }
 
   void write_several()
   {
-    { // that the target can be replaced
-      const io::AtomicFile probe(this->path_);
-    }
-    const fs::path folder = leaves_folder(this->path_);
-    const bool is_new = make_leaves_folder(folder);
-    try
-    {
-      this->write_leaves(folder);
-    }
-    catch (...)
-    {
-      this->unfinished_.remove_all();
-      if (is_new)
-      {
-        std::error_code not_empty;
-        fs::remove(folder, not_empty);
-      }
-      throw;
-    }
-  }
-
-  void write_leaves(const fs::path& folder)
-  {
-    std::random_device random;
-    const std::uint64_t id = (std::uint64_t{ random() } << 32) | random();
-    TopContents top = contents_of(this->schema_);
-    std::vector<fs::path> written;
+    LeafFilesWriter writer(this->path_, this->schema_, this->options_.build.flush);
     for (const std::size_t i : this->leaves_)
     {
-      const auto number = static_cast<std::uint32_t>(top.leaves.size());
-      const fs::path path = folder / leaf_file_name(number, id);
-      io::AtomicFile file(path, io::permissions_of(this->path_));
-      this->unfinished_.add(path);
-      this->write_leaf(i, file);
-      file.commit(this->options_.build.flush);
-      written.push_back(path);
-      LeafEntry entry = describe_leaf(path, {});
-      const std::string name =
-        free_leaf_name(folder, number, entry.record.header_checksum, this->replaced_);
-      entry.name = folder.filename().string() + "/" + name;
-      entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
-      this->names_.insert(name);
-      top.leaves.push_back(std::move(entry));
+      writer.add([&](io::AtomicFile& file) { this->write_leaf(i, file); });
     }
-    for (std::size_t i = 0; i != written.size(); ++i)
-    {
-      const fs::path file = folder / fs::path(top.leaves[i].name).filename();
-      const bool is_new = !is_there(file);
-      fs::rename(written[i], file);
-      this->unfinished_.forget(written[i]);
-      if (is_new)
-      {
-        this->unfinished_.add(file);
-      }
-    }
-    if (this->options_.build.flush)
-    {
-      io::flush_folder(folder); // names are on disk before the top file refers to them
-    }
-    const std::vector<std::byte> contents = encode_top(top);
-    io::AtomicFile file(this->path_);
-    file.write(0, contents.data(), contents.size());
-    file.commit(this->options_.build.flush);
-    this->unfinished_.keep_all();
-    this->report_.bytes_after += contents.size();
+    this->report_.bytes_after += writer.finish();
   }
 
   fs::path in_;
@@ -358,9 +297,6 @@ private:
   ParticleView schema_;
   std::vector<std::size_t> leaves_; ///< that are written
   std::vector<write::ErrorBound> bounds_;
-  std::set<std::string> replaced_; ///< leaf files of the dataset that was in place
-  std::set<std::string> names_;    ///< of the new one
-  Unfinished unfinished_;
   double done_ = 0; ///< particles
   RepackReport report_;
 };

@@ -155,6 +155,72 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     return report
 
 
+class PieceWriter:
+    """Writes a dataset of pieces that come one after another and together are more than memory holds.
+
+        with parabat.PieceWriter("all.bat", memory_bytes=1 << 30) as writer:
+            for positions, attributes in pieces:
+                writer.add(positions, attributes)
+            writer.finish()
+
+    memory_bytes: at most, without the pieces; from 32 MiB on, or 0 for 1 GiB. What does not fit in it
+    waits in a file without a name beside `path`, of as many bytes as the arrays have. time, step,
+    metadata, progress, which is told of finish(), and options as of write(); leaf files are as large
+    as memory allows, or as target_bytes says if that is less; mode and repeats stay what they are
+    without being named. Not collective. Raises BatValueError, BatTypeError; BatError if files cannot
+    be written.
+    """
+
+    def __init__(self, path: str | os.PathLike, *, memory_bytes: int = 0, time: float | None = None,
+                 step: int | None = None, metadata: str = "",
+                 progress: Callable[[float], bool | None] | None = None, **options: Any):
+        lib = library()
+        self._told = Progress(progress)
+        self._time, self._step, self._metadata = time, step, metadata
+        self._owned = Owned(lib.bat_piece_writer_free)
+        most = as_integer(memory_bytes, "memory_bytes")
+        if most.value < 0:
+            refuse(f"memory_bytes: {most.value}; allowed are 0 and more")
+        with make("options") as handle:
+            set_options(handle, options)
+            if self._told.callback is not None:
+                check(lib.bat_options_set_progress(handle.pointer, self._told.callback, None))
+            check(lib.bat_piece_writer_create(as_path(path), handle.pointer, most,
+                                              ctypes.byref(self._owned.pointer)))
+
+    def __enter__(self) -> PieceWriter:
+        return self
+
+    def __exit__(self, *unused) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives memory and disk back. Without finish(), nothing is written."""
+        self._owned.close()
+
+    def add(self, positions: Any, attributes: Any = None) -> None:
+        """Copies a piece: arrays as of write(), the same attributes in the same order in all. After
+        an error the writer can only be closed."""
+        lib = library()
+        with Owned(lib.bat_particles_free) as particles:
+            arrays = describe(particles, positions, attributes, self._metadata)
+            if self._time is not None:
+                check(lib.bat_particles_set_time(particles.pointer, as_real(self._time, "time")))
+            if self._step is not None:
+                check(lib.bat_particles_set_step(particles.pointer, as_integer(self._step, "step")))
+            check(lib.bat_piece_writer_add(self._owned.pointer, particles.pointer))
+        del arrays
+
+    def finish(self) -> Report:
+        """Writes the dataset, which replaces what is at the path in one step at the end. A failure
+        leaves nothing. Returns a Report."""
+        report = Report()
+        with self._told.watched():
+            check(library().bat_piece_writer_finish(self._owned.pointer, ctypes.byref(report)))
+        self.close()
+        return report
+
+
 class RepackReport(ctypes.Structure):
     """What a repack did: bat_repack_report in bat/bat.h."""
 

@@ -26,37 +26,8 @@ namespace
 namespace fs = std::filesystem;
 using bat::Compression;
 using bat::ErrorCode;
-
-using Rows = std::vector<std::vector<std::byte>>;
-
-// All values of each particle, sorted.
-Rows rows_of(const fs::path& path)
-{
-  const bat::Dataset dataset = bat::Dataset::open(path);
-  const bat::DatasetSelection all = dataset.select({});
-  Rows rows(all.count);
-  const auto add = [&](const std::vector<std::byte>& values)
-  {
-    const std::size_t bytes = rows.empty() ? 0 : values.size() / rows.size();
-    for (std::size_t i = 0; i != rows.size(); ++i)
-    {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * bytes);
-      rows[i].insert(rows[i].end(), begin, begin + static_cast<std::ptrdiff_t>(bytes));
-    }
-  };
-  std::vector<std::byte> values(all.count * 3 * bat::size_of(dataset.position_type()));
-  dataset.read_positions(all, values.data());
-  add(values);
-  for (std::size_t k = 0; k != dataset.attributes().size(); ++k)
-  {
-    const bat::Attribute& a = dataset.attributes()[k];
-    values.resize(all.count * bat::tuple_bytes(a.type, a.components));
-    dataset.read_attribute(k, all, values.data());
-    add(values);
-  }
-  std::sort(rows.begin(), rows.end());
-  return rows;
-}
+using dataset_files::Rows;
+using dataset_files::rows_of;
 
 std::string schema_of(const fs::path& path)
 {

@@ -8,6 +8,7 @@
 #include "bat/file.hpp"
 #include "bat/follow.hpp"
 #include "bat/particles.hpp"
+#include "bat/piece_writer.hpp"
 #include "bat/plan.hpp"
 #include "bat/query.hpp"
 #include "bat/repack.hpp"

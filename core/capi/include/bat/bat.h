@@ -266,6 +266,30 @@ extern "C"
   BAT_API int bat_write(const char* path, const bat_particles* particles,
     const bat_options* options, bat_report* report);
 
+  /* ---- More particles than memory holds ----------------------------------------------------- */
+
+  /* Writes a dataset of pieces that come one after another, in any number, order and size. What
+   * does not fit in memory waits in a file without a name beside `path`, of as many bytes as the
+   * particles have; leaf files are as large as memory allows. */
+  typedef struct bat_piece_writer bat_piece_writer;
+
+  /* `memory_bytes`: at most, without the pieces; from 32 MiB on, or 0 for 1 GiB. `options` may be
+   * NULL and is not needed afterwards; of them, "target_bytes" is a size of leaf files, "mode" must
+   * be "adaptive" and "repeats" "store"; progress is told of bat_piece_writer_finish. Errors:
+   * INVALID_ARGUMENT, CANNOT_OPEN, NO_SPACE. */
+  BAT_API int bat_piece_writer_create(
+    const char* path, const bat_options* options, uint64_t memory_bytes, bat_piece_writer** out);
+  /* Copies the particles, of which all pieces have the same attributes, in the same order; time,
+   * step and metadata are those of the first. After an error the writer can only be freed. Errors:
+   * INVALID_ARGUMENT, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY. */
+  BAT_API int bat_piece_writer_add(bat_piece_writer* writer, const bat_particles* piece);
+  /* Writes the dataset, which replaces what is at the path at the end; of the report,
+   * seconds_exchange is that of bringing the particles of each leaf file together. `report` may be
+   * NULL. Errors: those of bat_write; CANCELLED. */
+  BAT_API int bat_piece_writer_finish(bat_piece_writer* writer, bat_report* report);
+  /* Without bat_piece_writer_finish, nothing is written. */
+  BAT_API void bat_piece_writer_free(bat_piece_writer* writer);
+
   /* ---- An existing dataset anew ------------------------------------------------------------- */
 
   /* What a repack did. Sizes in bytes of all files; wall time. */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Particles that come one piece after another, and are more than memory holds, as a dataset.
+#pragma once
+
+#include "bat/write_options.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+namespace bat
+{
+/// What was written. Sizes in bytes; seconds of wall time.
+struct PieceReport
+{
+  std::uint64_t particles = 0;
+  std::uint64_t leaf_files = 0;
+  std::uint64_t target_bytes = 0; ///< size of a leaf file that was aimed at
+  std::uint64_t file_bytes = 0;
+  std::uint64_t data_bytes = 0; ///< positions and attributes, as they were given
+  std::uint64_t largest_leaf_bytes = 0;
+  double seconds_plan = 0;
+  double seconds_sort = 0; ///< bringing the particles of each leaf file together
+  double seconds_build = 0;
+  double seconds_write = 0;
+};
+
+/// Writes a dataset of pieces in any number, order and size, in a bounded amount of memory. What
+/// does not fit in it waits in a file without a name beside the dataset, of as many bytes as the
+/// particles have; leaf files are as large as memory allows, with disjoint boxes unless more
+/// particles share one place than a leaf file can have. Not thread-safe, not collective.
+class PieceWriter
+{
+public:
+  static constexpr std::uint64_t kLeastMemory = std::uint64_t{ 32 } << 20;
+  static constexpr std::uint64_t kMemory = std::uint64_t{ 1 } << 30; ///< where 0 is given
+
+  /// `memory_bytes`: at most, without the pieces of the caller; 0 for kMemory. Of `options`,
+  /// target_bytes is a size of leaf files below which memory does not bring them; mode must be
+  /// adaptive and repeats Store. Throws Error{InvalidArgument}.
+  PieceWriter(
+    const std::filesystem::path& path, const WriteOptions& options, std::uint64_t memory_bytes = 0);
+  PieceWriter(const PieceWriter&) = delete;
+  PieceWriter& operator=(const PieceWriter&) = delete;
+  ~PieceWriter();
+
+  /// Takes a copy of particles. All pieces have the attributes and types of the first one, in its
+  /// order; time, step and metadata are those of the first. After an error nothing but the
+  /// destructor may be called. Throws Error: InvalidArgument, CannotOpen, NoSpace, WriteFailed.
+  void add(const ParticleView& piece);
+
+  /// Writes the dataset, which takes the place of what is at the path as write_file() does it.
+  /// `progress` of the options is told of this call. Throws Error: InvalidArgument if there was no
+  /// piece, Cancelled, and those of write_file(); nothing is left then.
+  PieceReport finish();
+
+private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+}

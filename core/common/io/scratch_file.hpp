@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bytes on disk for what does not fit in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace bat::io
+{
+/// A file without a name, for one process; it is gone when this is, also if the process is killed.
+/// Calls of read() and write() for different bytes may be concurrent.
+class ScratchFile
+{
+public:
+  /// In `folder`; `name` is for messages. Throws Error: CannotOpen, NoSpace, WriteFailed.
+  ScratchFile(const std::filesystem::path& folder, std::string name);
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile();
+
+  /// Throws Error: NoSpace, WriteFailed.
+  void write(std::uint64_t offset, const void* data, std::size_t bytes);
+  /// What was written before. Throws Error{CannotOpen} if it cannot be read.
+  void read(std::uint64_t offset, void* to, std::size_t bytes) const;
+
+private:
+  std::string name_;
+  int descriptor_ = -1;
+};
+}
