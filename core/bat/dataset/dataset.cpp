@@ -264,12 +264,26 @@ std::unique_ptr<LeafSource> Dataset::Impl::image(std::size_t i) const
   return std::make_unique<FileLeaf>(File::from_memory(std::move(bytes), source.name()));
 }
 
-void Dataset::Impl::read_bytes(
-  std::size_t leaf, std::uint64_t offset, void* to, std::uint64_t bytes) const
+std::shared_ptr<const io::RandomAccessFile> Dataset::Impl::bytes_of(std::size_t i) const
 {
-  if (const auto* own = dynamic_cast<const FileLeaf*>(&this->leaf(leaf)))
+  const LeafInfo& leaf = this->leaves()[i];
   {
-    own->file().impl().source->read(offset, to, bytes);
+    const std::lock_guard<std::mutex> lock(this->slots_[i].mutex);
+    if (const auto* own = dynamic_cast<const FileLeaf*>(this->slots_[i].leaf.get()))
+    {
+      return { std::shared_ptr<void>(), own->file().impl().source.get() };
+    }
+  }
+  try
+  {
+    auto file = std::make_shared<io::RandomAccessFile>(leaf.path);
+    file->set_observer(this->options_.on_read);
+    return file;
+  }
+  catch (const Error&)
+  {
+    (void)this->leaf(i); // which says of what dataset it is
+    throw;
   }
 }
 

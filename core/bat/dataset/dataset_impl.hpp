@@ -48,8 +48,9 @@ public:
   query::Conditions conditions(const Query& query) const;
   /// The leaf files that the Aggregation Tree cannot exclude.
   std::vector<Task> tasks(const query::Conditions& conditions) const;
-  /// Bytes of the file itself; of none that is not of this library. Throws as leaf().
-  void read_bytes(std::size_t leaf, std::uint64_t offset, void* to, std::uint64_t bytes) const;
+  /// The bytes of a leaf file, also if it is not open yet: what it says of itself is not looked at.
+  /// Lives no longer than the dataset. Throws as leaf().
+  std::shared_ptr<const io::RandomAccessFile> bytes_of(std::size_t i) const;
   std::uint64_t bytes_read() const noexcept;
   /// As Dataset::estimate_count; `tested` is about how many particles to test.
   CountEstimate estimate_count(

@@ -74,6 +74,29 @@ ParticleView Particles::view() const
 
 namespace
 {
+constexpr std::size_t kDemandCounts = 4;
+constexpr std::size_t kWordBits = 64;
+
+// What a rank, or several, are about to read: leaf files, bytes of the answers, bytes of direct
+// reads, bytes of the longest query; then a bit for each leaf file that is touched.
+void add_demand(void* in, void* sum, int* count, MPI_Datatype* type)
+{
+  int bytes = 0;
+  MPI_Type_size(*type, &bytes);
+  const std::size_t words = static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);
+  const auto* one = static_cast<const std::uint64_t*>(in);
+  auto* all = static_cast<std::uint64_t*>(sum);
+  for (int i = 0; i != *count; ++i, one += words, all += words)
+  {
+    for (std::size_t word = 0; word != words; ++word)
+    {
+      all[word] = word < kDemandCounts - 1 ? all[word] + one[word]
+        : word < kDemandCounts             ? std::max(all[word], one[word])
+                                           : all[word] | one[word];
+    }
+  }
+}
+
 class ParticleReader
 {
 public:
@@ -115,8 +138,12 @@ public:
         const std::vector<std::string> once = this->each_once();
         asked.emplace(this->dataset_, this->query_, once);
         particles = empty_answer(*asked, once);
+        if (this->options_.mode != ReadMode::Direct || this->wants_report_)
+        {
+          this->estimate(*asked);
+        }
       });
-    this->choose(*asked);
+    this->choose();
     this->report_.seconds.plan = MPI_Wtime() - this->start_;
     if (this->report_.mode == ReadMode::Aggregated)
     {
@@ -215,7 +242,7 @@ private:
   }
 
   // Direct or aggregated, and in that case who reads what.
-  void choose(const RankQuery& asked)
+  void choose()
   {
     this->report_.mode = this->options_.mode;
     this->report_.reason = "it was asked for";
@@ -223,22 +250,27 @@ private:
     {
       return;
     }
-    const ReadDemand demand = this->demand(asked);
+    const ReadDemand demand = this->demand();
+    this->report_.leaf_files = demand.leaf_files;
     if (this->report_.mode == ReadMode::Auto)
     {
       ReadChoice choice{ ReadMode::Direct, reason_for_direct(demand, this->options_.memory_bytes) };
       if (choice.reason.empty())
       {
-        choice = choose_read_mode(demand, this->try_storage());
+        choice = choose_read_mode(demand, this->try_storage(demand.first_leaf));
       }
       this->report_.mode = choice.mode;
       this->report_.reason = choice.reason;
     }
+    if (this->report_.mode == ReadMode::Aggregated)
+    {
+      this->assign();
+    }
   }
 
-  // Collective. The reader of the first leaf file opens it and reads a little: whether files come
-  // from a cache or over a network no plan can know.
-  StorageSpeed try_storage()
+  // Collective. Rank 0 reads a little of a leaf file, which costs less than opening it, while the
+  // others wait: whether files come from a cache or over a network no plan can know.
+  StorageSpeed try_storage(std::size_t leaf)
   {
     constexpr std::uint64_t little = 4096;
     constexpr std::uint64_t more = std::uint64_t{ 1 } << 17;
@@ -247,31 +279,29 @@ private:
       StorageSpeed speed;
       bool failed = false;
     } found;
-    const ReadTask& task = this->read_.tasks.front();
     std::optional<Error> failure;
-    if (task.reader == this->comm_.rank())
+    if (this->comm_.rank() == 0)
     {
       failure = attempt(
         [&]
         {
-          const Dataset::Impl& dataset = this->dataset_.impl();
-          Bytes bytes(std::min(more, task.file_bytes));
+          const std::uint64_t size = this->dataset_.leaves()[leaf].file_bytes;
+          Bytes bytes(std::min(more, size));
           const double start = MPI_Wtime();
-          (void)dataset.leaf(task.leaf);
+          const auto file = this->dataset_.impl().bytes_of(leaf);
           const double opened = MPI_Wtime();
-          dataset.read_bytes(
-            task.leaf, task.file_bytes / 2, bytes.data(), std::min(little, task.file_bytes / 2));
+          file->read(size / 2, bytes.data(), std::min(little, size / 2));
           const double asked = MPI_Wtime();
-          dataset.read_bytes(task.leaf, 0, bytes.data(), bytes.size());
+          file->read(0, bytes.data(), bytes.size());
           const double took = MPI_Wtime() - asked;
-          found.speed.open_s = opened - start;
           found.speed.request_s = asked - opened;
+          found.speed.open_s = opened - start + kRequestsToOpen * found.speed.request_s;
           found.speed.bytes_per_s =
             static_cast<double>(bytes.size()) / std::max(1e-6, took - found.speed.request_s);
         });
       found.failed = failure.has_value();
     }
-    MPI_Bcast(&found, sizeof(found), MPI_BYTE, task.reader, this->comm_.get());
+    MPI_Bcast(&found, sizeof(found), MPI_BYTE, 0, this->comm_.get());
     if (found.failed)
     {
       agree(this->comm_.get(), failure);
@@ -279,58 +309,85 @@ private:
     return found.speed;
   }
 
-  // Collective. Also the list of leaf files that some query touches.
-  ReadDemand demand(const RankQuery& asked)
+  // What this rank is about to read.
+  void estimate(const RankQuery& asked)
   {
-    ReadDemand demand;
-    std::vector<std::uint64_t> touched;
-    together(this->comm_.get(),
-      [&]
-      {
-        touched.resize((this->dataset_.leaves().size() + 63) / 64 + 1, 0);
-        std::vector<std::byte> query;
-        append_query(query, this->query_);
-        touched.back() = query.size();
-      });
-    const double bytes = static_cast<double>(asked.row_bytes);
+    this->demand_.resize(
+      kDemandCounts + (this->dataset_.leaves().size() + kWordBits - 1) / kWordBits, 0);
+    std::vector<std::byte> query;
+    append_query(query, this->query_);
+    double answer_bytes = 0;
+    double read_bytes = 0;
+    const double row_bytes = static_cast<double>(asked.row_bytes);
     for (const LeafRequest& request : asked.leaves)
     {
       const LeafInfo& leaf = this->dataset_.leaves()[request.leaf];
-      touched[request.leaf / 64] |= std::uint64_t{ 1 } << (request.leaf % 64);
-      demand.answer_bytes += request.share * bytes * static_cast<double>(leaf.particles);
-      demand.direct_bytes +=
+      this->demand_[kDemandCounts + request.leaf / kWordBits] |= std::uint64_t{ 1 }
+        << (request.leaf % kWordBits);
+      answer_bytes += request.share * row_bytes * static_cast<double>(leaf.particles);
+      read_bytes +=
         direct_bytes(request.share, asked.column_share(), static_cast<double>(leaf.file_bytes));
     }
-    MPI_Allreduce(MPI_IN_PLACE, touched.data(), static_cast<int>(touched.size()), MPI_UINT64_T,
-      MPI_BOR, this->comm_.get());
+    // Whole numbers, so that the sum is the same on all ranks, in whatever order it is made.
+    this->demand_[0] = asked.leaves.size();
+    this->demand_[1] = static_cast<std::uint64_t>(answer_bytes);
+    this->demand_[2] = static_cast<std::uint64_t>(read_bytes);
+    this->demand_[3] = query.size();
+  }
+
+  [[nodiscard]] bool is_touched(std::size_t leaf) const
+  {
+    return (this->demand_[kDemandCounts + leaf / kWordBits] >> (leaf % kWordBits) & 1) != 0;
+  }
+
+  // Collective. Of all ranks, in one reduction: it is part of each small read.
+  ReadDemand demand()
+  {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(checked_count(this->demand_.size()), MPI_UINT64_T, &type);
+    MPI_Type_commit(&type);
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(&add_demand, 1, &op);
+    MPI_Allreduce(MPI_IN_PLACE, this->demand_.data(), 1, type, op, this->comm_.get());
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    ReadDemand demand;
     demand.ranks = static_cast<std::uint64_t>(this->comm_.size());
-    demand.query_bytes = touched.back(); // of all in one number, which is less than twice the most
-    std::array<double, 3> sums{ static_cast<double>(asked.leaves.size()), demand.answer_bytes,
-      demand.direct_bytes };
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, this->comm_.get());
-    demand.opens = static_cast<std::uint64_t>(sums[0]);
-    demand.answer_bytes = sums[1];
-    demand.direct_bytes = sums[2];
+    demand.opens = this->demand_[0];
+    demand.answer_bytes = static_cast<double>(this->demand_[1]);
+    demand.direct_bytes = static_cast<double>(this->demand_[2]);
+    demand.query_bytes = this->demand_[3];
+    for (std::size_t leaf = this->dataset_.leaves().size(); leaf-- != 0;)
+    {
+      if (this->is_touched(leaf))
+      {
+        const std::uint64_t size = this->dataset_.leaves()[leaf].file_bytes;
+        demand.largest_leaf = std::max(demand.largest_leaf, size);
+        demand.file_bytes += static_cast<double>(size);
+        demand.first_leaf = leaf;
+        ++demand.leaf_files;
+      }
+    }
+    return demand;
+  }
+
+  // Collective. Who reads which leaf file.
+  void assign()
+  {
     together(this->comm_.get(),
       [&]
       {
         for (std::size_t leaf = 0; leaf != this->dataset_.leaves().size(); ++leaf)
         {
-          if ((touched[leaf / 64] >> (leaf % 64) & 1) != 0)
+          if (this->is_touched(leaf))
           {
-            const std::uint64_t size = this->dataset_.leaves()[leaf].file_bytes;
-            this->read_.tasks.push_back({ leaf, size, 0, 0 });
-            demand.largest_leaf = std::max(demand.largest_leaf, size);
-            demand.file_bytes += static_cast<double>(size);
+            this->read_.tasks.push_back({ leaf, this->dataset_.leaves()[leaf].file_bytes, 0, 0 });
           }
         }
         this->read_.memory_bytes = this->options_.memory_bytes;
         this->read_.rounds = assign_readers(
           this->read_.tasks, nodes_of(this->comm_).layout(), this->options_.memory_bytes);
       });
-    demand.leaf_files = this->read_.tasks.size();
-    this->report_.leaf_files = demand.leaf_files;
-    return demand;
   }
 
   // Each rank for itself, without messages.
@@ -373,6 +430,7 @@ private:
   double start_;
   QueryOptions query_options_;
   std::vector<std::string> names_;
+  std::vector<std::uint64_t> demand_; ///< of this rank, then of all; see add_demand()
   AggregatedRead read_;
   ReadReport report_; ///< of this rank, until report()
 };

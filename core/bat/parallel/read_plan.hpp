@@ -20,11 +20,15 @@ struct ReadDemand
   double answer_bytes = 0;        ///< of all answers
   double direct_bytes = 0;        ///< that direct reads take from files
   double file_bytes = 0;          ///< of the leaf files that some query touches
-  std::uint64_t query_bytes = 0;  ///< of the longest query, or up to twice as many
+  std::uint64_t query_bytes = 0;  ///< of the longest query
   std::uint64_t largest_leaf = 0; ///< bytes of the largest leaf file that some query touches
+  std::size_t first_leaf = 0;     ///< that some query touches
 };
 
-/// What one rank found when it opened a leaf file and read a little and then more of it.
+/// Requests that opening a leaf file takes, as read_modes_bench counts them.
+constexpr double kRequestsToOpen = 12;
+
+/// What one rank found when it read a little and then more of a leaf file.
 struct StorageSpeed
 {
   double open_s = 0;
