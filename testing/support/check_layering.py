@@ -20,7 +20,7 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|insitu)/"
+OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -30,13 +30,15 @@ FORBIDDEN = [
     ("core/bat/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),
     ("core/bricks", MPI),
+    # Whoever has bricks: traces know no file.
+    ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|xxhash|lz4)"),
     ("core/bricks/(read|write)", r"^(lz4|xxhash)"),
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
     ("core/bat/parallel", r"^bat/(format|tree|query|libbat)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|bricks|insitu|capi)/include", LIBRARIES),
+    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|bricks|flow|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),

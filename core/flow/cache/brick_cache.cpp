@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/cache/brick_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace bat::flow
+{
+namespace
+{
+constexpr std::size_t kLine = 64;       // of memory
+constexpr std::size_t kLeastSlots = 32; // 16 bricks are one cell's at two times
+constexpr std::size_t kTableBytes = 48; // of the table and lists, for each slot
+
+void check(const BrickSource& source, const CacheOptions& options)
+{
+  if (options.io_threads < 1 || options.io_threads > 1024)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("io_threads is {}; allowed are 1 to 1024", options.io_threads));
+  }
+  const std::vector<double>& times = source.times();
+  if (times.size() < 2)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: has {} time level{}; a trace needs two or more", source.level_name(0),
+        times.size(), times.size() == 1 ? "" : "s"));
+  }
+  for (std::size_t i = 0; i != times.size(); ++i)
+  {
+    if (!std::isfinite(times[i]) || (i != 0 && !(times[i] > times[i - 1])))
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("{}: time {} of level {}; times must be finite and increase",
+          source.level_name(i), times[i], i));
+    }
+  }
+}
+}
+
+Cache::Cache(std::shared_ptr<const BrickSource> source, const CacheOptions& options)
+{
+  if (!source)
+  {
+    throw Error(ErrorCode::InvalidArgument, "a cache without a source of bricks");
+  }
+  check(*source, options);
+  this->bricks_ = std::make_shared<BrickCache>(std::move(source), options);
+}
+const BrickSource& Cache::source() const noexcept
+{
+  return this->bricks_->source();
+}
+std::uint64_t Cache::bytes() const noexcept
+{
+  return this->bricks_->bytes();
+}
+std::uint64_t Cache::most_bytes() const noexcept
+{
+  return this->bricks_->most_bytes();
+}
+void Cache::clear() const
+{
+  this->bricks_->clear();
+}
+
+void BrickCache::List::add(BrickSlot& slot) noexcept
+{
+  slot.newer = nullptr;
+  slot.older = this->newest;
+  (this->newest ? this->newest->newer : this->oldest) = &slot;
+  this->newest = &slot;
+  ++this->size;
+}
+
+void BrickCache::List::remove(BrickSlot& slot) noexcept
+{
+  (slot.newer ? slot.newer->older : this->newest) = slot.older;
+  (slot.older ? slot.older->newer : this->oldest) = slot.newer;
+  --this->size;
+}
+
+BrickCache::BrickCache(std::shared_ptr<const BrickSource> source, const CacheOptions& options)
+  : source_(std::move(source))
+  , bricks_(this->source_->grid().brick_count())
+  , most_threads_(static_cast<std::size_t>(options.io_threads))
+{
+  const BrickGrid& grid = this->source_->grid();
+  const auto side = static_cast<std::size_t>(grid.edge) + 1;
+  this->row_bytes_ = side * grid.point_bytes();
+  this->plane_bytes_ = side * this->row_bytes_;
+  this->value_bytes_ = (side * this->plane_bytes_ + kLine - 1) / kLine * kLine;
+  this->slot_bytes_ = this->value_bytes_ + kLine + sizeof(BrickSlot) + kTableBytes;
+  this->capacity_ = std::max<std::uint64_t>(kLeastSlots, options.bytes / this->slot_bytes_);
+  this->threads_.emplace_back([this] { this->read_bricks(); });
+}
+
+BrickCache::~BrickCache()
+{
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    this->ending_ = true;
+  }
+  this->requested_.notify_all();
+  for (std::thread& thread : this->threads_)
+  {
+    thread.join();
+  }
+}
+
+std::size_t BrickCache::capacity_of_at_least(std::size_t slots)
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  this->capacity_ = std::max(this->capacity_, slots);
+  return this->capacity_;
+}
+
+BrickSlot* BrickCache::new_slot()
+{
+  auto memory = std::make_unique<std::byte[]>(this->value_bytes_ + kLine); // zeros
+  auto slot = std::make_unique<BrickSlot>();
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
+  slot->values = memory.get() + (kLine - address % kLine) % kLine;
+  this->memory_.push_back(std::move(memory));
+  try
+  {
+    this->free_.reserve(this->slots_.size() + 1); // so that giving back never fails
+    this->slots_.push_back(std::move(slot));
+  }
+  catch (...)
+  {
+    this->memory_.pop_back();
+    throw;
+  }
+  return this->slots_.back().get();
+}
+
+// A slot for another brick, or null. What was read ahead has a quarter at most: beyond that, it
+// goes first, and reading ahead takes a slot only from what nobody has come for in a long time.
+BrickSlot* BrickCache::take_slot(bool for_prefetch)
+{
+  const std::size_t quarter = this->capacity_ / 4;
+  if (for_prefetch && this->ahead_ >= quarter)
+  {
+    BrickSlot* const oldest = this->unused_.oldest;
+    if (!oldest || this->ticket_ - oldest->ticket < 2 * this->capacity_)
+    {
+      return nullptr;
+    }
+    this->forget(*oldest);
+  }
+  if (this->free_.empty())
+  {
+    if (this->slots_.size() < this->capacity_)
+    {
+      return this->new_slot();
+    }
+    const bool ahead_first = this->ahead_ > quarter || !this->used_.oldest;
+    BrickSlot* const oldest =
+      ahead_first && this->unused_.oldest ? this->unused_.oldest : this->used_.oldest;
+    if (!oldest)
+    {
+      return nullptr;
+    }
+    this->forget(*oldest);
+  }
+  BrickSlot* const slot = this->free_.back();
+  this->free_.pop_back();
+  return slot;
+}
+
+// Of a slot that nobody uses and that is in one of the lists.
+void BrickCache::forget(BrickSlot& slot) noexcept
+{
+  if (slot.prefetched)
+  {
+    this->unused_.remove(slot);
+    slot.prefetched = false;
+    --this->ahead_;
+    ++this->counts_.wasted;
+  }
+  else
+  {
+    this->used_.remove(slot);
+  }
+  this->table_.erase(&slot);
+  slot.state = State::Free;
+  this->free_.push_back(&slot);
+}
+
+void BrickCache::unpin(BrickSlot& slot) noexcept
+{
+  if (--slot.pins != 0)
+  {
+    return;
+  }
+  if (slot.state == State::Ready)
+  {
+    this->used_.add(slot);
+    return;
+  }
+  // It could not be read: the next one who needs it tries again.
+  this->table_.erase(&slot);
+  slot.state = State::Free;
+  slot.error.reset();
+  this->free_.push_back(&slot);
+}
+
+void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
+{
+  slot.ticket = ++this->ticket_;
+  queue.push_back({ &slot, slot.ticket });
+  if (this->idle_ < this->demanded_.size() + this->prefetched_.size() &&
+    this->threads_.size() < this->most_threads_)
+  {
+    try
+    {
+      this->threads_.emplace_back([this] { this->read_bricks(); });
+    }
+    catch (const std::system_error&)
+    {
+      // There is one at least.
+    }
+  }
+  this->requested_.notify_one();
+}
+
+BrickCache::Acquired BrickCache::acquire(
+  const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter)
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  std::array<bool, 16> is_new{};
+  // Those that are there first: taking slots for the others must not drop them.
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    slots[i] = this->table_.find(keys[i]);
+    if (slots[i] && slots[i]->pins++ == 0 && slots[i]->state == State::Ready)
+    {
+      (slots[i]->prefetched ? this->unused_ : this->used_).remove(*slots[i]);
+    }
+  }
+  const auto give_back = [&]
+  {
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      if (!slots[i])
+      {
+        continue;
+      }
+      if (slots[i]->prefetched && slots[i]->state == State::Ready)
+      {
+        if (--slots[i]->pins == 0)
+        {
+          this->unused_.add(*slots[i]);
+        }
+      }
+      else if (slots[i]->prefetched)
+      {
+        --slots[i]->pins;
+      }
+      else
+      {
+        this->unpin(*slots[i]);
+      }
+    }
+  };
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    if (slots[i])
+    {
+      continue;
+    }
+    slots[i] = this->table_.find(keys[i]); // the same brick twice
+    if (slots[i])
+    {
+      ++slots[i]->pins;
+      continue;
+    }
+    BrickSlot* slot = nullptr;
+    try
+    {
+      slot = this->take_slot(false);
+      if (slot)
+      {
+        slot->key = keys[i];
+        this->table_.insert(slot);
+      }
+    }
+    catch (...)
+    {
+      if (slot)
+      {
+        this->free_.push_back(slot);
+      }
+      give_back();
+      throw;
+    }
+    if (!slot)
+    {
+      give_back();
+      return Acquired::Refused;
+    }
+    slots[i] = slot;
+    is_new[i] = true;
+    slot->state = State::Failed; // as long as it is not asked for: give_back() forgets it
+    slot->pins = 1;
+    slot->ghosts.store(1, std::memory_order_relaxed);
+  }
+  std::size_t missing = 0;
+  waiter.error_.reset();
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    BrickSlot& slot = *slots[i];
+    if (slot.prefetched)
+    {
+      slot.prefetched = false;
+      --this->ahead_;
+      ++this->counts_.used;
+    }
+    if (slot.state == State::Ready)
+    {
+      ++this->counts_.hits;
+      continue;
+    }
+    if (slot.state == State::Failed && !is_new[i])
+    {
+      waiter.error_ = slot.error; // others are just being told
+      continue;
+    }
+    slot.waiters.push_back(&waiter);
+    ++missing;
+    if (is_new[i])
+    {
+      slot.state = State::Queued;
+      this->ask(slot, this->demanded_);
+      ++this->counts_.demanded;
+    }
+    else if (slot.state == State::Queued)
+    {
+      this->ask(slot, this->demanded_); // before what is read ahead; the older request is void
+    }
+  }
+  waiter.missing_ = missing;
+  if (missing != 0)
+  {
+    return Acquired::Waiting;
+  }
+  if (waiter.error_)
+  {
+    const Error error = *waiter.error_;
+    give_back();
+    throw error;
+  }
+  return Acquired::Ready;
+}
+
+void BrickCache::release(BrickSlot* const* slots, std::size_t count) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    this->unpin(*slots[i]);
+  }
+}
+
+bool BrickCache::has(const std::uint64_t* keys, std::size_t count) const noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return std::all_of(keys, keys + count,
+    [this](std::uint64_t key)
+    {
+      const BrickSlot* const slot = this->table_.find(key);
+      return slot && slot->state == State::Ready;
+    });
+}
+
+void BrickCache::prefetch(const std::uint64_t* keys, std::size_t count) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    if (this->table_.find(keys[i]))
+    {
+      continue;
+    }
+    BrickSlot* slot = nullptr;
+    try
+    {
+      slot = this->take_slot(true);
+      if (!slot)
+      {
+        return;
+      }
+      slot->key = keys[i];
+      this->table_.insert(slot);
+      slot->state = State::Queued;
+      slot->pins = 0;
+      slot->ghosts.store(1, std::memory_order_relaxed);
+      this->ask(*slot, this->prefetched_);
+      slot->prefetched = true;
+      ++this->ahead_;
+      ++this->counts_.prefetched;
+    }
+    catch (const std::exception&)
+    {
+      if (slot && slot->state == State::Queued)
+      {
+        this->table_.erase(slot);
+      }
+      if (slot)
+      {
+        slot->state = State::Free;
+        this->free_.push_back(slot);
+      }
+      return; // no memory and no threads are no reason to fail for what may not be needed
+    }
+  }
+}
+
+std::optional<BrickSlot*> BrickCache::next_request() noexcept
+{
+  for (std::deque<Request>* const queue : { &this->demanded_, &this->prefetched_ })
+  {
+    while (!queue->empty())
+    {
+      const Request request = queue->front();
+      queue->pop_front();
+      if (request.slot->ticket == request.ticket && request.slot->state == State::Queued)
+      {
+        return request.slot;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
+  std::vector<Waiter*>& told) noexcept
+{
+  this->counts_.bytes_read += bytes;
+  slot.state = error ? State::Failed : State::Ready;
+  for (Waiter* const waiter : slot.waiters)
+  {
+    if (error)
+    {
+      waiter->error_ = error;
+    }
+    if (--waiter->missing_ == 0)
+    {
+      told.push_back(waiter);
+    }
+  }
+  slot.waiters.clear();
+  slot.error = std::move(error);
+  if (slot.pins != 0)
+  {
+    return;
+  }
+  if (slot.state == State::Ready)
+  {
+    (slot.prefetched ? this->unused_ : this->used_).add(slot);
+    return;
+  }
+  if (slot.prefetched)
+  {
+    slot.prefetched = false;
+    --this->ahead_;
+    ++this->counts_.wasted;
+  }
+  this->table_.erase(&slot);
+  slot.state = State::Free;
+  slot.error.reset();
+  this->free_.push_back(&slot);
+}
+
+void BrickCache::read_bricks()
+{
+  std::vector<Waiter*> told;
+  std::unique_lock<std::mutex> lock(this->mutex_);
+  for (;;)
+  {
+    const std::optional<BrickSlot*> next = this->next_request();
+    if (!next)
+    {
+      if (this->ending_)
+      {
+        return;
+      }
+      ++this->idle_;
+      this->requested_.wait(lock);
+      --this->idle_;
+      continue;
+    }
+    BrickSlot& slot = **next;
+    slot.state = State::Reading;
+    told.reserve(told.size() + slot.waiters.size() + 64);
+    lock.unlock();
+    std::uint64_t bytes = 0;
+    std::optional<Error> error = attempt(
+      [&]
+      {
+        bytes = this->source_->read(static_cast<std::size_t>(slot.key / this->bricks_),
+          slot.key % this->bricks_, { slot.values, this->row_bytes_, this->plane_bytes_ });
+      });
+    lock.lock();
+    this->finish(slot, std::move(error), bytes, told);
+    if (!told.empty())
+    {
+      lock.unlock();
+      for (Waiter* const waiter : told)
+      {
+        const std::optional<Error> failure = std::move(waiter->error_);
+        waiter->bricks_are_there(failure);
+      }
+      told.clear();
+      lock.lock();
+    }
+  }
+}
+
+void BrickCache::fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slots) const
+{
+  const auto wanted = [mask](unsigned part) { return part != 0 && (part & ~mask) == 0; };
+  BrickSlot& brick = *slots[0];
+  const auto is_done = [&]
+  {
+    const std::uint32_t there = brick.ghosts.load(std::memory_order_acquire);
+    for (unsigned part = 1; part != 8; ++part)
+    {
+      if (wanted(part) && (there >> part & 1) == 0)
+      {
+        return false;
+      }
+    }
+    return true;
+  };
+  if (is_done())
+  {
+    return;
+  }
+  const BrickGrid& grid = this->source_->grid();
+  const auto place = grid.brick_place(brick.key % this->bricks_);
+  const std::size_t point = grid.point_bytes();
+  const std::lock_guard<std::mutex> lock(brick.filling);
+  for (unsigned part = 1; part != 8; ++part)
+  {
+    if (!wanted(part) || (brick.ghosts.load(std::memory_order_relaxed) >> part & 1) != 0)
+    {
+      continue;
+    }
+    // Along the axes of the part: from the neighbour's first points to behind the brick's last.
+    std::array<std::size_t, 3> count{};
+    std::array<std::size_t, 3> to{};
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      const auto points = static_cast<std::size_t>(grid.brick_points(a, place[a]));
+      const bool behind = (part >> a & 1) != 0;
+      count[a] = behind ? 1 : points;
+      to[a] = behind ? points : 0;
+    }
+    const std::byte* const from = slots[part]->values;
+    std::byte* const first =
+      brick.values + to[0] * point + to[1] * this->row_bytes_ + to[2] * this->plane_bytes_;
+    for (std::size_t z = 0; z != count[2]; ++z)
+    {
+      for (std::size_t y = 0; y != count[1]; ++y)
+      {
+        const std::size_t row = y * this->row_bytes_ + z * this->plane_bytes_;
+        std::memcpy(first + row, from + row, count[0] * point);
+      }
+    }
+    brick.ghosts.fetch_or(1u << part, std::memory_order_release);
+  }
+}
+
+CacheCounts BrickCache::counts() const
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return this->counts_;
+}
+
+std::uint64_t BrickCache::bytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return this->slots_.size() * this->slot_bytes_;
+}
+
+std::uint64_t BrickCache::most_bytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return this->capacity_ * this->slot_bytes_;
+}
+
+void BrickCache::clear() noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  while (this->used_.oldest)
+  {
+    this->forget(*this->used_.oldest);
+  }
+  while (this->unused_.oldest)
+  {
+    this->forget(*this->unused_.oldest);
+  }
+}
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Slots of one size for bricks, who uses them, and the threads that fill them.
+#pragma once
+
+#include "bat/brick_source.hpp"
+#include "bat/error.hpp"
+#include "bat/flow/cache.hpp"
+#include "flow/cache/slot_table.hpp"
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace bat::flow
+{
+/// Whoever waits for bricks. Lives until it was told that they are there.
+class Waiter
+{
+public:
+  virtual ~Waiter() = default;
+  /// All bricks that acquire() did not have are there, or one cannot be read. Called once, from a
+  /// thread that reads, without locks.
+  virtual void bricks_are_there(const std::optional<Error>& error) noexcept = 0;
+
+private:
+  friend class BrickCache;
+  std::size_t missing_ = 0;
+  std::optional<Error> error_;
+};
+
+/// A brick in memory: its points, and room for one layer of points behind the upper faces, the
+/// ghosts, which are those of its neighbours.
+struct BrickSlot
+{
+  std::uint64_t key = 0;
+  std::byte* values = nullptr;
+  /// Bit m: the points behind the faces of the axes in m (1 x, 2 y, 4 z) are there; bit 0 is set.
+  std::atomic<std::uint32_t> ghosts{ 1 };
+  std::mutex filling; ///< of ghosts
+
+private:
+  friend class BrickCache;
+  enum class State : std::uint8_t
+  {
+    Free,
+    Queued,
+    Reading,
+    Ready,
+    Failed
+  };
+  State state = State::Free;
+  bool prefetched = false; ///< and not used yet
+  std::uint32_t pins = 0;
+  std::uint64_t ticket = 0; ///< of its last read
+  BrickSlot* newer = nullptr;
+  BrickSlot* older = nullptr;
+  std::vector<Waiter*> waiters;
+  std::optional<Error> error;
+};
+
+/// Since the cache was made.
+struct CacheCounts
+{
+  std::uint64_t demanded = 0;   ///< bricks read because a trace needed them
+  std::uint64_t prefetched = 0; ///< bricks read ahead
+  std::uint64_t used = 0;       ///< of these: a trace needed them later
+  std::uint64_t wasted = 0;     ///< of these: dropped before
+  std::uint64_t hits = 0;       ///< that a trace needed and were there
+  std::uint64_t bytes_read = 0; ///< from disk
+};
+
+/// All functions may be called concurrently.
+class BrickCache
+{
+public:
+  BrickCache(std::shared_ptr<const BrickSource> source, const CacheOptions& options);
+  BrickCache(const BrickCache&) = delete;
+  BrickCache& operator=(const BrickCache&) = delete;
+  ~BrickCache();
+
+  [[nodiscard]] const BrickSource& source() const noexcept { return *this->source_; }
+  [[nodiscard]] std::uint64_t key(std::size_t level, std::uint64_t brick) const noexcept
+  {
+    return level * this->bricks_ + brick;
+  }
+
+  /// Slots that there may be; at least `slots` from now on.
+  std::size_t capacity_of_at_least(std::size_t slots);
+
+  enum class Acquired
+  {
+    Refused, ///< nothing is pinned: too many slots are in use
+    Ready,   ///< all are there
+    Waiting  ///< `waiter` will be told
+  };
+  /// Pins the slots of `count` bricks and asks for those that are not there. Each pin is given back
+  /// by release(), but not before `waiter` was told.
+  [[nodiscard]] Acquired acquire(
+    const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter);
+  void release(BrickSlot* const* slots, std::size_t count) noexcept;
+  /// Whether all are there.
+  [[nodiscard]] bool has(const std::uint64_t* keys, std::size_t count) const noexcept;
+  /// Reads bricks ahead, as far as a quarter of the slots allows. What fails is forgotten.
+  void prefetch(const std::uint64_t* keys, std::size_t count) noexcept;
+
+  /// Makes sure that the ghosts of `mask` and of the parts of it are there. `slots[m]` are the
+  /// neighbours behind the faces of the axes in m, for all m that are parts of `mask`; slots[0] is
+  /// the brick itself.
+  void fill_ghosts(unsigned mask, const std::array<BrickSlot*, 8>& slots) const;
+
+  [[nodiscard]] CacheCounts counts() const;
+  [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] std::uint64_t most_bytes() const;
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return this->slot_bytes_; }
+  /// Distances in a slot: from a point to the next along y and z.
+  [[nodiscard]] std::size_t row_bytes() const noexcept { return this->row_bytes_; }
+  [[nodiscard]] std::size_t plane_bytes() const noexcept { return this->plane_bytes_; }
+  void clear() noexcept;
+
+private:
+  using State = BrickSlot::State;
+
+  /// Slots that nobody uses, in the order of their last use.
+  struct List
+  {
+    BrickSlot* newest = nullptr;
+    BrickSlot* oldest = nullptr;
+    std::size_t size = 0;
+
+    void add(BrickSlot& slot) noexcept;
+    void remove(BrickSlot& slot) noexcept;
+  };
+  struct Request
+  {
+    BrickSlot* slot = nullptr;
+    std::uint64_t ticket = 0;
+  };
+
+  [[nodiscard]] BrickSlot* take_slot(bool for_prefetch);
+  [[nodiscard]] BrickSlot* new_slot();
+  void forget(BrickSlot& slot) noexcept;
+  void unpin(BrickSlot& slot) noexcept;
+  void ask(BrickSlot& slot, std::deque<Request>& queue);
+  void read_bricks();
+  void finish(BrickSlot& slot, std::optional<Error> error, std::uint64_t bytes,
+    std::vector<Waiter*>& told) noexcept;
+  [[nodiscard]] std::optional<BrickSlot*> next_request() noexcept;
+
+  std::shared_ptr<const BrickSource> source_;
+  std::uint64_t bricks_; ///< of a level
+  std::size_t row_bytes_;
+  std::size_t plane_bytes_;
+  std::size_t value_bytes_; ///< of a slot
+  std::size_t slot_bytes_;  ///< with all that belongs to it
+  std::size_t most_threads_;
+
+  mutable std::mutex mutex_;
+  std::size_t capacity_;
+  std::vector<std::unique_ptr<BrickSlot>> slots_;
+  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<BrickSlot*> free_;
+  SlotTable<BrickSlot> table_;
+  List used_;
+  List unused_;           ///< prefetched, and ready
+  std::size_t ahead_ = 0; ///< prefetched and not used yet, also those being read
+  std::deque<Request> demanded_;
+  std::deque<Request> prefetched_;
+  std::uint64_t ticket_ = 0;
+  CacheCounts counts_;
+  std::condition_variable requested_;
+  std::size_t idle_ = 0; ///< threads
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Path lines of particles in an unsteady flow, which read only the bricks that particles visit.
+#pragma once
+
+#include "bat/flow/cache.hpp"
+#include "bat/types.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace bat::flow
+{
+enum class Integrator
+{
+  /// Dormand and Prince's pair of orders 5 and 4, with steps that end on faces of cells: follows
+  /// the interpolated field within TraceOptions::most_error.
+  CellByCell,
+  /// Classic Runge-Kutta 4 with steps of a fixed share of each interval, as ParaView's and VTK's
+  /// particle tracers.
+  RungeKutta4
+};
+
+/// Whether bricks are read before a particle is in them. Changes no answer.
+enum class Prefetch
+{
+  None,
+  Velocity ///< where the velocity at the beginning of each interval leads
+};
+
+/// Why a line ends. Numbers of VTK's vtkIntegrator where it has them; they never change.
+enum class Reason : std::uint8_t
+{
+  LeftDomain = 1,   ///< on a face of the domain
+  TooManyCells = 5, ///< more than 100,000 in one interval
+  Stagnation = 6,   ///< no movement during a whole interval: the particle stays to the end
+  EndTime = 8,      ///< reached the end of the run
+  Arrived = 9,      ///< reached the destination, where that ends it
+  Blanked = 10,     ///< met cells without flow, on their face
+  NoSeed = 11       ///< the seed is outside of domain or times, or in a cell without flow: no line
+};
+
+/// A particle to be.
+struct Seed
+{
+  std::array<double, 3> position{};
+  double time = 0; ///< of release
+};
+
+/// Where particles are asked to come: a closed box in the domain.
+struct Destination
+{
+  Box box;
+  bool stop_on_arrival = false;
+};
+
+struct TraceOptions
+{
+  /// In time, or against it: particles then were where they are going.
+  bool backward = false;
+  /// When all lines end; the last time of the source if not given, or its first one backwards.
+  std::optional<double> end_time;
+
+  Integrator integrator = Integrator::CellByCell;
+  /// Error of a step, in cells; 1e-12 to 1.
+  double most_error = 1e-6;
+  /// Of RungeKutta4: a step as a share of an interval, above 0 and at most 1.
+  double step_share = 0.5;
+  /// A particle stagnates where no corner of its cell is faster during a whole interval; also where
+  /// it is below 1e-12 cells in the interval. Not below 0.
+  double terminal_speed = 0;
+  /// NaN is a wall: velocity 0. Otherwise lines end at cells with NaN.
+  bool no_slip = false;
+
+  std::optional<Destination> destination;
+
+  /// Points of lines are kept: at release, at each time level, at the end. Otherwise only ends are.
+  bool keep_points = true;
+  /// Points where lines cross faces of cells are kept too.
+  bool keep_faces = false;
+
+  /// Most threads that compute; 0 for as many as oneTBB finds. Changes no bit of an answer.
+  int threads = 0;
+  Prefetch prefetch = Prefetch::Velocity;
+  /// Particles that are on their way at the same time; what more seeds there are waits.
+  std::size_t most_particles = std::size_t{ 1 } << 18;
+  /// Called from the calling thread with a fraction in [0, 1], never less than before; false gives
+  /// up.
+  std::function<bool(double)> progress;
+};
+
+/// What a run took.
+struct Statistics
+{
+  std::uint64_t bricks = 0;            ///< of the dataset, all levels
+  std::uint64_t touched = 0;           ///< of these: needed by this run
+  std::uint64_t hits = 0;              ///< times that a brick was needed and in memory
+  std::uint64_t read = 0;              ///< bricks read because they were needed
+  std::uint64_t prefetched = 0;        ///< bricks read before they were needed
+  std::uint64_t prefetches_used = 0;   ///< of these: needed later
+  std::uint64_t prefetches_wasted = 0; ///< of these: dropped before they were needed
+  std::uint64_t bytes_read = 0;        ///< from disk
+  std::uint64_t value_bytes = 0;       ///< of the dataset: all values of all levels
+  std::uint64_t waits = 0;             ///< times that a thread had nothing to do but to wait
+  double wait_seconds = 0;             ///< of all threads
+  std::uint64_t cells = 0;             ///< walked through
+  std::uint64_t steps = 0;             ///< of the integrator
+  std::uint64_t cache_bytes = 0;       ///< memory for bricks at the end
+  std::uint64_t most_cache_bytes = 0;  ///< that there may be
+};
+
+/// One particle's fate, in the order of seeds.
+struct Line
+{
+  Reason reason = Reason::NoSeed;
+  std::array<double, 3> end{}; ///< position; of cyclic axes not wrapped
+  double end_time = 0;
+  /// When it was in the destination first; NaN if never.
+  double arrival_time = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t first_point = 0; ///< of PathLines' arrays
+  std::uint64_t points = 0;
+};
+
+struct PathLines
+{
+  std::vector<Line> lines; ///< one for each seed
+  // Of all points, line after line. Positions are not wrapped along cyclic axes.
+  std::vector<std::array<double, 3>> positions;
+  std::vector<double> times;
+  std::vector<std::array<double, 3>> velocities;
+  Statistics statistics;
+
+  /// Of all ends and points: two answers are the same bits if it is the same.
+  [[nodiscard]] std::uint64_t checksum() const;
+};
+
+/// The lines of `seeds`. Seeds that cannot be followed are lines with Reason::NoSeed, no error. The
+/// same bits for any cache, number of threads, and prefetching. Beyond cache and result, takes
+/// about 300 bytes for each particle under way, and for each point until lines are put together.
+/// Throws Error: InvalidArgument (options, naming what was found and what is allowed; more than
+/// 2^32 - 2 seeds), Cancelled, and what reading bricks throws.
+[[nodiscard]] PathLines trace(
+  const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options = {});
+}

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/trace/buckets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace bat::flow
+{
+namespace
+{
+constexpr std::size_t kPart = 256;          // particles that a worker takes from a large bucket
+constexpr std::size_t kSlotsPerThread = 16; // a cell at a corner of bricks, at both times
+constexpr std::size_t kLooked = 24;         // buckets of which one that is resident is chosen
+constexpr int kIntervalsAhead = 3;
+constexpr std::uint64_t kJudged = 256; // prefetches after which their use is looked at
+constexpr auto kReportEach = std::chrono::milliseconds(50);
+
+// Bits of a number with two others' between them; the lowest 21.
+std::uint64_t spread(std::uint64_t x)
+{
+  x &= 0x1FFFFF;
+  x = (x | x << 32) & 0x1F00000000FFFFu;
+  x = (x | x << 16) & 0x1F0000FF0000FFu;
+  x = (x | x << 8) & 0x100F00F00F00F00Fu;
+  x = (x | x << 4) & 0x10C30C30C30C30C3u;
+  return (x | x << 2) & 0x1249249249249249u;
+}
+
+std::uint64_t order_of(const std::array<std::int64_t, 3>& place)
+{
+  return spread(static_cast<std::uint64_t>(place[0])) |
+    spread(static_cast<std::uint64_t>(place[1])) << 1 |
+    spread(static_cast<std::uint64_t>(place[2])) << 2;
+}
+
+Reason reason_of(WalkEnd end)
+{
+  switch (end)
+  {
+    case WalkEnd::Left:
+      return Reason::LeftDomain;
+    case WalkEnd::Cells:
+      return Reason::TooManyCells;
+    case WalkEnd::Still:
+      return Reason::Stagnation;
+    case WalkEnd::Arrived:
+      return Reason::Arrived;
+    case WalkEnd::Blank:
+      return Reason::Blanked;
+    case WalkEnd::BlankSeed:
+      return Reason::NoSeed;
+    default:
+      return Reason::EndTime;
+  }
+}
+}
+
+void Buckets::Bucket::bricks_are_there(const std::optional<Error>& error) noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->all->mutex_);
+  --this->all->waiting_;
+  this->state = State::Ready;
+  if (error)
+  {
+    this->all->fail(*error);
+  }
+  // Room for it was made when it was announced.
+  this->all->ready_.push_back(this->all->buckets_.find(this->key)->second);
+  this->all->changed_.notify_all();
+}
+
+Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
+  std::vector<Line>& lines)
+  : cache_(cache)
+  , grid_(cache.source().grid())
+  , frame_(frame)
+  , options_(options)
+  , threads_(threads)
+  , lines_(lines)
+  , capacity_(cache.capacity_of_at_least(kSlotsPerThread * static_cast<std::size_t>(threads)))
+  , logs_(static_cast<std::size_t>(threads))
+  , checked_(cache.counts())
+{
+  constexpr std::size_t kMostActive = 64; // bricks of more are asked for before they are needed
+  this->most_active_ =
+    std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMostActive));
+}
+
+Buckets::~Buckets()
+{
+  // Those who read know buckets that wait.
+  std::unique_lock<std::mutex> lock(this->mutex_);
+  this->changed_.wait(lock, [this] { return this->waiting_ == 0; });
+  for (const BucketPointer& bucket : this->ready_)
+  {
+    this->cache_.release(bucket->slots.data(), bucket->slot_count);
+  }
+}
+
+void Buckets::fail(const Error& error) noexcept
+{
+  if (!this->error_)
+  {
+    this->error_ = error;
+  }
+  this->changed_.notify_all();
+}
+
+BucketKey Buckets::key_of(const Particle& particle) const noexcept
+{
+  const std::array<std::int32_t, 3> cell = needed_cell(this->frame_.walk(), particle);
+  BucketKey key;
+  std::array<std::int64_t, 3> place{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    place[a] = cell[a] / this->grid_.edge;
+    const auto local = static_cast<int>(cell[a] - place[a] * this->grid_.edge);
+    const bool last = local == this->grid_.brick_points(a, place[a]) - 1;
+    key.mask |= static_cast<unsigned>(last && !this->frame_.walk().is_flat[a]) << a;
+  }
+  key.interval = particle.interval;
+  key.order = order_of(place);
+  key.brick = this->grid_.brick_number(place);
+  return key;
+}
+
+std::size_t Buckets::keys_of(
+  const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept
+{
+  const auto place = this->grid_.brick_place(key.brick);
+  std::size_t count = 0;
+  for (unsigned part = 0; part != 8; ++part)
+  {
+    if ((part & ~key.mask) != 0)
+    {
+      continue;
+    }
+    std::array<std::int64_t, 3> at = place;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      if ((part >> a & 1) != 0)
+      {
+        // Behind the last brick only along cyclic axes: cells end at the last point else.
+        at[a] = (at[a] + 1) % this->grid_.bricks(a);
+      }
+    }
+    const std::uint64_t brick = this->grid_.brick_number(at);
+    keys[count++] = this->cache_.key(this->frame_.level_before(key.interval), brick);
+    keys[count++] = this->cache_.key(this->frame_.level_after(key.interval), brick);
+  }
+  return count;
+}
+
+// The next bucket whose bricks are asked for: in order of place round and round, among the next
+// ones one whose bricks are there, lest they are dropped before their turn comes.
+Buckets::BucketPointer Buckets::pick()
+{
+  if (this->buckets_.empty())
+  {
+    return nullptr;
+  }
+  const std::int32_t first = this->buckets_.begin()->first.interval;
+  const std::int32_t last = first + this->ahead_intervals_;
+  if (this->cursor_.interval < first || this->cursor_.interval > last)
+  {
+    this->cursor_ = { first, 0, 0, 0 };
+  }
+  const bool is_tight = this->ahead_intervals_ == 0;
+  BucketPointer chosen;
+  std::size_t looked = 0;
+  auto at = is_tight ? this->buckets_.lower_bound(this->cursor_) : this->buckets_.begin();
+  for (std::size_t n = 0; n != this->buckets_.size() && looked != kLooked; ++n, ++at)
+  {
+    if (at == this->buckets_.end() || at->first.interval > last)
+    {
+      at = this->buckets_.begin();
+    }
+    if (at->second->state != Bucket::State::Idle)
+    {
+      continue;
+    }
+    ++looked;
+    if (!chosen)
+    {
+      chosen = at->second;
+      if (!is_tight)
+      {
+        break;
+      }
+    }
+    std::array<std::uint64_t, kMostSlots> keys{};
+    const std::size_t count = this->keys_of(at->first, keys);
+    if (this->cache_.has(keys.data(), count))
+    {
+      chosen = at->second;
+      break;
+    }
+  }
+  if (chosen)
+  {
+    this->cursor_ = chosen->key;
+  }
+  return chosen;
+}
+
+void Buckets::announce()
+{
+  while (this->active_ < this->most_active_ && !this->error_)
+  {
+    const BucketPointer bucket = this->pick();
+    if (!bucket)
+    {
+      return;
+    }
+    this->ready_.reserve(this->active_ + 1);
+    std::array<std::uint64_t, kMostSlots> keys{};
+    const std::size_t count = this->keys_of(bucket->key, keys);
+    const BrickCache::Acquired acquired =
+      this->cache_.acquire(keys.data(), count, bucket->slots.data(), *bucket);
+    if (acquired == BrickCache::Acquired::Refused)
+    {
+      return;
+    }
+    bucket->slot_count = count;
+    ++this->active_;
+    for (std::size_t i = 0; i != count; ++i)
+    {
+      this->touched_.insert(keys[i]);
+    }
+    if (acquired == BrickCache::Acquired::Ready)
+    {
+      bucket->state = Bucket::State::Ready;
+      this->ready_.push_back(bucket);
+    }
+    else
+    {
+      bucket->state = Bucket::State::Waiting;
+      ++this->waiting_;
+    }
+  }
+}
+
+// The ready bucket with most particles, and those of them that one worker walks at a time.
+Buckets::BucketPointer Buckets::take(std::vector<Particle>& part)
+{
+  std::size_t most = 0;
+  for (std::size_t i = 1; i != this->ready_.size(); ++i)
+  {
+    // Of an earlier interval first: no particle waits behind those that are ahead.
+    const Bucket& a = *this->ready_[i];
+    const Bucket& b = *this->ready_[most];
+    if (a.key.interval != b.key.interval ? a.key.interval < b.key.interval
+                                         : a.particles.size() > b.particles.size())
+    {
+      most = i;
+    }
+  }
+  BucketPointer bucket = this->ready_[most];
+  ++bucket->walking;
+  part.clear();
+  if (this->threads_ > 1 && bucket->particles.size() > kPart)
+  {
+    part.assign(bucket->particles.end() - kPart, bucket->particles.end());
+    bucket->particles.resize(bucket->particles.size() - kPart);
+    return bucket;
+  }
+  part.swap(bucket->particles);
+  bucket->state = Bucket::State::Taken;
+  this->ready_.erase(this->ready_.begin() + static_cast<std::ptrdiff_t>(most));
+  this->buckets_.erase(bucket->key);
+  return bucket;
+}
+
+void Buckets::finish(const BucketPointer& bucket) noexcept
+{
+  if (--bucket->walking == 0 && bucket->state == Bucket::State::Taken)
+  {
+    this->cache_.release(bucket->slots.data(), bucket->slot_count);
+    --this->active_;
+  }
+}
+
+void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
+{
+  worker.done += static_cast<std::uint64_t>(this->frame_.last_interval() - particle.interval) + 1;
+  ++worker.ended;
+  if (reason == Reason::NoSeed)
+  {
+    return; // as it was before the run
+  }
+  const IntervalFrame& interval = this->frame_.interval(particle.interval);
+  Line& line = this->lines_[particle.line];
+  line.reason = reason;
+  line.end = this->frame_.position_of(particle);
+  line.end_time = particle.share == interval.stop
+    ? interval.stop_time
+    : interval.begin + particle.share * (interval.end - interval.begin);
+  if (reason == Reason::Stagnation)
+  {
+    line.end_time = this->frame_.end_time();
+    if (this->options_.keep_points && interval.begin != line.end_time)
+    {
+      worker.log->points.push_back({ particle.line, particle.points, line.end, line.end_time, {} });
+    }
+  }
+}
+
+void Buckets::go_on(Particle& particle, WalkEnd end, Worker& worker)
+{
+  if (end == WalkEnd::Interval)
+  {
+    ++particle.interval;
+    particle.share = 0;
+    particle.is_new = true;
+    ++worker.done;
+  }
+  else if (end != WalkEnd::Brick && end != WalkEnd::Ghosts)
+  {
+    this->end_line(particle, reason_of(end), worker);
+    return;
+  }
+  worker.moved.push_back({ this->key_of(particle), particle });
+}
+
+// Bricks on the way of a particle that keeps the velocity it has at the beginning of an interval.
+void Buckets::look_ahead(const Particle& from, Worker& worker) const
+{
+  const WalkFrame& walk = this->frame_.walk();
+  const std::array<double, 3>& velocity = worker.log->ahead;
+  std::array<double, 3> at{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    at[a] = from.cell[a] + from.at[a];
+  }
+  const double length =
+    this->frame_.interval(from.interval).end - this->frame_.interval(from.interval).begin;
+  const std::int32_t last =
+    std::min(this->frame_.last_interval(), from.interval + this->depth_.load() - 1);
+  for (std::int32_t n = from.interval; n <= last; ++n)
+  {
+    const IntervalFrame& interval = this->frame_.interval(n);
+    const double share = n == from.interval ? interval.stop - from.share : interval.stop;
+    std::array<double, 3> way{};
+    double longest = 0;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      way[a] = velocity[a] * share * ((interval.end - interval.begin) / length);
+      longest = std::max(longest, std::abs(way[a]));
+    }
+    const int stops = static_cast<int>(std::min(longest / (0.5 * this->grid_.edge), 7.0)) + 1;
+    for (int stop = n == from.interval ? 1 : 0; stop <= stops; ++stop)
+    {
+      std::array<std::int64_t, 3> place{};
+      bool inside = true;
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        double x = at[a] + way[a] * stop / stops;
+        const double cells = walk.cells[a];
+        if (walk.cyclic[a])
+        {
+          x -= std::floor(x / cells) * cells;
+        }
+        inside = inside && x >= 0 && x <= cells;
+        place[a] = inside ? static_cast<std::int64_t>(x) / this->grid_.edge : 0;
+        inside = inside && place[a] < this->grid_.bricks(a);
+      }
+      if (!inside)
+      {
+        break;
+      }
+      const std::uint64_t brick = this->grid_.brick_number(place);
+      for (const std::size_t level : { this->frame_.level_before(n), this->frame_.level_after(n) })
+      {
+        const std::uint64_t key = this->cache_.key(level, brick);
+        std::uint64_t& asked = worker.asked[(key * 0x9E3779B97F4A7C15u >> 54)];
+        if (asked != key + 1)
+        {
+          asked = key + 1;
+          worker.ahead.push_back(key);
+        }
+      }
+    }
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      at[a] += way[a];
+    }
+  }
+}
+
+void Buckets::walk_part(const Bucket& bucket, Worker& worker)
+{
+  const auto place = this->grid_.brick_place(bucket.key.brick);
+  const IntervalFrame& interval = this->frame_.interval(bucket.key.interval);
+  BrickPair pair;
+  std::array<std::array<BrickSlot*, 8>, 2> slots{};
+  std::size_t next = 0;
+  for (unsigned part = 0; part != 8; ++part)
+  {
+    if ((part & ~bucket.key.mask) == 0)
+    {
+      slots[0][part] = bucket.slots[next++];
+      slots[1][part] = bucket.slots[next++];
+    }
+  }
+  this->cache_.fill_ghosts(bucket.key.mask, slots[0]);
+  this->cache_.fill_ghosts(bucket.key.mask, slots[1]);
+  pair.before = slots[0][0]->values;
+  pair.after = slots[1][0]->values;
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    pair.first[a] = static_cast<std::int32_t>(place[a] * this->grid_.edge);
+    pair.points[a] = this->grid_.brick_points(a, place[a]);
+  }
+  const std::uint32_t ghosts = slots[0][0]->ghosts.load(std::memory_order_acquire) &
+    slots[1][0]->ghosts.load(std::memory_order_acquire);
+  pair.there = 0;
+  for (unsigned mask = 0; mask != 8; ++mask)
+  {
+    bool all = true;
+    for (unsigned part = 1; part != 8; ++part)
+    {
+      all = all && ((part & ~mask) != 0 || (ghosts >> part & 1) != 0);
+    }
+    pair.there |= static_cast<unsigned>(all) << mask;
+  }
+  const bool looks_ahead = this->options_.prefetch == Prefetch::Velocity;
+  for (Particle& particle : worker.part)
+  {
+    Particle from;
+    if (looks_ahead)
+    {
+      from.cell = particle.cell;
+      from.at = particle.at;
+      from.share = particle.share;
+      from.interval = particle.interval;
+    }
+    worker.log->has_ahead = false;
+    const WalkEnd end = walk(this->frame_.walk(), interval, pair, particle, *worker.log);
+    if (looks_ahead && worker.log->has_ahead)
+    {
+      this->look_ahead(from, worker);
+    }
+    this->go_on(particle, end, worker);
+  }
+  worker.part.clear();
+}
+
+void Buckets::add(const BucketKey& key, const Particle& particle, Worker& worker)
+{
+  for (const auto& [known, bucket] : worker.found)
+  {
+    if (known == key)
+    {
+      bucket->particles.push_back(particle);
+      return;
+    }
+  }
+  BucketPointer& place = this->buckets_[key];
+  if (!place)
+  {
+    place = std::make_shared<Bucket>();
+    place->all = this;
+    place->key = key;
+  }
+  place->particles.push_back(particle);
+  worker.found.emplace_back(key, place.get());
+}
+
+void Buckets::put(Worker& worker)
+{
+  worker.found.clear();
+  for (const Moved& moved : worker.moved)
+  {
+    this->add(moved.key, moved.particle, worker);
+  }
+  worker.moved.clear();
+  this->done_ += worker.done;
+  this->alive_ -= worker.ended;
+  worker.done = 0;
+  worker.ended = 0;
+}
+
+void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept
+{
+  using Clock = std::chrono::steady_clock;
+  Worker worker;
+  worker.log = &this->logs_[number];
+  auto reported = Clock::now();
+  std::unique_lock<std::mutex> lock(this->mutex_);
+  const auto failure = attempt(
+    [&]
+    {
+      while (!this->is_over())
+      {
+        if (report && Clock::now() - reported >= kReportEach)
+        {
+          reported = Clock::now();
+          const std::uint64_t done = this->done_;
+          lock.unlock();
+          const bool goes_on = (*report)(done);
+          lock.lock();
+          if (!goes_on)
+          {
+            this->fail(Error(ErrorCode::Cancelled, "the caller gave the trace up"));
+          }
+          continue;
+        }
+        this->announce();
+        if (this->ready_.empty())
+        {
+          // Another run may have the slots: nobody says when it gives them back.
+          const auto begin = Clock::now();
+          ++this->waits_;
+          if (this->active_ == 0 || report)
+          {
+            this->changed_.wait_for(
+              lock, this->active_ == 0 ? std::chrono::milliseconds(2) : kReportEach);
+          }
+          else
+          {
+            this->changed_.wait(lock);
+          }
+          this->wait_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+          continue;
+        }
+        const BucketPointer bucket = this->take(worker.part);
+        if (!this->ready_.empty())
+        {
+          this->changed_.notify_one();
+        }
+        lock.unlock();
+        const auto failed = attempt(
+          [&]
+          {
+            this->walk_part(*bucket, worker);
+            if (!worker.ahead.empty())
+            {
+              this->cache_.prefetch(worker.ahead.data(), worker.ahead.size());
+              worker.ahead.clear();
+            }
+          });
+        lock.lock();
+        this->finish(bucket);
+        if (failed)
+        {
+          throw *failed;
+        }
+        this->put(worker);
+        if (this->options_.prefetch != Prefetch::None)
+        {
+          const CacheCounts counts = this->cache_.counts();
+          const std::uint64_t wasted = counts.wasted - this->checked_.wasted;
+          if (wasted + counts.used - this->checked_.used >= kJudged)
+          {
+            if (10 * wasted > 3 * (wasted + counts.used - this->checked_.used))
+            {
+              this->depth_ = this->depth_ / 2;
+            }
+            this->checked_ = counts;
+          }
+        }
+        if (this->is_over())
+        {
+          this->changed_.notify_all();
+        }
+      }
+    });
+  if (failure)
+  {
+    if (!lock.owns_lock())
+    {
+      lock.lock();
+    }
+    this->fail(*failure);
+  }
+  this->changed_.notify_all();
+}
+
+void Buckets::run(
+  std::vector<Particle>&& particles, const std::function<bool(std::uint64_t)>& report)
+{
+  {
+    const std::lock_guard<std::mutex> lock(this->mutex_);
+    Worker worker;
+    this->alive_ = particles.size();
+    for (const Particle& particle : particles)
+    {
+      worker.found.clear();
+      this->add(this->key_of(particle), particle, worker);
+    }
+    particles.clear();
+    particles.shrink_to_fit();
+    // With room for what several intervals need, fewer waits: particles need not wait for each
+    // other.
+    constexpr std::size_t kRoomy = 16;
+    this->ahead_intervals_ =
+      this->capacity_ >= kRoomy * this->buckets_.size() ? kIntervalsAhead : 0;
+  }
+  std::vector<std::thread> threads;
+  const auto started = attempt(
+    [&]
+    {
+      for (int i = 1; i < this->threads_; ++i)
+      {
+        threads.emplace_back([this, i] { this->work(static_cast<std::size_t>(i), nullptr); });
+      }
+    });
+  (void)started; // fewer threads take longer, no more
+  this->work(0, &report);
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  if (this->error_)
+  {
+    throw *this->error_;
+  }
+}
+}

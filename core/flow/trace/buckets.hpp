@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Particles wait in buckets for the bricks that they need; all of a bucket walk when its bricks are
+// there. What a walk reads next is therefore known, and asked for, before anybody waits for it.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/flow/trace.hpp"
+#include "flow/cache/brick_cache.hpp"
+#include "flow/trace/frames.hpp"
+#include "flow/trace/key_set.hpp"
+#include "flow/walk/particle.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace bat::flow
+{
+/// Where a bucket is in the order in which they walk: by interval, then by place.
+struct BucketKey
+{
+  std::int32_t interval = 0;
+  std::uint32_t mask = 0;  ///< axes behind whose faces the neighbours are needed
+  std::uint64_t order = 0; ///< of the brick, near ones near
+  std::uint64_t brick = 0;
+
+  friend bool operator<(const BucketKey& a, const BucketKey& b) noexcept
+  {
+    return std::tie(a.interval, a.order, a.brick, a.mask) <
+      std::tie(b.interval, b.order, b.brick, b.mask);
+  }
+  friend bool operator==(const BucketKey& a, const BucketKey& b) noexcept
+  {
+    return std::tie(a.interval, a.order, a.brick, a.mask) ==
+      std::tie(b.interval, b.order, b.brick, b.mask);
+  }
+};
+
+/// One tile of particles, from their seeds to their ends.
+class Buckets
+{
+public:
+  /// Ends go to `lines`: each is one particle's, so that no two threads write the same.
+  Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
+    std::vector<Line>& lines);
+  Buckets(const Buckets&) = delete;
+  Buckets& operator=(const Buckets&) = delete;
+  ~Buckets();
+
+  /// Walks until all have ended. `report` is called from the calling thread with how many
+  /// particle-intervals are done; false gives up. Throws Error.
+  void run(std::vector<Particle>&& particles, const std::function<bool(std::uint64_t)>& report);
+
+  /// What all workers have noted, in no order.
+  [[nodiscard]] std::vector<WalkLog>& logs() noexcept { return this->logs_; }
+  /// Of the run: bricks needed, waits.
+  [[nodiscard]] const KeySet& touched() const noexcept { return this->touched_; }
+  [[nodiscard]] std::uint64_t waits() const noexcept { return this->waits_; }
+  [[nodiscard]] double wait_seconds() const noexcept { return this->wait_seconds_; }
+
+private:
+  static constexpr std::size_t kMostSlots = 16;
+
+  struct Bucket : Waiter
+  {
+    void bricks_are_there(const std::optional<Error>& error) noexcept override;
+
+    Buckets* all = nullptr;
+    BucketKey key;
+    std::vector<Particle> particles;
+    enum class State : std::uint8_t
+    {
+      Idle,    ///< its bricks were not asked for
+      Waiting, ///< for its bricks
+      Ready,   ///< may be taken
+      Taken    ///< no longer among the buckets; walks
+    };
+    State state = State::Idle;
+    int walking = 0; ///< workers that have a part of it
+    std::size_t slot_count = 0;
+    std::array<BrickSlot*, kMostSlots> slots{}; ///< pairs before and after, for each part of mask
+  };
+  using BucketPointer = std::shared_ptr<Bucket>;
+
+  struct Moved
+  {
+    BucketKey key;
+    Particle particle;
+  };
+  /// Of one worker.
+  struct Worker
+  {
+    WalkLog* log = nullptr;
+    std::vector<Particle> part;
+    std::vector<Moved> moved;
+    std::vector<std::pair<BucketKey, Bucket*>> found;
+    std::vector<std::uint64_t> ahead;
+    std::array<std::uint64_t, 1024> asked{}; ///< keys that were asked for lately, plus one
+    std::uint64_t done = 0;                  ///< particle-intervals
+    std::uint64_t ended = 0;
+  };
+
+  [[nodiscard]] BucketKey key_of(const Particle& particle) const noexcept;
+  void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
+  void announce();
+  [[nodiscard]] BucketPointer pick();
+  [[nodiscard]] std::size_t keys_of(
+    const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
+  [[nodiscard]] BucketPointer take(std::vector<Particle>& part);
+  void walk_part(const Bucket& bucket, Worker& worker);
+  void go_on(Particle& particle, WalkEnd end, Worker& worker);
+  void end_line(const Particle& particle, Reason reason, Worker& worker);
+  void look_ahead(const Particle& from, Worker& worker) const;
+  void put(Worker& worker);
+  void add(const BucketKey& key, const Particle& particle, Worker& worker);
+  void finish(const BucketPointer& bucket) noexcept;
+  void fail(const Error& error) noexcept;
+  [[nodiscard]] bool is_over() const noexcept { return this->error_ || this->alive_ == 0; }
+
+  BrickCache& cache_;
+  const BrickGrid& grid_;
+  const RunFrame& frame_;
+  const TraceOptions& options_;
+  int threads_;
+  std::vector<Line>& lines_;
+  std::size_t capacity_; ///< slots of the cache
+  std::size_t most_active_;
+  std::vector<WalkLog> logs_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<BucketKey, BucketPointer> buckets_; ///< that have particles and are not taken whole
+  std::vector<BucketPointer> ready_;
+  BucketKey cursor_;
+  std::size_t active_ = 0;           ///< buckets with pinned bricks
+  std::size_t waiting_ = 0;          ///< of these: for bricks
+  std::uint64_t alive_ = 0;          ///< particles
+  std::uint64_t done_ = 0;           ///< particle-intervals
+  std::int32_t ahead_intervals_ = 0; ///< that particles may be before the slowest
+  std::optional<Error> error_;
+  KeySet touched_;
+  std::uint64_t waits_ = 0;
+  double wait_seconds_ = 0;
+  std::atomic<int> depth_{ 2 }; ///< intervals to look ahead
+  CacheCounts checked_;         ///< when the depth was looked at last
+};
+}

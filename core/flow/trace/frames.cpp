@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow/trace/frames.hpp"
+
+#include "bat/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bat::flow
+{
+namespace
+{
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, what);
+}
+
+void check(const TraceOptions& options, const std::vector<double>& times)
+{
+  if (!(options.most_error >= 1e-12 && options.most_error <= 1))
+  {
+    refuse(fmt::format("most_error is {} cells; allowed are 1e-12 to 1", options.most_error));
+  }
+  if (options.integrator == Integrator::RungeKutta4 &&
+    !(options.step_share > 0 && options.step_share <= 1))
+  {
+    refuse(fmt::format(
+      "step_share is {} of an interval; allowed is above 0 and at most 1", options.step_share));
+  }
+  if (!(options.terminal_speed >= 0))
+  {
+    refuse(fmt::format("terminal_speed is {}; it must not be below 0", options.terminal_speed));
+  }
+  if (options.most_particles == 0)
+  {
+    refuse("most_particles is 0; at least one must be under way");
+  }
+  if (options.end_time &&
+    !(*options.end_time >= times.front() && *options.end_time <= times.back()))
+  {
+    refuse(fmt::format("end_time is {}; the source has times from {} to {}", *options.end_time,
+      times.front(), times.back()));
+  }
+}
+}
+
+RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
+  : source_(source)
+  , backward_(options.backward)
+  , levels_(source.times().size())
+  , end_time_(0)
+{
+  const std::vector<double>& times = source.times();
+  const BrickGrid& grid = source.grid();
+  check(options, times);
+  this->end_time_ = options.end_time.value_or(this->backward_ ? times.front() : times.back());
+
+  this->walk_.components = grid.components;
+  this->walk_.is_double = grid.type == ScalarType::Float64;
+  this->walk_.tolerance = options.most_error;
+  this->walk_.terminal_speed = options.terminal_speed;
+  this->walk_.step_share = options.integrator == Integrator::RungeKutta4 ? options.step_share : 0;
+  this->walk_.no_slip = options.no_slip;
+  this->walk_.notes_points = options.keep_points;
+  this->walk_.notes_faces = options.keep_faces && options.keep_points;
+  std::size_t stride = grid.point_bytes();
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    this->walk_.is_flat[a] = grid.points[a] == 1;
+    this->walk_.cells[a] = this->walk_.is_flat[a] ? 1 : static_cast<std::int32_t>(grid.cells(a));
+    this->walk_.cyclic[a] = grid.cyclic[a];
+    this->walk_.origin[a] = grid.origin[a];
+    this->walk_.spacing[a] = grid.spacing[a];
+    this->walk_.stride[a] = this->walk_.is_flat[a] ? 0 : stride;
+    stride *= static_cast<std::size_t>(grid.edge) + 1;
+  }
+  if (options.destination)
+  {
+    this->walk_.has_destination = true;
+    this->walk_.stops_on_arrival = options.destination->stop_on_arrival;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      const double lower = options.destination->box.lower[a];
+      const double upper = options.destination->box.upper[a];
+      if (!(lower <= upper))
+      {
+        refuse(fmt::format("the destination is from {} to {} along {}; its upper end must not be "
+                           "below its lower one",
+          lower, upper, "xyz"[a]));
+      }
+      // A box that does not have the plane of a flat axis has nothing of the flow.
+      const bool misses =
+        this->walk_.is_flat[a] && !(lower <= grid.origin[a] && grid.origin[a] <= upper);
+      this->walk_.has_destination = this->walk_.has_destination && !misses;
+      this->walk_.destination_lower[a] = (lower - grid.origin[a]) / grid.spacing[a];
+      this->walk_.destination_upper[a] = (upper - grid.origin[a]) / grid.spacing[a];
+    }
+  }
+
+  const Moment end = this->moment_of(this->end_time_);
+  this->last_ = end.interval;
+  if (end.share == 0 && end.interval != 0)
+  {
+    --this->last_; // the end of the interval before
+  }
+  for (std::int32_t n = 0; n <= this->last_; ++n)
+  {
+    IntervalFrame frame;
+    frame.begin = times[this->level_before(n)];
+    frame.end = times[this->level_after(n)];
+    frame.stop_time = frame.end;
+    if (n == this->last_)
+    {
+      frame.is_last = true;
+      frame.stop = end.interval == n ? end.share : 1;
+      frame.stop_time = this->end_time_;
+    }
+    const double length = frame.end - frame.begin;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      frame.scale[a] = this->walk_.is_flat[a] ? 0 : length / grid.spacing[a];
+      frame.per_cell[a] = grid.spacing[a] / length;
+    }
+    this->intervals_.push_back(frame);
+  }
+}
+
+// The interval in whose time, without its end, it is; at the last time of all, its end.
+RunFrame::Moment RunFrame::moment_of(double time) const noexcept
+{
+  const std::vector<double>& times = this->source_.times();
+  const auto intervals = static_cast<std::int32_t>(this->levels_ - 1);
+  std::int32_t n = 0;
+  if (this->backward_)
+  {
+    const auto at = std::lower_bound(times.begin(), times.end(), time);
+    n = intervals - static_cast<std::int32_t>(at - times.begin());
+  }
+  else
+  {
+    const auto at = std::upper_bound(times.begin(), times.end(), time);
+    n = static_cast<std::int32_t>(at - times.begin()) - 1;
+  }
+  n = std::min(std::max(n, 0), intervals - 1);
+  const double begin = times[this->level_before(n)];
+  const double end = times[this->level_after(n)];
+  return { n, time == end ? 1 : (time - begin) / (end - begin) };
+}
+
+std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
+{
+  const std::vector<double>& times = this->source_.times();
+  const bool in_time = seed.time >= times.front() && seed.time <= times.back() &&
+    (this->backward_ ? seed.time >= this->end_time_ : seed.time <= this->end_time_);
+  if (!in_time)
+  {
+    return std::nullopt;
+  }
+  Particle particle;
+  const BrickGrid& grid = this->source_.grid();
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    if (!std::isfinite(seed.position[a]))
+    {
+      return std::nullopt;
+    }
+    if (this->walk_.is_flat[a])
+    {
+      // A plane has no thickness: what is near it within rounding is on it.
+      if (std::abs(seed.position[a] - grid.origin[a]) > 1e-6 * grid.spacing[a])
+      {
+        return std::nullopt;
+      }
+      continue;
+    }
+    double x = (seed.position[a] - grid.origin[a]) / grid.spacing[a];
+    const double cells = this->walk_.cells[a];
+    if (grid.cyclic[a])
+    {
+      const double turns = std::floor(x / cells);
+      if (!(turns > -1e9 && turns < 1e9))
+      {
+        return std::nullopt;
+      }
+      x -= turns * cells;
+      particle.turns[a] = static_cast<std::int32_t>(turns);
+    }
+    // The position of the last point may be rounded to beyond it.
+    const double last = grid.origin[a] + cells * grid.spacing[a];
+    if (!grid.cyclic[a] && seed.position[a] == last)
+    {
+      x = cells;
+    }
+    if (!(x >= 0 && x <= cells))
+    {
+      return std::nullopt;
+    }
+    const double cell = std::min(std::floor(x), cells - 1);
+    particle.cell[a] = static_cast<std::int32_t>(cell);
+    particle.at[a] = x - cell;
+  }
+  const Moment moment = this->moment_of(seed.time);
+  particle.interval = moment.interval;
+  particle.share = moment.share;
+  if (moment.interval > this->last_)
+  {
+    particle.interval = this->last_;
+    particle.share = 1;
+  }
+  return particle;
+}
+
+std::array<double, 3> RunFrame::position_of(const Particle& particle) const noexcept
+{
+  std::array<double, 3> position{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const auto cell = static_cast<double>(
+      particle.cell[a] + std::int64_t{ particle.turns[a] } * this->walk_.cells[a]);
+    position[a] = this->walk_.origin[a] + (cell + particle.at[a]) * this->walk_.spacing[a];
+  }
+  return position;
+}
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run knows before it begins: its intervals in their order, the grid in cells, and where and
+// when particles begin.
+#pragma once
+
+#include "bat/flow/trace.hpp"
+#include "flow/walk/particle.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat::flow
+{
+class RunFrame
+{
+public:
+  /// Throws Error{InvalidArgument}.
+  RunFrame(const BrickSource& source, const TraceOptions& options);
+
+  [[nodiscard]] const WalkFrame& walk() const noexcept { return this->walk_; }
+  [[nodiscard]] const IntervalFrame& interval(std::int32_t n) const noexcept
+  {
+    return this->intervals_[static_cast<std::size_t>(n)];
+  }
+  /// Number of the interval in which all lines end.
+  [[nodiscard]] std::int32_t last_interval() const noexcept { return this->last_; }
+  /// Time levels at which interval n begins and ends, in the direction of the run.
+  [[nodiscard]] std::size_t level_before(std::int32_t n) const noexcept
+  {
+    const auto i = static_cast<std::size_t>(n);
+    return this->backward_ ? this->levels_ - 1 - i : i;
+  }
+  [[nodiscard]] std::size_t level_after(std::int32_t n) const noexcept
+  {
+    return this->backward_ ? this->level_before(n) - 1 : this->level_before(n) + 1;
+  }
+  [[nodiscard]] double end_time() const noexcept { return this->end_time_; }
+
+  /// A particle where its seed is; nothing if it is outside of domain or times.
+  [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
+  [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
+
+private:
+  struct Moment
+  {
+    std::int32_t interval = 0;
+    double share = 0;
+  };
+  [[nodiscard]] Moment moment_of(double time) const noexcept;
+
+  const BrickSource& source_;
+  bool backward_;
+  std::size_t levels_;
+  double end_time_;
+  WalkFrame walk_;
+  std::vector<IntervalFrame> intervals_;
+  std::int32_t last_ = 0;
+};
+}

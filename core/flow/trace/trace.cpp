@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Seeds to particles, tiles of them through the buckets, what was noted to lines.
+#include "bat/flow/trace.hpp"
+
+#include "bat/error.hpp"
+#include "flow/trace/buckets.hpp"
+#include "flow/trace/frames.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace bat::flow
+{
+namespace
+{
+int threads_of(const TraceOptions& options)
+{
+  const auto there_are = static_cast<int>(
+    tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+  return options.threads > 0 ? std::min(options.threads, there_are) : there_are;
+}
+
+// Points of a tile behind those of the tiles before, line by line and in the order of the way.
+void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& tile,
+  const std::vector<Seed>& seeds, PathLines& all)
+{
+  std::uint64_t count = all.positions.size();
+  for (const WalkLog& log : logs)
+  {
+    for (const NotedPoint& point : log.points)
+    {
+      ++all.lines[point.line].points;
+    }
+    for (const WalkLog::Arrival& arrival : log.arrivals)
+    {
+      all.lines[arrival.line].arrival_time = arrival.time;
+    }
+    all.statistics.cells += log.cells;
+    all.statistics.steps += log.steps;
+  }
+  for (const std::uint32_t number : tile)
+  {
+    Line& line = all.lines[number];
+    line.first_point = count;
+    count += line.points;
+  }
+  all.positions.resize(count);
+  all.times.resize(count);
+  all.velocities.resize(count);
+  for (WalkLog& log : logs)
+  {
+    for (const NotedPoint& point : log.points)
+    {
+      const std::uint64_t at = all.lines[point.line].first_point + point.number;
+      all.positions[at] = point.position;
+      // Exactly the seed's, which the share of an interval may not give back.
+      all.times[at] = point.number == 0 ? seeds[point.line].time : point.time;
+      all.velocities[at] = point.velocity;
+      if (point.number == 0)
+      {
+        all.positions[at] = seeds[point.line].position;
+      }
+    }
+    log = {};
+  }
+}
+
+struct Fold
+{
+  std::uint64_t sum = 0xCBF29CE484222325u;
+
+  void add(const void* data, std::size_t bytes)
+  {
+    const auto* at = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < bytes; i += 8)
+    {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at + i, std::min<std::size_t>(8, bytes - i));
+      this->sum = (this->sum ^ word) * 0x100000001B3u;
+      this->sum ^= this->sum >> 29;
+    }
+  }
+};
+}
+
+std::uint64_t PathLines::checksum() const
+{
+  Fold fold;
+  for (const Line& line : this->lines)
+  {
+    const double reason = static_cast<double>(line.reason);
+    fold.add(&reason, sizeof(reason));
+    fold.add(line.end.data(), sizeof(line.end));
+    fold.add(&line.end_time, sizeof(double));
+    const double arrival = line.arrival_time == line.arrival_time ? line.arrival_time : -1e300;
+    fold.add(&arrival, sizeof(arrival));
+    for (std::uint64_t i = line.first_point; i != line.first_point + line.points; ++i)
+    {
+      fold.add(this->positions[i].data(), sizeof(this->positions[i]));
+      fold.add(&this->times[i], sizeof(double));
+      fold.add(this->velocities[i].data(), sizeof(this->velocities[i]));
+    }
+  }
+  return fold.sum;
+}
+
+PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options)
+{
+  const BrickSource& source = cache.source();
+  const RunFrame frame(source, options);
+  if (seeds.size() >= 0xFFFFFFFFu)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{} seeds; at most {} are allowed", seeds.size(), 0xFFFFFFFEu));
+  }
+  PathLines all;
+  all.lines.resize(seeds.size());
+  std::vector<Particle> particles;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    all.lines[i].end = seeds[i].position;
+    all.lines[i].end_time = seeds[i].time;
+    if (std::optional<Particle> particle = frame.begin(seeds[i]))
+    {
+      particle->line = static_cast<std::uint32_t>(i);
+      total += static_cast<std::uint64_t>(frame.last_interval() - particle->interval) + 1;
+      particles.push_back(*particle);
+    }
+  }
+  // Near ones together: a tile then has few bricks.
+  const auto place = [](const Particle& p) { return p.cell; };
+  if (particles.size() > options.most_particles)
+  {
+    std::stable_sort(particles.begin(), particles.end(),
+      [&](const Particle& a, const Particle& b) { return place(a) < place(b); });
+  }
+  BrickCache& bricks = cache.bricks();
+  const CacheCounts before = bricks.counts();
+  KeySet touched;
+  std::uint64_t done_before = 0;
+  double fraction = 0;
+  const auto report = [&](std::uint64_t done)
+  {
+    if (!options.progress)
+    {
+      return true;
+    }
+    fraction = std::max(fraction,
+      static_cast<double>(done_before + done) /
+        static_cast<double>(std::max<std::uint64_t>(total, 1)));
+    return options.progress(std::min(fraction, 1.0));
+  };
+  for (std::size_t begin = 0; begin < particles.size(); begin += options.most_particles)
+  {
+    const std::size_t end = std::min(particles.size(), begin + options.most_particles);
+    std::vector<Particle> tile(particles.begin() + static_cast<std::ptrdiff_t>(begin),
+      particles.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<std::uint32_t> lines;
+    std::uint64_t tile_total = 0;
+    for (const Particle& particle : tile)
+    {
+      lines.push_back(particle.line);
+      tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
+    }
+    Buckets buckets(bricks, frame, options, threads_of(options), all.lines);
+    buckets.run(std::move(tile), report);
+    put_together(buckets.logs(), lines, seeds, all);
+    done_before += tile_total;
+    touched.insert(buckets.touched());
+    all.statistics.waits += buckets.waits();
+    all.statistics.wait_seconds += buckets.wait_seconds();
+  }
+  if (options.progress && !options.progress(1))
+  {
+    throw Error(ErrorCode::Cancelled, "the caller gave the trace up");
+  }
+  const CacheCounts counts = bricks.counts();
+  const BrickGrid& grid = source.grid();
+  Statistics& s = all.statistics;
+  s.bricks = grid.brick_count() * source.times().size();
+  s.value_bytes = grid.point_bytes() * source.times().size();
+  for (const std::int64_t points : grid.points)
+  {
+    s.value_bytes *= static_cast<std::uint64_t>(points);
+  }
+  s.touched = touched.size();
+  s.hits = counts.hits - before.hits;
+  s.read = counts.demanded - before.demanded;
+  s.prefetched = counts.prefetched - before.prefetched;
+  s.prefetches_used = counts.used - before.used;
+  s.prefetches_wasted = counts.wasted - before.wasted;
+  s.bytes_read = counts.bytes_read - before.bytes_read;
+  s.cache_bytes = bricks.bytes();
+  s.most_cache_bytes = bricks.most_bytes();
+  return all;
+}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A particle on its way, the bricks that it is in, and what a walk through them leaves behind.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::flow
+{
+/// Depends on no other particle: what becomes of it is the same whenever and wherever it walks on.
+struct Particle
+{
+  std::array<double, 3> at{};          ///< in its cell, 0 to 1 along each axis
+  std::array<std::int32_t, 3> cell{};  ///< inside of the grid
+  std::array<std::int32_t, 3> turns{}; ///< periods that it has gone along cyclic axes
+  double share = 0;          ///< of the interval that it is in, in the direction of the run
+  double step = 1;           ///< length of the next step, a share of the interval
+  std::uint32_t line = 0;    ///< which one it is
+  std::int32_t interval = 0; ///< in the order of the run
+  std::uint32_t points = 0;  ///< noted so far
+  std::uint32_t cells = 0;   ///< entered in this interval
+  std::uint8_t tries = 0;    ///< cells beside its seed that were blank
+  bool has_begun = false;    ///< its seed is in a cell with flow
+  bool is_new = true;        ///< of its interval nothing was looked at yet
+  bool is_noted = false;     ///< its last point is where it is
+  bool has_arrived = false;
+
+  // Of a step of Runge-Kutta 4: how many of its slopes there are, where the next one is taken, the
+  // sum of those there are; and, where the step leaves the flow, how far the walk from cell to cell
+  // goes instead.
+  std::uint8_t slopes = 0;
+  bool walks = false;
+  double until = 0;
+  std::array<double, 3> move{};
+  std::array<double, 3> sum{};
+};
+
+/// A brick at both times of an interval, with as many of its neighbours' points as are there.
+struct BrickPair
+{
+  const std::byte* before = nullptr; ///< values at the time where the interval begins in the run
+  const std::byte* after = nullptr;
+  std::array<std::int32_t, 3> first{};  ///< cell of its first point
+  std::array<std::int32_t, 3> points{}; ///< of it, without neighbours'
+  unsigned there =
+    1; ///< bit m: cells that need the neighbours behind the faces of axes m can be walked
+};
+
+/// What is the same for all cells of an interval.
+struct IntervalFrame
+{
+  /// From velocity to cells per interval; 0 along an axis of one point. No Vector4, whose place in
+  /// memory is not the same for all processors.
+  std::array<double, 4> scale{};
+  std::array<double, 3> per_cell{}; ///< from cells per interval to velocity
+  double begin = 0;                 ///< time
+  double end = 0;
+  double stop = 1;      ///< share at which the run ends, 1 unless in this interval
+  double stop_time = 0; ///< the time of that
+  bool is_last = false;
+};
+
+/// What is the same for the whole run.
+struct WalkFrame
+{
+  std::array<std::int32_t, 3> cells{}; ///< along each axis; 1 for an axis of one point
+  std::array<bool, 3> cyclic{};
+  std::array<bool, 3> is_flat{}; ///< of one point
+  std::array<double, 3> origin{};
+  std::array<double, 3> spacing{};
+  std::array<std::size_t, 3> stride{}; ///< bytes from a point to the next; 0 along a flat axis
+  int components = 3;
+  bool is_double = false; ///< values
+  double tolerance = 1e-6;
+  double terminal_speed = 0;
+  double step_share = 0; ///< above 0: Runge-Kutta 4 with such steps
+  bool no_slip = false;  ///< NaN is a velocity of 0
+  bool notes_faces = false;
+  bool notes_points = true;
+  bool has_destination = false;
+  bool stops_on_arrival = false;
+  std::array<double, 3> destination_lower{}; ///< in cells from the first point
+  std::array<double, 3> destination_upper{};
+};
+
+/// A point of a line.
+struct NotedPoint
+{
+  std::uint32_t line = 0;
+  std::uint32_t number = 0;
+  std::array<double, 3> position{};
+  double time = 0;
+  std::array<double, 3> velocity{};
+};
+
+enum class WalkEnd : std::uint8_t
+{
+  Interval, ///< at the end of its interval; `share` is 1
+  Brick,    ///< its cell is of another brick
+  Ghosts,   ///< its cell needs neighbours that are not there
+  Left,     ///< left the domain
+  Cells,    ///< too many cells in one interval
+  Still,    ///< does not move
+  Time,     ///< reached the end of the run
+  Arrived,  ///< reached the destination
+  Blank,    ///< met cells without flow
+  BlankSeed ///< its seed is in a cell without flow
+};
+
+/// What a worker has noted and counted.
+struct WalkLog
+{
+  std::vector<NotedPoint> points;
+  struct Arrival
+  {
+    std::uint32_t line = 0;
+    double time = 0;
+  };
+  std::vector<Arrival> arrivals;
+  std::uint64_t cells = 0;
+  std::uint64_t steps = 0;
+  /// Velocity in cells per interval where the interval was begun; for who looks ahead.
+  std::array<double, 3> ahead{};
+  bool has_ahead = false;
+};
+
+/// Cells of an interval after which a particle is given up.
+inline constexpr std::uint32_t kMostCells = 100000;
+
+/// Walks until one of the ends. The bits do not depend on the processor.
+WalkEnd walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
+  Particle& particle, WalkLog& log);
+
+/// Where the next slope of Runge-Kutta 4 is taken: `move` away from the particle.
+struct PlaceOfSlope
+{
+  bool inside = true; ///< of the domain
+  std::array<std::int32_t, 3> cell{};
+  std::array<std::int32_t, 3> turns{};
+  std::array<double, 3> at{};
+};
+[[nodiscard]] PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noexcept;
+
+/// The cell that the particle needs next: its own, or that of the next slope of Runge-Kutta 4.
+[[nodiscard]] std::array<std::int32_t, 3> needed_cell(
+  const WalkFrame& run, const Particle& particle) noexcept;
+}

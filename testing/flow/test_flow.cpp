@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces against brute force and formulas; the same bits whatever the cache, threads, reading ahead
+// and processor; how lines end; what goes wrong.
+#include "bat/flow/trace.hpp"
+#include "common/processor.hpp"
+#include "flow/sampled_flow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+namespace
+{
+using namespace bat;
+using sampled_flow::Point;
+using sampled_flow::Source;
+
+constexpr double kTau = 6.283185307179586;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+BrickGrid cube(std::int64_t points, double length)
+{
+  BrickGrid grid;
+  grid.points = { points, points, points };
+  grid.spacing.fill(length / static_cast<double>(points - 1));
+  return grid;
+}
+
+flow::Cache cache_of(std::shared_ptr<const BrickSource> source, std::uint64_t bytes = 1u << 28)
+{
+  flow::CacheOptions options;
+  options.bytes = bytes;
+  options.io_threads = 4;
+  return flow::Cache(std::move(source), options);
+}
+
+std::vector<flow::Seed> random_seeds(
+  std::size_t count, const Point& lower, const Point& upper, double time, unsigned seed = 1)
+{
+  std::mt19937_64 random(seed);
+  std::vector<flow::Seed> seeds(count);
+  for (flow::Seed& s : seeds)
+  {
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      s.position[a] =
+        lower[a] + (upper[a] - lower[a]) * (static_cast<double>(random() >> 11) * 0x1p-53);
+    }
+    s.time = time;
+  }
+  return seeds;
+}
+
+double distance(const Point& a, const Point& b)
+{
+  return std::sqrt(
+    (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+std::shared_ptr<Source> abc(std::int64_t points, ScalarType type = ScalarType::Float32)
+{
+  BrickGrid grid = cube(points, kTau);
+  grid.type = type;
+  return std::make_shared<Source>(
+    grid, std::vector<double>{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 }, sampled_flow::abc);
+}
+
+std::shared_ptr<Source> uniform(const Point& v, std::int64_t points = 11)
+{
+  return std::make_shared<Source>(cube(points, static_cast<double>(points - 1)),
+    std::vector<double>{ 0, 1, 2, 4 }, [v](const Point&, double) { return v; });
+}
+}
+
+TEST(Flow, lines_are_those_of_brute_force)
+{
+  // Uneven times, both directions, both types, releases and ends inside of intervals.
+  for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
+  {
+    for (const bool backward : { false, true })
+    {
+      const auto source = abc(21, type);
+      const double begin = backward ? 0.9 : 0.17;
+      auto seeds = random_seeds(60, { 2.5, 2.5, 2.5 }, { 3.8, 3.8, 3.8 }, begin);
+      flow::TraceOptions options;
+      options.backward = backward;
+      options.end_time = backward ? 0.05 : 0.86;
+      const auto lines = flow::trace(cache_of(source), seeds, options);
+      double worst = 0;
+      for (std::size_t i = 0; i != seeds.size(); ++i)
+      {
+        ASSERT_EQ(lines.lines[i].reason, flow::Reason::EndTime);
+        ASSERT_EQ(lines.lines[i].end_time, *options.end_time);
+        const Point end =
+          sampled_flow::follow(*source, seeds[i].position, begin, *options.end_time, 400);
+        worst = std::max(worst, distance(end, lines.lines[i].end) / source->grid().spacing[0]);
+        // Release, each level between, end.
+        const std::uint64_t first = lines.lines[i].first_point;
+        ASSERT_EQ(lines.lines[i].points, backward ? 7u : 6u);
+        ASSERT_EQ(lines.times[first], begin);
+        ASSERT_EQ(lines.times[first + 2], backward ? 0.5 : 0.3);
+        ASSERT_EQ(lines.positions[first + lines.lines[i].points - 1], lines.lines[i].end);
+        const Point v = sampled_flow::velocity(*source, seeds[i].position, begin);
+        ASSERT_LT(distance(v, lines.velocities[first]), 1e-9);
+      }
+      EXPECT_LT(worst, 2e-5);
+    }
+  }
+}
+
+TEST(Flow, cyclic_axes_are_crossed_as_often_as_may_be_and_positions_do_not_wrap)
+{
+  BrickGrid grid;
+  grid.points = { 20, 19, 16 };
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    grid.spacing[a] = kTau / static_cast<double>(grid.points[a]);
+    grid.cyclic[a] = true;
+  }
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2, 3 },
+    [](const Point& p, double t)
+    {
+      Point v = sampled_flow::abc(p, t);
+      v[0] += 9;
+      v[1] -= 7;
+      return v;
+    });
+  const auto seeds = random_seeds(40, { -9, 0, 0 }, { kTau, kTau, kTau }, 0);
+  const auto lines = flow::trace(cache_of(source), seeds);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    ASSERT_EQ(lines.lines[i].reason, flow::Reason::EndTime);
+    const Point end = sampled_flow::follow(*source, seeds[i].position, 0, 3, 4000);
+    EXPECT_LT(distance(end, lines.lines[i].end) / grid.spacing[0], 2e-4) << i;
+    EXPECT_GT(end[0], seeds[i].position[0] + 2 * kTau);
+  }
+}
+
+TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
+{
+  const auto source = abc(41);
+  auto seeds = random_seeds(600, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
+  for (std::size_t i = 0; i != seeds.size(); i += 3)
+  {
+    seeds[i].time = 0.3 * static_cast<double>(i % 7) / 7;
+  }
+  flow::TraceOptions options;
+  options.threads = 1;
+  options.prefetch = flow::Prefetch::None;
+  options.destination = flow::Destination{ { { 4, 4, 4 }, { 5, 5.5, 6 } }, false };
+  for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+  {
+    options.integrator = integrator;
+    const std::uint64_t expected = flow::trace(cache_of(source), seeds, options).checksum();
+    for (const std::uint64_t bytes : { std::uint64_t{ 0 }, std::uint64_t{ 1 } << 20 })
+    {
+      for (const int threads : { 1, 2, 4 })
+      {
+        for (const auto prefetch : { flow::Prefetch::None, flow::Prefetch::Velocity })
+        {
+          flow::TraceOptions other = options;
+          other.threads = threads;
+          other.prefetch = prefetch;
+          other.most_particles = threads == 4 ? 170 : other.most_particles;
+          const auto cache = cache_of(source, bytes);
+          const auto lines = flow::trace(cache, seeds, other);
+          ASSERT_EQ(lines.checksum(), expected)
+            << bytes << " bytes, " << threads << " threads, prefetch "
+            << static_cast<int>(prefetch);
+          ASSERT_LE(cache.bytes(), cache.most_bytes());
+          ASSERT_EQ(lines.statistics.cache_bytes, cache.bytes());
+        }
+      }
+    }
+    processor::allow(processor::Instructions::Portable);
+    EXPECT_EQ(flow::trace(cache_of(source), seeds, options).checksum(), expected);
+    processor::allow(processor::Instructions::Avx512);
+  }
+}
+
+TEST(Flow, runge_kutta_4_takes_the_steps_that_brute_force_takes)
+{
+  const auto source = abc(21, ScalarType::Float64);
+  const auto seeds = random_seeds(60, { 2.2, 2.2, 2.2 }, { 4.1, 4.1, 4.1 }, 0);
+  flow::TraceOptions options;
+  options.integrator = flow::Integrator::RungeKutta4;
+  options.end_time = 0.75;
+  const auto lines = flow::trace(cache_of(source), seeds, options);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    const Point end = sampled_flow::follow(*source, seeds[i].position, 0, 0.75, 2);
+    ASSERT_EQ(lines.lines[i].reason, flow::Reason::EndTime);
+    // The brute force's levels are a billionth of a step away.
+    ASSERT_LT(distance(end, lines.lines[i].end), 1e-8) << i;
+  }
+}
+
+TEST(Flow, a_uniform_flow_leaves_where_and_when_it_must)
+{
+  // Diagonal, from the middle of cells: through edges and corners of cells, bricks and domain.
+  for (const double sign : { 1.0, -1.0 })
+  {
+    for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+    {
+      const auto source = uniform({ 4 * sign, 4 * sign, 4 * sign });
+      flow::TraceOptions options;
+      options.integrator = integrator;
+      const auto lines = flow::trace(cache_of(source),
+        { { { 5, 5, 5 }, 0 }, { { 5.5, 5.5, 5.5 }, 0.25 }, { { 5, 2, 5 }, 0 } }, options);
+      for (int i = 0; i != 2; ++i)
+      {
+        const flow::Line& line = lines.lines[static_cast<std::size_t>(i)];
+        EXPECT_EQ(line.reason, flow::Reason::LeftDomain);
+        const double wall = sign > 0 ? 10 : 0;
+        const double from = i == 0 ? 5 : 5.5;
+        for (const double x : line.end)
+        {
+          EXPECT_EQ(x, wall);
+        }
+        EXPECT_NEAR(line.end_time, (i == 0 ? 0 : 0.25) + std::abs(wall - from) / 4, 1e-9);
+      }
+      EXPECT_EQ(lines.lines[2].end[sign > 0 ? 0 : 1], sign > 0 ? 10 : 0);
+    }
+  }
+}
+
+TEST(Flow, seeds_on_faces_edges_and_corners_are_inside_and_slide)
+{
+  // Nothing moves along y; x and z go round. Walls are slid along.
+  const auto source = std::make_shared<Source>(cube(17, 16), std::vector<double>{ 0, 1, 3 },
+    [](const Point& p, double) {
+      return Point{ 0.25 * (p[2] - 8), 0, -0.25 * (p[0] - 8) };
+    });
+  std::vector<flow::Seed> seeds;
+  for (const double x : { 4.0, 7.5, 8.0, 12.0 })
+  {
+    for (const double y : { 0.0, 7.0, 8.0, 9.5, 16.0 })
+    {
+      for (const double z : { 6.0, 8.0, 9.0 })
+      {
+        seeds.push_back({ { x, y, z }, 0 });
+      }
+    }
+  }
+  const auto lines = flow::trace(cache_of(source), seeds);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    const flow::Line& line = lines.lines[i];
+    const bool centre = seeds[i].position[0] == 8 && seeds[i].position[2] == 8;
+    EXPECT_EQ(line.reason, flow::Reason::EndTime) << i << (centre ? " in the centre" : "");
+    EXPECT_EQ(line.end[1], seeds[i].position[1]);
+    const double angle = 0.25 * 3;
+    const double dx = seeds[i].position[0] - 8;
+    const double dz = seeds[i].position[2] - 8;
+    EXPECT_NEAR(line.end[0], 8 + std::cos(angle) * dx + std::sin(angle) * dz, 1e-5);
+    EXPECT_NEAR(line.end[2], 8 - std::sin(angle) * dx + std::cos(angle) * dz, 1e-5);
+  }
+  // Along all walls of a domain that nothing leaves.
+  const auto closed = std::make_shared<Source>(cube(9, 8), std::vector<double>{ 0, 4, 8 },
+    [](const Point& p, double) {
+      return Point{ p[0] * (8 - p[0]) * (4 - p[0]) / 16, p[1] * (8 - p[1]) * (4 - p[1]) / 16, 0 };
+    });
+  std::vector<flow::Seed> walls;
+  for (const Point& p : { Point{ 0, 1, 2 }, Point{ 8, 0, 0 }, Point{ 0, 0, 0 }, Point{ 8, 8, 8 },
+         Point{ 3, 8, 1 }, Point{ 4, 4, 4 }, Point{ 4, 1, 8 } })
+  {
+    walls.push_back({ p, 0 });
+  }
+  const auto slid = flow::trace(cache_of(closed), walls);
+  for (std::size_t i = 0; i != walls.size(); ++i)
+  {
+    EXPECT_TRUE(slid.lines[i].reason == flow::Reason::EndTime ||
+      slid.lines[i].reason == flow::Reason::Stagnation)
+      << i << " " << static_cast<int>(slid.lines[i].reason);
+    EXPECT_EQ(slid.lines[i].end_time, 8);
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      if (walls[i].position[a] == 0 || walls[i].position[a] == 8)
+      {
+        EXPECT_EQ(slid.lines[i].end[a], walls[i].position[a]);
+      }
+    }
+  }
+}
+
+TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
+{
+  // No flow where x > 6: cells from x = 6 on.
+  const auto source = std::make_shared<Source>(cube(11, 10), std::vector<double>{ 0, 1, 2, 8 },
+    [](const Point& p, double) {
+      return Point{ p[0] > 6.5 ? kNaN : 1.0, 0, 0 };
+    });
+  const std::vector<flow::Seed> seeds{ { { 2.5, 5, 5 }, 0 }, { { 6, 5.5, 5 }, 0 },
+    { { 6.2, 5, 5 }, 0 }, { { 9, 5, 5 }, 0 } };
+  const auto lines = flow::trace(cache_of(source), seeds);
+  EXPECT_EQ(lines.lines[0].reason, flow::Reason::Blanked);
+  EXPECT_EQ(lines.lines[0].end[0], 6);
+  EXPECT_NEAR(lines.lines[0].end_time, 3.5, 1e-9);
+  EXPECT_EQ(lines.lines[1].reason, flow::Reason::Blanked); // on the face of a cell with flow
+  EXPECT_EQ(lines.lines[1].points, 1u);
+  EXPECT_EQ(lines.lines[2].reason, flow::Reason::NoSeed);
+  EXPECT_EQ(lines.lines[2].points, 0u);
+  EXPECT_EQ(lines.lines[3].reason, flow::Reason::NoSeed);
+  flow::TraceOptions options;
+  options.no_slip = true;
+  const auto slow = flow::trace(cache_of(source), seeds, options);
+  EXPECT_EQ(slow.lines[0].reason, flow::Reason::EndTime);
+  EXPECT_GT(slow.lines[0].end[0], 6.9); // nears the wall, where there is no velocity
+  EXPECT_LT(slow.lines[0].end[0], 7);
+  EXPECT_EQ(slow.lines[3].reason, flow::Reason::Stagnation);
+}
+
+TEST(Flow, ends_of_many_kinds)
+{
+  const auto source = uniform({ 0.5, 0, 0 });
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<flow::Seed> seeds{ { { 1, 1, 1 }, 4 }, { { 1, 1, 1 }, 5 }, { { 1, 1, 1 }, -1 },
+    { { 11, 1, 1 }, 0 }, { { kNaN, 1, 1 }, 0 }, { { 1, -infinity, 1 }, 0 }, { { 1, 1, 1 }, kNaN },
+    { { 10, 10, 10 }, 1 }, { { 1, 1, 1 }, 2 } };
+  const auto lines = flow::trace(cache_of(source), seeds);
+  EXPECT_EQ(lines.lines[0].reason, flow::Reason::EndTime); // in the last instant
+  EXPECT_EQ(lines.lines[0].points, 1u);
+  EXPECT_EQ(lines.lines[0].end_time, 4);
+  for (std::size_t i = 1; i != 7; ++i)
+  {
+    EXPECT_EQ(lines.lines[i].reason, flow::Reason::NoSeed) << i;
+    EXPECT_EQ(lines.lines[i].points, 0u);
+  }
+  EXPECT_EQ(lines.lines[7].reason, flow::Reason::LeftDomain);
+  EXPECT_NEAR(lines.lines[7].end_time, 1, 1e-9);
+  EXPECT_EQ(lines.lines[8].points, 2u);
+  EXPECT_NEAR(lines.lines[8].end[0], 2, 1e-12);
+  EXPECT_TRUE(flow::trace(cache_of(source), {}).lines.empty());
+
+  const auto still = uniform({ 0, 0, 0 });
+  const auto stayed = flow::trace(cache_of(still), { { { 3.5, 3, 3 }, 0.5 } });
+  EXPECT_EQ(stayed.lines[0].reason, flow::Reason::Stagnation);
+  EXPECT_EQ(stayed.lines[0].end_time, 4);
+  ASSERT_EQ(stayed.lines[0].points, 2u);
+  EXPECT_EQ(stayed.positions[0], stayed.positions[1]);
+
+  // A thousand cells in an interval.
+  BrickGrid grid = cube(11, 10);
+  grid.points[0] = 2000;
+  const auto fast = std::make_shared<Source>(grid, std::vector<double>{ 0, 1 },
+    [](const Point& p, double) {
+      return Point{ 1000 + std::sin(p[0]), std::cos(p[0]), 0 };
+    });
+  const auto far = flow::trace(cache_of(fast), { { { 0.5, 5, 5 }, 0 } });
+  EXPECT_EQ(far.lines[0].reason, flow::Reason::EndTime);
+  EXPECT_NEAR(far.lines[0].end[0], 1000.5, 0.1);
+}
+
+TEST(Flow, planes_and_lines_of_points)
+{
+  BrickGrid grid;
+  grid.points = { 33, 33, 1 };
+  grid.origin = { -8, -8, 5 };
+  grid.spacing = { 0.5, 0.5, 1 };
+  for (const int components : { 2, 3 })
+  {
+    grid.components = components;
+    const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2 },
+      [](const Point& p, double) {
+        return Point{ -p[1], p[0], 7 };
+      });
+    const auto lines = flow::trace(cache_of(source), { { { 3, 0, 5 }, 0 }, { { 3, 0, 5.5 }, 0 } });
+    EXPECT_EQ(lines.lines[0].reason, flow::Reason::EndTime);
+    EXPECT_NEAR(lines.lines[0].end[0], 3 * std::cos(2), 1e-4);
+    EXPECT_NEAR(lines.lines[0].end[1], 3 * std::sin(2), 1e-4);
+    EXPECT_EQ(lines.lines[0].end[2], 5);
+    EXPECT_EQ(lines.lines[1].reason, flow::Reason::NoSeed);
+  }
+}
+
+TEST(Flow, arrivals_are_those_of_a_look_at_every_step)
+{
+  const auto source = abc(21, ScalarType::Float64);
+  const auto seeds = random_seeds(150, { 2, 2, 2 }, { 4, 4, 4 }, 0);
+  const Box box{ { 2.9, 2.3, 2.6 }, { 3.9, 3.8, 3.8 } };
+  flow::TraceOptions options;
+  options.end_time = 0.7;
+  options.destination = flow::Destination{ box, false };
+  const auto lines = flow::trace(cache_of(source), seeds, options);
+  options.destination->stop_on_arrival = true;
+  const auto stopped = flow::trace(cache_of(source), seeds, options);
+  int arrived = 0;
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    double first = kNaN;
+    const auto is_in = [&](const Point& p)
+    {
+      return p[0] >= box.lower[0] && p[0] <= box.upper[0] && p[1] >= box.lower[1] &&
+        p[1] <= box.upper[1] && p[2] >= box.lower[2] && p[2] <= box.upper[2];
+    };
+    if (is_in(seeds[i].position))
+    {
+      first = 0;
+    }
+    double closest = 1e9; // to the box, for those that only just meet it or miss it
+    sampled_flow::follow(*source, seeds[i].position, 0, 0.7, 300,
+      [&](const Point& p, double t)
+      {
+        if (!(first == first) && is_in(p))
+        {
+          first = t;
+        }
+        double out = 0;
+        for (std::size_t a = 0; a != 3; ++a)
+        {
+          out = std::max({ out, box.lower[a] - p[a], p[a] - box.upper[a] });
+        }
+        closest = std::min(closest, out);
+      });
+    const double found = lines.lines[i].arrival_time;
+    if (first == first)
+    {
+      ++arrived;
+      EXPECT_NEAR(found, first, 0.25 / 300 + 1e-5) << i;
+      EXPECT_EQ(stopped.lines[i].reason, flow::Reason::Arrived);
+      EXPECT_EQ(stopped.lines[i].end_time, found);
+      Point grown = stopped.lines[i].end;
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        grown[a] = std::min(std::max(grown[a], box.lower[a]), box.upper[a]);
+      }
+      EXPECT_LT(distance(grown, stopped.lines[i].end), 1e-8);
+    }
+    else if (closest > 1e-3)
+    {
+      EXPECT_FALSE(found == found) << i;
+      EXPECT_NE(stopped.lines[i].reason, flow::Reason::Arrived);
+    }
+  }
+  EXPECT_GT(arrived, 20);
+  EXPECT_LT(arrived, 130);
+}
+
+TEST(Flow, points_on_faces_of_cells)
+{
+  const auto source = uniform({ 1, 0.25, 0 });
+  flow::TraceOptions options;
+  options.keep_faces = true;
+  options.end_time = 3;
+  const auto lines = flow::trace(cache_of(source), { { { 2.5, 2.5, 2.5 }, 0 } }, options);
+  // x at 3, 4, 5; y at 3 after 2; levels 1 and 2; begin and end.
+  std::vector<double> times(lines.times);
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+  EXPECT_EQ(lines.lines[0].points, 8u);
+  EXPECT_EQ(lines.positions[1][0], 3);
+}
+
+TEST(Flow, touches_only_what_particles_visit)
+{
+  const auto source = abc(61);
+  const auto seeds = random_seeds(50, { 3, 3, 3 }, { 3.3, 3.3, 3.3 }, 0);
+  flow::TraceOptions options;
+  options.prefetch = flow::Prefetch::None;
+  options.end_time = 0.3;
+  const auto cache = cache_of(source);
+  const auto first = flow::trace(cache, seeds, options);
+  EXPECT_EQ(first.statistics.bricks, 7u * 512u);
+  EXPECT_EQ(first.statistics.touched, source->reads.load());
+  EXPECT_EQ(first.statistics.read, first.statistics.touched);
+  EXPECT_LT(first.statistics.touched, 120u);
+  const auto second = flow::trace(cache, seeds, options);
+  EXPECT_EQ(second.statistics.read, 0u);
+  EXPECT_EQ(second.checksum(), first.checksum());
+}
+
+TEST(Flow, what_cannot_be_is_refused_by_name)
+{
+  const auto source = uniform({ 1, 0, 0 });
+  const auto refused = [&](const std::function<void(flow::TraceOptions&)>& change, const char* word)
+  {
+    flow::TraceOptions options;
+    change(options);
+    try
+    {
+      (void)flow::trace(cache_of(source), {}, options);
+      ADD_FAILURE() << word;
+    }
+    catch (const Error& error)
+    {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  refused([](auto& o) { o.most_error = 0; }, "most_error");
+  refused([](auto& o) { o.most_error = kNaN; }, "most_error");
+  refused([](auto& o) { o.end_time = 9; }, "end_time");
+  refused([](auto& o) { o.terminal_speed = -1; }, "terminal_speed");
+  refused([](auto& o) { o.most_particles = 0; }, "most_particles");
+  refused(
+    [](auto& o)
+    {
+      o.integrator = flow::Integrator::RungeKutta4;
+      o.step_share = 0;
+    },
+    "step_share");
+  refused(
+    [](auto& o) {
+      o.destination = flow::Destination{ { { 1, 1, 1 }, { 0, 2, 2 } }, false };
+    },
+    "destination");
+  const auto single = std::make_shared<Source>(
+    cube(5, 4), std::vector<double>{ 1 }, [](const Point&, double) { return Point{}; });
+  EXPECT_THROW((void)cache_of(single), Error);
+  const auto back = std::make_shared<Source>(
+    cube(5, 4), std::vector<double>{ 1, 1 }, [](const Point&, double) { return Point{}; });
+  EXPECT_THROW((void)cache_of(back), Error);
+}
+
+TEST(Flow, an_error_of_a_read_is_the_run_s_and_one_of_reading_ahead_is_nobody_s)
+{
+  for (const int threads : { 1, 3 })
+  {
+    const auto source = abc(41);
+    source->before_read = [](std::size_t level, std::uint64_t)
+    {
+      if (level == 3)
+      {
+        throw Error(ErrorCode::Corrupt, "level 3 is damaged");
+      }
+    };
+    const auto cache = cache_of(source, 1 << 20);
+    flow::TraceOptions options;
+    options.threads = threads;
+    const auto seeds = random_seeds(500, { 1, 1, 1 }, { 5, 5, 5 }, 0);
+    for (int again = 0; again != 2; ++again)
+    {
+      try
+      {
+        (void)flow::trace(cache, seeds, options);
+        ADD_FAILURE();
+      }
+      catch (const Error& error)
+      {
+        EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+        EXPECT_STREQ(error.what(), "level 3 is damaged");
+      }
+    }
+    // It looks ahead into level 3, and never goes there.
+    options.end_time = 0.25;
+    EXPECT_NO_THROW((void)flow::trace(cache, seeds, options));
+    source->before_read = nullptr;
+    options.end_time.reset();
+    EXPECT_NO_THROW((void)flow::trace(cache, seeds, options));
+  }
+}
+
+TEST(Flow, a_run_can_be_given_up_and_others_share_its_cache)
+{
+  const auto source = abc(41);
+  const auto cache = cache_of(source, 1 << 20);
+  const auto seeds = random_seeds(4000, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
+  flow::TraceOptions options;
+  double last = 0;
+  options.progress = [&](double done)
+  {
+    EXPECT_GE(done, last);
+    last = done;
+    return false;
+  };
+  try
+  {
+    (void)flow::trace(cache, seeds, options);
+    ADD_FAILURE();
+  }
+  catch (const Error& error)
+  {
+    EXPECT_EQ(error.code(), ErrorCode::Cancelled);
+  }
+  options.progress = nullptr;
+  std::vector<std::uint64_t> sums(3);
+  std::vector<std::thread> threads;
+  for (std::uint64_t& sum : sums)
+  {
+    threads.emplace_back([&] { sum = flow::trace(cache, seeds, options).checksum(); });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(sums[0], flow::trace(cache_of(source), seeds, options).checksum());
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(sums[0], sums[2]);
+}
