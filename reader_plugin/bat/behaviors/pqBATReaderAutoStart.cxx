@@ -2,6 +2,7 @@
 #include "pqBATReaderAutoStart.h"
 
 #include "pqBATAbortBehavior.h"
+#include "pqBATFollowMenu.h"
 #include "pqBATNewReaderBehavior.h"
 #include "pqBATRadiusBehavior.h"
 #include "pqBATRefineBehavior.h"
@@ -16,6 +17,7 @@ pqBATReaderAutoStart::pqBATReaderAutoStart(QObject* parentObject)
 void pqBATReaderAutoStart::startup()
 {
   auto* loads = new pqBATAbortBehavior(this);
+  new pqBATFollowMenu(this);
   new pqBATNewReaderBehavior(this);
   new pqBATRadiusBehavior(this);
   new pqBATRefineBehavior(loads, this);

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -74,66 +73,6 @@ bat::AttributeValues ParseTarget(const bat::Dataset& file, const std::string& te
     target.component.reset();
   }
   return target;
-}
-
-// The two ends of "5-90", "-3--1" or "100..", of which those of ".." may be empty. Neither the sign
-// of a number nor that of its exponent parts anything.
-std::optional<std::pair<std::string, std::string>> SplitIds(const std::string& word)
-{
-  const std::size_t dots = word.find("..");
-  if (dots != std::string::npos)
-  {
-    return std::pair{ word.substr(0, dots), word.substr(dots + 2) };
-  }
-  for (std::size_t i = 1; i < word.size(); ++i)
-  {
-    if (word[i] == '-' && word[i - 1] != 'e' && word[i - 1] != 'E')
-    {
-      return std::pair{ word.substr(0, i), word.substr(i + 1) };
-    }
-  }
-  return std::nullopt;
-}
-
-// Without rounding: its mantissa has 64 bits.
-bool IsBelow(const bat::Number& a, const bat::Number& b)
-{
-  static_assert(std::numeric_limits<long double>::digits >= 64);
-  const auto exact = [](auto value) { return static_cast<long double>(value); };
-  return std::visit(exact, a) < std::visit(exact, b);
-}
-
-bat::Number ParseId(const std::string& text)
-{
-  const bat::Number number = bat::parse_number(text);
-  if (std::isnan(bat::to_double(number)))
-  {
-    throw bat::Error(bat::ErrorCode::InvalidArgument, "'" + text + "' is not a number");
-  }
-  return number;
-}
-
-bat::NumberRange ParseIdRange(
-  const std::string& word, const std::pair<std::string, std::string>& ends)
-{
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const bool open = word.find("..") != std::string::npos && word != "..";
-  const auto parse = [open](const std::string& text, double ifEmpty)
-  { return open && text.empty() ? bat::Number(ifEmpty) : ParseId(text); };
-  try
-  {
-    const bat::NumberRange range{ parse(ends.first, -infinity), parse(ends.second, infinity) };
-    if (!IsBelow(range.upper, range.lower))
-    {
-      return range;
-    }
-  }
-  catch (const bat::Error& error)
-  {
-    throw bat::Error(error.code(), "in '" + word + "': " + error.what());
-  }
-  throw bat::Error(
-    bat::ErrorCode::InvalidArgument, "the range '" + word + "' ends before it begins");
 }
 
 // Exact where the matrix has zeros and ones, so that what lies on a face stays on it.
@@ -259,37 +198,6 @@ void bat_vtk::AddRanges(
       query.values.push_back(std::move(target));
     }
   }
-}
-
-//------------------------------------------------------------------------------
-bat::AttributeValues bat_vtk::ParseIds(std::string text)
-{
-  std::replace_if(
-    text.begin(), text.end(), [](char c) { return c == ',' || c == ';'; }, ' ');
-  std::istringstream words(text);
-  bat::AttributeValues ids;
-  for (std::string word; words >> word;)
-  {
-    try
-    {
-      if (const auto ends = SplitIds(word))
-      {
-        ids.ranges.push_back(ParseIdRange(word, *ends));
-      }
-      else
-      {
-        ids.values.push_back(ParseId(word));
-      }
-    }
-    catch (const bat::Error& error)
-    {
-      throw bat::Error(error.code(),
-        std::string("Ids: ") + error.what() +
-          "; allowed are numbers and ranges such as 5-90, -3..7 or 100.., with blanks or commas "
-          "between them");
-    }
-  }
-  return ids;
 }
 
 //------------------------------------------------------------------------------

@@ -19,9 +19,6 @@ void AddRanges(const bat::Dataset& file, const std::vector<std::string>& texts, 
 /// Whether two queries differ in their quality, step and part at most.
 bool SameConditions(const bat::Query& a, const bat::Query& b);
 
-/// Numbers and ranges as vtkBATReader::SetIds describes them. Throws bat::Error.
-bat::AttributeValues ParseIds(std::string text);
-
 /// A box whose axes are turned by degrees about x, y and z, as vtkBATReader::SetRegion describes.
 bat::OrientedBox MakeOrientedBox(
   const double center[3], const double halfExtents[3], const double rotation[3]);

@@ -6,6 +6,7 @@
 #include "Conditions.h"
 #include "Failure.h"
 #include "FileDescription.h"
+#include "IdList.h"
 #include "LoadedParticles.h"
 #include "OpenFile.h"
 #include "ReaderNumbers.h"

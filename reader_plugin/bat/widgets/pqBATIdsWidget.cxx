@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pqBATIdsWidget.h"
 
+#include "FollowSelected.h"
 #include "SelectedIds.h"
 #include "WrongField.h"
 
@@ -29,6 +30,7 @@ pqBATIdsWidget::pqBATIdsWidget(
   , Ids(new pqLineEdit(this))
   , Only(new QPushButton(tr("Only the Selected"), this))
   , Hide(new QPushButton(tr("Hide the Selected"), this))
+  , Follow(new QPushButton(tr("Follow Selected Particles"), this))
 {
   this->Ids->setObjectName("Ids");
   this->Ids->setAccessibleName(tr("Ids"));
@@ -37,6 +39,10 @@ pqBATIdsWidget::pqBATIdsWidget(
   this->Only->setToolTip(tr("Only the ids of the particles that are selected"));
   this->Hide->setObjectName("HideSelected");
   this->Hide->setToolTip(tr("All but the ids of the particles that are selected"));
+
+  this->Follow->setObjectName("FollowSelected");
+  this->Follow->setToolTip(
+    tr("Trails: lines along which the particles that are selected move through all steps"));
 
   this->setShowLabel(false); // the buttons take the whole width of a narrow panel
   auto* buttons = new QHBoxLayout;
@@ -48,6 +54,7 @@ pqBATIdsWidget::pqBATIdsWidget(
   layout->addWidget(new QLabel(tr("Ids"), this), 0, 0);
   layout->addWidget(this->Ids, 0, 1);
   layout->addLayout(buttons, 1, 0, 1, 2);
+  layout->addWidget(this->Follow, 2, 0, 1, 2, Qt::AlignRight);
   layout->setColumnStretch(1, 1);
 
   this->setChangeAvailableAsChangeFinished(true);
@@ -56,6 +63,8 @@ pqBATIdsWidget::pqBATIdsWidget(
     this->Only, &QPushButton::clicked, this, [this]() { this->takeSelection(false); });
   QObject::connect(
     this->Hide, &QPushButton::clicked, this, [this]() { this->takeSelection(true); });
+  QObject::connect(this->Follow, &QPushButton::clicked, this,
+    [this]() { bat_selection::followOrSay(bat_selection::selectedPort(this->proxy())); });
   // Also what a script selects, of which ParaView's selection manager knows nothing.
   pqCoreUtilities::connect(
     smproxy, vtkCommand::SelectionChangedEvent, this, SLOT(selectionChanged()));
@@ -81,6 +90,7 @@ void pqBATIdsWidget::selectionChanged()
   const bool selected = bat_selection::selectedPort(this->proxy()) != nullptr;
   this->Only->setEnabled(selected);
   this->Hide->setEnabled(selected);
+  this->Follow->setEnabled(selected);
 }
 
 //-----------------------------------------------------------------------------

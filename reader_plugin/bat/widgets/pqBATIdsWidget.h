@@ -9,7 +9,8 @@ class QPushButton;
 class pqLineEdit;
 
 /// A field for numbers and ranges, which is red and says why while the reader would refuse them,
-/// and buttons that make the ids of what is selected the only ones, or hide them.
+/// and buttons that make the ids of what is selected the only ones, hide them, or follow them
+/// through time.
 class pqBATIdsWidget : public pqPropertyWidget
 {
   Q_OBJECT
@@ -31,6 +32,7 @@ private:
   pqLineEdit* Ids;
   QPushButton* Only;
   QPushButton* Hide;
+  QPushButton* Follow;
 };
 
 #endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From particles through time to lines and points. Knows no pipeline.
+#ifndef TrailsToVTK_h
+#define TrailsToVTK_h
+
+#include "bat/follow.hpp"
+
+#include "vtkSmartPointer.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+class vtkPolyData;
+
+namespace bat_vtk
+{
+/// Particles that were followed, with how they are called.
+struct FollowedParticles
+{
+  bat::Trails Trails;
+  std::vector<double> Times;       ///< per step
+  std::string IdName;              ///< of the attribute of the ids
+  std::string SecondName;          ///< empty: ids are unique by themselves
+  std::vector<bat::Number> Ids;    ///< per id
+  std::vector<bat::Number> Second; ///< per id, if there is a second name
+};
+
+/// A polyline for each stretch of consecutive steps, of those from `first` to before `end`, in
+/// which a particle is there; a vertex for a single step.
+vtkSmartPointer<vtkPolyData> MakeTrails(
+  const FollowedParticles& particles, std::size_t first, std::size_t end);
+
+/// The particles of a step, each as a vertex.
+vtkSmartPointer<vtkPolyData> MakeHeads(const FollowedParticles& particles, std::size_t step);
+}
+
+#endif

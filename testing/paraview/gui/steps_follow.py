@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of follow.xml."""
+from gui_images import *
+from paraview import smtrace
+from paraview.selection import *
+
+SOME = "mass < 0.01"
+
+
+def wanted():
+    data = fetch(FindSource("steps.bat.series"), 0.5)
+    found = {name: vtk_to_numpy(data.GetPointData().GetArray(name)) for name in ("id", "mass")}
+    return np.sort(found["id"][found["mass"] < 0.01])
+
+
+def select():
+    set_up_view()
+    QuerySelect(QueryString=SOME, FieldType="POINT")
+    smtrace.start_trace()
+
+
+def check(times):
+    found = [source for source in GetSources().values() if source.GetXMLName() == "BATTrails"]
+    expect(len(found), times, "trails in the pipeline")
+    trails = found[-1]
+    data = fetch(trails, 0.5)
+    expect(np.unique(vtk_to_numpy(data.GetPointData().GetArray("id"))), wanted(), "ids that are followed")
+    expect(data.GetNumberOfLines(), len(wanted()), "lines")
+    expect(data.GetNumberOfPoints(), 4 * len(wanted()), "points")
+    shown = GetRepresentation(trails, GetActiveView())
+    expect(shown.Visibility, 1, "visibility")
+    expect(GetActiveSource().GetXMLName(), "BATTrails", "active source")
+    return trails
+
+
+def check_first():
+    trails = check(1)
+    trace = smtrace.stop_trace()
+    assert "BATTrails(" in trace and "FileNames=" in trace, trace
+    assert lit(take("follow.png")) > 0.001
+    Delete(trails)
+    SetActiveSource(FindSource("steps.bat.series"))
+    exec(compile(trace, "trace", "exec"), {})
+    check(1)
+
