@@ -2,12 +2,11 @@
 #include "parallel/flat_exchange.hpp"
 
 #include "bat/ranks.hpp"
+#include "parallel/packed_sends.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -19,7 +18,6 @@ namespace bat::mpi
 namespace
 {
 constexpr int kTag = 4;
-constexpr std::size_t kInFlight = 4;
 
 class FlatExchange
 {
@@ -29,7 +27,6 @@ public:
     , nodes_(nodes)
     , mail_(std::move(mail))
   {
-    this->sends_.fill(MPI_REQUEST_NULL);
   }
 
   // All that may fail before parcels are under way.
@@ -58,10 +55,7 @@ public:
     };
     std::stable_sort(this->order_.begin(), this->order_.end(),
       [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
-    for (std::size_t i = 0; i != std::min(kInFlight, this->order_.size()); ++i)
-    {
-      this->packed_[i].reset(largest);
-    }
+    this->sends_.make_room(this->order_.size(), largest);
     if (this->mail_.expected_bytes != 0)
     {
       this->arriving_.reset(kMostParcelBytes);
@@ -74,7 +68,7 @@ public:
     for (const std::size_t number : this->order_)
     {
       (void)this->receive_one(); // what waits takes memory of MPI's
-      this->send(number, this->free_slot());
+      this->send(number);
     }
     while (this->received_ < this->mail_.expected_bytes)
     {
@@ -83,7 +77,7 @@ public:
       MPI_Mprobe(MPI_ANY_SOURCE, kTag, this->comm_.get(), &message, &status);
       this->receive(message, status);
     }
-    MPI_Waitall(static_cast<int>(kInFlight), this->sends_.data(), MPI_STATUSES_IGNORE);
+    this->sends_.wait();
     return std::move(this->failure_);
   }
 
@@ -98,35 +92,14 @@ private:
     }
   }
 
-  // Others may be waiting until this rank takes what they send.
-  std::size_t free_slot()
-  {
-    while (true)
-    {
-      for (std::size_t slot = 0; slot != kInFlight; ++slot)
-      {
-        int done = 0;
-        MPI_Test(&this->sends_[slot], &done, MPI_STATUS_IGNORE);
-        if (done != 0)
-        {
-          return slot;
-        }
-      }
-      if (!this->receive_one())
-      {
-        ::sched_yield(); // where there are more ranks than processors
-      }
-    }
-  }
-
-  void send(std::size_t number, std::size_t slot)
+  void send(std::size_t number)
   {
     const Parcel& parcel = this->mail_.parcels[number];
-    std::byte* const packed = this->packed_[slot].data();
+    // Others may be waiting until this rank takes what they send.
+    std::byte* const packed = this->sends_.next([this] { return this->receive_one(); });
     // What could not be packed is sent all the same, because its receiver waits for it.
     this->keep_failure(attempt([&] { this->mail_.pack(number, packed); }));
-    MPI_Isend(packed, static_cast<int>(parcel.bytes), MPI_BYTE, static_cast<int>(parcel.target),
-      kTag, this->comm_.get(), &this->sends_[slot]);
+    this->sends_.send(this->comm_, static_cast<int>(parcel.target), kTag, parcel.bytes);
     const bool is_near = this->nodes_.is_near(parcel.target);
     ++(is_near ? this->traffic_.messages_within : this->traffic_.messages_between);
     (is_near ? this->traffic_.bytes_within : this->traffic_.bytes_between) += parcel.bytes;
@@ -167,8 +140,7 @@ private:
   const Nodes& nodes_;
   Mail mail_;
   std::vector<std::size_t> order_; ///< of parcels
-  std::array<MPI_Request, kInFlight> sends_{};
-  std::array<LargeArray<std::byte>, kInFlight> packed_;
+  PackedSends sends_;
   LargeArray<std::byte> arriving_;
   std::uint64_t received_ = 0;
   std::optional<Error> failure_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/packed_sends.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 namespace bat::mpi
@@ -31,6 +33,30 @@ std::byte* PackedSends::next()
     this->slot_ = static_cast<std::size_t>(done);
   }
   return this->memory_[this->slot_].data();
+}
+
+std::byte* PackedSends::next(const std::function<bool()>& receive)
+{
+  if (this->used_ < this->requests_.size())
+  {
+    return this->next();
+  }
+  while (true)
+  {
+    int slot = 0;
+    int done = 0;
+    MPI_Testany(static_cast<int>(this->requests_.size()), this->requests_.data(), &slot, &done,
+      MPI_STATUS_IGNORE);
+    if (done != 0)
+    {
+      this->slot_ = static_cast<std::size_t>(slot);
+      return this->memory_[this->slot_].data();
+    }
+    if (!receive())
+    {
+      ::sched_yield(); // where there are more ranks than processors
+    }
+  }
 }
 
 void PackedSends::send(const OwnComm& comm, int target, int tag, std::uint64_t bytes)

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace bat::mpi
@@ -23,6 +24,9 @@ public:
   void make_room(std::uint64_t messages, std::size_t bytes);
   /// Memory for the next message. Not collective; waits until a slot is free.
   [[nodiscard]] std::byte* next();
+  /// The same, where others may have to be received from before one is: calls receive() as long as
+  /// none is free, which returns whether there was something.
+  [[nodiscard]] std::byte* next(const std::function<bool()>& receive);
   /// What was packed into it: 2^31 - 1 bytes at most.
   void send(const OwnComm& comm, int target, int tag, std::uint64_t bytes);
   /// For all that are under way.
