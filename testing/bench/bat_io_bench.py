@@ -65,7 +65,8 @@ def measure(options, ranks, folder):
     make = {"kind": options.kind, "particles": options.particles, "attributes": options.attributes}
     if options.kind == "boiler":
         make["points"] = str(folder / "points.f4")
-        make["begins"] = rank_particles.boiler_points(options.bat_plan, options.particles, ranks, make["points"])
+        make["begins"] = rank_particles.pretended_points(options.bat_plan, ranks, make["points"],
+                                                        particles=options.particles)
     row_bytes = 12 + 8 * options.attributes
     target = int(options.target_size * 2**20) or -(-options.particles * row_bytes // ranks)
     found = {library: {"bat_io": [], "raw": []} for library in options.libraries}

@@ -138,7 +138,8 @@ class Bench:
         if not program:
             raise BenchError("the program bat_plan is not found; give its place with --bat-plan")
         points = os.path.join(self.folder, "points.f4")
-        begins = rank_particles.boiler_points(program, particles, ranks if options.deal == "space" else 1, points)
+        begins = rank_particles.pretended_points(program, ranks if options.deal == "space" else 1, points,
+                                                 particles=particles)
         made = self.run(parallel_ranks.make, points=points, begins=begins, **how)
         os.remove(points)
         return made
@@ -168,7 +169,7 @@ class Bench:
         if self.options.cold:
             patterns = ("bench.bat*", "bench.bat.leaves/*", "raw.*", "vtk.*")
             names = [name for pattern in patterns for name in glob.glob(os.path.join(glob.escape(self.folder), pattern))]
-            self.run(parallel_ranks.forget_pages, names=list(filter(os.path.isfile, names)))
+            self.run(rank_particles.forget_pages, names=list(filter(os.path.isfile, names)))
         else:
             read()
         return read()

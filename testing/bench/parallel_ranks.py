@@ -118,29 +118,12 @@ def write_raw(folder, flush):
 
 def read_raw(folder, shapes_of_ranks):
     """Each rank reads the file of the next."""
+    def work():
+        _read.update((name, np.empty(shape, dtype)) for name, dtype, shape in shapes_of_ranks[_next()])
+        rank_particles.read_arrays(_raw_file(folder, _next()), _read)
+
     _read.clear()
-    return _timed(lambda: _read_arrays(_raw_file(folder, _next()), shapes_of_ranks[_next()]))
-
-
-def _read_arrays(path, columns):
-    with open(path, "rb", buffering=0) as file:
-        for name, dtype, shape in columns:
-            values = np.empty(shape, dtype)
-            left = memoryview(values).cast("B") if values.size else b""
-            while len(left):
-                got = file.readinto(left)
-                if not got:
-                    raise EOFError(f"{path}: ends inside {name}")
-                left = left[got:]
-            _read[name] = values
-
-
-def forget_pages(names):
-    """Files leave the page cache of this node; they are on disk already."""
-    for name in names:
-        descriptor = os.open(name, os.O_RDONLY)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
+    return _timed(work)
 
 
 # --- core/bat/parallel without ParaView, through parabat

@@ -9,21 +9,22 @@ import subprocess
 import numpy as np
 
 
-def boiler_points(program, particles, ranks, path):
-    """Has bat_plan write the positions of the boiler to `path`; returns where those of each rank begin, and
-    where the last end."""
+def pretended_points(program, ranks, path, kind="boiler", particles=0, step=4501):
+    """Has bat_plan write the positions of a boiler or a breaking dam to `path`; returns where those of each rank
+    begin, and where the last end. particles: 0 for as many as there were in the paper."""
     done = subprocess.run(
-        [program, "--kind", "boiler", "--particles", str(particles), "--points", path, "--json", "-",
+        [program, "--kind", kind, "--particles", str(particles), "--step", str(step), "--points", path, "--json", "-",
          "--ranks", str(ranks)], check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)["rank_begins"]
 
 
 def make(rank, ranks, kind, particles=0, attributes=0, deal="space", seed=1, points=None, begins=None):
-    """Name -> array; the positions are "positions". kind: boiler (with what boiler_points() has made), uniform,
-    clustered, or npz with the name of the file as points."""
+    """Name -> array; the positions are "positions". kind: boiler or dam (with what pretended_points() has made),
+    uniform, clustered, lattice (the same number of points along each axis), or npz with the name of the file as points."""
     if kind == "npz":
         return _load_share(points, rank, ranks)
-    make_positions = {"boiler": _boiler, "uniform": _uniform, "clustered": _clustered}[kind]
+    make_positions = {"boiler": _pretended, "dam": _pretended, "uniform": _uniform, "clustered": _clustered,
+                      "lattice": _lattice}[kind]
     positions = make_positions(rank, ranks, particles, deal, seed, points, begins)
     mine = {"positions": positions}
     for number in range(attributes):
@@ -47,7 +48,7 @@ def _load_share(path, rank, ranks):
     return mine
 
 
-def _boiler(rank, ranks, particles, deal, seed, points, begins):
+def _pretended(rank, ranks, particles, deal, seed, points, begins):
     first, end = begins[rank:][:2] if deal == "space" else _share(particles, rank, ranks)
     values = np.fromfile(points, np.float32, count=3 * (end - first), offset=12 * first)
     return values.reshape(-1, 3)
@@ -60,6 +61,14 @@ def _uniform(rank, ranks, particles, deal, seed, points, begins):
         cells = _grid(ranks)
         values = (values + np.unravel_index(rank, cells)) / cells
     return values.astype(np.float32)
+
+
+def _lattice(rank, ranks, particles, deal, seed, points, begins):
+    cells = _grid(ranks)
+    side = round(particles ** (1 / 3))
+    ends = [_share(side, place, parts) for place, parts in zip(np.unravel_index(rank, cells), cells)]
+    axes = np.meshgrid(*(np.arange(*share, dtype=np.float32) for share in ends), indexing="ij")
+    return np.stack([axis.ravel() for axis in axes], axis=1)
 
 
 def _grid(ranks):
@@ -99,6 +108,33 @@ def write_arrays(path, columns, flush):
         if flush:
             os.fsync(descriptor)
     finally:
+        os.close(descriptor)
+
+
+def read_arrays(path, columns):
+    """Into arrays that are there, one after the other."""
+    with open(path, "rb", buffering=0) as file:
+        for name, values in columns.items():
+            left = memoryview(values).cast("B") if values.size else b""
+            while len(left):
+                got = file.readinto(left)
+                if not got:
+                    raise EOFError(f"{path}: ends inside {name}")
+                left = left[got:]
+
+
+def flush(path):
+    """A file, whoever wrote it, onto the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def forget_pages(names):
+    """Files leave the page cache of this node; they are on disk already."""
+    for name in names:
+        descriptor = os.open(name, os.O_RDONLY)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(descriptor)
 
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figure 13 of the paper: the boiler at qualities 0.2, 0.4 and 0.8, with larger balls where there are fewer.
+
+    pvbatch paper_pictures.py BOILER.bat quality.png
+
+Needs a display, and PV_PLUGIN_PATH. `paper.py boiler` writes such a file.
+"""
+
+import os
+import sys
+
+from paraview.simple import (
+    BATReader,
+    ColorBy,
+    CreateRenderView,
+    GetColorTransferFunction,
+    SaveScreenshot,
+    Show,
+    Text,
+    CreateLayout,
+)
+
+QUALITIES = (0.2, 0.4, 0.8)
+RADIUS = 0.04  # m, of all particles; the furnace is 8 m wide
+SIZE = (720, 470)
+
+
+def view_of(path, quality):
+    reader = BATReader(FileName=[path])
+    reader.ParticleBudget = 0
+    reader.Quality = quality
+    reader.UpdatePipeline()
+    view = CreateRenderView()
+    view.UseColorPaletteForBackground = 0
+    view.Background = [1.0, 1.0, 1.0]
+    view.OrientationAxesVisibility = 0
+    view.CameraPosition = [34.0, -46.0, 24.0]
+    view.CameraFocalPoint = [4.0, 4.0, 18.4]
+    view.CameraViewUp = [0.0, 0.0, 1.0]
+    view.CameraViewAngle = 32.0
+    display = Show(reader, view)
+    display.SetRepresentationType("Point Gaussian")
+    display.ShaderPreset = "Plain circle"
+    display.ScaleByArray = 0
+    display.GaussianRadius = RADIUS * quality ** (-1 / 3)  # the same volume in all
+    ColorBy(display, ("POINTS", "attribute0"))
+    colors = GetColorTransferFunction("attribute0")
+    colors.ApplyPreset("Viridis (matplotlib)", True)
+    colors.RescaleTransferFunction(-1.4, 1.3)
+    count = reader.GetDataInformation().GetNumberOfPoints()
+    words = Show(Text(Text=f"quality {quality}\n{count / 1e6:.2f} million particles"), view)
+    words.WindowLocation = "Upper Left Corner"
+    words.FontSize = 12
+    words.Justification = "Left"
+    words.Color = [0.0, 0.0, 0.0]
+    return view
+
+
+def main():
+    path, picture = sys.argv[1:]
+    layout = CreateLayout("quality")
+    cell = 0
+    views = [view_of(path, quality) for quality in QUALITIES]
+    for number, view in enumerate(views):
+        left = len(views) - number
+        if left > 1:
+            layout.SplitHorizontal(cell, 1 / left)
+            layout.AssignView(2 * cell + 1, view)
+            cell = 2 * cell + 2
+        else:
+            layout.AssignView(cell, view)
+    layout.SetSize(*SIZE)
+    SaveScreenshot(picture, layout, SaveAllViews=1, ImageResolution=list(SIZE), CompressionLevel="9")
+    if not os.path.exists(picture):
+        sys.exit(f"{picture} was not written")
+
+
+if __name__ == "__main__":
+    main()
