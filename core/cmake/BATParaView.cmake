@@ -45,6 +45,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME paraview_plugins) # ParaView names none
 set(BAT_PLUGIN_DIR "${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/paraview-plugins")
 
 add_subdirectory(reader_plugin/common)
+add_subdirectory(writer_plugin/common)
 paraview_plugin_scan(
   PLUGIN_FILES
     "${PROJECT_SOURCE_DIR}/reader_plugin/paraview.plugin"

@@ -8,23 +8,7 @@ import subprocess
 import numpy as np
 from bat_server import outside_mpi
 from bat_test import *
-
-SHAPE = (70, 45, 33)  # along x, y, z: no power of two
-TYPES = {"f4": "float32", "f8": "float64", "i8": "int64", "u1": "uint8", "i2": "int16"}
-
-
-def truth(step=0, shape=SHAPE):
-    """The fields as arrays [z, y, x(, component)], exact in their types."""
-    z, y, x = np.meshgrid(*(np.arange(n) for n in reversed(shape)), indexing="ij")
-    middle = [(n - 1) / 2 for n in shape]
-    radius = np.sqrt((x - middle[0]) ** 2 + (y - middle[1]) ** 2 + (z - middle[2]) ** 2)
-    return {
-        "radius": radius.astype("f4"),
-        "place": np.stack([x, y, z + 1000 * step], -1).astype("f8"),
-        "id": (x + shape[0] * (y + shape[1] * z)).astype("i8") + 2 ** 53 + 1 + step,
-        "kind": ((x + y + z) % 251).astype("u1"),
-    }
-
+from idx_fields import SHAPE, TYPES, truth
 
 def write_grid(program, path, fields, step=0, codec="raw", layout="row", bits=9, geometry=None):
     """Adds a step to an .idx; `geometry` is (physic_box)'s six numbers."""

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "InputFacts.h"
 
+#include "DataFacts.h"
+
 #include "bat/query.hpp"
 
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkFieldData.h"
-#include "vtkInformation.h"
-#include "vtkVariant.h"
 
 #include <cstdint>
 #include <iomanip>
@@ -59,30 +59,6 @@ std::optional<std::string> RemarkOn(const Sample& sample)
           "refined";
   return text.str();
 }
-
-std::optional<double> TimeOf(vtkDataObject* data)
-{
-  vtkInformation* information = data->GetInformation();
-  if (information && information->Has(vtkDataObject::DATA_TIME_STEP()))
-  {
-    return information->Get(vtkDataObject::DATA_TIME_STEP());
-  }
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> StepOf(vtkDataObject* data)
-{
-  for (const char* name : { "timestep", "cycle" })
-  {
-    vtkDataArray* array = data->GetFieldData() ? data->GetFieldData()->GetArray(name) : nullptr;
-    if (array && array->GetNumberOfValues() == 1)
-    {
-      // A variant keeps 64-bit integers, which a double would not.
-      return array->GetVariantValue(0).ToTypeInt64();
-    }
-  }
-  return std::nullopt;
-}
 }
 
 //------------------------------------------------------------------------------
@@ -90,12 +66,10 @@ void bat_vtk::ReadFacts(
   vtkDataObject* input, const std::vector<Leaf>& leaves, ConvertedInput& result)
 {
   bat::ParticleView& particles = result.Particles;
-  particles.time = TimeOf(input);
-  particles.step = StepOf(input);
+  particles.time = TimeOf(input, leaves);
+  particles.step = StepOf(input, leaves);
   for (const Leaf& leaf : leaves)
   {
-    particles.time = particles.time ? particles.time : TimeOf(leaf.Data);
-    particles.step = particles.step ? particles.step : StepOf(leaf.Data);
     if (const std::optional<Sample> sample = SampleIn(leaf.Data))
     {
       particles.metadata = particles.metadata.empty() ? MetadataOf(*sample) : particles.metadata;

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data sets and tables that an input is made of.
+// Which data sets of an input have particles.
 #ifndef InputLeaves_h
 #define InputLeaves_h
 
-#include <cstddef>
-#include <string>
-#include <vector>
+#include "DataLeaves.h"
 
 class vtkDataObject;
 
 namespace bat_vtk
 {
-struct Leaf
-{
-  vtkDataObject* Data;
-  std::string Name; ///< of the nearest block at or above it that has one
-  std::string Path; ///< to its place; that of all partitions of a data set is the same
-};
-
-/// Of a composite data set, or the input itself.
-std::vector<Leaf> LeavesOf(vtkDataObject* input);
-
 enum class Kind
 {
   Particles,
@@ -30,9 +18,6 @@ enum class Kind
 };
 
 Kind KindOf(vtkDataObject* leaf);
-
-/// "block 3 (name)"
-std::string LabelOf(std::size_t number, const std::string& name);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkBATWriter.h"
 
+#include "DataFacts.h"
 #include "VTKToBAT.h"
 #include "vtkBATErrors.h"
 
@@ -35,16 +36,6 @@ vtkCxxSetObjectMacro(vtkBATWriter, Controller, vtkMultiProcessController);
 
 namespace
 {
-std::optional<double> RequestedTime(vtkInformation* input)
-{
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
-  if (input && input->Has(Pipeline::UPDATE_TIME_STEP()))
-  {
-    return input->Get(Pipeline::UPDATE_TIME_STEP());
-  }
-  return std::nullopt;
-}
-
 std::filesystem::path PathOf(const char* fileName)
 {
   return std::filesystem::u8path(fileName);
@@ -347,7 +338,7 @@ vtkBATWriter::Conversion vtkBATWriter::Convert(const Union& all)
       bat::ParticleView& particles = conversion.Input.Particles;
       if (!particles.time)
       {
-        particles.time = RequestedTime(this->GetInputInformation(0, 0));
+        particles.time = bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
       }
       if (!particles.step && this->TimeStep >= 0)
       {

@@ -192,9 +192,7 @@ public:
     this->with("io mode", [this](auto text) { this->parse_io_mode(text); });
     this->with("compression type", [](auto text) { check_compression(text); });
     this->with("arco", [this](auto text) { this->parse_arco(text); });
-    this->with("fields",
-      [this](auto text)
-      { this->header_.fields = format::parse_fields(text, this->header_.arco != 0); });
+    this->with("fields", [this](auto text) { this->parse_fields(text); });
     this->with("bits", [this](auto text) { this->parse_bits(text); });
     this->with("box", [this](auto text) { this->parse_box(text); });
     this->with("bitsperblock", [this](auto text) { this->parse_block(text); });
@@ -246,6 +244,16 @@ private:
         ErrorCode::UnsupportedVersion);
     }
     this->header_.version = static_cast<int>(version);
+  }
+
+  void parse_fields(std::string_view text)
+  {
+    this->header_.fields = format::parse_fields(text, this->header_.arco != 0);
+    for (Field& field : this->header_.fields)
+    {
+      // PIDX has no word for the order, and only one.
+      field.layout = this->header_.pidx ? Layout::HZ : field.layout;
+    }
   }
 
   void parse_io_mode(std::string_view text)

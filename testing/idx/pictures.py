@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of a turbulent flow at 1/512, 1/64, 1/8 and all of its samples, through both plugins.
+
+usage: pvpython pictures.py FOLDER [SAMPLES STEPS]   writes turbulence.idx and idx_levels.png into FOLDER
+"""
+import os
+import sys
+
+import turbulence
+from paraview.simple import *
+
+LEVELS_BELOW = (9, 6, 3, 0)
+SIZE = 480
+
+
+def compute(path, samples, steps):
+    flow = turbulence.Turbulence(samples)
+    for _ in range(steps):
+        flow.step()
+    source = TrivialProducer()
+    source.GetClientSideObject().SetOutput(turbulence.image(flow))
+    SaveData(path, source)
+
+
+def colors(low, high):
+    lut = GetColorTransferFunction("vorticity")
+    lut.ApplyPreset("Inferno (matplotlib)", True)
+    lut.RescaleTransferFunction(low, high)
+    opacity = GetOpacityTransferFunction("vorticity")
+    opacity.Points = [low, 0, 0.5, 0, low + 0.3 * (high - low), 0.04, 0.5, 0, high, 1, 0.5, 0]
+
+
+def draw(path, picture):
+    reader = OpenDataFile(path)
+    reader.PointArrayStatus = ["vorticity"]
+    layout = CreateLayout("levels")
+    views = []
+    for place, below in enumerate(LEVELS_BELOW):
+        view = CreateRenderView(ViewSize=[SIZE, SIZE])
+        if place:
+            layout.SplitViewHorizontal(views[-1], 1 / (len(LEVELS_BELOW) - place + 1))
+        AssignViewToLayout(view, layout)
+        views.append(view)
+        view.UseColorPaletteForBackground = 0
+        view.Background = [0.02, 0.02, 0.05]
+        view.OrientationAxesVisibility = 0
+        reader.Resolution = reader.Levels - below
+        # A copy: all four views would show the same level.
+        shown = TrivialProducer()
+        shown.GetClientSideObject().SetOutput(servermanager.Fetch(reader))
+        display = Show(shown, view, "UniformGridRepresentation")
+        ColorBy(display, ("POINTS", "vorticity"))
+        colors(2, 18)
+        display.SetScalarBarVisibility(view, False)
+        display.SetRepresentationType("Volume")
+        display.ScalarOpacityUnitDistance = 0.1
+        outline = Show(Outline(Input=shown), view)
+        outline.AmbientColor = outline.DiffuseColor = [0.35, 0.35, 0.45]
+        view.CameraPosition = [15.5, 10.5, 17.5]
+        view.CameraFocalPoint = [3.1, 2.8, 3.1]
+        view.CameraViewUp = [0, 1, 0]
+        view.CameraViewAngle = 30
+    SaveScreenshot(picture, layout, SeparatorWidth=0, ImageResolution=[SIZE * len(LEVELS_BELOW), SIZE])
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    samples, steps = map(int, sys.argv[2:4] or (128, 120))
+    dataset = os.path.join(folder, "turbulence.idx")
+    if not os.path.exists(dataset):
+        compute(dataset, samples, steps)
+    draw(dataset, os.path.join(folder, "idx_levels.png"))

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an input says of its time.
+#ifndef DataFacts_h
+#define DataFacts_h
+
+#include "DataLeaves.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+class vtkInformation;
+
+namespace bat_vtk
+{
+/// DATA_TIME_STEP of the input, else of the first leaf that has it.
+std::optional<double> TimeOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
+
+/// The value "timestep" or "cycle" of the field data of the input, else of the first leaf that has
+/// one.
+std::optional<std::int64_t> StepOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
+
+/// The time that a pipeline was asked for.
+std::optional<double> RequestedTime(vtkInformation* input);
+}
+
+#endif

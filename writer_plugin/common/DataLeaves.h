@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data sets and tables that an input is made of.
+#ifndef DataLeaves_h
+#define DataLeaves_h
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+class vtkDataObject;
+
+namespace bat_vtk
+{
+struct Leaf
+{
+  vtkDataObject* Data;
+  std::string Name; ///< of the nearest block at or above it that has one
+  std::string Path; ///< to its place; that of all partitions of a data set is the same
+};
+
+/// Of a composite data set, or the input itself.
+std::vector<Leaf> LeavesOf(vtkDataObject* input);
+
+/// "block 3 (name)"
+std::string LabelOf(std::size_t number, const std::string& name);
+}
+
+#endif

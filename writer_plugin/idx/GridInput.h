@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From images of VTK to pieces of one grid.
+#ifndef GridInput_h
+#define GridInput_h
+
+#include "DataLeaves.h"
+
+#include "bat/idx/write.hpp"
+
+#include "vtkSmartPointer.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+class vtkDataArray;
+class vtkDataObject;
+class vtkImageData;
+
+namespace bat_vtk
+{
+enum class Samples
+{
+  Automatic, ///< points, if any process has point data, or else cells
+  Points,
+  Cells ///< at their centres
+};
+
+enum class Missing
+{
+  Refuse, ///< samples that are hidden are an error
+  Zero    ///< they are written as zeros
+};
+
+struct ImagePiece
+{
+  vtkImageData* Image;
+  std::string Label; ///< "block 3 (name)", or empty
+};
+
+/// The images of an input that have samples. Throws bat::Error{InvalidArgument} if anything else
+/// has points or rows.
+std::vector<ImagePiece> ImagesOf(vtkDataObject* input, const std::vector<Leaf>& leaves);
+
+/// What a process knows of the grid; numbers, for messages.
+struct GridFacts
+{
+  static constexpr std::size_t Count = 26;
+  std::array<double, Count> Numbers{};
+};
+
+GridFacts FactsOf(
+  vtkDataObject* input, const std::vector<Leaf>& leaves, const std::vector<ImagePiece>& images);
+
+/// What all processes together know.
+struct CommonGrid
+{
+  bool HasSamples = false;
+  bool UsesExtents = false; ///< logical coordinates are those of the extents
+  bool Cells = false;
+  std::array<double, 3> Origin{}; ///< where the point with logical coordinates 0 lies
+  std::array<double, 3> Spacing{ { 1, 1, 1 } };
+  std::array<bool, 3> Flat{}; ///< one layer of points along the axis
+  std::optional<std::int64_t> Step;
+  std::optional<double> Time;
+};
+
+/// From the facts of all processes, in order.
+CommonGrid CommonOf(const std::vector<GridFacts>& all, Samples samples);
+
+/// A box of samples, from 0 on, and the arrays of its fields.
+struct GridPiece
+{
+  bat::idx::LogicalBox Box;
+  bat::idx::LogicalBox Stored; ///< of the arrays: Box, or more
+  std::vector<const void*> Values;
+};
+
+struct GridInput
+{
+  std::array<double, 3> Origin{};
+  std::array<double, 3> Spacing{ { 1, 1, 1 } };
+  std::vector<bat::idx::FieldValues> Fields; ///< without values
+  std::vector<GridPiece> Pieces;
+  std::vector<vtkSmartPointer<vtkDataArray>> Arrays;      ///< whose memory the pieces use
+  std::vector<std::shared_ptr<std::vector<char>>> Copies; ///< or this
+  std::vector<std::string> Warnings;
+};
+
+/// What is to be said if the IDX reader has loaded less than was asked for.
+std::optional<std::string> RemarkOnLevel(const std::vector<Leaf>& leaves);
+
+/// Throws bat::Error{InvalidArgument}: what cannot be represented, by the name of array and block.
+GridInput ConvertGrid(
+  const std::vector<ImagePiece>& images, const CommonGrid& common, Missing missing);
+}
+
+#endif

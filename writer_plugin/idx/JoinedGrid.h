@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pieces of one process as one grid.
+#ifndef JoinedGrid_h
+#define JoinedGrid_h
+
+#include "GridInput.h"
+
+#include "bat/idx/write.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace bat_vtk
+{
+struct JoinedGrid
+{
+  bat::idx::Grid Grid;
+  std::vector<std::shared_ptr<std::vector<char>>> Copies; ///< memory that the grid uses
+};
+
+/// The smallest box that has all pieces; of one piece the values are its own. Samples of several
+/// pieces are those of the first. Throws bat::Error{InvalidArgument} if there are no samples, or if
+/// some that are missing are to be refused, naming one.
+JoinedGrid JoinPieces(const GridInput& input, Missing missing);
+}
+
+#endif
