@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes a grid whose samples all have one value, and dies where it is told to; see
+// check_killed_ranks.py. usage: mpirun -np R idx_fault_writer FILE.idx VALUE ROUTE [--progress RANK
+// N | --rename N]
+//   --progress RANK N    that rank, at its Nth call of progress, from 1 on
+//   --rename N           rank 0, before its Nth rename of a file or folder, from 1 on
+
+#include "bat/error.hpp"
+#include "bat/idx/parallel.hpp"
+#include "bat/idx/write_options.hpp"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace
+{
+int die_at_rename = 0;
+int renames = 0;
+
+void count_rename()
+{
+  if (die_at_rename != 0 && ++renames == die_at_rename)
+  {
+    ::kill(::getpid(), SIGKILL);
+  }
+}
+}
+
+// In place of the C library's, for everything in this process.
+extern "C" __attribute__((visibility("default"))) int rename(
+  const char* from, const char* to) noexcept
+{
+  count_rename();
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+extern "C" __attribute__((visibility("default"))) int renameat2(
+  int from_folder, const char* from, int to_folder, const char* to, unsigned int flags) noexcept
+{
+  count_rename();
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc < 4)
+  {
+    std::fprintf(stderr, "usage: see the source\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  constexpr std::int64_t kSide = 36;
+  bat::idx::GridPieces mine;
+  mine.fields.push_back({ "p", bat::ScalarType::Float32, 1, nullptr });
+  bat::idx::Piece piece;
+  piece.box = { { 0, 0, kSide * rank / ranks },
+    { kSide - 1, kSide - 1, kSide * (rank + 1) / ranks - 1 } };
+  const std::vector<float> values(kSide * kSide * kSide, std::strtof(argv[2], nullptr));
+  piece.values.push_back(values.data());
+  mine.pieces.push_back(piece);
+  bat::idx::WriteOptions options;
+  options.bits_per_block = 9;
+  options.file_bytes = 15000;
+  options.routing.ranks_per_node = 2;
+  bat::idx::set_option(options, "exchange", std::string(argv[3]));
+  const std::string fault = argc > 4 ? argv[4] : "";
+  int calls = 0;
+  if (fault == "--progress" && rank == std::atoi(argv[5]))
+  {
+    options.progress = [&](double)
+    {
+      if (++calls == std::atoi(argv[6]))
+      {
+        ::kill(::getpid(), SIGKILL);
+      }
+      return true;
+    };
+  }
+  else if (fault == "--rename" && rank == 0)
+  {
+    die_at_rename = std::atoi(argv[5]);
+  }
+  try
+  {
+    bat::idx::write_together(MPI_COMM_WORLD, argv[1], mine, options);
+  }
+  catch (const bat::Error& error)
+  {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
