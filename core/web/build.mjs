@@ -73,7 +73,11 @@ const targets = {
       external: ["fzstd"],
     }),
   types: () =>
-    execFileSync(process.execPath, [join(here, "node_modules", "typescript", "bin", "tsc"), "--project", join(here, "tsconfig.reader.json")]),
+    execFileSync(process.execPath, [
+      join(here, "node_modules", "typescript", "bin", "tsc"),
+      "--project",
+      join(here, "tsconfig.reader.json"),
+    ]),
   viewer,
   tests: () =>
     build({

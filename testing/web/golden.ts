@@ -46,10 +46,14 @@ export async function dropped(path: string): Promise<{ blob: Blob; name: string;
 /** Values as the JSON has them: floating-point numbers as bit patterns, integers as text. */
 export function shown(values: Column): string[] {
   if (values instanceof Float32Array) {
-    return [...new Uint32Array(values.buffer, values.byteOffset, values.length)].map((bits) => bits.toString(16).padStart(8, "0"));
+    return [...new Uint32Array(values.buffer, values.byteOffset, values.length)].map((bits) =>
+      bits.toString(16).padStart(8, "0"),
+    );
   }
   if (values instanceof Float64Array) {
-    return [...new BigUint64Array(values.buffer, values.byteOffset, values.length)].map((bits) => bits.toString(16).padStart(16, "0"));
+    return [...new BigUint64Array(values.buffer, values.byteOffset, values.length)].map((bits) =>
+      bits.toString(16).padStart(16, "0"),
+    );
   }
   return Array.from(values as ArrayLike<Value>, String);
 }

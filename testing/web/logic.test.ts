@@ -84,7 +84,8 @@ test("an address holds what was set, exactly", () => {
 });
 
 test("what makes no sense in an address is left out", () => {
-  const text = "colour=9:x&map=constructor&range=1,0&radius=-1&filter=x;y&filter=;;5&box=3,0,0,1,1,1&budget=1e30&step=-1&theme=pink&camera=1,2";
+  const text =
+    "colour=9:x&map=constructor&range=1,0&radius=-1&filter=x;y&filter=;;5&box=3,0,0,1,1,1&budget=1e30&step=-1&theme=pink&camera=1,2";
   assert.deepEqual(fromHash(text), defaultState());
   assert.equal(parsedValue("12n"), 12n);
   assert.equal(parsedValue("1e3"), 1000);

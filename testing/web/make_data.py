@@ -14,7 +14,7 @@ import parabat
 N = 60000
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
-          "written_dataset", "bitmap_bytes_2", "several_pages"]
+          "written_chunks", "written_bounded", "written_dataset", "bitmap_bytes_2", "several_pages"]
 
 
 def cloud(seed, count=N):

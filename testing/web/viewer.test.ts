@@ -55,7 +55,11 @@ beforeEach(() => {
 
 /** A page on which nothing may go wrong unseen. */
 async function withPage(url: string, action: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 900, height: 600 }, colorScheme: "light", reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width: 900, height: 600 },
+    colorScheme: "light",
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
@@ -149,7 +153,10 @@ test("shows at most the budget, evenly, and finer particles where it is looked a
         window.parabat.view().turn(0.05, 0, 1.4);
       }
     });
-    await page.waitForFunction((before) => window.parabat.status().isIdle && window.parabat.status().quality > before, whole.quality);
+    await page.waitForFunction(
+      (before) => window.parabat.status().isIdle && window.parabat.status().quality > before,
+      whole.quality,
+    );
     const near = await page.evaluate(() => window.parabat.status());
     assert.ok(near.shown <= 50_000);
     await page.evaluate(() => window.parabat.view().resetCamera());
@@ -220,7 +227,10 @@ test("golden files show what the C++ library answers", async () => {
     await idle(page);
     const opened = (name: string, hash: string): Promise<void> =>
       reloaded(page, () =>
-        page.evaluate(([url, settings]) => window.parabat.open(url, settings), [`${server.address}/golden/${name}.bat`, hash] as const),
+        page.evaluate(([url, settings]) => window.parabat.open(url, settings), [
+          `${server.address}/golden/${name}.bat`,
+          hash,
+        ] as const),
       );
     for (const [name, { attribute, all, box, inside }] of Object.entries(oracle.golden)) {
       await opened(name, "");
@@ -293,7 +303,9 @@ test("a picked particle tells its values, exactly", async () => {
     await page.locator("#picture canvas").click({ position: { x: place![0], y: place![1] } });
     await page.waitForSelector("#picked table");
     const rows = Object.fromEntries(
-      await page.$$eval("#picked tr", (lines) => lines.map((line) => [line.children[0]!.textContent!, line.children[1]!.textContent!])),
+      await page.$$eval("#picked tr", (lines) =>
+        lines.map((line) => [line.children[0]!.textContent!, line.children[1]!.textContent!]),
+      ),
     ) as Record<string, string>;
     const index = ids.indexOf(BigInt(rows["id"]!));
     assert.ok(index >= 0, rows["id"]);
@@ -321,7 +333,9 @@ test("files are dropped onto a page that was opened from disk", async () => {
     await drop(page, [["cloud.bat", readFileSync(join(DATA, "cloud.bat"))]]);
     await idle(page);
     assert.deepEqual(await shown(page, "id"), oracle.cloud);
-    const leaves = execFileSync("find", [join(GOLDEN, "written_dataset.bat.leaves"), "-name", "*.bat"], { encoding: "utf8" }).trim().split("\n");
+    const leaves = execFileSync("find", [join(GOLDEN, "written_dataset.bat.leaves"), "-name", "*.bat"], { encoding: "utf8" })
+      .trim()
+      .split("\n");
     const top = ["written_dataset.bat", readFileSync(join(GOLDEN, "written_dataset.bat"))] as const;
     await reloaded(page, () => drop(page, [top, ...leaves.map((path) => [path.split("/").pop()!, readFileSync(path)] as const)]));
   });
@@ -385,11 +399,13 @@ test("names of a file are text, never HTML; everything has a name for screen rea
     assert.equal(await page.evaluate(() => (window as { hacked?: number }).hacked), undefined);
     assert.equal(await page.locator("#panel img").count(), 0);
     const nameless = await page.$$eval("button, input, select, canvas[tabindex], summary", (all) =>
-      all.filter((one) => {
-        const labels = (one as HTMLInputElement).labels;
-        const text = one.getAttribute("aria-label") ?? (labels && labels.length > 0 ? labels[0]!.textContent : one.textContent);
-        return !text?.trim();
-      }).map((one) => one.outerHTML),
+      all
+        .filter((one) => {
+          const labels = (one as HTMLInputElement).labels;
+          const text = one.getAttribute("aria-label") ?? (labels && labels.length > 0 ? labels[0]!.textContent : one.textContent);
+          return !text?.trim();
+        })
+        .map((one) => one.outerHTML),
     );
     assert.deepEqual(nameless, []);
   });
@@ -416,9 +432,20 @@ test("parabat web publishes a folder, parabat serve shows it", async () => {
     await published.stop();
   }
   assert.throws(() => parabat("web", join(DATA, "cloud.bat"), folder, "--viewer", join(DIST, "viewer.html")), /is there already/);
-  const process = spawn(PYTHON, ["-m", "parabat", "serve", join(GOLDEN, "written_dataset.bat"), "--port", "0", "--viewer", join(DIST, "viewer.html")]);
+  const process = spawn(PYTHON, [
+    "-m",
+    "parabat",
+    "serve",
+    join(GOLDEN, "written_dataset.bat"),
+    "--port",
+    "0",
+    "--viewer",
+    join(DIST, "viewer.html"),
+  ]);
   try {
-    const address = await new Promise<string>((resolve) => process.stdout.once("data", (text: Buffer) => resolve(String(text).trim())));
+    const address = await new Promise<string>((resolve) =>
+      process.stdout.once("data", (text: Buffer) => resolve(String(text).trim())),
+    );
     await withPage(address, async (page) => {
       await idle(page);
       assert.deepEqual(await shown(page, oracle.golden["written_dataset"]!.attribute), oracle.golden["written_dataset"]!.all);

@@ -2,7 +2,6 @@
 // A dataset of one leaf file or several: what is in it, and its particles.
 
 import { BatError, invalidQuery } from "./error.js";
-import type { FrameDecoder } from "./frames.js";
 import {
   LeafFile,
   openFile,
@@ -18,7 +17,15 @@ import {
   type Span,
 } from "./leaf.js";
 import { Cache } from "./pages.js";
-import { closedInterval, littleEndian, type Column, type Interval, type ScalarName, type Value, type ValueClass } from "./scalars.js";
+import {
+  closedInterval,
+  littleEndian,
+  type Column,
+  type Interval,
+  type ScalarName,
+  type Value,
+  type ValueClass,
+} from "./scalars.js";
 import { Checker, Kind, sectionKey } from "./schema.js";
 import { BlobSource, HttpSource, RequestQueue, type ByteSource, type Files, type Traffic } from "./source.js";
 import { boxOf, readLeafRecords, type LeafRecord } from "./top.js";
@@ -40,8 +47,6 @@ export interface OpenOptions {
   cacheBytes?: number;
   /** Most bytes that the index, or the values of one piece, may take; 512 MiB. A file that asks for more is refused. */
   memoryBytes?: number;
-  /** Decodes frames of compressed chunks; without it files with such are refused as unsupported. */
-  decode?: FrameDecoder;
 }
 
 /** What is known of the values of an attribute without reading any. */
@@ -125,6 +130,8 @@ export interface LeafInfo {
   readonly bounds: readonly number[];
 }
 
+const MOST_METADATA = 16 * 1024 * 1024;
+
 interface Resolved {
   /** Column: 0 the positions, 1 + k attribute k. */
   readonly column: number;
@@ -178,14 +185,15 @@ export class Dataset {
     const bytes = sourceOf(source, options, queue);
     const shared: Shared = {
       cache: new Cache(options.cacheBytes ?? 256 * 1024 * 1024),
-      decode: options.decode ?? null,
       memory: options.memoryBytes ?? 512 * 1024 * 1024,
     };
     const { signal } = options;
     const opened = await openFile(bytes, shared, signal);
     const records = opened.header.isTop ? await readLeafRecords(opened, signal) : null;
     const section = opened.table.get(sectionKey(Kind.METADATA));
-    const text = section === undefined ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
+    // Nobody needs metadata, so that huge ones are no reason to refuse a file.
+    const isSmall = section !== undefined && section.bytes <= Math.min(MOST_METADATA, shared.memory);
+    const text = !isSmall ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
     const dataset = new Dataset(bytes, queue, shared, opened, records, text);
     if (records === null) {
       dataset.leafPromises.set(0, LeafFile.from(opened, shared, signal));
@@ -202,7 +210,7 @@ export class Dataset {
     return this.source.name;
   }
 
-  /** Free metadata (FORMAT.md section 7), or null if there is none that can be read. */
+  /** Free metadata (FORMAT.md section 7), or null if there is none that can be read, of at most 16 MiB. */
   get metadata(): Record<string, unknown> | null {
     try {
       const value: unknown = this.metadataText === null ? null : JSON.parse(this.metadataText);
@@ -422,7 +430,10 @@ export class Dataset {
       pieces.push(piece);
     }
     const none = this.positionType === "float32" ? new Float32Array(0) : new Float64Array(0);
-    const positions = joined(pieces.map((piece) => piece.positions), none) as Float32Array | Float64Array;
+    const positions = joined(
+      pieces.map((piece) => piece.positions),
+      none,
+    ) as Float32Array | Float64Array;
     const attributes = new Map<string, Column>();
     for (const name of options.attributes ?? []) {
       const parts = pieces.map((piece) => piece.attributes.get(name)!);
@@ -517,7 +528,13 @@ function sourceOf(source: string | URL | Blob | Uint8Array | ByteSource, options
     });
   }
   if (source instanceof Uint8Array) {
-    return new BlobSource(new Blob([source as Uint8Array<ArrayBuffer>]), options.name ?? "(bytes)", options.files, undefined, queue);
+    return new BlobSource(
+      new Blob([source as Uint8Array<ArrayBuffer>]),
+      options.name ?? "(bytes)",
+      options.files,
+      undefined,
+      queue,
+    );
   }
   if (source instanceof Blob) {
     const name = options.name ?? (typeof File !== "undefined" && source instanceof File ? source.name : "(bytes)");

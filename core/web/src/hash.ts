@@ -155,11 +155,7 @@ function shortXxh3(data: DataView, length: number): bigint {
     return avalanche64(secret64(56) ^ secret64(64));
   }
   if (length <= 3) {
-    const [first, middle, last] = [0, length >> 1, length - 1].map((at) => BigInt(data.getUint8(at))) as [
-      bigint,
-      bigint,
-      bigint,
-    ];
+    const [first, middle, last] = [0, length >> 1, length - 1].map((at) => BigInt(data.getUint8(at))) as [bigint, bigint, bigint];
     const combined = (first << 16n) | (middle << 24n) | last | (n << 8n);
     const flip = BigInt((SECRET_VIEW.getUint32(0, true) ^ SECRET_VIEW.getUint32(4, true)) >>> 0);
     return avalanche64(combined ^ flip);
@@ -238,8 +234,7 @@ export function xxh3(bytes: Uint8Array): bigint {
   if (length <= 240) {
     return shortXxh3(view(bytes), length);
   }
-  const data =
-    bytes.byteOffset % 4 === 0 ? new Uint32Array(bytes.buffer, bytes.byteOffset, length >> 2) : words(bytes);
+  const data = bytes.byteOffset % 4 === 0 ? new Uint32Array(bytes.buffer, bytes.byteOffset, length >> 2) : words(bytes);
   const low = FIRST_LOW.slice();
   const high = FIRST_HIGH.slice();
   const stripes = (length - 1) >> 6;

@@ -23,7 +23,6 @@ export type {
   RangeCondition,
 } from "./dataset.js";
 export { BatError, type ErrorKind } from "./error.js";
-export type { FrameDecoder } from "./frames.js";
 export type { Damage, ReadOptions } from "./leaf.js";
 export { magnitude, type Column, type ScalarName, type Value } from "./scalars.js";
 export { readSeries, type Step } from "./series.js";

@@ -2,7 +2,7 @@
 // A leaf file: FORMAT.md sections 8 to 13. Opens with two requests; reads of its index what a query needs.
 
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
-import type { FrameDecoder } from "./frames.js";
+import { decodeFrame, readModel, type Model } from "./frames.js";
 import { Cache, FileBytes, Sections, type Range, type Section, type Wanted } from "./pages.js";
 import { closedInterval, keepMatches, neighbour, type Column, type Interval, type Scalar, type Value } from "./scalars.js";
 import {
@@ -32,7 +32,6 @@ const BEFORE_TABLE = 32 * 1024;
 /** What the files of a dataset share. */
 export interface Shared {
   readonly cache: Cache;
-  readonly decode: FrameDecoder | null;
   /** Most bytes that one step may ask for. */
   readonly memory: number;
 }
@@ -55,13 +54,6 @@ export async function openFile(source: ByteSource, shared: Shared, signal?: Abor
   const check: Checker = new Checker(source.name);
   const { bytes, size } = await source.first(FIRST_BYTES, signal);
   const header = readHeader(check, bytes, size);
-  check.need(
-    !header.mayHaveChunks || shared.decode !== null,
-    "required_features",
-    "that of compressed chunks",
-    "none, as no decoder was given",
-    "unsupported_version",
-  );
   const file = new FileBytes(source, size, shared.memory);
   file.keep(0, bytes);
   // SCHEMA and ALIASES usually stand directly before the table.
@@ -135,6 +127,7 @@ interface Chunks {
   readonly particles: number;
   readonly ends: Float64Array;
   readonly bound: number;
+  readonly model: Model;
 }
 
 interface Treelets {
@@ -290,7 +283,11 @@ export class LeafFile {
     const keys = viewOf(keyBytes!);
     const name = this.section(Kind.TREELET_KEYS, number).name;
     for (let at = 0; at < keys.byteLength; at += 32) {
-      const [firstBin, lastBin, flags] = [keys.getUint16(at + 20, true), keys.getUint16(at + 22, true), keys.getUint32(at + 24, true)];
+      const [firstBin, lastBin, flags] = [
+        keys.getUint16(at + 20, true),
+        keys.getUint16(at + 22, true),
+        keys.getUint32(at + 24, true),
+      ];
       check.need(lastBin < key.binCount, `${name}: last_bin`, lastBin, `below ${key.binCount}`);
       check.need(firstBin <= lastBin, `${name}: first_bin`, firstBin, `at most ${lastBin}`);
       check.need(flags < 2 && keys.getUint32(at + 28, true) === 0, `${name}: flags and reserved`, flags, "bit 0 and 0");
@@ -362,7 +359,7 @@ export class LeafFile {
     );
     const kept: { treelet: number; tests: number; masks: number[] }[] = [];
     const { boxes, links } = treelets;
-    for (let node = 0; node < links.length / 14; ) {
+    for (let node = 0; node < links.length / 14;) {
       const [treelet, skip] = [links[14 * node + 12]!, links[14 * node + 13]!];
       if (query.box !== null && isApart(boxes, 7 * node, query.box)) {
         node = skip;
@@ -542,7 +539,7 @@ export class LeafFile {
   private async readChunks(column: number, signal?: AbortSignal): Promise<Chunks> {
     const { sections } = this.opened;
     const check: Checker = this.opened.check;
-    const { section, scalar } = this.columnSection(column);
+    const { section, scalar, components } = this.columnSection(column);
     const table = this.section(Kind.CHUNK_TABLE, column);
     const bytes = await sections.whole(table, signal);
     const data = viewOf(bytes);
@@ -550,10 +547,13 @@ export class LeafFile {
     const expected = Math.ceil(this.count / particles);
     check.need(particles >= 1 && particles <= 65536, `${table.name}: chunk_particles`, particles, "1 to 65536");
     check.need(count === expected, `${table.name}: chunk_count`, count, expected);
-    check.need(bytes.length === 24 + 4 * count, `${table.name}: bytes`, bytes.length, 24 + 4 * count);
+    const modelBytes = data.getUint32(16, true);
+    check.need(modelBytes <= 65536, `${table.name}: model_bytes`, modelBytes, "at most 65536");
+    const size = 24 + 4 * count + modelBytes;
+    check.need(bytes.length === size, `${table.name}: bytes`, bytes.length, size);
     check.need(Number.isFinite(bound) && bound >= 0, `${table.name}: bound`, bound, "a finite number from 0 on");
     check.need(bound === 0 || scalar.valueClass === "f64", `${table.name}: bound`, bound, `0, as the values are ${scalar.name}`);
-    check.need(data.getBigUint64(16, true) === 0n, `${table.name}: reserved`, "set", 0);
+    check.need(data.getUint32(20, true) === 0, `${table.name}: reserved`, "set", 0);
     const ends = new Float64Array(count + 1);
     for (let i = 0; i < count; ++i) {
       const frame = data.getUint32(24 + 4 * i, true);
@@ -561,7 +561,11 @@ export class LeafFile {
       ends[i + 1] = ends[i]! + frame;
     }
     check.need(ends[count] === section.bytes, `${table.name}: the sum of the frames`, ends[count], section.bytes);
-    return { particles, ends, bound };
+    try {
+      return { particles, ends, bound, model: readModel(bytes.subarray(24 + 4 * count), scalar, components) };
+    } catch (error) {
+      throw new BatError("corrupt", `${check.file}: ${table.name}: ${(error as Error).message}`);
+    }
   }
 
   /** The bound of a column (section 12); 0 if each value is what the writer was given. */
@@ -575,7 +579,10 @@ export class LeafFile {
     const columns = numbers.map((number) => this.columnSection(number));
     const total = columns.reduce((sum, { scalar, components }) => sum + rows * scalar.bytes * components, 0);
     if (total > this.shared.memory) {
-      throw new BatError("over_budget", `${this.opened.check.file}: ${total} bytes of values at once; allowed: ${this.shared.memory}`);
+      throw new BatError(
+        "over_budget",
+        `${this.opened.check.file}: ${total} bytes of values at once; allowed: ${this.shared.memory}`,
+      );
     }
     const chunked = await Promise.all(
       columns.map(({ section }, i) => (section.encoding === 1 ? this.chunks(numbers[i]!, options.signal) : null)),
@@ -591,53 +598,48 @@ export class LeafFile {
       return { section, ranges: missing.map((chunk) => [chunks.ends[chunk]!, chunks.ends[chunk + 1]!]) };
     });
     const bytes = await this.opened.sections.read(wanted, options.signal, options.progress);
-    return Promise.all(
-      columns.map(async ({ section, scalar, components }, i) => {
-        const chunks = chunked[i];
-        const values = scalar.make(rows * components);
-        if (!chunks) {
-          const into = new Uint8Array(values.buffer);
-          let at = 0;
-          for (const part of bytes[i]!) {
-            into.set(part, at);
-            at += part.length;
-          }
-          return values;
-        }
-        const missing = this.missingChunks(section, chunks, spans, decoded[i]!);
-        await Promise.all(
-          missing.map(async (chunk, j) => {
-            const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
-            let own: Column;
-            try {
-              own = await this.shared.decode!(bytes[i]![j]!, scalar.name, components, count);
-            } catch (error) {
-              options.signal?.throwIfAborted();
-              throw new DamagedChunk(
-                `${this.opened.check.file}: ${section.name}: chunk ${chunk}: ${(error as Error).message}`,
-                section.number,
-                chunk,
-              );
-            }
-            decoded[i]!.set(chunk, own);
-            this.shared.cache.set(this.chunkKey(section, chunk), own, own.byteLength + 200);
-          }),
-        );
+    return columns.map(({ section, scalar, components }, i) => {
+      const chunks = chunked[i];
+      const values = scalar.make(rows * components);
+      if (!chunks) {
+        const into = new Uint8Array(values.buffer);
         let at = 0;
-        for (const { begin, end } of spans) {
-          for (let from = begin; from < end; ) {
-            const chunk = Math.floor(from / chunks.particles);
-            const base = chunk * chunks.particles;
-            const to = Math.min(end, base + chunks.particles);
-            const part = decoded[i]!.get(chunk)!.subarray((from - base) * components, (to - base) * components);
-            (values as Float64Array).set(part as Float64Array, at);
-            at += part.length;
-            from = to;
-          }
+        for (const part of bytes[i]!) {
+          into.set(part, at);
+          at += part.length;
         }
         return values;
-      }),
-    );
+      }
+      const missing = this.missingChunks(section, chunks, spans, decoded[i]!);
+      missing.forEach((chunk, j) => {
+        const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
+        let own: Column;
+        try {
+          own = decodeFrame(chunks.model, bytes[i]![j]!, scalar, components, count);
+        } catch (error) {
+          throw new DamagedChunk(
+            `${this.opened.check.file}: ${section.name}: chunk ${chunk}: ${(error as Error).message}`,
+            section.number,
+            chunk,
+          );
+        }
+        decoded[i]!.set(chunk, own);
+        this.shared.cache.set(this.chunkKey(section, chunk), own, own.byteLength + 200);
+      });
+      let at = 0;
+      for (const { begin, end } of spans) {
+        for (let from = begin; from < end;) {
+          const chunk = Math.floor(from / chunks.particles);
+          const base = chunk * chunks.particles;
+          const to = Math.min(end, base + chunks.particles);
+          const part = decoded[i]!.get(chunk)!.subarray((from - base) * components, (to - base) * components);
+          (values as Float64Array).set(part as Float64Array, at);
+          at += part.length;
+          from = to;
+        }
+      }
+      return values;
+    });
   }
 
   private chunkKey(section: Section, chunk: number): string {
@@ -863,7 +865,7 @@ function batchesOf(spans: readonly Span[], most: number): Span[][] {
   let batch: Span[] = [];
   let room = most;
   for (const { begin, end, tests } of spans) {
-    for (let from = begin; from < end; ) {
+    for (let from = begin; from < end;) {
       const to = Math.min(end, from + room);
       batch.push({ begin: from, end: to, tests });
       room -= to - from;

@@ -71,9 +71,14 @@ export function checksumBytes(bytes: number): { l2: number; l1: number } {
   return { l2: 4 * Math.ceil((4 * pages) / PAGE), l1: 4 * pages };
 }
 
+interface Extent {
+  readonly begin: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Bytes of one file: extents that are there already, and what is fetched around them. */
 export class FileBytes {
-  private readonly extents: { begin: number; bytes: Uint8Array }[] = [];
+  private readonly extents: Extent[] = [];
 
   constructor(
     readonly source: ByteSource,
@@ -87,8 +92,7 @@ export class FileBytes {
 
   /** The bytes of each range, in the order asked for. */
   async read(ranges: readonly Range[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array[]> {
-    const answers: (Uint8Array | undefined)[] = ranges.map(([begin, end]) => this.kept(begin, end));
-    const missing = ranges.filter((_, i) => answers[i] === undefined);
+    const missing = ranges.flatMap(([begin, end]) => this.missing(begin, end));
     const total = missing.reduce((sum, [begin, end]) => sum + end - begin, 0);
     if (total > this.memory) {
       throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed at once; allowed: ${this.memory}`);
@@ -99,10 +103,10 @@ export class FileBytes {
     signal?.throwIfAborted();
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      const parts = await Promise.all(
-        requests.map(([begin, end]) => this.source.read(begin, end, stop.signal, progress)),
-      );
-      return ranges.map(([begin, end], i) => answers[i] ?? assembled(begin, end, requests, parts));
+      const parts = await Promise.all(requests.map(([begin, end]) => this.source.read(begin, end, stop.signal, progress)));
+      const extents = [...this.extents, ...requests.map(([begin], i) => ({ begin, bytes: parts[i]! }))];
+      extents.sort((a, b) => a.begin - b.begin);
+      return ranges.map(([begin, end]) => assembled(begin, end, extents));
     } catch (error) {
       stop.abort(error); // the others are for nothing
       throw error;
@@ -111,9 +115,23 @@ export class FileBytes {
     }
   }
 
-  private kept(begin: number, end: number): Uint8Array | undefined {
-    const extent = this.extents.find((one) => one.begin <= begin && end <= one.begin + one.bytes.length);
-    return extent?.bytes.subarray(begin - extent.begin, end - extent.begin);
+  /** What of a range is in no extent. */
+  private missing(begin: number, end: number): Range[] {
+    let parts: Range[] = [[begin, end]];
+    for (const { begin: first, bytes } of this.extents) {
+      const last = first + bytes.length;
+      parts = parts.flatMap(([from, to]): Range[] => {
+        if (to <= first || last <= from) {
+          return [[from, to]];
+        }
+        const left: Range[] = [
+          [from, first],
+          [last, to],
+        ];
+        return left.filter(([one, other]) => one < other);
+      });
+    }
+    return parts;
   }
 }
 
@@ -127,29 +145,38 @@ function split(ranges: readonly Range[]): Range[] {
   });
 }
 
-function assembled(begin: number, end: number, requests: readonly Range[], parts: readonly Uint8Array[]): Uint8Array {
-  let [low, high] = [0, requests.length]; // the first request that ends behind `begin`
-  while (low < high) {
+/** Bytes of a range from ascending extents, which may overlap and together have all of it. */
+function assembled(begin: number, end: number, extents: readonly Extent[]): Uint8Array {
+  let [low, high] = [0, extents.length]; // the last extent that begins at or before `begin`
+  while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (requests[middle]![1] <= begin) {
-      low = middle + 1;
+    if (extents[middle]!.begin <= begin) {
+      low = middle;
     } else {
       high = middle;
     }
   }
-  const first = requests[low];
+  // A long one may have begun before it.
+  while (low > 0 && endOf(extents[low]!) <= begin) {
+    --low;
+  }
+  const first = extents[low];
   if (first === undefined || begin === end) {
     return new Uint8Array(0);
   }
-  if (end <= first[1]) {
-    return parts[low]!.subarray(begin - first[0], end - first[0]);
+  if (first.begin <= begin && end <= endOf(first)) {
+    return first.bytes.subarray(begin - first.begin, end - first.begin);
   }
   const bytes = new Uint8Array(end - begin);
-  for (let i = low; i < requests.length && requests[i]![0] < end; ++i) {
-    const [from, to] = requests[i]!;
-    bytes.set(parts[i]!.subarray(Math.max(begin - from, 0), Math.min(end, to) - from), Math.max(from - begin, 0));
+  for (let i = low; i < extents.length && extents[i]!.begin < end; ++i) {
+    const { begin: from, bytes: part } = extents[i]!;
+    bytes.set(part.subarray(Math.max(begin - from, 0), Math.max(end - from, 0)), Math.max(from - begin, 0));
   }
   return bytes;
+}
+
+function endOf({ begin, bytes }: Extent): number {
+  return begin + bytes.length;
 }
 
 /** What is wanted of a paged section. */
@@ -354,7 +381,7 @@ function runs(pages: readonly number[]): Range[] {
 
 function joined(pages: ReadonlyMap<number, Uint8Array>, begin: number, end: number): Uint8Array {
   const bytes = new Uint8Array(end - begin);
-  for (let at = begin; at < end; ) {
+  for (let at = begin; at < end;) {
     const page = Math.floor(at / PAGE);
     const stop = Math.min(end, (page + 1) * PAGE);
     bytes.set(pages.get(page)!.subarray(at - page * PAGE, stop - page * PAGE), at - begin);

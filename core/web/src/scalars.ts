@@ -3,17 +3,7 @@
 
 import { invalidQuery } from "./error.js";
 
-export type ScalarName =
-  | "int8"
-  | "uint8"
-  | "int16"
-  | "uint16"
-  | "int32"
-  | "uint32"
-  | "int64"
-  | "uint64"
-  | "float32"
-  | "float64";
+export type ScalarName = "int8" | "uint8" | "int16" | "uint16" | "int32" | "uint32" | "int64" | "uint64" | "float32" | "float64";
 
 export type Column =
   | Int8Array

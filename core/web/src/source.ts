@@ -166,7 +166,12 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  private async once(begin: number, end: number, signal: AbortSignal | undefined, progress: (bytes: number) => void): Promise<Part> {
+  private async once(
+    begin: number,
+    end: number,
+    signal: AbortSignal | undefined,
+    progress: (bytes: number) => void,
+  ): Promise<Part> {
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal!.reason);
     signal?.addEventListener("abort", abort, { once: true });
@@ -201,7 +206,7 @@ export class HttpSource implements ByteSource {
     const bytes = new Uint8Array(most);
     let at = 0;
     const stream = response.body?.getReader();
-    for (; stream; ) {
+    for (; stream;) {
       const { done, value } = await stream.read();
       if (done) {
         break;
@@ -312,7 +317,10 @@ export class BlobSource implements ByteSource {
     }, signal);
     signal?.throwIfAborted();
     if (bytes.length !== end - begin) {
-      throw new BatError("truncated", `${this.name}: bytes ${begin} to ${end - 1} were asked for, the file has ${this.blob.size}`);
+      throw new BatError(
+        "truncated",
+        `${this.name}: bytes ${begin} to ${end - 1} were asked for, the file has ${this.blob.size}`,
+      );
     }
     this.queue.traffic.bytes += bytes.length;
     progress?.(bytes.length);

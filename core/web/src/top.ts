@@ -55,7 +55,12 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
     const nameBytes = data.getUint32(record + 72, true);
     const flags = data.getUint32(record + 76, true);
     check.need(flags < 2 && (!isEmpty || flags === 1), `${thing}: flags`, flags, isEmpty ? "1" : "bit 0");
-    check.need(nameBytes >= 1 && at + nameBytes <= bytes.length, `${thing}: name_bytes`, nameBytes, "1 or more, inside the section");
+    check.need(
+      nameBytes >= 1 && at + nameBytes <= bytes.length,
+      `${thing}: name_bytes`,
+      nameBytes,
+      "1 or more, inside the section",
+    );
     const name = bytes.subarray(at, at + nameBytes);
     at += nameBytes;
     const latin = Array.from(name, (byte) => String.fromCharCode(byte)).join("");
@@ -103,13 +108,23 @@ function checkTree(check: Checker, records: readonly LeafRecord[], bytes: Uint8A
   let leaves = 0;
   for (let i = 0; i < nodes; ++i) {
     const skip = skipOf(i);
-    check.need(skip > i && skip <= nodes && (i > 0 || skip === nodes), `skip of node ${i}`, skip, `above the node, at most ${nodes}`);
+    check.need(
+      skip > i && skip <= nodes && (i > 0 || skip === nodes),
+      `skip of node ${i}`,
+      skip,
+      `above the node, at most ${nodes}`,
+    );
     check.need(links[14 * i + 12] === leaves, `first_treelet of node ${i}`, links[14 * i + 12], leaves);
     const box = [...boxes.subarray(7 * i, 7 * i + 6)];
     if (skip === i + 1) {
       check.need(leaves < records.length, "the number of leaves of the tree", "more", records.length);
       const own = boxOf(records[leaves]!);
-      check.need(own.every((v, side) => v === box[side]), `box of node ${i}`, box, own);
+      check.need(
+        own.every((v, side) => v === box[side]),
+        `box of node ${i}`,
+        box,
+        own,
+      );
       ++leaves;
       continue;
     }

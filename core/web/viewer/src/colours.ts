@@ -32,7 +32,12 @@ export function colourTable(map: ColourMap): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(4 * STEPS);
   for (let i = 0; i < STEPS; ++i) {
     const text = COLOUR_MAPS[map](i / (STEPS - 1));
-    const found = text.startsWith("#") ? text.slice(1).match(/../g)!.map((digits) => parseInt(digits, 16)) : text.match(/\d+/g)!.map(Number);
+    const found = text.startsWith("#")
+      ? text
+          .slice(1)
+          .match(/../g)!
+          .map((digits) => parseInt(digits, 16))
+      : text.match(/\d+/g)!.map(Number);
     table.set([found[0]!, found[1]!, found[2]!, 255], 4 * i);
   }
   return table;

@@ -48,7 +48,12 @@ export function check(label: string, isOn: boolean, change: (isOn: boolean) => v
 }
 
 /** A list to choose from; the value of an option is its number, "-1" of the first if there is a `none`. */
-export function choice(labels: readonly string[], chosen: number, change: (index: number) => void, none?: string): HTMLSelectElement {
+export function choice(
+  labels: readonly string[],
+  chosen: number,
+  change: (index: number) => void,
+  none?: string,
+): HTMLSelectElement {
   const select = make("select");
   if (none !== undefined) {
     select.append(make("option", { value: "-1" }, [none]));
@@ -155,7 +160,10 @@ export class Between {
 
   private dragged(side: 0 | 1): void {
     const other = this.handles[side === 0 ? 1 : 0];
-    const step = side === 0 ? Math.min(Number(this.handles[0].value), Number(other.value)) : Math.max(Number(this.handles[1].value), Number(other.value));
+    const step =
+      side === 0
+        ? Math.min(Number(this.handles[0].value), Number(other.value))
+        : Math.max(Number(this.handles[1].value), Number(other.value));
     // At its stop a handle is no limit.
     this.ends[side] = step === (side === 0 ? 0 : STEPS) ? null : this.valueAt(step);
     this.show();

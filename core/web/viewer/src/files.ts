@@ -79,7 +79,10 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
   }
   const datasets = paths.filter((path) => path.endsWith(".bat") && !/\.leaves\//.test(path));
   if (datasets.length === 0) {
-    throw new BatError("not_a_bat_file", `${paths.slice(0, 3).join(", ") || "nothing"}: there is no .bat file or .bat.series among it`);
+    throw new BatError(
+      "not_a_bat_file",
+      `${paths.slice(0, 3).join(", ") || "nothing"}: there is no .bat file or .bat.series among it`,
+    );
   }
   return datasets.map((path) => ({ label: path, time: null, source: { blob: files.get(path)!, name: path, files } }));
 }
@@ -100,7 +103,10 @@ export async function stepsAt(address: string, base: string): Promise<Step[]> {
     throw new BatError("cannot_open", `${address.slice(0, 200)}: is no address`);
   }
   if (url.protocol === "file:") {
-    throw new BatError("cannot_open", "a page that was opened from a disk may not read the files beside it: drop them here instead");
+    throw new BatError(
+      "cannot_open",
+      "a page that was opened from a disk may not read the files beside it: drop them here instead",
+    );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new BatError("cannot_open", `${url.href.slice(0, 200)}: allowed are http: and https:`);
@@ -115,7 +121,10 @@ export async function stepsAt(address: string, base: string): Promise<Step[]> {
     throw new BatError("unreachable", `${url.href}: ${(error as Error).message}`);
   }
   if (!response.ok) {
-    throw new BatError(response.status === 404 ? "not_found" : "cannot_open", `${url.href}: the server answers with status ${response.status}`);
+    throw new BatError(
+      response.status === 404 ? "not_found" : "cannot_open",
+      `${url.href}: the server answers with status ${response.status}`,
+    );
   }
   const steps = readSeries(await textOf(await response.blob(), url.href), url.href);
   return steps.map(({ name, time }) => {

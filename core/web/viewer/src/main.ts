@@ -6,7 +6,16 @@ import { Client, ProblemError } from "./client.js";
 import { COLOUR_MAPS, gradient, type ColourMap } from "./colours.js";
 import { Between, button, check, choice, fieldset, make, numberText, row, slider } from "./controls.js";
 import { chosenFiles, droppedFiles, stepsAt, stepsOf, type Step } from "./files.js";
-import { keyText, type DatasetFacts, type FromWorker, type Histogram, type KeyFacts, type KeyRef, type Problem, type Scale } from "./protocol.js";
+import {
+  keyText,
+  type DatasetFacts,
+  type FromWorker,
+  type Histogram,
+  type KeyFacts,
+  type KeyRef,
+  type Problem,
+  type Scale,
+} from "./protocol.js";
 import { View3D, type Picked } from "./scene.js";
 import { LEAST_BUDGET, MOST_BUDGET, fromHash, toHash, type State } from "./state.js";
 
@@ -37,7 +46,8 @@ class App {
   private colourEnds: readonly [number, number] = [0, 1];
   private histograms = new Map<string, Histogram>();
   private picked: Picked | null = null;
-  private lost = 0;
+  private hasFirst = false;
+  private pendingHistograms: (() => void)[] = [];
   private hiddenNotes = 0;
   private timers = new Map<string, number>();
   private playing = 0;
@@ -91,7 +101,10 @@ class App {
         const problem: Problem =
           error instanceof ProblemError
             ? error.problem
-            : { kind: (error as { kind?: Problem["kind"] }).kind ?? "other", message: error instanceof Error ? error.message : String(error) };
+            : {
+                kind: (error as { kind?: Problem["kind"] }).kind ?? "other",
+                message: error instanceof Error ? error.message : String(error),
+              };
         if (problem.message === "moved on") {
           return;
         }
@@ -140,6 +153,8 @@ class App {
     this.facts = facts;
     this.state.step = number;
     this.histograms.clear();
+    this.hasFirst = false;
+    this.pendingHistograms = [];
     this.pick(null);
     byId("empty").hidden = true;
     this.clearNotes();
@@ -172,9 +187,14 @@ class App {
     this.state.filters = this.state.filters.filter(({ key }) => has(key) && key.attribute !== "");
     if (this.state.colour === null && !this.state.isPlain) {
       // In the first step of a series all values may still be the same.
-      const own = keys.filter(({ key, minimum, maximum }) => key.attribute !== "" && (minimum < maximum || this.steps.length > 1));
+      const own = keys.filter(
+        ({ key, minimum, maximum }) => key.attribute !== "" && (minimum < maximum || this.steps.length > 1),
+      );
       const float = own.filter(({ isInteger }) => !isInteger);
-      const best = float.find(({ key }) => key.component === -1) ?? float[0] ?? keys.find(({ key }) => key.attribute === "" && key.component === 2);
+      const best =
+        float.find(({ key }) => key.component === -1) ??
+        float[0] ??
+        keys.find(({ key }) => key.attribute === "" && key.component === 2);
       this.state.colour = best?.key ?? null;
       this.state.logarithmic = best !== undefined && best.minimum > 0 && Number(best.maximum) / Number(best.minimum) > 1e5;
     }
@@ -206,7 +226,7 @@ class App {
       this.view.view(),
     );
     this.saveSoon();
-    void this.showColours();
+    this.view.setColours(state.colourMap, state.colourRange ?? this.colourEnds);
   }
 
   // ---- What the worker tells ----
@@ -220,7 +240,12 @@ class App {
             this.pick(null);
           }
           this.view.add(event.batch);
-          this.lost = 0;
+          if (event.isFirst) {
+            // Not before: the sample of a histogram is what the first picture has read.
+            this.hasFirst = true;
+            void this.showColours();
+            this.pendingHistograms.splice(0).forEach((action) => action());
+          }
         }
         break;
       case "drop":
@@ -244,14 +269,16 @@ class App {
         }
         break;
       case "damage":
-        this.note(event.particles > 0 ? `${event.message}. ${COUNT.format(event.particles)} particles are left out.` : event.message, "corrupt");
+        this.note(
+          event.particles > 0 ? `${event.message}. ${COUNT.format(event.particles)} particles are left out.` : event.message,
+          "corrupt",
+        );
         break;
       case "problem":
         if (event.generation >= this.generation) {
           this.note(event.problem.message, event.problem.kind);
           if (event.problem.kind === "unreachable") {
             const { generation } = this;
-            ++this.lost;
             void this.reconnected().then(() => {
               if (generation === this.generation) {
                 this.clearNotes();
@@ -299,6 +326,9 @@ class App {
     const { facts } = this;
     if (known) {
       return Promise.resolve(known);
+    }
+    if (!this.hasFirst) {
+      return new Promise((resolve) => this.pendingHistograms.push(() => resolve(this.histogram(scale))));
     }
     return this.client.ask("histogram", { scale }).then(
       (found) => {
@@ -355,24 +385,35 @@ class App {
     const leaves = facts.leafFiles > 1 ? [`${COUNT.format(facts.leafFiles)} leaf files`] : [];
     this.panel.append(
       make("h1", {}, [facts.title ?? this.steps[state.step]!.label]),
-      make("p", { className: "facts" }, [[`${COUNT.format(facts.particles)} particles`, ...leaves, ...step, ...time].join(" · ")]),
+      make("p", { className: "facts" }, [
+        [`${COUNT.format(facts.particles)} particles`, ...leaves, ...step, ...time].join(" · "),
+      ]),
       ...(this.steps.length > 1 ? [this.timeControls()] : []),
       this.colourControls(),
       this.filterControls(),
       this.boxControls(),
       this.discControls(),
       fieldset("Particle", [
-        make("div", { id: "picked", "aria-live": "polite" }, [make("p", { className: "hint" }, ["Click a particle to see its attributes."])]),
+        make("div", { id: "picked", "aria-live": "polite" }, [
+          make("p", { className: "hint" }, ["Click a particle to see its attributes."]),
+        ]),
       ]),
       this.appearance(),
     );
     this.panel.scrollTop = scroll;
   }
 
-  private keyChoice(keys: readonly KeyFacts[], chosen: KeyRef | null, none: string, change: (key: KeyRef | null) => void): HTMLSelectElement {
+  private keyChoice(
+    keys: readonly KeyFacts[],
+    chosen: KeyRef | null,
+    none: string,
+    change: (key: KeyRef | null) => void,
+  ): HTMLSelectElement {
     const index = chosen === null ? -1 : keys.findIndex(({ key }) => keyText(key) === keyText(chosen));
     return choice(
-      keys.map(({ key, label }) => (this.facts!.units.has(key.attribute) ? `${label} (${this.facts!.units.get(key.attribute)})` : label)),
+      keys.map(({ key, label }) =>
+        this.facts!.units.has(key.attribute) ? `${label} (${this.facts!.units.get(key.attribute)})` : label,
+      ),
       index,
       (i) => change(i < 0 ? null : keys[i]!.key),
       none,
@@ -573,7 +614,11 @@ class App {
       this.load();
     });
     by.id = "size";
-    return fieldset("Discs", [row("At most", budget.input, budget.output), row("Radius", radius.input, radius.output), row("Size by", by)]);
+    return fieldset("Discs", [
+      row("At most", budget.input, budget.output),
+      row("Radius", radius.input, radius.output),
+      row("Size by", by),
+    ]);
   }
 
   private appearance(): HTMLElement {
@@ -594,7 +639,9 @@ class App {
     ];
     return fieldset("View", [
       make("div", { className: "buttons" }, buttons),
-      make("p", { className: "hint" }, ["Drag to turn, right button or two fingers to move, wheel to zoom. Keys: arrows, with Shift to move, + and −, R."]),
+      make("p", { className: "hint" }, [
+        "Drag to turn, right button or two fingers to move, wheel to zoom. Keys: arrows, with Shift to move, + and −, R.",
+      ]),
     ]);
   }
 
@@ -645,7 +692,13 @@ class App {
 
   private soon(name: string, milliseconds: number, action: () => void): void {
     clearTimeout(this.timers.get(name));
-    this.timers.set(name, window.setTimeout(action, milliseconds));
+    this.timers.set(
+      name,
+      window.setTimeout(() => {
+        this.timers.delete(name);
+        action();
+      }, milliseconds),
+    );
   }
 
   /** Keeps what is set in the address. Not put off by further changes: while a series plays there is always one. */
@@ -654,7 +707,6 @@ class App {
       return;
     }
     this.soon("save", 300, () => {
-      this.timers.delete("save");
       if (this.facts === null) {
         return;
       }
@@ -688,7 +740,10 @@ class App {
     const { canvas } = this.view;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
-    canvas.setAttribute("aria-label", "Picture of the particles. Arrows turn, Shift and arrows move, plus and minus zoom, R resets.");
+    canvas.setAttribute(
+      "aria-label",
+      "Picture of the particles. Arrows turn, Shift and arrows move, plus and minus zoom, R resets.",
+    );
     canvas.addEventListener("keydown", (event) => this.pressed(event));
     let down: PointerEvent | null = null;
     canvas.addEventListener("pointerdown", (event) => (down = event));
@@ -762,7 +817,7 @@ class App {
       await this.attempt(async () => this.open(await stepsAt(address, location.href), true));
     },
     status: (): { isIdle: boolean; shown: number; quality: number; generation: number; pictureTime: number | null } => ({
-      isIdle: this.isIdle && this.facts !== null,
+      isIdle: this.isIdle && this.facts !== null && !this.timers.has("load") && !this.timers.has("step"),
       shown: this.view.count,
       quality: this.quality,
       generation: this.generation,

@@ -77,8 +77,7 @@ export interface View {
 }
 
 export type Source =
-  | { readonly url: string }
-  | { readonly blob: Blob; readonly name: string; readonly files: ReadonlyMap<string, Blob> };
+  { readonly url: string } | { readonly blob: Blob; readonly name: string; readonly files: ReadonlyMap<string, Blob> };
 
 export interface Problem {
   readonly kind: ErrorKind | "other";

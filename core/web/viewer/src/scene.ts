@@ -401,7 +401,11 @@ export class View3D {
       const { positions, count } = batch;
       const shift = points.position;
       for (let index = 0; index < count; ++index) {
-        const [px, py, pz] = [positions[3 * index]! + shift.x, positions[3 * index + 1]! + shift.y, positions[3 * index + 2]! + shift.z];
+        const [px, py, pz] = [
+          positions[3 * index]! + shift.x,
+          positions[3 * index + 1]! + shift.y,
+          positions[3 * index + 2]! + shift.z,
+        ];
         const w = m[3]! * px + m[7]! * py + m[11]! * pz + m[15]!;
         if (!(w > 0 && w < best)) {
           continue;

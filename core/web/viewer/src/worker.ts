@@ -220,7 +220,7 @@ class Loader {
     const query = this.query();
     const isFiltered = this.wanted!.filters.length > 0 || this.wanted!.box !== null;
     this.makeRoom(this.budgetOfWhole());
-    for (let before = 1.01 * this.shown(false); ; ) {
+    for (let before = 1.01 * this.shown(false); ;) {
       const target = rounds(this.budgetOfWhole()).find((one) => one > before);
       if (target === undefined || this.qualities.every((quality) => quality >= 1)) {
         break;
@@ -363,7 +363,10 @@ class Loader {
     const colour = this.wanted!.colour && scaled(this.dataset, pieces, count, this.wanted!.colour);
     const size = this.wanted!.size && scaled(this.dataset, pieces, count, this.wanted!.size);
     const transfer = [positions, colour, size].flatMap((one) => (one ? [one.buffer] : []));
-    tell({ type: "batch", generation: this.generation, batch: { batch, isOfView, count, positions, colour, size }, isFirst }, transfer);
+    tell(
+      { type: "batch", generation: this.generation, batch: { batch, isOfView, count, positions, colour, size }, isFirst },
+      transfer,
+    );
     this.progress(false);
   }
 
@@ -468,7 +471,9 @@ function scaling({ minimum, maximum, logarithmic }: Scale): (v: number) => numbe
 }
 
 function valueAt(values: Column, components: number, { component }: KeyRef, i: number): number {
-  return component < 0 && components > 1 ? magnitude(values, i * components, components) : Number(values[i * components + Math.max(component, 0)]!);
+  return component < 0 && components > 1
+    ? magnitude(values, i * components, components)
+    : Number(values[i * components + Math.max(component, 0)]!);
 }
 
 function scaled(dataset: Dataset, pieces: readonly Piece[], count: number, scale: Scale): Float32Array {
@@ -544,7 +549,11 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
     const pieces = dataset.leafPieces(
       leaf,
       { quality },
-      { attributes, withoutPositions: key.attribute !== "", onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }) },
+      {
+        attributes,
+        withoutPositions: key.attribute !== "",
+        onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
+      },
     );
     for await (const piece of pieces) {
       const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
