@@ -295,3 +295,21 @@ test("a dataset without one of its leaf files", async () => {
   files.set(removed, files.get([...files.keys()].sort()[0]!)!);
   await assert.rejects((await open(blob, { name, files })).read({}), kindOf("corrupt"));
 });
+
+test("reads at the same time do not disturb each other", async () => {
+  for (const name of ["written_chunks", "written_3000"]) {
+    const dataset = await openPath(join(GOLDEN, name + ".bat"));
+    const attributes = dataset.attributes.map((one) => one.name);
+    const alone = await (await openPath(join(GOLDEN, name + ".bat"))).read({}, { attributes });
+    const [half, whole, one, again] = await Promise.all([
+      dataset.read({ quality: 0.5 }, { attributes: attributes.slice(0, 1) }),
+      dataset.read({}, { attributes }),
+      dataset.read({}, { attributes: attributes.slice(0, 1), withoutPositions: true }),
+      dataset.read({}, { attributes }),
+    ]);
+    assert.deepEqual(whole, alone);
+    assert.deepEqual(again, alone);
+    assert.deepEqual(one.attributes.get(attributes[0]!), alone.attributes.get(attributes[0]!));
+    assert.deepEqual(half.positions, alone.positions.slice(0, half.positions.length));
+  }
+});

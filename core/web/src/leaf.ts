@@ -588,14 +588,18 @@ export class LeafFile {
       columns.map(({ section }, i) => (section.encoding === 1 ? this.chunks(numbers[i]!, options.signal) : null)),
     );
     const decoded = chunked.map(() => new Map<number, Column>());
+    // Once for all: others may decode some of the chunks meanwhile.
+    const missing = columns.map(({ section }, i) => {
+      const chunks = chunked[i];
+      return chunks ? this.missingChunks(section, chunks, spans, decoded[i]!) : [];
+    });
     const wanted = columns.map(({ section, scalar, components }, i): Wanted => {
       const chunks = chunked[i];
       if (!chunks) {
         const row = scalar.bytes * components;
         return { section, ranges: spans.map(({ begin, end }) => [begin * row, end * row]) };
       }
-      const missing = this.missingChunks(section, chunks, spans, decoded[i]!);
-      return { section, ranges: missing.map((chunk) => [chunks.ends[chunk]!, chunks.ends[chunk + 1]!]) };
+      return { section, ranges: missing[i]!.map((chunk) => [chunks.ends[chunk]!, chunks.ends[chunk + 1]!]) };
     });
     const bytes = await this.opened.sections.read(wanted, options.signal, options.progress);
     return columns.map(({ section, scalar, components }, i) => {
@@ -610,8 +614,7 @@ export class LeafFile {
         }
         return values;
       }
-      const missing = this.missingChunks(section, chunks, spans, decoded[i]!);
-      missing.forEach((chunk, j) => {
+      missing[i]!.forEach((chunk, j) => {
         const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
         let own: Column;
         try {
