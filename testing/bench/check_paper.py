@@ -23,7 +23,7 @@ def main():
         return 77
     build, folder = sys.argv[1:]
     shutil.rmtree(folder, ignore_errors=True)
-    measured = paper.Paper(argparse.Namespace(build=build, out=folder, disk=None, repeat=1))
+    measured = paper.Paper(argparse.Namespace(build=build, out=folder, disk=None, repeat=1, resume=False))
     make = measured.pretended("boiler", 2, 3000, 4501)
     ways = [{"name": "raw", "way": "raw", "read": {}}, {"name": "shared", "way": "shared", "read": {}},
             {"name": "ours", "way": "ours", "write": {"target_bytes": 60000}, "read": {"mode": "aggregated"}},

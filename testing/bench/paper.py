@@ -55,9 +55,12 @@ class Paper:
 
     # --- running
 
-    def ranks(self, name, ranks, make, ways, start=None, repeat=None, **how):
-        """Figures of paper_ranks.py."""
-        result = self.out / f"{name}.json"
+    def ranks(self, name, ranks, make, ways, start=None, repeat=None, anew=False, **how):
+        """Figures of paper_ranks.py; those of a run before, unless its files are needed."""
+        result = self.out / "runs" / f"{name}.json"
+        if self.options.resume and result.exists() and not anew:
+            return json.loads(result.read_text(encoding="utf-8"))
+        result.parent.mkdir(exist_ok=True)
         result.unlink(missing_ok=True)
         question = {"make": make, "ways": ways, "folder": str(self.disk), "json": str(result), "flush": False,
                     "repeat": repeat or self.options.repeat, **how}
@@ -107,20 +110,24 @@ class Paper:
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
 
-        figure, all_axes = plt.subplots(1, len(panels), figsize=(4.3 * len(panels), 3.6), squeeze=False)
+        figure, all_axes = plt.subplots(1, len(panels), figsize=(4.1 * len(panels), 4.4), squeeze=False)
         for axes, (title, lines) in zip(all_axes.flat, panels.items()):
-            for number, (line, points) in enumerate(lines.items()):
-                axes.plot(*zip(*points), marker="o", markersize=4, label=line, linestyle="--" if "AUG" in line else "-",
-                          color=COLOURS[(number // 2 if any("AUG" in other for other in lines) else number) %
-                                        len(COLOURS)])
+            # One colour for both lines of a target: what is theirs is dashed.
+            things = list(dict.fromkeys(map(thing_of, lines)))
+            for line, points in lines.items():
+                axes.plot(*zip(*points), marker="o", markersize=4, label=line, color=COLOURS[things.index(thing_of(line))],
+                          linestyle="--" if "AUG" in line or "aggregated" in line else "-")
             axes.set_title(title, loc="left", fontsize="medium")
             axes.set_xlabel(x)
-            axes.set_ylim(bottom=0)
             axes.grid(True, color="#dddddd")
-            axes.legend(frameon=False, fontsize="x-small")
             if x == "ranks":
                 axes.set_xscale("log", base=2)
+                axes.set_yscale("log")
                 axes.xaxis.set_major_formatter("{x:g}")
+                axes.yaxis.set_major_formatter("{x:g}")
+            else:
+                axes.set_ylim(bottom=0)
+            axes.legend(frameon=False, fontsize="x-small", loc="upper left", bbox_to_anchor=(-0.1, -0.14), ncols=2)
         all_axes[0, 0].set_ylabel(y)
         figure.tight_layout()
         figure.savefig(self.out / f"{name}.png", dpi=100)
@@ -134,7 +141,7 @@ class Paper:
             found = figures[words] = {}
             for ranks in self.options.ranks:
                 make = {"kind": "uniform", "particles": 32768 * ranks, "attributes": ATTRIBUTES["uniform"]}
-                found[ranks] = self.ranks(f"weak_{ranks}", ranks, make, weak_ways((4, 16, 64)), flush=flush)
+                found[ranks] = self.ranks(f"weak_{ranks}_{flush}", ranks, make, weak_ways((4, 16, 64)), flush=flush)
             for what in ("write",) if flush else ("write", "read"):
                 first = found[self.options.ranks[0]]["samples"]
                 names = [name for name in first if what in first[name][0]]
@@ -153,7 +160,7 @@ class Paper:
         make = {"kind": "uniform", "particles": 32768 * 16, "attributes": ATTRIBUTES["uniform"]}
         for rate in self.options.rate:
             ways = weak_ways((16, 64), exchanges=("flat", "leaders", "auto"), reads=("direct", "aggregated", "auto"))
-            run = self.ranks("nodes_run", 16, make, ways, start=self.nodes(rate))
+            run = self.ranks(f"nodes_{rate}", 16, make, ways, start=self.nodes(rate))
             self.tell(f"nodes_{rate}", run, table(
                 [f"{run['hosts']} nodes of 4 ranks, {rate}", "write s", "read s", "leaders",
                  "messages between nodes (write)", "MB between nodes (write)", "MB read / MB of the dataset"],
@@ -164,7 +171,7 @@ class Paper:
             found = {}
             for each in (1, 16, 241, 964):  # particles of 68 bytes for each leaf file, of which there is one per rank
                 make = {"kind": "uniform", "deal": "rows", "particles": 256 * each, "attributes": 7}
-                found[68 * each] = self.ranks("pairs_run", 16, make, [
+                found[68 * each] = self.ranks(f"pairs_{rate}_{each}", 16, make, [
                     {"name": route, "way": "ours", "write": {"target_bytes": 16 * 68 * each, "exchange": route}}
                     for route in ("flat", "leaders", "auto")], start=self.nodes(rate))
             body = []
@@ -180,10 +187,11 @@ class Paper:
 
     def series(self):
         for kind in self.options.kind:
-            particles, targets = {"boiler": (lambda step: 461 * step, (8, 24)), "dam": (lambda _: 2 * MB, (6, 18))}[kind]
-            found = {step: self.ranks("series_run", 16, self.pretended(kind, 16, particles(step), step),
-                                      series_ways(targets)) for step in STEPS[kind]}
-            names = list(found[STEPS[kind][-1]]["samples"])
+            particles, targets = {"boiler": (lambda step: 461 * step, (8,)), "dam": (lambda _: 2 * MB, (6,))}[kind]
+            steps = STEPS[kind][::2]
+            found = {step: self.ranks(f"series_{kind}_{step}", 16, self.pretended(kind, 16, particles(step), step),
+                                      series_ways(targets)) for step in steps}
+            names = list(found[steps[-1]]["samples"])
             text = table([f"{kind}, step", "million", "way", "write s", "read s", "files", "largest / mean",
                           *(f"{phase} s" for phase in PHASES)], [
                 [step, f"{run['particles'] / MB:.2f}", name, *series_row(run, name)]
@@ -241,12 +249,13 @@ class Paper:
         """Ten reads of a tenth each; dataset of a step."""
         target_bytes = target * MB or -(-particles * (12 + 8 * ATTRIBUTES[kind]) // 64)
         way = {"name": "ours", "way": "ours", "write": {"target_bytes": target_bytes}}
-        run = self.ranks("progressive_run", 1, self.pretended(kind, 1, particles, step), [way], repeat=1, keep=True)
+        run = self.ranks("progressive", 1, self.pretended(kind, 1, particles, step), [way], repeat=1, keep=True,
+                         anew=True)
         report = run["samples"]["ours"][0]["write_report"]
         path = str(self.disk / "way0.bat")
         answers = {}
         for name, attributes in (("positions", []), ("all", None)):
-            question = {"steps": 10, "repeat": max(1, self.options.repeat // 2)}
+            question = {"steps": 10, "repeat": self.options.repeat}
             question.update({} if attributes is None else {"attributes": attributes})
             question.setdefault("attributes", [f"attribute{i}" for i in range(ATTRIBUTES[kind])])
             answers[name] = self.reads({"way": "ours", "path": path, "question": question})["samples"]
@@ -262,7 +271,7 @@ class Paper:
                 {"name": "parallel HDF5, one file", "way": "hdf5", "read": {}},
                 {"name": "VTK XML pieces", "way": "vtk", "write": {"python": python}, "read": {}},
                 {"name": "raw file per process", "way": "raw", "read": {}}]
-        run = self.ranks("four_run", ranks, make, ways, flush=True, keep=True)
+        run = self.ranks("four", ranks, make, ways, flush=True, keep=True, anew=True)
         dtypes = [["positions", "<f4", 3], *([f"attribute{i}", "<f8", 1] for i in range(make["attributes"]))]
         names = [name for name, *_ in dtypes[1:]]
         questions = {"box": {"box": [2.0, 2.0, 9.0, 6.0, 6.0, 11.0], "attributes": names},
@@ -327,7 +336,7 @@ class Paper:
                 *({"name": f"ours, {mode}", "way": "ours", "written_by": "ours, aggregated", "read": {"mode": mode}}
                   for mode in ("direct", "auto"))]
         for rate in self.options.rate:
-            run = self.ranks("blocks_run", 16, make, ways, start=self.nodes(rate))
+            run = self.ranks(f"blocks_{rate}", 16, make, ways, start=self.nodes(rate))
             self.tell(f"blocks_{rate}", run, table(
                 [f"{run['hosts']} nodes of 4 ranks, {rate}", "write s", "read s", "read / collective",
                  "MB read / MB of the dataset"], [
@@ -336,8 +345,8 @@ class Paper:
 
     def boiler(self):
         way = {"name": "ours", "way": "ours", "file": "boiler", "write": {"target_bytes": 8 * MB}}
-        self.ranks("boiler_run", 1, self.pretended("boiler", 1, 2 * MB, 4501), [way], repeat=1, keep=True,
-                   folder=str(self.out))
+        self.ranks("boiler", 1, self.pretended("boiler", 1, 2 * MB, 4501), [way], repeat=1, keep=True,
+                   anew=True, folder=str(self.out))
 
     def clear(self):
         shutil.rmtree(self.disk)
@@ -387,6 +396,13 @@ def gigabytes(run, name, what, text=True):
     data = run["particles"] * run["bytes_per_particle"]
     mean = math.exp(statistics.fmean(math.log(data / 1e9 / seconds) for seconds in values_of(run, name, what)))
     return f"{mean:.2f}" if text else mean
+
+
+def thing_of(line):
+    """What lines of a picture have in common that differ in how it is read, or how ranks are put together."""
+    for word in ("adaptive ", "AUG ", ", aggregated read", ", auto read"):
+        line = line.replace(word, "")
+    return line
 
 
 def phases_of(run, name):
@@ -440,6 +456,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=7, help="rounds (default: 7)")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8, 16],
                         help="of weak (default: 1 2 4 8 16)")
+    parser.add_argument("--resume", action="store_true",
+                        help="what a run with this --out has measured is not measured again (weak, nodes, pairs, series)")
     parser.add_argument("--kind", nargs="+", choices=list(STEPS), default=list(STEPS), help="of series")
     parser.add_argument("--rate", nargs="+", default=["unlimited", "1gbit"],
                         help="of nodes, pairs and blocks: what a node may send and receive (default: unlimited 1gbit)")
