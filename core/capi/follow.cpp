@@ -175,6 +175,12 @@ int bat_follow_set_leave_out_damaged(bat_follow* follow, int leave_out)
     { own.options.leave_out_damaged = need_at_most(leave_out, 1, "leave_out") != 0; });
 }
 
+int bat_follow_set_map(bat_follow* follow, int map)
+{
+  return guard_request(
+    follow, [&](bat_follow& own) { own.options.map = need_at_most(map, 1, "map") != 0; });
+}
+
 int bat_follow_set_threads(bat_follow* follow, int64_t threads)
 {
   return guard_request(follow, [&](bat_follow& own) { own.options.threads = threads_of(threads); });

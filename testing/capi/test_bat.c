@@ -941,6 +941,7 @@ static void particles_are_followed_through_time(void)
   CHECK_OK(bat_follow_set_attributes(follow, 1, names));
   CHECK_OK(bat_follow_set_periodic(follow, box));
   CHECK_OK(bat_follow_set_threads(follow, 1));
+  CHECK_OK(bat_follow_set_map(follow, 1));
   CHECK_OK(bat_follow_set_leave_out_damaged(follow, 1));
   CHECK_OK(bat_follow_set_progress(follow, tell, &told));
   CHECK_OK(bat_follow_run(follow, &trails));

@@ -55,8 +55,8 @@ class Follow(unittest.TestCase):
         return (xyz[found[0]], {name: values[found[0]] for name, values in columns.items()}) if found.size else None
 
     def test_arrays_are_what_a_scan_finds(self):
-        for series in (self.series, [FOLDER / f"step{i}.bat" for i in range(STEPS)], parabat.read_series(self.series)):
-            trails = parabat.follow(series, self.ids)
+        for mapped, series in enumerate((self.series, [FOLDER / f"step{i}.bat" for i in range(STEPS)], parabat.read_series(self.series))):
+            trails = parabat.follow(series, self.ids, map=mapped == 1)
             self.assertEqual(trails.positions.shape, (STEPS, len(self.ids), 3))
             self.assertEqual(set(trails), {"velocity", "mass"})
             self.assertEqual(trails.times.tolist(), [0.5 * i for i in range(STEPS)])

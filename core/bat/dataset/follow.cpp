@@ -412,7 +412,9 @@ StepResult read_step(const SeriesStep& listed, std::size_t number, const FollowR
   const std::optional<Error> error = attempt(
     [&]
     {
-      const Dataset dataset = Dataset::open(listed.path);
+      OpenOptions how;
+      how.map = options.map;
+      const Dataset dataset = Dataset::open(listed.path, how);
       if (!result.step.time)
       {
         result.step.time = dataset.time();

@@ -204,7 +204,7 @@ def _add_steps(follow, series):
 
 def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
            attributes: Iterable[str] | None = None, *, id: str | tuple[str | None, str] | None = None,  # pylint: disable=redefined-builtin
-           unwrap: str | Sequence[float] | None = None, skip_damaged: bool = False, threads: int = 0,
+           unwrap: str | Sequence[float] | None = None, skip_damaged: bool = False, threads: int = 0, map: bool = False,  # pylint: disable=redefined-builtin
            progress: Callable[[float], bool | None] | None = None) -> Trails:
     """Particles with these ids through all steps of a series, as Trails.
 
@@ -221,8 +221,9 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
     particle that leaves it on one side and comes back on the other goes on outside, as float64, as far
     as it moves by less than half of the domain between two steps in which it is there.
 
-    skip_damaged: goes on without files that are missing or damaged; Trails.problems has them. threads:
-    at most so many; 0, as many as there are. progress: a function that is told the share that is done;
+    skip_damaged: goes on without files that are missing or damaged; Trails.problems has them. map:
+    maps files instead of reading them, which is faster, and only for files that nobody changes in place:
+    see Dataset. threads: at most so many; 0, as many as there are. progress: a function that is told the share that is done;
     False stops, and raises BatCancelledError.
 
     Ids are looked up in the sorted index of their attribute where a file has one (sorted_indexes of
@@ -255,6 +256,7 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
             box = as_box(unwrap, "unwrap")
             check(lib.bat_follow_set_periodic(request.pointer, ctypes.c_void_p(box.ctypes.data)))
         check(lib.bat_follow_set_leave_out_damaged(request.pointer, ctypes.c_int(bool(skip_damaged))))
+        check(lib.bat_follow_set_map(request.pointer, ctypes.c_int(bool(map))))
         check(lib.bat_follow_set_threads(request.pointer, as_integer(threads, "threads")))
         if told.callback is not None:
             check(lib.bat_follow_set_progress(request.pointer, told.callback, None))

@@ -194,12 +194,13 @@ TEST_F(Follow, finds_what_a_scan_finds_in_files_with_and_without_index_and_in_se
   this->add(particles(40, 5), true);
   this->add(clouds::Cloud{}, false);
   this->add(particles(30000, 6, kFirstId - 20000), true);
-  for (const int threads : { 0, 1 })
+  for (const int threads : { 0, 1, 2 })
   {
     bat::FollowRequest request;
     const std::vector<std::int64_t> ids = some_ids(2500);
     request.ids = numbers(ids);
-    const bat::Trails trails = bat::follow(this->steps, request, { threads, {}, false });
+    const bat::Trails trails =
+      bat::follow(this->steps, request, { threads, {}, threads == 2, false });
     ASSERT_EQ(trails.attributes.size(), 2U); // all but the ids
     this->expect_scan(trails, ids);
     EXPECT_EQ(trails.steps[3].step, 30);
@@ -417,7 +418,7 @@ TEST_F(Follow, missing_and_damaged_steps_are_errors_or_said)
   EXPECT_EQ(this->error(request).code(), bat::ErrorCode::NotFound);
   EXPECT_NE(std::string(this->error(request).what()).find("step1.bat"), std::string::npos);
 
-  const bat::Trails trails = bat::follow(this->steps, request, { 0, {}, true });
+  const bat::Trails trails = bat::follow(this->steps, request, { 0, {}, false, true });
   ASSERT_EQ(trails.problems.size(), 3U);
   EXPECT_EQ(trails.problems[0].step, 1U);
   EXPECT_EQ(trails.problems[0].code, bat::ErrorCode::NotFound);

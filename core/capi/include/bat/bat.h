@@ -598,6 +598,9 @@ extern "C"
   /* 1: goes on without files that are missing or damaged, which bat_trails_problem has; 0, the
    * default: the first is the error. */
   BAT_API int bat_follow_set_leave_out_damaged(bat_follow* follow, int leave_out);
+  /* 1: files are mapped instead of read, which is faster, and only for files that nobody changes in
+   * place: see bat_open_mapped. 0, the default: they are read. */
+  BAT_API int bat_follow_set_map(bat_follow* follow, int map);
   /* Most threads; 0, the default, for as many as there are. Does not change the result. */
   BAT_API int bat_follow_set_threads(bat_follow* follow, int64_t threads);
   BAT_API int bat_follow_set_progress(bat_follow* follow, bat_progress progress, void* data);
