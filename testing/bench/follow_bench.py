@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chosen particles through time, beside what else follows ids: h5py with numpy, ParticleTracker of openPMD-viewer, and
+vtkTemporalPathLineFilter of VTK. Same particles, same ids, one thread, files in the page cache, turn by turn; what each
+finds is compared with the truth.
+
+    PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/follow_bench.py FOLDER \\
+        [--particles 1000000] [--steps 4] [--repeat 25] [--ids 1000]
+
+`steps` files are written; every system reads each of them `repeat` times. Needs numpy and h5py; openPMD-viewer and VTK take
+part where they can be imported. Prints milliseconds for a step, best of the rounds, and the ratio to parabat.follow."""
+
+import argparse
+import importlib.util
+import os
+import time
+
+import h5py
+import numpy as np
+import parabat
+
+ROUNDS = 3
+
+
+def make(folder, particles, steps):
+    random = np.random.default_rng(1)
+    ids = random.permutation(particles).astype(np.int64) + 2**40
+    places = random.random((particles, 3), dtype=np.float32)
+    velocity = random.standard_normal((particles, 3)).astype(np.float32) / 1000
+    written = []
+    for step in range(steps):
+        places = (places + velocity) % 1
+        order = random.permutation(particles)
+        columns = {"id": ids[order], "velocity": velocity[order]}
+        parabat.write(f"{folder}/step{step}.bat", places[order], columns, time=float(step), flush=False, sorted_indexes=["id"])
+        with h5py.File(f"{folder}/step{step}.h5", "w") as file:
+            file["position"], file["id"], file["velocity"] = places[order], columns["id"], columns["velocity"]
+        openpmd(f"{folder}/openpmd{step:08d}.h5", step, places[order], columns)
+        written.append((places[order], columns))
+    return written
+
+
+def openpmd(path, step, places, columns):
+    """A species of openPMD 1.1."""
+    with h5py.File(path, "w") as file:
+        file.attrs.update({"openPMD": np.bytes_("1.1.0"), "openPMDextension": np.uint32(0), "basePath": np.bytes_("/data/%T/"),
+                           "particlesPath": np.bytes_("particles/"), "iterationEncoding": np.bytes_("fileBased"),
+                           "iterationFormat": np.bytes_("openpmd%08T.h5"), "meshesPath": np.bytes_("fields/")})
+        data = file.create_group(f"data/{step}")
+        data.attrs.update({"time": float(step), "dt": 1.0, "timeUnitSI": 1.0})
+        species = data.create_group("particles/dust")
+        for name, values in (("position", places), ("momentum", columns["velocity"])):
+            record = species.create_group(name)
+            for axis, label in enumerate("xyz"):
+                record[label] = values[:, axis]
+                record[label].attrs["unitSI"] = 1.0
+            record.attrs.update({"unitDimension": np.zeros(7), "timeOffset": 0.0})
+        offset = species.create_group("positionOffset")
+        for label in "xyz":
+            one = offset.create_group(label)
+            one.attrs.update({"value": 0.0, "unitSI": 1.0, "shape": np.uint64([len(places)])})
+        species["id"] = columns["id"].astype(np.uint64)
+        species["id"].attrs["unitSI"] = 1.0
+        for name in ("charge", "mass"):
+            one = species.create_group(name)
+            one.attrs.update({"value": 1.0, "unitSI": 1.0, "shape": np.uint64([len(places)])})
+
+
+def by_parabat(folder, steps, ids, **how):
+    trails = parabat.follow([f"{folder}/step{step}.bat" for step in steps], ids, ["velocity"], threads=1, **how)
+    return trails.positions.data, trails["velocity"].data
+
+
+def by_h5py(folder, steps, ids):
+    order = np.argsort(ids)
+    found = []
+    for step in steps:
+        with h5py.File(f"{folder}/step{step}.h5") as file:
+            known = file["id"][:]
+            rows = np.flatnonzero(np.isin(known, ids))
+            place = order[np.searchsorted(ids[order], known[rows])]
+            arrays = []
+            for name in ("position", "velocity"):
+                values = np.empty((len(ids), 3), np.float32)
+                values[place] = file[name][:][rows]
+                arrays.append(values)
+            found.append(arrays)
+    return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+
+
+def by_openpmd(folder, steps, ids):
+    from openpmd_viewer import OpenPMDTimeSeries, ParticleTracker
+    series = OpenPMDTimeSeries(folder, check_all_files=False)
+    chosen = ParticleTracker(series, iteration=0, species="dust", select=ids.astype(np.uint64), preserve_particle_index=True)
+    found = [series.get_particle(["x", "y", "z", "ux", "uy", "uz"], species="dust", iteration=step, select=chosen) for step in steps]
+    order = np.argsort(np.argsort(ids)) if False else np.array([np.flatnonzero(chosen.selected_pid == one)[0] for one in ids])
+    arrays = np.array(found)[:, :, order]
+    return np.moveaxis(arrays[:, :3], 1, 2), np.moveaxis(arrays[:, 3:], 1, 2)
+
+
+def vtk_step(folder, step):
+    from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import vtkPolyData
+    with h5py.File(f"{folder}/step{step}.h5") as file:
+        data, points = vtkPolyData(), vtkPoints()
+        points.SetData(numpy_to_vtk(file["position"][:], deep=True))
+        data.SetPoints(points)
+        ids = numpy_to_vtkIdTypeArray(file["id"][:], deep=True)
+        ids.SetName("id")
+        data.GetPointData().AddArray(ids)
+        velocity = numpy_to_vtk(file["velocity"][:], deep=True)
+        velocity.SetName("velocity")
+        data.GetPointData().AddArray(velocity)
+    return data
+
+
+def by_vtk(folder, steps, ids):
+    """Its lines, of all particles whose ids are in the selection."""
+    from vtkmodules.util.numpy_support import numpy_to_vtkIdTypeArray
+    from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
+    from vtkmodules.vtkCommonCore import vtkPoints
+    from vtkmodules.vtkCommonDataModel import vtkPolyData
+    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+    from vtkmodules.vtkFiltersHybrid import vtkTemporalPathLineFilter
+
+    class Source(VTKPythonAlgorithmBase):
+        def __init__(self):
+            super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkPolyData")
+
+        def RequestInformation(self, request, inputs, outputs):
+            info, times = outputs.GetInformationObject(0), [float(i) for i in range(len(steps))]
+            info.Set(vtkStreamingDemandDrivenPipeline.TIME_STEPS(), times, len(times))
+            info.Set(vtkStreamingDemandDrivenPipeline.TIME_RANGE(), [times[0], times[-1]], 2)
+            return 1
+
+        def RequestData(self, request, inputs, outputs):
+            info = outputs.GetInformationObject(0)
+            at = int(info.Get(vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()))
+            output = vtkPolyData.GetData(outputs)
+            output.ShallowCopy(vtk_step(folder, steps[at]))
+            output.GetInformation().Set(output.DATA_TIME_STEP(), float(at))
+            return 1
+
+    chosen = vtkPolyData()
+    chosen.SetPoints(vtkPoints())
+    chosen.GetPoints().SetNumberOfPoints(len(ids))
+    wanted = numpy_to_vtkIdTypeArray(ids, deep=True)
+    wanted.SetName("id")
+    chosen.GetPointData().AddArray(wanted)
+    source = Source()
+    lines = vtkTemporalPathLineFilter()
+    lines.SetInputConnection(0, source.GetOutputPort())
+    lines.SetInputDataObject(1, chosen)
+    lines.SetIdChannelArray("id")
+    lines.SetMaskPoints(1)
+    lines.SetMaxTrackLength(len(steps) + 1)
+    lines.SetMaxStepDistance(2, 2, 2)
+    for at in range(len(steps)):
+        lines.UpdateTimeStep(float(at))
+    return lines.GetOutput().GetNumberOfLines()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("folder")
+    for name, default in (("particles", 1000000), ("steps", 4), ("repeat", 25), ("ids", 1000)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    arguments = parser.parse_args()
+    folder = arguments.folder
+    os.makedirs(folder, exist_ok=True)
+    truth = make(folder, arguments.particles, arguments.steps)
+    ids = np.random.default_rng(2).choice(truth[0][1]["id"], arguments.ids, replace=False)
+    steps = [i % arguments.steps for i in range(arguments.steps * arguments.repeat)]
+    few = steps[:2 * arguments.steps]
+    places = [np.array([place[np.flatnonzero(columns["id"] == one)[0]] for one in ids[:20]]) for place, columns in truth]
+
+    systems = {"parabat.follow": (by_parabat, steps), "parabat.follow, map": (lambda *a: by_parabat(*a, map=True), steps),
+               "h5py and numpy": (by_h5py, few)}
+    if importlib.util.find_spec("openpmd_viewer"):
+        systems["openPMD-viewer"] = (by_openpmd, few)
+    if importlib.util.find_spec("vtkmodules.vtkFiltersHybrid"):
+        systems["vtkTemporalPathLineFilter"] = (by_vtk, few[:arguments.steps])
+    best = dict.fromkeys(systems, np.inf)
+    for _ in range(ROUNDS):
+        for name, (follow, which) in systems.items():
+            begin = time.perf_counter()
+            found = follow(folder, which, ids)
+            best[name] = min(best[name], (time.perf_counter() - begin) / len(which) * 1000)
+            if isinstance(found, tuple):
+                for at, step in enumerate(which):
+                    assert np.allclose(found[0][at][:20], places[step], rtol=0, atol=1e-6), (name, at)
+            else:
+                assert found == len(ids), (name, found)
+    print(f"{arguments.ids:,} ids, {arguments.particles:,} particles, one thread; parabat {parabat.__version__}, {len(steps)} steps")
+    for name, milliseconds in best.items():
+        print(f"  {name:26} {milliseconds:9.2f} ms a step  {milliseconds / best['parabat.follow']:7.1f} x  "
+              f"{milliseconds / best['parabat.follow, map']:7.1f} x")
+
+
+if __name__ == "__main__":
+    main()
