@@ -4,6 +4,7 @@
 import contextlib
 import decimal
 import fractions
+import http.client
 import io
 import json
 import os
@@ -301,6 +302,63 @@ class Cli(unittest.TestCase):
         asked = script + f"COMP_WORDS=(parabat info '{str(spaced)[:-5]}'); COMP_CWORD=2; _parabat; printf '%s|' \"${{COMPREPLY[@]}}\""
         out = subprocess.run(["bash", "-c", asked], check=True, capture_output=True, text=True).stdout
         self.assertEqual(out, f"{spaced}|")
+
+    def test_web_publishes_what_the_page_needs_and_nothing_over(self):
+        page, folder = FOLDER / "viewer.html", FOLDER / "published"
+        shutil.rmtree(folder, ignore_errors=True)
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        told = json.loads(self.succeeds("web", "--json", "--viewer", page, self.series, folder))
+        found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+        self.assertEqual(found, {"index.html", "data/a.bat", "data/b.bat", "data/a.bat.series"})
+        self.assertEqual((folder / "data/a.bat").read_bytes(), self.a.read_bytes())
+        self.assertEqual((told["files"], told["bytes"]), (4, sum(path.stat().st_size for path in folder.rglob("*.bat")) +
+                                                          (folder / "index.html").stat().st_size))
+        self.assertIn('>{"data": "data/a.bat.series"}<', (folder / "index.html").read_text())
+        self.fails(2, "is there already", "web", "--viewer", page, self.a, folder)
+        self.fails(2, "is no viewer.html", "web", "--viewer", self.series, self.a, FOLDER / "other")
+        self.fails(3, "nothing.bat", "web", "--viewer", page, FOLDER / "nothing.bat", FOLDER / "other")
+        self.assertFalse((FOLDER / "other").exists())
+        # Names are no HTML, and steps elsewhere get names inside.
+        far = FOLDER / "far" / "x.bat.series"
+        far.parent.mkdir(exist_ok=True)
+        far.write_text('{"files": [{"name": "../a.bat", "time": 0}]}')
+        shutil.rmtree(folder)
+        self.succeeds("web", "--link", "--viewer", page, far, folder)
+        self.assertEqual(json.loads((folder / "data/x.bat.series").read_text())["files"], [{"name": "00000-a.bat", "time": 0.0}])
+        self.assertTrue(os.path.samefile(folder / "data/00000-a.bat", self.a))
+        shutil.rmtree(folder)
+        odd = FOLDER / "<b>ä.bat"
+        shutil.copy(self.a, odd)
+        self.succeeds("web", "--viewer", page, odd, folder)
+        self.assertIn('>{"data": "data/%3Cb%3E%C3%A4.bat"}<', (folder / "index.html").read_text())
+
+    def test_serve_answers_ranges_of_its_file_only(self):
+        page = FOLDER / "viewer.html"
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        with subprocess.Popen([sys.executable, "-m", "parabat", "serve", "--port", "0", "--viewer", page, self.a],
+                              stdout=subprocess.PIPE, text=True) as process:
+            try:
+                port = int(process.stdout.readline().rpartition(":")[2].strip("/\n"))
+
+                def answer(path, **headers):
+                    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+                        connection.request("GET", path, headers=headers)
+                        response = connection.getresponse()
+                        return response.status, response.read(), response.getheader("Content-Range")
+
+                data = self.a.read_bytes()
+                self.assertEqual(answer("/")[0], 200)
+                self.assertEqual(answer("/data/a.bat"), (200, data, None))
+                self.assertEqual(answer("/data/a.bat", Range="bytes=5-9"), (206, data[5:10], f"bytes 5-9/{len(data)}"))
+                self.assertEqual(answer("/data/a.bat", Range="bytes=-3"), (206, data[-3:], f"bytes {len(data) - 3}-{len(data) - 1}/{len(data)}"))
+                self.assertEqual(answer("/data/a.bat", Range=f"bytes=0-{10 * len(data)}")[:2], (206, data))
+                self.assertEqual(answer("/data/a.bat", Range=f"bytes={len(data)}-")[0], 416)
+                for path in ("/data/b.bat", "/data/../a.bat", "/data/%2e%2e/a.bat", "/etc/passwd", "/data//a.bat"):
+                    self.assertEqual(answer(path)[0], 404, path)
+                self.assertEqual(answer("/", Host="other.example")[0], 403)
+            finally:
+                process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(), 0)
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_completes_as_bash_does(self):

@@ -3,7 +3,7 @@
 
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
 import { decodeFrame, readModel, type Model } from "./frames.js";
-import { Cache, FileBytes, Sections, type Range, type Section, type Wanted } from "./pages.js";
+import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Range, type Section, type Wanted } from "./pages.js";
 import { closedInterval, keepMatches, neighbour, type Column, type Interval, type Scalar, type Value } from "./scalars.js";
 import {
   Checker,
@@ -454,7 +454,8 @@ export class LeafFile {
     }
     let read: Uint8Array[][] | null = null;
     try {
-      read = looked.length > 0 ? await this.opened.sections.read(wanted, options.signal, options.progress) : [];
+      const pages = looked.length > 0 ? await this.opened.sections.read(wanted, options.signal, options.progress) : [];
+      read = pages.map((own, i) => wanted[i]!.ranges.map(([begin, end]) => bytesOf(own, begin, end)));
     } catch (error) {
       if (!(error instanceof DamagedPages) || options.onDamage === undefined) {
         throw error;
@@ -601,24 +602,25 @@ export class LeafFile {
       }
       return { section, ranges: missing[i]!.map((chunk) => [chunks.ends[chunk]!, chunks.ends[chunk + 1]!]) };
     });
-    const bytes = await this.opened.sections.read(wanted, options.signal, options.progress);
+    const pages = await this.opened.sections.read(wanted, options.signal, options.progress);
     return columns.map(({ section, scalar, components }, i) => {
       const chunks = chunked[i];
       const values = scalar.make(rows * components);
       if (!chunks) {
         const into = new Uint8Array(values.buffer);
         let at = 0;
-        for (const part of bytes[i]!) {
-          into.set(part, at);
-          at += part.length;
+        for (const [begin, end] of wanted[i]!.ranges) {
+          copyBytes(pages[i]!, begin, end, into, at);
+          at += end - begin;
         }
         return values;
       }
-      missing[i]!.forEach((chunk, j) => {
+      for (const chunk of missing[i]!) {
+        const frame = bytesOf(pages[i]!, chunks.ends[chunk]!, chunks.ends[chunk + 1]!);
         const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
         let own: Column;
         try {
-          own = decodeFrame(chunks.model, bytes[i]![j]!, scalar, components, count);
+          own = decodeFrame(chunks.model, frame, scalar, components, count);
         } catch (error) {
           throw new DamagedChunk(
             `${this.opened.check.file}: ${section.name}: chunk ${chunk}: ${(error as Error).message}`,
@@ -628,16 +630,23 @@ export class LeafFile {
         }
         decoded[i]!.set(chunk, own);
         this.shared.cache.set(this.chunkKey(section, chunk), own, own.byteLength + 200);
-      });
+      }
       let at = 0;
       for (const { begin, end } of spans) {
         for (let from = begin; from < end;) {
           const chunk = Math.floor(from / chunks.particles);
           const base = chunk * chunks.particles;
           const to = Math.min(end, base + chunks.particles);
-          const part = decoded[i]!.get(chunk)!.subarray((from - base) * components, (to - base) * components);
-          (values as Float64Array).set(part as Float64Array, at);
-          at += part.length;
+          const own = decoded[i]!.get(chunk) as Float64Array;
+          const [first, last] = [(from - base) * components, (to - base) * components];
+          if (last - first < 32) {
+            for (let k = first; k < last; ++k) {
+              (values as Float64Array)[at++] = own[k]!;
+            }
+          } else {
+            (values as Float64Array).set(own.subarray(first, last), at);
+            at += last - first;
+          }
           from = to;
         }
       }

@@ -224,16 +224,16 @@ export class Sections {
   }
 
   /**
-   * Brings pages into the cache, all with one round of requests, and returns bytes of ranges from them.
+   * Brings pages into the cache, all with one round of requests, and returns those of each section by their numbers.
    * Throws DamagedPages after all other pages have been kept.
    */
-  async read(wanted: readonly Wanted[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Uint8Array[][]> {
+  async read(wanted: readonly Wanted[], signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Pages[]> {
     const held = wanted.map(() => new Map<number, Uint8Array>());
     const missing = wanted.map(({ section, ranges }, i) => this.missingPages(section, ranges, held[i]!));
     if (missing.some((pages) => pages.length > 0)) {
       await this.fetch(wanted, missing, held, signal, progress);
     }
-    return wanted.map(({ ranges }, i) => ranges.map(([begin, end]) => joined(held[i]!, begin, end)));
+    return held;
   }
 
   private pageKey(section: Section, page: number): string {
@@ -242,11 +242,13 @@ export class Sections {
 
   private missingPages(section: Section, ranges: readonly Range[], held: Map<number, Uint8Array>): number[] {
     const missing = new Set<number>();
+    let last = -1; // of a range, which usually is the first of the next one
     for (const [begin, end] of ranges) {
       for (let page = Math.floor(begin / PAGE); page * PAGE < end; ++page) {
-        if (held.has(page) || missing.has(page)) {
+        if (page === last || held.has(page) || missing.has(page)) {
           continue;
         }
+        last = page;
         const bytes = this.cache.get<Uint8Array>(this.pageKey(section, page));
         if (bytes === undefined) {
           missing.add(page);
@@ -379,14 +381,31 @@ function runs(pages: readonly number[]): Range[] {
   return found;
 }
 
-function joined(pages: ReadonlyMap<number, Uint8Array>, begin: number, end: number): Uint8Array {
-  const bytes = new Uint8Array(end - begin);
-  for (let at = begin; at < end;) {
-    const page = Math.floor(at / PAGE);
-    const stop = Math.min(end, (page + 1) * PAGE);
-    bytes.set(pages.get(page)!.subarray(at - page * PAGE, stop - page * PAGE), at - begin);
-    at = stop;
+/** Pages of a section by their numbers. */
+export type Pages = ReadonlyMap<number, Uint8Array>;
+
+/** Copies bytes of a section to a place. */
+export function copyBytes(pages: Pages, begin: number, end: number, into: Uint8Array, at: number): void {
+  for (let from = begin; from < end; ) {
+    const page = Math.floor(from / PAGE);
+    const own = pages.get(page)!;
+    const first = from - page * PAGE;
+    const last = Math.min(end - page * PAGE, PAGE);
+    if (last - first < 64) {
+      for (let i = first; i < last; ++i) {
+        into[at++] = own[i]!;
+      }
+    } else {
+      into.set(own.subarray(first, last), at);
+      at += last - first;
+    }
+    from = page * PAGE + last;
   }
+}
+
+export function bytesOf(pages: Pages, begin: number, end: number): Uint8Array {
+  const bytes = new Uint8Array(end - begin);
+  copyBytes(pages, begin, end, bytes, 0);
   return bytes;
 }
 
