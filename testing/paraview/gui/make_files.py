@@ -46,6 +46,7 @@ for step, time in enumerate(times):
 files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enumerate(times)]
 with open(at("steps.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0", "files": files}, series)
+SaveData(at("grid.idx"), Wavelet(WholeExtent=[0, 191, 0, 191, 0, 191]))
 with open(at(".steps_0004.bat.01234567.tmp"), "wb") as temporary:
     temporary.write(b"half a step")
 finish()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of idx.xml."""
+from bat_test import *
+from paraview import smtrace
+
+FOLDER = os.environ["BAT_GUI_FOLDER"]
+
+
+def start():
+    for name in ("idx.pvsm", "idx.npy", "idx_trace.py"):
+        if os.path.exists(os.path.join(FOLDER, name)):
+            os.remove(os.path.join(FOLDER, name))
+    smtrace.start_trace()
+
+
+def keep_values():
+    with open(os.path.join(FOLDER, "idx_trace.py"), "w") as file:
+        file.write(smtrace.stop_trace())
+    shown = servermanager.Fetch(GetActiveSource())
+    expect(shown.GetExtent(), (0, 23, 0, 47, 0, 47), "extent")
+    expect(shown.GetSpacing(), (4.0, 4.0, 4.0), "spacing")
+    np.save(os.path.join(FOLDER, "idx.npy"), vtk_to_numpy(shown.GetPointData().GetArray("RTData")))
