@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The BAT reader and writer as a Python plugin, for a ParaView into which a compiled plugin cannot be loaded.
+"""The readers of particles and grids and the writer of particles as a Python plugin, for a ParaView into which a compiled
+plugin cannot be loaded.
 
 Tools > Manage Plugins > Load New, PV_PLUGIN_PATH, or `parabat paraview FILE` loads this file. The package `parabat` lies
 beside it, or is the one that it is a part of; nothing else is needed but the numpy that ParaView brings. Its proxies have
@@ -23,7 +24,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 from vtkmodules.vtkCommonCore import (vtkAbstractArray, vtkDataArray, vtkDataArraySelection,
                                       vtkInformationVector, vtkOutputWindow, vtkPoints, vtkUnsignedCharArray)
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkImageData, vtkPolyData
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
@@ -34,6 +35,10 @@ USUAL_IDS = ("id", "ids", "particleid", "particleids", "globalid", "globalids")
 # Of Refine while idle, as in bat/module/ReaderNumbers.h: particles that are shown at once, and what each step adds, or
 # the share of what is there if that is more; the share of a step that is not worth one of its own.
 STEP_PARTICLES, STEP_GROWTH, SMALL_REST = 500_000, 0.1, 0.25
+
+# Of grids, as in idx/module/IDXNumbers.h: what is loaded first, and the levels that each step goes on by.
+FINEST_RESOLUTION, DEFAULT_MEMORY_BUDGET = 62, 1024
+FIRST_MEBIBYTES, LEVELS_OF_STEP = 16, 3
 
 # Properties that the panel shows only where another one has this value, or none of these.
 SHOWN_WHERE = {"Box": ("UseBox", [1]), "RegionRadius": ("Region", [1]), "RegionNormal": ("Region", [2]),
@@ -115,7 +120,7 @@ def _decorate(element, name):
                                              property=table[name][0], value=str(value), inverse=inverse)
 
 
-def _proxy_xml(file, core, outer, group, **attributes):
+def _proxy_xml(file, core, outer, group, representation="Point Gaussian", **attributes):
     """The definition of a proxy of the compiled plugin, with the properties for which the class below has the commands."""
     elements = xml.etree.ElementTree.parse(_find_xml(file)).getroot()
     proxies = {proxy.get("name"): proxy for found in elements.iter("ProxyGroup") for proxy in found}
@@ -137,7 +142,7 @@ def _proxy_xml(file, core, outer, group, **attributes):
             elif element.tag.endswith("Property") and name not in taken:
                 commands = [element.get("command"), element.get("clean_command")]
                 if name == "TimestepValues" or (commands[0] and all(hasattr(cls, c) for c in commands if c)):
-                    if element.get("panel_widget", "").startswith("bat_"):
+                    if element.get("panel_widget", "").startswith(("bat_", "idx_")):
                         del element.attrib["panel_widget"]
                     _decorate(element, name)
                     # What scripts call it comes from the label here, and from the name in the compiled plugin.
@@ -154,7 +159,8 @@ def _proxy_xml(file, core, outer, group, **attributes):
             hints.extend(h for h in hint if h.tag in ("ReaderFactory", "WriterFactory"))
         if group == "sources":
             xml.etree.ElementTree.SubElement(hints, "LiveSource", interval="250")
-            xml.etree.ElementTree.SubElement(hints, "RepresentationType", view="RenderView", type="Point Gaussian")
+            if representation:
+                xml.etree.ElementTree.SubElement(hints, "RepresentationType", view="RenderView", type=representation)
         # A plugin that defines nothing at all is none for ParaView 6, and loading it an error.
         root = xml.etree.ElementTree.Element("ServerManagerConfiguration")
         if not _is_loaded(group, outer):
@@ -782,6 +788,297 @@ class BATSeriesReader(_Reader):
     def SetFileName(self, name):
         if [name] != self._files:
             self._with_files([name] if name else [])
+
+
+# Grids ------------------------------------------------------------------------
+
+@_proxy_xml("IDXReader.xml", "IDXReaderCore", "IDXReader", "sources", representation=None)
+class IDXReader(VTKPythonAlgorithmBase):
+    """Structured grids in many resolutions, one file or several with the steps of a time series. Each rank reads its extent."""
+
+    def __init__(self):
+        super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkImageData")
+        self._files, self._steps, self._times = [], [], []  # of each time: (file, number of the step)
+        self._open = None    # (path, what it was like, dataset)
+        self._set = {"Resolution": FINEST_RESOLUTION, "MemoryBudget": DEFAULT_MEMORY_BUDGET, "RefineWhileIdle": 0, "UseBox": 0,
+                     "Box": (0.0, 1.0) * 3}
+        self._selection = vtkDataArraySelection()
+        self._plan = None    # (path, level, box, target) that RequestInformation has announced
+        self._reached = None  # (question, level) of refining
+        self._more = False
+        self._loaded = None  # (question, extent, Grid)
+        self._error = self._said = ""
+        self._warned = set()
+        self._observe()
+
+    def _observe(self):
+        reader = weakref.ref(self)
+        self._selection.AddObserver("ModifiedEvent", lambda *unused: reader() is not None and reader().Modified())
+
+    def AddFileName(self, name):
+        if name:
+            self._with_files([*self._files, name])
+
+    def RemoveAllFileNames(self):
+        self._with_files([])
+
+    def _with_files(self, files):
+        self._files, self._steps, self._times, self._loaded = files, [], [], None
+        self.Modified()
+
+    def _change(self, name, value):
+        if self._set[name] != value:
+            self._set[name] = value
+            self.Modified()
+
+    def SetResolution(self, value):
+        self._change("Resolution", value)
+
+    def SetMemoryBudget(self, value):
+        self._change("MemoryBudget", value)
+
+    def SetRefineWhileIdle(self, value):
+        self._change("RefineWhileIdle", value)
+
+    def SetUseBox(self, value):
+        self._change("UseBox", value)
+
+    def SetBox(self, *ends):
+        self._change("Box", tuple(ends))
+
+    def GetPointDataArraySelection(self):
+        return self._selection
+
+    # What was found.
+
+    def _dataset_or(self, nothing, get):
+        return get(self._open[2]) if self._open else nothing
+
+    def GetLevels(self):
+        return self._dataset_or(0, lambda dataset: dataset.levels)
+
+    def GetFileVersion(self):
+        return self._dataset_or("", lambda dataset: dataset.version)
+
+    def GetFullDimensions(self):
+        return self._dataset_or([0.0] * 3, lambda dataset: [float(count) for count in dataset.lattice().count])
+
+    def GetBounds(self):
+        def bounds(dataset):
+            ends = [dataset.origin + dataset.spacing * np.array(part) for part in (dataset.box[:3], dataset.box[3:])]
+            return [float(ends[i][axis]) for axis in range(3) for i in range(2)]
+        return self._dataset_or([0.0] * 6, bounds)
+
+    def GetLoadedLevel(self):
+        return self._loaded[2].level if self._loaded else -1
+
+    def GetTargetLevel(self):
+        return self._plan[3] if self._plan else -1
+
+    def GetLoadedSamples(self):
+        return int(np.prod(self._loaded[2].lattice.count)) if self._loaded else 0
+
+    def GetBytesRead(self):
+        return self._loaded[2].bytes_read if self._loaded else 0
+
+    def GetErrorText(self):
+        return self._error
+
+    def GetTimestepValues(self):
+        return self._times or None
+
+    # Refining.
+
+    def LoadMore(self):
+        if self._set["RefineWhileIdle"] and self._plan and self._loaded and self._plan[1] < self._plan[3]:
+            self._more = True
+            self.Modified()
+
+    def GetNeedsUpdate(self):
+        """Asked by ParaView again and again while nobody does anything (a live source)."""
+        self.LoadMore()
+        return self._more
+
+    # Requests.
+
+    def _dataset(self, path):
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            refuse(f"{path}: {error.strerror}")
+        key = (path, status.st_mtime_ns, status.st_size, status.st_ino)
+        if not self._open or self._open[:2] != (path, key):
+            self._open = self._loaded = None
+            self._open = (path, key, parabat.idx.open(path))
+        return self._open[2]
+
+    def _find_steps(self):
+        """Files and steps in the order of their times; of equal times the last one."""
+        found, failure = {}, None
+        for i, path in enumerate(self._files):
+            try:
+                dataset = self._dataset(path)
+                alone = len(self._files) > 1 and dataset.steps == [0] and dataset.times == [0.0]
+                for step, time in zip(dataset.steps, [float(i)] if alone else dataset.times):
+                    found[time] = (path, step)
+            except (parabat.BatError, OSError) as error:
+                failure = error  # its step says why it cannot be read
+                found[float(i)] = (path, 0)
+        if failure and len(self._files) == 1:
+            raise failure
+        self._times = sorted(found)
+        self._steps = [found[time] for time in self._times]
+
+    def _index(self, info):
+        wanted = vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+        if not info.Has(wanted) or len(self._times) < 2:
+            return 0
+        return max(0, int(np.searchsorted(self._times, info.Get(wanted), side="right")) - 1)
+
+    def _names(self, dataset):
+        """Fields that are wanted; those that were not seen before are."""
+        new = [name for name in dataset.fields if not self._selection.ArrayExists(name)]
+        if new:
+            self._selection.RemoveAllObservers()  # that they are found changes nothing that was asked for
+            for name in new:
+                self._selection.AddArray(name)
+            self._observe()
+        return [name for name in dataset.fields if self._selection.ArrayIsEnabled(name)]
+
+    def _choose(self, path, ranks):
+        """The plan: path, level, box, and the level that it leads to."""
+        dataset = self._dataset(path)
+        names, box = self._names(dataset), dataset.box
+        if self._set["UseBox"]:
+            ends = self._set["Box"]
+            for axis, (low, high) in zip("xyz", zip(ends[::2], ends[1::2])):
+                if low > high:
+                    refuse(f"Box: its minimum of {axis} {low} is above its maximum {high}")
+            box = dataset.box_of([*ends[::2], *ends[1::2]])
+        target = min(max(0, int(self._set["Resolution"])), dataset.levels)
+        budget = self._set["MemoryBudget"]
+        if budget > 0 and names:
+            target = dataset.level_within(min(2**62, int(budget * 2**20) * ranks), names, level=target, box=box)
+        level = target
+        if self._set["RefineWhileIdle"] and names:
+            first = dataset.level_within(int(FIRST_MEBIBYTES * 2**20) * ranks, names, level=target, box=box)
+            question = repr((self._open[1], names, box, self._set["Resolution"], budget))
+            before = self._reached[1] if self._reached and self._reached[0] == question else first
+            level = min(target, max(first, before + LEVELS_OF_STEP if self._more else before))
+            self._reached = question, level
+        self._more = False
+        return path, level, box, target
+
+    def _extent(self, dataset, level, box):
+        """Six numbers of the level's lattice; an empty one if it has no sample there."""
+        lattice = dataset.lattice(level, box)
+        if 0 in lattice.count:
+            return [0, -1, 0, -1, 0, -1]
+        first = [begin // distance for begin, distance in zip(lattice.first, lattice.distance)]
+        return [end for begin, count in zip(first, lattice.count) for end in (begin, begin + count - 1)]
+
+    def _fail(self, error, is_said=True):
+        self._error, self._plan = str(error), None
+        if is_said and self._said != self._error:
+            _say(error)
+        self._said = self._error
+        return 1
+
+    def RequestInformation(self, request, inInfo, outInfo):
+        info, pipeline, ranks = outInfo.GetInformationObject(0), vtkStreamingDemandDrivenPipeline, _Ranks()
+        for key in (pipeline.TIME_STEPS(), pipeline.TIME_RANGE()):
+            info.Remove(key)
+        info.Set(vtkAlgorithm.CAN_PRODUCE_SUB_EXTENT(), 1)
+        info.Set(pipeline.WHOLE_EXTENT(), [0, -1, 0, -1, 0, -1], 6)
+        self._error = ""
+        if not self._files:
+            return self._fail("IDXReader: no file was named")
+        try:
+            self._find_steps()
+            if not self._steps:
+                return self._fail(f"{self._files[0]}: has no time step yet")
+            self._plan = self._choose(self._steps[self._index(info)][0], ranks.count)
+            dataset = self._open[2]
+            path, level, box, _ = self._plan
+            extent = self._extent(dataset, level, box)
+        except (parabat.BatError, OSError) as error:
+            return self._fail(error, ranks.is_first)
+        distance = dataset.lattice(level).distance
+        info.Set(pipeline.WHOLE_EXTENT(), extent, 6)
+        info.Set(vtkDataObject.ORIGIN(), dataset.origin.tolist(), 3)
+        info.Set(vtkDataObject.SPACING(), (dataset.spacing * distance).tolist(), 3)
+        if extent[1] < extent[0] and ranks.is_first:
+            finer = dataset.first_level(box)
+            self._warn(f"{path}: level {level} has no sample in the box; " + (
+                "no level has one" if finer is None else f"level {finer} is the first that has one"))
+        if dataset.warning and ranks.is_first:
+            self._warn(f"{path}: {dataset.warning}")
+        if len(self._times) > 1 or self._times != [0.0]:
+            info.Set(pipeline.TIME_STEPS(), self._times, len(self._times))
+            info.Set(pipeline.TIME_RANGE(), [self._times[0], self._times[-1]], 2)
+        return 1
+
+    def _warn(self, text):
+        if text not in self._warned:
+            self._warned.add(text)
+            _say(text, "Warning")
+
+    def RequestData(self, request, inInfo, outInfo):
+        info = outInfo.GetInformationObject(0)
+        output = vtkImageData.GetData(outInfo, 0)
+        output.Initialize()
+        if self._plan is None:
+            return 1  # RequestInformation has said why
+        extent = list(info.Get(vtkStreamingDemandDrivenPipeline.UPDATE_EXTENT()))
+        index = self._index(info)
+        self._error = ""
+        # No messages: ranks are asked for extents, some of them for others than before while the rest have theirs.
+        grid, error = _attempt(lambda: self._load(index, extent))
+        if error:
+            self._loaded = None
+            return self._fail(error)
+        self._said = ""
+        dataset, level = self._open[2], self._plan[1]
+        output.SetOrigin(*dataset.origin)
+        output.SetSpacing(*(dataset.spacing * dataset.lattice(level).distance))
+        output.SetExtent(extent)
+        for name, values in grid.items() if grid else ():
+            array = _shared(values.reshape(int(np.prod(grid.lattice.count)), -1) if dataset.fields[name].components > 1
+                            else values.reshape(-1))
+            array.SetName(name)
+            output.GetPointData().AddArray(array)
+        path, step = self._steps[index]
+        facts = {"level": level, "levels": dataset.levels, "samples": int(np.prod(dataset.lattice(level, self._plan[2]).count)),
+                 "bytes_read": grid.bytes_read if grid else 0, "absent_blocks": grid.absent_blocks if grid else 0, "timestep": step}
+        for name, number in facts.items():
+            array = numpy_to_vtk(np.array([number], np.int64), deep=True)
+            array.SetName(name)
+            output.GetFieldData().AddArray(array)
+        if self._times:
+            output.GetInformation().Set(vtkDataObject.DATA_TIME_STEP(), self._times[index])
+        if grid and grid.absent_blocks:
+            self._warn(f"{path}: step {step}: {grid.absent_blocks} blocks are absent, and have default values")
+        return 1
+
+    def _load(self, index, extent):
+        """A Grid of the extent, None of an empty one. What a coarser level has is taken from there."""
+        path, step = self._steps[index]
+        level = self._plan[1]
+        dataset = self._dataset(path)
+        names = self._names(dataset)
+        if extent[1] < extent[0] or extent[3] < extent[2] or extent[5] < extent[4] or not names:
+            self._loaded = None
+            return None
+        distance = dataset.lattice(level).distance
+        box = [extent[2 * axis + side] * distance[axis] for side in range(2) for axis in range(3)]
+        question, coarse = (self._open[1], tuple(names), tuple(box), step), None
+        if self._loaded and self._loaded[0] == question:
+            if self._loaded[1] == level:
+                return self._loaded[2]
+            coarse = self._loaded[2] if self._loaded[1] < level else None
+        grid = dataset.read(names, level=level, box=box, step=step, axes=3, coarse=coarse)
+        self._loaded = question, level, grid
+        return grid
 
 
 # Writer -----------------------------------------------------------------------

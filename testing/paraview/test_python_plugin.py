@@ -4,6 +4,7 @@ compiled plugins. Arguments: the plugin's file, the number of ranks, a folder, t
 import gc
 
 from bat_test import *
+from idx_grids import SHAPE, at_level, check_image, strides, truth
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkTable
 
@@ -208,6 +209,58 @@ for quality in (0.25, 1.0):
             expect(list(told.GetComponentRange(i)), [values[:, i].min(), values[:, i].max()], f"range of {name} {i}")
         sizes = np.sqrt((values ** 2).sum(1)) if name == "velocity" else values
         assert np.allclose(told.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
+
+# Grids: levels, boxes, steps, a budget, refining; on every rank its extent.
+def grids():
+    idx, name = sys.modules["parabat"].idx, path("grid.idx")
+    lower, spacing = (-2.0, 10.0, 0.5), (0.5, 0.25, 2.0)
+    for step in (0, 3):
+        idx.write(name, truth(step), mode="replace" if step == 0 else "add_step", step=step, origin=lower, spacing=spacing,
+                  bits_per_block=9, codec="lz4", flush=False)
+    grid = IDXReader(FileName=[name])
+    grid.UpdatePipelineInformation()
+    expect(list(grid.TimestepValues), [0.0, 3.0], "times")
+    levels = int(grid.Levels)
+    for level in (0, 8, levels - 3, levels):
+        grid.Resolution = level
+        wanted, first = at_level(truth(3), name, level)
+        check_image(grid, wanted, first, lower, [a * b for a, b in zip(spacing, strides(name, level))], f"level {level}", time=3,
+                    ranks=RANKS)
+    expect(list(grid.Bounds), [end for low, n, d in zip(lower, SHAPE, spacing) for end in (low, low + (n - 1) * d)], "bounds")
+    grid.UseBox, grid.Box, grid.PointArrayStatus = 1, [0, 20, 12, 15, 3, 40], ["id", "place"]
+    inside = [[int(np.ceil((a - o) / s)) for a, o, s in zip((0, 12, 3), lower, spacing)],
+              [int((b - o) // s) for b, o, s in zip((20, 15, 40), lower, spacing)]]
+    wanted, first = at_level({k: v for k, v in truth(0).items() if k in ("id", "place")}, name, levels, *inside)
+    check_image(grid, wanted, first, lower, spacing, "box", time=-1, ranks=RANKS)
+    grid.UseBox, grid.MemoryBudget = 0, 0.1
+    grid.UpdatePipeline(-1)
+    grid.UpdatePropertyInformation()
+    with idx.open(name) as dataset:
+        expect(int(grid.LoadedLevel), dataset.level_within(int(0.1 * 2 ** 20) * RANKS, ["id", "place"]), "level in the budget")
+    # From one level to the next, with what was there before.
+    sys.modules["parabat_paraview"].FIRST_MEBIBYTES = 1 / 64
+    grid.MemoryBudget, grid.RefineWhileIdle = 0, 1
+    seen = []
+    while not seen or seen[-1] != levels:
+        grid.UpdatePipeline(-1)
+        grid.UpdatePropertyInformation()
+        seen.append(int(grid.LoadedLevel))
+        assert len(seen) < 9, seen
+        grid.InvokeCommand("LoadMore")
+    expect(seen, [*range(seen[0], levels, 3), levels], "levels one after the other")
+    assert seen[0] < levels - 3, seen
+    grid.RefineWhileIdle = 0
+    check_image(grid, {k: v for k, v in truth(0).items() if k in ("id", "place")}, (0, 0, 0), lower, spacing, "refined", time=-1,
+                ranks=RANKS)
+    grid.FileName = [path("nowhere.idx")]
+    grid.UpdatePipeline()
+    grid.UpdatePropertyInformation()
+    assert "nowhere.idx" in grid.Error, grid.Error
+    Delete(grid)
+
+
+if "IDXReader" in globals():
+    grids()
 
 # A reader that is deleted leaves nothing in memory.
 if RANKS == 1:
