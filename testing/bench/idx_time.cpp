@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processor time of reads and writes of an .idx dataset in one thread, or more.
-// usage: idx_time read FILE.idx THREADS REPEATS         every read of compare.py, "NAME ms
-// BYTES_READ"
-//        idx_time write FILE.idx N raw|zip|lz4 row|hz THREADS     a cube of N^3 float32, "write ms"
+// Processor time of reads and writes of an .idx dataset (idx_bench.py).
+// usage: idx_time values FILE N              what a cube of N^3 float32 has, as bare numbers
+//        idx_time write FILE.idx N raw|zip|lz4 row_major|hz THREADS     that cube: "write:ms"
+//        idx_time read FILE.idx THREADS REPEATS      every read: "NAME:ms:BYTES_READ:CRC32"
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -15,6 +15,7 @@
 #include <string>
 #include <time.h>
 #include <vector>
+#include <zlib.h>
 
 namespace
 {
@@ -62,14 +63,14 @@ void read(const std::string& path, int threads, int repeats)
       times.push_back(processor_ms() - begin);
     }
     std::sort(times.begin(), times.end());
-    std::printf(
-      "%s:%.3f:%llu\n", one.name, times[times.size() / 2], static_cast<unsigned long long>(bytes));
+    const uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(values.data()), values.size());
+    std::printf("%s:%.3f:%llu:%08lx\n", one.name, times[times.size() / 2],
+      static_cast<unsigned long long>(bytes), sum);
   }
 }
 
-void write(char** argv)
+std::vector<float> values_of(std::int64_t n)
 {
-  const std::int64_t n = std::atoll(argv[3]);
   std::vector<float> values(static_cast<std::size_t>(n * n * n));
   for (std::size_t i = 0; i != values.size(); ++i)
   {
@@ -77,6 +78,24 @@ void write(char** argv)
     const auto y = static_cast<double>(i / static_cast<std::size_t>(n));
     values[i] = static_cast<float>(std::floor(50 * std::sin(x / 9) * std::cos(y / 1e4)));
   }
+  return values;
+}
+
+void write_values(char** argv)
+{
+  const std::vector<float> values = values_of(std::atoll(argv[3]));
+  std::FILE* const file = std::fopen(argv[2], "wb");
+  if (!file || std::fwrite(values.data(), 4, values.size(), file) != values.size() ||
+    std::fclose(file) != 0)
+  {
+    throw bat::Error(bat::ErrorCode::WriteFailed, argv[2]);
+  }
+}
+
+void write(char** argv)
+{
+  const std::int64_t n = std::atoll(argv[3]);
+  const std::vector<float> values = values_of(n);
   bat::idx::Grid grid;
   grid.dimensions = { n, n, n };
   grid.fields.push_back({ "p", bat::ScalarType::Float32, 1, values.data() });
@@ -90,7 +109,7 @@ void write(char** argv)
   options.flush = false;
   const double begin = processor_ms();
   bat::idx::write(argv[2], grid, options);
-  std::printf("write:%.3f:0\n", processor_ms() - begin);
+  std::printf("write:%.3f\n", processor_ms() - begin);
 }
 }
 
@@ -102,6 +121,11 @@ int main(int argc, char** argv)
     if (what == "read" && argc == 5)
     {
       read(argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
+      return 0;
+    }
+    if (what == "values" && argc == 4)
+    {
+      write_values(argv);
       return 0;
     }
     if (what == "write" && argc == 7)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grids (.idx) beside OpenVisus and raw files, in pairs: what the table of core/idx/README.md has.
+
+Usage: idx_bench.py BUILD_FOLDER [--parts reads writes ranks] [--size N] [--rounds R] [--folder F] [--python P] [--json FILE]
+
+reads, writes: processor time of one thread, page cache warm, of this library and of OpenVisus in turn on the same files;
+OpenVisus comes from PyPI into BUILD_FOLDER/idx_venv, unless --python names an interpreter that has it. Every array that
+one of them reads is compared with the other's. ranks: wall and processor time of a write by 4 and 8 ranks beside a raw file
+of each rank, from the same arrays.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+PINNED = ["OpenVisusNoGui==2.2.149", "numpy==2.2.6"]
+FILES = (("raw", "row_major"), ("raw", "hz"), ("zip", "row_major"))
+# Of each bar of the design: the most that the ratio of our time to theirs may be.
+BARS = {("raw", "row_major"): {"full": 0.8, "level M-3": 1, "level M-6": 1, "level M-9": 1, "box": 1, "slice z": 1, "slice x": 1,
+                               "full, beside fromfile": 3, "write": 1.5},
+        ("raw", "hz"): {"full": 0.2, "level M-3": 0.3, "level M-6": 0.3, "level M-9": 0.3, "box": 0.5, "write": 0.3},
+        ("zip", "row_major"): {"full": 1, "box": 0.8, "write": 1}}
+
+
+def reads_of(dataset_levels, n):
+    """name -> (level, x, y, z), each axis a half-open range or None."""
+    q, m = n // 4, n // 2 + 1
+    every = (None, None, None)
+    return {"full": (dataset_levels, *every), "level M-3": (dataset_levels - 3, *every),
+            "level M-6": (dataset_levels - 6, *every), "level M-9": (dataset_levels - 9, *every),
+            "box": (dataset_levels, (q + 3, 2 * q + 3), (q + 5, 2 * q + 5), (q + 7, 2 * q + 7)),
+            "slice z": (dataset_levels, None, None, (m, m + 1)), "slice x": (dataset_levels, (m, m + 1), None, None)}
+
+
+def openvisus(task):
+    """Runs in a process of its own, which prints a lot and may crash: answers in a line that begins with RESULT."""
+    os.environ["VISUS_DISABLE_WRITE_LOCK"] = "1"
+    import numpy as np  # pylint: disable=import-outside-toplevel
+    import OpenVisus  # pylint: disable=import-outside-toplevel
+    db = OpenVisus.LoadDataset(task["path"])
+    answer = {}
+    if task["do"] == "write":
+        values = np.fromfile(task["values"], np.float32).reshape([task["n"]] * 3)
+        begin = time.process_time()
+        db.write(values, field="p", time=0)
+        answer["write"] = [1e3 * (time.process_time() - begin), ""]
+    else:
+        for name, (level, x, y, z) in reads_of(db.getMaxResolution(), task["n"]).items():
+            times = []
+            ends = {axis: list(ends) for axis, ends in zip("xyz", (x, y, z)) if ends}
+            for _ in range(task["repeats"]):
+                begin = time.process_time()
+                values = db.read(field="p", max_resolution=level, **ends)
+                times.append(1e3 * (time.process_time() - begin))
+            answer[name] = [statistics.median(times), f"{zlib.crc32(np.ascontiguousarray(values)):08x}"]
+    print("RESULT" + json.dumps(answer), flush=True)
+
+
+def ask_openvisus(python, task):
+    done = subprocess.run([python, __file__, "--openvisus", json.dumps(task)], capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        if line.startswith("RESULT"):
+            return json.loads(line[6:])
+    raise SystemExit(f"OpenVisus answers nothing: {done.stdout[-800:]}{done.stderr[-800:]}")
+
+
+def ask_ours(program, *words):
+    lines = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {words[0]: (float(words[1]), *words[2:]) for words in (line.split(":") for line in lines)}
+
+
+def text_for_openvisus(path, n, codec, layout):
+    digits = (n - 1).bit_length()
+    order = " default_layout(hzorder)" if layout == "hz" else ""
+    path.write_text(f"(version)\n6\n(box)\n0 {n - 1} 0 {n - 1} 0 {n - 1}\n(fields)\np float32{order} default_compression({codec})\n"
+                    f"(bits)\nV{'012' * digits}\n(bitsperblock)\n15\n(blocksperfile)\n512\n"
+                    f"(filename_template)\n./{path.stem}/%04x.bin\n")
+
+
+def table(rows, results):
+    """Prints medians and ratios of pairs. rows: (what, name) -> list of (ours, theirs)."""
+    for (what, name), pairs in rows.items():
+        ratios = sorted(ours / theirs for ours, theirs in pairs)
+        bar = BARS.get(tuple(what.split(" ", 1)), {}).get(name)
+        ours, theirs = (statistics.median(pair[i] for pair in pairs) for i in range(2))
+        ratio = statistics.median(ratios)
+        results[f"{what} {name}"] = {"ours": ours, "other": theirs, "ratio": ratio, "ratios": ratios, "bar": bar}
+        print(f"| {what} | {name} | {ours:.3g} | {theirs:.3g} | {ratio:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | "
+              f"{'' if bar is None else bar} | {'' if bar is None else 'yes' if ratio <= bar else 'NO'} |", flush=True)
+
+
+def plain_read(path):
+    """Processor time of reading all of a file."""
+    code = ("import sys, time, numpy\nb = time.process_time()\nnumpy.fromfile(sys.argv[1], numpy.float32)\n"
+            "print(1e3 * (time.process_time() - b))")
+    return float(subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True).stdout)
+
+
+def read_bench(arguments, program, python, folder, results):
+    print(f"reads of {arguments.size}^3 float32, one thread, ms of processor time\n"
+          "| file | read | here | OpenVisus | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
+    for codec, layout in FILES:
+        path = folder / f"{codec}_{layout}.idx"
+        ask_ours(program, "write", path, arguments.size, codec, layout, 1)
+        rows, plain = {}, []
+        for _ in range(arguments.rounds):
+            theirs = ask_openvisus(python, {"do": "read", "path": str(path), "n": arguments.size, "repeats": 3})
+            ours = ask_ours(program, "read", path, 1, 3)
+            for name, (milliseconds, checksum) in theirs.items():
+                if ours[name][2] != checksum:
+                    raise SystemExit(f"{path.name} {name}: OpenVisus reads other values")
+                rows.setdefault((f"{codec} {layout}", name), []).append((ours[name][0], milliseconds))
+            if (codec, layout) == FILES[0]:
+                plain.append((ours["full"][0], plain_read(folder / "values.raw")))
+        table(rows, results)
+        if plain:
+            table({("raw row_major", "full, beside fromfile"): plain}, results)
+
+
+def write_bench(arguments, program, python, folder, results):
+    print(f"writes of {arguments.size}^3 float32, one thread, ms of processor time, not flushed\n"
+          "| file | | here | OpenVisus | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
+    for codec, layout in FILES:
+        rows = {}
+        for round_ in range(arguments.rounds):
+            theirs = folder / f"ov_{codec}_{layout}_{round_}.idx"
+            text_for_openvisus(theirs, arguments.size, codec, layout)
+            other = ask_openvisus(python, {"do": "write", "path": str(theirs), "n": arguments.size,
+                                           "values": str(folder / "values.raw")})
+            own = folder / f"own_{codec}_{layout}_{round_}.idx"
+            ours = ask_ours(program, "write", own, arguments.size, codec, layout, 1)
+            rows.setdefault((f"{codec} {layout}", "write"), []).append((ours["write"][0], other["write"][0]))
+            for written in (theirs, own):
+                shutil.rmtree(folder / written.stem)
+        table(rows, results)
+
+
+def rank_bench(arguments, build, folder, results):
+    print(f"writes of {arguments.size}^3 x 4 float32 by ranks, beside a raw file of each rank: ratios of seconds\n"
+          "| write | | here | raw files | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
+    for ranks in (4, 8):
+        for flush in (0, 1):
+            done = subprocess.run(
+                [*arguments.mpirun.split(), str(ranks), build / "testing" / "idx_ranks", folder, str(arguments.size), "4",
+                 str(arguments.rounds + 1), str(flush)], capture_output=True, text=True, check=True)
+            lines = [line.split() for line in done.stdout.splitlines()]
+            found = {kind: [list(map(float, words[1:3])) for words in lines if words[0] == kind][1:] for kind in ("idx", "raw")}
+            what = f"{ranks} ranks{', flushed' if flush else ''}"
+            for i, name in enumerate(("wall", "processors")):
+                table({(what, name): [(ours[i], theirs[i]) for ours, theirs in zip(found["idx"], found["raw"])]}, results)
+
+
+def environment(build):
+    """The interpreter that has OpenVisus."""
+    folder = build / "idx_venv"
+    stamp = folder / "installed"
+    if not stamp.exists() or stamp.read_text() != repr(PINNED):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *PINNED], check=True)
+        stamp.write_text(repr(PINNED))
+    return folder / "bin" / "python"
+
+
+def main():
+    if sys.argv[1:2] == ["--openvisus"]:
+        openvisus(json.loads(sys.argv[2]))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--parts", nargs="+", choices=("reads", "writes", "ranks"), default=["reads", "writes", "ranks"])
+    parser.add_argument("--size", type=int, default=256)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--folder")
+    parser.add_argument("--python")
+    parser.add_argument("--mpirun", default="mpirun --oversubscribe -np")
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    program, results = arguments.build / "testing" / "idx_time", {}
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        folder = pathlib.Path(name)
+        if {"reads", "writes"} & set(arguments.parts):
+            python = arguments.python or environment(arguments.build)
+            ask_ours(program, "values", folder / "values.raw", arguments.size)
+        if "reads" in arguments.parts:
+            read_bench(arguments, program, python, folder, results)
+        if "writes" in arguments.parts:
+            write_bench(arguments, program, python, folder, results)
+        if "ranks" in arguments.parts:
+            rank_bench(arguments, arguments.build, folder, results)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
