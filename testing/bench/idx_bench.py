@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
@@ -28,6 +29,7 @@ BARS = {("raw", "row_major"): {"full": 0.8, "level M-3": 1, "level M-6": 1, "lev
                                "full, beside fromfile": 3, "write": 1.5},
         ("raw", "hz"): {"full": 0.2, "level M-3": 0.3, "level M-6": 0.3, "level M-9": 0.3, "box": 0.5, "write": 0.3},
         ("zip", "row_major"): {"full": 1, "box": 0.8, "write": 1}}
+PROGRAM_BAR = 1.7  # of a program that writes a grid beside one that writes raw files
 
 
 def reads_of(dataset_levels, n):
@@ -89,7 +91,7 @@ def table(rows, results):
     """Prints medians and ratios of pairs. rows: (what, name) -> list of (ours, theirs)."""
     for (what, name), pairs in rows.items():
         ratios = sorted(ours / theirs for ours, theirs in pairs)
-        bar = BARS.get(tuple(what.split(" ", 1)), {}).get(name)
+        bar = BARS.get(tuple(what.split(" ", 1)), {}).get(name, PROGRAM_BAR if name.startswith("program") else None)
         ours, theirs = (statistics.median(pair[i] for pair in pairs) for i in range(2))
         ratio = statistics.median(ratios)
         results[f"{what} {name}"] = {"ours": ours, "other": theirs, "ratio": ratio, "ratios": ratios, "bar": bar}
@@ -143,19 +145,33 @@ def write_bench(arguments, program, python, folder, results):
         table(rows, results)
 
 
+def whole_process(command):
+    """Wall and processor seconds of a program with all that it starts."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(list(map(str, command)), capture_output=True, check=True)
+    wall, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def rank_bench(arguments, build, folder, results):
-    print(f"writes of {arguments.size}^3 x 4 float32 by ranks, beside a raw file of each rank: ratios of seconds\n"
-          "| write | | here | raw files | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
+    print(f"writes of {arguments.size}^3 x 4 float32 by ranks, beside a raw file of each rank: seconds; within one program, and "
+          "of programs as a whole\n| write | | here | raw files | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
     for ranks in (4, 8):
+        start = [*arguments.mpirun.split(), str(ranks), build / "testing" / "idx_ranks"]
         for flush in (0, 1):
-            done = subprocess.run(
-                [*arguments.mpirun.split(), str(ranks), build / "testing" / "idx_ranks", folder, str(arguments.size), "4",
-                 str(arguments.rounds + 1), str(flush)], capture_output=True, text=True, check=True)
+            words = [folder, arguments.size, 4]
+            done = subprocess.run(list(map(str, [*start, "both", *words, arguments.rounds + 1, flush])), capture_output=True,
+                                  text=True, check=True)
             lines = [line.split() for line in done.stdout.splitlines()]
-            found = {kind: [list(map(float, words[1:3])) for words in lines if words[0] == kind][1:] for kind in ("idx", "raw")}
+            found = {kind: [list(map(float, line[1:3])) for line in lines if line[0] == kind][1:] for kind in ("idx", "raw")}
+            whole = {"idx": [], "raw": []}
+            for _ in range(arguments.rounds):
+                for kind in ("raw", "idx"):
+                    whole[kind].append(whole_process([*start, kind, *words, 1, flush]))
             what = f"{ranks} ranks{', flushed' if flush else ''}"
             for i, name in enumerate(("wall", "processors")):
-                table({(what, name): [(ours[i], theirs[i]) for ours, theirs in zip(found["idx"], found["raw"])]}, results)
+                table({(what, f"write, {name}"): [(a[i], b[i]) for a, b in zip(found["idx"], found["raw"])]}, results)
+                table({(what, f"program, {name}"): [(a[i], b[i]) for a, b in zip(whole["idx"], whole["raw"])]}, results)
 
 
 def environment(build):

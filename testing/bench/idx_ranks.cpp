@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collective write of a grid beside a raw file of each rank, in turn, from the same arrays.
-// usage: mpirun -np R idx_ranks FOLDER N FIELDS ROUNDS FLUSH(0|1) [CODEC [LAYOUT [DIALECT]]]
-// prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES", all ranks together
+// usage: mpirun -np R idx_ranks both|raw|idx FOLDER N FIELDS ROUNDS FLUSH(0|1) [CODEC [LAYOUT
+// [DIALECT]]] prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES", all ranks together
 
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"
@@ -100,16 +100,17 @@ bat::idx::LogicalBox brick(std::int64_t n, int rank, int ranks)
 
 void run(int argc, char** argv)
 {
-  const std::filesystem::path folder = argv[1];
-  const std::int64_t n = std::atoll(argv[2]);
-  const auto fields = static_cast<std::size_t>(std::atoi(argv[3]));
-  const int rounds = std::atoi(argv[4]);
+  const std::string which = argv[1];
+  const std::filesystem::path folder = argv[2];
+  const std::int64_t n = std::atoll(argv[3]);
+  const auto fields = static_cast<std::size_t>(std::atoi(argv[4]));
+  const int rounds = std::atoi(argv[5]);
   bat::idx::WriteOptions options;
-  options.flush = std::atoi(argv[5]) != 0;
+  options.flush = std::atoi(argv[6]) != 0;
   constexpr std::array<const char*, 3> kNames{ "codec", "layout", "dialect" };
-  for (int i = 6; i < argc; ++i)
+  for (int i = 7; i < argc; ++i)
   {
-    bat::idx::set_option(options, kNames[static_cast<std::size_t>(i - 6)], std::string(argv[i]));
+    bat::idx::set_option(options, kNames[static_cast<std::size_t>(i - 7)], std::string(argv[i]));
   }
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -155,8 +156,13 @@ void run(int argc, char** argv)
             .file_bytes;
         });
     };
-    round % 2 == 0 ? raw() : grid();
-    round % 2 == 0 ? grid() : raw();
+    for (const bool is_raw : { round % 2 == 0, round % 2 != 0 })
+    {
+      if (which == "both" || (which == "raw") == is_raw)
+      {
+        is_raw ? raw() : grid();
+      }
+    }
     std::filesystem::remove(own);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank_of_world() == 0)
@@ -171,7 +177,7 @@ void run(int argc, char** argv)
 int main(int argc, char** argv)
 {
   MPI_Init(&argc, &argv);
-  if (argc < 6 || argc > 9)
+  if (argc < 7 || argc > 10)
   {
     std::fprintf(stderr, "usage: see the source\n");
     MPI_Abort(MPI_COMM_WORLD, 2);

@@ -139,13 +139,21 @@ const format::BlockOrder* order_of(
 FileSamples::FileSamples(const ExchangeSource& source, const FileBlocks& file)
   : file_(&file)
 {
+  // Padding and what no rank has are zeros; where there is neither, all bytes come.
+  const bool covers = cover(source.parts, source.header.box);
   for (const Field& field : source.header.fields)
   {
     this->raw_.emplace_back();
-    for (std::size_t b = 0; b != file.blocks.size(); ++b)
+    for (const std::uint64_t block : file.blocks)
     {
-      this->raw_.back().emplace_back(
-        field.sample_bytes() << source.header.bits_per_block, std::byte{ 0 });
+      Bytes& raw =
+        this->raw_.back().emplace_back(field.sample_bytes() << source.header.bits_per_block);
+      if (!covers ||
+        samples_of(source.shapes.common(block, source.header.box)) !=
+          std::uint64_t{ 1 } << source.header.bits_per_block)
+      {
+        std::fill(raw.begin(), raw.end(), std::byte{ 0 });
+      }
     }
   }
   for_each_run(source, source.comm.rank(), file,
