@@ -23,11 +23,14 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -49,6 +52,7 @@ struct Options
   bool only_open = false;
   bool only_build = false;
   bool map = false;
+  bat::BuildOptions build; ///< compression
 };
 
 /// What time_ms() counts: the time that passes, or what all threads take of the processors.
@@ -210,8 +214,14 @@ public:
       bench::write_npy_folder(this->options_.dump, this->cloud_);
       return this->out_;
     }
-    bat::BuildOptions build;
+    bat::BuildOptions build = this->options_.build;
     build.threads = this->options_.threads;
+    if (build.compression != bat::Compression::None)
+    {
+      this->measure_compression(build);
+      this->out_["answer_checksum"] = fmt::format("{:016x}", this->checksum_);
+      return this->out_;
+    }
     if (this->options_.only_build)
     {
       (void)bat::encode(this->view_, build); // a virtual machine may have yet to be given memory
@@ -567,13 +577,18 @@ private:
   }
 
   // Distinct pages of a newly opened file that a query with all columns reads, over the bytes it
-  // returns.
+  // returns; and these.
   std::pair<double, double> touched(const bat::Query& query)
+  {
+    return this->touched(this->path_, query);
+  }
+
+  std::pair<double, double> touched(const std::filesystem::path& path, const bat::Query& query)
   {
     TouchedPages pages;
     double returned = 0;
     {
-      const bat::File file = bat::File::open(this->path_, pages.observer());
+      const bat::File file = bat::File::open(path, pages.observer());
       const bat::Selection selection = file.select(query);
       std::vector<std::byte> values(selection.count * 3 * bat::size_of(file.position_type()));
       returned += static_cast<double>(values.size());
@@ -589,6 +604,122 @@ private:
       }
     }
     return { pages.bytes() / returned, returned };
+  }
+
+  // A file with and one without compression, in turn.
+  void measure_compression(const bat::BuildOptions& build)
+  {
+    bat::BuildOptions as_it_is;
+    as_it_is.threads = build.threads;
+    const std::filesystem::path raw = this->path_;
+    const std::filesystem::path compressed = raw.string() + ".compressed";
+    const auto remove = [](const std::filesystem::path* path) { std::filesystem::remove(*path); };
+    const std::unique_ptr<const std::filesystem::path, decltype(remove)> owner(&compressed, remove);
+    const bat::WriteReport raw_report = bat::write_file(raw, this->view_, as_it_is);
+    const bat::WriteReport report = bat::write_file(compressed, this->view_, build);
+    json out = { { "ratio", ratio_of(report.data_bytes, report.stored_bytes) },
+      { "file_ratio", ratio_of(raw_report.file_bytes, report.file_bytes) },
+      { "index_ratio", ratio_of(report.index_bytes, report.stored_bytes) } };
+    (void)bat::encode(this->view_, as_it_is); // a virtual machine may have yet to be given memory
+    const auto beside = [](const Pairs& pairs)
+    {
+      std::vector<double> over;
+      for (std::size_t i = 0; i != pairs.all_ms.size(); ++i)
+      {
+        over.push_back(pairs.all_ms[i] / pairs.all_reference_ms[i]);
+      }
+      return json{ { "ms", pairs.ms }, { "raw_ms", pairs.reference_ms },
+        { "over_raw", median(over) }, { "samples", samples(pairs, "raw_ms") } };
+    };
+    out["build"] = beside(paired(
+      this->options_.repeat, [&] { (void)bat::encode(this->view_, build); },
+      [&] { (void)bat::encode(this->view_, as_it_is); }));
+    bat::Query all;
+    out["read"] = beside(this->pairs_of_reads(compressed, raw, all, false));
+    out["read"]["gb_per_s"] = this->data_bytes_ / (1e6 * out["read"]["ms"].get<double>());
+    bat::Query first;
+    first.quality = 0.05;
+    out["cold_5_percent"] = beside(this->pairs_of_reads(compressed, raw, first, true));
+    const bat::File file = bat::File::open(raw);
+    for (const auto& [name, count] : { std::pair<const char*, std::uint64_t>{ "box_1m", 1000000 },
+           { "box_100k", 100000 }, { "box_10k", 10000 } })
+    {
+      if (file.particle_count() >= 2 * count)
+      {
+        bat::Query query;
+        query.box = this->box_with(file, count);
+        const auto [ratio, returned] = this->touched(compressed, query);
+        const auto [raw_ratio, raw_returned] = this->touched(raw, query);
+        out[name] = { { "bytes", ratio * returned }, { "raw_bytes", raw_ratio * raw_returned },
+          { "over_raw", ratio * returned / (raw_ratio * raw_returned) } };
+      }
+    }
+    this->out_["compression"] = out;
+  }
+
+  static double ratio_of(std::uint64_t a, std::uint64_t b)
+  {
+    return static_cast<double>(a) / static_cast<double>(b);
+  }
+
+  // Opening a file and reading all columns of what matches. `cold`: with nothing of the file in the
+  // page cache.
+  Pairs pairs_of_reads(const std::filesystem::path& compressed, const std::filesystem::path& raw,
+    const bat::Query& query, bool cold)
+  {
+    std::vector<bat::Bytes> columns;
+    const auto read = [&](const std::filesystem::path& path)
+    {
+      const bat::File file = bat::File::open(path);
+      const bat::Selection selection = file.select(query);
+      columns.resize(1 + file.attributes().size());
+      const auto room = [&](std::size_t column, std::size_t value_bytes)
+      {
+        columns[column].resize(selection.count * value_bytes);
+        return columns[column].data();
+      };
+      file.read_positions(selection, room(0, 3 * bat::size_of(file.position_type())));
+      for (std::size_t k = 0; k != file.attributes().size(); ++k)
+      {
+        const bat::Attribute& a = file.attributes()[k];
+        file.read_attribute(
+          k, selection, room(1 + k, bat::size_of(a.type) * static_cast<std::size_t>(a.components)));
+      }
+    };
+    Pairs pairs;
+    for (int i = -1; i != this->options_.repeat; ++i) // the first is not counted
+    {
+      for (const bool is_raw : { false, true })
+      {
+        const std::filesystem::path& path = is_raw ? raw : compressed;
+        if (cold)
+        {
+          drop_from_page_cache(path);
+        }
+        const double ms = time_ms([&] { read(path); });
+        if (i >= 0)
+        {
+          (is_raw ? pairs.all_reference_ms : pairs.all_ms).push_back(ms);
+        }
+      }
+    }
+    for (const bat::Bytes& column : columns)
+    {
+      this->add_answer(column.data(), column.size());
+    }
+    pairs.ms = median(pairs.all_ms);
+    pairs.reference_ms = median(pairs.all_reference_ms);
+    return pairs;
+  }
+
+  static void drop_from_page_cache(const std::filesystem::path& path)
+  {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || ::fdatasync(file) != 0 || ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0)
+    {
+      throw std::runtime_error("cannot drop from the page cache: " + path.string());
+    }
+    ::close(file);
   }
 
   void measure_touched(const bat::File& file)
@@ -1039,6 +1170,18 @@ int main(int argc, char** argv)
     "count the time that threads run, to which other programs add little, not the time that "
     "passes");
   app.add_flag("--map", options.map, "queries look at a mapped file");
+  const std::map<std::string, bat::Compression> methods = {
+    { "lossless", bat::Compression::Lossless }, { "bounded", bat::Compression::Bounded }
+  };
+  app
+    .add_option("--compression", options.build.compression,
+      "lossless or bounded: measure such a file beside one without compression, no more")
+    ->transform(CLI::Transformer(methods))
+    ->excludes(only_open)
+    ->excludes(only_build);
+  app.add_option(
+    "--error-bounds", options.build.error_bounds, "of bounded, such as positions=0.01%");
+  app.add_option("--chunk-particles", options.build.chunk_particles, "0 chooses");
   app.add_option("--json", options.output, "write the figures to this file (default: print them)");
   CLI11_PARSE(app, argc, argv);
   // Else the allocator keeps freed blocks of up to 32 MiB, which small data sets would show as

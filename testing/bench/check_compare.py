@@ -79,8 +79,8 @@ def main():
     without_ids = os.path.join(folder, "noids.npz")
     random = np.random.default_rng(1)
     np.savez(without_ids, pos=random.random((3000, 3)), a=random.random(3000), v=random.random((3000, 3)))
-    done = run(build, folder, "--kind", "clustered", f"npz:{without_ids}", "--systems", "bat", "bat_indexed", "raw",
-               "hdf5", "duckdb")
+    done = run(build, folder, "--kind", "clustered", f"npz:{without_ids}", "--systems", "bat", "bat_indexed",
+               "bat_lossless", "raw", "hdf5", "duckdb")
     check(f"compare.py ends with status {done.returncode}: {done.stderr.strip().splitlines()[-1:]}", done.returncode == 0)
     if done.returncode:
         return 1
@@ -93,6 +93,8 @@ def main():
         check(f"{one['kind']}: DuckDB is missing, with a reason", "Parquet" in systems["duckdb"].get("missing", ""))
         check(f"{one['kind']}: raw arrays do all that BAT does",
               systems["raw"]["operations"].keys() == systems["bat"]["operations"].keys())
+        sizes = [systems[name]["operations"]["write"]["bytes"] for name in ("bat_lossless", "bat")]
+        check(f"{one['kind']}: {sizes[0]} bytes with compression, {sizes[1]} without", sizes[0] < sizes[1])
         check(f"{one['kind']}: two repetitions of each",
               all(len(of["seconds"]["samples"]) == 2 for of in systems["raw"]["operations"].values()))
     check("no ids, no questions for them", "ids" in clustered["answers"] and "ids" not in own["answers"])

@@ -52,6 +52,7 @@ class System:
 SYSTEMS = {
     "bat": System("BAT", None, ".bat", (*SIMPLE, *QUERIES)),
     "bat_indexed": System("BAT, sorted index of ids", None, ".bat", ("write", "ids", "id_range")),
+    "bat_lossless": System("BAT, lossless", None, ".bat", (*SIMPLE, *QUERIES)),
     "raw": System("raw arrays (numpy)", None, ".raw", (*SIMPLE, *QUERIES)),
     "hdf5": System("HDF5 (h5py)", "hdf5", ".h5", (*SIMPLE, *QUERIES)),
     "openpmd_hdf5": System("openPMD, HDF5", "openpmd", ".h5", SIMPLE),

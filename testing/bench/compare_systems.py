@@ -130,7 +130,7 @@ def scan(column, question):
 
 
 class Bat(System):
-    indexes = ()
+    options = {"sorted_indexes": ()}
 
     def prepare(self):
         import parabat
@@ -139,8 +139,7 @@ class Bat(System):
         self.attributes = {name: values for name, values in self.columns.items() if name != "pos"}
 
     def write_file(self, path):
-        self.parabat.write(path, self.columns["pos"], self.attributes, threads=1, flush=False,
-                           sorted_indexes=self.indexes)
+        self.parabat.write(path, self.columns["pos"], self.attributes, threads=1, flush=False, **self.options)
 
     def _read(self, path, names, **question):
         with self.parabat.Dataset(path) as dataset:
@@ -156,7 +155,11 @@ class Bat(System):
 
 
 class BatIndexed(Bat):
-    indexes = ("id",)
+    options = {"sorted_indexes": ("id",)}
+
+
+class BatLossless(Bat):
+    options = {"compression": "lossless"}
 
 
 class Raw(System):
@@ -375,9 +378,10 @@ class VtkZlib(VtkXml):
     compressor = "zlib"
 
 
-SYSTEMS = {"bat": Bat, "bat_indexed": BatIndexed, "raw": Raw, "hdf5": Hdf5, "openpmd_hdf5": OpenPmd,
-           "openpmd_bp5": OpenPmdBp, "adios2": Adios2, "parquet": Parquet, "parquet_sorted": ParquetSorted,
-           "duckdb": DuckDb, "duckdb_sorted": DuckDb, "vtk_raw": VtkXml, "vtk_zlib": VtkZlib}
+SYSTEMS = {"bat": Bat, "bat_indexed": BatIndexed, "bat_lossless": BatLossless, "raw": Raw, "hdf5": Hdf5,
+           "openpmd_hdf5": OpenPmd, "openpmd_bp5": OpenPmdBp, "adios2": Adios2, "parquet": Parquet,
+           "parquet_sorted": ParquetSorted, "duckdb": DuckDb, "duckdb_sorted": DuckDb, "vtk_raw": VtkXml,
+           "vtk_zlib": VtkZlib}
 SERVED = ("load", "write", "read", "query")
 
 
