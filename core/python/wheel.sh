@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the wheel `parabat` with a oneTBB, fmt, xxHash and libc++ of its own inside, whose symbols are
+# Builds the wheel `parabat` with a oneTBB, fmt, xxHash, zlib and libc++ of its own inside, whose symbols are
 # hidden, so that it can be in one process with a VTK or ParaView that has others. The compiler is the
 # Clang of PyPI's package ziglang, which links for glibc 2.17, so that the wheel is for old machines too.
 #
 #   bash core/python/wheel.sh FOLDER        the wheel comes into FOLDER, what is built into FOLDER/work
 #
-# The viewer for browsers is in it where node and npm are. Needs GCC, CMake, Ninja, nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt,
-# xxHash and zstd from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE and BAT_ZSTD_SOURCE, else from Debian
+# The viewer for browsers is in it where node and npm are. Needs GCC, CMake, Ninja,
+# nlohmann-json3-dev, and Python with venv. Takes the sources of oneTBB, fmt, xxHash, zstd, zlib and
+# LZ4 from the folders BAT_ONETBB_SOURCE, BAT_FMT_SOURCE, BAT_XXHASH_SOURCE, BAT_ZSTD_SOURCE,
+# BAT_ZLIB_SOURCE and BAT_LZ4_SOURCE, else from Debian
 # (apt-get source, without root), and the compiler and the programs that pack wheels from PyPI.
 # Environment: PYTHON (python3), JOBS (number of processors).
 set -euo pipefail
@@ -36,7 +38,9 @@ apt_source()
     -o "Dir::State::Lists=$lists/lists" -o "Dir::Cache::srcpkgcache=" -o "Dir::Cache::pkgcache="
     -o APT::Sandbox::User= -o Acquire::Languages=none)
   [ -e "$lists/updated" ] || { "${apt[@]}" update && touch "$lists/updated"; }
-  (cd "$WORK/download" && "${apt[@]}" source --download-only "$1")
+  # What an archive of security updates lists and has no more, the release itself has.
+  (cd "$WORK/download" && { "${apt[@]}" source --download-only "$1" ||
+    "${apt[@]}" source --download-only "$1/$(. /etc/os-release && echo "$VERSION_CODENAME")"; })
   tar --extract --strip-components=1 --directory "$2" --file "$(ls "$WORK"/download/*.orig.tar.*[z2])"
   touch "$2/.complete"
 }
@@ -80,8 +84,29 @@ export ZIG_GLOBAL_CACHE_DIR=$WORK/zig ZIG_LOCAL_CACHE_DIR=$WORK/zig CCACHE_COMPI
 [ -n "${BAT_FMT_SOURCE:-}" ] || { apt_source fmtlib "$WORK/fmt"; BAT_FMT_SOURCE=$WORK/fmt; }
 [ -n "${BAT_XXHASH_SOURCE:-}" ] || { apt_source xxhash "$WORK/xxhash"; BAT_XXHASH_SOURCE=$WORK/xxhash; }
 [ -n "${BAT_ZSTD_SOURCE:-}" ] || { apt_source libzstd "$WORK/zstd"; BAT_ZSTD_SOURCE=$WORK/zstd; }
+[ -n "${BAT_ZLIB_SOURCE:-}" ] || { apt_source zlib "$WORK/zlib"; BAT_ZLIB_SOURCE=$WORK/zlib; }
+[ -n "${BAT_LZ4_SOURCE:-}" ] || { apt_source lz4 "$WORK/lz4"; BAT_LZ4_SOURCE=$WORK/lz4; }
 static_library fmt "$BAT_FMT_SOURCE" -DFMT_TEST=OFF -DFMT_DOC=OFF
 static_library zstd "$BAT_ZSTD_SOURCE/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_TESTS=OFF
+# plain_library NAME HEADERS FILES: from sources that need no configuration, into $WORK/static.
+plain_library()
+{
+  local name=$1 file objects=()
+  mkdir -p "$WORK/static/include" "$WORK/static/lib" "$WORK/$name-build"
+  cp $2 "$WORK/static/include"
+  for file in $3; do
+    objects+=("$WORK/$name-build/$(basename "$file" .c).o")
+    "$CC" -O3 -fPIC -fvisibility=hidden -c "$file" -o "${objects[-1]}"
+  done
+  rm -f "$WORK/static/lib/lib$name.a"
+  ar rcs "$WORK/static/lib/lib$name.a" "${objects[@]}"
+}
+(
+  cd "$BAT_ZLIB_SOURCE"
+  plain_library z "zlib.h zconf.h" "adler32.c crc32.c deflate.c inffast.c inflate.c inftrees.c trees.c zutil.c compress.c uncompr.c"
+  cd "$BAT_LZ4_SOURCE/lib"
+  plain_library lz4 lz4.h lz4.c
+)
 # With the choice of vectors by processor, which Debian's static library lacks.
 (
   cd "$BAT_XXHASH_SOURCE"
@@ -106,6 +131,8 @@ mkdir -p "$WORK/licenses"
 cp "$BAT_FMT_SOURCE"/LICENSE* "$WORK/licenses/fmt.txt"
 cp "$BAT_XXHASH_SOURCE/LICENSE" "$WORK/licenses/xxHash.txt"
 cp "$BAT_ZSTD_SOURCE/LICENSE" "$WORK/licenses/zstd.txt"
+sed -n '/Copyright notice:/,$p' "$BAT_ZLIB_SOURCE/README" >"$WORK/licenses/zlib.txt"
+cp "$BAT_LZ4_SOURCE/lib/LICENSE" "$WORK/licenses/lz4.txt"
 cp "$(dirname "$ZIG")/LICENSE" "$WORK/licenses/zig.txt"
 cp "$(dirname "$ZIG")/lib/libcxx/LICENSE.TXT" "$WORK/licenses/libcxx.txt"
 cp /usr/share/doc/nlohmann-json3-dev/copyright "$WORK/licenses/nlohmann_json.txt"
@@ -116,6 +143,10 @@ CMAKE_PREFIX_PATH=$WORK/static CMAKE_BUILD_PARALLEL_LEVEL=$JOBS pip wheel -q --d
   --config-settings "cmake.define.BAT_ONETBB_SOURCE=$BAT_ONETBB_SOURCE" \
   --config-settings "cmake.define.ZSTD_LIBRARY=$WORK/static/lib/libzstd.a" \
   --config-settings "cmake.define.ZSTD_INCLUDE_DIR=$WORK/static/include" \
+  --config-settings "cmake.define.ZLIB_LIBRARY=$WORK/static/lib/libz.a" \
+  --config-settings "cmake.define.ZLIB_INCLUDE_DIR=$WORK/static/include" \
+  --config-settings "cmake.define.LZ4_LIBRARY=$WORK/static/lib/liblz4.a" \
+  --config-settings "cmake.define.LZ4_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.XXHASH_LIBRARY=$WORK/static/lib/libxxhash.a" \
   --config-settings "cmake.define.XXHASH_INCLUDE_DIR=$WORK/static/include" \
   --config-settings "cmake.define.BAT_BUNDLED_LICENSES=$(printf '%s;' "$WORK"/licenses/*.txt)" "$SOURCE"
