@@ -10,6 +10,7 @@ finds is compared with the truth.
 part where they can be imported. Prints milliseconds for a step, best of the rounds, and the ratio to parabat.follow."""
 
 import argparse
+import importlib
 import importlib.util
 import os
 import time
@@ -34,7 +35,7 @@ def make(folder, particles, steps):
         parabat.write(f"{folder}/step{step}.bat", places[order], columns, time=float(step), flush=False, sorted_indexes=["id"])
         with h5py.File(f"{folder}/step{step}.h5", "w") as file:
             file["position"], file["id"], file["velocity"] = places[order], columns["id"], columns["velocity"]
-        openpmd(f"{folder}/openpmd{step:08d}.h5", step, places[order], columns)
+        openpmd(f"{folder}/openpmd/step{step:08d}.h5", step, places[order], columns)
         written.append((places[order], columns))
     return written
 
@@ -44,7 +45,7 @@ def openpmd(path, step, places, columns):
     with h5py.File(path, "w") as file:
         file.attrs.update({"openPMD": np.bytes_("1.1.0"), "openPMDextension": np.uint32(0), "basePath": np.bytes_("/data/%T/"),
                            "particlesPath": np.bytes_("particles/"), "iterationEncoding": np.bytes_("fileBased"),
-                           "iterationFormat": np.bytes_("openpmd%08T.h5"), "meshesPath": np.bytes_("fields/")})
+                           "iterationFormat": np.bytes_("step%08T.h5"), "meshesPath": np.bytes_("fields/")})
         data = file.create_group(f"data/{step}")
         data.attrs.update({"time": float(step), "dt": 1.0, "timeUnitSI": 1.0})
         species = data.create_group("particles/dust")
@@ -89,12 +90,22 @@ def by_h5py(folder, steps, ids):
 
 def by_openpmd(folder, steps, ids):
     from openpmd_viewer import OpenPMDTimeSeries, ParticleTracker
-    series = OpenPMDTimeSeries(folder, check_all_files=False)
+    series = OpenPMDTimeSeries(f"{folder}/openpmd", check_all_files=False)
     chosen = ParticleTracker(series, iteration=0, species="dust", select=ids.astype(np.uint64), preserve_particle_index=True)
     found = [series.get_particle(["x", "y", "z", "ux", "uy", "uz"], species="dust", iteration=step, select=chosen) for step in steps]
-    order = np.argsort(np.argsort(ids)) if False else np.array([np.flatnonzero(chosen.selected_pid == one)[0] for one in ids])
+    order = np.array([np.flatnonzero(chosen.selected_pid == one)[0] for one in ids])
     arrays = np.array(found)[:, :, order]
     return np.moveaxis(arrays[:, :3], 1, 2), np.moveaxis(arrays[:, 3:], 1, 2)
+
+
+def path_line_filter():
+    """The class, wherever VTK has it; None if it has not."""
+    for module in ("vtkFiltersHybrid", "vtkFiltersGeneral"):
+        try:
+            return getattr(importlib.import_module("vtkmodules." + module), "vtkTemporalPathLineFilter", None)
+        except ImportError:
+            pass
+    return None
 
 
 def vtk_step(folder, step):
@@ -121,7 +132,6 @@ def by_vtk(folder, steps, ids):
     from vtkmodules.vtkCommonCore import vtkPoints
     from vtkmodules.vtkCommonDataModel import vtkPolyData
     from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
-    from vtkmodules.vtkFiltersHybrid import vtkTemporalPathLineFilter
 
     class Source(VTKPythonAlgorithmBase):
         def __init__(self):
@@ -148,7 +158,7 @@ def by_vtk(folder, steps, ids):
     wanted.SetName("id")
     chosen.GetPointData().AddArray(wanted)
     source = Source()
-    lines = vtkTemporalPathLineFilter()
+    lines = path_line_filter()()
     lines.SetInputConnection(0, source.GetOutputPort())
     lines.SetInputDataObject(1, chosen)
     lines.SetIdChannelArray("id")
@@ -167,7 +177,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=default)
     arguments = parser.parse_args()
     folder = arguments.folder
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(f"{folder}/openpmd", exist_ok=True)
     truth = make(folder, arguments.particles, arguments.steps)
     ids = np.random.default_rng(2).choice(truth[0][1]["id"], arguments.ids, replace=False)
     steps = [i % arguments.steps for i in range(arguments.steps * arguments.repeat)]
@@ -178,7 +188,7 @@ def main():
                "h5py and numpy": (by_h5py, few)}
     if importlib.util.find_spec("openpmd_viewer"):
         systems["openPMD-viewer"] = (by_openpmd, few)
-    if importlib.util.find_spec("vtkmodules.vtkFiltersHybrid"):
+    if path_line_filter():
         systems["vtkTemporalPathLineFilter"] = (by_vtk, few[:arguments.steps])
     best = dict.fromkeys(systems, np.inf)
     for _ in range(ROUNDS):
