@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 from mpi4py import MPI
+from parabat.convert.formats import npy
 from support import command, same
 
 world = MPI.COMM_WORLD
@@ -28,12 +29,44 @@ if world.rank == 0:
         os.unlink(f"out_{number:04}.bat")
 before = world.bcast(sorted(os.listdir(".")))
 
+# The only step: each rank reads a part, whatever types the parts of the others have.
+rows = [f"{x!r},{y!r},{z!r},{i}" for i, (x, y, z, _) in enumerate(steps[1].tolist())]
+if world.rank == 0:
+    with open("one.csv", "w", encoding="ascii") as file:
+        file.write("x,y,z,id\n" + "\n".join(rows[:-1] + [rows[-1] + ".5"]) + "\n")
+world.barrier()
+for name, number, values in (("in_0.npz", 0, {"id": np.arange(100), "q": steps[0][:, 3]}),
+                             ("one.csv", 1, {"id": np.append(np.arange(99), 99.5)})):
+    code, out, err = command(name, "one.bat", "--json")
+    assert code == 0 and err == "", err
+    assert len(out.splitlines()) == (1 if world.rank == 0 else 0), out
+    same("one.bat", steps[number][:, :3], values)
+    world.barrier()
+shares = []
+whole = npy.part_of
+
+
+def part_of(count, i, n):
+    shares.append((i, n))
+    return whole(count, i, n)
+
+
+npy.part_of = part_of
+assert command("in_1.npz", "one.bat")[0] == 0 and shares == [(world.rank, world.size)], shares
+npy.part_of = whole
+world.barrier()
+if world.rank == 0:
+    os.unlink("one.bat")
+    os.unlink("one.csv")
+world.barrier()
+before = world.bcast(sorted(os.listdir(".")))
+
 code, _, err = command("in_5.npz", "bad.bat")
-assert code == 1, err
+assert code == 3, err
 world.barrier()
 assert sorted(os.listdir(".")) == before, os.listdir(".")
 # Nothing of what comes after the bad one's turn is done twice, and all ranks come back.
 code, _, err = command("in_*.npz", "out.bat")
-assert code == 1 and (world.rank != 0 or ("in_5.npz: no positions" in err and "5 datasets" in err)), err
+assert code == 3 and (world.rank != 0 or ("in_5.npz: no positions" in err and "5 datasets" in err)), err
 assert world.rank == 0 or err == "", err
 world.barrier()

@@ -2,7 +2,7 @@
 """The command `parabat`: one file per verb, each with add_arguments(parser) and run(arguments).
 
 Exit codes: 0, done, and the answer is yes; 1, the answer is no (`validate`: a file is not sound;
-`diff`: the particles differ; `convert`: not all was converted); 2, what was asked cannot be; 3, a file cannot be read or written, or a
+`diff`: the particles differ); 2, what was asked cannot be; 3, a file cannot be read or written, or a
 package is missing; 130, interrupted.
 """
 
@@ -70,7 +70,7 @@ def parser_of(chosen):
     """A parser that knows the arguments of the chosen verbs."""
     parser = _Parser(
         prog="parabat", description="Large particle data (.bat) and structured grids (.idx) on the command line.",
-        epilog="exit codes: 0 done, or yes; 1 no (validate, diff, convert: not all); 2 what was asked cannot be; "
+        epilog="exit codes: 0 done, or yes; 1 no (validate, diff); 2 what was asked cannot be; "
                "3 a file cannot be read or written; 130 interrupted")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     parser.add_argument("--debug", action="store_true", help="errors with their traceback")

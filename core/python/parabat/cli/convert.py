@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts files of other formats to .bat, and grids to .idx.
 
-Exit codes: 0 all was converted; 1 something was not, which one line on stderr says; 2 the command is
-wrong; 130 interrupted, also by SIGTERM.
+Exit codes: 0 all was converted; 3 something was not, which one line on stderr says; 2 what was asked
+cannot be; 130 interrupted, also by SIGTERM.
 """
 
 import argparse
 import contextlib
 import json
+import re
 import signal
 import sys
 
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
-from ._common import progress
+from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
 
-INTERRUPTED = 130
+_OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
 
 
 class _List(argparse.Action):
@@ -68,6 +69,9 @@ def add_arguments(parser):
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
                         help="size of a leaf file, or of a file of a grid, to aim at, in MiB; auto (default) chooses it")
+    parser.add_argument("--memory", metavar="SIZE", type=option_types.memory, default=0,
+                        help="most memory of a process, e.g. 2G; a step of particles that needs more is converted in parts, "
+                             "if its format can be read so. auto (default): half of what is free")
     parser.add_argument("--jobs", metavar="N", type=option_types.jobs, default=1,
                         help="processes that convert steps at the same time (default: 1, with all processors)")
     parser.add_argument("--flush", action="store_true", help="wait until each dataset is on the disk")
@@ -76,7 +80,8 @@ def add_arguments(parser):
 
 
 # Options of one kind of output, with what holds if nobody sets them.
-OF_PARTICLES = {"species": None, "columns": None, "delimiter": None, "topology": None, "sorted_index": [], "jobs": 1}
+OF_PARTICLES = {"species": None, "columns": None, "delimiter": None, "topology": None, "sorted_index": [], "jobs": 1,
+                "memory": 0}
 OF_GRIDS = {"codec": "raw", "layout": "row_major", "dialect": "openvisus", "dimensions": None, "type": None,
             "byte_order": "little", "skip": 0, "origin": None, "spacing": None}
 
@@ -93,28 +98,28 @@ def run(arguments):
     is_grid = arguments.output.endswith(".idx")
     if not is_grid and not arguments.output.endswith(".bat"):
         return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx; it is "
-                     f"{arguments.output}", 2)
+                     f"{arguments.output}", USAGE)
     wrong = [f"--{name.replace('_', '-')}" for name, standard in (OF_PARTICLES if is_grid else OF_GRIDS).items()
              if getattr(arguments, name) != standard]
     if wrong:
         return _fail(f"argument {wrong[0]}: is of {'particles, .bat' if is_grid else 'grids, .idx'}; the file to write is "
-                     f"{arguments.output}", 2)
+                     f"{arguments.output}", USAGE)
     mapping = dict(arguments.mapping) if arguments.mapping else None
     if mapping and len(mapping) != len(arguments.mapping):
-        return _fail("argument --map: a name occurs twice", 2)
+        return _fail("argument --map: a name occurs twice", USAGE)
     try:
         with _interruptible(), _shown(arguments) as show:
             convert(arguments.inputs, arguments.output, format=arguments.format, steps=arguments.steps,
-                    jobs=arguments.jobs, show=show, apart=True, arrays=arguments.arrays, species=arguments.species,
-                    columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
+                    jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
+                    species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, **{name: getattr(arguments, name) for name in (
                         "dimensions", "type", "byte_order", "skip", "origin", "spacing")},
                     settings=_settings(arguments, is_grid))
     except Interrupted as error:
         return _fail(str(error), INTERRUPTED)
     except (ConvertError, ImportError) as error:
-        return _fail(str(error), 1)
-    return 0
+        return _fail(str(error), USAGE if _OF_ARGUMENT.search(str(error)) else TROUBLE)
+    return YES
 
 
 @contextlib.contextmanager
@@ -158,7 +163,7 @@ def _shown(arguments):
 
 
 def _fail(text, code):
-    if code == 2 or leads():
+    if code == USAGE or leads():
         print(f"error: {text}", file=sys.stderr, flush=True)
     return code
 

@@ -10,8 +10,9 @@ On the command line: `parabat convert` (or python3 -m parabat.convert). A format
 registry, in one file: model.py says what stands in it.
 """
 
-from .model import Collector, ConvertError, Fields, Format, Options, Particles, Step
+from .model import Collector, ConvertError, Divided, Fields, Format, Options, Particles, Step
 from .registry import formats
 from .run import convert
 
-__all__ = ["Collector", "ConvertError", "Fields", "Format", "Options", "Particles", "Step", "convert", "formats"]
+__all__ = ["Collector", "ConvertError", "Divided", "Fields", "Format", "Options", "Particles", "Step", "convert",
+           "formats"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `parabat convert` needs of the package: writing a dataset, and the parser of the library."""
 
+import contextlib
 import ctypes
 import glob
 import json
@@ -9,7 +10,7 @@ import shutil
 
 import numpy as np
 
-from .. import BatError, write
+from .. import BatError, PieceWriter, write
 from .._library import TYPES, library
 from .model import ConvertError, as_json
 
@@ -53,15 +54,42 @@ def parse_columns(text, columns, delimiter=" ", most_rows=None, threads=0):
     return parsed.rows, parsed.used
 
 
-def write_particles(path, particles, step, settings):
-    """Writes a dataset; returns the Report."""
-    metadata = json.dumps(as_json(particles.metadata)) if particles.metadata else ""
+@contextlib.contextmanager
+def _told_of(path):
+    """What the library says becomes a ConvertError."""
     try:
-        return write(path, particles.positions, particles.attributes, time=step.time, step=step.number,
-                     metadata=metadata, **settings)
+        yield
     except BatError as error:
         text = str(error)
         raise ConvertError(text if path in text else f"{path}: {text}") from None
+
+
+def _about(particles, step):
+    """Keywords of a write."""
+    return {"time": step.time, "step": step.number,
+            "metadata": json.dumps(as_json(particles.metadata)) if particles.metadata else ""}
+
+
+def write_particles(path, particles, step, settings, comm=None):
+    """Writes a dataset, of all ranks with a communicator; returns the Report."""
+    with _told_of(path):
+        return write(path, particles.positions, particles.attributes, comm=comm, **_about(particles, step), **settings)
+
+
+def write_parts(path, parts, step, settings, memory_bytes, held=contextlib.nullcontext):
+    """The same of Particles that come one after another, in so much memory. held(): a context for the call that
+    writes."""
+    with contextlib.ExitStack() as stack:
+        writer = None
+        for part in parts:
+            with _told_of(path):
+                if writer is None:
+                    writer = stack.enter_context(PieceWriter(
+                        path, memory_bytes=memory_bytes, **_about(part, step), **settings))
+                writer.add(part.positions, part.attributes)
+            del part
+        with _told_of(path), held():
+            return writer.finish()
 
 
 def remove_temporary(path):

@@ -88,9 +88,9 @@ def node_of(file, path):
     return node
 
 
-def check(node, part=Ellipsis, remarks=None):
+def check(node, part=Ellipsis, remarks=None, whole=True):
     """Raises for an array of which the values of `part`, all or an index or slice of rows, are not there, or not
-    enough memory is; what lacks some of them is told in `remarks`."""
+    enough memory is, unless they are not read as a `whole`; what lacks some of them is told in `remarks`."""
     chunks, lost = _chunks(node, part)
     if lost == chunks and lost:
         raise ConvertError(f"{node.name}: claims {node.shape} values, but none were ever written")
@@ -105,6 +105,8 @@ def check(node, part=Ellipsis, remarks=None):
         for source in node.virtual_sources():
             if source.file_name != "." and not os.path.exists(os.path.join(folder, source.file_name)):
                 raise ConvertError(f"{node.name}: is put together from files of which {source.file_name} is not there")
+    if not whole:
+        return
     share = 1 if part is Ellipsis or not node.shape or not node.shape[0] else _rows(node, part) / node.shape[0]
     check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}", node.size * node.dtype.itemsize * share)
 
@@ -154,11 +156,11 @@ def read(node, part=Ellipsis, remarks=None):
     return values.astype(values.dtype.newbyteorder("="), copy=False) if values.dtype.kind in "iuf" else values
 
 
-def read_into(node, array):
-    """Its values into an array of its shape, without another copy. The caller has called check()."""
-    if not node.size:
+def read_into(node, array, first=0):
+    """Its values from row `first` on into an array, without another copy. The caller has called check()."""
+    if not array.size:
         return
     try:
-        node.read_direct(array)
+        node.read_direct(array, np.s_[first:first + len(array)])
     except (OSError, RuntimeError, TypeError) as error:
         raise ConvertError(f"{node.name}: cannot be read: {str(error).splitlines()[0][:300]}") from None

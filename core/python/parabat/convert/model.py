@@ -94,12 +94,14 @@ class Options:
 
 
 class Step:
-    """One of a file: read() returns a list of Particles. number, time: if the file says them."""
+    """One of a file: read() returns a list of Particles. number, time: if the file says them. divided: of steps that can
+    be read in parts, a function that returns a list of Divided instead."""
 
-    def __init__(self, read, number=None, time=None):
+    def __init__(self, read, number=None, time=None, divided=None):
         self._read = read
         self.number = number
         self.time = time
+        self.divided = divided
         self.is_read = False
 
     def read(self):
@@ -107,16 +109,87 @@ class Step:
         return self._read()
 
 
+class Divided:
+    """One species of a step, to be read in parts.
+
+    size: about how many bytes its arrays have. read(i, n): Particles of the i-th of n parts of about
+    equal size; called with ascending i, and again from the first on. varies: whether types, texts,
+    or which attributes there are can be others in each part; then parts are read, settle() is told
+    facts() of each, and Particles are what conform() makes of a part.
+    """
+
+    def __init__(self, size, read, species="", varies=False):
+        self.size = size
+        self.read = read
+        self.species = species
+        self.varies = varies
+        self._types = self._texts = None
+        self._remarks = []
+
+    def facts(self, part):
+        """What others must know of a part; can be pickled."""
+        return ({name: (array.dtype, array.shape[1:]) for name, array in part.attributes.items()},
+                {name: list(texts) for name, texts in part.texts.items()})
+
+    def settle(self, facts):
+        """Chooses types that hold what all parts have."""
+        self._types, self._texts = {}, {}
+        for types, texts in facts:
+            for name, (dtype, shape) in types.items():
+                before = self._types.setdefault(name, (dtype, shape))
+                if before[1] != shape:
+                    self._leave_out(name)
+                self._types[name] = (dtype if dtype == before[0] else np.dtype(np.float64), shape)
+            for name, known in texts.items():
+                self._texts.setdefault(name, set()).update(known)
+        for name in [name for name in self._types if any(name not in types for types, _ in facts)]:
+            self._leave_out(name)
+        self._types = {name: kind for name, kind in self._types.items() if kind is not None}
+        self._texts = {name: sorted(texts) for name, texts in self._texts.items()}
+
+    def _leave_out(self, name):
+        self._types[name] = None
+        self._remarks.append((f"left out {name}", f"'{name}' is not written: not all particles have it alike"))
+
+    def conform(self, part):
+        """The part, with what settle() chose."""
+        if not self.varies:
+            return part
+        for name, texts in self._texts.items():
+            codes = np.searchsorted(self._texts[name], part.texts.get(name, [])).astype(np.int32)
+            if name in part.attributes:
+                part.attributes[name] = codes[part.attributes[name]] if len(codes) else part.attributes[name]
+            part.texts[name] = texts
+        attributes = {}
+        for name, (dtype, _) in self._types.items():
+            array = part.attributes[name]
+            attributes[name] = array if array.dtype == dtype else _exact(array, dtype, name)
+        part.attributes = attributes
+        part.remarks += self._remarks
+        return part
+
+
+def _exact(array, dtype, name):
+    """As `dtype`, which is float64 where parts of a column have integers and others fractions."""
+    result = array.astype(dtype)
+    if array.dtype.kind in "iu" and (np.abs(result) >= 2.0 ** 53).any():
+        raise ConvertError(f"column '{name}' has integers beyond 2^53 and fractions, which no type holds")
+    return result
+
+
 class Particles:
     """One species of a step.
 
     positions: (n, 3), float32 or float64. attributes: name -> (n,) or (n, k), k up to 9. metadata:
     what becomes JSON. species: "" if the format does not name them. remarks: pairs of a key and
-    words, told once for all steps. others: names of attributes that were not wanted.
+    words, told once for all steps. others: names of attributes that were not wanted. texts: of
+    attributes that are codes, the texts by code, in alphabetical order; the metadata has the same
+    dict.
     """
 
-    def __init__(self, positions, attributes, metadata=None, species="", remarks=(), others=()):
+    def __init__(self, positions, attributes, metadata=None, species="", remarks=(), others=(), texts=None):
         self.positions = positions
+        self.texts = {} if texts is None else texts
         self.attributes = attributes
         self.metadata = metadata or {}
         self.species = species
@@ -264,6 +337,11 @@ def find_positions(shapes, chosen=None):
                        f"{listed(shapes)}; choose by --columns")
 
 
+def part_of(count, i, n):
+    """First and last + 1 of the i-th of n parts of `count`."""
+    return count * i // n, count * (i + 1) // n
+
+
 def listed(names, most=12):
     names = [str(name) for name in names]
     rest = f" and {len(names) - most} others" if len(names) > most else ""
@@ -361,6 +439,15 @@ def as_json(value):
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     return str(value)
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def memory():

@@ -68,6 +68,15 @@ def size(text):
     return found
 
 
+def memory(text):
+    """Bytes of 512M, 2G or 1.5T; 0 for auto."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT])(?:i?B)?", text.strip(), re.IGNORECASE | re.ASCII)
+    size = int(float(found[1]) * 1024 ** ("KMGT".index(found[2].upper()) + 1)) if found else 0
+    if text != "auto" and not 0 < size < 2 ** 62:
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed is auto or a number above 0 with K, M, G or T behind it")
+    return size
+
+
 def mapping(text):
     """NAME=PATH,..."""
     name, equals, paths = text.partition("=")

@@ -11,7 +11,7 @@ from .running import Job, Outcome
 
 
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
-            settings=None, apart=False, **options):
+            settings=None, apart=False, memory_bytes=0, **options):
     """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps.
 
     inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
@@ -23,13 +23,15 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), or of
     parabat.idx.write(); flush is False if it is not among them. apart: reads in a process of its own, so that a library that does not survive a
     damaged file is an error and no more; fork() makes it, which programs with threads do not all
-    take well. options: fields of Options.
+    take well. memory_bytes: at most, of each process; 0 for half of what is free. A step that needs more
+    is read and written in parts, if its format can be read so; other formats refuse a limit. options:
+    fields of Options.
 
     Returns a list of dicts, one for each dataset. Raises ConvertError with one line; nothing is left
     then of the input that it is about; datasets of other inputs that are whole stay, which it says.
 
-    Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps,
-    rank 0 shows and returns what was done.
+    Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps, or
+    the particles of the only one; rank 0 shows and returns what was done.
     """
     grids = output.endswith(".idx")
     if not grids and not output.endswith(".bat"):
@@ -40,7 +42,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     apart = apart and not comm
     try:
         job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
-                                               comm.size if comm else jobs, apart, grids))
+                                               comm.size if comm else jobs, apart, memory_bytes, grids))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
     outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None))
@@ -57,7 +59,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
 
 
-def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, grids):
+def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, memory_bytes, grids):
     """The Job."""
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
@@ -68,8 +70,8 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
-    kind = GridJob if grids else Job
-    return kind(found, output, Options(threads=settings.get("threads", 0), **options), steps, settings)
+    of_output = Options(threads=settings.get("threads", 0), **options)
+    return (GridJob if grids else Job)(found, output, of_output, steps, settings, memory_bytes, shares)
 
 
 def _together(comm, do):

@@ -4,6 +4,7 @@ conversion that fails."""
 
 import contextlib
 import glob
+import itertools
 import json
 import multiprocessing
 import multiprocessing.connection
@@ -15,11 +16,14 @@ import time
 import traceback
 
 from . import registry
-from ._output import remove, remove_temporary, write_particles
-from .model import ConvertError, Interrupted, listed
+from ._output import remove, remove_temporary, write_particles, write_parts
+from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
 INTERRUPTED = "interrupted"
 STUCK_SECONDS = 60
+LEAST_ROOM = 64 << 20  # bytes that a conversion in parts needs
+TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
+PART = 16              # and a part of one is such a share of what there is
 OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
 
 
@@ -89,12 +93,32 @@ def _about(path):
 class Job:
     """A conversion: what is to be done, the same for all processes."""
 
-    def __init__(self, inputs, output, options, steps=slice(None), settings=None):
+    def __init__(self, inputs, output, options, steps=slice(None), settings=None, memory_bytes=0, shares=1):
+        """memory_bytes: of a process; 0 for half of what is free, among `shares` processes."""
         self.inputs = inputs
         self.output = output
         self.options = options
         self.steps = steps
         self.settings = settings or {}
+        self.memory_bytes = memory_bytes
+        self.shares = shares
+
+    def room(self):
+        """Bytes that this process may use for particles."""
+        if not self.memory_bytes:
+            return max(LEAST_ROOM, memory() // (2 * self.shares))
+        own = resident()
+        if self.memory_bytes - own < LEAST_ROOM:
+            raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself has {_mib(own)}, so allowed "
+                               f"are {_mib(own + LEAST_ROOM)} and more")
+        return self.memory_bytes - own
+
+    def has_several(self):
+        """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
+        told of who reads them."""
+        with contextlib.suppress(ConvertError, OSError), contextlib.closing(self.selected(lambda news: None)) as steps:
+            return not self.is_one() and len(list(itertools.islice(steps, 2))) > 1
+        return False
 
     def walk(self, tell=lambda news: None):
         """(index, input, step) of all steps, which are read by whoever wants them."""
@@ -164,44 +188,114 @@ def in_turn(job, steps, mine, tell):
 
 def _work(job, steps, mine, tell):
     inputs = {os.path.realpath(one.path) for one in job.inputs}
-    told = set()
+    remarks = _Remarks(tell)
     place = 0
     ahead = next(steps, None)
     while ahead is not None:
         index, one, step = ahead
-        is_mine = mine(place)
-        particles = []
-        if is_mine:
+        found, is_divided = [], False
+        if mine(place):
             tell({"reading": one.path})
             job.options.at = _shares(tell, f"reading {one.path}")
             with _about(one.path):
-                particles = _wanted(step.read(), job.options)
+                found, is_divided = _of_step(job, one, step)
             mine(place)
-        if place == 0:  # whether there is another one decides on the name
+        is_series = place > 0
+        if place == 0 and is_divided:  # whose file must stay open
+            is_series = job.has_several()
+        elif place == 0:  # whether there is another one decides on the name
             ahead = next(steps, None)
-        is_series = place > 0 or (ahead is not None and not job.is_one())
-        for each in particles:
-            for key, words in each.remarks:
-                if key not in told:
-                    told.add(key)
-                    tell({"remark": f"{one.path}: {words}", "key": key})
+            is_series = ahead is not None and not job.is_one()
+        for each in found:
             output = job.name(index, each.species, is_series)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
             tell({"begin": output, "input": one.path})
-            job.write(output, lambda progress, output=output, each=each, step=step: write_particles(
-                output, each, step, {"progress": progress, **job.settings}),
-                      lambda report, output=output, each=each, one=one, step=step, index=index, is_series=is_series: {
-                          "done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
-                          "time": step.time, "particles": len(each.positions), "attributes": sorted(each.attributes),
-                          "bytes": report.file_bytes, "series": is_series}, tell, lambda place=place: mine(place))
-        particles = each = None  # the memory of a step, before the next one is read
-        if place > 0:
+
+            def check(place=place):
+                mine(place)
+                _interrupts.check()
+            settings = {"progress": _shares(tell, f"writing {output}", check), **job.settings}
+            report, names = _write(job, one, step, each, output, settings, remarks)
+            tell(_done(output, one, index, each, step, report, names, is_series))
+            _interrupts.check()
+        found = each = None  # the memory of a step, before the next one is read
+        if place > 0 or is_divided:
             ahead = next(steps, None)
         place += 1
     if place == 0:
         raise ConvertError(f"{job.inputs[0].path}: no steps" + ("" if job.steps == slice(None) else
                                                                  " that --steps chooses"))
+
+
+def _of_step(job, one, step):
+    """Particles of a step, or a Divided of each species if memory has not room for them all."""
+    divided = _of_species(step.divided(), job.options) if step.divided else None
+    if divided is None and job.memory_bytes:
+        raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, in as much memory as they need")
+    if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
+        return divided, True
+    found = _of_species(step.read(), job.options)
+    _check_arrays(found, job.options)
+    return found, False
+
+
+def _write(job, one, step, each, output, settings, remarks):
+    """Writes Particles, or a Divided part by part; returns the Report and names of attributes."""
+    if isinstance(each, Divided):
+        names = set()
+        return write_parts(output, _parts(job, one, each, remarks, names), step, settings, job.room() * 3 // 4,
+                           _interrupts.held), names
+    remarks.tell(one, each)
+    size = each.positions.nbytes + sum(array.nbytes for array in each.attributes.values())
+    if 0 < settings.get("target_bytes", 0) < size:
+        return write_parts(output, [each], step, settings, job.room(), _interrupts.held), set(each.attributes)
+    with _interrupts.held():
+        return write_particles(output, each, step, settings), set(each.attributes)
+
+
+def _parts(job, one, divided, remarks, names):
+    """Particles of each part of a species."""
+    most = min(max(job.room() // PART, 1 << 20), 64 << 20)
+    count = max(1, -(-divided.size // most))
+    at, passes = job.options.at, 1 + divided.varies
+
+    def read(i, number):
+        job.options.at = lambda share: at((number + (i + share) / count) / passes)
+        return divided.read(i, count)
+    with _about(one.path):
+        if divided.varies:
+            divided.settle([divided.facts(read(i, 0)) for i in range(count)])
+        for i in range(count):
+            part = divided.conform(read(i, passes - 1))
+            if i == 0:
+                _check_arrays([part], job.options)
+                names.update(part.attributes)
+            remarks.tell(one, part)
+            yield part
+            del part
+            _interrupts.check()
+
+
+class _Remarks:
+    """Tells each once."""
+
+    def __init__(self, tell):
+        self._tell = tell
+        self._told = set()
+
+    def tell(self, one, particles):
+        for key, words in particles.remarks:
+            if key not in self._told:
+                self._told.add(key)
+                self._tell({"remark": f"{one.path}: {words}", "key": key})
+
+
+def _done(output, one, index, each, step, report, names, is_series):
+    """What is told of a dataset that is whole."""
+    return {"done": output, "input": one.path, "index": index, "species": each.species, "step": step.number,
+            "time": step.time, "particles": report.particles, "attributes": sorted(names), "bytes": report.file_bytes,
+            "series": is_series}
 
 
 class _Interrupts:
@@ -244,23 +338,32 @@ def _shares(tell, what, check=lambda: None):
     return at
 
 
-def _wanted(found, options):
-    if options.species is not None:
-        names = [each.species for each in found]
-        missing = [name for name in options.species if name not in names]
-        if missing and any(names):
-            raise ConvertError(f"there is no species '{missing[0]}'; there are {listed(names)}")
-        if missing:
-            raise ConvertError("argument --species: this format does not name species")
-        found = [each for each in found if each.species in options.species]
-        if len(options.species) == 1:
-            found[0].species = ""
+def _of_species(found, options):
+    """Those that are wanted, of Particles or of Divided."""
+    if options.species is None or found is None:
+        return found
+    names = [each.species for each in found]
+    missing = [name for name in options.species if name not in names]
+    if missing and any(names):
+        raise ConvertError(f"there is no species '{missing[0]}'; there are {listed(names)}")
+    if missing:
+        raise ConvertError("argument --species: this format does not name species")
+    found = [each for each in found if each.species in options.species]
+    if len(options.species) == 1:
+        found[0].species = ""
+    return found
+
+
+def _check_arrays(found, options):
     if options.arrays is not None:
         known = set().union(*(set(each.attributes) | each.others for each in found))
         missing = [name for name in options.arrays if name not in known]
         if missing:
             raise ConvertError(f"there is no attribute '{missing[0]}'; there are {listed(sorted(known))}")
-    return found
+
+
+def _mib(size):
+    return f"{size / 2 ** 20:.0f}M"
 
 
 # --- One process, several, many ranks
@@ -334,10 +437,10 @@ def _input_of(error, job):
     return next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
-def _guarded(job, mine, tell):
-    """work(), whose failure is told."""
+def _guarded(job, do, tell):
+    """do(), whose failure is told."""
     try:
-        job.work(mine, tell)
+        do()
         tell({"end": None})
     except ConvertError as error:
         tell({"end": str(error), "input": _input_of(error, job)})
@@ -354,7 +457,7 @@ def run_alone(job, outcome):
                 outcome.fail(news["end"], news.get("input"))
         else:
             outcome.take(news)
-    _guarded(job, lambda place: True, tell)
+    _guarded(job, lambda: job.work(lambda place: True, tell), tell)
 
 
 def run_processes(job, outcome, count):
@@ -514,12 +617,12 @@ def _work_of_process(job, number, count, stop, tell):
         if stop.is_set():
             raise ConvertError("stopped, since another process failed")
         return place % count == number
-    _guarded(job, mine, tell)
+    _guarded(job, lambda: job.work(mine, tell), tell)
 
 
 def run_ranks(job, outcome, comm):
-    """Each rank of `comm` converts every size-th step. Collective; rank 0 has the whole outcome, all have the
-    failure."""
+    """Each rank of `comm` converts every size-th step, or a part of the only one. Collective; rank 0 has the whole
+    outcome, all have the failure."""
     news = []
 
     def tell(one):
@@ -527,7 +630,10 @@ def run_ranks(job, outcome, comm):
             news.append(one)
         elif comm.rank == 0:
             outcome.take(one)
-    _guarded(job, lambda place: place % comm.size == comm.rank, tell)
+    if _is_shared(job, comm):
+        _guarded(job, lambda: _work_together(job, comm, tell), tell)
+    else:
+        _guarded(job, lambda: job.work(lambda place: place % comm.size == comm.rank, tell), tell)
     everybody = comm.gather(news)
     if comm.rank == 0:
         for one in (one for each in everybody for one in each):
@@ -539,6 +645,70 @@ def run_ranks(job, outcome, comm):
             except ConvertError as error:  # of who shows
                 outcome.fail(error)
     outcome.failure = comm.bcast(outcome.failure)
+
+
+def _is_shared(job, comm):
+    """Collective. Whether there is one step only, which can be read in parts."""
+    shared = False
+    if comm.rank == 0:
+        try:
+            with contextlib.closing(job.selected(lambda news: None)) as steps:
+                _, one, step = next(steps)
+                with _about(one.path):
+                    shared = bool(step.divided and step.divided())
+                shared = shared and next(steps, None) is None
+        except (ConvertError, StopIteration):
+            shared = False  # it is told of the step itself
+    return comm.bcast(shared)
+
+
+def _work_together(job, comm, tell):
+    """Collective. work() of the only step, of which each rank reads a part."""
+    remarks = _Remarks(tell)
+    leads = comm.rank == 0
+    with contextlib.closing(job.selected(tell)) as steps:
+        index, one, step = _agreed(comm, lambda: next(steps), job.inputs[0].path)
+        job.options.at = _shares(tell if leads else lambda news: None, f"reading {one.path}")
+        found = _agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
+        for each in found:
+            output = job.name(index, each.species, False)
+            _agreed(comm, lambda each=each: _check_share(job, each, comm.size), one.path)
+            part = _agreed(comm, lambda each=each: each.read(comm.rank, comm.size), one.path)
+            if each.varies:
+                facts = comm.allgather(each.facts(part))
+                _agreed(comm, lambda each=each, facts=facts: each.settle(facts), one.path)
+            part = _agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
+            _agreed(comm, lambda part=part: _check_arrays([part], job.options), one.path)
+            if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
+                raise ConvertError(f"{output}: is an input and is not written over; choose another name")
+            remarks.tell(one, part)
+            tell({"begin": output, "input": one.path})
+            report = write_particles(output, part, step, {
+                "progress": _shares(tell, f"writing {output}") if leads else None, **job.settings}, comm)
+            if leads:
+                tell(_done(output, one, index, each, step, report, part.attributes, False))
+
+
+def _check_share(job, divided, ranks):
+    """That a rank may have as much memory as its part needs."""
+    needed = TIMES * divided.size // ranks
+    if job.memory_bytes and needed > job.room():
+        raise ConvertError(f"argument --memory: {_mib(job.memory_bytes)}; each of the {ranks} ranks that share the only step "
+                           f"needs about {_mib(needed + resident())}. More ranks need less")
+
+
+def _agreed(comm, do, path):
+    """Collective. What do() returns; all ranks raise if one does."""
+    result = failure = None
+    try:
+        with _about(path):
+            result = do()
+    except ConvertError as error:
+        failure = str(error)
+    failure = next((each for each in comm.allgather(failure) if each is not None), None)
+    if failure is not None:
+        raise ConvertError(failure)
+    return result
 
 
 def world():

@@ -48,6 +48,7 @@ class Stream:
     """A file that was opened; `place` is the byte, of what was decompressed, that comes next."""
 
     def __init__(self, path):
+        self.path = path
         self._size = os.stat(path).st_size
         self._file, self.is_compressed = _open(path)
         self._space = memoryview(bytearray())
@@ -83,6 +84,12 @@ class Stream:
 
     def skip(self, count):
         """Passes over bytes."""
+        beyond = count - len(self._buffer)
+        if beyond > 0 and not self.is_compressed and self.place + count <= self._size:
+            self._file.seek(self.place + count)
+            self._buffer = self._buffer[:0]
+            self.place += count
+            return
         while count:
             some = min(count, BLOCK)
             self._need(some)

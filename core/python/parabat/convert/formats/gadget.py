@@ -5,6 +5,7 @@ Numbers stay as they are stored; Header, Units and Cosmology go into the metadat
 each field.
 """
 
+import functools
 import math
 import os
 import re
@@ -12,7 +13,7 @@ import re
 import numpy as np
 
 from .. import hdf5
-from ..model import Collector, ConvertError, Format, Step, check_memory, plain
+from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of, plain
 
 GROUPS = ("Header", "Units", "Cosmology", "InternalCodeUnits", "RuntimePars")
 PART = re.compile(r"(.*)\.(\d+)(\.(?:hdf5|h5))\Z", re.IGNORECASE)
@@ -22,7 +23,8 @@ def steps(path, options):
     with hdf5.opened(path) as file:
         header = file["Header"]
         time = hdf5.single(header, "Time")
-    yield Step(lambda: _read(siblings(path), options), time=time)
+    snapshot = functools.lru_cache(maxsize=None)(lambda: Snapshot(siblings(path), options))
+    yield Step(lambda: _read(snapshot(), options), time=time, divided=lambda: _divided(snapshot(), options))
 
 
 def siblings(path):
@@ -53,38 +55,59 @@ class Species:
         self.units = {}
 
 
-def _read(paths, options):
+class Snapshot:
+    """What its files say of it."""
+
+    def __init__(self, paths, options):
+        self.paths = paths
+        self.remarks = []
+        self.species, self.metadata = _look(paths, options, self.remarks)
+
+
+def _read(snapshot, options):
     """Particles of each species."""
-    remarks = []
-    species, metadata = _look(paths, options, remarks)
     result = []
-    for each in species.values():
-        collector = Collector(options, sum(each.counts.values()))
-        collector.remarks += remarks
-        remarks = []
-        names = [name for name in each.fields if collector.wants(name)]
-        check_memory(f"{each.name}: claims {collector.count} particles", collector.count * sum(
-            math.prod(each.fields[name][0]) * each.fields[name][1].itemsize for name in names))
-        for i, name in enumerate(names):
-            options.at(i / len(names))
-            shape, dtype = each.fields[name]
-            array = np.empty((collector.count, *shape), dtype)
-            if plain(array[:0])[0] is None:
-                collector.leave_out(f"{each.name}/{name}", plain(array[:0])[1])
-                continue
-            _fill(paths, each, name, array)
-            collector.add(name, array)
-        about = dict(metadata, species=each.name, fields=each.about)
-        units = {name: unit for name, unit in each.units.items() if options.wants(name)}
-        if units:
-            about["units"] = units
-        if "Coordinates" not in collector.arrays and not options.columns:
-            raise ConvertError(f"{each.name}: has no Coordinates")
-        positions = None if options.columns else collector.arrays.pop("Coordinates")
-        result.append(collector.particles(positions, about, each.name))
-    if not result:
-        raise ConvertError("has no particles" + (f" of {', '.join(options.species)}" if options.species else ""))
+    for each in snapshot.species.values():
+        check_memory(f"{each.name}: claims {sum(each.counts.values())} particles", _bytes(each, options))
+        result.append(_read_one(snapshot, each, options))
     return result
+
+
+def _divided(snapshot, options):
+    """The same in parts."""
+    return [Divided(_bytes(each, options), lambda i, n, each=each: _read_one(snapshot, each, options, i, n), each.name)
+            for each in snapshot.species.values()]
+
+
+def _bytes(species, options):
+    wanted = Collector(options).wants
+    return sum(species.counts.values()) * sum(math.prod(shape) * dtype.itemsize
+                                              for name, (shape, dtype) in species.fields.items() if wanted(name))
+
+
+def _read_one(snapshot, species, options, i=0, n=1):
+    """The i-th of n parts of a species."""
+    first, end = part_of(sum(species.counts.values()), i, n)
+    collector = Collector(options, end - first)
+    collector.remarks += snapshot.remarks
+    names = [name for name in species.fields if collector.wants(name)]
+    for place, name in enumerate(names):
+        options.at(place / len(names))
+        shape, dtype = species.fields[name]
+        array = np.empty((end - first, *shape), dtype)
+        if plain(array[:0])[0] is None:
+            collector.leave_out(f"{species.name}/{name}", plain(array[:0])[1])
+            continue
+        _fill(snapshot.paths, species, name, first, array)
+        collector.add(name, array)
+    about = dict(snapshot.metadata, species=species.name, fields=species.about)
+    units = {name: unit for name, unit in species.units.items() if options.wants(name)}
+    if units:
+        about["units"] = units
+    if "Coordinates" not in collector.arrays and not options.columns:
+        raise ConvertError(f"{species.name}: has no Coordinates")
+    positions = None if options.columns else collector.arrays.pop("Coordinates")
+    return collector.particles(positions, about, species.name)
 
 
 def _look(paths, options, remarks):
@@ -109,6 +132,8 @@ def _look(paths, options, remarks):
         if found and "Masses" not in species[name].fields and i < len(masses) and masses[i]:
             species[name].about["Masses"] = {"all": float(masses[i])}
             remarks.append((f"mass {name}", f"{name} has no Masses: each is {masses[i]:g}, which the metadata has"))
+    if not species:
+        raise ConvertError("has no particles" + (f" of {', '.join(options.species)}" if options.species else ""))
     return species, metadata
 
 
@@ -137,7 +162,7 @@ def _look_at_types(file, counts, species, number, options, remarks):
             if not node.shape or node.shape[0] != count:
                 raise ConvertError(f"{node.name}: has the shape {node.shape}; the header claims {count} particles")
             if options.wants(field) or field == "Coordinates" or field in (options.columns or ()):
-                hdf5.check(node, remarks=remarks)
+                hdf5.check(node, remarks=remarks, whole=False)
             fields[field] = (node.shape[1:], node.dtype.newbyteorder("=") if node.dtype.kind in "iuf" else node.dtype)
             if field not in each.about:
                 each.about[field] = hdf5.attributes(node)
@@ -155,14 +180,16 @@ def _told(field):
     return "not there" if field is None else f"{field[1]} of the shape {field[0] or 'of one number'}"
 
 
-def _fill(paths, species, name, array):
-    place = 0
+def _fill(paths, species, name, first, array):
+    """Values of particles from `first` on, counted over all files."""
+    place = -first  # of the first particle of a file in the array
     for number, path in enumerate(paths):
         count = species.counts.get(number, 0)
-        if count:
+        begin, end = max(0, place), min(len(array), place + count)
+        if begin < end:
             with hdf5.opened(path) as file:
-                hdf5.read_into(file[species.name][name], array[place:place + count])
-            place += count
+                hdf5.read_into(file[species.name][name], array[begin:end], begin - place)
+        place += count
 
 
 FORMAT = Format("gadget", "snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5", steps, modules=hdf5.MODULE,

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from .. import hdf5
-from ..model import Collector, ConvertError, Format, Step, find_positions, listed
+from ..model import Collector, ConvertError, Divided, Format, Step, find_positions, listed, part_of
 
 STEP = re.compile(r"Step#(\d+)\Z")
 
@@ -20,19 +20,41 @@ def h5part_steps(path, options):
             group = file[name]
             time = next((hdf5.single(group, key) for key in ("TimeValue", "time", "Time", "TIME") if key in group.attrs),
                         None)
-            yield Step(lambda group=group: [_group(group, options, {"h5part": {
-                "file": hdf5.attributes(file), "step": hdf5.attributes(group)}})], number, time)
+            about = {"h5part": {"file": hdf5.attributes(file), "step": hdf5.attributes(group)}}
+            yield Step(lambda group=group, about=about: [_group(group, options, about)], number, time,
+                       lambda group=group, about=about: [_divided(group, options, about)])
 
 
-def _group(group, options, metadata, species="", written=()):
-    """Arrays that lie side by side. written: names of other groups that become species."""
+def _group(group, options, metadata, species="", written=(), part=None):
+    """Arrays that lie side by side. written: names of other groups that become species. part: (i, n)."""
     collector = Collector(options)
     names = [name for name in hdf5.datasets(group, collector.remarks, written) if collector.wants(name)]
-    hdf5.check_all(group[name] for name in names)
+    if part is None:
+        hdf5.check_all(group[name] for name in names)
     for i, name in enumerate(names):
-        collector.add(name, hdf5.read(group[name], remarks=collector.remarks), f"{group.name}/{name}")
+        collector.add(name, _rows(group[name], part, collector.remarks), f"{group.name}/{name}")
         options.at((i + 1) / len(names))
     return collector.particles(None, metadata, species)
+
+
+def _rows(node, part, remarks):
+    """All values of an array, or those of a part (i, n)."""
+    if part is None or not node.shape:
+        return hdf5.read(node, remarks=remarks)
+    return hdf5.read(node, slice(*part_of(len(node), *part)), remarks)
+
+
+def _divided(group, options, metadata, species="", written=()):
+    """The same in parts."""
+    names = [name for name in hdf5.datasets(group, [], written) if Collector(options).wants(name)]
+    count = None
+    for name in names:
+        length = len(group[name]) if group[name].shape else "no"
+        if count is not None and length != count:
+            raise ConvertError(f"{group.name}/{name}: {length} values; the others have {count}")
+        count = length
+    return Divided(sum(group[name].size * group[name].dtype.itemsize for name in names), lambda i, n: _group(
+        group, options, metadata, species, written, (i, n)), species)
 
 
 # --- H5MD
@@ -115,8 +137,11 @@ def any_steps(path, options):
             return
         groups = _groups_with_positions(file, options)
         written = [group.name for group in groups.values()]
-        yield Step(lambda: [_group(group, options, {"hdf5": hdf5.attributes(group)}, species, written)
-                            for species, group in groups.items()])
+
+        def made_by(make):
+            return lambda: [make(group, options, {"hdf5": hdf5.attributes(group)}, species, written)
+                            for species, group in groups.items()]
+        yield Step(made_by(_group), divided=made_by(_divided))
 
 
 def _groups_with_positions(file, options):
@@ -151,7 +176,8 @@ def _mapped_steps(file, options):
         raise ConvertError(f"argument --map: does not name positions; it names {listed(options.mapping)}")
     numbers = numbers_of(file, options.mapping)
     for number in [None] if numbers is None else numbers:
-        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number))
+        yield Step(lambda number=number: [_mapped(file, number, options)], number and int(number),
+                   divided=lambda number=number: [_mapped_divided(file, number, options)])
 
 
 def numbers_of(file, mapping):
@@ -186,15 +212,25 @@ def _numbers(file, path):
     return sorted(found, key=int)
 
 
-def _mapped(file, number, options):
+def _mapped_divided(file, number, options):
+    nodes = [hdf5.node_of(file, path.replace("*", number or "")) for name, paths in options.mapping.items()
+             if name == "positions" or options.wants(name) for path in paths]
+    lengths = {len(node) if node.shape else -1 for node in nodes}
+    if len(lengths) > 1:
+        raise ConvertError("argument --map: the arrays have different numbers of values: "
+                           + ", ".join(f"{node.name} {node.shape}" for node in nodes))
+    return Divided(sum(node.size * node.dtype.itemsize for node in nodes),
+                   lambda i, n: _mapped(file, number, options, (i, n)))
+
+
+def _mapped(file, number, options, part=None):
     collector = Collector(options)
     positions = None
     for name, paths in options.mapping.items():
         if name != "positions" and not options.wants(name):
             collector.others.add(name)
             continue
-        arrays = [hdf5.read(hdf5.node_of(file, path.replace("*", number or "")), remarks=collector.remarks)
-                  for path in paths]
+        arrays = [_rows(hdf5.node_of(file, path.replace("*", number or "")), part, collector.remarks) for path in paths]
         if len({(array.shape, array.dtype) for array in arrays}) > 1:
             raise ConvertError(f"argument --map: the arrays of '{name}' differ in shape or type: "
                                + ", ".join(f"{path} {array.shape} {array.dtype}" for path, array in zip(paths, arrays)))

@@ -7,13 +7,14 @@ else xs, ys, zs or xsu, ysu, zsu, which are fractions of the box: they are multi
 attributes too. vx, vy, vz become v, and so on.
 """
 
+import copy
 import re
 import struct
 
 import numpy as np
 
 from .._output import BadRow, parse_columns
-from ..model import ConvertError, Format, Particles, Step, codes_of, listed
+from ..model import ConvertError, Divided, Format, Particles, Step, codes_of, listed, part_of
 from ..streams import Stream
 
 INTEGERS = {"id", "mol", "proc", "procp1", "type", "ix", "iy", "iz"}
@@ -41,6 +42,18 @@ class Header:
         self.origin = None
         self.edges = None  # (3, 3): the vectors a, b, c
         self.columns = None
+        self.first = 0     # atom of the step, and as many as the step has, where this is a part of one
+        self.total = None
+
+    def part(self, first, end):
+        """Of some of the atoms."""
+        result = copy.copy(self)
+        result.first, result.count, result.total = first, end - first, self.count
+        return result
+
+    def place(self, done):
+        """Words for messages."""
+        return f"{self.first + done} of {self.count if self.total is None else self.total} atoms"
 
 
 def steps(path, options):
@@ -64,7 +77,10 @@ def _text_steps(stream, options):
         if header is None:
             return
         header.units = units = header.units or units
-        step = Step(lambda header=header: [_read_text(stream, header, options)], header.number, header.time)
+        place, line = stream.place, stream.line_number
+        step = Step(lambda header=header: [_read_text(stream, header, options)], header.number, header.time,
+                    lambda header=header, place=place, line=line: [_in_parts(
+                        header, TextRows(stream.path, place, line, header, options).read)])
         yield step
         before = header.number
         if not step.is_read and stream.skip_lines(header.count) != header.count:
@@ -210,7 +226,7 @@ def _read_text(stream, header, options):
     while done < header.count:
         block = stream.block()
         if not len(block):
-            raise ConvertError(f"timestep {header.number}: ends after {done} of {header.count} atoms")
+            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
         if done == layout.capacity:
             layout.grow(min(header.count, 2 * layout.capacity))
         try:
@@ -223,7 +239,7 @@ def _read_text(stream, header, options):
             if not used and len(block) and not bytes(block).strip():
                 stream.used(len(block), bytes(block).count(b"\n"))
                 continue
-            raise ConvertError(f"timestep {header.number}: ends after {done} of {header.count} atoms")
+            raise ConvertError(f"timestep {header.number}: ends after {header.place(done)}")
         layout.check_exact(block, used, done, rows, remarks)
         for name in texts:
             place = names.index(name)
@@ -308,7 +324,7 @@ def _explain(stream, block, bad, header, done, layout, remarks):
     fields = text.split()
     where = f"timestep {header.number}, line {line}"
     if text.startswith("ITEM:"):
-        raise ConvertError(f"{where}: '{text[:60]}' after {done + bad.row} of {header.count} atoms")
+        raise ConvertError(f"{where}: '{text[:60]}' after {header.place(done + bad.row)}")
     if bad.column < 0:
         raise ConvertError(f"{where}: {len(fields)} values instead of {len(header.columns)}: '{text[:60]}'")
     name = header.columns[bad.column]
@@ -324,6 +340,35 @@ def _explain(stream, block, bad, header, done, layout, remarks):
             return
     raise ConvertError(f"{where}: '{word[:60]}' in column '{name}' is no "
                        f"{'integer of 64 bits' if layout.kinds[name] == np.int64 else 'number'}")
+
+
+def _in_parts(header, read):
+    """A Divided. read(first, end): Particles of these atoms."""
+    return Divided(8 * len(header.columns) * header.count, lambda i, n: read(*part_of(header.count, i, n)), varies=True)
+
+
+class TextRows:
+    """Atoms of a step, of which some are read at a time, in their order."""
+
+    def __init__(self, path, place, line, header, options):
+        self._path, self._place, self._line = path, place, line
+        self._header, self._options = header, options
+        self._stream, self._row = None, 0
+
+    def read(self, first, end):
+        if self._stream is None or first < self._row:
+            self._open()
+        if self._stream.skip_lines(first - self._row) != first - self._row:
+            raise ConvertError(f"timestep {self._header.number}: ends before its {self._header.count} atoms do")
+        self._row = end
+        return _read_text(self._stream, self._header.part(first, end), self._options)
+
+    def _open(self):
+        if self._stream is not None:
+            self._stream.close()
+        self._stream, self._row = Stream(self._path), 0
+        self._stream.skip(self._place)
+        self._stream.line_number = self._line
 
 
 # --- Binary
@@ -363,8 +408,10 @@ def _binary_steps(stream, options):
         numbers = Numbers(stream, "<" if stream.peek(8)[7] == 0xff else ">")
         header = _binary_header(numbers, start)
         header.units = units = header.units or units
+        place = stream.place
         step = Step(lambda header=header, numbers=numbers: [_read_binary(numbers, header, options)], header.number,
-                    header.time)
+                    header.time, lambda header=header, numbers=numbers, place=place: [_in_parts(
+                        header, BinaryRows(stream.path, place, numbers.order, header, options).read)])
         yield step
         if not step.is_read:
             for size in _chunks(numbers, header):
@@ -425,7 +472,60 @@ def _read_binary(numbers, header, options):
     width = len(header.columns)
     pieces = [np.frombuffer(numbers.stream.take(8 * size), numbers.order + "f8").reshape(-1, width)
               for size in _chunks(numbers, header)]
-    table = np.concatenate(pieces) if pieces else np.empty((0, width))
+    return _of_table(np.concatenate(pieces) if pieces else np.empty((0, width)), header, options)
+
+
+class BinaryRows:
+    """Atoms of a step, of which some are read at a time, in their order."""
+
+    def __init__(self, path, place, order, header, options):
+        self._path, self._place, self._order = path, place, order
+        self._header, self._options = header, options
+        self._numbers, self._chunks, self._row, self._left = None, None, 0, 0
+
+    def read(self, first, end):
+        if self._numbers is None or first < self._row:
+            self._open()
+        self._skip(first - self._row)
+        rows = list(self._take(end - first))
+        width = len(self._header.columns)
+        table = np.concatenate(rows) if rows else np.empty((0, width))
+        return _of_table(table, self._header.part(first, end), self._options)
+
+    def _open(self):
+        if self._numbers is not None:
+            self._numbers.stream.close()
+        stream = Stream(self._path)
+        stream.skip(self._place)
+        self._numbers = Numbers(stream, self._order)
+        self._chunks = _chunks(self._numbers, self._header)
+        self._row = self._left = 0
+
+    def _pieces(self, count):
+        """Numbers of atoms that lie together, of the next `count`."""
+        while count:
+            while not self._left:
+                self._left = next(self._chunks) // len(self._header.columns)
+            some = min(count, self._left)
+            yield some
+            self._left -= some
+            self._row += some
+            count -= some
+        if not self._left and self._row == self._header.count:
+            next(self._chunks, None)  # which checks their sum
+
+    def _skip(self, count):
+        for some in self._pieces(count):
+            self._numbers.stream.skip(8 * len(self._header.columns) * some)
+
+    def _take(self, count):
+        width = len(self._header.columns)
+        for some in self._pieces(count):
+            yield np.frombuffer(self._numbers.stream.take(8 * width * some), self._order + "f8").reshape(-1, width)
+
+
+def _of_table(table, header, options):
+    """Particles of numbers (atoms, columns)."""
     table = table.astype("=f8", copy=False)
     chosen, scaled = _positions(header, options)
     arrays = {}
@@ -506,15 +606,18 @@ def _particles(header, arrays, positions, chosen, scaled, words, remarks, option
                               + fractions[:, 1] * header.edges[1, axis] + fractions[:, 2] * header.edges[2, axis]
                               for axis in range(3)], axis=1)
     arrays = {name: array[:header.count] for name, array in arrays.items()}
-    for name, texts in words.items():
-        arrays[name], metadata["lammps"].setdefault("texts", {})[name] = codes_of(texts)
+    texts = {}
+    for name, found in words.items():
+        arrays[name], texts[name] = codes_of(found)
         remarks.append((f"texts {name}", f"column '{name}' becomes numbers; the metadata has their texts"))
+    if texts:
+        metadata["lammps"]["texts"] = texts
     for vector, group in _vectors([name for name in header.columns if name in arrays]):
         if len({arrays[name].dtype for name in group}) == 1 and (options.arrays is None or options.wants(vector)):
             arrays[vector] = _side_by_side([arrays.pop(name) for name in group])
     others = set(header.columns) | set(arrays) | {vector for vector, _ in _vectors(header.columns)}
     wanted = {name: array for name, array in arrays.items() if options.wants(name)}
-    return Particles(positions, wanted, metadata, remarks=remarks, others=others)
+    return Particles(positions, wanted, metadata, remarks=remarks, others=others, texts=texts)
 
 
 def _side_by_side(columns):

@@ -3,30 +3,62 @@
 
 Positions are what the file means, its integers times the scale plus the offset, in double precision."""
 
+import contextlib
 import os
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Format, Step, check_memory
+from ..model import Collector, ConvertError, Divided, Format, Step, check_memory, part_of
 
 WKT = ("LASF_Projection", 2112)
 
 
 def steps(path, options):
-    yield Step(lambda: [_read(path, options)])
+    yield Step(lambda: [_read(path, options)], divided=lambda: [_divided(path, options)])
 
 
-def _read(path, options):
+@contextlib.contextmanager
+def _opened(path):
+    """A reader; what laspy says becomes a ConvertError."""
     import laspy  # pylint: disable=import-outside-toplevel
     try:
         with laspy.open(path) as reader:
-            header = reader.header
-            _check(path, header)
-            points = reader.read_points(-1)
+            yield reader
     except (laspy.LaspyException, ImportError) as error:
         raise ConvertError(f"cannot be read as LAS: {' '.join(str(error).split())[:300]}") from None
+
+
+def _read(path, options):
+    with _opened(path) as reader:
+        header = reader.header
+        _check(path, header)
+        check_memory(f"claims {header.point_count} points", header.point_format.size * header.point_count)
+        points = reader.read_points(-1)
     if len(points) != header.point_count:
         raise ConvertError(f"ends after {len(points)} of {header.point_count} points")
+    return _particles(points, header, options)
+
+
+def _divided(path, options):
+    """In parts, which are decompressed from the piece on in which they begin."""
+    with _opened(path) as reader:
+        header = reader.header
+        _check(path, header)
+        size = header.point_count * (header.point_format.size + 24)
+
+    def read(i, n):
+        first, end = part_of(header.point_count, i, n)
+        with _opened(path) as reader:
+            if first:
+                reader.seek(first)
+            points = reader.read_points(end - first)
+            if len(points) != end - first:
+                raise ConvertError(f"ends after {first + len(points)} of {header.point_count} points")
+            return _particles(points, reader.header, options)
+    return Divided(size, read)
+
+
+def _particles(points, header, options):
     collector = Collector(options, len(points))
     for name in points.point_format.dimension_names:
         if name not in ("X", "Y", "Z") and collector.wants(name):
@@ -52,7 +84,6 @@ def _check(path, header):
         if held < header.point_count:
             raise ConvertError(f"claims {header.point_count} points; its pieces have at most {held}, so the file is cut or "
                                "damaged")
-    check_memory(f"claims {header.point_count} points", size)
 
 
 def _points_in_chunks(path, header):

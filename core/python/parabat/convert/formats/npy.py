@@ -6,12 +6,14 @@ name, one step; `time` and `step`, if they are single numbers, are those of the 
 are texts, or of other lengths, are left out and said.
 """
 
+import math
 import zipfile
 
 import numpy as np
 
-from ..model import Collector, ConvertError, Format, Step, find_positions, listed
+from ..model import Collector, ConvertError, Divided, Format, Step, find_positions, listed, part_of
 
+SKIP = 8 << 20  # bytes that are passed over at once
 TIMES = {"time": float, "step": int, "timestep": int}
 
 
@@ -26,7 +28,7 @@ def steps(path, options):
 
 def _npy_steps(path, options):
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = _mapped(path)
     except (ValueError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -34,21 +36,34 @@ def _npy_steps(path, options):
     if array.dtype.names:
         if array.ndim != 1:
             raise ConvertError(f"records of the shape {array.shape}; allowed is (n,)")
-        yield Step(lambda: [_records(array, options)])
+        yield Step(lambda: [_records(array, options)], divided=lambda: [Divided(
+            array.nbytes, lambda i, n: _records(_mapped(path)[slice(*part_of(len(array), i, n))], options))])
         return
     if array.ndim not in (2, 3) or array.shape[-1] != 3:
         raise ConvertError(f"an array of the shape {array.shape}; allowed are (n, 3), (steps, n, 3) and records")
     if options.columns:
         raise ConvertError("argument --columns: the array has no names")
-    for positions in array if array.ndim == 3 else [array]:
-        yield Step(lambda positions=positions: [Collector(options, len(positions)).particles(np.array(positions))])
+    for number, positions in enumerate(array if array.ndim == 3 else [array]):
+        def rows(i, n, number=number, count=len(positions)):
+            whole = _mapped(path)  # anew for each part: what was mapped counts as memory of this process
+            return _bare((whole[number] if whole.ndim == 3 else whole)[slice(*part_of(count, i, n))], options)
+        yield Step(lambda positions=positions: [_bare(positions, options)],
+                   divided=lambda positions=positions, rows=rows: [Divided(positions.nbytes, rows)])
+
+
+def _mapped(path):
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _bare(positions, options):
+    return Collector(options, len(positions)).particles(np.array(positions))
 
 
 def _records(array, options):
     collector = Collector(options, len(array))
     for name in array.dtype.names:
         if collector.wants(name):
-            collector.add(name, np.ascontiguousarray(array[name]))
+            collector.add(name, np.array(array[name]))
     return collector.particles()
 
 
@@ -70,7 +85,7 @@ def _npz_steps(path, options):
                 if value.size == 1 and value.dtype.kind in ("iuf" if kind is float else "iu"):
                     known[name] = kind(value.reshape(-1)[0])
         yield Step(lambda: [_archive(archive, options, known)], known.get("step", known.get("timestep")),
-                   known.get("time"))
+                   known.get("time"), lambda: _divided(archive, options, known))
 
 
 def _array(archive, name):
@@ -91,23 +106,106 @@ def _archive(archive, options, known):
     count = _count(arrays, options)
     collector.count = count
     for name, array in arrays.items():
-        if array.ndim and len(array) == count:
+        if _is_of_all(name, len(array) if array.ndim else -1, count, collector):
             collector.add(name, array)
-        elif array.ndim == 0 or len(array) == 1:
-            collector.leave_out(name, "it is a single value")
-        else:
-            raise ConvertError(f"'{name}' has {len(array)} values for {count} particles; choose arrays by --arrays")
     return collector.particles()
+
+
+class Member:
+    """An array of an archive, of which rows are read in their order."""
+
+    def __init__(self, archive, name):
+        self._archive, self._name = archive, name
+        self._file = None
+        self._open()
+
+    def _open(self):
+        try:
+            self.close()
+            self._file = self._archive.zip.open(self._name + ".npy")
+            version = np.lib.format.read_magic(self._file)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            self.shape, is_fortran, self.dtype = read(self._file)
+        except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.zlib.error) as error:
+            raise ConvertError(f"the array '{self._name}' cannot be read: {error}") from None
+        self.is_divisible = not self.dtype.hasobject and (not is_fortran or len(self.shape) < 2)
+        self._row = 0
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def count(self):
+        return self.shape[0] if self.shape else -1
+
+    @property
+    def row_bytes(self):
+        return self.dtype.itemsize * math.prod(self.shape[1:])
+
+    def rows(self, first, end):
+        if first < self._row:
+            self._open()
+        try:
+            while self._row < first:  # one buffer after the other
+                some = min(first - self._row, max(1, SKIP // max(1, self.row_bytes)))
+                self._take(some)
+            return np.frombuffer(self._take(end - first), self.dtype).reshape(end - first, *self.shape[1:])
+        except (EOFError, OSError, zipfile.BadZipFile, zipfile.zlib.error) as error:
+            raise ConvertError(f"the array '{self._name}' cannot be read: {error}") from None
+
+    def _take(self, count):
+        """Bytes of the next rows."""
+        wanted = count * self.row_bytes
+        buffer = bytearray(wanted)
+        there = 0
+        while there < wanted:
+            some = self._file.readinto(memoryview(buffer)[there:])
+            if not some:
+                raise EOFError(f"it ends after {self._row} of {self.count} rows")
+            there += some
+        self._row += count
+        return buffer
+
+
+def _divided(archive, options, known):
+    """In parts, if all arrays can be."""
+    members = {name: Member(archive, name) for name in archive.files
+               if name not in known and Collector(options).wants(name)}
+    if not all(member.is_divisible for member in members.values()):
+        for member in members.values():
+            member.close()
+        return None
+    count = _count(members, options)
+
+    def read(i, n):
+        first, end = part_of(count, i, n)
+        collector = Collector(options, end - first)
+        for name, member in members.items():
+            if _is_of_all(name, member.count, count, collector):
+                collector.add(name, member.rows(first, end))
+        return collector.particles()
+    return [Divided(sum(count * member.row_bytes for member in members.values() if member.count == count), read)]
+
+
+def _is_of_all(name, length, count, collector):
+    """Whether an array has a value for each particle; what is single is left out."""
+    if length == count:
+        return True
+    if length not in (-1, 1):
+        raise ConvertError(f"'{name}' has {length} values for {count} particles; choose arrays by --arrays")
+    collector.leave_out(name, "it is a single value")
+    return False
 
 
 def _count(arrays, options):
     """How many particles there are: as positions say."""
-    shapes = {name: array.shape[1:] for name, array in arrays.items() if array.ndim and array.dtype.kind in "iufb"}
+    shapes = {name: array.shape[1:] for name, array in arrays.items() if array.shape and array.dtype.kind in "iufb"}
     names = [name for name in find_positions(shapes, options.columns) if name]
-    counts = {len(arrays[name]) for name in names}
+    counts = {arrays[name].shape[0] for name in names}
     if len(counts) > 1:
         raise ConvertError(f"{listed(names)} have different numbers of values: "
-                           + ", ".join(str(len(arrays[name])) for name in names))
+                           + ", ".join(str(arrays[name].shape[0]) for name in names))
     return counts.pop()
 
 

@@ -2,13 +2,16 @@
 """Tables of numbers in delimited text: .csv, .tsv, .txt. Integers stay integers of 64 bits; columns of texts are left
 out and said."""
 
+import contextlib
 import csv
+import functools
+import os
 
 import numpy as np
 
 from .. import text_tables
 from .._output import BadRow, parse_columns
-from ..model import Collector, ConvertError, Format, Step
+from ..model import Collector, ConvertError, Divided, Format, Step
 from ..streams import Stream
 
 
@@ -16,26 +19,57 @@ def steps(path, options):
     with Stream(path) as stream:
         if stream.is_compressed:
             raise ConvertError("is compressed, and tables are read in pieces from their middle: unpack it")
-    yield Step(lambda: [_read(path, options)])
+    rows = functools.lru_cache(maxsize=None)(lambda: Rows(path, options))
+    yield Step(lambda: [_read(rows())], divided=lambda: [rows()])
 
 
-def _read(path, options):
+def _read(rows):
+    share = rows.read(0, 1)
+    rows.settle([rows.facts(share)])
+    return rows.conform(share)
+
+
+class Rows(Divided):
+    """The rows of a table; parts are those that begin in a share of its bytes."""
+
+    def __init__(self, path, options):
+        super().__init__(os.path.getsize(path), self._share, varies=True)
+        self._path, self._options = path, options
+        with _explained():
+            self._layout = text_tables.look(path, options.delimiter)
+        self._wanted = [name for name in self._layout.names if Collector(options).wants(name)]
+        for i, value in self._layout.texts.items():
+            if self._layout.names[i] in (options.columns or ()):
+                raise ConvertError(f"the column '{self._layout.names[i]}' holds no numbers: '{value[:60]}'")
+
+    def _share(self, i, n):
+        with _explained():
+            return text_tables.Share(self._path, self._layout, i, n, self._wanted, _parser(self._options),
+                                     self._options.at)
+
+    def facts(self, part):
+        return part.facts
+
+    def settle(self, facts):
+        with _explained():
+            self._types, self._remarks = text_tables.agree(self._layout, facts, self._wanted)
+
+    def conform(self, part):
+        collector = Collector(self._options, part.rows)
+        collector.remarks += self._remarks
+        collector.others |= {name for name in self._layout.names if not self._options.wants(name)}
+        for name, array in part.columns(self._types).items():
+            collector.add(name, array)
+        return collector.particles()
+
+
+@contextlib.contextmanager
+def _explained():
+    """What is wrong with the table becomes a ConvertError."""
     try:
-        layout = text_tables.look(path, options.delimiter)
-        collector = Collector(options)
-        wanted = [name for name in layout.names if collector.wants(name)]
-        for i, value in layout.texts.items():
-            if layout.names[i] in (options.columns or ()):
-                raise ConvertError(f"the column '{layout.names[i]}' holds no numbers: '{value[:60]}'")
-        share = text_tables.Share(path, layout, wanted=wanted, parser=_parser(options), told=options.at)
-        types, remarks = text_tables.agree(layout, [share.facts], wanted)
+        yield
     except (text_tables.TableError, csv.Error) as error:
         raise ConvertError(str(error)) from None
-    collector.count = share.rows
-    collector.remarks += remarks
-    for name, array in share.columns(types).items():
-        collector.add(name, array)
-    return collector.particles()
 
 
 def _parser(options):
