@@ -39,6 +39,7 @@ program test_bat
   call need(status == BAT_OK)
   call bat_write(trim(path), particles, options, status)
   call need(status == BAT_OK)
+  call repacked_and_in_pieces
   call bat_options_add_sorted_index(options, 'nothing', status)
   call bat_write(trim(path), particles, options, status)
   call need(status == BAT_INVALID_ARGUMENT .and. index(bat_error_text(), 'nothing') > 0)
@@ -113,6 +114,36 @@ program test_bat
   call what_was_passed_is_in_the_text(trim(path))
 
 contains
+  ! What is at path, in another way and as two pieces, beside it.
+  subroutine repacked_and_in_pieces
+    type(c_ptr) :: others, writer
+    type(bat_repack_report) :: done
+    type(bat_report) :: report
+    character(len(path)) :: other
+    character(8) :: indexes(2) = [character(8) :: 'value', 'id']
+    other = trim(path) // '.other.bat'
+    call bat_options_create(others, status)
+    call bat_options_set(others, 'compression', 'lossless', status)
+    call bat_options_set_list(others, 'sorted_indexes', indexes, status)
+    call need(status == BAT_OK)
+    call bat_repack(trim(path), trim(other), others, status, done)
+    call need(status == BAT_OK .and. done%particles == n .and. done%datasets == 1 .and. done%bytes_after > 0)
+    call bat_repack(trim(path) // '.not', trim(other), c_null_ptr, status)
+    call need(status == BAT_NOT_FOUND)
+    call bat_options_free(others)
+    call bat_piece_writer_create(trim(other), c_null_ptr, 1000_c_int64_t, writer, status)
+    call need(status == BAT_INVALID_ARGUMENT)
+    call bat_piece_writer_create(trim(other), c_null_ptr, 0_c_int64_t, writer, status)
+    call bat_piece_writer_add(writer, particles, status)
+    call bat_piece_writer_add(writer, particles, status)
+    call need(status == BAT_OK)
+    call bat_piece_writer_finish(writer, status, report)
+    call need(status == BAT_OK .and. report%particles == 2 * n .and. report%leaf_files == 1)
+    call bat_piece_writer_free(writer)
+    open (newunit=i, file=trim(other))
+    close (i, status='delete')
+  end subroutine
+
 
   subroutine every_type_comes_back(path)
     character(*), intent(in) :: path

@@ -71,6 +71,50 @@ void check_options(const RepackOptions& options)
   }
 }
 
+// Metadata that tell of bounds that columns will not tell of any more. One that was given up before
+// has added to what there is.
+std::string with_former_bounds(
+  const std::string& metadata, const std::map<std::string, double>& given_up)
+{
+  constexpr const char* kKey = "error_bounds";
+  if (given_up.empty())
+  {
+    return metadata;
+  }
+  nlohmann::ordered_json former = nlohmann::ordered_json::object();
+  for (const auto& [name, bound] : given_up)
+  {
+    former[name] = bound;
+  }
+  const nlohmann::ordered_json known = nlohmann::ordered_json::parse(metadata, nullptr, false);
+  if (!known.is_object() || known.empty())
+  {
+    return fmt::format(R"({{"{}":{}}})", kKey, former.dump());
+  }
+  const auto present = known.find(kKey);
+  if (present == known.end())
+  {
+    // As text, since numbers may be longer than any type.
+    const std::size_t begin = metadata.find('{') + 1;
+    return metadata.substr(0, begin) + fmt::format(R"("{}":{},)", kKey, former.dump()) +
+      metadata.substr(begin);
+  }
+  nlohmann::ordered_json all = known;
+  for (const auto& [name, bound] : given_up)
+  {
+    const double before = present->is_object() ? present->value(name, 0.0) : 0.0;
+    former[name] = before + bound;
+  }
+  if (present->is_object())
+  {
+    nlohmann::ordered_json merged = *present;
+    merged.update(former);
+    former = std::move(merged);
+  }
+  all[kKey] = former;
+  return all.dump();
+}
+
 // That nothing but the dataset itself is replaced by what is made from it.
 void check_target(const Dataset& dataset, const fs::path& in, const fs::path& out)
 {
@@ -136,6 +180,7 @@ public:
     this->report_.datasets = 1;
     this->report_.leaf_files = this->leaves_.size();
     this->report_.bytes_before = this->dataset_.file_bytes();
+    this->check_chunks();
     this->find_bounds();
     if (this->leaves_.size() == 1)
     {
@@ -167,6 +212,30 @@ private:
     }
   }
 
+  // That chunks of another size are of columns that have any.
+  void check_chunks() const
+  {
+    const BuildOptions& asked = this->options_.build;
+    if (!this->is_changed("chunk_particles") || asked.chunk_particles == 0)
+    {
+      return;
+    }
+    bool has_chunks = asked.compression != Compression::None;
+    if (!this->is_changed(kCompression))
+    {
+      has_chunks = this->is_changed(kBounds);
+      this->for_each_leaf(
+        [&](const LeafSource& leaf) { has_chunks = has_chunks || is_compressed(leaf); });
+    }
+    if (!has_chunks)
+    {
+      refuse(
+        fmt::format("chunk_particles is {}, and nothing is compressed, which alone has chunks; "
+                    "0, or another compression with it, is allowed",
+          asked.chunk_particles));
+    }
+  }
+
   // New bounds in units of their arrays, after a look at what they are shares of.
   void find_bounds()
   {
@@ -182,9 +251,13 @@ private:
       asked.error_bounds.clear();
     }
     std::map<std::string, double> present;
-    if (are_asked || (this->is_changed(kCompression) && is_bounded))
+    if (are_asked || this->is_changed(kCompression))
     {
       this->for_each_leaf([&](const LeafSource& leaf) { present.merge(bounds_of(leaf)); });
+    }
+    if (this->is_changed(kCompression) && !is_bounded)
+    {
+      this->schema_.metadata = with_former_bounds(this->schema_.metadata, present);
     }
     if (!are_asked && (asked.compression != Compression::Bounded || !present.empty()))
     {
@@ -192,17 +265,24 @@ private:
     }
     const std::vector<write::ErrorBound> bounds = write::error_bounds(this->schema_, asked);
     this->bounds_ = write::absolute_bounds(bounds, this->ranges_of(bounds));
+    std::map<std::string, double> given_up;
     for (const write::ErrorBound& bound : this->bounds_)
     {
       const auto before = present.find(bound.name);
-      if (before != present.end() && before->second != bound.value)
+      if (before == present.end() || before->second == bound.value)
+      {
+        continue;
+      }
+      if (bound.value != 0)
       {
         refuse(
           fmt::format("{}: '{}' has the bound {} already, to which another one, {}, would add; "
-                      "allowed is the same, or none for this array",
+                      "allowed is the same, none for this array, or 0, which gives it up",
             this->in_.string(), bound.name, before->second, bound.value));
       }
+      given_up.insert(*before);
     }
+    this->schema_.metadata = with_former_bounds(this->schema_.metadata, given_up);
   }
 
   [[nodiscard]] std::vector<write::FiniteRange> ranges_of(
@@ -382,7 +462,6 @@ std::string to_json(const RepackReport& report)
 
 RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions& options)
 {
-  check_options(options);
   const auto& progress = options.build.progress;
   const Tell tell = [&](double done)
   {
@@ -395,12 +474,18 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
   const std::optional<Error> failure = attempt(
     [&]
     {
+      check_options(options);
       report =
         is_series(in) ? repack_series(in, out, options, tell) : repack_one(in, out, options, tell);
     });
   if (failure)
   {
-    throw *failure; // also what the file system or the memory had to say
+    // Also what the file system or the memory had to say. Options say nothing of files.
+    const std::string text = failure->what();
+    const bool is_named =
+      text.find(in.string()) != std::string::npos || text.find(out.string()) != std::string::npos;
+    const bool is_of_options = failure->code() == ErrorCode::InvalidArgument && !is_named;
+    throw is_of_options ? Error(failure->code(), in.string() + ": " + text) : *failure;
   }
   if (progress)
   {

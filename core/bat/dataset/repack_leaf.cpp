@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -259,6 +260,16 @@ LeafColumns::LeafColumns(const LeafSource& leaf, const ParticleView& schema,
   }
 }
 
+bool is_compressed(const LeafSource& leaf)
+{
+  BuildOptions build;
+  if (const File* file = own_file(leaf))
+  {
+    keep_storage(*file, build);
+  }
+  return build.compression != Compression::None;
+}
+
 std::map<std::string, double> bounds_of(const LeafSource& leaf)
 {
   std::map<std::string, double> bounds;
@@ -318,6 +329,10 @@ BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& optio
     {
       all[bound.name] = bound.value;
     }
+    for (auto bound = all.begin(); bound != all.end();)
+    {
+      bound = bound->second == 0 ? all.erase(bound) : std::next(bound);
+    }
     build.compression = !all.empty()              ? Compression::Bounded
       : build.compression == Compression::Bounded ? Compression::Lossless
                                                   : build.compression;
@@ -325,6 +340,10 @@ BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& optio
     {
       build.error_bounds.push_back(fmt::format("{}={}", name, bound));
     }
+  }
+  if (build.compression == Compression::None)
+  {
+    build.chunk_particles = 0; // there are none
   }
   build.threads = asked.threads;
   build.flush = asked.flush;

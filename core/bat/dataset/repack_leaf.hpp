@@ -44,6 +44,9 @@ private:
 /// Numbers of all arrays that are stored.
 [[nodiscard]] std::vector<std::size_t> stored_arrays(const ParticleView& schema);
 
+/// Whether any of its columns is.
+[[nodiscard]] bool is_compressed(const LeafSource& leaf);
+
 /// Bounds of a leaf file by name of the array, as the option has them; none of the paper's library.
 [[nodiscard]] std::map<std::string, double> bounds_of(const LeafSource& leaf);
 

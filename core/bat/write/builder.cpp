@@ -432,6 +432,13 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
   WriteOptions all;
   all.build = options;
   check_options(all);
+  if (options.chunk_particles != 0 && options.compression == Compression::None)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("chunk_particles is {} and compression is 'none', which has no chunks; 0 is "
+                  "allowed, or another compression",
+        options.chunk_particles));
+  }
   (void)indexed_keys(schema, options);
   (void)error_bounds(schema, options);
 }

@@ -40,14 +40,21 @@ module bat
     character(c_char) :: advice(256) = c_null_char
   end type bat_report
 
+  ! bat_repack_report of bat/bat.h.
+  type, bind(c), public :: bat_repack_report
+    integer(c_int64_t) :: particles = 0, datasets = 0, leaf_files = 0, bytes_before = 0, bytes_after = 0
+    real(c_double) :: seconds = 0
+  end type bat_repack_report
+
   public :: bat_error_text, bat_report_text, bat_report_line, bat_read, bat_selection_report
   public :: bat_particles_create, bat_particles_free, bat_particles_set_positions, &
     bat_particles_set_positions_separate, bat_particles_set_attribute, bat_particles_set_time, &
     bat_particles_set_step, bat_particles_set_metadata
   public :: bat_options_create, bat_options_free, bat_options_set, bat_options_set_target_bytes, &
     bat_options_set_mode, bat_options_set_threads, bat_options_set_flush, bat_options_add_sorted_index, &
-    bat_options_set_repeats, bat_options_set_local_bounds
-  public :: bat_write, bat_open, bat_close
+    bat_options_set_repeats, bat_options_set_local_bounds, bat_options_set_list
+  public :: bat_write, bat_open, bat_close, bat_repack
+  public :: bat_piece_writer_create, bat_piece_writer_add, bat_piece_writer_finish, bat_piece_writer_free
   public :: bat_dataset_count, bat_dataset_position_type, bat_dataset_bounds, bat_dataset_time, &
     bat_dataset_step, bat_dataset_metadata, bat_dataset_leaf_files, bat_dataset_file_bytes, &
     bat_dataset_attribute_count, bat_dataset_attribute, bat_dataset_attribute_index, &
@@ -201,6 +208,27 @@ module bat
       import; character(c_char), intent(in) :: path(*); type(c_ptr), value :: particles, options
       type(bat_report), intent(out) :: report; integer(c_int) :: status
     end function
+    function c_set_list(options, name, count, texts) bind(c, name="bat_options_set_list") result(status)
+      import; type(c_ptr), value :: options; character(c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: count; type(c_ptr), intent(in) :: texts(*); integer(c_int) :: status
+    end function
+    function c_repack(from, to, options, report) bind(c, name="bat_repack") result(status)
+      import; character(c_char), intent(in) :: from(*), to(*); type(c_ptr), value :: options
+      type(bat_repack_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    function c_pieces_create(path, options, memory, out) bind(c, name="bat_piece_writer_create") result(status)
+      import; character(c_char), intent(in) :: path(*); type(c_ptr), value :: options
+      integer(c_int64_t), value :: memory; type(c_ptr), intent(out) :: out; integer(c_int) :: status
+    end function
+    function c_pieces_add(writer, piece) bind(c, name="bat_piece_writer_add") result(status)
+      import; type(c_ptr), value :: writer, piece; integer(c_int) :: status
+    end function
+    function c_pieces_finish(writer, report) bind(c, name="bat_piece_writer_finish") result(status)
+      import; type(c_ptr), value :: writer; type(bat_report), intent(out) :: report; integer(c_int) :: status
+    end function
+    subroutine c_pieces_free(writer) bind(c, name="bat_piece_writer_free")
+      import; type(c_ptr), value :: writer
+    end subroutine
     function c_insitu_open(comm, files, options, out) bind(c, name="bat_insitu_open_f") result(status)
       import; integer(c_int), value :: comm; character(c_char), intent(in) :: files(*)
       type(c_ptr), value :: options; type(c_ptr), intent(out) :: out; integer(c_int) :: status
@@ -769,6 +797,74 @@ contains
     real(c_double), intent(in) :: box(6)
     integer, intent(out) :: status
     status = c_set_local_bounds(options, box)
+  end subroutine
+
+  ! Texts of an option that is a list, without their trailing blanks; none empties it.
+  subroutine bat_options_set_list(options, name, texts, status)
+    type(c_ptr), intent(in) :: options
+    character(*), intent(in) :: name, texts(:)
+    integer, intent(out) :: status
+    character(c_char), allocatable, target :: copies(:, :)
+    type(c_ptr) :: places(size(texts))
+    integer :: i, k
+    status = check_text(name, 'the name of an option')
+    allocate (copies(len(texts) + 1, size(texts)))
+    copies = c_null_char
+    do i = 1, size(texts)
+      if (status == 0) status = check_text(trim(texts(i)), 'the value of an option')
+      do k = 1, len_trim(texts(i))
+        copies(k, i) = texts(i)(k:k)
+      end do
+      places(i) = c_loc(copies(1, i))
+    end do
+    if (status == 0) status = c_set_list(options, c_text(name), int(size(texts), c_int64_t), places)
+  end subroutine
+
+  ! The dataset at from with the options that were set. options may be c_null_ptr. Not collective.
+  subroutine bat_repack(from, to, options, status, report)
+    character(*), intent(in) :: from, to
+    type(c_ptr), intent(in) :: options
+    integer, intent(out) :: status
+    type(bat_repack_report), intent(out), optional :: report
+    type(bat_repack_report) :: own
+    status = check_text(from, 'the path to read')
+    if (status == 0) status = check_text(to, 'the path to write')
+    if (status == 0) status = c_repack(c_text(from), c_text(to), options, own)
+    if (present(report)) report = own
+  end subroutine
+
+  ! Particles that come in pieces and that memory does not hold. memory_bytes: 0 for 1 GiB. options may
+  ! be c_null_ptr. Not collective.
+  subroutine bat_piece_writer_create(path, options, memory_bytes, writer, status)
+    character(*), intent(in) :: path
+    type(c_ptr), intent(in) :: options
+    integer(c_int64_t), intent(in) :: memory_bytes
+    type(c_ptr), intent(out) :: writer
+    integer, intent(out) :: status
+    writer = c_null_ptr
+    status = check_text(path, 'the path')
+    if (status == 0) status = c_pieces_create(c_text(path), options, memory_bytes, writer)
+  end subroutine
+
+  subroutine bat_piece_writer_add(writer, piece, status)
+    type(c_ptr), intent(in) :: writer, piece
+    integer, intent(out) :: status
+    status = c_pieces_add(writer, piece)
+  end subroutine
+
+  subroutine bat_piece_writer_finish(writer, status, report)
+    type(c_ptr), intent(in) :: writer
+    integer, intent(out) :: status
+    type(bat_report), intent(out), optional :: report
+    type(bat_report) :: own
+    status = c_pieces_finish(writer, own)
+    if (present(report)) report = own
+  end subroutine
+
+  subroutine bat_piece_writer_free(writer)
+    type(c_ptr), intent(inout) :: writer
+    call c_pieces_free(writer)
+    writer = c_null_ptr
   end subroutine
 
   ! Collective with comm; alone without. options may be c_null_ptr.

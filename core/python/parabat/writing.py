@@ -244,7 +244,8 @@ def repack(source: str | os.PathLike, target: str | os.PathLike, *,
     options: compression, error_bounds, chunk_particles, sorted_indexes ([] for none),
     treelet_particles, block_particles, index_budget, threads, flush, as those of write(). What is
     not given stays as it is in `source`; error_bounds alone mean "bounded". An array that has a
-    bound keeps it, or gives it up with another compression. Files of the paper's library (.pbat)
+    bound keeps it, or gives it up with another compression or a bound of 0; the metadata then have
+    it, as "error_bounds". Files of the paper's library (.pbat)
     become .bat; a .bat.series becomes TARGET_0000.bat, TARGET_0001.bat ... and the list
     TARGET.bat.series. Takes the memory of one leaf file at a time. Every value is read back and
     compared before `target`, which may be `source` itself, is replaced in one step; a failure

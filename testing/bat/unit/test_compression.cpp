@@ -109,6 +109,21 @@ double largest_difference(const std::vector<std::byte>& a, const std::vector<std
 }
 }
 
+TEST(Compression, chunks_are_of_compressed_columns_only)
+{
+  bat::BuildOptions options = lossless(1024);
+  options.compression = bat::Compression::None;
+  try
+  {
+    (void)bat::encode(clouds::uniform(100, 1).view(), options);
+    ADD_FAILURE() << "no error";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_NE(std::string(error.what()).find("chunk_particles is 1024"), std::string::npos);
+  }
+}
+
 TEST(Compression, lossless_files_have_every_bit_at_the_same_place)
 {
   const clouds::Cloud all[] = { clouds::uniform(20000, 1), clouds::clustered(20000, 2),

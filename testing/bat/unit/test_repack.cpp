@@ -241,8 +241,21 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
     bat::repack(dir / "out.bat", dir / "again.bat", options);
     EXPECT_EQ(rows_of(dir / "again.bat"), rows_of(dir / "out.bat"));
     const bool is_kept = options.build.compression != Compression::Lossless;
-    EXPECT_EQ(bat::File::open(dir / "again.bat").storage(temperature).bound, is_kept ? 0.5 : 0);
+    const bat::File again = bat::File::open(dir / "again.bat");
+    EXPECT_EQ(again.storage(temperature).bound, is_kept ? 0.5 : 0);
+    EXPECT_EQ(again.metadata().find("\"temperature\":0.5") == std::string::npos, is_kept);
   }
+  // Of one array only; what is given up is known from the metadata, also the second time.
+  bat::repack(dir / "out.bat", dir / "again.bat", bounded({ "temperature=0" }));
+  EXPECT_EQ(rows_of(dir / "again.bat"), rows_of(dir / "out.bat"));
+  EXPECT_EQ(bat::File::open(dir / "again.bat").storage(temperature).bound, 0);
+  EXPECT_EQ(bat::File::open(dir / "again.bat").storage(std::nullopt).bound,
+    out.storage(std::nullopt).bound);
+  bat::repack(dir / "again.bat", dir / "again.bat", bounded({ "temperature=2" }));
+  bat::repack(dir / "again.bat", dir / "again.bat", compressed(Compression::None));
+  const std::string told = bat::File::open(dir / "again.bat").metadata();
+  EXPECT_NE(told.find("\"temperature\":2.5"), std::string::npos) << told;
+  EXPECT_NE(told.find("\"positions\":"), std::string::npos) << told;
   EXPECT_EQ(code_of([&]
               { bat::repack(dir / "out.bat", dir / "more.bat", bounded({ "temperature=0.25" })); },
               "the bound 0.5 already"),
@@ -254,6 +267,13 @@ TEST(Repack, values_stay_within_their_bound_and_do_not_move_again)
   bat::RepackOptions both = bounded({ "temperature=0.5" });
   both.changed.insert("compression");
   EXPECT_EQ(code_of([&] { bat::repack(dir / "in.bat", dir / "more.bat", both); }, "not 'bounded'"),
+    ErrorCode::InvalidArgument);
+  bat::BuildOptions chunks;
+  chunks.chunk_particles = 1024;
+  EXPECT_EQ(
+    code_of([&]
+      { bat::repack(dir / "in.bat", dir / "more.bat", with({ "chunk_particles" }, chunks)); },
+      "in.bat: chunk_particles is 1024"),
     ErrorCode::InvalidArgument);
   EXPECT_FALSE(fs::exists(dir / "more.bat"));
 }

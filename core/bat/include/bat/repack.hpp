@@ -51,7 +51,8 @@ struct RepackReport
 ///
 /// Error bounds without `compression` among the changed options mean Bounded. A bound is between
 /// what is in `in` and in `out`: an array that has one already keeps it, or gives it up with
-/// another compression, and cannot get another.
+/// another compression or a bound of 0, and cannot get another. A bound that is given up comes into
+/// the metadata, as "error_bounds" (FORMAT.md section 7).
 ///
 /// If `in` is the list of a series (.series), each of its steps becomes a dataset OUT_0000.bat,
 /// OUT_0001.bat and so on beside `out`, OUT.bat.series, which lists them as `in` does and comes

@@ -307,9 +307,10 @@ extern "C"
    * those that were set, "compression", "error_bounds", "chunk_particles", "sorted_indexes",
    * "treelet_particles", "block_particles", "index_budget"; "threads" and "flush". All else stays
    * as it is in `in`; any other option that was set is INVALID_ARGUMENT. error_bounds alone mean
-   * "bounded"; an array that has a bound keeps it, or loses it with another compression. Goes leaf
-   * file by leaf file, with the memory of one. All values are read back and compared before `out`
-   * is replaced in one step; it may be `in`, but for files of the paper's library. A list of steps
+   * "bounded"; an array that has a bound keeps it, or gives it up with another compression or a
+   * bound of 0; the metadata then have it, as "error_bounds". Goes leaf file by leaf file, with the
+   * memory of one. All values are read back and compared before `out` is replaced in one step; it
+   * may be `in`, but for files of the paper's library. A list of steps
    * (.series) becomes OUT_0000.bat, OUT_0001.bat ... and the list OUT.bat.series. A failure leaves
    * nothing behind. `options`, whose progress is told, and `report` may be NULL. Errors: those of
    * bat_open and bat_write, WRITE_FAILED if what was written is not what was read, CANCELLED. */

@@ -24,7 +24,7 @@ def add_arguments(parser):
     group.add_argument("--compression", metavar="HOW", help="none, lossless, or bounded")
     group.add_argument("--error-bounds", action="append", metavar="NAME=BOUND",
                        help="largest difference to what is in IN, in units of the array, or NAME=SHARE%% of its range; "
-                            "positions are one; once for each array")
+                            "positions are one, 0 gives a bound up; once for each array")
     indexes = group.add_mutually_exclusive_group()
     indexes.add_argument("--sorted-indexes", action="append", metavar="NAME",
                          help="to be looked up by value, e.g. id or velocity[2]; once for each")
