@@ -10,6 +10,7 @@ import sys
 import time
 
 import numpy as np
+import parabat
 from parabat.convert import model
 from support import command, converted, put, refused, same
 
@@ -138,6 +139,39 @@ for jobs, number in (("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.
         said = process.communicate()[1]
     assert process.returncode == 130 and said == "error: interrupted\n", (process.returncode, said)
     assert sorted(os.listdir(".")) == before, set(os.listdir(".")) - set(before)
+
+# --- Jobs of a program with threads, which has no __main__ that could be run twice
+put("own.py", """
+import numpy as np
+from parabat.convert import Format, Particles, Step
+
+def steps(path, options):
+    for number in range(5):
+        yield Step(lambda number=number: [Particles(np.full((9, 3), number * 1.0), {"id": np.arange(9)})], number)
+
+FORMAT = Format("own", "five steps", steps)
+""")
+put("program.py", """
+import os, sys, threading
+lock = threading.Lock()
+threading.Thread(target=lambda: (lock.acquire(), threading.Event().wait()), daemon=True).start()
+os.register_at_fork(before=lambda: sys.exit("it forks"))
+from parabat.convert import ConvertError, convert
+found = convert("steps.npy", "jobs.bat", format="own.py", jobs=3, show=print)
+assert [each["step"] for each in found] == [0, 1, 2, 3, 4], found
+for bad in ({"settings": {"progress": lambda share: True}}, {"format": "not.py"}):
+    try:
+        convert("steps.npy", "bad.bat", jobs=2, **bad)
+    except ConvertError as error:
+        print(error)
+    else:
+        sys.exit("no error")
+""")
+done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, timeout=120, check=False)
+assert done.returncode == 0 and "jobs: what is to be done cannot be told" in done.stdout and not done.stderr, done
+for number in range(5):
+    with parabat.open(f"jobs_{number:04}.bat") as dataset:
+        assert dataset.step == number and (dataset.read().positions == number).all()
 
 # --- The bar: on a terminal only, and not with --quiet
 text = "".join(f"{i},1,2,3\n" for i in range(3000))

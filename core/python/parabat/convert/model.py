@@ -69,6 +69,10 @@ class Format:
             importlib.util.find_spec(name.split(".")[0]) for name in row[0].split("|"))]
 
 
+def nobody(share):
+    """Who is told of nothing."""
+
+
 @dataclasses.dataclass
 class Options:
     """How to convert; those of formats() that take them."""
@@ -87,7 +91,7 @@ class Options:
     origin: typing.Optional[list] = None       # x, y, z, instead of what a file says
     spacing: typing.Optional[list] = None
     threads: int = 0
-    at: typing.Callable = lambda share: None  # told how much of a step is read, from 0 to 1
+    at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
 
     def wants(self, name):
         return self.arrays is None or name in self.arrays

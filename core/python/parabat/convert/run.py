@@ -21,9 +21,10 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     slice. jobs: processes that convert steps at the same time. show: called with a dict for each
     dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
     ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), or of
-    parabat.idx.write(); flush is False if it is not among them. apart: reads in a process of its own, so that a library that does not survive a
-    damaged file is an error and no more; fork() makes it, which programs with threads do not all
-    take well. memory_bytes: at most, of each process; 0 for half of what is free. A step that needs more
+    parabat.idx.write(); flush is False if it is not among them. apart: reads in a process of its own,
+    so that a library that does not survive a damaged file is an error and no more; fork() makes it,
+    which is for programs without threads. memory_bytes: at most, of each process; 0 for half of what is
+    free. A step that needs more
     is read and written in parts, if its format can be read so; other formats refuse a limit. options:
     fields of Options.
 
@@ -49,7 +50,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     if comm:
         running.run_ranks(job, outcome, comm)
     elif jobs > 1 or apart:
-        running.run_processes(job, outcome, jobs)
+        running.run_processes(job, outcome, jobs, apart)
     else:
         running.run_alone(job, outcome)
     lines = _together(comm, lambda: outcome.settle(output) if not comm or comm.rank == 0 else [])

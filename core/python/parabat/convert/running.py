@@ -8,9 +8,13 @@ import itertools
 import json
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.reduction
+import multiprocessing.spawn
 import os
+import pickle
 import re
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -28,11 +32,19 @@ OF_OPENPMD = re.compile(r"%0?\d*T")  # numbers of iterations in names of files
 
 
 class Input:
-    """A file, or several that belong together, of one format."""
+    """A file, or several that belong together, of one format, which has a name or is a FILE.py."""
 
-    def __init__(self, path, row):
+    def __init__(self, path, row, format_name):
         self.path = path
         self.row = row
+        self._format_name = format_name
+
+    def __getstate__(self):  # for another program, which has its own rows
+        return self.path, self._format_name
+
+    def __setstate__(self, state):
+        self.path, self._format_name = state
+        self.row = registry.named(self._format_name)
 
 
 def find_inputs(words, format_name=None, apart=False, grids=False):
@@ -50,7 +62,7 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
     chosen = registry.named(format_name, grids) if format_name else None
     found = in_a_child(lambda tell: _look(files, chosen, grids, tell)) if apart else _look(files, chosen, grids)
     rows = {row.name: row for row in registry.formats(grids)}
-    return [Input(path, chosen or rows[name]) for path, name in found]
+    return [Input(path, chosen or rows[name], format_name or name) for path, name in found]
 
 
 def _look(files, chosen, grids, tell=lambda news: None):
@@ -460,53 +472,91 @@ def run_alone(job, outcome):
     _guarded(job, lambda: job.work(lambda place: True, tell), tell)
 
 
-def run_processes(job, outcome, count):
+def run_processes(job, outcome, count, by_fork):
     """Each of `count` processes converts every count-th step. Once something has failed, each ends as soon as it can;
-    none is killed, unless it is interrupted twice."""
-    context = multiprocessing.get_context("fork")
-    stop = context.Event()
-    pipes = dict(_start(_work_of_process, job, number, count, stop) for number in range(count))
+    none is killed, unless it is interrupted twice. by_fork: of this process, which has no threads then; else they are
+    programs of their own."""
+    pipes = {}
     try:
-        _listen(pipes, outcome, stop)
+        for number in range(count):
+            pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
+            pipes[pipe] = process
+        _listen(pipes, outcome)
     except KeyboardInterrupt:
         outcome.fail(INTERRUPTED)
-        stop.set()
+        _stop(pipes)
         for process in pipes.values():
             process.terminate()  # which interrupts it, unless it is in a library that does not come back
         try:
-            _listen(pipes, outcome, stop)
+            _listen(pipes, outcome)
         except KeyboardInterrupt:
             for process in pipes.values():
                 process.kill()
-            _listen(pipes, outcome, stop)
+            _listen(pipes, outcome)
 
 
-def _start(function, *arguments):
-    """A process that calls function(*arguments, tell) of which tell sends; the pipe to hear that, and the process."""
+def _stop(pipes):
+    """Tells all that they are to end."""
+    for pipe in pipes:
+        with contextlib.suppress(OSError):  # one that has ended
+            pipe.send("stop")
+
+
+def _fork(function, *arguments):
+    """A process that calls function(*arguments, pipe), of a pipe to this one; its other end, and the process."""
     context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_in_process, args=(function, arguments, there), daemon=True)
+    here, there = context.Pipe()
+    process = context.Process(target=in_process, args=(there, function, *arguments), daemon=True)
     process.start()
     there.close()
     return here, process
 
 
-def _in_process(function, arguments, pipe):
+class _Program(subprocess.Popen):
+    """With the words of a multiprocessing.Process."""
+
+    join = subprocess.Popen.wait
+    exitcode = property(subprocess.Popen.poll)
+
+
+def _start(function, *arguments):
+    """The same by a program of its own, which has nothing of this one: not its threads, nor its __main__."""
+    python = os.fspath(multiprocessing.spawn.get_executable() or "")
+    here, there = multiprocessing.Pipe()
+    code = ("import sys, multiprocessing.connection as c; pipe = c.Connection(int(sys.argv[1])); sys.path[:] = pipe.recv(); "
+            "from parabat.convert.running import in_process; in_process(pipe, *pipe.recv())")
+    try:
+        message = multiprocessing.reduction.ForkingPickler.dumps((function, *arguments))
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise ConvertError(f"jobs: what is to be done cannot be told to other processes: {error}") from None
+    with there:
+        try:
+            process = _Program([python, "-c", code, str(there.fileno())], pass_fds=[there.fileno()])
+        except OSError as error:
+            raise ConvertError(f"jobs: {python or 'no Python'} cannot be started: {error.strerror}") from None
+    with contextlib.suppress(BrokenPipeError):  # that it has ended is heard of
+        here.send(sys.path)
+        here.send_bytes(message)
+    return here, process
+
+
+def in_process(pipe, function, *arguments):
+    """What a process does that one of the above has started."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupts)
-    function(*arguments, pipe.send)
+    function(*arguments, pipe)
 
 
 def in_a_child(function):
     """What function(tell) returns, of a process of its own: if a library crashes there, that is an error."""
-    def call(tell):
+    def call(there):
         try:
-            tell({"end": function(tell)})
+            there.send({"end": function(there.send)})
         except (ConvertError, OSError) as error:
-            tell({"raised": error})
+            there.send({"raised": error})
         except KeyboardInterrupt:
-            tell({"raised": Interrupted(INTERRUPTED)})
-    pipe, process = _start(call)
+            there.send({"raised": Interrupted(INTERRUPTED)})
+    pipe, process = _fork(call)
     watch = _Watch(process)
     news = {}
     path = None
@@ -577,7 +627,7 @@ def _died(process, path, watch):
     return (f"{path}: " if path else "") + f"the process that converted it ended by itself ({name}){why}"
 
 
-def _listen(pipes, outcome, stop):
+def _listen(pipes, outcome):
     """To all processes, until they have ended. Of their shares, one is shown."""
     at, writing = dict.fromkeys(pipes), dict.fromkeys(pipes)
     watches = {pipe: _Watch(process) for pipe, process in pipes.items()}
@@ -593,7 +643,7 @@ def _listen(pipes, outcome, stop):
                 outcome.fail(_died(process, at[pipe], watches[pipe]), at[pipe])
                 if writing[pipe]:
                     remove_temporary(writing[pipe])
-                stop.set()
+                _stop(pipes)
                 continue
             at[pipe] = news.get("reading", at[pipe])
             writing[pipe] = None if "done" in news else news.get("begin", writing[pipe])
@@ -609,15 +659,15 @@ def _listen(pipes, outcome, stop):
                 if news["end"] is None:
                     continue
                 outcome.fail(news["end"], news.get("input"))
-            stop.set()
+            _stop(pipes)
 
 
-def _work_of_process(job, number, count, stop, tell):
+def _work_of_process(job, number, count, pipe):
     def mine(place):
-        if stop.is_set():
+        if pipe.poll():
             raise ConvertError("stopped, since another process failed")
         return place % count == number
-    _guarded(job, lambda: job.work(mine, tell), tell)
+    _guarded(job, lambda: job.work(mine, pipe.send), pipe.send)
 
 
 def run_ranks(job, outcome, comm):
