@@ -88,6 +88,8 @@ def open_one(path, number):
 
 def number_of(text, is_whole, what):
     """An integer exactly; else what is written where integers are asked for, and a float elsewhere."""
+    if "_" in text:  # 1_0, which Python takes for 10
+        refuse(f"{what}: '{text.strip()}' is no number")
     with contextlib.suppress(ValueError):
         return int(text)
     try:
