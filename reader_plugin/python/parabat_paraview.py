@@ -23,7 +23,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 from vtkmodules.vtkCommonCore import (vtkAbstractArray, vtkDataArray, vtkDataArraySelection,
-                                      vtkInformationVector, vtkOutputWindow, vtkPoints, vtkUnsignedCharArray)
+                                      vtkInformationVector, vtkOutputWindow, vtkPoints, vtkStringArray, vtkUnsignedCharArray)
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkCompositeDataSet, vtkDataObject, vtkImageData, vtkPolyData
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
@@ -121,7 +121,8 @@ def _decorate(element, name):
 
 
 def _proxy_xml(file, core, outer, group, representation="Point Gaussian", **attributes):
-    """The definition of a proxy of the compiled plugin, with the properties for which the class below has the commands."""
+    """The definition of a proxy of the compiled plugin, with the properties for which the class below has the commands,
+    and of those that are options by name, those of its OPTIONS."""
     elements = xml.etree.ElementTree.parse(_find_xml(file)).getroot()
     proxies = {proxy.get("name"): proxy for found in elements.iter("ProxyGroup") for proxy in found}
 
@@ -141,7 +142,9 @@ def _proxy_xml(file, core, outer, group, representation="Point Gaussian", **attr
                 taken.add(name)
             elif element.tag.endswith("Property") and name not in taken:
                 commands = [element.get("command"), element.get("clean_command")]
-                if name == "TimestepValues" or (commands[0] and all(hasattr(cls, c) for c in commands if c)):
+                option = element.get("initial_string")
+                if name == "TimestepValues" or (commands[0] and all(hasattr(cls, c) for c in commands if c) and (
+                        option is None or option in cls.OPTIONS)):
                     if element.get("panel_widget", "").startswith(("bat_", "idx_")):
                         del element.attrib["panel_widget"]
                     _decorate(element, name)
@@ -748,6 +751,20 @@ class _Reader(VTKPythonAlgorithmBase):
             output.GetPointData().AddArray(loaded.array(name))
 
 
+def _compression_of(dataset):
+    """How arrays are stored, as the compiled plugin says it; "" if none is compressed."""
+    for leaf in range(dataset.leaf_files):
+        try:
+            columns = dataset.storage(leaf)
+        except parabat.BatError:
+            continue  # missing, damaged, or of the paper's library: another one may say
+        bounds = [f"{name or 'positions'} within {column.bound!r}" for name, column in columns.items() if column.bound > 0]
+        if not bounds and not any(column.compressed for column in columns.values()):
+            return ""
+        return ", ".join(bounds) + ("; all else exact" if bounds else "lossless")
+    return ""
+
+
 def _tell_source(output, dataset, quality, requested):
     """In field data, what a writer says of the file that it makes of a sample, and what the window shows."""
     whole, count = 1.0, len(dataset)
@@ -762,8 +779,13 @@ def _tell_source(output, dataset, quality, requested):
              "particle_count": np.array(2 * [count], np.int64)}
     if dataset.step is not None:
         facts["timestep"] = np.array([dataset.step], np.int64)
-    for name, values in facts.items():
-        array = numpy_to_vtk(np.asarray(values), deep=True)
+    arrays = {name: numpy_to_vtk(np.asarray(values), deep=True) for name, values in facts.items()}
+    stored = _compression_of(dataset)
+    if stored:
+        arrays["compression"] = vtkStringArray()
+        for text in (stored, ""):
+            arrays["compression"].InsertNextValue(text)
+    for name, array in arrays.items():
         array.SetName(name)
         array.GetInformation().Set(vtkAbstractArray.GUI_HIDE(), 1)
         output.GetFieldData().AddArray(array)
@@ -1127,9 +1149,13 @@ class _Ranks:
 class BATWriter(VTKPythonAlgorithmBase):
     """Points of a data set, or rows of a table, with all their numeric arrays. The first process writes those of all."""
 
+    # Of parabat.write(), without those of many ranks, and of arrays that are left out.
+    OPTIONS = ("compression", "chunk_particles", "threads", "flush", "index_budget")
+
     def __init__(self):
         super().__init__(nInputPorts=1, nOutputPorts=0, inputType="vtkDataObject")
         self._path, self._columns, self._ghosts, self._indexes = "", dict.fromkeys("xyz", ""), False, []
+        self._options, self._bounds = {}, []
         self._had_particles = False  # in this step or one before
         self._warned = set()
 
@@ -1155,6 +1181,24 @@ class BATWriter(VTKPythonAlgorithmBase):
 
     def ClearSortedIndexes(self):
         self._indexes = []
+
+    def AddErrorBound(self, text):
+        if text:
+            self._bounds.append(text)
+
+    def ClearErrorBounds(self):
+        self._bounds = []
+
+    def SetBlockParticles(self, value):
+        self._options["block_particles"] = value
+
+    def SetTreeletParticles(self, value):
+        self._options["treelet_particles"] = value
+
+    def SetTextOption(self, name, value):
+        self._options[name] = value or ""
+
+    SetIntegerOption = SetRealOption = SetTextOption
 
     def Write(self):
         self.Modified()
@@ -1241,5 +1285,6 @@ class BATWriter(VTKPythonAlgorithmBase):
         if ranks.is_first:
             positions = gathered.pop("")
             _, error = _attempt(lambda: parabat.write(
-                self._path, positions, gathered, sorted_indexes=self._indexes, **facts))
+                self._path, positions, gathered, sorted_indexes=self._indexes, error_bounds=self._bounds,
+                **self._options, **facts))
         return ranks.agree(error)

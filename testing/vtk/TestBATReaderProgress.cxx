@@ -491,14 +491,27 @@ TEST_F(BATReaderProgress, what_is_damaged_is_named_and_can_be_skipped)
   EXPECT_EQ(this->Caught.Warnings, "");
 }
 
-TEST_F(BATReaderProgress, a_damaged_attribute_that_is_not_wanted_leaves_no_particles_out)
+class BATReaderDamage
+  : public BATReaderProgress
+  , public testing::WithParamInterface<bat::Compression>
+{
+};
+
+INSTANTIATE_TEST_SUITE_P(
+  Columns, BATReaderDamage, testing::Values(bat::Compression::None, bat::Compression::Lossless));
+
+TEST_P(BATReaderDamage, of_an_attribute_that_is_not_wanted_leaves_no_particles_out)
 {
   const clouds::Cloud cloud = clouds::uniform(kCount / 10, 5);
   const std::string path = this->Folder / "several.bat";
-  dataset_files::write(path, dataset_files::slabs(cloud, 4));
+  bat::BuildOptions build;
+  build.compression = this->GetParam();
+  dataset_files::write(path, dataset_files::slabs(cloud, 4), build);
   const bat::Dataset file = bat::Dataset::open(path);
   const std::uint32_t attribute = 1;
   const std::string name = file.attributes().at(attribute).name;
+  ASSERT_EQ(file.leaf_file(2).storage(attribute).is_compressed,
+    build.compression != bat::Compression::None);
   const bat::LeafInfo leaf = file.leaves().at(2);
   damage::Bytes bytes = read_bytes(leaf.path);
   const auto record = damage::load<bat::format::SectionRecord>(
@@ -707,6 +720,24 @@ TEST_F(BATReaderProgress, field_data_and_information_tell_where_the_particles_ar
   auto* provenance = vtkStringArray::SafeDownCast(field->GetAbstractArray("provenance"));
   ASSERT_TRUE(provenance);
   EXPECT_NE(provenance->GetValue(0).find("ParaBAT"), std::string::npos);
+  EXPECT_FALSE(field->GetAbstractArray("compression"));
+  // How a compressed file is stored.
+  const clouds::Cloud cloud = clouds::uniform(kCount / 10, 5);
+  const std::string path = this->Folder / "compressed.bat";
+  bat::BuildOptions build;
+  for (const char* text : { "lossless", "positions within 0.25; all else exact" })
+  {
+    const bool isBounded = std::string(text) != "lossless";
+    build.compression = isBounded ? bat::Compression::Bounded : bat::Compression::Lossless;
+    build.error_bounds =
+      isBounded ? std::vector<std::string>{ "positions=0.25" } : std::vector<std::string>{};
+    bat::write_file(path, cloud.view(), build);
+    const vtkSmartPointer<vtkPolyData> read = Read(path);
+    auto* stored =
+      vtkStringArray::SafeDownCast(read->GetFieldData()->GetAbstractArray("compression"));
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(stored->GetValue(0), text);
+  }
 
   const bat::Dataset dataset = bat::Dataset::open(this->Path);
   EXPECT_EQ(this->Reader->GetLeafFileCount(), static_cast<vtkIdType>(dataset.leaves().size()));

@@ -97,6 +97,41 @@ bat_vtk::Sample bat_vtk::SampleOf(const bat::Dataset& file)
 }
 
 //------------------------------------------------------------------------------
+std::string bat_vtk::CompressionOf(const bat::Dataset& file)
+{
+  for (std::size_t leaf = 0; leaf != file.leaves().size(); ++leaf)
+  {
+    try
+    {
+      const bat::File& first = file.leaf_file(leaf);
+      std::string bounds;
+      bool isCompressed = false;
+      const auto look = [&](const std::string& name, std::optional<std::size_t> attribute)
+      {
+        const bat::ColumnStorage storage = first.storage(attribute);
+        isCompressed = isCompressed || storage.is_compressed;
+        if (storage.bound > 0.0)
+        {
+          bounds +=
+            (bounds.empty() ? "" : ", ") + name + " within " + bat::to_string(storage.bound);
+        }
+      };
+      look("positions", std::nullopt);
+      for (std::size_t i = 0; i != file.attributes().size(); ++i)
+      {
+        look(file.attributes()[i].name, i);
+      }
+      return !bounds.empty() ? bounds + "; all else exact" : isCompressed ? "lossless" : "";
+    }
+    catch (const std::exception&)
+    {
+      // Missing, damaged, or of the paper's library: another one may say.
+    }
+  }
+  return "";
+}
+
+//------------------------------------------------------------------------------
 void bat_vtk::AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output)
 {
@@ -114,6 +149,10 @@ void bat_vtk::AddProvenance(
   AddField<vtkDoubleArray>(field, "quality_requested", sample.Quality * requested);
   AddField<vtkTypeInt64Array>(field, "particle_count", sample.Count);
   AddField<vtkStringArray>(field, "format_version", file.format_version());
+  if (const std::string stored = CompressionOf(file); !stored.empty())
+  {
+    AddField<vtkStringArray>(field, "compression", stored);
+  }
   const std::string metadata = file.metadata();
   if (!metadata.empty())
   {

@@ -6,6 +6,7 @@
 #include "bat/dataset.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 class vtkDataObject;
@@ -27,10 +28,14 @@ struct Sample
 };
 Sample SampleOf(const bat::Dataset& file);
 
+/// How the arrays of a file are stored: "lossless", or "positions within 0.5; all else exact";
+/// empty if none is compressed. Of the first leaf file that can be opened.
+std::string CompressionOf(const bat::Dataset& file);
+
 /// Where the particles come from: time as DATA_TIME_STEP; as field data timestep, quality and
 /// quality_requested and particle_count, which are those of more than the file if that has a
-/// sample, format_version and provenance (its metadata, JSON), as far as the file has them. All but
-/// timestep are there twice.
+/// sample, format_version, compression and provenance (its metadata, JSON), as far as the file has
+/// them. All but timestep are there twice.
 void AddProvenance(
   const bat::Dataset& file, double quality, double requested, vtkDataObject* output);
 }
