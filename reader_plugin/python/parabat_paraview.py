@@ -1198,7 +1198,10 @@ class BATWriter(VTKPythonAlgorithmBase):
     def SetTextOption(self, name, value):
         self._options[name] = value or ""
 
-    SetIntegerOption = SetRealOption = SetTextOption
+    def SetIntegerOption(self, name, value):
+        self._options[name] = value
+
+    SetRealOption = SetIntegerOption
 
     def Write(self):
         self.Modified()

@@ -210,6 +210,19 @@ for quality in (0.25, 1.0):
         sizes = np.sqrt((values ** 2).sum(1)) if name == "velocity" else values
         assert np.allclose(told.GetComponentRange(-1), [sizes.min(), sizes.max()], rtol=1e-14), name
 
+# Compression, as the field data of what is read say it.
+SaveData(path("bounded.bat"), pieces(), Compression="bounded", ErrorBounds=["mass=0.25"], ChunkParticles=1024)
+bounded = BATReader(FileName=[path("bounded.bat")])
+expect(ids(bounded), A["id"], "compressed particles")
+if RANKS == 1:
+    expect(fetch(bounded).GetFieldData().GetAbstractArray("compression").GetValue(0), "mass within 0.25; all else exact",
+           "field data")
+    import parabat
+    with parabat.open(path("bounded.bat")) as dataset:
+        stored = dataset.storage()
+    expect((stored["mass"].bound, stored["mass"].compressed, stored["id"].bound), (0.25, True, 0.0), "how it is stored")
+Delete(bounded)
+
 # Grids: levels, boxes, steps, a budget, refining; on every rank its extent.
 def grids():
     idx, name = sys.modules["parabat"].idx, path("grid.idx")

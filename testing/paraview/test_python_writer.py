@@ -134,6 +134,11 @@ MARKS = np.random.default_rng(4).integers(0, 64, N).astype("u1")
 ONE_EACH = [[i] for i in range(N)]
 BIG = [[0, 0, 0], [1, 2**53 + 1, 2], [3, 4, 5]]
 
+MANY = poly(np.random.default_rng(5).random((9000, 3)).astype("f4"), array(np.arange(9000), "id"),
+            array(np.sin(np.arange(9000) / 100), "wave"))
+LISTS = {"SortedIndexes": "AddSortedIndex", "ErrorBounds": "AddErrorBound"}
+NAMED = {"Compression": "compression", "ChunkParticles": "chunk_particles"}
+
 CASES = {
     # Bits, and other arrays that are no plain ones.
     "bits": (poly(P, ID, array(MARKS & 1, "bit", vtkBitArray)), {}),
@@ -205,6 +210,12 @@ CASES = {
     "remarks of two blocks": (
         multi(poly(P, ID, lines=[[0, 1]]), poly(P, ID, lines=[[0, 1]]), poly(P, array(np.arange(N), "id"))), {}),
     "a table beside points": (multi(poly(P.astype("f8")), table(*(array(P[:, i].astype("f8"), "xyz"[i]) for i in range(3)))), {}),
+    # Compression.
+    "lossless": (MANY, {"Compression": "lossless", "ChunkParticles": 1024}),
+    "within bounds": (MANY, {"Compression": "bounded", "ErrorBounds": ["positions=1%", "wave=0.25"]}),
+    "chunks of nothing": (MANY, {"ChunkParticles": 1024}),
+    "bounds without a number": (MANY, {"Compression": "bounded", "ErrorBounds": ["wave=x"]}),
+    "bounds without compression": (MANY, {"ErrorBounds": ["wave=1"]}),
     # Nothing.
     "nothing": (vtkPolyData(), {}),
     "no points": (poly(P[:0]), {}),
@@ -259,7 +270,7 @@ def rows_of(path):
                     for name in sorted(columns)] if particles.count else []
         rows = sorted(map(bytes, np.hstack(bytes_of))) if bytes_of else []
         kinds = {name: (values.dtype.name, values.shape[1:]) for name, values in columns.items()}
-        return kinds, dataset.time, dataset.step, json.loads(dataset.metadata or "{}"), rows
+        return kinds, dataset.time, dataset.step, json.loads(dataset.metadata or "{}"), rows, dataset.storage()
 
 
 def said():
@@ -287,9 +298,11 @@ for number, (name, (data, options)) in enumerate(CASES.items()):
     writer.SetInputDataObject(data)
     writer.SetFileName(path)
     for option, value in options.items():
-        if option == "SortedIndexes":
+        if option in LISTS:
             for one in value:
-                writer.AddSortedIndex(one)
+                getattr(writer, LISTS[option])(one)
+        elif option in NAMED:
+            (writer.SetTextOption if isinstance(value, str) else writer.SetIntegerOption)(NAMED[option], value)
         else:
             getattr(writer, "Set" + option)(value)
     writer.Write()
