@@ -13,6 +13,7 @@ import tempfile
 import numpy as np
 import parabat
 from parabat.cli import main
+from parabat.convert import convert, running
 
 SKIPPED = 77
 folder = tempfile.mkdtemp(prefix="parabat_convert_")
@@ -87,3 +88,61 @@ def without(*modules):
         except ImportError as error:
             print(f"skipped: {error}")
             sys.exit(SKIPPED)
+
+
+# --- Steps in parts
+
+def rows_of(path):
+    """Attributes of a dataset in the order of ids, and the rest of it."""
+    with parabat.open(path) as dataset:
+        found = dataset.read()
+        key = found["id"] if "id" in found else found["ParticleIDs"] if "ParticleIDs" in found else found.positions[:, 0]
+        order = np.argsort(key, kind="stable")
+        columns = {"": found.positions, **found}
+        return {name: values[order] for name, values in columns.items()}, (
+            dataset.time, dataset.step, dataset.metadata, len(dataset))
+
+
+@contextlib.contextmanager
+def in_small_parts():
+    """Steps of any size in parts of 1 MiB."""
+    before = running.TIMES, running.PART
+    running.TIMES = running.PART = 1 << 40
+    try:
+        yield
+    finally:
+        running.TIMES, running.PART = before
+
+
+def alike_in_parts(inputs, names=("",), **options):
+    """Converts as a whole and in parts; both must be alike. Returns the remarks."""
+    told = ([], [])
+    for i, (stem, way) in enumerate((("whole", contextlib.nullcontext), ("parts", in_small_parts))):
+        with way():
+            convert(inputs, stem + ".bat", show=lambda news, i=i: told[i].append(news.get("remark")), **options)
+    for name in names:
+        whole, parts = rows_of(f"whole{name}.bat"), rows_of(f"parts{name}.bat")
+        assert whole[1] == parts[1], (inputs, whole[1], parts[1])
+        assert list(whole[0]) == list(parts[0]), (inputs, list(whole[0]), list(parts[0]))
+        for key, values in whole[0].items():
+            other = parts[0][key]
+            assert values.dtype == other.dtype and values.tobytes() == other.tobytes(), (inputs, key)
+    remarks = [{remark for remark in each if remark} for each in told]
+    assert remarks[0] == remarks[1], remarks
+    return remarks[1]
+
+
+def is_in_parts(format_name, path):
+    """How often a step of it was read in parts, so that nothing above is compared with itself."""
+    counted = []
+    before = running._parts  # pylint: disable=protected-access
+
+    def parts(*arguments):
+        for part in before(*arguments):
+            counted.append(len(part.positions))
+            yield part
+    running._parts = parts
+    with in_small_parts():
+        convert([path], "counted.bat", format=format_name)
+    running._parts = before
+    return len(counted) > 2

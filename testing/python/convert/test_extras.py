@@ -15,10 +15,13 @@ import pye57
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+import parabat
 import zstandard
-from parabat.convert import running
+from parabat.convert import convert, running
+from parabat.convert.formats import lidar
+from parabat.convert.model import Options
 from pypcd4 import Encoding, PointCloud
-from support import converted, put, refused, same
+from support import alike_in_parts, converted, in_small_parts, is_in_parts, put, refused, same
 
 random = np.random.default_rng(11)
 N = 2500
@@ -70,6 +73,25 @@ whole = content("t.parquet")
 refused(put("cut.parquet", whole[:-100]), "bad.bat", says=["cut.parquet: cannot be read"])
 refused(put("damaged.parquet", whole[:300] + b"xxxxxxxxxxxxxxxx" + whole[316:]), "bad.bat", says=["damaged.parquet: "])
 refused(put("cut.feather", content("t.feather")[:-100]), "bad.bat", says=["cut.feather: cannot be read"])
+many = 60000
+late = np.arange(many) > many - 5
+large = pa.table({"x": np.arange(many) * 0.5, "y": np.arange(many) * 0.25, "z": np.zeros(many, "f4"),
+                  "id": np.arange(many, dtype="u8") + 2**63, "gaps": pa.array(np.arange(many), mask=late),
+                  "v": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(3.0 * many)), 3), "a.b": np.arange(many) % 7,
+                  "ragged": [[1.0]] * (many - 1) + [[1.0, 2.0]]})
+pa.parquet.write_table(large, "large.parquet", row_group_size=17000)
+pa.feather.write_feather(large, "large.feather", chunksize=9000)
+for name in ("large.parquet", "large.feather"):
+    said = " ".join(alike_in_parts([name], arrays=["id", "gaps", "v", "a.b"]))
+    assert "'gaps' lacks" in said, said
+    alike_in_parts([name], arrays=["id", "v"])
+    assert is_in_parts("parquet", name)
+    said = []
+    with in_small_parts():
+        convert([name], "ragged.bat", show=lambda news: said.append(news.get("remark", "")))
+    assert any("'ragged' is not written" in remark for remark in said), said
+    with parabat.open("ragged.bat") as dataset:
+        assert "ragged" not in dataset.attributes and "gaps" in dataset.attributes and len(dataset) == many
 pa.parquet.write_table(table.drop_columns(["x", "v"]), "none.parquet")
 refused("none.parquet", "bad.bat", says=["no positions"])
 pa.feather.write_feather(pa.table([pa.array([1.0])] * 2, names=["x", "x"]), "twice.feather")
@@ -129,6 +151,16 @@ for name in ("scan.las", "scan.laz"):
     about = json.loads(same("las.bat", read.xyz, wanted, "key"))["las"]
     assert about["scales"] == [0.001, 0.01, 0.1] and about["point_format"] == 7, about
     assert (wanted["key"] == ids.astype("u8")).all() and {"gps_time", "overlap", "return_number"} <= set(wanted), wanted
+many = laspy.LasData(header)
+many.x, many.y, many.key = np.arange(60000) * 0.01, np.arange(60000) % 97, np.arange(60000)
+for name in ("many.las", "many.laz"):
+    many.write(name)
+    alike_in_parts([name])
+    assert is_in_parts("las", name)
+    divided = lidar._divided(name, Options())  # pylint: disable=protected-access
+    for part in (3, 1, 2):  # as ranks do, which begin anywhere
+        found = divided.read(part, 4)
+        assert (found.attributes["key"] == np.arange(15000 * part, 15000 * (part + 1))).all(), (name, part)
 whole = content("scan.las")
 refused(put("cut.las", whole[:-100]), "bad.bat", says=["cut.las: claims 2500 points"])
 refused(put("billions.las", whole[:247] + struct.pack("<Q", 2 ** 40) + whole[255:]), "bad.bat", says=["claims 1099511627776 points"])

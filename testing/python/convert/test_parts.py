@@ -1,78 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Steps that are converted in parts hold what they hold as a whole, and take no more memory than they may."""
 
-import contextlib
 import gzip
 import os
 import subprocess
 import sys
 
 import numpy as np
-from support import put, refused
 import parabat
-from parabat.convert import ConvertError, convert, running
+from parabat.convert import ConvertError
+from support import alike_in_parts, is_in_parts, put, refused
 
 N = 60000
 random = np.random.default_rng(4)
 positions = random.normal(size=(N, 3))
 ids = np.uint64(2 ** 63 + 7) + random.permutation(N).astype("u8")
 mass = random.random(N).astype("f4")
-
-
-def rows_of(path):
-    """Attributes of a dataset in the order of ids, and the rest of it."""
-    with parabat.open(path) as dataset:
-        found = dataset.read()
-        key = found["id"] if "id" in found else found["ParticleIDs"] if "ParticleIDs" in found else found.positions[:, 0]
-        order = np.argsort(key, kind="stable")
-        columns = {"": found.positions, **found}
-        return {name: values[order] for name, values in columns.items()}, (
-            dataset.time, dataset.step, dataset.metadata, len(dataset))
-
-
-@contextlib.contextmanager
-def in_small_parts():
-    """Steps of any size in parts of 1 MiB."""
-    before = running.TIMES, running.PART
-    running.TIMES = running.PART = 1 << 40
-    try:
-        yield
-    finally:
-        running.TIMES, running.PART = before
-
-
-def check(inputs, names=("",), **options):
-    """Converts as a whole and in parts; both must be alike. Returns the remarks."""
-    told = ([], [])
-    for i, (stem, way) in enumerate((("whole", contextlib.nullcontext), ("parts", in_small_parts))):
-        with way():
-            convert(inputs, stem + ".bat", show=lambda news, i=i: told[i].append(news.get("remark")), **options)
-    for name in names:
-        whole, parts = rows_of(f"whole{name}.bat"), rows_of(f"parts{name}.bat")
-        assert whole[1] == parts[1], (inputs, whole[1], parts[1])
-        assert list(whole[0]) == list(parts[0]), (inputs, list(whole[0]), list(parts[0]))
-        for key, values in whole[0].items():
-            other = parts[0][key]
-            assert values.dtype == other.dtype and values.tobytes() == other.tobytes(), (inputs, key)
-    remarks = [{remark for remark in each if remark} for each in told]
-    assert remarks[0] == remarks[1], remarks
-    return remarks[1]
-
-
-def is_in_parts(format_name, path):
-    """How often a step of it was read in parts, so that nothing above is compared with itself."""
-    counted = []
-    before = running._parts  # pylint: disable=protected-access
-
-    def parts(*arguments):
-        for part in before(*arguments):
-            counted.append(len(part.positions))
-            yield part
-    running._parts = parts
-    with in_small_parts():
-        convert([path], "counted.bat", format=format_name)
-    running._parts = before
-    return len(counted) > 2
 
 
 # --- Arrays of numpy
@@ -88,16 +31,16 @@ arrays = dict(pos=positions.astype("f4"), id=ids, m=mass, tensor=random.random((
 np.savez("stored.npz", **arrays)
 np.savez_compressed("packed.npz", **arrays)
 assert is_in_parts("npy", "packed.npz") and is_in_parts("npy", "records.npy")
-check(["xyz.npy"])
-check(["steps.npy"], ["_0000", "_0001"])
-check(["records.npy"])
-assert any("'label'" in remark for remark in check(["stored.npz"]))
-check(["packed.npz"], arrays=["id"])
+alike_in_parts(["xyz.npy"])
+alike_in_parts(["steps.npy"], ["_0000", "_0001"])
+alike_in_parts(["records.npy"])
+assert any("'label'" in remark for remark in alike_in_parts(["stored.npz"]))
+alike_in_parts(["packed.npz"], arrays=["id"])
 
 # --- Tables: types that only the last rows decide on
 lines = [f"{x!r},{y!r},{z!r},{i},{i % 7}" for (x, y, z), i in zip(positions.tolist(), range(N))]
 put("late.csv", "x,y,z,id,kind\n" + "\n".join(lines + ["0.5,0.5,0.5,70000,1.5", "1,2,3,70001,"]) + "\n")
-assert any("lacks values" in remark for remark in check(["late.csv"]))
+assert any("lacks values" in remark for remark in alike_in_parts(["late.csv"]))
 
 # --- LAMMPS: the same, texts, compressed
 elements = ["He", "Ar", "Xe"]
@@ -114,8 +57,8 @@ rows[-1] = rows[-1].rsplit(" ", 1)[0] + " 0.25"
 text = dump(5, rows) + dump(6, rows[:100])
 put("two.dump", text)
 put("two.dump.gz", gzip.compress(text.encode(), 1))
-assert any("'i_flag' has '0.25'" in remark for remark in check(["two.dump"], ["_0000", "_0001"]))
-check(["two.dump.gz"], ["_0000", "_0001"], steps=slice(0, 2))
+assert any("'i_flag' has '0.25'" in remark for remark in alike_in_parts(["two.dump"], ["_0000", "_0001"]))
+alike_in_parts(["two.dump.gz"], ["_0000", "_0001"], steps=slice(0, 2))
 assert is_in_parts("lammps", "two.dump")
 width, third = 5, N // 3
 table = np.column_stack([np.arange(N), positions, np.arange(N) % 4])
@@ -124,10 +67,10 @@ head = np.array([-8], "<i8").tobytes() + b"DUMPATOM" + np.array([1, 2], "<i4").t
     b"\0" + np.array([15], "<i4").tobytes() + b"id x y z i_what" + np.array([3], "<i4").tobytes()
 put("one.bin", head + b"".join(np.array([len(piece) * width], "<i4").tobytes() + piece.tobytes()
                                for piece in (table[:third], table[third:third + 11], table[third + 11:])))
-check(["one.bin"])
+alike_in_parts(["one.bin"])
 put("cut.dump", dump(1, rows)[:-200000])
 try:
-    check(["cut.dump"])
+    alike_in_parts(["cut.dump"])
 except ConvertError as error:
     assert str(error).startswith("cut.dump: timestep 1"), error
 else:
@@ -152,20 +95,20 @@ if h5py:
                 file[f"PartType1/{name}"] = values[:3]
     for number, (first, end) in enumerate(((0, 20000), (20000, 20001), (20001, N))):
         snapshot(f"snap.{number}.hdf5", end - first, first, 3)
-    check(["snap.0.hdf5"], ["_PartType0", "_PartType1"])
-    check(["snap.0.hdf5"], species=["PartType0"], arrays=["ParticleIDs"])
+    alike_in_parts(["snap.0.hdf5"], ["_PartType0", "_PartType1"])
+    alike_in_parts(["snap.0.hdf5"], species=["PartType0"], arrays=["ParticleIDs"])
     with h5py.File("run.h5", "w") as file:
         for number in (2, 10):
             for axis, name in enumerate("xyz"):
                 file[f"Step#{number}/{name}"] = positions[:, axis]
             file[f"Step#{number}/id"] = ids
             file[f"Step#{number}"].attrs["TimeValue"] = 0.5 * number
-    check(["run.h5"], ["_0000", "_0001"])
-    check(["run.h5"], ["_0000", "_0001"], format="hdf5", mapping={
+    alike_in_parts(["run.h5"], ["_0000", "_0001"])
+    alike_in_parts(["run.h5"], ["_0000", "_0001"], format="hdf5", mapping={
         "positions": ["/Step#*/x", "/Step#*/y", "/Step#*/z"], "id": ["/Step#*/id"]})
     with h5py.File("any.h5", "w") as file:
         file["a/pos"], file["a/id"], file["b/pos"] = positions, ids, positions[:10]
-    check(["any.h5"], ["_a", "_b"])
+    alike_in_parts(["any.h5"], ["_a", "_b"])
     assert is_in_parts("h5part", "run.h5")
 
     # --- Memory: what the process takes from beginning to end, of a file of twice as much

@@ -18,18 +18,17 @@ def steps(path, options):
 
 
 @contextlib.contextmanager
-def _opened(path):
-    """A reader; what laspy says becomes a ConvertError."""
+def _explained():
+    """What laspy says becomes a ConvertError."""
     import laspy  # pylint: disable=import-outside-toplevel
     try:
-        with laspy.open(path) as reader:
-            yield reader
+        yield laspy
     except (laspy.LaspyException, ImportError) as error:
         raise ConvertError(f"cannot be read as LAS: {' '.join(str(error).split())[:300]}") from None
 
 
 def _read(path, options):
-    with _opened(path) as reader:
+    with _explained() as laspy, laspy.open(path) as reader:
         header = reader.header
         _check(path, header)
         check_memory(f"claims {header.point_count} points", header.point_format.size * header.point_count)
@@ -40,22 +39,39 @@ def _read(path, options):
 
 
 def _divided(path, options):
-    """In parts, which are decompressed from the piece on in which they begin."""
-    with _opened(path) as reader:
+    """In parts."""
+    with _explained() as laspy, laspy.open(path) as reader:
         header = reader.header
         _check(path, header)
-        size = header.point_count * (header.point_format.size + 24)
+    points = Points(path, header, options)
+    return Divided(header.point_count * (header.point_format.size + 24),
+                   lambda i, n: points.read(*part_of(header.point_count, i, n)))
 
-    def read(i, n):
-        first, end = part_of(header.point_count, i, n)
-        with _opened(path) as reader:
-            if first:
-                reader.seek(first)
-            points = reader.read_points(end - first)
+
+class Points:
+    """Of which some are read at a time, in their order."""
+
+    def __init__(self, path, header, options):
+        self._path, self._header, self._options = path, header, options
+        self._reader, self._at = None, 0
+
+    def read(self, first, end):
+        with _explained() as laspy:
+            if self._reader is None or first != self._at:
+                self._open(laspy, first)
+            points = self._reader.read_points(end - first)
+            self._at = end
             if len(points) != end - first:
-                raise ConvertError(f"ends after {first + len(points)} of {header.point_count} points")
-            return _particles(points, reader.header, options)
-    return Divided(size, read)
+                raise ConvertError(f"ends after {first + len(points)} of {self._header.point_count} points")
+            return _particles(points, self._header, self._options)
+
+    def _open(self, laspy, first):
+        if self._reader is not None:
+            self._reader.close()
+        # On many threads, lazrs does not read on from the middle of a compressed piece.
+        self._reader = laspy.open(self._path, laz_backend=laspy.LazBackend.Lazrs)
+        if first:
+            self._reader.seek(first)
 
 
 def _particles(points, header, options):
