@@ -22,7 +22,7 @@ VERBS = {
     "export": "particles as .npz, .csv, .parquet or .vtp; grids as .npy, .npz or .vti",
     "follow": "chosen particles through the steps of a series, as .csv, .npz or .vtp",
     "diff": "whether two datasets have the same particles, in whatever order, or the same samples",
-    "convert": "files of other programs to .bat, grids to .idx",
+    "convert": "files of other programs to .bat, grids to .idx, velocities on grids to .bricks.series",
     "repack": "the same particles with other compression, bounds or indexes",
     "web": "a folder to publish, with the viewer for browsers and the data",
     "serve": "the viewer on a server of this machine",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts files of other formats to .bat, and grids to .idx.
+"""Converts files of other formats to .bat, grids to .idx, and arrays of velocities to .bricks.series.
 
 Exit codes: 0 all was converted; 3 something was not, which one line on stderr says; 2 what was asked
 cannot be; 130 interrupted, also by SIGTERM.
@@ -7,7 +7,9 @@ cannot be; 130 interrupted, also by SIGTERM.
 
 import argparse
 import contextlib
+import glob
 import json
+import os
 import re
 import signal
 import sys
@@ -15,9 +17,21 @@ import sys
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
+from ..errors import BatError
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
 
 _OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
+KINDS = {".bat": "particles", ".idx": "grids", ".bricks.series": "velocities on a grid"}
+# Options that not every kind of output has: what holds if nobody sets them, and for which they are.
+OPTIONS = {
+    **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
+    "sorted_index": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
+    **{name: (None, (".bat", ".idx")) for name in ("format", "arrays", "mapping")},
+    "target_size": (0, (".bat", ".idx")),
+    "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
+    "dimensions": (None, (".idx",)), "type": (None, (".idx",)), "byte_order": ("little", (".idx",)), "skip": (0, (".idx",)),
+    "origin": (None, (".idx", ".bricks.series")), "spacing": (None, (".idx", ".bricks.series")),
+    "times": (None, (".bricks.series",)), "cyclic": (None, (".bricks.series",)), "replace": (False, (".bricks.series",))}
 
 
 class _List(argparse.Action):
@@ -35,7 +49,8 @@ def add_arguments(parser):
                         help="file to convert; several files, or a quoted pattern, are a time series")
     parser.add_argument("output", metavar="OUT",
                         help="NAME.bat, the file to write; of a time series NAME_0000.bat, NAME_0001.bat ... and "
-                             "NAME.bat.series, of species NAME_SPECIES.bat. NAME.idx for grids, with all steps")
+                             "NAME.bat.series, of species NAME_SPECIES.bat. NAME.idx for grids, with all steps; "
+                             "NAME.bricks.series for velocities on grids")
     parser.add_argument("--list", metavar="json", nargs="?", action=_List,
                         help="show the formats, what they need and what is installed, as text or JSON")
     parser.add_argument("--format", metavar="NAME", help="format of the inputs; the default is found out. A FILE.py "
@@ -64,6 +79,12 @@ def add_arguments(parser):
     grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="before bare numbers")
     grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="where the first sample lies")
     grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances of samples")
+    velocities = parser.add_argument_group("of velocities (OUT ends in .bricks.series), with --origin and --spacing")
+    velocities.add_argument("--times", metavar="T,...", type=option_types.numbers,
+                            help="times of the inputs (default: 0, 1, 2, ...)")
+    velocities.add_argument("--cyclic", metavar="AXES", type=option_types.axes,
+                            help="axes, such as xy, along which the flow repeats after the last cell")
+    velocities.add_argument("--replace", action="store_true", help="write over a series that is there")
     parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
@@ -79,13 +100,6 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each dataset")
 
 
-# Options of one kind of output, with what holds if nobody sets them.
-OF_PARTICLES = {"species": None, "columns": None, "delimiter": None, "topology": None, "sorted_index": [], "jobs": 1,
-                "memory": 0}
-OF_GRIDS = {"codec": "raw", "layout": "row_major", "dialect": "openvisus", "dimensions": None, "type": None,
-            "byte_order": "little", "skip": 0, "origin": None, "spacing": None}
-
-
 def _settings(arguments, is_grid):
     size = int(arguments.target_size * (1 << 20))
     if not is_grid:
@@ -95,15 +109,17 @@ def _settings(arguments, is_grid):
 
 
 def run(arguments):
-    is_grid = arguments.output.endswith(".idx")
-    if not is_grid and not arguments.output.endswith(".bat"):
-        return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx; it is "
-                     f"{arguments.output}", USAGE)
-    wrong = [f"--{name.replace('_', '-')}" for name, standard in (OF_PARTICLES if is_grid else OF_GRIDS).items()
-             if getattr(arguments, name) != standard]
-    if wrong:
-        return _fail(f"argument {wrong[0]}: is of {'particles, .bat' if is_grid else 'grids, .idx'}; the file to write is "
-                     f"{arguments.output}", USAGE)
+    kind = next((end for end in KINDS if arguments.output.endswith(end)), None)
+    if kind is None:
+        return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx, or of velocities in "
+                     f".bricks.series; it is {arguments.output}", USAGE)
+    for name, (standard, kinds) in OPTIONS.items():
+        if kind not in kinds and getattr(arguments, name) != standard:
+            option = "map" if name == "mapping" else name.replace("_", "-")
+            return _fail(f"argument --{option}: is of {' and '.join(f'{KINDS[each]}, {each}' for each in kinds)}; the file to "
+                         f"write is {arguments.output}", USAGE)
+    if kind == ".bricks.series":
+        return _to_bricks(arguments)
     mapping = dict(arguments.mapping) if arguments.mapping else None
     if mapping and len(mapping) != len(arguments.mapping):
         return _fail("argument --map: a name occurs twice", USAGE)
@@ -114,11 +130,34 @@ def run(arguments):
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, **{name: getattr(arguments, name) for name in (
                         "dimensions", "type", "byte_order", "skip", "origin", "spacing")},
-                    settings=_settings(arguments, is_grid))
+                    settings=_settings(arguments, kind == ".idx"))
     except Interrupted as error:
         return _fail(str(error), INTERRUPTED)
     except (ConvertError, ImportError) as error:
         return _fail(str(error), USAGE if _OF_ARGUMENT.search(str(error)) else TROUBLE)
+    return YES
+
+
+def _to_bricks(arguments):
+    """Velocities on grids, arrays of numpy, one file for each time."""
+    from .. import flow  # pylint: disable=import-outside-toplevel
+    files = [file for word in arguments.inputs
+             for file in ([word] if os.path.exists(word) else sorted(glob.glob(word)) or [word])][arguments.steps]
+    try:
+        with _interruptible(), contextlib.ExitStack() as stack:
+            bar = None if arguments.quiet else stack.enter_context(progress("converting"))
+            written = flow.convert(files, arguments.output, times=arguments.times, origin=arguments.origin or (0, 0, 0),
+                                   spacing=arguments.spacing or (1, 1, 1), cyclic=arguments.cyclic or False,
+                                   flush=arguments.flush, replace=arguments.replace,
+                                   progress=bar and (lambda done: bar(done, arguments.output)))
+    except (KeyboardInterrupt, Interrupted):
+        return _fail("interrupted", INTERRUPTED)
+    except (BatError, OSError) as error:
+        return _fail(str(error), TROUBLE)
+    if arguments.json:
+        print(json.dumps({"done": arguments.output, "levels": len(written)}), flush=True)
+    elif not arguments.quiet:
+        print(f"{arguments.output}: {len(written)} time levels", flush=True)
     return YES
 
 

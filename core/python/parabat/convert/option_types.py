@@ -77,6 +77,24 @@ def memory(text):
     return size
 
 
+def numbers(text):
+    """Finite numbers with commas between them."""
+    try:
+        found = [float(word.replace("_", "?")) for word in text.split(",")]
+    except ValueError:
+        found = [float("nan")]
+    if not all(abs(number) < float("inf") for number in found):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are numbers with commas between them")
+    return found
+
+
+def axes(text):
+    """Some of x, y, z, as three of True and False."""
+    if not text or set(text) - set("xyz"):
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are some of x, y, z, such as xy")
+    return [axis in text for axis in "xyz"]
+
+
 def mapping(text):
     """NAME=PATH,..."""
     name, equals, paths = text.partition("=")

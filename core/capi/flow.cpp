@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of bricks, and path lines from them.
+
+#include "bat/bat_flow.h"
+#include "bat/bricks/series.hpp"
+#include "bat/bricks/write.hpp"
+#include "bat/flow/trace.hpp"
+#include "capi/status.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct bat_flow
+{
+  bat::flow::Cache cache;
+};
+
+struct bat_flow_lines
+{
+  bat::flow::PathLines lines;
+};
+
+namespace bat::capi
+{
+namespace
+{
+BrickGrid grid_of(const bat_flow_grid& given)
+{
+  BrickGrid grid;
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    grid.points[a] = given.points[a];
+    grid.origin[a] = given.origin[a];
+    grid.spacing[a] = given.spacing[a];
+    grid.cyclic[a] = given.cyclic[a] != 0;
+  }
+  if (given.components != 2 && given.components != 3)
+  {
+    refuse(fmt::format("components are {}; allowed are 2 and 3", given.components));
+  }
+  if (given.type != BAT_FLOAT32 && given.type != BAT_FLOAT64)
+  {
+    refuse(fmt::format("type is {}; allowed are {} (float32) and {} (float64)", given.type,
+      static_cast<int>(BAT_FLOAT32), static_cast<int>(BAT_FLOAT64)));
+  }
+  grid.components = static_cast<int>(given.components);
+  grid.type = static_cast<ScalarType>(given.type);
+  return grid;
+}
+
+std::function<bool(double)> progress_of(bat_progress function, void* data)
+{
+  if (!function)
+  {
+    return {};
+  }
+  return [function, data](double done) { return function(data, done) == 0; };
+}
+
+flow::TraceOptions options_of(const bat_flow_options& given)
+{
+  flow::TraceOptions options;
+  options.backward = given.backward != 0;
+  if (!std::isnan(given.end_time))
+  {
+    options.end_time = given.end_time;
+  }
+  options.integrator =
+    given.runge_kutta_4 != 0 ? flow::Integrator::RungeKutta4 : flow::Integrator::CellByCell;
+  options.most_error = given.most_error;
+  options.step_share = given.step_share;
+  options.terminal_speed = given.terminal_speed;
+  options.no_slip = given.no_slip != 0;
+  if (given.has_destination != 0)
+  {
+    flow::Destination destination;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      destination.box.lower[a] = given.destination[a];
+      destination.box.upper[a] = given.destination[a + 3];
+    }
+    destination.stop_on_arrival = given.stop_on_arrival != 0;
+    options.destination = destination;
+  }
+  options.keep_points = given.keep_points != 0;
+  options.keep_faces = given.keep_faces != 0;
+  options.threads =
+    static_cast<int>(need_at_most(given.threads, std::numeric_limits<int>::max(), "threads"));
+  options.prefetch = need_at_most(given.prefetch, 1, "prefetch") != 0 ? flow::Prefetch::Velocity
+                                                                      : flow::Prefetch::None;
+  return options;
+}
+}
+}
+
+using namespace bat::capi;
+
+int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* values, size_t bytes,
+  const char* field, const char* metadata, const double* time, const int64_t* step,
+  int64_t compress, int64_t flush, bat_progress progress, void* data)
+{
+  return guard(
+    [&]
+    {
+      const std::string target = need_text(path, "the path to write");
+      bat::bricks::Header header;
+      header.grid = grid_of(need(grid, "grid"));
+      header.field = field ? field : "velocity";
+      header.metadata = metadata ? metadata : "";
+      if (time)
+      {
+        header.time = *time;
+      }
+      if (step)
+      {
+        header.step = *step;
+      }
+      bat::bricks::WriteOptions options;
+      options.compress = compress != 0;
+      options.flush = flush != 0;
+      options.progress = progress_of(progress, data);
+      bat::bricks::write(target, header, values, need_size(bytes, "bytes"), options);
+    });
+}
+
+int bat_bricks_write_list(
+  const char* list, uint64_t count, const char* const* files, const double* times)
+{
+  return guard(
+    [&]
+    {
+      const std::string target = need_text(list, "the path to write");
+      std::vector<bat::bricks::SeriesEntry> entries;
+      for (std::uint64_t i = 0; i != need_size(count, "count"); ++i)
+      {
+        entries.push_back({ need_text(need(files, "files") ? files[i] : nullptr, "name of a file"),
+          (need(times, "times"), times[i]) });
+      }
+      bat::bricks::write_list(target, entries);
+    });
+}
+
+int bat_bricks_validate(const char* path)
+{
+  return guard(
+    [&]
+    {
+      const auto series = bat::bricks::Series::open(need_text(path, "the path to read"));
+      for (std::size_t level = 0; level != series->times().size(); ++level)
+      {
+        (void)series->level(level).validate();
+      }
+    });
+}
+
+int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      bat::flow::CacheOptions options;
+      options.bytes = need_size(cache_bytes, "cache_bytes");
+      options.io_threads = static_cast<int>(need_at_most(io_threads, 1024, "io_threads"));
+      *out = new bat_flow{ bat::flow::Cache(
+        bat::bricks::Series::open(need_text(path, "the path to read")), options) };
+    });
+}
+
+void bat_flow_free(bat_flow* flow)
+{
+  delete flow;
+}
+
+int bat_flow_describe(
+  const bat_flow* flow, bat_flow_grid* grid, uint64_t* time_count, const double** times)
+{
+  return guard(
+    [&]
+    {
+      const bat::BrickSource& source = need(flow, "flow").cache.source();
+      if (grid)
+      {
+        const bat::BrickGrid& own = source.grid();
+        *grid = {};
+        for (std::size_t a = 0; a != 3; ++a)
+        {
+          grid->points[a] = own.points[a];
+          grid->origin[a] = own.origin[a];
+          grid->spacing[a] = own.spacing[a];
+          grid->cyclic[a] = own.cyclic[a] ? 1 : 0;
+        }
+        grid->components = own.components;
+        grid->type = static_cast<std::int64_t>(own.type);
+      }
+      if (time_count)
+      {
+        *time_count = source.times().size();
+      }
+      if (times)
+      {
+        *times = source.times().data();
+      }
+    });
+}
+
+void bat_flow_options_init(bat_flow_options* options)
+{
+  if (!options)
+  {
+    return;
+  }
+  const bat::flow::TraceOptions usual;
+  *options = {};
+  options->end_time = std::numeric_limits<double>::quiet_NaN();
+  options->most_error = usual.most_error;
+  options->step_share = usual.step_share;
+  options->terminal_speed = usual.terminal_speed;
+  options->keep_points = 1;
+  options->prefetch = 1;
+}
+
+int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions,
+  const double* times, const bat_flow_options* options, bat_progress progress, void* data,
+  bat_flow_lines** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      std::vector<bat::flow::Seed> seeds(need_size(count, "count"));
+      if (!seeds.empty())
+      {
+        need(positions, "positions");
+        need(times, "times");
+      }
+      for (std::size_t i = 0; i != seeds.size(); ++i)
+      {
+        std::memcpy(seeds[i].position.data(), positions + 3 * i, sizeof(seeds[i].position));
+        seeds[i].time = times[i];
+      }
+      bat::flow::TraceOptions asked;
+      if (options)
+      {
+        asked = options_of(*options);
+      }
+      asked.progress = progress_of(progress, data);
+      auto lines = std::make_unique<bat_flow_lines>();
+      lines->lines = bat::flow::trace(need(flow, "flow").cache, seeds, asked);
+      *out = lines.release();
+    });
+}
+
+void bat_flow_lines_free(bat_flow_lines* lines)
+{
+  delete lines;
+}
+
+int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
+  uint64_t* point_count, uint64_t* checksum, bat_flow_statistics* statistics)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::PathLines& all = need(lines, "lines").lines;
+      if (line_count)
+      {
+        *line_count = all.lines.size();
+      }
+      if (point_count)
+      {
+        *point_count = all.times.size();
+      }
+      if (checksum)
+      {
+        *checksum = all.checksum();
+      }
+      if (statistics)
+      {
+        const bat::flow::Statistics& s = all.statistics;
+        *statistics = { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
+          s.prefetches_wasted, s.bytes_read, s.value_bytes, s.waits, s.cells, s.steps,
+          s.cache_bytes, s.most_cache_bytes, s.wait_seconds };
+      }
+    });
+}
+
+int bat_flow_lines_ends(const bat_flow_lines* lines, int64_t* reasons, double* positions,
+  double* times, double* arrivals, uint64_t* offsets)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::PathLines& all = need(lines, "lines").lines;
+      need(offsets, "offsets") = 0;
+      for (std::size_t i = 0; i != all.lines.size(); ++i)
+      {
+        const bat::flow::Line& line = all.lines[i];
+        (&need(reasons, "reasons"))[i] = static_cast<std::int64_t>(line.reason);
+        std::memcpy(&need(positions, "positions") + 3 * i, line.end.data(), sizeof(line.end));
+        (&need(times, "times"))[i] = line.end_time;
+        (&need(arrivals, "arrivals"))[i] = line.arrival_time;
+        offsets[i + 1] = offsets[i] + line.points;
+      }
+    });
+}
+
+int bat_flow_lines_points(
+  const bat_flow_lines* lines, double* positions, double* times, double* velocities)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::PathLines& all = need(lines, "lines").lines;
+      if (all.times.empty())
+      {
+        return;
+      }
+      need(positions, "positions");
+      need(times, "times");
+      need(velocities, "velocities");
+      std::size_t at = 0;
+      for (const bat::flow::Line& line : all.lines)
+      {
+        for (std::uint64_t i = line.first_point; i != line.first_point + line.points; ++i, ++at)
+        {
+          std::memcpy(positions + 3 * at, all.positions[i].data(), 24);
+          std::memcpy(velocities + 3 * at, all.velocities[i].data(), 24);
+          times[at] = all.times[i];
+        }
+      }
+    });
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unsteady flow for programs in C and whatever calls C: velocity fields to files of bricks, and
+ * path lines from them. The conventions of bat/bat.h hold. C99. Not in every library: one without
+ * bricks has none of these symbols.
+ */
+#ifndef BAT_BAT_FLOW_H
+#define BAT_BAT_FLOW_H
+
+#include "bat/bat.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  /* ---- Files of bricks ----------------------------------------------------------------------- */
+
+  /* A uniform grid of points. An axis of one point has no extent. */
+  typedef struct bat_flow_grid
+  {
+    int64_t points[3]; /* along x, y, z */
+    double origin[3];
+    double spacing[3];
+    int64_t cyclic[3];  /* not 0: a last cell leads from the last point back to the first */
+    int64_t components; /* 2 or 3 */
+    int64_t type;       /* BAT_FLOAT32 or BAT_FLOAT64 */
+  } bat_flow_grid;
+
+  /* Writes one time level as a .bricks file (core/bricks/BRICKS.md), which appears complete or not
+   * at all. `values` are `bytes` bytes: components interleaved, x fastest, then y, then z; NaN
+   * where there is no flow. `field` is the name of the field, `metadata` a JSON object; either may
+   * be NULL. `time` and `step` may be NULL. `compress` 0: bricks are raw. `flush` not 0: waits for
+   * the disk. `progress` may be NULL. */
+  BAT_API int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* values,
+    size_t bytes, const char* field, const char* metadata, const double* time, const int64_t* step,
+    int64_t compress, int64_t flush, bat_progress progress, void* data);
+  /* Replaces a list, NAME.bricks.series, of `count` files, whose names are relative to its folder.
+   * Times are finite and increase. */
+  BAT_API int bat_bricks_write_list(
+    const char* list, uint64_t count, const char* const* files, const double* times);
+  /* Reads every byte of a .bricks file, or of all files of a list, and checks every rule. */
+  BAT_API int bat_bricks_validate(const char* path);
+
+  /* ---- Open series --------------------------------------------------------------------------- */
+
+  /* A series and the bricks of it that are in memory. Traces of it may run at the same time. */
+  typedef struct bat_flow bat_flow;
+
+  /* `path`: a list, or one .bricks file. `cache_bytes`: most memory for bricks. `io_threads`: reads
+   * at the same time, 1 to 1024. Two time levels at least. */
+  BAT_API int bat_flow_open(
+    const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out);
+  BAT_API void bat_flow_free(bat_flow* flow);
+  /* `times` belong to the handle. */
+  BAT_API int bat_flow_describe(
+    const bat_flow* flow, bat_flow_grid* grid, uint64_t* time_count, const double** times);
+
+  /* ---- Path lines ---------------------------------------------------------------------------- */
+
+  /* The numbers never change. */
+  enum bat_flow_reason
+  {
+    BAT_FLOW_LEFT_DOMAIN = 1,
+    BAT_FLOW_TOO_MANY_CELLS = 5,
+    BAT_FLOW_STAGNATION = 6,
+    BAT_FLOW_END_TIME = 8,
+    BAT_FLOW_ARRIVED = 9,
+    BAT_FLOW_BLANKED = 10,
+    BAT_FLOW_NO_SEED = 11
+  };
+
+  /* As bat::flow::TraceOptions (bat/flow/trace.hpp); bat_flow_options_init() gives what is usual.
+   */
+  typedef struct bat_flow_options
+  {
+    int64_t backward;        /* 0 */
+    double end_time;         /* NaN: the last time, or backwards the first */
+    int64_t runge_kutta_4;   /* 0: from cell to cell */
+    double most_error;       /* 1e-6 cells */
+    double step_share;       /* 0.5 of an interval */
+    double terminal_speed;   /* 0 */
+    int64_t no_slip;         /* 0 */
+    int64_t has_destination; /* 0 */
+    double destination[6];   /* lower x, y, z, upper x, y, z */
+    int64_t stop_on_arrival; /* 0 */
+    int64_t keep_points;     /* 1 */
+    int64_t keep_faces;      /* 0 */
+    int64_t threads;         /* 0: as many as there are */
+    int64_t prefetch;        /* 1: by velocity; 0: none */
+  } bat_flow_options;
+  BAT_API void bat_flow_options_init(bat_flow_options* options);
+
+  typedef struct bat_flow_statistics
+  {
+    uint64_t bricks, touched, hits, read, prefetched, prefetches_used, prefetches_wasted,
+      bytes_read, value_bytes, waits, cells, steps, cache_bytes, most_cache_bytes;
+    double wait_seconds;
+  } bat_flow_statistics;
+
+  typedef struct bat_flow_lines bat_flow_lines;
+
+  /* Follows `count` seeds: positions of shape (count, 3), times of release of shape (count,).
+   * `options` and `progress` may be NULL. Seeds that cannot be followed are lines without points.
+   */
+  BAT_API int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions,
+    const double* times, const bat_flow_options* options, bat_progress progress, void* data,
+    bat_flow_lines** out);
+  BAT_API void bat_flow_lines_free(bat_flow_lines* lines);
+  /* Any of the results may be NULL. `checksum` is equal for answers of the same bits. */
+  BAT_API int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
+    uint64_t* point_count, uint64_t* checksum, bat_flow_statistics* statistics);
+  /* Ends, one per seed, into arrays of line_count elements: bat_flow_reason, positions (n, 3),
+   * times, times of arrival (NaN: never). offsets has line_count + 1 elements: line i has the
+   * points from offsets[i] to before offsets[i + 1]. */
+  BAT_API int bat_flow_lines_ends(const bat_flow_lines* lines, int64_t* reasons, double* positions,
+    double* times, double* arrivals, uint64_t* offsets);
+  /* Points, line after line, into arrays of point_count elements: positions (n, 3), times,
+   * velocities (n, 3). */
+  BAT_API int bat_flow_lines_points(
+    const bat_flow_lines* lines, double* positions, double* times, double* velocities);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

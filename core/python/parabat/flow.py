@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Path lines in unsteady flow, which read only what particles visit.
+
+    import parabat.flow
+
+    parabat.flow.write_series("wind.bricks.series", [(0.0, v0), (0.5, v1), (1.0, v2)],
+                              origin=(0, 0, 0), spacing=(0.1, 0.1, 0.1))
+    with parabat.flow.open("wind.bricks.series") as wind:
+        lines = wind.path_lines(seeds)          # seeds: (n, 3), released at the first time
+        lines.ends, lines.reasons               # (n, 3), (n,)
+        lines.line(0)                           # (points, 3)
+        lines.statistics["touched"], lines.statistics["bricks"]
+
+Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, 2 or 3 components; NaN is
+where there is no flow. Files: core/bricks/BRICKS.md. Integration: core/flow/README.md.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import glob
+import json
+import math
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arguments import as_box, as_integer, as_path, as_real, as_text
+from ._library import DTYPES, TYPES, Owned, check, library
+from ._progress import Progress
+from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
+
+__all__ = ["Flow", "PathLines", "REASONS", "convert", "open", "path_lines", "validate", "write_level",
+           "write_series"]
+
+#: Why a line ends: the numbers of PathLines.reasons.
+REASONS = {1: "left the domain", 5: "too many cells in one interval", 6: "stagnation",
+           8: "end time", 9: "arrived", 10: "met cells without flow",
+           11: "seed outside of domain or times, or in cells without flow"}
+
+_INTEGRATORS = ("cell-by-cell", "rk4")
+_PREFETCH = ("none", "velocity")
+
+
+class _Grid(ctypes.Structure):
+    _fields_ = [("points", ctypes.c_int64 * 3), ("origin", ctypes.c_double * 3),
+                ("spacing", ctypes.c_double * 3), ("cyclic", ctypes.c_int64 * 3),
+                ("components", ctypes.c_int64), ("type", ctypes.c_int64)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("backward", ctypes.c_int64), ("end_time", ctypes.c_double),
+                ("runge_kutta_4", ctypes.c_int64), ("most_error", ctypes.c_double),
+                ("step_share", ctypes.c_double), ("terminal_speed", ctypes.c_double),
+                ("no_slip", ctypes.c_int64), ("has_destination", ctypes.c_int64),
+                ("destination", ctypes.c_double * 6), ("stop_on_arrival", ctypes.c_int64),
+                ("keep_points", ctypes.c_int64), ("keep_faces", ctypes.c_int64),
+                ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64)]
+
+
+class _Statistics(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "bricks", "touched", "hits", "read", "prefetched", "prefetches_used", "prefetches_wasted",
+        "bytes_read", "value_bytes", "waits", "cells", "steps", "cache_bytes",
+        "most_cache_bytes")] + [("wait_seconds", ctypes.c_double)]
+
+
+def _flow_library():
+    lib = library()
+    if not hasattr(lib, "bat_flow_trace"):
+        raise BatImportError(INVALID_ARGUMENT, "this libbat_capi.so was built without flow; set "
+                             "BAT_LIBRARY to one that was built with lz4")
+    return lib
+
+
+def _triple(values, what):
+    try:
+        array = np.asarray(values, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.size != 3:
+        refuse(f"{what}: {shown(values)}; three numbers are needed, x, y, z")
+    return array
+
+
+def _flags(values, what):
+    flags = [values] * 3 if isinstance(values, (bool, np.bool_)) else list(values)
+    if len(flags) != 3 or not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        refuse(f"{what}: {shown(values)}; one or three of True and False are needed")
+    return [int(flag) for flag in flags]
+
+
+def _choice(value, what, allowed):
+    if value not in allowed:
+        refuse(f"{what}: {shown(value)}; allowed: {', '.join(allowed)}")
+    return allowed.index(value)
+
+
+def _address(array, kind=ctypes.c_double):
+    return array.ctypes.data_as(ctypes.POINTER(kind))
+
+
+def _velocity(values):
+    """Native and packed; of shape (nz, ny, nx, 2 or 3)."""
+    array = np.asanyarray(values)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype not in (np.float32, np.float64):
+        refuse(f"velocity: type {array.dtype}; allowed: float32, float64")
+    if np.ma.isMaskedArray(array):
+        array = np.ma.filled(array, np.nan)
+    if array.ndim != 4 or array.shape[3] not in (2, 3) or 0 in array.shape:
+        refuse(f"velocity: shape {array.shape}; allowed: (nz, ny, nx, 2) and (nz, ny, nx, 3)")
+    return np.ascontiguousarray(array)
+
+
+def write_level(path: str | os.PathLike, velocity: Any, *, origin: Sequence[float] = (0, 0, 0),
+                spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
+                time: float | None = None, step: int | None = None, field: str = "velocity",
+                metadata: dict | None = None, compress: bool = True, flush: bool = True,
+                progress: Callable[[float], Any] | None = None) -> None:
+    """Writes one time level as a .bricks file, which appears complete or not at all.
+
+    Every bit of velocity comes back; of a masked array, masked values become NaN. `cyclic`: along x,
+    y, z, whether a last cell leads from the last point back to the first.
+    """
+    lib = _flow_library()
+    array = _velocity(velocity)
+    grid = _Grid()
+    grid.points[:] = array.shape[2::-1]
+    grid.origin[:] = _triple(origin, "origin")
+    grid.spacing[:] = _triple(spacing, "spacing")
+    grid.cyclic[:] = _flags(cyclic, "cyclic")
+    grid.components = array.shape[3]
+    grid.type = TYPES[array.dtype.name]
+    text = None if metadata is None else as_text(json.dumps(metadata), "metadata")
+    told = Progress(progress)
+    with told.watched():
+        check(lib.bat_bricks_write(
+            as_path(path), ctypes.byref(grid), array.ctypes.data_as(ctypes.c_void_p),
+            ctypes.c_size_t(array.nbytes), as_text(field, "field"), text,
+            None if time is None else ctypes.byref(as_real(time, "time")),
+            None if step is None else ctypes.byref(as_integer(step, "step")),
+            ctypes.c_int64(bool(compress)), ctypes.c_int64(bool(flush)), told.callback, None))
+
+
+def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *,
+                 replace: bool = False, **options: Any) -> list[pathlib.Path]:
+    """Writes NAME.bricks.series and, beside it, NAME_0000.bricks, ... of pairs of time and velocity.
+
+    Times must increase. The list is replaced after each level, so that a series in the making can be
+    opened; one that is there already is refused unless `replace`. options: as write_level(), but time
+    and step. Returns the files of the levels.
+    """
+    path = pathlib.Path(path)
+    if not path.name.endswith(".bricks.series"):
+        refuse(f"{path}: the name of a series must end in .bricks.series")
+    if path.exists() and not replace:
+        refuse(f"{path}: is there already; replace=True writes over it and its levels")
+    name = path.name[:-len(".bricks.series")]
+    files, times = [], []
+    for number, (time, velocity) in enumerate(levels):
+        time = as_real(time, "time").value
+        if not math.isfinite(time) or (times and time <= times[-1]):
+            refuse(f"time {time} of level {number}: times must be finite and increase" +
+                   (f"; the one before has {times[-1]}" if times else ""))
+        file = path.with_name(f"{name}_{number:04d}.bricks")
+        write_level(file, velocity, time=time, step=number, **options)
+        files.append(file)
+        times.append(time)
+        names = (ctypes.c_char_p * len(files))(*[as_path(f.name) for f in files])
+        check(_flow_library().bat_bricks_write_list(
+            as_path(path), ctypes.c_uint64(len(files)), names, (ctypes.c_double * len(times))(*times)))
+    if not files:
+        refuse(f"{path}: no levels were given; a series has at least one")
+    return files
+
+
+def convert(inputs: str | Iterable[str | os.PathLike], path: str | os.PathLike, *,
+            times: Sequence[float] | None = None, progress: Callable[[float], Any] | None = None,
+            **options: Any) -> list[pathlib.Path]:
+    """Files .npy of one level each, or a pattern that names them in order, to a series.
+
+    times: of the levels; 0, 1, 2, ... if not given. options: as write_level(). Files are mapped, so
+    that one level need not fit in memory twice.
+    """
+    files = sorted(glob.glob(inputs)) if isinstance(inputs, str) else [os.fspath(f) for f in inputs]
+    if not files:
+        refuse(f"inputs: {shown(inputs)}; no file matches")
+    for file in files:
+        if not os.fsdecode(file).endswith(".npy"):
+            refuse(f"{file}: only .npy is converted, arrays of shape (nz, ny, nx, components)")
+    times = list(range(len(files))) if times is None else list(times)
+    if len(times) != len(files):
+        refuse(f"times: {len(times)} for {len(files)} files")
+
+    def levels():
+        for number, (time, file) in enumerate(zip(times, files)):
+            if progress is not None and progress(number / len(files)) is False:
+                refuse(f"{path}: the conversion was given up")
+            try:
+                yield time, np.load(file, mmap_mode="r", allow_pickle=False)
+            except (ValueError, OSError) as error:
+                refuse(f"{file}: {error}")
+    return write_series(path, levels(), **options)
+
+
+def validate(path: str | os.PathLike) -> None:
+    """Reads every byte of a .bricks file, or of all files of a series, and checks every rule. Raises
+    BatError that says what is wrong."""
+    check(_flow_library().bat_bricks_validate(as_path(path)))
+
+
+@dataclasses.dataclass(frozen=True)
+class PathLines:
+    """What became of n seeds; arrays belong to it. Positions are not wrapped along cyclic axes."""
+
+    reasons: np.ndarray     #: (n,) int64, why each line ends: REASONS
+    ends: np.ndarray        #: (n, 3), where; of lines without points the seed
+    end_times: np.ndarray   #: (n,)
+    arrivals: np.ndarray    #: (n,), when each was in the destination first; NaN: never
+    offsets: np.ndarray     #: (n + 1,) int64: line i has points offsets[i] to before offsets[i + 1]
+    positions: np.ndarray   #: (points, 3)
+    times: np.ndarray       #: (points,)
+    velocities: np.ndarray  #: (points, 3)
+    statistics: dict        #: bricks touched, bytes read, ...: bat::flow::Statistics
+    checksum: int           #: equal for answers of the same bits
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    def line(self, number: int) -> np.ndarray:
+        """Positions (points, 3) of one line; a view."""
+        number = range(len(self))[number]
+        return self.positions[self.offsets[number]:self.offsets[number + 1]]
+
+    def __repr__(self):
+        return (f"PathLines({len(self)} lines of {len(self.times)} points; "
+                f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
+
+
+class Flow:
+    """An open series, and the bricks of it that are in memory: what one call has read, the next one
+    does not. Threads may call it at the same time. Use it in a `with`, or close() it."""
+
+    def __init__(self, path: str | os.PathLike, *, cache_bytes: int = 1 << 29, io_threads: int = 32):
+        lib = _flow_library()
+        self._owned = Owned(lib.bat_flow_free)
+        check(lib.bat_flow_open(as_path(path), ctypes.c_uint64(as_integer(cache_bytes, "cache_bytes").value),
+                                as_integer(io_threads, "io_threads"), ctypes.byref(self._owned.pointer)))
+        grid, count = _Grid(), ctypes.c_uint64()
+        times = ctypes.POINTER(ctypes.c_double)()
+        check(lib.bat_flow_describe(self._owned.pointer, ctypes.byref(grid), ctypes.byref(count),
+                                    ctypes.byref(times)))
+        self.path = os.fspath(path)
+        self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: of the levels
+        self.points = tuple(grid.points)                 #: of the grid along x, y, z
+        self.origin = tuple(grid.origin)
+        self.spacing = tuple(grid.spacing)
+        self.cyclic = tuple(bool(flag) for flag in grid.cyclic)
+        self.components = grid.components
+        self.dtype = DTYPES[grid.type]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def close(self) -> None:
+        """Gives the memory back. Lines stay."""
+        self._owned.close()
+
+    def __repr__(self):
+        return (f"Flow({self.path!r}: {' x '.join(map(str, self.points))} points, {len(self.times)} times "
+                f"from {self.times[0]:g} to {self.times[-1]:g})")
+
+    def path_lines(self, seeds: Any, times: Any = None, *, backward: bool = False,
+                   end_time: float | None = None, integrator: str = "cell-by-cell",
+                   most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
+                   no_slip: bool = False, destination: Sequence[float] | None = None,
+                   stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool = False,
+                   threads: int = 0, prefetch: str = "velocity",
+                   progress: Callable[[float], Any] | None = None) -> PathLines:
+        """Follows seeds of shape (n, 3), released at times: one, or (n,); the first time of the
+        series, or backwards its last, if not given.
+
+        Lines end at end_time (the last time; backwards, the first), where they leave the domain or
+        meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z, upper x, y, z.
+        integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
+        "rk4" takes steps of step_share of an interval, as ParaView's tracers. no_slip: NaN is
+        velocity 0. keep_faces: points where lines cross faces of cells too. The same bits whatever
+        the cache, threads and prefetch ("velocity" or "none"). progress(done) is told shares from 0
+        to 1; False gives up.
+        """
+        lib = _flow_library()
+        if self._owned.pointer.value is None:
+            refuse(f"{self.path}: is closed")
+        try:
+            seeds = np.ascontiguousarray(seeds, dtype=np.float64)
+        except (TypeError, ValueError):
+            refuse_type("seeds", seeds, "arrays of shape (n, 3)")
+        if seeds.ndim != 2 or seeds.shape[1] != 3:
+            refuse(f"seeds: shape {seeds.shape}; allowed: (n, 3)")
+        if times is None:
+            times = self.times[-1 if backward else 0]
+        try:
+            times = np.ascontiguousarray(np.broadcast_to(np.asarray(times, np.float64), len(seeds)))
+        except (TypeError, ValueError):
+            refuse(f"times: {shown(times)}; allowed: one number, or one for each of {len(seeds)} seeds")
+        options = _Options()
+        lib.bat_flow_options_init(ctypes.byref(options))
+        options.backward = bool(backward)
+        if end_time is not None:
+            options.end_time = as_real(end_time, "end_time").value
+            if math.isnan(options.end_time):
+                refuse("end_time: is NaN")
+        options.runge_kutta_4 = _choice(integrator, "integrator", _INTEGRATORS)
+        options.most_error = as_real(most_error, "most_error").value
+        options.step_share = as_real(step_share, "step_share").value
+        options.terminal_speed = as_real(terminal_speed, "terminal_speed").value
+        options.no_slip = bool(no_slip)
+        if destination is not None:
+            options.has_destination = 1
+            options.destination[:] = as_box(destination, "destination")
+            options.stop_on_arrival = bool(stop_on_arrival)
+        elif stop_on_arrival:
+            refuse("stop_on_arrival: there is no destination")
+        options.keep_points = bool(keep_points)
+        options.keep_faces = bool(keep_faces)
+        options.threads = as_integer(threads, "threads").value
+        options.prefetch = _choice(prefetch, "prefetch", _PREFETCH)
+        told = Progress(progress)
+        owned = Owned(lib.bat_flow_lines_free)
+        with owned, told.watched():
+            check(lib.bat_flow_trace(
+                self._owned.pointer, ctypes.c_uint64(len(seeds)), _address(seeds), _address(times),
+                ctypes.byref(options), told.callback, None, ctypes.byref(owned.pointer)))
+            return _lines_of(lib, owned.pointer)
+
+
+def _lines_of(lib, pointer):
+    count, points, checksum = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
+    statistics = _Statistics()
+    check(lib.bat_flow_lines_describe(pointer, ctypes.byref(count), ctypes.byref(points),
+                                      ctypes.byref(checksum), ctypes.byref(statistics)))
+    n, m = count.value, points.value
+    reasons, offsets = np.empty(n, np.int64), np.empty(n + 1, np.int64)
+    ends, end_times, arrivals = np.empty((n, 3)), np.empty(n), np.empty(n)
+    positions, times, velocities = np.empty((m, 3)), np.empty(m), np.empty((m, 3))
+    check(lib.bat_flow_lines_ends(
+        pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
+        _address(arrivals), _address(offsets, ctypes.c_uint64)))
+    check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
+    return PathLines(reasons, ends, end_times, arrivals, offsets, positions, times, velocities,
+                     {name: getattr(statistics, name) for name, _ in _Statistics._fields_}, checksum.value)
+
+
+def open(path: str | os.PathLike, *, cache_bytes: int = 1 << 29,  # pylint: disable=redefined-builtin
+         io_threads: int = 32) -> Flow:
+    """A .bricks.series, with at most cache_bytes of memory for bricks, and io_threads reads at the
+    same time. Two time levels at least. Nothing but a header is read."""
+    return Flow(path, cache_bytes=cache_bytes, io_threads=io_threads)
+
+
+def path_lines(series: str | os.PathLike | Flow, seeds: Any, times: Any = None, **options: Any) -> PathLines:
+    """Flow.path_lines() of a series that is open, or of a path; then options may be those of open()
+    too."""
+    if isinstance(series, Flow):
+        return series.path_lines(seeds, times, **options)
+    own = {name: options.pop(name) for name in ("cache_bytes", "io_threads") if name in options}
+    with open(series, **own) as flow:
+        return flow.path_lines(seeds, times, **options)

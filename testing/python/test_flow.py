@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""parabat.flow: a rotating flow written, read by another reader, traced, and what is refused.
+
+Argument: a folder for files."""
+
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import parabat
+from parabat import flow
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bricks"))
+SCRATCH = sys.argv.pop() if len(sys.argv) > 1 else None
+
+
+def rotation(n=17, dtype=np.float32):
+    x = np.linspace(-1, 1, n)
+    z, y, x = np.meshgrid(x, x, x, indexing="ij")
+    return np.stack([-y, x, 0 * z], axis=-1).astype(dtype)
+
+
+class Flow(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(dir=SCRATCH)
+        self.addCleanup(self.folder.cleanup)
+        self.series = pathlib.Path(self.folder.name) / "turn.bricks.series"
+        flow.write_series(self.series, [(t, rotation()) for t in (0, 0.5, 2)], origin=(-1, -1, -1),
+                          spacing=[0.125] * 3, field="wind", metadata={"units": "m/s"}, flush=False)
+
+    def test_lines_turn(self):
+        with flow.open(self.series, cache_bytes=1 << 20) as turn:
+            self.assertEqual(turn.points, (17, 17, 17))
+            self.assertEqual(turn.times.tolist(), [0, 0.5, 2])
+            seeds = np.array([[0.5, 0, 0.1], [0, 0.25, -1], [5, 0, 0]])
+            shares = []
+            lines = turn.path_lines(seeds, progress=shares.append)
+            self.assertEqual(shares[-1], 1)
+            self.assertEqual(lines.reasons.tolist(), [8, 8, 11])
+            self.assertEqual(lines.offsets.tolist(), [0, 3, 6, 6])
+            angle = 2.0
+            expected = [[0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.1],
+                        [-0.25 * np.sin(angle), 0.25 * np.cos(angle), -1]]
+            np.testing.assert_allclose(lines.ends[:2], expected, atol=1e-6)
+            np.testing.assert_array_equal(lines.line(0)[-1], lines.ends[0])
+            np.testing.assert_array_equal(lines.line(-1), np.empty((0, 3)))
+            np.testing.assert_allclose(lines.velocities[0], [0, 0.5, 0], atol=1e-6)
+            self.assertEqual(lines.times[:3].tolist(), [0, 0.5, 2])
+            self.assertGreater(lines.statistics["touched"], 0)
+            back = turn.path_lines(lines.ends[:2], backward=True)
+            np.testing.assert_allclose(back.ends, seeds[:2], atol=2e-6)
+            with concurrent.futures.ThreadPoolExecutor(3) as pool:
+                sums = {f.checksum for f in pool.map(lambda _: turn.path_lines(seeds), range(6))}
+            self.assertEqual(sums, {lines.checksum})
+            rk4 = turn.path_lines(seeds, integrator="rk4", step_share=0.01)
+            np.testing.assert_allclose(rk4.ends[:2], expected, atol=1e-5)
+        box = [-1, 0.4, -1, 0.3, 1, 1]
+        found = flow.path_lines(self.series, seeds, destination=box, stop_on_arrival=True, threads=1)
+        self.assertEqual(found.reasons.tolist(), [9, 8, 11])
+        np.testing.assert_allclose(found.arrivals[0], np.arccos(0.6), atol=1e-5)
+        self.assertTrue(np.isnan(found.arrivals[1]))
+
+    def test_another_reader_reads_it(self):
+        try:
+            import bricks_spec  # pylint: disable=import-outside-toplevel
+        except ImportError as error:
+            self.skipTest(str(error))
+        found = bricks_spec.read(self.series.with_name("turn_0001.bricks"))
+        np.testing.assert_array_equal(found["values"], rotation())
+        self.assertEqual(found["field"], "wind")
+        self.assertEqual(found["metadata"], {"units": "m/s"})
+        self.assertEqual(found["time"], 0.5)
+
+    def test_npy_files(self):
+        folder = pathlib.Path(self.folder.name)
+        for number in range(3):
+            np.save(folder / f"v_{number}.npy", rotation(dtype=np.float64))
+        files = flow.convert(str(folder / "v_*.npy"), folder / "v.bricks.series", times=[1, 2, 4],
+                             origin=(-1, -1, -1), spacing=(0.125, 0.125, 0.125))
+        self.assertEqual(len(files), 3)
+        flow.validate(folder / "v.bricks.series")
+        with flow.open(folder / "v.bricks.series") as turn:
+            self.assertEqual(turn.dtype, np.float64)
+            self.assertEqual(turn.times.tolist(), [1, 2, 4])
+
+    def test_the_command(self):
+        folder = pathlib.Path(self.folder.name)
+        for number in range(3):
+            np.save(folder / f"w_{number}.npy", rotation())
+        def run(*words):
+            return subprocess.run([sys.executable, "-m", "parabat", "convert", *map(str, words)], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        out = folder / "w.bricks.series"
+        done = run(folder / "w_*.npy", out, "--times", "0,0.5,2", "--origin=-1,-1,-1", "--spacing",
+                   "0.125,0.125,0.125", "--cyclic", "z", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with flow.open(out) as turn:
+            self.assertEqual((turn.origin, turn.cyclic), ((-1, -1, -1), (False, False, True)))
+            self.assertEqual(turn.times.tolist(), [0, 0.5, 2])
+        for words, code, text in (((folder / "w_*.npy", out), 1, "replace"),
+                                  ((folder / "w_*.npy", out, "--columns", "x"), 2, "--columns"),
+                                  ((folder / "w_*.npy", folder / "w.bat", "--spacing", "1,1,1"), 2, "--spacing"),
+                                  ((folder / "none*.npy", folder / "n.bricks.series"), 1, "none"),
+                                  ((folder / "w_*.npy", out, "--replace", "--times", "1,2"), 1, "times")):
+            failed = run(*words)
+            self.assertEqual(failed.returncode, code, failed.stderr)
+            self.assertIn(text, failed.stderr)
+
+    def test_masked_values_are_without_flow(self):
+        masked = np.ma.masked_array(rotation(), mask=False)
+        masked[:, :, 9:] = np.ma.masked
+        flow.write_series(self.series, [(0, masked), (1, masked)], origin=(-1, -1, -1), spacing=[0.125] * 3,
+                          replace=True)
+        lines = flow.path_lines(self.series, [[-0.5, -0.1, 0], [0.9, 0, 0]])
+        self.assertEqual(lines.reasons[1], 11)
+
+    def test_what_is_refused(self):
+        with self.assertRaisesRegex(parabat.BatValueError, "shape"):
+            flow.write_level(self.series.with_suffix(""), np.zeros((3, 3, 3), np.float32))
+        with self.assertRaisesRegex(parabat.BatValueError, "type int64"):
+            flow.write_level(self.series.with_suffix(""), np.zeros((3, 3, 3, 3), np.int64))
+        with self.assertRaisesRegex(parabat.BatValueError, "spacing along y"):
+            flow.write_level(self.series.with_suffix(""), rotation(), spacing=(1, 0, 1))
+        with self.assertRaisesRegex(parabat.BatValueError, "increase"):
+            flow.write_series(self.series.with_name("other.bricks.series"), [(1, rotation()), (1, rotation())])
+        with self.assertRaisesRegex(parabat.BatValueError, "replace=True"):
+            flow.write_series(self.series, [(1, rotation()), (2, rotation())])
+        with self.assertRaises(parabat.BatNotFoundError):
+            flow.open("none.bricks.series")
+        with self.assertRaisesRegex(parabat.BatError, "needs two"):
+            flow.open(self.series.with_name("turn_0000.bricks"))
+        with flow.open(self.series) as turn:
+            with self.assertRaisesRegex(parabat.BatValueError, "end_time"):
+                turn.path_lines([[0, 0, 0]], end_time=3)
+            with self.assertRaisesRegex(parabat.BatValueError, r"\(n, 3\)"):
+                turn.path_lines([0, 0, 0])
+            with self.assertRaisesRegex(parabat.BatValueError, "integrator"):
+                turn.path_lines([[0, 0, 0]], integrator="euler")
+            with self.assertRaises(parabat.BatCancelledError):
+                turn.path_lines([[0, 0, 0]], progress=lambda done: False)
+        with self.assertRaisesRegex(parabat.BatValueError, "closed"):
+            turn.path_lines([[0, 0, 0]])
+        self.series.with_name("turn_0002.bricks").unlink()
+        with self.assertRaises(parabat.BatNotFoundError):
+            flow.path_lines(self.series, [[0, 0, 0.5], [0.5, 0, 0]])
+
+
+if __name__ == "__main__":
+    unittest.main()
