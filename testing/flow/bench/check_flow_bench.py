@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counts that do not depend on the machine: bricks touched, reads of small caches, the cache's
+budget, the same answer whatever reads.
+
+Usage: check_flow_bench.py FLOW_BENCH FOLDER"""
+
+import json
+import subprocess
+import sys
+
+
+def bench(*arguments):
+    done = subprocess.run([sys.argv[1], *map(str, arguments)], check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def main():
+    folder = sys.argv[2]
+    made = bench("make", folder, "--points", 81, "--levels", 7, "--modes", 24, "--time", 0.25)
+    series = made["series"]
+    assert made["store_over_raw"] < 0.85, made
+
+    first, again = bench("run", series, "--prefetch", "none", "--repeat", 2)
+    assert first["touched_percent"] < 3, first
+    assert first["reads"] == first["touched"], first  # nothing is read twice
+    assert first["bytes_saved_percent"] > 97, first
+    assert again["reads"] == 0 and again["checksum"] == first["checksum"]
+
+    ahead, = bench("run", series, "--delay-us", 300)
+    assert ahead["checksum"] == first["checksum"]
+    assert ahead["prefetches_used"] > 0 and ahead["read_in_vain_percent"] < 40, ahead
+
+    cube = ("run", series, "--region", "cube", "--seeds", 8000, "--ends-only", "--prefetch", "none")
+    large, = bench(*cube)
+    for cache, most in ((4, 1.4), (1, 3), (0.25, 4)):
+        small, = bench(*cube, "--cache", cache)
+        assert small["checksum"] == large["checksum"]
+        assert small["cache_bytes"] <= small["most_cache_bytes"] <= max(cache * 2**20, 32 * 9500), small
+        assert small["reads_per_touched"] <= most, (cache, small)
+    print("flow_bench:", first["touched"], "of", first["bricks"], "bricks for 200 lines")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces of a series: what they read, wait for and take, and a checksum of the answer.
+//
+//   flow_bench make FOLDER --kind turbulence --points 161 --levels 25     FOLDER/flow.bricks.series
+//   flow_bench run SERIES --seeds 200 --region ball --cache 64 --threads 1 --cold
+//
+// --delay-us has each read take so long at least: the only way to measure waits on a machine whose
+// disk others use. Runs of one command share a cache unless --fresh; --cold drops the files from
+// the system's cache before each.
+#include "bat/bricks/series.hpp"
+#include "bat/bricks/write.hpp"
+#include "bat/error.hpp"
+#include "bat/flow/trace.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <iostream>
+#include <random>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+namespace
+{
+using Clock = std::chrono::steady_clock;
+
+constexpr double kTau = 6.283185307179586;
+
+// ---- Fields ----------------------------------------------------------------------------------
+
+struct Mode
+{
+  std::array<double, 3> k{};
+  std::array<std::complex<double>, 3> amplitude{};
+  double rate = 0;
+};
+
+// Random waves without divergence; shares of energy follow k^-5/3, each component's mean square is
+// 1, and phases move.
+std::vector<Mode> turbulence(int count, double most, unsigned seed)
+{
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<Mode> modes;
+  double energy = 0;
+  while (static_cast<int>(modes.size()) != count)
+  {
+    const double radius =
+      std::pow(most, static_cast<double>(modes.size()) / std::max(1, count - 1));
+    Mode mode;
+    std::array<double, 3> d{ normal(random), normal(random), normal(random) };
+    const double length = std::hypot(d[0], d[1], d[2]);
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      mode.k[a] = std::rint(radius * d[a] / length);
+    }
+    const double size = std::hypot(mode.k[0], mode.k[1], mode.k[2]);
+    if (size == 0)
+    {
+      continue;
+    }
+    const double share = std::pow(size, -5.0 / 3) * radius;
+    for (const std::complex<double> part :
+      { std::complex<double>(1, 0), std::complex<double>(0, -1) })
+    {
+      std::array<double, 3> v{ normal(random), normal(random), normal(random) };
+      const double along = (v[0] * mode.k[0] + v[1] * mode.k[1] + v[2] * mode.k[2]) / (size * size);
+      double norm = 0;
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        v[a] -= along * mode.k[a];
+        norm += v[a] * v[a];
+      }
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        mode.amplitude[a] += part * v[a] * std::sqrt(share / norm);
+      }
+    }
+    energy += share;
+    mode.rate = 0.4 * std::pow(size, 2.0 / 3) * (random() % 2 != 0 ? 1 : -1);
+    modes.push_back(mode);
+  }
+  for (Mode& mode : modes)
+  {
+    for (auto& a : mode.amplitude)
+    {
+      a *= std::sqrt(3 / energy);
+    }
+  }
+  return modes;
+}
+
+std::vector<Mode> abc(double t)
+{
+  const double a = std::sqrt(3.0) + 0.5 * std::sin(kTau / 2 * t);
+  const double b = std::sqrt(2.0);
+  const std::complex<double> sine(0, -1);
+  const std::complex<double> zero(0, 0);
+  return { { { 0, 0, 1 }, { a * sine, a, zero }, 0 }, { { 0, 1, 0 }, { 1.0, zero, sine }, 0 },
+    { { 1, 0, 0 }, { zero, b * sine, b }, 0 } };
+}
+
+std::vector<float> sample(const std::vector<Mode>& modes, std::size_t n, double t)
+{
+  std::vector<float> values(3 * n * n * n);
+  const double spacing = kTau / static_cast<double>(n - 1);
+  tbb::parallel_for(std::size_t{ 0 }, n,
+    [&](std::size_t z)
+    {
+      std::vector<float> wave(2 * n);
+      std::vector<float> row(3 * n);
+      for (std::size_t y = 0; y != n; ++y)
+      {
+        std::fill(row.begin(), row.end(), 0.0f);
+        for (const Mode& mode : modes)
+        {
+          const double phase =
+            spacing * (mode.k[1] * static_cast<double>(y) + mode.k[2] * static_cast<double>(z)) +
+            mode.rate * t;
+          const std::complex<double> step = std::polar(1.0, mode.k[0] * spacing);
+          std::complex<double> at = std::polar(1.0, phase);
+          for (std::size_t x = 0; x != n; ++x, at *= step)
+          {
+            wave[2 * x] = static_cast<float>(at.real());
+            wave[2 * x + 1] = static_cast<float>(at.imag());
+          }
+          for (std::size_t c = 0; c != 3; ++c)
+          {
+            const auto real = static_cast<float>(mode.amplitude[c].real());
+            const auto imaginary = static_cast<float>(mode.amplitude[c].imag());
+            for (std::size_t x = 0; x != n; ++x)
+            {
+              row[3 * x + c] += real * wave[2 * x] - imaginary * wave[2 * x + 1];
+            }
+          }
+        }
+        std::copy(row.begin(), row.end(),
+          values.begin() + static_cast<std::ptrdiff_t>(3 * n * (y + n * z)));
+      }
+    });
+  return values;
+}
+
+struct MakeOptions
+{
+  std::string folder;
+  std::string kind = "turbulence";
+  std::size_t points = 161;
+  int levels = 25;
+  int modes = 96;
+  double time = 1;
+  bool raw = false;
+};
+
+nlohmann::ordered_json make(const MakeOptions& o)
+{
+  std::filesystem::create_directories(o.folder);
+  bat::bricks::Header header;
+  header.field = "velocity";
+  header.grid.points.fill(static_cast<std::int64_t>(o.points));
+  header.grid.spacing.fill(kTau / static_cast<double>(o.points - 1));
+  const auto waves = turbulence(o.modes, static_cast<double>(o.points) / 8, 1);
+  std::vector<bat::bricks::SeriesEntry> entries;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t value_bytes = 0;
+  double encode = 0;
+  for (int level = 0; level != o.levels; ++level)
+  {
+    const double t = o.time * level / std::max(1, o.levels - 1);
+    const auto values = sample(o.kind == "abc" ? abc(t) : waves, o.points, t);
+    header.time = t;
+    header.step = level;
+    bat::bricks::WriteOptions options;
+    options.compress = !o.raw;
+    options.flush = false;
+    char name[32];
+    std::snprintf(name, sizeof(name), "flow_%04d.bricks", level);
+    const auto begin = Clock::now();
+    const auto report = bat::bricks::write(std::filesystem::path(o.folder) / name, header,
+      values.data(), values.size() * sizeof(float), options);
+    encode += std::chrono::duration<double>(Clock::now() - begin).count();
+    file_bytes += report.file_bytes;
+    value_bytes += report.value_bytes;
+    entries.push_back({ name, t });
+  }
+  const auto list = std::filesystem::path(o.folder) / "flow.bricks.series";
+  bat::bricks::write_list(list, entries, false);
+  return { { "series", list.string() }, { "value_bytes", value_bytes },
+    { "file_bytes", file_bytes },
+    { "store_over_raw", static_cast<double>(file_bytes) / static_cast<double>(value_bytes) },
+    { "write_mb_per_s", static_cast<double>(value_bytes) / 1e6 / encode } };
+}
+
+// ---- Runs --------------------------------------------------------------------------------------
+
+class DelayedSource : public bat::BrickSource
+{
+public:
+  DelayedSource(std::shared_ptr<const bat::BrickSource> source, int microseconds)
+    : source_(std::move(source))
+    , delay_(microseconds)
+  {
+  }
+  const bat::BrickGrid& grid() const noexcept override { return this->source_->grid(); }
+  const std::vector<double>& times() const noexcept override { return this->source_->times(); }
+  std::string level_name(std::size_t level) const override
+  {
+    return this->source_->level_name(level);
+  }
+  std::uint64_t read(std::size_t level, std::uint64_t brick, bat::BrickMemory to) const override
+  {
+    std::this_thread::sleep_for(this->delay_);
+    return this->source_->read(level, brick, to);
+  }
+
+private:
+  std::shared_ptr<const bat::BrickSource> source_;
+  std::chrono::microseconds delay_;
+};
+
+struct RunOptions
+{
+  std::string series;
+  std::size_t seeds = 200;
+  std::string region = "ball";
+  double cache_mib = 512;
+  int threads = 1;
+  int io_threads = 64;
+  int delay_us = 0;
+  std::string prefetch = "velocity";
+  std::string integrator = "cells";
+  double most_error = 1e-6;
+  bool backward = false;
+  bool ends_only = false;
+  bool cold = false;
+  bool fresh = false;
+  int repeat = 1;
+  unsigned seed = 1;
+};
+
+std::vector<bat::flow::Seed> seeds_of(const RunOptions& o, const bat::BrickSource& source)
+{
+  const bat::BrickGrid& grid = source.grid();
+  std::array<double, 3> centre{};
+  std::array<double, 3> half{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    half[a] = 0.5 * grid.spacing[a] * static_cast<double>(grid.cells(a));
+    centre[a] = grid.origin[a] + half[a];
+  }
+  const double time = o.backward ? source.times().back() : source.times().front();
+  std::mt19937_64 random(o.seed);
+  const auto uniform = [&] { return 2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1; };
+  std::vector<bat::flow::Seed> seeds;
+  if (o.region == "cube") // a regular grid, as of FTLE
+  {
+    const auto side =
+      static_cast<std::size_t>(std::lround(std::cbrt(static_cast<double>(o.seeds))));
+    for (std::size_t i = 0; i != side * side * side; ++i)
+    {
+      const std::array<std::size_t, 3> at{ i % side, i / side % side, i / side / side };
+      bat::flow::Seed s;
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        s.position[a] = centre[a] +
+          0.125 * half[a] * (2 * static_cast<double>(at[a]) / static_cast<double>(side - 1) - 1);
+      }
+      s.time = time;
+      seeds.push_back(s);
+    }
+    return seeds;
+  }
+  while (seeds.size() != o.seeds)
+  {
+    const std::array<double, 3> d{ uniform(), uniform(), uniform() };
+    if (o.region == "ball" && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 1)
+    {
+      continue;
+    }
+    const double size = o.region == "ball" ? 0.08 : 1;
+    bat::flow::Seed s;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      s.position[a] = centre[a] + size * half[a] * d[a];
+    }
+    s.time = time;
+    seeds.push_back(s);
+  }
+  return seeds;
+}
+
+void drop_from_system_cache(const std::string& series)
+{
+  const auto folder = std::filesystem::path(series).parent_path();
+  for (const auto& entry : bat::bricks::read_list(series))
+  {
+    const int file = ::open((folder / entry.file).c_str(), O_RDONLY | O_CLOEXEC);
+    if (file >= 0)
+    {
+      (void)::fdatasync(file);
+      (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+      ::close(file);
+    }
+  }
+}
+
+double cpu_seconds()
+{
+  std::timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+nlohmann::ordered_json run(const RunOptions& o)
+{
+  bat::flow::TraceOptions options;
+  options.backward = o.backward;
+  options.threads = o.threads;
+  options.most_error = o.most_error;
+  options.keep_points = !o.ends_only;
+  options.prefetch =
+    o.prefetch == "none" ? bat::flow::Prefetch::None : bat::flow::Prefetch::Velocity;
+  options.integrator =
+    o.integrator == "rk4" ? bat::flow::Integrator::RungeKutta4 : bat::flow::Integrator::CellByCell;
+  bat::flow::CacheOptions cache_options;
+  cache_options.bytes = static_cast<std::uint64_t>(o.cache_mib * (1 << 20));
+  cache_options.io_threads = o.io_threads;
+  const auto open = [&]
+  {
+    std::shared_ptr<const bat::BrickSource> source = bat::bricks::Series::open(o.series);
+    if (o.delay_us > 0)
+    {
+      source = std::make_shared<DelayedSource>(source, o.delay_us);
+    }
+    return bat::flow::Cache(source, cache_options);
+  };
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  std::optional<bat::flow::Cache> cache;
+  for (int n = 0; n != o.repeat; ++n)
+  {
+    if (o.cold)
+    {
+      drop_from_system_cache(o.series);
+    }
+    const auto begin = Clock::now();
+    const double cpu = cpu_seconds();
+    if (!cache || o.fresh)
+    {
+      cache.emplace(open());
+    }
+    const auto seeds = seeds_of(o, cache->source());
+    const bat::flow::PathLines lines = bat::flow::trace(*cache, seeds, options);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double cpu_used = cpu_seconds() - cpu;
+    const bat::flow::Statistics& s = lines.statistics;
+    std::uint64_t ended = 0;
+    for (const bat::flow::Line& line : lines.lines)
+    {
+      ended += line.reason == bat::flow::Reason::EndTime;
+    }
+    const double intervals =
+      static_cast<double>(seeds.size() * (cache->source().times().size() - 1));
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    runs.push_back({ { "checksum", lines.checksum() }, { "seeds", seeds.size() },
+      { "reached_end", ended }, { "seconds", seconds }, { "cpu_seconds", cpu_used },
+      { "million_particle_intervals_per_cpu_s", intervals / 1e6 / cpu_used },
+      { "bricks", s.bricks }, { "touched", s.touched },
+      { "touched_percent", 100 * static_cast<double>(s.touched) / static_cast<double>(s.bricks) },
+      { "bytes_read", s.bytes_read },
+      { "bytes_saved_percent",
+        100 * (1 - static_cast<double>(s.bytes_read) / static_cast<double>(s.value_bytes)) },
+      { "reads", s.read + s.prefetched },
+      { "reads_per_touched",
+        static_cast<double>(s.read + s.prefetched) / static_cast<double>(s.touched) },
+      { "hits", s.hits }, { "prefetched", s.prefetched }, { "prefetches_used", s.prefetches_used },
+      { "read_in_vain_percent",
+        100 * static_cast<double>(s.prefetched - s.prefetches_used) /
+          static_cast<double>(s.touched) },
+      { "waits", s.waits }, { "wait_seconds", s.wait_seconds }, { "cells", s.cells },
+      { "steps", s.steps }, { "cache_bytes", s.cache_bytes },
+      { "most_cache_bytes", s.most_cache_bytes }, { "peak_mb", usage.ru_maxrss / 1024 } });
+  }
+  return runs;
+}
+}
+
+int main(int argc, char** argv)
+{
+  CLI::App app("Traces of a series of bricks, measured.");
+  app.require_subcommand(1);
+  MakeOptions making;
+  CLI::App* const maker = app.add_subcommand("make", "write a series");
+  maker->add_option("folder", making.folder)->required();
+  maker->add_option("--kind", making.kind)->check(CLI::IsMember({ "turbulence", "abc" }));
+  maker->add_option("--points", making.points, "along each axis")->check(CLI::Range(9, 4097));
+  maker->add_option("--levels", making.levels)->check(CLI::Range(2, 10000));
+  maker->add_option("--modes", making.modes)->check(CLI::Range(1, 10000));
+  maker->add_option("--time", making.time)->check(CLI::PositiveNumber);
+  maker->add_flag("--raw", making.raw, "bricks are not packed");
+  RunOptions running;
+  CLI::App* const runner = app.add_subcommand("run", "trace");
+  runner->add_option("series", running.series)->required();
+  runner->add_option("--seeds", running.seeds);
+  runner->add_option("--region", running.region)->check(CLI::IsMember({ "ball", "cube", "all" }));
+  runner->add_option("--cache", running.cache_mib, "MiB");
+  runner->add_option("--threads", running.threads);
+  runner->add_option("--io-threads", running.io_threads);
+  runner->add_option("--delay-us", running.delay_us, "least time of a read");
+  runner->add_option("--prefetch", running.prefetch)->check(CLI::IsMember({ "none", "velocity" }));
+  runner->add_option("--integrator", running.integrator)->check(CLI::IsMember({ "cells", "rk4" }));
+  runner->add_option("--most-error", running.most_error);
+  runner->add_flag("--backward", running.backward);
+  runner->add_flag("--ends-only", running.ends_only);
+  runner->add_flag("--cold", running.cold);
+  runner->add_flag("--fresh", running.fresh, "a new cache for each repetition");
+  runner->add_option("--repeat", running.repeat)->check(CLI::Range(1, 1000));
+  runner->add_option("--random", running.seed);
+  CLI11_PARSE(app, argc, argv);
+  try
+  {
+    std::cout << (maker->parsed() ? make(making) : run(running)).dump(1) << "\n";
+  }
+  catch (const std::exception& error)
+  {
+    std::cerr << "error: " << error.what() << "\n";
+    return 1;
+  }
+}
