@@ -69,7 +69,7 @@ class PyVista(unittest.TestCase):
             found = np.asarray(image.point_data[name])
             self.assertEqual(found.dtype, values.dtype)
             np.testing.assert_array_equal(found.reshape(values.shape), values)
-        coarse = pyvista.read("x.idx", "p", level=7)
+        coarse = pyvista.read("x.idx", fields="p", level=7)
         grid = parabat.idx.open("x.idx").read("p", level=7)
         np.testing.assert_array_equal(np.asarray(coarse.point_data["p"]), grid["p"].reshape(-1))
         self.assertEqual((coarse.origin, coarse.spacing), (tuple(grid.origin), tuple(grid.spacing)))

@@ -102,11 +102,11 @@ class Flow(unittest.TestCase):
         with flow.open(out) as turn:
             self.assertEqual((turn.origin, turn.cyclic), ((-1, -1, -1), (False, False, True)))
             self.assertEqual(turn.times.tolist(), [0, 0.5, 2])
-        for words, code, text in (((folder / "w_*.npy", out), 1, "replace"),
+        for words, code, text in (((folder / "w_*.npy", out), 3, "replace"),
                                   ((folder / "w_*.npy", out, "--columns", "x"), 2, "--columns"),
                                   ((folder / "w_*.npy", folder / "w.bat", "--spacing", "1,1,1"), 2, "--spacing"),
-                                  ((folder / "none*.npy", folder / "n.bricks.series"), 1, "none"),
-                                  ((folder / "w_*.npy", out, "--replace", "--times", "1,2"), 1, "times")):
+                                  ((folder / "none*.npy", folder / "n.bricks.series"), 3, "none"),
+                                  ((folder / "w_*.npy", out, "--replace", "--times", "1,2"), 3, "times")):
             failed = run(*words)
             self.assertEqual(failed.returncode, code, failed.stderr)
             self.assertIn(text, failed.stderr)

@@ -166,7 +166,7 @@ refused("unknown.xyz", "n.idx", says=("of no format",))
 # Steps that were whole stay when a later one fails, and the line says so.
 np.savez("t_99.npz", p=p[1:])
 code, _, err = command("t_0.npz", "t_99.npz", "u.idx")
-assert code == 1 and "u.idx has what was whole when it failed: step 0" in err, err
+assert code == 3 and "u.idx has what was whole when it failed: step 0" in err, err
 same("u.idx", {"p": p})
 # One's own format, and the function.
 put("mine.py", "import numpy as np\nfrom parabat.convert import Fields, Format, Step\n"
