@@ -323,25 +323,6 @@ std::vector<Field> parse_fields(std::string_view text, bool decisive)
   return fields;
 }
 
-std::string problem_of_field_name(const std::string& name)
-{
-  if (name.empty() || !is_utf8(name))
-  {
-    return name.empty() ? "is empty" : "is not UTF-8";
-  }
-  for (const char c : name)
-  {
-    if (static_cast<unsigned char>(c) <= 32 || c == 127 || std::strchr("+#()[]/\"\\", c))
-    {
-      return fmt::format("has {}; names have no blanks, control characters, brackets, quotes, "
-                         "slashes, '+' and '#'",
-        static_cast<unsigned char>(c) <= 32 || c == 127 ? "a blank or a control character"
-                                                        : fmt::format("'{}'", c));
-    }
-  }
-  return name == "." || name == ".." ? "is the name of a folder" : "";
-}
-
 std::string fields_text(const std::vector<Field>& fields, bool pidx)
 {
   std::string text;

@@ -19,9 +19,6 @@ inline constexpr std::size_t kMostFields = 1000;
 [[nodiscard]] std::vector<Field> parse_fields(std::string_view text, bool decisive);
 [[nodiscard]] std::string fields_text(const std::vector<Field>& fields, bool pidx);
 
-/// Empty, or why a field may not be called so by a writer.
-[[nodiscard]] std::string problem_of_field_name(const std::string& name);
-
 /// The value in `type`, size_of(type) bytes at `to`. False if an integer type does not hold it.
 [[nodiscard]] bool store_number(const Number& number, ScalarType type, std::byte* to) noexcept;
 }

@@ -123,7 +123,7 @@ Row time_of_step()
 const std::vector<Row>& rows()
 {
   static const std::vector<Row> kRows{
-    word("mode", [](auto& o) -> auto& { return o.mode; }, { "replace", "add_step" }),
+    word("mode", [](auto& o) -> auto& { return o.mode; }, { "replace", "add_step", "continue" }),
     whole("step", &WriteOptions::step, 0, 999999999),
     time_of_step(),
     word("codec", [](auto& o) -> auto& { return o.codec; }, { "raw", "zip", "lz4" }),

@@ -2,6 +2,7 @@
 #include "idx/write/plan.hpp"
 
 #include "bat/error.hpp"
+#include "bat/text.hpp"
 #include "idx/format/block_file.hpp"
 #include "idx/format/field_text.hpp"
 #include "idx/format/geometry.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace bat::idx
 {
@@ -125,7 +127,7 @@ void check_grid(const std::filesystem::path& path, const Grid& grid)
   for (std::size_t i = 0; i != grid.fields.size(); ++i)
   {
     const FieldValues& field = grid.fields[i];
-    const std::string problem = format::problem_of_field_name(field.name);
+    const std::string problem = problem_of_field_name(field.name);
     if (!problem.empty())
     {
       fail(path, fmt::format("the name of field '{}' {}", field.name, problem));
@@ -280,6 +282,25 @@ std::string difference(const Header& there, const Header& step)
       step.filename_template + " " + step.time.name_template);
   }
   return {};
+}
+
+std::string problem_of_field_name(const std::string& name)
+{
+  if (name.empty() || !is_utf8(name))
+  {
+    return name.empty() ? "is empty" : "is not UTF-8";
+  }
+  for (const char c : name)
+  {
+    if (static_cast<unsigned char>(c) <= 32 || c == 127 || std::strchr("+#()[]/\"\\", c))
+    {
+      return fmt::format("has {}; names have no blanks, control characters, brackets, quotes, "
+                         "slashes, '+' and '#'",
+        static_cast<unsigned char>(c) <= 32 || c == 127 ? "a blank or a control character"
+                                                        : fmt::format("'{}'", c));
+    }
+  }
+  return name == "." || name == ".." ? "is the name of a folder" : "";
 }
 
 Header plan_header(const std::filesystem::path& path, const Grid& grid, const WriteOptions& options)

@@ -103,7 +103,7 @@ Header Series::with_step(Header step, const WriteOptions& options) const
 {
   const auto fail = [&](const std::string& what)
   { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
-  if (!this->problem_.empty() && options.mode == WriteMode::AddStep)
+  if (!this->problem_.empty() && options.mode != WriteMode::Replace)
   {
     fail(fmt::format("a step cannot be added to what is there ({})", this->problem_));
   }
@@ -112,7 +112,8 @@ Header Series::with_step(Header step, const WriteOptions& options) const
     return step;
   }
   const std::string other = difference(*this->there_, step);
-  if (options.mode == WriteMode::Replace)
+  if (options.mode == WriteMode::Replace ||
+    (options.mode == WriteMode::Continue && this->steps_before(options.step) == 0))
   {
     // Names are laid down, and the new files would be in the place of the old ones.
     if (step.pidx && !other.empty())
@@ -129,13 +130,27 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   return this->added(std::move(step), options);
 }
 
+std::vector<std::int64_t> Series::steps() const
+{
+  const format::FileNames names(*this->there_, folder_name(this->path_));
+  return list_steps(*this->there_, names, this->path_.parent_path());
+}
+
+std::size_t Series::steps_before(std::int64_t step) const
+{
+  const std::vector<std::int64_t> all = this->steps();
+  return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), step) - all.begin());
+}
+
 Header Series::added(Header step, const WriteOptions& options) const
 {
   const Header& there = *this->there_;
   const auto fail = [&](const std::string& what)
   { throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", this->path_.string(), what)); };
-  const format::FileNames names(there, folder_name(this->path_));
-  const std::vector<std::int64_t> before = list_steps(there, names, this->path_.parent_path());
+  const bool keeps_later = options.mode != WriteMode::Continue;
+  std::vector<std::int64_t> before = this->steps();
+  const std::size_t of_times = before.size();
+  before.resize(keeps_later ? before.size() : this->steps_before(options.step));
   std::set<std::int64_t> steps(before.begin(), before.end());
   const bool is_new = steps.insert(options.step).second;
   const auto at = std::distance(steps.begin(), steps.find(options.step));
@@ -147,10 +162,11 @@ Header Series::added(Header step, const WriteOptions& options) const
   if (options.time)
   {
     std::vector<double> times = there.times;
-    if (times.size() != before.size())
+    if (times.size() != of_times)
     {
       fail("(parabat_times) has another number of times than there are steps");
     }
+    times.resize(before.size());
     is_new ? void(times.insert(times.begin() + at, *options.time))
            : void(times[static_cast<std::size_t>(at)] = *options.time);
     if (!std::is_sorted(times.begin(), times.end()))
@@ -200,9 +216,8 @@ void Series::remove_steps(const Header& now) const
       return;
     }
   }
-  const format::FileNames names(there, folder_name(this->path_));
   std::set<std::filesystem::path> shapes;
-  for (const std::int64_t step : list_steps(there, names, this->path_.parent_path()))
+  for (const std::int64_t step : this->steps())
   {
     const std::filesystem::path folder = folder_of_step(this->path_, there, step);
     if (there.filename_template != now.filename_template || !names_step(now, step))

@@ -4,8 +4,12 @@
 
 #include "bat/idx/write.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace bat::idx
 {
@@ -29,6 +33,9 @@ private:
   {
   }
   [[nodiscard]] Header added(Header step, const WriteOptions& options) const;
+  // Of there_.
+  [[nodiscard]] std::vector<std::int64_t> steps() const;
+  [[nodiscard]] std::size_t steps_before(std::int64_t step) const;
   void remove_steps(const Header& now) const;
 
   std::filesystem::path path_;

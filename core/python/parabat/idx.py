@@ -599,9 +599,9 @@ def write(path: str | os.PathLike, fields: Any, *, comm: Any = None, first: Sequ
     Piece instead of a dict, and ranks without any pass []. origin: where sample (0, 0, 0) lies; spacing: distances
     of samples, above 0; x, y, z.
 
-    options, all as in bat/bat_idx.h: mode ("replace", "add_step"), step, time, codec ("raw", "zip", "lz4"),
-    zip_level, layout ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes, missing
-    ("refuse", "zero": samples that no rank has), threads, flush, exchange ("auto", "flat", "leaders"),
+    options, all as in bat/bat_idx.h: mode ("replace", "add_step", "continue"), step, time, codec ("raw", "zip",
+    "lz4"), zip_level, layout ("row_major", "hz"), dialect ("openvisus", "pidx"), bits_per_block, file_bytes,
+    missing ("refuse", "zero": samples that no rank has), threads, flush, exchange ("auto", "flat", "leaders"),
     leaders_per_node, ranks_per_node; None is as if it was not given; options_table() has what they allow. progress:
     told how much is done, from 0 to 1; where it returns False, writing stops with BatCancelledError.
 

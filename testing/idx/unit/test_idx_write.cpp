@@ -409,6 +409,38 @@ TEST(IdxWrite, ranges_are_those_of_the_finite_values_of_all_steps)
   EXPECT_TRUE(dataset.fields()[3].minimum.empty());
 }
 
+TEST(IdxWrite, a_run_that_goes_back_replaces_later_steps)
+{
+  const TempDir folder;
+  WriteOptions options;
+  options.flush = false;
+  options.mode = WriteMode::Continue;
+  const auto write_step = [&](std::int64_t step, double time, std::int64_t nx)
+  {
+    MadeGrid made({ nx, 10, 11 }, static_cast<unsigned>(step));
+    made.add("a", ScalarType::Float32);
+    options.step = step;
+    options.time = time;
+    write(folder / "a.idx", made.grid, options);
+    expect_equal(folder / "a.idx", made, step);
+  };
+  for (const std::int64_t step : { 10, 20, 30, 40 })
+  {
+    write_step(step, static_cast<double>(step), 9);
+  }
+  // Its clock may be another one.
+  write_step(20, 50, 9);
+  const Dataset dataset = Dataset::open(folder / "a.idx");
+  EXPECT_EQ(dataset.steps(), (std::vector<std::int64_t>{ 10, 20 }));
+  EXPECT_EQ(dataset.times(), (std::vector<double>{ 10, 50 }));
+  EXPECT_EQ(files_in(folder.path()).size(), 3u); // the text, and a file of each step
+
+  expect_error([&] { write_step(30, 60, 8); }, ErrorCode::InvalidArgument, { "cannot be added" });
+  write_step(10, 1, 8); // nothing is before it
+  EXPECT_EQ(Dataset::open(folder / "a.idx").steps(), std::vector<std::int64_t>{ 10 });
+  EXPECT_EQ(files_in(folder.path()).size(), 2u);
+}
+
 TEST(IdxWrite, bits_and_blocks_are_chosen_as_openvisus_does)
 {
   const auto bits = [](std::int64_t x, std::int64_t y, std::int64_t z)

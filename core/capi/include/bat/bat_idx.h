@@ -63,6 +63,7 @@ extern "C"
   /* Sets an option by its name: whole numbers, and 0 or 1 for flags; numbers; words.
    * INVALID_ARGUMENT: there is no such option, or not with this value.
    *   mode: "replace" (default), the dataset is this step; "add_step", steps that were there stay;
+   *     "continue", those before stay and later ones are gone, as after a restart;
    *   step: number of the step, 0 (default) to 999999999;
    *   time: its time; given for all steps of a dataset, or for none;
    *   codec: "raw" (default), "zip", "lz4"; a block that does not shrink is raw;

@@ -57,7 +57,10 @@ enum class MissingSamples
 enum class WriteMode
 {
   Replace, ///< the dataset is this step; what was there before is gone
-  AddStep  ///< the others stay; the step is new, or is replaced
+  AddStep, ///< the others stay; the step is new, or is replaced
+  /// Those before stay, and later ones are gone: for simulations, which may go back when they are
+  /// restarted. If there are none before, what was there may have been anything.
+  Continue
 };
 
 struct WriteOptions
@@ -98,6 +101,9 @@ struct WriteReport
   std::uint64_t messages_between = 0;
   std::uint64_t bytes_between = 0;
 };
+
+/// Empty, or why a field that is written cannot be called so.
+[[nodiscard]] std::string problem_of_field_name(const std::string& name);
 
 /// The header that write() gives a dataset of this one step: a pure function of grid (without its
 /// values) and options, and so the same on every rank. Throws Error{InvalidArgument}.
