@@ -6,8 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <map>
 #include <utility>
 
 namespace bat::catalyst
@@ -391,6 +394,7 @@ bool Adaptor::is_due(const Options& options) const
 void Adaptor::write_step(const std::optional<Node>& root, const Options& options)
 {
   std::vector<Channel> channels;
+  std::vector<Grids> grids;
   std::vector<std::string> texts;
   this->together(CATALYST_BAT_BAD_NODE,
     [&]
@@ -404,7 +408,7 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
         {
           mine.add_pipelines(*pipelines);
         }
-        channels = this->read_channels(*root, options, mine);
+        channels = this->read_channels(*root, options, mine, grids);
       }
       texts = mine.texts();
     });
@@ -431,6 +435,15 @@ void Adaptor::write_step(const std::optional<Node>& root, const Options& options
       failures.push_back(current_failure(CATALYST_BAT_BAD_NODE));
     }
   }
+  try
+  {
+    this->grid_outputs_.write(
+      this->communicator_->get(), this->grid_jobs_of(census, step, options, grids), grids);
+  }
+  catch (...)
+  {
+    failures.push_back(current_failure(CATALYST_BAT_BAD_NODE));
+  }
   for (const auto& [channel, reason] : this->left_out_.channels)
   {
     failures.emplace_back(CATALYST_BAT_BAD_NODE, ErrorCode::InvalidArgument,
@@ -453,7 +466,7 @@ void Adaptor::refuse_wrong_fields() const
 }
 
 std::vector<Channel> Adaptor::read_channels(
-  const Node& root, const Options& options, Census& census) const
+  const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const
 {
   std::vector<Channel> channels;
   const auto nodes = root.find("channels");
@@ -469,7 +482,9 @@ std::vector<Channel> Adaptor::read_channels(
     }
     try
     {
-      Channel channel = read_channel(node, { own.keep_ghosts, own.fields });
+      const ReadOptions wanted{ own.keep_ghosts, own.fields };
+      Channel channel = read_channel(node, wanted);
+      Grids read = read_grids(node, wanted, channel);
       for (UnreadField& field : channel.unread)
       {
         // Once: thousands of ranks would say the same in every step.
@@ -478,7 +493,17 @@ std::vector<Channel> Adaptor::read_channels(
           : (field.is_wrong ? this->communicator_->prefix() : "") + field.reason;
       }
       census.add(channel);
+      for (const GridDomain& domain : read.domains)
+      {
+        Schema schema;
+        for (const idx::FieldValues& field : domain.fields)
+        {
+          schema.emplace(field.name, type_name(field.type, field.components));
+        }
+        census.add_grid(domain.key, domain.spacing, schema);
+      }
       channels.push_back(std::move(channel));
+      grids.push_back(std::move(read));
     }
     catch (const Error& e)
     {
@@ -490,6 +515,75 @@ std::vector<Channel> Adaptor::read_channels(
     }
   }
   return channels;
+}
+
+std::vector<std::string> Adaptor::grid_patterns(
+  const std::string& channel, const Census& census, const Options& options) const
+{
+  if (options.names_output || this->pipelines_.empty())
+  {
+    return { options.of(channel).output_of_grids() };
+  }
+  std::vector<std::string> outputs;
+  for (const Pipeline& pipeline : this->pipelines_)
+  {
+    if (pipeline.channel == channel && GridPattern::is_one(pipeline.file) &&
+      census.has_pipeline(pipeline.name))
+    {
+      outputs.push_back(pipeline.file);
+    }
+  }
+  return outputs;
+}
+
+std::vector<GridJob> Adaptor::grid_jobs_of(
+  const Census& census, const Step& step, const Options& options, const std::vector<Grids>& grids)
+{
+  std::map<GridKey, GridPlan> plans = plan_grids(census);
+  std::vector<double> begins;
+  for (const auto& [key, plan] : plans)
+  {
+    std::array<double, 3> lowest{};
+    lowest.fill(std::numeric_limits<double>::infinity());
+    for (const Grids& mine : grids)
+    {
+      for (const GridDomain& domain : mine.domains)
+      {
+        const std::array<double, 3> begin = begin_of(domain);
+        for (std::size_t axis = 0; axis != 3 && domain.key == key; ++axis)
+        {
+          lowest[axis] = std::min(lowest[axis], begin[axis]);
+        }
+      }
+    }
+    begins.insert(begins.end(), lowest.begin(), lowest.end());
+  }
+  begins = this->communicator_->least(std::move(begins));
+  std::vector<GridJob> jobs;
+  auto begin = begins.begin();
+  for (auto& [key, plan] : plans)
+  {
+    std::copy_n(begin, 3, plan.origin.begin());
+    begin += 3;
+    if (!plan.unsuited.empty())
+    {
+      this->warnings_.add(
+        fmt::format("grid {} is not written: {}", plan.name, plan.unsuited), this->is_root());
+      continue;
+    }
+    const std::string& channel = key.topology.channel;
+    const Step own = census.step(channel, step);
+    GridJob job{ key, std::move(plan), "", options.of(channel).write_grid };
+    job.options.mode = idx::WriteMode::Continue;
+    job.options.step = own.number;
+    job.options.time = own.time;
+    for (std::string& pattern : this->grid_patterns(channel, census, options))
+    {
+      job.pattern = std::move(pattern);
+      jobs.push_back(job);
+    }
+  }
+  return jobs;
 }
 
 std::vector<Job> Adaptor::jobs_of(
@@ -526,7 +620,8 @@ std::vector<Job> Adaptor::jobs_of(
     }
     for (const Pipeline& pipeline : this->pipelines_)
     {
-      if (pipeline.channel == key.channel && census.has_pipeline(pipeline.name))
+      if (pipeline.channel == key.channel && !GridPattern::is_one(pipeline.file) &&
+        census.has_pipeline(pipeline.name))
       {
         job.pattern = pipeline.file;
         jobs.push_back(job);
@@ -563,6 +658,15 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
     set(node, "ghosts", file.report.skipped);
     set(node, "bytes", file.report.file_bytes);
     api.set_float64(api.fetch(node, "seconds"), file.report.seconds.total);
+  }
+  for (const WrittenGrid& grid : this->grid_outputs_.last())
+  {
+    conduit_node* node = api.append(api.fetch(root, "last_step/grids"));
+    api.set_string(api.fetch(node, "grid"), grid.name.c_str());
+    api.set_string(api.fetch(node, "file"), grid.path.c_str());
+    set(node, "samples", grid.report.samples);
+    set(node, "bytes", grid.report.file_bytes);
+    api.set_float64(api.fetch(node, "seconds"), grid.seconds);
   }
   const auto leave_out = [&](const std::string& channel, const std::string& reason)
   {

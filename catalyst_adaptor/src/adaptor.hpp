@@ -6,6 +6,7 @@
 #include "communicator.hpp"
 #include "conduit_api.hpp"
 #include "failure.hpp"
+#include "grid_outputs.hpp"
 #include "mesh_reader.hpp"
 #include "options.hpp"
 #include "outputs.hpp"
@@ -54,7 +55,11 @@ private:
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const Options& options) const;
   [[nodiscard]] std::vector<Channel> read_channels(
-    const Node& root, const Options& options, Census& census) const;
+    const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const;
+  [[nodiscard]] std::vector<GridJob> grid_jobs_of(const Census& census, const Step& step,
+    const Options& options, const std::vector<Grids>& grids);
+  [[nodiscard]] std::vector<std::string> grid_patterns(
+    const std::string& channel, const Census& census, const Options& options) const;
   void refuse_wrong_fields() const;
   [[nodiscard]] std::vector<Job> jobs_of(
     std::vector<Channel>& channels, const Census& census, const Step& step, const Options& options);
@@ -76,6 +81,7 @@ private:
   std::uint64_t calls_ = 0;       // of execute, before this one
   std::vector<SpeciesKey> known_; // species of the steps so far
   Outputs outputs_;
+  GridOutputs grid_outputs_;
   struct LeftOut
   {
     std::vector<std::pair<std::string, std::string>> channels; // and why

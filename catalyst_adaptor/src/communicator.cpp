@@ -112,6 +112,13 @@ int Communicator::greatest(int mine) const
   return greatest;
 }
 
+std::vector<double> Communicator::least(std::vector<double> mine) const
+{
+  MPI_Allreduce(
+    MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MIN, this->comm_);
+  return mine;
+}
+
 void Communicator::abort(int status) const
 {
   if (can_be_used())

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bat::catalyst
 {
@@ -32,6 +33,8 @@ public:
 
   /// Collective. The greatest value of all ranks.
   [[nodiscard]] int greatest(int mine) const;
+  /// Collective. Place by place, the least value of all ranks, which have as many.
+  [[nodiscard]] std::vector<double> least(std::vector<double> mine) const;
   /// Collective. Ends the processes of all ranks.
   [[noreturn]] void abort(int status) const;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include "grid_outputs.hpp"
+
 #include "bat/error.hpp"
+#include "bat/idx/write_options.hpp"
 #include "bat/insitu.hpp"
 #include "bat/query.hpp"
 #include "bat/text.hpp"
@@ -10,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -126,9 +130,76 @@ const std::map<std::string, OptionInfo>& write_options()
   return options;
 }
 
+// The options of a write of grids by their keys: what only grids have has a word before it. Steps
+// are the simulation's.
+const std::map<std::string, idx::OptionInfo>& grid_options()
+{
+  static const std::map<std::string, idx::OptionInfo> options = []
+  {
+    std::map<std::string, idx::OptionInfo> made;
+    for (const idx::OptionInfo& info : idx::option_table())
+    {
+      if (info.name != "mode" && info.name != "step" && info.name != "time")
+      {
+        made.emplace((write_options().count(info.name) != 0 ? "" : "grid_") + info.name, info);
+      }
+    }
+    return made;
+  }();
+  return options;
+}
+
+// With the name by which a person knows the option.
+void set_grid_option(idx::WriteOptions& options, const idx::OptionInfo& info, const Option& option)
+{
+  const OptionValue value = option.as_it_is(info.allowed);
+  const auto* flag = std::get_if<bool>(&value);
+  const auto* number = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  const auto* text = std::get_if<std::string>(&value);
+  if (!flag && !number && !real && !text)
+  {
+    option.refuse(info.allowed);
+  }
+  try
+  {
+    idx::set_option(options, info.name,
+      flag       ? idx::OptionValue(std::int64_t{ *flag })
+        : number ? idx::OptionValue(*number)
+        : real   ? idx::OptionValue(*real)
+                 : idx::OptionValue(*text));
+  }
+  catch (const Error&)
+  {
+    option.refuse(info.allowed);
+  }
+}
+
+// Of particles, of grids, or of both.
+bool set_write_option(ChannelOptions& options, const std::string& key, const Option& option)
+{
+  const auto of_particles = write_options().find(key);
+  if (of_particles != write_options().end())
+  {
+    const OptionInfo& info = of_particles->second;
+    set_option(options.write, info.name, option.as_it_is(info.allowed), option.name);
+  }
+  const auto of_grids = grid_options().find(key);
+  if (of_grids != grid_options().end())
+  {
+    set_grid_option(options.write_grid, of_grids->second, option);
+  }
+  return of_particles != write_options().end() || of_grids != grid_options().end();
+}
+
 bool set_channel_option(ChannelOptions& options, const std::string& key, const Option& option)
 {
-  if (key == "output")
+  if (key == "grid_output" || (key == "output" && GridPattern::is_one(option.text())))
+  {
+    options.grid_output = option.text();
+    static_cast<void>(GridPattern(*options.grid_output));
+  }
+  else if (key == "output")
   {
     options.output = option.text();
     static_cast<void>(insitu::FilePattern(options.output));
@@ -145,14 +216,9 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
   }
-  else if (const auto found = write_options().find(key); found != write_options().end())
-  {
-    const OptionInfo& info = found->second;
-    set_option(options.write, info.name, option.as_it_is(info.allowed), option.name);
-  }
   else
   {
-    return false;
+    return set_write_option(options, key, option);
   }
   return true;
 }
@@ -163,6 +229,11 @@ std::string channel_keys()
   for (const auto& [key, option] : write_options())
   {
     keys += ", " + key;
+  }
+  keys += ", grid_output";
+  for (const auto& [key, option] : grid_options())
+  {
+    keys += write_options().count(key) != 0 ? "" : ", " + key;
   }
   return keys;
 }
@@ -194,6 +265,13 @@ void set_channels(Options& options, const Option& option)
     options.of_channel.emplace(channel, std::move(own));
   }
 }
+}
+
+std::string ChannelOptions::output_of_grids() const
+{
+  return this->grid_output
+    ? *this->grid_output
+    : (std::filesystem::path(this->output).parent_path() / "{name}.idx").string();
 }
 
 const ChannelOptions& Options::of(const std::string& channel) const

@@ -4,6 +4,7 @@
 
 #include "node.hpp"
 
+#include "bat/idx/write.hpp"
 #include "bat/mpi.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,6 +25,10 @@ struct ChannelOptions
   std::uint64_t every = 1;
   bool keep_ghosts = false;
   mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
+  std::optional<std::string> grid_output;      ///< none: {name}.idx in the folder of `output`
+  idx::WriteOptions write_grid;                ///< of grids, but for step and time
+
+  [[nodiscard]] std::string output_of_grids() const;
 
 private:
   static mpi::WriteOptions linking_repeats()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "outputs.hpp"
 
+#include "failures.hpp"
+
 #include "bat/error.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <set>
 #include <utility>
@@ -12,36 +14,6 @@ namespace bat::catalyst
 {
 namespace
 {
-// What fails does not keep the rest back. All ranks have the same failures.
-class Failures
-{
-public:
-  template <class F>
-  void attempt(F&& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (const Error& e)
-    {
-      this->code_ = this->texts_.empty() ? e.code() : this->code_;
-      this->texts_.emplace_back(e.what());
-    }
-  }
-  void throw_if_any() const
-  {
-    if (!this->texts_.empty())
-    {
-      throw Error(this->code_, fmt::format("{}", fmt::join(this->texts_, "; ")));
-    }
-  }
-
-private:
-  ErrorCode code_ = ErrorCode::InvalidArgument;
-  std::vector<std::string> texts_;
-};
-
 void require_different_files(
   const std::vector<Job>& jobs, const std::vector<insitu::FilePattern>& patterns)
 {
@@ -104,7 +76,7 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
   require_different_files(jobs, patterns);
   this->last_step_ = step;
   this->last_files_.clear();
-  Failures failures;
+  Failures failures;                                           // the same on all ranks
   std::vector<std::pair<insitu::SeriesWriter*, Step>> writers; // of last_files_
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pipelines.hpp"
 
+#include "grid_outputs.hpp"
+
 #include "bat/insitu.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +17,18 @@ bool is_bat(std::string_view file)
 {
   constexpr std::string_view extension = ".bat";
   return file.size() > extension.size() && file.substr(file.size() - extension.size()) == extension;
+}
+
+void check_pattern(const std::string& file)
+{
+  if (GridPattern::is_one(file))
+  {
+    static_cast<void>(GridPattern(file));
+  }
+  else
+  {
+    static_cast<void>(insitu::FilePattern(file));
+  }
 }
 }
 
@@ -33,13 +47,13 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
     }
     Pipeline pipeline{ node.name(), node.require_string("channel"),
       node.require_string("filename") };
-    if (!is_bat(pipeline.file))
+    if (!is_bat(pipeline.file) && !GridPattern::is_one(pipeline.file))
     {
-      warnings.push_back(
-        fmt::format("{} writes {}, no .bat file: it is ignored", node.path(), pipeline.file));
+      warnings.push_back(fmt::format(
+        "{} writes {}, no .bat and no .idx file: it is ignored", node.path(), pipeline.file));
       continue;
     }
-    static_cast<void>(insitu::FilePattern(pipeline.file));
+    check_pattern(pipeline.file);
     result.push_back(std::move(pipeline));
   }
   if (const auto scripts = root.find("scripts"); scripts && !scripts->is_empty())

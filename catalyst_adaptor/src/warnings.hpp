@@ -21,6 +21,9 @@ public:
   /// that are errors, because the options stop on them, are kept and not printed.
   void add(const Census& census, const Options& options, bool prints);
 
+  /// A line that is the same on all ranks, once.
+  void add(const std::string& text, bool prints) { this->add(text, text, prints); }
+
   /// Whether a field that is not written has been told of.
   [[nodiscard]] bool has(
     const std::string& channel, const std::string& mesh, const std::string& field) const;

@@ -80,6 +80,14 @@ public:
     conduit_node_fetch(this->node_.get(), path.c_str());
     return *this;
   }
+  /// A child of a node that is there.
+  Params& remove(const std::string& path)
+  {
+    const std::size_t slash = path.rfind('/');
+    conduit_node* parent = conduit_node_fetch(this->node_.get(), path.substr(0, slash).c_str());
+    conduit_node_remove_child_by_name(parent, path.substr(slash + 1).c_str());
+    return *this;
+  }
   /// Numbers that stay the caller's.
   Params& array(const std::string& path, ScalarType type, void* data, std::uint64_t count,
     std::size_t offset, std::size_t stride, int endianness = CONDUIT_ENDIANNESS_DEFAULT_ID);

@@ -567,8 +567,10 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
     {
       const std::string grid = "catalyst/channels/grid/data";
       params.set("catalyst/channels/grid/type", "mesh");
-      params.set(grid + "/coordsets/c/type", "uniform").set(grid + "/coordsets/c/dims/i", 4);
-      params.set(grid + "/topologies/t/type", "uniform").set(grid + "/topologies/t/coordset", "c");
+      params.set(grid + "/coordsets/c/type", "rectilinear")
+        .set(grid + "/coordsets/c/values/x", 4.0);
+      params.set(grid + "/topologies/t/type", "rectilinear");
+      params.set(grid + "/topologies/t/coordset", "c");
       params.set(grid + "/fields/f/association", "element").set(grid + "/fields/f/topology", "t");
       params.set(grid + "/fields/f/values", 1.5);
       params.set(kMesh + "/topologies/cells/type", "unstructured");
@@ -584,7 +586,7 @@ TEST(Topologies, that_are_no_particles_are_left_out_with_one_warning_each)
     EXPECT_EQ(lines_in(run.said), step == 0 ? 3U : 0U) << run.said;
     if (step == 0)
     {
-      EXPECT_NE(run.said.find("channel grid, topology t is uniform"), std::string::npos);
+      EXPECT_NE(run.said.find("channel grid, topology t is rectilinear"), std::string::npos);
       EXPECT_NE(
         run.said.find("topology cells is unstructured of shape polyhedral"), std::string::npos);
       EXPECT_NE(run.said.find("channel exodus is of type ioss"), std::string::npos);

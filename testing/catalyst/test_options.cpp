@@ -2,6 +2,7 @@
 // The node catalyst/bat, the file that CATALYST_BAT_CONFIG names, and io pipelines.
 #include "simulation.hpp"
 
+#include "bat/idx/write_options.hpp"
 #include "bat/write_options.hpp"
 
 #include <nlohmann/json.hpp>
@@ -517,6 +518,12 @@ const std::vector<BadOption> kBadOptions = {
     "catalyst/bat/every is 1.5" },
   { "TargetSizeIsAText", [](Params& p) { p.set(kBat + "target_size", "4 MiB"); },
     "catalyst/bat/target_size is \"4 MiB\"; a whole number" },
+  { "CodecOfGrids", [](Params& p) { p.set(kBat + "grid_codec", "lzma"); },
+    "catalyst/bat/grid_codec is \"lzma\"; one of raw, zip, lz4 is allowed" },
+  { "StepOfGrids", [](Params& p) { p.set(kBat + "grid_step", 1); },
+    "catalyst/bat/grid_step is no option; those are" },
+  { "OutputOfGrids", [](Params& p) { p.set(kBat + "grid_output", "a.vti"); },
+    "'a.vti' is no name of a grid; names that end in .idx are allowed" },
   { "Mode", [](Params& p) { p.set(kBat + "mode", "best"); },
     "catalyst/bat/mode is \"best\"; one of adaptive, rank_border, aug is allowed" },
   { "Aliases", [](Params& p) { p.set(kBat + "aliases", "drop"); },
@@ -569,6 +576,15 @@ TEST(ConfigFile, has_all_options_of_a_write)
     options[name == "target_bytes" ? "target_size"
         : name == "repeats"        ? "aliases"
                                    : name] = option["default"];
+  }
+  for (const nlohmann::json& option : nlohmann::json::parse(bat::idx::option_table_json()))
+  {
+    const std::string name = option["name"];
+    const bool is_of_both = options.contains(name);
+    if (!is_of_both && name != "step" && name != "time")
+    {
+      options["grid_" + name] = option["default"];
+    }
   }
   Config config(options.dump());
   Session run(with([](Params&) {}));

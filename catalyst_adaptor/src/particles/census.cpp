@@ -68,25 +68,18 @@ State state_of(const json& json)
   return state;
 }
 
-// "float64 x 3"
-std::string type_of(const ArrayView& values)
-{
-  const std::string name(name_of(values.type));
-  return values.components == 1 ? name : fmt::format("{} x {}", name, values.components);
-}
-
 int components_of(const std::string& type)
 {
   const std::size_t x = type.find(" x ");
   return x == std::string::npos ? 1 : std::stoi(type.substr(x + 3));
 }
 
-std::map<std::string, std::string> schema_of(const Domain& domain)
+Schema schema_of(const Domain& domain)
 {
-  std::map<std::string, std::string> schema;
+  Schema schema;
   for (const AttributeView& attribute : domain.particles.attributes)
   {
-    schema.emplace(attribute.name, type_of(attribute.values));
+    schema.emplace(attribute.name, type_name(attribute.values.type, attribute.values.components));
   }
   return schema;
 }
@@ -108,6 +101,45 @@ State agreed(const std::vector<State>& states, const std::string& path)
   }
   return found;
 }
+
+struct Difference
+{
+  std::string field;
+  std::string reason;
+};
+
+// Fields that are not in all schemas, or of several types.
+std::vector<Difference> differences(const std::vector<Schema>& schemas)
+{
+  std::vector<Difference> result;
+  for (const Schema& schema : schemas)
+  {
+    for (const auto& [name, type] : schema)
+    {
+      for (const Schema& other : schemas)
+      {
+        const auto found = other.find(name);
+        if (found != other.end() && found->second == type)
+        {
+          continue;
+        }
+        const std::string there = found == other.end()
+          ? "missing on another"
+          : fmt::format("of type {} on another", found->second);
+        result.push_back({ name,
+          fmt::format("it is of type {} on one rank or domain, and {}; all must have the same",
+            type, there) });
+      }
+    }
+  }
+  return result;
+}
+}
+
+std::string type_name(ScalarType type, int components)
+{
+  const std::string name(name_of(type));
+  return components == 1 ? name : fmt::format("{} x {}", name, components);
 }
 
 void Census::add(const State& state)
@@ -154,6 +186,14 @@ void Census::add(const Channel& channel)
       { channel.name, field.mesh, field.name, as_utf8(field.reason), field.is_wrong });
   }
   this->add_warnings(channel.warnings);
+}
+
+void Census::add_grid(
+  const GridKey& key, const std::array<double, 3>& spacing, const Schema& schema)
+{
+  GridCensus& grid = this->grids_[key];
+  add_once(grid.spacings, spacing);
+  add_once(grid.schemas, schema);
 }
 
 void Census::add_unreadable(const std::string& channel, const std::string& reason)
@@ -205,6 +245,18 @@ std::vector<std::string> Census::texts() const
       add({ "schema", s.channel, s.mesh, s.topology, schema });
     }
   }
+  for (const auto& [g, grid] : this->grids_)
+  {
+    const SpeciesKey& t = g.topology;
+    for (const auto& spacing : grid.spacings)
+    {
+      add({ "grid", t.channel, t.mesh, t.topology, g.elements, spacing });
+    }
+    for (const Schema& schema : grid.schemas)
+    {
+      add({ "grid's schema", t.channel, t.mesh, t.topology, g.elements, schema });
+    }
+  }
   add_all("empty", this->empty_);
   add_all("others", this->others_);
   add_all("placeholder", this->placeholders_);
@@ -254,6 +306,18 @@ Census Census::of(const std::vector<std::string>& texts)
     else if (kind == "schema")
     {
       census.schemas_[{ part(1), part(2), part(3) }].push_back(line.at(4).get<Schema>());
+    }
+    else if (kind == "grid" || kind == "grid's schema")
+    {
+      GridCensus& grid = census.grids_[{ { part(1), part(2), part(3) }, line.at(4).get<bool>() }];
+      if (kind == "grid")
+      {
+        grid.spacings.push_back(line.at(5).get<std::array<double, 3>>());
+      }
+      else
+      {
+        grid.schemas.push_back(line.at(5).get<Schema>());
+      }
     }
     else if (kind == "field")
     {
@@ -378,31 +442,58 @@ std::vector<UnwrittenField> Census::unwritten() const
   {
     add(field);
   }
+  const auto add_differences = [&](const SpeciesKey& key, const std::vector<Schema>& schemas)
+  {
+    for (Difference& difference : differences(schemas))
+    {
+      add({ key.channel, key.mesh, difference.field, std::move(difference.reason), true });
+    }
+  };
   for (const auto& [species, schemas] : this->schemas_)
   {
-    for (const Schema& schema : schemas)
+    add_differences(species, schemas);
+  }
+  for (const auto& [key, grid] : this->grids_)
+  {
+    add_differences(key.topology, grid.schemas);
+  }
+  return result;
+}
+
+std::map<GridKey, GridCensus> Census::grids() const
+{
+  std::map<GridKey, GridCensus> result;
+  for (const auto& [key, grid] : this->grids_)
+  {
+    if (this->can_be_read(key.topology.channel))
     {
-      for (const auto& [name, type] : schema)
-      {
-        for (const Schema& other : schemas)
-        {
-          const auto found = other.find(name);
-          if (found != other.end() && found->second == type)
-          {
-            continue;
-          }
-          const std::string there = found == other.end()
-            ? "missing on another"
-            : fmt::format("of type {} on another", found->second);
-          add({ species.channel, species.mesh, name,
-            fmt::format("it is of type {} on one rank or domain, and {}; all must have the same",
-              type, there),
-            true });
-        }
-      }
+      result.emplace(key, grid);
     }
   }
   return result;
+}
+
+std::vector<std::string> Census::written_fields(const GridKey& grid) const
+{
+  const auto found = this->grids_.find(grid);
+  std::vector<std::string> fields;
+  if (found == this->grids_.end())
+  {
+    return fields;
+  }
+  const std::vector<UnwrittenField> unwritten = this->unwritten();
+  for (const auto& [name, type] : found->second.schemas.front())
+  {
+    if (std::none_of(unwritten.begin(), unwritten.end(),
+          [&, &n = name](const UnwrittenField& u) {
+            return u.channel == grid.topology.channel && u.mesh == grid.topology.mesh &&
+              u.field == n;
+          }))
+    {
+      fields.push_back(name);
+    }
+  }
+  return fields;
 }
 
 bool Census::can_be_read(const std::string& channel) const

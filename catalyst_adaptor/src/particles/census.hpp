@@ -5,6 +5,9 @@
 #include "mesh_reader.hpp"
 #include "names.hpp"
 
+#include "bat/types.hpp"
+
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -30,6 +33,17 @@ struct UnwrittenField
   bool is_wrong = true; ///< else it is of a kind that is never written
 };
 
+/// Names of fields, and their types: "float64 x 3".
+using Schema = std::map<std::string, std::string>;
+[[nodiscard]] std::string type_name(ScalarType type, int components);
+
+/// What ranks say of their domains of a grid; each thing once.
+struct GridCensus
+{
+  std::vector<std::array<double, 3>> spacings;
+  std::vector<Schema> schemas;
+};
+
 class Census
 {
 public:
@@ -37,6 +51,8 @@ public:
   /// A channel that is there, whether it is read or not.
   void add_channel(const std::string& channel);
   void add(const Channel& channel);
+  /// A domain of a grid in a channel that was added.
+  void add_grid(const GridKey& key, const std::array<double, 3>& spacing, const Schema& schema);
   /// A channel that cannot be read, and why.
   void add_unreadable(const std::string& channel, const std::string& reason);
   void add_warnings(const std::vector<std::string>& warnings);
@@ -54,12 +70,16 @@ public:
   [[nodiscard]] Step step(const std::string& channel, const Step& of_all) const;
   [[nodiscard]] const std::vector<std::string>& channels() const { return this->channels_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return this->warnings_; }
-  /// Names of the fields of particles in a channel.
+  /// Names of the fields of particles and grids in a channel.
   [[nodiscard]] std::vector<std::string> fields(const std::string& channel) const;
   /// What all ranks that have particles of a species have: names, and numbers of components.
   [[nodiscard]] std::map<std::string, int> written_fields(const SpeciesKey& species) const;
   /// Those of any species of a channel.
   [[nodiscard]] std::map<std::string, int> written_fields(const std::string& channel) const;
+  /// Grids in channels that can be read.
+  [[nodiscard]] std::map<GridKey, GridCensus> grids() const;
+  /// What all domains of a grid have.
+  [[nodiscard]] std::vector<std::string> written_fields(const GridKey& grid) const;
   /// Channels that a rank cannot read, with the reason of the first such rank.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& unreadable() const
   {
@@ -78,14 +98,13 @@ private:
   void agree_on_states_of_channels();
   [[nodiscard]] bool can_be_read(const std::string& channel) const;
 
-  /// Names of fields, and their types.
-  using Schema = std::map<std::string, std::string>;
   std::vector<State> states_;
   std::map<std::string, std::vector<State>> states_of_channels_;
   std::vector<std::string> channels_;
   std::vector<SpeciesKey> species_;
   std::map<SpeciesKey, std::vector<Schema>> schemas_; // those that differ
-  std::vector<std::string> empty_;                    // channels in which there is nothing
+  std::map<GridKey, GridCensus> grids_;
+  std::vector<std::string> empty_;        // channels in which there is nothing
   std::vector<std::string> others_;       // channels with topologies that are no particles
   std::vector<std::string> placeholders_; // channels with species that a rank does not know
   std::map<std::string, std::vector<std::string>> fields_;

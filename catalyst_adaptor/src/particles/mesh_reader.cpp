@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mesh_reader.hpp"
 
+#include "components.hpp"
+#include "domains.hpp"
+#include "ghosts.hpp"
+#include "host_numbers.hpp"
 #include "names.hpp"
 
 #include "bat/error.hpp"
@@ -20,10 +24,6 @@ namespace bat::catalyst
 {
 namespace
 {
-// Bits of VTK's ghost array: duplicate and hidden, of points and of cells.
-constexpr std::int64_t kPointGhosts = 1 | 2;
-constexpr std::int64_t kCellGhosts = 1 | 32;
-
 [[noreturn]] void refuse(const std::string& what)
 {
   throw Error(ErrorCode::InvalidArgument, what);
@@ -41,71 +41,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Leaves of a node of values: itself, or the components of a Blueprint mcarray. None if one of them
-// is no array of numbers.
-std::optional<std::vector<Node>> components_of(const Node& values)
-{
-  std::vector<Node> components;
-  const bool is_leaf = !values.is_object() && !values.is_list();
-  for (std::size_t c = 0; c != (is_leaf ? 1 : values.size()); ++c)
-  {
-    components.push_back(is_leaf ? values : values.child(c));
-    if (!components.back().numbers())
-    {
-      return std::nullopt;
-    }
-  }
-  return components;
-}
-
-// Nodes of one of several domains, or of the only one.
-bool is_domain(const Node& mesh)
-{
-  constexpr std::array names = { "coordsets", "topologies", "fields", "state", "matsets",
-    "specsets", "adjsets", "nestsets" };
-  return std::any_of(
-    names.begin(), names.end(), [&](const char* name) { return mesh.find(name).has_value(); });
-}
-
-// Of a rank without a box: what WarpX publishes there does not know the names of the species.
-bool is_placeholder(const std::string& domain)
-{
-  return domain.rfind("domain_x", 0) == 0;
-}
-
-bool has_domains(const Node& mesh)
-{
-  for (std::size_t i = 0; i != mesh.size(); ++i)
-  {
-    const Node child = mesh.child(i);
-    if (!child.is_empty() && !is_domain(child))
-    {
-      refuse(fmt::format(
-        "{} is neither a mesh nor a domain: it has no coordsets and topologies", child.path()));
-    }
-  }
-  return mesh.size() != 0;
-}
-
-enum class Ghosts
-{
-  None,
-  OfVtk,   // bits say of what kind
-  OfAscent // 0 for particles of this rank
-};
-
-Ghosts ghosts_in(const Node& domain, const std::string& field)
-{
-  const auto fields = domain.find("state/metadata/vtk_fields");
-  const auto kind = fields ? fields->child_named(field) : std::nullopt;
-  const auto type = kind ? kind->find("attribute_type") : std::nullopt;
-  if (field == "vtkGhostType" || (type && type->string().value_or("") == "Ghosts"))
-  {
-    return Ghosts::OfVtk;
-  }
-  return field == "ascent_ghosts" ? Ghosts::OfAscent : Ghosts::None;
-}
-
 class Reader
 {
 public:
@@ -115,8 +50,7 @@ public:
   {
   }
 
-  void read_mesh(const Node& mesh, const std::string& name);
-  void read_meshes(const Node& meshes);
+  void read_domain(const DomainNode& place);
   void ignore(const std::string& what);
 
 private:
@@ -142,7 +76,6 @@ private:
     }
   };
 
-  void read_domain(const Node& domain, const std::string& mesh, bool is_placeholder = false);
   void read_topology(const Node& domain, const Node& node);
   [[nodiscard]] bool are_particles(const Node& topology);
   [[nodiscard]] std::size_t species(const std::string& mesh, const std::string& topology);
@@ -154,7 +87,6 @@ private:
   [[nodiscard]] std::optional<Field> read_field(const Node& node, std::string& unsuited);
   [[nodiscard]] bool is_of_particles(const Node& field) const;
   [[nodiscard]] Topology* topology_of(const Node& field, bool has_values);
-  [[nodiscard]] bool association_of(const Node& field) const;
   void check_length(const Field& field, const Node& component, std::uint64_t count) const;
   [[nodiscard]] Numbers array(const Node& node) const;
   void add_attribute(const Field& field);
@@ -172,47 +104,9 @@ void Reader::ignore(const std::string& what)
   this->channel_.warnings.push_back(what);
 }
 
-void Reader::read_mesh(const Node& mesh, const std::string& name)
+void Reader::read_domain(const DomainNode& place)
 {
-  if (is_domain(mesh))
-  {
-    this->read_domain(mesh, name);
-  }
-  else if (has_domains(mesh))
-  {
-    for (std::size_t i = 0; i != mesh.size(); ++i)
-    {
-      const Node domain = mesh.child(i);
-      this->read_domain(domain, name, mesh.is_object() && is_placeholder(domain.name()));
-    }
-  }
-  else if (!mesh.is_empty() && !mesh.is_object() && !mesh.is_list())
-  {
-    refuse(fmt::format("{} is of type {}; a mesh is allowed", mesh.path(), mesh.type_name()));
-  }
-}
-
-// Names of the meshes that simulations split up are those of pieces.
-void Reader::read_meshes(const Node& meshes)
-{
-  for (std::size_t i = 0; i != meshes.size(); ++i)
-  {
-    const Node mesh = meshes.child(i);
-    const std::string name = meshes.is_list() ? std::to_string(i) : mesh.name();
-    const std::string whole = mesh_of(name, mesh.find("state/domain_id").has_value());
-    if (is_placeholder(name) && is_domain(mesh))
-    {
-      this->read_domain(mesh, whole, true);
-    }
-    else
-    {
-      this->read_mesh(mesh, whole);
-    }
-  }
-}
-
-void Reader::read_domain(const Node& domain, const std::string& mesh, bool is_placeholder)
-{
+  const auto& [domain, mesh, is_placeholder] = place;
   this->channel_.has_placeholder = this->channel_.has_placeholder || is_placeholder;
   this->topologies_.clear();
   this->ignored_.clear();
@@ -262,6 +156,10 @@ bool Reader::are_particles(const Node& topology)
   if (type == "points" || (type == "unstructured" && shape_name == "point"))
   {
     return true;
+  }
+  if (type == "uniform")
+  {
+    return false; // of those, grids are made
   }
   const std::string elements = shape_name.empty() ? "" : fmt::format(" of shape {}", shape_name);
   this->ignore(fmt::format("channel {}, topology {} is {}{}, not particles: it is not written",
@@ -386,30 +284,7 @@ Order Reader::read_connectivity(const Node& topology, std::uint64_t vertices) co
 
 Numbers Reader::array(const Node& node) const
 {
-  const auto numbers = node.numbers();
-  if (!numbers)
-  {
-    refuse(fmt::format(
-      "{} is of type {}; an array of numbers is allowed", node.path(), node.type_name()));
-  }
-  if (numbers->count == 0)
-  {
-    return *numbers;
-  }
-  if (this->device_.has(numbers->data))
-  {
-    refuse(
-      fmt::format("{} is in the memory of a GPU; memory of the host is allowed: copy it before "
-                  "catalyst_execute, or allocate it managed",
-        node.path()));
-  }
-  if (!is_mapped(
-        numbers->data, (numbers->count - 1) * numbers->stride_bytes + size_of(numbers->type)))
-  {
-    refuse(fmt::format("{} has {} values at {}, where this process has no memory", node.path(),
-      numbers->count, static_cast<const void*>(numbers->data)));
-  }
-  return *numbers;
+  return host_numbers(node, this->device_);
 }
 
 void Reader::read_fields(const Node& domain, const std::string& mesh)
@@ -502,7 +377,7 @@ std::optional<Reader::Field> Reader::read_field(const Node& node, std::string& u
   {
     return std::nullopt;
   }
-  field.of_elements = this->association_of(node);
+  field.of_elements = is_of_elements(node);
   const Node all = node.require("values");
   if (!leaves)
   {
@@ -552,17 +427,6 @@ Reader::Topology* Reader::topology_of(const Node& field, bool has_values)
   return nullptr;
 }
 
-bool Reader::association_of(const Node& field) const
-{
-  const std::string association = field.require_string("association");
-  if (association != "vertex" && association != "element")
-  {
-    refuse(fmt::format(
-      "{}/association is '{}'; 'vertex' and 'element' are allowed", field.path(), association));
-  }
-  return association == "element";
-}
-
 void Reader::check_length(const Field& field, const Node& component, std::uint64_t count) const
 {
   const std::uint64_t needed =
@@ -595,20 +459,12 @@ void Reader::add_ghosts(const Field& field, Ghosts kind)
       field.components.size()));
   }
   const Numbers& marks = field.components.front();
-  if (kind == Ghosts::OfVtk && !is_integer(marks.type))
-  {
-    refuse(fmt::format("{} marks ghosts with {}; bits of an integer are allowed", field.node.path(),
-      name_of(marks.type)));
-  }
-  const std::int64_t bits =
-    kind == Ghosts::OfAscent ? -1 : (field.of_elements ? kCellGhosts : kPointGhosts);
+  require_marks(marks, kind, field.node.path());
   Topology& topology = *field.topology;
   const Order& order = field.order();
   for (std::uint64_t i = 0; i != order.particles; ++i)
   {
-    const std::uint64_t value = order.value_of(i);
-    const bool marked =
-      is_integer(marks.type) ? (int64_at(marks, value) & bits) != 0 : float64_at(marks, value) != 0;
+    const bool marked = is_marked(marks, kind, field.of_elements, order.value_of(i));
     if (marked && !topology.ghosts)
     {
       topology.ghosts = this->channel_.arrays.room(order.particles);
@@ -702,13 +558,12 @@ Channel read_channel(const Node& channel, const ReadOptions& options)
   check_memory_space(channel);
   Reader reader(result, options);
   const std::string type = channel.require_string("type");
-  if (type == "mesh")
+  if (type == "mesh" || type == "multimesh")
   {
-    reader.read_mesh(*data, "");
-  }
-  else if (type == "multimesh")
-  {
-    reader.read_meshes(*data);
+    for (const DomainNode& domain : domains_in(*data, type == "multimesh"))
+    {
+      reader.read_domain(domain);
+    }
   }
   else
   {

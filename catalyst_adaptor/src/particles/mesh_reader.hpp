@@ -62,7 +62,7 @@ struct Channel
   std::vector<FoundSpecies> species; ///< in order of appearance
   bool has_others = false;           ///< topologies that are no particles
   bool has_placeholder = false;      ///< species that this rank does not know
-  std::set<std::string> fields;      ///< names of all fields of particles, written or not
+  std::set<std::string> fields;      ///< names of all fields of particles and grids, written or not
   std::vector<UnreadField> unread;
   std::vector<std::string> warnings;
   Arrays arrays; ///< copies that `species` borrows

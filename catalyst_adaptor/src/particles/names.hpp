@@ -28,6 +28,22 @@ struct SpeciesKey
   }
 };
 
+/// What of a uniform topology becomes a dataset: fields of its vertices, or of its elements.
+struct GridKey
+{
+  SpeciesKey topology;
+  bool elements = false;
+
+  [[nodiscard]] bool operator<(const GridKey& other) const
+  {
+    return std::tie(this->topology, this->elements) < std::tie(other.topology, other.elements);
+  }
+  [[nodiscard]] bool operator==(const GridKey& other) const
+  {
+    return std::tie(this->topology, this->elements) == std::tie(other.topology, other.elements);
+  }
+};
+
 /// CHANNEL, CHANNEL_TOPOLOGY, CHANNEL_MESH or CHANNEL_MESH_TOPOLOGY. A topology whose name says
 /// nothing (mesh, points, particles, ... or that of its channel or mesh) is left out. Nothing but
 /// the key counts: neither what else there is, nor when it came.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From what all ranks have of a grid to one dataset. This knows no MPI and no Conduit.
+#pragma once
+
+#include "census.hpp"
+#include "grid_reader.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// A grid that domains of any ranks make up; the same on all ranks.
+struct GridPlan
+{
+  std::string name;                         ///< of its file
+  std::vector<std::string> fields;          ///< at least one
+  std::array<double, 3> origin{};           ///< of its first sample
+  std::array<double, 3> spacing{ 1, 1, 1 }; ///< of its samples
+  /// Why it is not written: domains have several spacings, as with refined meshes.
+  std::string unsuited;
+
+  /// Logical coordinates of sample 0 of a domain. Throws Error{InvalidArgument}: it lies beside the
+  /// lattice of the others.
+  [[nodiscard]] std::array<std::int64_t, 3> place_of(const GridDomain& domain) const;
+};
+
+/// Where the first own sample of a domain lies.
+[[nodiscard]] std::array<double, 3> begin_of(const GridDomain& domain);
+
+/// Of the grids that have fields, but for their origins. A grid is called as a species of its
+/// topology; that of elements, beside one of vertices, has "_elements" added. Throws
+/// Error{InvalidArgument} if two have one name.
+[[nodiscard]] std::map<GridKey, GridPlan> plan_grids(const Census& census);
+}

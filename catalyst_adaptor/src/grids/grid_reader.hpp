@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Structured grids in the Blueprint nodes of a channel: topologies of type "uniform". Knows
+// Conduit, but neither ranks nor files.
+#pragma once
+
+#include "mesh_reader.hpp"
+#include "names.hpp"
+#include "node.hpp"
+
+#include "bat/idx/write.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// Samples of one domain, numbered from 0 in it; those of elements lie at their centres.
+struct GridDomain
+{
+  GridKey key;
+  std::array<double, 3> origin{}; ///< of sample 0
+  std::array<double, 3> spacing{ 1, 1, 1 };
+  std::array<std::int64_t, 3> dimensions{ 1, 1, 1 };
+  idx::LogicalBox own;                  ///< without ghosts; not empty
+  std::vector<idx::FieldValues> fields; ///< those that can be had, of all `dimensions`
+};
+
+struct Grids
+{
+  std::vector<GridDomain> domains;
+  std::vector<std::unique_ptr<std::byte[]>> copies; ///< of arrays that are not one behind the other
+};
+
+/// Reads a node like catalyst/channels/NAME, which `channel` has been read from. What it returns
+/// borrows the arrays of the simulation. Fields and unread ones are added to those of `channel`.
+/// Throws Error{InvalidArgument} naming path, found and allowed: of what a grid needs, or of marks
+/// of ghosts.
+[[nodiscard]] Grids read_grids(const Node& node, const ReadOptions& options, Channel& channel);
+}

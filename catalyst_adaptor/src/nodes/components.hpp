@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fields of one component or of several.
+#pragma once
+
+#include "node.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace bat::catalyst
+{
+/// Leaves of a node of values: itself, or the components of a Blueprint mcarray. None if one of
+/// them is no array of numbers.
+[[nodiscard]] std::optional<std::vector<Node>> components_of(const Node& values);
+
+/// Whether a field's association is "element", not "vertex". Throws Error{InvalidArgument}: it is
+/// neither.
+[[nodiscard]] bool is_of_elements(const Node& field);
+}

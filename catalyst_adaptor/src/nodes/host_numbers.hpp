@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of a node that this process can read.
+#pragma once
+
+#include "device_memory.hpp"
+#include "node.hpp"
+
+namespace bat::catalyst
+{
+/// Throws Error{InvalidArgument}: no numbers, on a GPU, or where there is no memory.
+[[nodiscard]] Numbers host_numbers(const Node& node, const DeviceMemory& device);
+}
