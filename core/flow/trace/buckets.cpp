@@ -11,7 +11,7 @@ namespace
 {
 constexpr std::size_t kPart = 256;          // particles that a worker takes from a large bucket
 constexpr std::size_t kSlotsPerThread = 16; // a cell at a corner of bricks, at both times
-constexpr std::size_t kLooked = 24;         // buckets of which one that is resident is chosen
+constexpr std::size_t kLooked = 1000;       // buckets of which one that is resident is chosen
 constexpr int kIntervalsAhead = 3;
 constexpr std::uint64_t kJudged = 256; // prefetches after which their use is looked at
 constexpr auto kReportEach = std::chrono::milliseconds(50);
@@ -204,11 +204,66 @@ Buckets::BucketPointer Buckets::pick()
   return chosen;
 }
 
+// Where slots are few, all that wait for a brick walk together, with the neighbours of all: none of
+// them asks for the brick again when it is gone.
+Buckets::BucketPointer Buckets::merged(BucketPointer bucket)
+{
+  if (!bucket || this->ahead_intervals_ != 0)
+  {
+    return bucket;
+  }
+  BucketKey key = bucket->key;
+  key.mask = 0;
+  const auto first = this->buckets_.lower_bound(key);
+  const auto is_there = [&](const auto& at)
+  {
+    return at != this->buckets_.end() && at->first.interval == key.interval &&
+      at->first.brick == key.brick;
+  };
+  for (auto at = first; is_there(at); ++at)
+  {
+    if (at->second->state == Bucket::State::Idle)
+    {
+      key.mask |= at->first.mask;
+    }
+  }
+  if (const auto whole = this->buckets_.find(key);
+      whole != this->buckets_.end() && whole->second->state != Bucket::State::Idle)
+  {
+    return bucket; // that one was asked for already
+  }
+  BucketPointer all = this->bucket_of(key);
+  for (auto at = first; is_there(at);)
+  {
+    if (at->second->state != Bucket::State::Idle || at->second == all)
+    {
+      ++at;
+      continue;
+    }
+    all->particles.insert(
+      all->particles.end(), at->second->particles.begin(), at->second->particles.end());
+    at = this->buckets_.erase(at);
+  }
+  return all;
+}
+
+Buckets::BucketPointer& Buckets::bucket_of(const BucketKey& key)
+{
+  BucketPointer& place = this->buckets_[key];
+  if (!place)
+  {
+    place = std::make_shared<Bucket>();
+    place->all = this;
+    place->key = key;
+  }
+  return place;
+}
+
 void Buckets::announce()
 {
   while (this->active_ < this->most_active_ && !this->error_)
   {
-    const BucketPointer bucket = this->pick();
+    const BucketPointer bucket = this->merged(this->pick());
     if (!bucket)
     {
       return;
@@ -351,7 +406,7 @@ void Buckets::look_ahead(const Particle& from, Worker& worker) const
     const int stops = static_cast<int>(std::min(longest / (0.5 * this->grid_.edge), 7.0)) + 1;
     for (int stop = n == from.interval ? 1 : 0; stop <= stops; ++stop)
     {
-      std::array<std::int64_t, 3> place{};
+      Particle there;
       bool inside = true;
       for (std::size_t a = 0; a != 3; ++a)
       {
@@ -362,22 +417,22 @@ void Buckets::look_ahead(const Particle& from, Worker& worker) const
           x -= std::floor(x / cells) * cells;
         }
         inside = inside && x >= 0 && x <= cells;
-        place[a] = inside ? static_cast<std::int64_t>(x) / this->grid_.edge : 0;
-        inside = inside && place[a] < this->grid_.bricks(a);
+        there.cell[a] = inside ? static_cast<std::int32_t>(std::min(x, cells - 1)) : 0;
       }
       if (!inside)
       {
         break;
       }
-      const std::uint64_t brick = this->grid_.brick_number(place);
-      for (const std::size_t level : { this->frame_.level_before(n), this->frame_.level_after(n) })
+      there.interval = n;
+      std::array<std::uint64_t, kMostSlots> keys{};
+      const std::size_t count = this->keys_of(this->key_of(there), keys);
+      for (std::size_t i = 0; i != count; ++i)
       {
-        const std::uint64_t key = this->cache_.key(level, brick);
-        std::uint64_t& asked = worker.asked[(key * 0x9E3779B97F4A7C15u >> 54)];
-        if (asked != key + 1)
+        std::uint64_t& asked = worker.asked[keys[i] * 0x9E3779B97F4A7C15u >> 54];
+        if (asked != keys[i] + 1)
         {
-          asked = key + 1;
-          worker.ahead.push_back(key);
+          asked = keys[i] + 1;
+          worker.ahead.push_back(keys[i]);
         }
       }
     }
@@ -456,13 +511,7 @@ void Buckets::add(const BucketKey& key, const Particle& particle, Worker& worker
       return;
     }
   }
-  BucketPointer& place = this->buckets_[key];
-  if (!place)
-  {
-    place = std::make_shared<Bucket>();
-    place->all = this;
-    place->key = key;
-  }
+  const BucketPointer& place = this->bucket_of(key);
   place->particles.push_back(particle);
   worker.found.emplace_back(key, place.get());
 }

@@ -113,6 +113,8 @@ private:
   void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
   void announce();
   [[nodiscard]] BucketPointer pick();
+  [[nodiscard]] BucketPointer merged(BucketPointer bucket);
+  [[nodiscard]] BucketPointer& bucket_of(const BucketKey& key);
   [[nodiscard]] std::size_t keys_of(
     const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
   [[nodiscard]] BucketPointer take(std::vector<Particle>& part);
@@ -150,7 +152,7 @@ private:
   KeySet touched_;
   std::uint64_t waits_ = 0;
   double wait_seconds_ = 0;
-  std::atomic<int> depth_{ 2 }; ///< intervals to look ahead
+  std::atomic<int> depth_{ 3 }; ///< intervals to look ahead, with the one begun
   CacheCounts checked_;         ///< when the depth was looked at last
 };
 }

@@ -7,7 +7,9 @@ namespace bat::flow
 {
 namespace
 {
-constexpr int kMostHalvings = 36; // a part is then shorter than what times are exact to
+constexpr int kMostGuesses = 60;    // halvings alone, from 1 to kSameRoot, are fewer
+constexpr double kSameRoot = 1e-14; // of a step: guesses so near each other are the root
+constexpr int kMostHalvings = 36;   // a part is then shorter than what times are exact to
 
 // Of a polynomial that rises: from not above 0 to above it.
 double root_of_rising(const std::array<double, 5>& p)
@@ -19,7 +21,7 @@ double root_of_rising(const std::array<double, 5>& p)
   double below = 0;
   double above = 1;
   double t = p[0] / (p[0] - p[4]);
-  for (int i = 0; i != 100 && above - below > 1e-16; ++i)
+  for (int i = 0; i != kMostGuesses; ++i)
   {
     const double value = p[0] + t * (a1 + t * (a2 + t * (a3 + t * a4)));
     (value > 0 ? above : below) = t;
@@ -29,11 +31,12 @@ double root_of_rising(const std::array<double, 5>& p)
     {
       next = 0.5 * (below + above);
     }
-    if (next == t || (next - t < 1e-16 && t - next < 1e-16))
+    const double change = next - t;
+    t = next;
+    if (change < kSameRoot && -change < kSameRoot)
     {
       break;
     }
-    t = next;
   }
   return t;
 }

@@ -458,7 +458,7 @@ struct Walker
       if (lowest[0] < low || lowest[1] < low || lowest[2] < low || highest[0] > high ||
         highest[1] > high || highest[2] > high)
       {
-        this->first_crossing(curve, theta, crossed, upward);
+        this->first_crossing(curve, lowest, highest, theta, crossed, upward);
       }
       p.is_noted = false;
       if (run.has_destination && !p.has_arrived && this->arrive(curve, theta, h))
@@ -491,18 +491,23 @@ struct Walker
   }
 
   /// Where the curve first leaves the cell, and through which faces.
-  BAT_INLINE void first_crossing(
-    const Curve& curve, double& theta, unsigned& crossed, unsigned& upward) const
+  BAT_INLINE void first_crossing(const Curve& curve, const Vector4& lowest, const Vector4& highest,
+    double& theta, unsigned& crossed, unsigned& upward) const
   {
     std::array<double, 3> at{ 2, 2, 2 };
     for (std::size_t a = 0; a != 3; ++a)
     {
       for (const bool upper : { false, true })
       {
+        const int axis = static_cast<int>(a);
+        if (upper ? highest[axis] <= 1 + kFace : lowest[axis] >= -kFace)
+        {
+          continue;
+        }
         std::array<double, 5> outside{};
         for (std::size_t i = 0; i != 5; ++i)
         {
-          const double x = curve.b[i][static_cast<int>(a)];
+          const double x = curve.b[i][axis];
           outside[i] = (upper ? x - 1 : -x) - kFace;
         }
         const std::optional<double> root = first_root(outside);
