@@ -452,6 +452,110 @@ TEST(Flow, points_on_faces_of_cells)
   EXPECT_EQ(lines.positions[1][0], 3);
 }
 
+TEST(Flow, lines_until_a_time_are_those_that_end_then)
+{
+  for (const bool backward : { false, true })
+  {
+    const auto source = abc(21);
+    const flow::Cache cache = cache_of(source);
+    auto seeds = random_seeds(40, { 0.5, 0.5, 0.5 }, { kTau - 0.5, 5, 5 }, 0);
+    for (std::size_t i = 0; i != seeds.size(); ++i)
+    {
+      seeds[i].time = static_cast<double>(i % 4) * 0.2;
+      seeds[i].time = backward ? 1 - seeds[i].time : seeds[i].time;
+    }
+    seeds.push_back({ { 9, 0, 0 }, seeds[0].time });
+    flow::TraceOptions options;
+    options.backward = backward;
+    options.keep_faces = true;
+    options.destination = flow::Destination{ { { 2, 2, 2 }, { 3, 3, 3 } }, false };
+    const auto whole = flow::trace(cache, seeds, options);
+    std::size_t going_on = 0;
+    std::size_t over = 0;
+    for (const double forward_time : { 0.0, 0.13, 0.3, 0.77, 1.0, 1.5 })
+    {
+      const double time = backward ? 1 - forward_time : forward_time;
+      const auto part = flow::until(cache, whole, time, options);
+      auto end_then = options;
+      end_then.end_time = std::min(std::max(time, 0.0), 1.0);
+      const auto wanted = flow::trace(cache, seeds, end_then);
+      for (std::size_t i = 0; i != seeds.size(); ++i)
+      {
+        const flow::Line& line = part.lines[i];
+        const flow::Line& other = wanted.lines[i];
+        const bool is_released = backward ? seeds[i].time >= time : seeds[i].time <= time;
+        if (!is_released || i == 40)
+        {
+          EXPECT_EQ(line.points, 0u);
+          EXPECT_EQ(line.reason, i == 40 ? flow::Reason::NoSeed : flow::Reason::UnderWay);
+          continue;
+        }
+        ASSERT_GE(line.points, 1u);
+        EXPECT_EQ(line.end, part.positions[line.first_point + line.points - 1]);
+        EXPECT_EQ(line.end_time, part.times[line.first_point + line.points - 1]);
+        EXPECT_LT(distance(line.end, other.end) / source->grid().spacing[0], 1e-4) << i;
+        EXPECT_NEAR(line.end_time, other.end_time, 1e-6);
+        EXPECT_EQ(line.points, other.points) << i;
+        const Point velocity = part.velocities[line.first_point + line.points - 1];
+        EXPECT_LT(
+          distance(velocity, wanted.velocities[other.first_point + other.points - 1]), 1e-3);
+        const bool arrives = other.arrival_time == other.arrival_time;
+        EXPECT_EQ(line.arrival_time == line.arrival_time, arrives);
+        if (arrives)
+        {
+          EXPECT_EQ(line.arrival_time, whole.lines[i].arrival_time);
+        }
+        const bool goes_on = line.reason == flow::Reason::UnderWay;
+        EXPECT_EQ(goes_on, line.end_time != whole.lines[i].end_time);
+        ++(goes_on ? going_on : over);
+      }
+    }
+    EXPECT_GT(going_on, 60u);
+    EXPECT_GT(over, 60u);
+    EXPECT_THROW((void)flow::until(cache, whole, kNaN, options), Error);
+    options.keep_points = false;
+    EXPECT_THROW((void)flow::until(cache, flow::trace(cache, seeds, options), 0.5), Error);
+  }
+}
+
+TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)
+{
+  // v = (1, t, 0) is linear in time: a particle of time r is at (t - r, (t^2 - r^2) / 2) from its
+  // seed.
+  const auto source = std::make_shared<Source>(cube(17, 16), std::vector<double>{ 0, 1, 2, 4, 8 },
+    [](const Point&, double t) {
+      return Point{ 1, t, 0 };
+    });
+  const flow::Cache cache = cache_of(source);
+  const std::vector<Point> places{ { 1, 1, 3 }, { 1, 12, 4 }, { 30, 0, 0 } };
+  const std::vector<double> releases{ 0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4 };
+  std::vector<flow::Seed> seeds;
+  for (const Point& place : places)
+  {
+    for (const double release : releases)
+    {
+      seeds.push_back({ place, release });
+    }
+  }
+  const auto whole = flow::trace(cache, seeds);
+  const double time = 3.25;
+  const auto at = flow::until(cache, whole, time);
+  const auto streaks = flow::streak_lines(at, time, releases.size());
+  // Of the second, those of times before 1.60 have left through y = 16; of the third, there is
+  // none.
+  ASSERT_EQ(streaks.seeds, (std::vector<std::size_t>{ 0, 1 }));
+  ASSERT_EQ(streaks.offsets, (std::vector<std::uint64_t>{ 0, 7, 10 }));
+  for (const std::size_t i : streaks.particles)
+  {
+    const double r = seeds[i].time;
+    const Point p = seeds[i].position;
+    const Point wanted{ p[0] + time - r, p[1] + (time * time - r * r) / 2, p[2] };
+    EXPECT_LT(distance(at.lines[i].end, wanted), 1e-5);
+  }
+  EXPECT_THROW((void)flow::streak_lines(at, time, 4), Error);
+  EXPECT_THROW((void)flow::streak_lines(at, time, 0), Error);
+}
+
 TEST(Flow, touches_only_what_particles_visit)
 {
   const auto source = abc(61);

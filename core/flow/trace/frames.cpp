@@ -187,11 +187,11 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
       x -= turns * cells;
       particle.turns[a] = static_cast<std::int32_t>(turns);
     }
-    // The position of the last point may be rounded to beyond it.
+    // A position between those of the first and the last point may be rounded to beyond them.
     const double last = grid.origin[a] + cells * grid.spacing[a];
-    if (!grid.cyclic[a] && seed.position[a] == last)
+    if (!grid.cyclic[a] && seed.position[a] >= grid.origin[a] && seed.position[a] <= last)
     {
-      x = cells;
+      x = std::min(std::max(x, 0.0), cells);
     }
     if (!(x >= 0 && x <= cells))
     {

@@ -35,6 +35,7 @@ enum class Prefetch
 /// Why a line ends. Numbers of VTK's vtkIntegrator where it has them; they never change.
 enum class Reason : std::uint8_t
 {
+  UnderWay = 0,     ///< of until(): not at its end, or not released
   LeftDomain = 1,   ///< on a face of the domain
   TooManyCells = 5, ///< more than 100,000 in one interval
   Stagnation = 6,   ///< no movement during a whole interval: the particle stays to the end
@@ -145,4 +146,26 @@ struct PathLines
 /// 2^32 - 2 seeds), Cancelled, and what reading bricks throws.
 [[nodiscard]] PathLines trace(
   const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options = {});
+
+/// What of `lines` is not after `time` (backwards: not before it), with a last point at that time
+/// where a line goes on: walked to from the point before, so that it is as exact as any. Lines that
+/// go on, or were not released, have Reason::UnderWay; arrivals after `time` are none. `options`
+/// are those of the run that `lines` come from. Statistics are those of what is walked here. Throws
+/// Error as trace(); InvalidArgument if `time` is NaN, or the lines have no points.
+[[nodiscard]] PathLines until(
+  const Cache& cache, const PathLines& lines, double time, const TraceOptions& options = {});
+
+/// Places at one time of particles that seeds have released one after another.
+struct StreakLines
+{
+  std::vector<std::size_t> seeds;     ///< whose each streak line is
+  std::vector<std::uint64_t> offsets; ///< line i has points offsets[i] to before offsets[i + 1]
+  std::vector<std::size_t> particles; ///< of each point: number of its line in `at`
+};
+
+/// Joins the last points of `at`, which until() has cut: those of `releases` particles of the first
+/// seed, then those of the next. Particles that have ended, or were not released, are left out;
+/// what is left on both sides of one that has ended are two streak lines. Throws
+/// Error{InvalidArgument} unless `releases` divides the lines.
+[[nodiscard]] StreakLines streak_lines(const PathLines& at, double time, std::size_t releases);
 }

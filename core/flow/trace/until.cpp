@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lines that were traced, as they are at a time between: cut, walked to the time, joined to
+// streaks.
+#include "bat/error.hpp"
+#include "bat/flow/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace bat::flow
+{
+namespace
+{
+class Cut
+{
+public:
+  Cut(double time, bool backward)
+    : time_(time)
+    , backward_(backward)
+  {
+  }
+  [[nodiscard]] bool is_after(double t) const noexcept
+  {
+    return this->backward_ ? t < this->time_ : t > this->time_;
+  }
+  // How many of a line's points are not after it.
+  [[nodiscard]] std::uint64_t points(const PathLines& all, const Line& line) const
+  {
+    const auto first = all.times.begin() + static_cast<std::ptrdiff_t>(line.first_point);
+    const auto end = first + static_cast<std::ptrdiff_t>(line.points);
+    const auto after =
+      std::partition_point(first, end, [this](double t) { return !this->is_after(t); });
+    return static_cast<std::uint64_t>(after - first);
+  }
+
+private:
+  double time_;
+  bool backward_;
+};
+
+// Those that walk from their last point on.
+struct GoingOn
+{
+  std::vector<std::size_t> lines;
+  std::vector<Seed> places;
+};
+
+void check(const PathLines& lines, double time)
+{
+  if (!(time == time))
+  {
+    throw Error(ErrorCode::InvalidArgument, "the time until which lines are asked for is NaN");
+  }
+  for (const Line& line : lines.lines)
+  {
+    if (line.points == 0 && line.reason != Reason::NoSeed)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        "lines without points cannot be cut; TraceOptions::keep_points keeps them");
+    }
+  }
+}
+}
+
+PathLines until(
+  const Cache& cache, const PathLines& lines, double time, const TraceOptions& options)
+{
+  check(lines, time);
+  const Cut cut(time, options.backward);
+  PathLines part;
+  part.lines = lines.lines;
+  GoingOn on;
+  for (std::size_t i = 0; i != part.lines.size(); ++i)
+  {
+    Line& line = part.lines[i];
+    const std::uint64_t last = line.first_point + cut.points(lines, line) - 1;
+    line.points = last + 1 - line.first_point;
+    if (line.arrival_time == line.arrival_time && cut.is_after(line.arrival_time))
+    {
+      line.arrival_time = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (line.reason == Reason::NoSeed || !cut.is_after(line.end_time))
+    {
+      continue;
+    }
+    line.reason = Reason::UnderWay;
+    const std::uint64_t at = line.points == 0 ? line.first_point : last;
+    line.end = lines.positions[at];
+    line.end_time = lines.times[at];
+    if (line.points != 0 && line.end_time != time)
+    {
+      on.lines.push_back(i);
+      on.places.push_back({ line.end, line.end_time });
+    }
+  }
+  TraceOptions walk = options;
+  walk.end_time = time;
+  walk.destination.reset(); // when they arrive is known
+  walk.keep_points = true;
+  walk.keep_faces = false;
+  PathLines rest;
+  if (!on.lines.empty())
+  {
+    rest = trace(cache, on.places, walk);
+    part.statistics = rest.statistics;
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; i != part.lines.size(); ++i)
+  {
+    Line& line = part.lines[i];
+    const std::uint64_t first = std::exchange(line.first_point, part.positions.size());
+    const auto add = [&](const PathLines& from, std::uint64_t at, std::uint64_t count)
+    {
+      const auto take = [&](const auto& values, auto& to)
+      {
+        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(at);
+        to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+      };
+      take(from.positions, part.positions);
+      take(from.times, part.times);
+      take(from.velocities, part.velocities);
+    };
+    add(lines, first, line.points);
+    if (next == on.lines.size() || on.lines[next] != i)
+    {
+      continue;
+    }
+    const Line& walked = rest.lines[next++];
+    if (walked.points > 1)
+    {
+      add(rest, walked.first_point + walked.points - 1, 1);
+      ++line.points;
+      line.end = walked.end;
+      line.end_time = walked.end_time;
+    }
+  }
+  return part;
+}
+
+StreakLines streak_lines(const PathLines& at, double time, std::size_t releases)
+{
+  if (releases == 0 || at.lines.size() % releases != 0)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format(
+        "{} lines are not those of seeds with {} particles each", at.lines.size(), releases));
+  }
+  StreakLines streaks;
+  streaks.offsets = { 0 };
+  for (std::size_t first = 0; first != at.lines.size(); first += releases)
+  {
+    const auto end_line = [&]()
+    {
+      if (streaks.particles.size() != streaks.offsets.back())
+      {
+        streaks.seeds.push_back(first / releases);
+        streaks.offsets.push_back(streaks.particles.size());
+      }
+    };
+    for (std::size_t i = first; i != first + releases; ++i)
+    {
+      const Line& line = at.lines[i];
+      if (line.points != 0 && line.end_time == time)
+      {
+        streaks.particles.push_back(i);
+      }
+      else
+      {
+        end_line();
+      }
+    }
+    end_line();
+  }
+  return streaks;
+}
+}
