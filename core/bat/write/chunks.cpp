@@ -21,9 +21,10 @@ constexpr std::size_t kBatch = 16; // chunks
 }
 
 Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
-  std::uint64_t particles)
+  std::uint64_t particles, LargeArray<std::byte>& scratch)
   : bound_(coding.bound)
   , chunk_particles_(coding.chunk_particles == 0 ? kChunkParticles : coding.chunk_particles)
+  , memory_(scratch)
 {
   const codec::ColumnShape shape{ type.type, static_cast<std::uint32_t>(type.components) };
   const codec::Grid grid{ coding.bound == 0 ? 0 : codec::grid_step(coding.bound) };
@@ -32,6 +33,12 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
   this->model_ = plan.model();
   this->frames_.resize((particles + most - 1) / most);
   this->batches_.resize((this->frames_.size() + kBatch - 1) / kBatch);
+  const std::size_t needed =
+    particles * type.bytes() + this->frames_.size() * codec::kFrameOverhead;
+  if (this->memory_.size() < needed)
+  {
+    this->memory_.reset(needed);
+  }
   struct Scratch
   {
     codec::Encoder encoder;
@@ -41,22 +48,24 @@ Chunks::Chunks(const format::ElementType& type, const ColumnCoding& coding, cons
   tbb::parallel_for(std::size_t{ 0 }, this->batches_.size(),
     [&](std::size_t b)
     {
-      Scratch& scratch = scratches.local();
-      std::vector<std::byte>& batch = this->batches_[b];
+      Scratch& own = scratches.local();
+      Batch& batch = this->batches_[b];
+      batch.begin = b * kBatch * (most * type.bytes() + codec::kFrameOverhead);
       const std::size_t end = std::min((b + 1) * kBatch, this->frames_.size());
       for (std::size_t chunk = b * kBatch; chunk != end; ++chunk)
       {
         const std::uint64_t first = chunk * most;
         const std::uint64_t count = std::min(most, particles - first);
-        scratch.encoder.encode(plan, values + first * type.bytes(), count, scratch.frame);
-        this->frames_[chunk] = static_cast<std::uint32_t>(scratch.frame.size());
-        batch.insert(batch.end(), scratch.frame.begin(), scratch.frame.end());
+        own.encoder.encode(plan, values + first * type.bytes(), count, own.frame);
+        this->frames_[chunk] = static_cast<std::uint32_t>(own.frame.size());
+        std::memcpy(
+          this->memory_.data() + batch.begin + batch.bytes, own.frame.data(), own.frame.size());
+        batch.bytes += own.frame.size();
       }
-      batch.shrink_to_fit();
     });
-  for (const std::vector<std::byte>& batch : this->batches_)
+  for (const Batch& batch : this->batches_)
   {
-    this->bytes_ += batch.size();
+    this->bytes_ += batch.bytes;
   }
 }
 
@@ -67,11 +76,14 @@ void Chunks::copy(std::byte* out) const
   for (std::size_t b = 0; b != this->batches_.size(); ++b)
   {
     begins[b] = at;
-    at += this->batches_[b].size();
+    at += this->batches_[b].bytes;
   }
   tbb::parallel_for(std::size_t{ 0 }, this->batches_.size(),
     [&](std::size_t b)
-    { std::memcpy(out + begins[b], this->batches_[b].data(), this->batches_[b].size()); });
+    {
+      const Batch& batch = this->batches_[b];
+      std::memcpy(out + begins[b], this->memory_.data() + batch.begin, batch.bytes);
+    });
 }
 
 std::vector<std::byte> Chunks::table() const

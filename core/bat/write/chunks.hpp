@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bat/format/decode.hpp"
+#include "common/large_array.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +23,10 @@ struct ColumnCoding
 class Chunks
 {
 public:
-  /// Compresses a column, in parallel. The same values give the same frames.
+  /// Compresses a column, in parallel. The same values give the same frames, which are in
+  /// `scratch`, made larger where need be, as long as this lives.
   Chunks(const format::ElementType& type, const ColumnCoding& coding, const std::byte* values,
-    std::uint64_t particles);
+    std::uint64_t particles, LargeArray<std::byte>& scratch);
 
   /// Of all frames.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return this->bytes_; }
@@ -34,11 +36,19 @@ public:
   [[nodiscard]] std::vector<std::byte> table() const;
 
 private:
+  /// Frames of consecutive chunks, in the memory.
+  struct Batch
+  {
+    std::size_t begin = 0;
+    std::size_t bytes = 0;
+  };
+
   double bound_;
   std::uint32_t chunk_particles_;
   std::uint64_t bytes_ = 0;
-  std::vector<std::byte> model_;                ///< what all frames share
-  std::vector<std::uint32_t> frames_;           ///< bytes of each
-  std::vector<std::vector<std::byte>> batches_; ///< frames of consecutive chunks
+  std::vector<std::byte> model_;      ///< what all frames share
+  std::vector<std::uint32_t> frames_; ///< bytes of each
+  std::vector<Batch> batches_;
+  LargeArray<std::byte>& memory_;
 };
 }

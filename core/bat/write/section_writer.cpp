@@ -75,7 +75,7 @@ void SectionWriter::end_column()
     return;
   }
   const std::uint64_t bytes = column.type.bytes() * column.particles;
-  const Chunks chunks(column.type, column.coding, column.values, column.particles);
+  const Chunks chunks(column.type, column.coding, column.values, column.particles, this->frames_);
   std::vector<std::byte> table = chunks.table();
   // Values that hardly shrink are read faster as they are. The bound has its place in the table.
   const bool is_worth_it = (chunks.bytes() + table.size()) / 31 < bytes / 32;
