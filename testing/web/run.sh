@@ -19,7 +19,7 @@ case $3 in
     cd "$WORK/core/web"
     node_modules/.bin/tsc --project .
     "$PYTHON" "$SOURCE/testing/web/make_oracle.py" "$WORK/oracle.json" "$SOURCE"/testing/bat/golden/v1/*.bat
-    PARABAT_ORACLE=$WORK/oracle.json node --enable-source-maps --test dist/tests/{reader,server,logic}.test.mjs
+    PARABAT_ORACLE=$WORK/oracle.json node --enable-source-maps --test dist/tests/{reader,server,logic,package}.test.mjs
     ;;
   viewer)
     CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {

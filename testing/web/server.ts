@@ -13,6 +13,8 @@ export interface Behaviour {
   delay?: number;
   /** Drops so many of the next connections, some in the middle of the body. */
   drops?: number;
+  /** Ends each connection without an answer, as where there is no network. */
+  gone?: boolean;
   /** Answers so many of the next requests with status 503. */
   busy?: number;
   /** Lets pages of other origins read, without telling them Content-Range. */
@@ -71,8 +73,13 @@ export class TestServer {
       this.log.aborted += response.writableFinished ? 0 : 1;
     });
     const { behaviour } = this;
+    if (behaviour.gone) {
+      request.socket.destroy();
+      return;
+    }
     if (behaviour.delay) {
-      await new Promise((resolve) => setTimeout(resolve, behaviour.delay));
+      // Who has waited for nothing does not keep the test from its end.
+      await new Promise((resolve) => setTimeout(resolve, behaviour.delay).unref());
     }
     let size: number;
     try {

@@ -16,6 +16,7 @@ import {
   type Shared,
   type Span,
 } from "./leaf.js";
+import { Once, onceOf } from "./once.js";
 import { Cache } from "./pages.js";
 import {
   closedInterval,
@@ -151,7 +152,7 @@ export class Dataset {
   readonly attributes: readonly AttributeInfo[];
   readonly leaves: readonly LeafInfo[];
   private readonly resolved = new Map<string, Resolved>();
-  private readonly leafPromises = new Map<number, Promise<LeafFile>>();
+  private readonly leafFiles = new Map<number, Once<LeafFile>>();
   private readonly firsts: readonly bigint[];
 
   private constructor(
@@ -196,8 +197,7 @@ export class Dataset {
     const text = !isSmall ? null : new TextDecoder().decode(await opened.sections.whole(section, signal));
     const dataset = new Dataset(bytes, queue, shared, opened, records, text);
     if (records === null) {
-      dataset.leafPromises.set(0, LeafFile.from(opened, shared, signal));
-      await dataset.leafPromises.get(0);
+      await onceOf(dataset.leafFiles, 0, (own) => LeafFile.from(opened, shared, own)).get(signal);
     }
     return dataset;
   }
@@ -339,15 +339,7 @@ export class Dataset {
   }
 
   private leaf(number: number, signal?: AbortSignal): Promise<LeafFile> {
-    let promise = this.leafPromises.get(number);
-    if (promise === undefined) {
-      promise = this.openLeaf(number, signal).catch((error: unknown) => {
-        this.leafPromises.delete(number);
-        throw error;
-      });
-      this.leafPromises.set(number, promise);
-    }
-    return promise;
+    return onceOf(this.leafFiles, number, (own) => this.openLeaf(number, own)).get(signal);
   }
 
   private async openLeaf(number: number, signal?: AbortSignal): Promise<LeafFile> {

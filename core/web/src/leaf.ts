@@ -3,6 +3,7 @@
 
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
 import { decodeFrame, readModel, type Model } from "./frames.js";
+import { Once, onceOf } from "./once.js";
 import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Range, type Section, type Wanted } from "./pages.js";
 import { closedInterval, keepMatches, neighbour, type Column, type Interval, type Scalar, type Value } from "./scalars.js";
 import {
@@ -159,9 +160,9 @@ export class LeafFile {
   /** s[l]: particles in levels 0 to l. */
   readonly levelEnds: readonly number[];
   private readonly schema: Schema;
-  private treeletsPromise: Promise<Treelets> | null = null;
-  private readonly keyPromises = new Map<number, Promise<KeyIndex>>();
-  private readonly chunkPromises = new Map<number, Promise<Chunks>>();
+  private readonly treelets = new Once((signal) => this.readTreelets(signal));
+  private readonly keyIndexes = new Map<number, Once<KeyIndex>>();
+  private readonly chunkTables = new Map<number, Once<Chunks>>();
 
   private constructor(
     readonly opened: Opened,
@@ -199,14 +200,6 @@ export class LeafFile {
   }
 
   // ---- The index: sections 9 to 11 ----
-
-  private treelets(signal?: AbortSignal): Promise<Treelets> {
-    this.treeletsPromise ??= this.readTreelets(signal).catch((error: unknown) => {
-      this.treeletsPromise = null;
-      throw error;
-    });
-    return this.treeletsPromise;
-  }
 
   private async readTreelets(signal?: AbortSignal): Promise<Treelets> {
     const { sections } = this.opened;
@@ -254,15 +247,7 @@ export class LeafFile {
   }
 
   private keyIndex(key: number, signal?: AbortSignal): Promise<KeyIndex> {
-    let promise = this.keyPromises.get(key);
-    if (promise === undefined) {
-      promise = this.readKeyIndex(key, signal).catch((error: unknown) => {
-        this.keyPromises.delete(key);
-        throw error;
-      });
-      this.keyPromises.set(key, promise);
-    }
-    return promise;
+    return onceOf(this.keyIndexes, key, (own) => this.readKeyIndex(key, own)).get(signal);
   }
 
   private async readKeyIndex(number: number, signal?: AbortSignal): Promise<KeyIndex> {
@@ -351,7 +336,7 @@ export class LeafFile {
   private async intervals(query: Prepared, g0: number, g1: number, options: ReadOptions): Promise<Span[]> {
     const { signal } = options;
     const [treelets, keys] = await Promise.all([
-      this.treelets(signal),
+      this.treelets.get(signal),
       Promise.all(query.conditions.map(({ key }) => (key < 0 ? null : this.keyIndex(key, signal)))),
     ]);
     const bins = query.conditions.map(({ key, intervals }, i) =>
@@ -526,15 +511,7 @@ export class LeafFile {
   }
 
   private chunks(column: number, signal?: AbortSignal): Promise<Chunks> {
-    let promise = this.chunkPromises.get(column);
-    if (promise === undefined) {
-      promise = this.readChunks(column, signal).catch((error: unknown) => {
-        this.chunkPromises.delete(column);
-        throw error;
-      });
-      this.chunkPromises.set(column, promise);
-    }
-    return promise;
+    return onceOf(this.chunkTables, column, (own) => this.readChunks(column, own)).get(signal);
   }
 
   private async readChunks(column: number, signal?: AbortSignal): Promise<Chunks> {

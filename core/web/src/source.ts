@@ -50,7 +50,10 @@ export class RequestQueue {
         signal?.addEventListener("abort", abort, { once: true });
       });
     }
-    signal?.throwIfAborted();
+    if (signal?.aborted) {
+      this.waiting.shift()?.(); // whose turn it is now
+      throw signal.reason;
+    }
     ++this.traffic.underWay;
     try {
       return await task();

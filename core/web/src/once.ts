@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Work that several ask for, and that is done once.
+
+interface Work<Type> {
+  readonly promise: Promise<Type>;
+  readonly stop: AbortController;
+  waiting: number;
+  isOver: boolean;
+}
+
+/**
+ * A result that is made when it is first asked for, and kept. Who gives up takes nothing from the others who wait for it;
+ * when all have given up, the work is aborted. What failed is made anew when it is asked for again.
+ */
+export class Once<Type> {
+  private work: Work<Type> | null = null;
+
+  constructor(private readonly make: (signal?: AbortSignal) => Promise<Type>) {}
+
+  async get(signal?: AbortSignal): Promise<Type> {
+    signal?.throwIfAborted();
+    const work = (this.work ??= this.begin());
+    ++work.waiting;
+    return new Promise<Type>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal!.reason as Error);
+        if (--work.waiting === 0 && !work.isOver) {
+          this.forget(work);
+          work.stop.abort(signal!.reason);
+        }
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      const done = (): void => signal?.removeEventListener("abort", abort);
+      work.promise.finally(done).then(resolve, reject);
+    });
+  }
+
+  private begin(): Work<Type> {
+    const stop = new AbortController();
+    const promise = this.make(stop.signal);
+    const work: Work<Type> = { promise, stop, waiting: 0, isOver: false };
+    promise.then(
+      () => (work.isOver = true),
+      () => {
+        work.isOver = true;
+        this.forget(work);
+      },
+    );
+    return work;
+  }
+
+  private forget(work: Work<Type>): void {
+    if (this.work === work) {
+      this.work = null;
+    }
+  }
+}
+
+/** That of a key, made if there is none. */
+export function onceOf<Type>(
+  all: Map<number, Once<Type>>,
+  key: number,
+  make: (signal?: AbortSignal) => Promise<Type>,
+): Once<Type> {
+  let once = all.get(key);
+  if (once === undefined) {
+    once = new Once(make);
+    all.set(key, once);
+  }
+  return once;
+}
