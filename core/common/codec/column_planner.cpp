@@ -14,9 +14,11 @@ namespace bat::codec
 {
 namespace
 {
-constexpr std::uint64_t kSampleValues = 1 << 17; // that a plan looks at
-constexpr std::uint64_t kRunValues = 2048;       // of them, that follow each other
-constexpr std::size_t kPlanesChunks = 8;         // runs that are tried as planes
+constexpr std::uint64_t kMostSample = 1 << 17;  // values that a plan looks at
+constexpr std::uint64_t kLeastSample = 1 << 15; // if there are so many; else an eighth of them
+constexpr std::uint64_t kRunValues = 2048;      // of them, that follow each other
+constexpr std::size_t kPlanesChunks = 8;        // runs that are tried as planes
+constexpr std::size_t kPlanesGain = 32;         // what they must save: Zstandard takes long
 
 // All values, or runs of them that are evenly spread.
 std::vector<SampleChunk> sample_of(
@@ -24,7 +26,8 @@ std::vector<SampleChunk> sample_of(
 {
   const std::uint64_t in_run = std::min<std::uint64_t>(kRunValues, chunk);
   const std::uint64_t runs = (count + in_run - 1) / in_run;
-  const std::uint64_t wanted = std::min(runs, kSampleValues / in_run);
+  const std::uint64_t wanted =
+    std::min(runs, std::clamp(count / 8, kLeastSample, kMostSample) / in_run);
   std::vector<SampleChunk> sample;
   for (std::uint64_t i = 0; i != wanted; ++i)
   {
@@ -134,7 +137,7 @@ void plan_words(ColumnPlan& plan, Grid grid, const std::byte* values, std::uint6
   }
 }
 
-// Looks whether planes or streams are always longer.
+// Looks whether planes or streams are always longer, or planes worth the time to try both.
 void compare_planes(ColumnPlan& plan, const std::vector<SampleChunk>& sample)
 {
   std::vector<SampleChunk> tried;
@@ -158,12 +161,16 @@ void compare_planes(ColumnPlan& plan, const std::vector<SampleChunk>& sample)
   FrameEncoder encoder;
   std::vector<std::byte> frame;
   std::size_t of_streams = 0; // chunks that are shorter as these
+  std::size_t streams_bytes = 0;
+  std::size_t least_bytes = 0;
   for (std::size_t i = 0; i != tried.size(); ++i)
   {
     encoder.stream_frame(plan, tried[i].values, tried[i].count, frame);
     of_streams += frame.size() <= planes.bytes[i] ? 1 : 0;
+    streams_bytes += frame.size();
+    least_bytes += std::min<std::size_t>(frame.size(), planes.bytes[i]);
   }
-  plan.has_planes = of_streams != tried.size();
+  plan.has_planes = streams_bytes - least_bytes > streams_bytes / kPlanesGain;
   if (of_streams == 0)
   {
     plan.streams.clear();
