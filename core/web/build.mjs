@@ -82,7 +82,7 @@ const targets = {
   tests: () =>
     build({
       entryPoints: readdirSync(tests)
-        .filter((name) => name.endsWith(".test.ts"))
+        .filter((name) => name.endsWith(".test.ts") || name === "measure.ts")
         .map((name) => join(tests, name)),
       outdir: join(here, "dist", "tests"),
       outExtension: { ".js": ".mjs" },

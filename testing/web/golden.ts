@@ -70,6 +70,12 @@ function numberOf(end: End): Value | undefined {
   return Buffer.from(end.float!, "hex").readDoubleBE();
 }
 
+/** Of make_data.py: queries as in the viewer's address, how many match, and the sum of an integer attribute of theirs. */
+export interface Answers {
+  attribute: string;
+  queries: { hash: string; count: number; sum: string }[];
+}
+
 export interface Answer {
   query: Query;
   count: number;

@@ -2,16 +2,20 @@
 """Makes the datasets that the tests of the viewer open, and what the C++ library answers to their queries.
 
 Usage: make_data.py FOLDER GOLDEN
+       make_data.py --answers OUT.json FILE.bat ...     only what is answered to queries of these files
 """
 
 import json
 import pathlib
+import shutil
 import sys
+import urllib.parse
 
 import numpy as np
 import parabat
 
 N = 60000
+MOST_SHOWN = 10_000_000  # of the viewer
 HOSTILE = '<img src=x onerror="window.hacked=1">'
 GOLDEN = ["all_types", "ids_64bit", "aliases", "not_finite", "sorted_index", "dataset", "written_200", "written_3000", "written_aliases",
           "written_chunks", "written_bounded", "written_dataset", "bitmap_bytes_2", "several_pages"]
@@ -36,7 +40,34 @@ def answer(path, attribute, **query):
     return {"count": found.count, "sum": str(total)}
 
 
+def answers(path):
+    """An integer attribute of a file, and what is answered to queries of it, which stand as in the viewer's address."""
+    with parabat.open(path) as dataset:
+        if len(dataset) > MOST_SHOWN:
+            return {"attribute": "", "queries": []}
+        # The picture has no place for particles that are nowhere, but they count.
+        integers = [key for key, about in dataset.attributes.items() if about.dtype.kind in "iu" and about.components == 1]
+        attribute = integers[0] if integers else ""
+        bounds = dataset.box
+        reals = [key for key, about in dataset.attributes.items() if about.dtype.kind == "f" and about.components == 1]
+        values = dataset.read(reals[:1], quality=0.1)[reals[0]] if reals else np.zeros(0)
+    queries = [{"hash": "", **answer(path, attribute)}]
+    half = [float(v) for v in (*bounds[:3], *(0.5 * (bounds[:3] + bounds[3:])))]
+    if np.isfinite(half).all():
+        queries.append({"hash": "box=" + ",".join(map(repr, half)), **answer(path, attribute, box=half)})
+    values = values[np.isfinite(values)]
+    if len(values) > 0:
+        low, high = (float(np.quantile(values, part, method="nearest")) for part in (0.2, 0.7))
+        hashed = urllib.parse.urlencode({"filter": f"{low!r};{high!r};0:{reals[0]}"})
+        queries.append({"hash": hashed, **answer(path, attribute, ranges=[(reals[0], low, high)])})
+    return {"attribute": attribute, "queries": queries}
+
+
 def main():
+    if sys.argv[1] == "--answers":
+        told = {str(pathlib.Path(path).resolve()): answers(path) for path in sys.argv[3:]}
+        pathlib.Path(sys.argv[2]).write_text(json.dumps(told))
+        return
     folder, golden = (pathlib.Path(one) for one in sys.argv[1:])
     folder.mkdir(parents=True, exist_ok=True)
     oracle = {}
@@ -61,17 +92,19 @@ def main():
     (folder / "damaged.bat").write_bytes(data)
     (folder / "truncated.bat").write_bytes(data[:len(data) // 2])
 
-    oracle["golden"] = {}
-    for name in GOLDEN:
-        path = golden / f"{name}.bat"
-        with parabat.open(path) as dataset:
-            # The picture has no place for particles that are nowhere, but they count.
-            integers = [key for key, about in dataset.attributes.items() if about.dtype.kind in "iu" and about.components == 1]
-            attribute = integers[0] if integers else ""
-            bounds = dataset.box
-        half = [*bounds[:3], *(0.5 * (bounds[:3] + bounds[3:]))]
-        oracle["golden"][name] = {"attribute": attribute, "all": answer(path, attribute), "box": [float(v) for v in half],
-                                  "inside": answer(path, attribute, box=half)}
+    # A dataset without one of its leaf files, and with one that is cut short.
+    shutil.copy(golden / "written_dataset.bat", folder / "holes.bat")
+    leaves = folder / "written_dataset.bat.leaves"
+    shutil.rmtree(leaves, ignore_errors=True)
+    shutil.copytree(golden / leaves.name, leaves)
+    with parabat.open(folder / "holes.bat") as dataset:
+        names = [pathlib.Path(leaf.path) for leaf in dataset.leaves]
+    rest = [answer(name, "id") for name in names[2:]]
+    oracle["holes"] = {"count": sum(one["count"] for one in rest), "sum": str(sum(int(one["sum"]) for one in rest) % 2**64)}
+    names[0].unlink()
+    names[1].write_bytes(names[1].read_bytes()[:-100])
+
+    oracle["golden"] = {name: answers(golden / f"{name}.bat") for name in GOLDEN}
     (folder / "oracle.json").write_text(json.dumps(oracle))
 
 

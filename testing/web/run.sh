@@ -4,6 +4,7 @@
 #
 #   bash testing/web/run.sh FOLDER PYTHON reader     the reader in node; PYTHON imports parabat
 #   bash testing/web/run.sh FOLDER PYTHON viewer     the viewer in a headless Chromium
+#   bash testing/web/run.sh FOLDER PYTHON measure FILE.bat ...     figures of the viewer, a line of JSON each
 #
 # Ends with 77, and says why, where something is not installed.
 set -euo pipefail
@@ -13,6 +14,15 @@ WORK=$(realpath -m "$1")
 PYTHON=$2
 
 export PARABAT_SOURCE=$SOURCE PARABAT_WORK=$WORK PARABAT_PYTHON=$PYTHON
+need_chromium()
+{
+  CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    echo "skipped: chromium is not installed"
+    exit 77
+  }
+  export CHROMIUM
+}
+
 case $3 in
   reader)
     bash "$SOURCE/core/web/make.sh" "$WORK" reader types tests
@@ -22,18 +32,20 @@ case $3 in
     PARABAT_ORACLE=$WORK/oracle.json node --enable-source-maps --test dist/tests/{reader,server,logic,package}.test.mjs
     ;;
   viewer)
-    CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-      echo "skipped: chromium is not installed"
-      exit 77
-    }
-    export CHROMIUM
+    need_chromium
     bash "$SOURCE/core/web/make.sh" "$WORK" viewer tests
     cd "$WORK/core/web"
     "$PYTHON" "$SOURCE/testing/web/make_data.py" "$WORK/data" "$SOURCE/testing/bat/golden/v1"
     node --enable-source-maps --test dist/tests/viewer.test.mjs
     ;;
+  measure)
+    need_chromium
+    bash "$SOURCE/core/web/make.sh" "$WORK" viewer tests >&2
+    "$PYTHON" "$SOURCE/testing/web/make_data.py" --answers "$WORK/measured.json" "${@:4}"
+    node --enable-source-maps "$WORK/core/web/dist/tests/measure.mjs" "${@:4}"
+    ;;
   *)
-    echo "what is '$3'? Known: reader, viewer" >&2
+    echo "what is '$3'? Known: reader, viewer, measure" >&2
     exit 2
     ;;
 esac

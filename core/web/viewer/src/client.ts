@@ -64,6 +64,10 @@ export class Client {
     });
   }
 
+  get isQuiet(): boolean {
+    return this.waiting.size === 0;
+  }
+
   load(generation: number, wanted: Wanted, view: View): void {
     this.worker.postMessage({ type: "load", generation, wanted, view });
   }

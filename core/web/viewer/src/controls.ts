@@ -2,6 +2,7 @@
 // Pieces of the panel. Text of files is only ever text: nothing here makes HTML of it.
 
 import type { Value } from "../../src/index.js";
+import { partOf, valueAt, type Axis } from "./scale.js";
 
 type Children = readonly (Node | string)[];
 
@@ -41,8 +42,8 @@ export function fieldset(title: string, children: Children): HTMLFieldSetElement
   return make("fieldset", {}, [make("legend", {}, [title]), ...children]);
 }
 
-export function check(label: string, isOn: boolean, change: (isOn: boolean) => void): HTMLElement {
-  const input = make("input", { type: "checkbox", checked: isOn });
+export function check(id: string, label: string, isOn: boolean, change: (isOn: boolean) => void): HTMLElement {
+  const input = make("input", { type: "checkbox", checked: isOn, id });
   input.addEventListener("change", () => change(input.checked));
   return make("label", {}, [input, ` ${label}`]);
 }
@@ -90,6 +91,7 @@ export interface Limits {
   readonly isInteger: boolean;
   readonly minimum: Value;
   readonly maximum: Value;
+  readonly logarithmic?: boolean;
 }
 
 /** A value as a person reads it; integers exactly. */
@@ -126,7 +128,7 @@ export class Between {
     };
     this.handles = [handle(0), handle(1)];
     this.fields = [field(0), field(1)];
-    this.canvas = make("canvas", { width: 290, height: 40, "aria-hidden": "true" });
+    this.canvas = make("canvas", { width: 580, height: 80, "aria-hidden": "true" });
     this.element = make("div", { className: "between", role: "group", "aria-label": `Range of ${label}` }, [
       make("div", { className: "name" }, [label, ...(remove ? [button("×", remove, `Remove the range of ${label}`)] : [])]),
       this.canvas,
@@ -141,21 +143,27 @@ export class Between {
     this.drawHistogram();
   }
 
+  setEnds(ends: readonly [Value | null, Value | null]): void {
+    [this.ends[0], this.ends[1]] = ends;
+    this.show();
+  }
+
   private valueAt(step: number): Value {
     const { minimum, maximum, isInteger } = this.limits;
     if (isInteger) {
       const [low, high] = [BigInt(minimum), BigInt(maximum)];
       return low + ((high - low) * BigInt(step)) / BigInt(STEPS);
     }
-    const part = step / STEPS;
-    return step === STEPS ? maximum : Number(minimum) * (1 - part) + Number(maximum) * part;
+    return valueAt(this.axis, step / STEPS);
+  }
+
+  private get axis(): Axis {
+    const { minimum, maximum, logarithmic } = this.limits;
+    return { minimum: Number(minimum), maximum: Number(maximum), logarithmic: logarithmic ?? false };
   }
 
   private stepOf(v: Value): number {
-    const { minimum, maximum } = this.limits;
-    const [low, high] = [Number(minimum), Number(maximum)];
-    const part = high > low ? (0.5 * Number(v) - 0.5 * low) / (0.5 * high - 0.5 * low) : 0;
-    return Math.round(STEPS * Math.min(Math.max(part, 0), 1));
+    return Math.round(STEPS * Math.min(Math.max(partOf(this.axis)(Number(v)) || 0, 0), 1));
   }
 
   private dragged(side: 0 | 1): void {
@@ -196,7 +204,7 @@ export class Between {
       handle.value = String(end === null ? (side === 0 ? 0 : STEPS) : this.stepOf(end));
       handle.setAttribute("aria-valuetext", numberText(end ?? limit));
       const field = this.fields[side as 0 | 1];
-      field.value = end === null ? "" : numberText(end);
+      field.value = end === null ? "" : String(end); // as it is, not rounded
       field.placeholder = numberText(limit);
       field.setAttribute("aria-invalid", "false");
     });
@@ -217,7 +225,7 @@ export class Between {
       const isIn = middle >= first && middle <= last;
       context.fillStyle = styles.getPropertyValue(isIn ? "--accent" : "--line");
       const height = (canvas.height * Math.sqrt(count)) / most;
-      context.fillRect(i * width, canvas.height - height, Math.max(width - 1, 1), height);
+      context.fillRect(i * width, canvas.height - height, Math.max(width - 2, 1), height);
     });
   }
 }

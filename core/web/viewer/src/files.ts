@@ -14,43 +14,80 @@ export interface Step {
 const MOST_FILES = 200_000;
 const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
+interface Dropped {
+  readonly file: File | null;
+  readonly entry: FileSystemEntry | null;
+  /** Where the browser knows handles: on a page that was opened from a disk, Chromium reads folders by these alone. */
+  readonly handle: Promise<FileSystemHandle | null> | undefined;
+}
+
+type WithHandle = DataTransferItem & { getAsFileSystemHandle?(): Promise<FileSystemHandle | null> };
+
 /** All files of a drop, folders walked, by their paths. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Map<string, File>> {
-  // Entries have to be taken before the first wait: afterwards the list is empty.
-  const items = [...transfer.items].filter(({ kind }) => kind === "file");
-  const entries = items.map((item) => item.webkitGetAsEntry());
-  const plain = items.map((item) => item.getAsFile());
+  // All has to be taken before the first wait: afterwards the list is empty.
+  const dropped = [...transfer.items]
+    .filter(({ kind }) => kind === "file")
+    .map((item: WithHandle): Dropped => {
+      const handle = item.getAsFileSystemHandle?.().catch(() => null);
+      return { file: item.getAsFile(), entry: item.webkitGetAsEntry(), handle };
+    });
   const files = new Map<string, File>();
-  await Promise.all(
-    entries.map(async (entry, i) => {
-      const file = plain[i];
-      if (entry !== null) {
-        await walk(entry, "", files);
-      } else if (file) {
-        files.set(file.name, file);
+  for (const { file, entry, handle } of dropped) {
+    if (entry?.isDirectory) {
+      const folder = (await handle) ?? null;
+      if (folder?.kind === "directory") {
+        await walkHandle(folder as FileSystemDirectoryHandle, `${folder.name}/`, files);
+      } else {
+        await walkEntry(entry as FileSystemDirectoryEntry, `${entry.name}/`, files);
       }
-    }),
-  );
+    } else if (file !== null) {
+      files.set(file.name, file);
+    }
+  }
   return files;
 }
 
-async function walk(entry: FileSystemEntry, folder: string, files: Map<string, File>): Promise<void> {
+function needRoom(files: ReadonlyMap<string, File>): void {
   if (files.size >= MOST_FILES) {
     throw new BatError("over_budget", `more than ${MOST_FILES} files were dropped`);
   }
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-    files.set(folder + entry.name, file);
-    return;
+}
+
+async function walkHandle(handle: FileSystemDirectoryHandle, folder: string, files: Map<string, File>): Promise<void> {
+  const entries = (handle as unknown as { values(): AsyncIterable<FileSystemHandle> }).values();
+  for await (const one of entries) {
+    needRoom(files);
+    if (one.kind === "directory") {
+      await walkHandle(one as FileSystemDirectoryHandle, `${folder}${one.name}/`, files);
+    } else {
+      files.set(folder + one.name, await (one as FileSystemFileHandle).getFile());
+    }
   }
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
+}
+
+async function walkEntry(entry: FileSystemDirectoryEntry, folder: string, files: Map<string, File>): Promise<void> {
+  const reader = entry.createReader();
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject)).catch(
+      (error: unknown) => {
+        throw new BatError(
+          "cannot_open",
+          `${folder}: the browser does not read this folder (${(error as Error).message}); drop the files in it instead`,
+        );
+      },
+    );
     if (some.length === 0) {
       return;
     }
     for (const one of some) {
-      await walk(one, `${folder}${entry.name}/`, files);
+      needRoom(files);
+      if (one.isDirectory) {
+        await walkEntry(one as FileSystemDirectoryEntry, `${folder}${one.name}/`, files);
+      } else {
+        const file = await new Promise<File>((resolve, reject) => (one as FileSystemFileEntry).file(resolve, reject));
+        files.set(folder + one.name, file);
+      }
     }
   }
 }
@@ -58,6 +95,8 @@ async function walk(entry: FileSystemEntry, folder: string, files: Map<string, F
 export function chosenFiles(list: FileList): Map<string, File> {
   return new Map([...list].map((file) => [file.webkitRelativePath || file.name, file]));
 }
+
+const LEAF_NAME = /(^|\/)\d{5,}-[0-9a-f]{16}\.bat$/; // as writers call them
 
 const NUMBERS = new Intl.Collator("en", { numeric: true });
 
@@ -77,7 +116,10 @@ export async function stepsOf(files: ReadonlyMap<string, File>): Promise<Step[]>
       return { label: name, time, source: { blob, name: path, files } };
     });
   }
-  const datasets = paths.filter((path) => path.endsWith(".bat") && !/\.leaves\//.test(path));
+  const given = paths.filter((path) => path.endsWith(".bat") && !/\.leaves\//.test(path));
+  // Leaf files whose folder was not dropped with them are no steps beside their top file.
+  const tops = given.filter((path) => !LEAF_NAME.test(path));
+  const datasets = tops.length > 0 ? tops : given;
   if (datasets.length === 0) {
     throw new BatError(
       "not_a_bat_file",

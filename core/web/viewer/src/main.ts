@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page: what a person sets, what is loaded for it, and what is drawn.
 
-import type { Value } from "../../src/index.js";
+import type { Traffic, Value } from "../../src/index.js";
 import { Client, ProblemError } from "./client.js";
 import { COLOUR_MAPS, gradient, type ColourMap } from "./colours.js";
 import { Between, button, check, choice, fieldset, make, numberText, row, slider } from "./controls.js";
@@ -16,6 +16,7 @@ import {
   type Problem,
   type Scale,
 } from "./protocol.js";
+import { partOf, valueAt } from "./scale.js";
 import { View3D, type Picked } from "./scene.js";
 import { LEAST_BUDGET, MOST_BUDGET, fromHash, toHash, type State } from "./state.js";
 
@@ -31,6 +32,25 @@ function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0)} MB`;
 }
 
+/** What a control is called. */
+function nameOf(element: Element): string {
+  const { labels } = element as HTMLInputElement;
+  return element.getAttribute("aria-label") ?? labels?.[0]?.textContent ?? element.textContent ?? "";
+}
+
+interface Status {
+  /** All is loaded that is wanted. */
+  readonly isIdle: boolean;
+  /** And drawn, with its colours, and the address holds it. */
+  readonly isSettled: boolean;
+  readonly shown: number;
+  /** Share of the particles that are shown where it is looked at. */
+  readonly quality: number;
+  readonly generation: number;
+  /** ms from the start of the page to the first picture with particles. */
+  readonly pictureTime: number | null;
+}
+
 const COUNT = new Intl.NumberFormat("en");
 
 class App {
@@ -43,7 +63,9 @@ class App {
   private generation = 0;
   private isIdle = false;
   private quality = 0;
-  private colourEnds: readonly [number, number] = [0, 1];
+  private traffic: Traffic = { requests: 0, bytes: 0, retries: 0, underWay: 0 };
+  /** The control of the ends of the colour map. */
+  private colourEnds: Between | null = null;
   private histograms = new Map<string, Histogram>();
   private picked: Picked | null = null;
   private hasFirst = false;
@@ -226,7 +248,7 @@ class App {
       this.view.view(),
     );
     this.saveSoon();
-    this.view.setColours(state.colourMap, state.colourRange ?? this.colourEnds);
+    this.applyColours();
   }
 
   // ---- What the worker tells ----
@@ -261,6 +283,7 @@ class App {
           this.quality = event.quality;
           this.view.setRadius(this.state.radius, event.quality);
           this.isIdle = event.isDone;
+          this.traffic = event.traffic;
           const { bytes, requests } = event.traffic;
           const total = COUNT.format(this.facts?.particles ?? 0n);
           const part = this.view.count > 0 || event.isDone ? "" : "loading… ";
@@ -341,54 +364,79 @@ class App {
     );
   }
 
-  /** Without a choice the ends of the map are those of most particles, and outliers have the colours of the ends. */
+  private applyColours(): void {
+    const { colour, logarithmic, colourMap, colourRange } = this.state;
+    const scale = this.scaleOf(colour, logarithmic);
+    const [low, high] = scale === null || colourRange === null ? [0, 1] : colourRange.map(partOf(scale));
+    this.view.setColours(colourMap, [low!, high!]);
+  }
+
+  /**
+   * Without a choice the ends of the map are those of most particles; outliers have the colours of the ends. They stay
+   * as they are over the steps of a series, so that a colour means the same in each.
+   */
   private async showColours(): Promise<void> {
     const { state, facts } = this;
+    this.applyColours();
     const scale = this.scaleOf(state.colour, state.logarithmic);
-    this.view.setColours(state.colourMap, state.colourRange ?? this.colourEnds);
-    if (scale === null) {
+    if (scale === null || state.colourRange !== null) {
       return;
     }
     const found = await this.histogram(scale);
-    if (facts !== this.facts || found === null) {
+    const now = this.scaleOf(state.colour, state.logarithmic);
+    if (facts !== this.facts || found === null || JSON.stringify(now) !== JSON.stringify(scale)) {
       return;
     }
-    if (state.step === 0 || this.steps.length === 1 || this.colourEnds[1] === 1) {
-      this.colourEnds = found.low < found.high ? [found.low, found.high] : [0, 1];
+    // Where all are the same, there is nothing to go by: a later step of a series tells more.
+    if (state.colourRange === null && found.low < found.high) {
+      const [low, high] = [valueAt(scale, found.low), valueAt(scale, found.high)];
+      if (low < high) {
+        state.colourRange = [low, high];
+        this.colourEnds?.setEnds([low, high]);
+        this.applyColours();
+        this.saveSoon();
+      }
     }
-    const range = state.colourRange ?? this.colourEnds;
-    this.view.setColours(state.colourMap, range);
-    const legend = document.getElementById("legend-ends");
-    legend?.replaceChildren(...range.map((t) => make("span", {}, [numberText(this.unscaled(scale, t))])));
-  }
-
-  private unscaled({ minimum, maximum, logarithmic }: Scale, t: number): number {
-    if (logarithmic && maximum > 0) {
-      const low = Math.log(minimum > 0 ? minimum : maximum * 1e-6);
-      return Number(Math.exp(low + t * (Math.log(maximum) - low)).toPrecision(4));
-    }
-    return Number((minimum * (1 - t) + maximum * t).toPrecision(4));
   }
 
   // ---- The panel ----
 
+  /** What is chosen by keys stays so: the panel is built anew, and the control of the same name has the focus again. */
   private buildPanel(): void {
-    const { facts, state } = this;
+    const active = document.activeElement;
+    const name = active !== null && byId("settings").contains(active) ? nameOf(active) : null;
     const scroll = this.panel.scrollTop;
-    this.panel.replaceChildren();
+    this.fillPanel();
+    this.panel.scrollTop = scroll;
+    if (name !== null && !active!.isConnected) {
+      const again = [...byId("settings").querySelectorAll<HTMLElement>("button, input, select")].find(
+        (one) => one.tagName === active!.tagName && nameOf(one) === name,
+      );
+      again?.focus({ preventScroll: true });
+    }
+  }
+
+  private fillPanel(): void {
+    const { facts, state } = this;
+    const [about, settings] = [byId("about"), byId("settings")];
+    this.colourEnds = null;
     if (facts === null) {
-      this.panel.append(make("h1", {}, ["ParaBAT viewer"]), this.appearance());
+      about.replaceChildren(make("h1", {}, ["ParaBAT viewer"]));
+      this.showTime();
+      settings.replaceChildren(this.appearance());
       return;
     }
     const time = facts.time === null ? [] : [`time ${numberText(facts.time)}`];
     const step = facts.step === null ? [] : [`step ${facts.step}`];
     const leaves = facts.leafFiles > 1 ? [`${COUNT.format(facts.leafFiles)} leaf files`] : [];
-    this.panel.append(
+    about.replaceChildren(
       make("h1", {}, [facts.title ?? this.steps[state.step]!.label]),
       make("p", { className: "facts" }, [
         [`${COUNT.format(facts.particles)} particles`, ...leaves, ...step, ...time].join(" · "),
       ]),
-      ...(this.steps.length > 1 ? [this.timeControls()] : []),
+    );
+    this.showTime();
+    settings.replaceChildren(
       this.colourControls(),
       this.filterControls(),
       this.boxControls(),
@@ -400,7 +448,6 @@ class App {
       ]),
       this.appearance(),
     );
-    this.panel.scrollTop = scroll;
   }
 
   private keyChoice(
@@ -420,25 +467,46 @@ class App {
     );
   }
 
-  private timeControls(): HTMLElement {
-    const last = this.steps.length - 1;
-    const label = (i: number): string => {
-      const { time, label: name } = this.steps[i]!;
-      return time === null ? name.slice(name.lastIndexOf("/") + 1) : numberText(time);
-    };
-    const input = make("input", { type: "range", min: "0", max: String(last), step: "1", id: "time" });
-    input.value = String(this.state.step);
-    const output = make("output", {}, [label(this.state.step)]);
-    input.setAttribute("aria-valuetext", `time ${label(this.state.step)}`);
+  private stepLabel(step: number): string {
+    const { time, label } = this.steps[step]!;
+    return time === null ? label.slice(label.lastIndexOf("/") + 1) : numberText(time);
+  }
+
+  /** The slider is built once for a series: it may be in somebody's hand while steps come and go. */
+  private showTime(): void {
+    const place = byId("series");
+    if (this.facts === null || this.steps.length < 2) {
+      place.replaceChildren();
+      return;
+    }
+    let input = document.getElementById("time") as HTMLInputElement | null;
+    if (input === null) {
+      input = this.timeSlider();
+      const play = button("Play", () => (this.playing ? this.stopPlaying() : this.play()));
+      play.id = "play";
+      const output = make("output", { id: "time-text" });
+      place.append(fieldset("Time", [row("Time", input, output), make("div", { className: "buttons" }, [play])]));
+    }
+    input.max = String(this.steps.length - 1);
+    if (!this.timers.has("step")) {
+      this.tellTime(input, this.state.step);
+    }
+  }
+
+  private tellTime(input: HTMLInputElement, step: number): void {
+    input.value = String(step);
+    input.setAttribute("aria-valuetext", `time ${this.stepLabel(step)}`);
+    byId("time-text").textContent = this.stepLabel(step);
+  }
+
+  private timeSlider(): HTMLInputElement {
+    const input = make("input", { type: "range", min: "0", step: "1", id: "time" });
     input.addEventListener("input", () => {
       const step = Number(input.value);
-      output.textContent = label(step);
-      input.setAttribute("aria-valuetext", `time ${label(step)}`);
+      this.tellTime(input, step);
       this.soon("step", 120, () => void this.attempt(() => this.openStep(step)));
     });
-    const play = button(this.playing ? "Pause" : "Play", () => (this.playing ? this.stopPlaying() : this.play()));
-    play.id = "play";
-    return fieldset("Time", [row("Time", input, output), make("div", { className: "buttons" }, [play])]);
+    return input;
   }
 
   private play(): void {
@@ -491,28 +559,36 @@ class App {
     const more: HTMLElement[] = [];
     if (facts) {
       const scale = this.scaleOf(facts.key, state.logarithmic)!;
-      const range = state.colourRange;
+      const { minimum, maximum, logarithmic } = scale;
       const between = new Between(
-        { label: "colours", isInteger: false, minimum: 0, maximum: 1 },
-        [range?.[0] ?? null, range?.[1] ?? null],
+        { label: "colours", isInteger: false, minimum, maximum, logarithmic },
+        state.colourRange === null ? [null, null] : [...state.colourRange],
         ([low, high]) => {
-          state.colourRange = low === null && high === null ? null : [Number(low ?? 0), Number(high ?? 1)];
+          state.colourRange = [Number(low ?? minimum), Number(high ?? maximum)];
           this.saveSoon();
-          void this.showColours();
+          this.applyColours();
         },
       );
-      between.element.querySelector(".ends")!.remove(); // they are parts, not values
+      this.colourEnds = between;
       between.element.querySelector(".name")!.remove();
+      between.element.prepend(between.element.querySelector(".ends")!); // below the bar, whose ends they are
       void this.histogram(scale).then((found) => found && between.setHistogram(found.counts));
-      const ends = make("div", { id: "legend-ends", className: "name" });
-      ends.style.cssText = "display:flex;justify-content:space-between";
-      const log = check("logarithmic", state.logarithmic, (isOn) => {
+      const fit = button(
+        "Fit",
+        () => {
+          state.colourRange = null;
+          void this.showColours();
+        },
+        "Fit the colours to most particles",
+      );
+      const log = check("logarithmic", "logarithmic", state.logarithmic, (isOn) => {
         state.logarithmic = isOn;
         state.colourRange = null;
         this.load();
         this.buildPanel();
       });
-      more.push(row("Map", map), bar, ends, between.element, ...(Number(facts.maximum) > 0 ? [log] : []));
+      const below = make("div", { className: "row" }, [...(Number(facts.maximum) > 0 ? [log] : []), fit]);
+      more.push(row("Map", map), bar, between.element, below);
     }
     return fieldset("Colour", [row("By", by), ...more]);
   }
@@ -555,13 +631,16 @@ class App {
   private boxControls(): HTMLElement {
     const { state } = this;
     const { bounds } = this.facts!;
-    const on = check("Only inside a box", state.box !== null, (isOn) => {
+    const on = check("box", "Only inside a box", state.box !== null, (isOn) => {
       // A quarter off each side, so that one sees what it does.
-      state.box = isOn ? bounds.map((v, i) => 0.75 * v + 0.25 * bounds[(i + 3) % 6]!) : null;
+      const quarter = (i: number): number => {
+        const [minimum, maximum] = [bounds[i % 3]!, bounds[(i % 3) + 3]!];
+        return maximum > minimum ? valueAt({ minimum, maximum, logarithmic: false }, i < 3 ? 0.25 : 0.75) : minimum;
+      };
+      state.box = isOn ? bounds.map((_, i) => quarter(i)) : null;
       this.buildPanel();
       this.load();
     });
-    on.id = "box";
     const sides =
       state.box === null
         ? []
@@ -637,11 +716,11 @@ class App {
             button("Copy link", () => void this.copyLink()),
           ]),
     ];
+    const hint =
+      "Drag to turn, right button or two fingers to move, wheel to zoom. Keys: arrows, with Shift to move, + and −, R.";
     return fieldset("View", [
       make("div", { className: "buttons" }, buttons),
-      make("p", { className: "hint" }, [
-        "Drag to turn, right button or two fingers to move, wheel to zoom. Keys: arrows, with Shift to move, + and −, R.",
-      ]),
+      ...(this.facts === null ? [] : [make("p", { className: "hint" }, [hint])]),
     ]);
   }
 
@@ -728,6 +807,10 @@ class App {
   private async copyLink(): Promise<void> {
     this.state.camera = this.view.cameraState();
     const link = `${location.href.split("#")[0]}#${toHash(this.state)}`;
+    if ("blob" in this.steps[this.state.step]!.source) {
+      this.note("A link cannot hold files of this computer: publish them with 'parabat web' for one.", "told");
+      return;
+    }
     try {
       await navigator.clipboard.writeText(link);
       this.note("The link is in the clipboard.", "told");
@@ -816,13 +899,18 @@ class App {
       Object.assign(this.state, fromHash(settings));
       await this.attempt(async () => this.open(await stepsAt(address, location.href), true));
     },
-    status: (): { isIdle: boolean; shown: number; quality: number; generation: number; pictureTime: number | null } => ({
-      isIdle: this.isIdle && this.facts !== null && !this.timers.has("load") && !this.timers.has("step"),
-      shown: this.view.count,
-      quality: this.quality,
-      generation: this.generation,
-      pictureTime: this.pictureTime,
-    }),
+    status: (): Status => {
+      const isIdle = this.isIdle && this.facts !== null && !this.timers.has("load") && !this.timers.has("step");
+      return {
+        isIdle,
+        isSettled: isIdle && this.timers.size === 0 && this.client.isQuiet && this.view.isResting,
+        shown: this.view.count,
+        quality: this.quality,
+        generation: this.generation,
+        pictureTime: this.pictureTime,
+      };
+    },
+    traffic: (): Traffic => this.traffic,
     shown: (attribute: string) => this.client.ask("shown", { attribute }),
     view: (): View3D => this.view,
   };

@@ -2,6 +2,7 @@
 // What the page and the worker that reads tell each other.
 
 import type { AttributeInfo, ErrorKind, Traffic, Value } from "../../src/index.js";
+import type { Axis } from "./scale.js";
 
 /** One number of each particle: a component of an attribute, -1 the magnitude; attribute "" is the position. */
 export interface KeyRef {
@@ -52,11 +53,8 @@ export interface Filter {
 }
 
 /** Numbers of a key from 0 at the minimum to 1 at the maximum, the same for all steps of a series. */
-export interface Scale {
+export interface Scale extends Axis {
   readonly key: KeyRef;
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly logarithmic: boolean;
 }
 
 /** What is to be shown. A change of it begins a new generation. */

@@ -385,6 +385,16 @@ export class View3D {
     return sum;
   }
 
+  /** Of a disc, in the units of the file. */
+  get radius(): number {
+    return this.uniforms["radius"]!.value as number;
+  }
+
+  /** Whether what is set is drawn. */
+  get isResting(): boolean {
+    return this.frame === 0 && !this.isMoving;
+  }
+
   /** The particle that is drawn at a place of the canvas, in CSS pixels, or null. */
   pick(x: number, y: number): Picked | null {
     const { clientWidth: width, clientHeight: height } = this.canvas;
@@ -392,7 +402,7 @@ export class View3D {
     const matrix = new Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse);
     const m = matrix.elements;
     const pixels = (0.5 * height) / Math.tan((this.camera.fov * Math.PI) / 360);
-    const radius = this.uniforms["radius"]!.value as number;
+    const { radius } = this;
     const lower = this.uniforms["lower"]!.value as Vector3;
     const upper = this.uniforms["upper"]!.value as Vector3;
     let found: Picked | null = null;
@@ -529,7 +539,7 @@ function markOf(): Points {
 void main() {
   float far = length(2.0 * gl_PointCoord - 1.0);
   if (far > 1.0 || far < 0.6) discard;
-  pixel = far > 0.9 || far < 0.7 ? vec4(0.0, 0.0, 0.0, 1.0) : vec4(1.0, 0.85, 0.1, 1.0);
+  pixel = far > 0.9 || far < 0.7 ? vec4(0.0, 0.0, 0.0, 1.0) : vec4(1.0);
 }`,
   });
   const mark = new Points(geometry, material);

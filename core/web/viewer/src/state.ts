@@ -17,7 +17,7 @@ export interface State {
   /** One colour was chosen; else an attribute is, when the file is known. */
   isPlain: boolean;
   colourMap: ColourMap;
-  /** Ends of the colour map, from 0 at the minimum to 1 at the maximum; null: of most particles. */
+  /** Values with the ends of the colour map; null: those of most particles, when these are known. */
   colourRange: readonly [number, number] | null;
   logarithmic: boolean;
   size: KeyRef | null;
@@ -88,7 +88,7 @@ export function toHash(state: State): string {
     parts.set("map", state.colourMap);
   }
   if (state.colourRange !== null) {
-    parts.set("range", state.colourRange.map((v) => v.toFixed(4)).join(","));
+    parts.set("range", state.colourRange.join(","));
   }
   if (state.logarithmic) {
     parts.set("log", "1");
@@ -115,7 +115,7 @@ export function toHash(state: State): string {
     parts.set("theme", state.theme);
   }
   if (state.camera !== null) {
-    parts.set("camera", state.camera.map((v) => Number(v.toPrecision(7))).join(","));
+    parts.set("camera", state.camera.map((v) => Number(v.toPrecision(12))).join(","));
   }
   return parts.toString();
 }

@@ -20,12 +20,14 @@ import {
   type View,
   type Wanted,
 } from "./protocol.js";
+import { partOf } from "./scale.js";
 
 const MOST_KEYS = 2000; // of a list that a person chooses from
 const BATCH = 262_144;
 const CANDIDATES = 4_000_000; // that one round looks at
 const SAMPLE = 50_000; // of a histogram
 const BINS = 80;
+const AT_ONCE = 6; // leaf files
 
 function tell(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
@@ -43,6 +45,23 @@ function isAbort(error: unknown): boolean {
 
 function movedOn(): DOMException {
   return new DOMException("the view moved on", "AbortError");
+}
+
+/** Whether it is a leaf file alone that is the matter, so that the others can be shown. */
+function isOfFile(error: unknown): error is BatError {
+  return error instanceof BatError && !["unreachable", "no_ranges", "invalid_query"].includes(error.kind);
+}
+
+/** Does something with each, in this order, with a few at the same time. */
+async function each(all: readonly number[], action: (one: number) => Promise<void>): Promise<void> {
+  const left = [...all];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let one = left.shift(); one !== undefined; one = left.shift()) {
+        await action(one);
+      }
+    }),
+  );
 }
 
 /** Particles that are shown, so that one of them can be found again. */
@@ -80,6 +99,8 @@ class Loader {
   private isFirst = true;
   /** Shown until the first of those that replace them are there. */
   private stale: number[] = [];
+  /** Leaf files that cannot be read: a hole. */
+  private readonly holes = new Set<number>();
 
   constructor(private readonly dataset: Dataset) {}
 
@@ -104,6 +125,7 @@ class Loader {
     this.viewBox = null;
     this.pending = [];
     this.isFirst = true;
+    this.holes.clear();
     this.stale = [...this.kept.keys()];
     this.stopper = new AbortController();
     void this.run(this.stopper.signal, generation);
@@ -215,6 +237,28 @@ class Loader {
     }
   }
 
+  private isAll(): boolean {
+    return this.qualities.every((quality, leaf) => quality >= 1 || this.holes.has(leaf));
+  }
+
+  /** Where one of several leaf files is missing or damaged, this is told, and the others are shown. */
+  private async orHole(leaf: number, action: () => Promise<void>): Promise<void> {
+    if (this.holes.has(leaf)) {
+      return;
+    }
+    try {
+      await action();
+    } catch (error) {
+      if (!isOfFile(error) || this.dataset.leaves.length === 1) {
+        throw error;
+      }
+      this.holes.add(leaf);
+      const isWhole = this.wanted!.filters.length === 0 && this.wanted!.box === null;
+      const particles = isWhole ? this.dataset.leaves[leaf]!.particles - this.matched[leaf]! : 0;
+      tell({ type: "damage", message: error.message, particles });
+    }
+  }
+
   private async loadWhole(signal: AbortSignal): Promise<void> {
     const { leaves } = this.dataset;
     const query = this.query();
@@ -222,33 +266,35 @@ class Loader {
     this.makeRoom(this.budgetOfWhole());
     for (let before = 1.01 * this.shown(false); ;) {
       const target = rounds(this.budgetOfWhole()).find((one) => one > before);
-      if (target === undefined || this.qualities.every((quality) => quality >= 1)) {
+      if (target === undefined || this.isAll()) {
         break;
       }
       const areas = leaves.map((leaf) => screenArea(leaf, this.view!.eye, this.view!.box));
       const share = shares(leaves, areas, target);
       before = target;
-      for (const leaf of nearestFirst(leaves, this.view!.eye)) {
-        const { particles } = leaves[leaf]!;
-        // Of filtered particles more are looked at, until the share is full.
-        for (let step = 0; this.matched[leaf]! < share[leaf]! && this.qualities[leaf]! < 1 && step < 40; ++step) {
-          const room = Math.min(share[leaf]! - this.matched[leaf]!, target - this.shown(false));
-          const quality = this.qualities[leaf]!;
-          const wish = isFiltered
-            ? nextQuality(quality, this.matched[leaf]!, room, particles, CANDIDATES)
-            : await this.dataset.qualityOf(leaf, share[leaf]!, signal);
-          if (!(wish > quality)) {
-            break;
+      await each(nearestFirst(leaves, this.view!.eye), (leaf) =>
+        this.orHole(leaf, async () => {
+          const { particles } = leaves[leaf]!;
+          // Of filtered particles more are looked at, until the share is full.
+          for (let step = 0; this.matched[leaf]! < share[leaf]! && this.qualities[leaf]! < 1 && step < 40; ++step) {
+            const room = Math.min(share[leaf]! - this.matched[leaf]!, target - this.shown(false));
+            const quality = this.qualities[leaf]!;
+            const wish = isFiltered
+              ? nextQuality(quality, this.matched[leaf]!, room, particles, CANDIDATES)
+              : await this.dataset.qualityOf(leaf, share[leaf]!, signal);
+            if (!(wish > quality)) {
+              break;
+            }
+            const asked = { ...query, quality: wish, afterQuality: quality };
+            for await (const piece of this.dataset.leafPieces(leaf, asked, { ...this.options, signal })) {
+              signal.throwIfAborted();
+              this.matched[leaf]! += piece.count;
+              this.take(piece, false);
+            }
+            this.qualities[leaf] = wish;
           }
-          const asked = { ...query, quality: wish, afterQuality: quality };
-          for await (const piece of this.dataset.leafPieces(leaf, asked, { ...this.options, signal })) {
-            signal.throwIfAborted();
-            this.matched[leaf]! += piece.count;
-            this.take(piece, false);
-          }
-          this.qualities[leaf] = wish;
-        }
-      }
+        }),
+      );
       signal.throwIfAborted();
       this.flush(false);
       const batches = [...this.kept].filter(([, { isOfView }]) => !isOfView).map(([batch]) => batch);
@@ -274,7 +320,7 @@ class Loader {
     this.viewBox = null;
     this.viewQuality = 0;
     const seen = this.inSight();
-    if (seen === null || this.budgetOfWhole() === this.wanted!.budget || this.qualities.every((quality) => quality >= 1)) {
+    if (seen === null || this.budgetOfWhole() === this.wanted!.budget || this.isAll()) {
       dropOld();
       return;
     }
@@ -296,28 +342,30 @@ class Loader {
     );
     try {
       for (let round = 0; round < 60; ++round) {
-        const open = near.filter((leaf) => qualities.get(leaf)! < 1);
+        const open = near.filter((leaf) => qualities.get(leaf)! < 1 && !this.holes.has(leaf));
         const left = this.wanted!.budget - this.shown(true) + sumOf(old, this.kept);
         if (open.length === 0 || left < 1) {
           break;
         }
-        for (const leaf of open) {
-          const room = Math.min(left / open.length, Math.max(matched.get(leaf)!, 20_000));
-          const from = qualities.get(leaf)!;
-          const quality = nextQuality(from, matched.get(leaf)!, room, leaves[leaf]!.particles, CANDIDATES);
-          const query = { ...this.query(), box, quality, afterQuality: from };
-          for await (const piece of this.dataset.leafPieces(leaf, query, { ...this.options, signal: stop })) {
-            stop.throwIfAborted();
-            signal.throwIfAborted();
-            dropOld(); // in the room of which they are
-            matched.set(leaf, matched.get(leaf)! + piece.count);
-            this.take(piece, true);
-          }
-          qualities.set(leaf, quality);
-        }
+        await each(open, (leaf) =>
+          this.orHole(leaf, async () => {
+            const room = Math.min(left / open.length, Math.max(matched.get(leaf)!, 20_000));
+            const from = qualities.get(leaf)!;
+            const quality = nextQuality(from, matched.get(leaf)!, room, leaves[leaf]!.particles, CANDIDATES);
+            const query = { ...this.query(), box, quality, afterQuality: from };
+            for await (const piece of this.dataset.leafPieces(leaf, query, { ...this.options, signal: stop })) {
+              stop.throwIfAborted();
+              signal.throwIfAborted();
+              dropOld(); // in the room of which they are
+              matched.set(leaf, matched.get(leaf)! + piece.count);
+              this.take(piece, true);
+            }
+            qualities.set(leaf, quality);
+          }),
+        );
         stop.throwIfAborted();
         this.flush(true);
-        this.viewQuality = Math.min(...near.map((leaf) => qualities.get(leaf)!));
+        this.viewQuality = Math.min(1, ...near.filter((leaf) => !this.holes.has(leaf)).map((leaf) => qualities.get(leaf)!));
         this.progress(false);
       }
       this.viewBox = box;
@@ -458,19 +506,7 @@ function relative(pieces: readonly Piece[], count: number, centre: readonly numb
   return all;
 }
 
-/** A number of a key from 0 to 1, as a scale says. */
-function scaling({ minimum, maximum, logarithmic }: Scale): (v: number) => number {
-  if (logarithmic && maximum > 0) {
-    const low = Math.log(minimum > 0 ? minimum : maximum * 1e-6);
-    const length = Math.log(maximum) - low || 1;
-    return (v) => (v > 0 ? (Math.log(v) - low) / length : v <= 0 ? 0 : NaN);
-  }
-  // Halves, because the difference of two doubles can be infinite.
-  const length = 0.5 * maximum - 0.5 * minimum || 1;
-  return (v) => (0.5 * v - 0.5 * minimum) / length;
-}
-
-function valueAt(values: Column, components: number, { component }: KeyRef, i: number): number {
+function numberAt(values: Column, components: number, { component }: KeyRef, i: number): number {
   return component < 0 && components > 1
     ? magnitude(values, i * components, components)
     : Number(values[i * components + Math.max(component, 0)]!);
@@ -478,14 +514,14 @@ function valueAt(values: Column, components: number, { component }: KeyRef, i: n
 
 function scaled(dataset: Dataset, pieces: readonly Piece[], count: number, scale: Scale): Float32Array {
   const { key } = scale;
-  const toScale = scaling(scale);
+  const toPart = partOf(scale);
   const all = new Float32Array(count);
   const components = key.attribute === "" ? 3 : dataset.attributes.find(({ name }) => name === key.attribute)!.components;
   let at = 0;
   for (const piece of pieces) {
     const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
     for (let i = 0; i < piece.count; ++i) {
-      const v = toScale(valueAt(values, components, key, i));
+      const v = toPart(numberAt(values, components, key, i));
       all[at++] = Number.isNaN(v) ? NOT_A_NUMBER : Math.min(Math.max(v, -1), 2);
     }
   }
@@ -536,7 +572,7 @@ function factsOf(dataset: Dataset): DatasetFacts {
 /** Of an even sample, in the units of the scale. */
 async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   const counts = new Array<number>(BINS).fill(0);
-  const toScale = scaling(scale);
+  const toPart = partOf(scale);
   const { key } = scale;
   const components = key.attribute === "" ? 3 : dataset.attributes.find(({ name }) => name === key.attribute)!.components;
   const found: number[] = [];
@@ -555,15 +591,22 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
         onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
       },
     );
-    for await (const piece of pieces) {
-      const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
-      for (let i = 0; i < piece.count; ++i) {
-        const v = toScale(valueAt(values, components, key, i));
-        if (v >= 0 && v <= 1) {
-          ++counts[Math.min(BINS - 1, Math.floor(v * BINS))]!;
-          found.push(v);
+    try {
+      for await (const piece of pieces) {
+        const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
+        for (let i = 0; i < piece.count; ++i) {
+          const v = toPart(numberAt(values, components, key, i));
+          if (v >= 0 && v <= 1) {
+            ++counts[Math.min(BINS - 1, Math.floor(v * BINS))]!;
+            found.push(v);
+          }
         }
       }
+    } catch (error) {
+      if (!isOfFile(error)) {
+        throw error;
+      }
+      // A hole, which the loading tells.
     }
   }
   found.sort((a, b) => a - b);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of an attribute as parts of what lies between its least and its most, evenly or by logarithms, and back.
+
+/** From 0 at the minimum to 1 at the maximum. By logarithms only where there is something above 0. */
+export interface Axis {
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly logarithmic: boolean;
+}
+
+const LEAST_OF_MOST = 1e-6; // where logarithms begin if the minimum has none
+
+function logarithms({ minimum, maximum }: Axis): readonly [number, number] {
+  return [Math.log(minimum > 0 ? minimum : maximum * LEAST_OF_MOST), Math.log(maximum)];
+}
+
+/** What makes parts of values; NaN stays NaN. */
+export function partOf(axis: Axis): (v: number) => number {
+  const { minimum, maximum } = axis;
+  if (axis.logarithmic && maximum > 0) {
+    const [low, high] = logarithms(axis);
+    const length = high - low || 1;
+    return (v) => (v > 0 ? (Math.log(v) - low) / length : v <= 0 ? 0 : NaN);
+  }
+  // Halves, because the difference of two doubles can be infinite.
+  const length = 0.5 * maximum - 0.5 * minimum || 1;
+  return (v) => (0.5 * v - 0.5 * minimum) / length;
+}
+
+/** The value at a part, with as many digits as tell a thousandth of the axis. */
+export function valueAt(axis: Axis, part: number): number {
+  const { minimum, maximum } = axis;
+  if (axis.logarithmic && maximum > 0) {
+    const [low, high] = logarithms(axis);
+    return Number(Math.exp(low + part * (high - low)).toPrecision(high - low > 1 ? 4 : 6));
+  }
+  const v = minimum * (1 - part) + maximum * part;
+  const digits = Math.ceil(Math.log10(Math.abs(v) / (maximum - minimum))) + 4;
+  return Number.isNaN(digits) ? v : Number(v.toPrecision(Math.min(Math.max(digits, 1), 17)));
+}
