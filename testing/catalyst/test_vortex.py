@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The example that writes a grid and particles through Catalyst: what is in its files, from any ranks.
+
+Usage: test_vortex.py FOLDER VORTEX MPIEXEC [ARGUMENT ...] -np"""
+
+import filecmp
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import parabat
+from parabat import idx
+
+SAMPLES, STEPS, GRAINS, SPEED = 12, [0, 2, 4], 500, 0.1
+
+
+def simulate(folder, vortex, launcher, ranks):
+    folder.mkdir(parents=True)
+    numbers = map(str, (SAMPLES, STEPS[-1], STEPS[1], GRAINS))
+    result = subprocess.run([*launcher, str(ranks), vortex, *numbers], cwd=folder, capture_output=True, text=True,
+                            timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "catalyst-bat" not in result.stderr, result.stderr
+
+
+def check_flow(path):
+    flow = idx.open(path)
+    assert flow.steps == STEPS and flow.times == STEPS, (flow.steps, flow.times)
+    # The vortices of Taylor and Green, to begin with.
+    angle = 2 * np.pi / SAMPLES * np.arange(SAMPLES)
+    z, y, x = np.meshgrid(angle, angle, angle, indexing="ij")
+    truth = SPEED * np.cos(z)[..., None] * np.stack(
+        [np.sin(x) * np.cos(y), -np.cos(x) * np.sin(y), 0 * x], axis=-1)
+    assert np.abs(flow.read(step=0)["velocity"] - truth).max() < 1e-7
+    for step in STEPS:
+        grid = flow.read(step=step)
+
+        def slope(component, axis):
+            values = grid["velocity"][..., component].astype("f8")
+            return (np.roll(values, -1, 2 - axis) - np.roll(values, 1, 2 - axis)) / 2
+
+        truth = np.sqrt((slope(2, 1) - slope(1, 2)) ** 2 + (slope(0, 2) - slope(2, 0)) ** 2
+                        + (slope(1, 0) - slope(0, 1)) ** 2)
+        assert np.abs(grid["vorticity"] - truth).max() < 1e-6, step
+
+
+def grains(path):
+    particles = parabat.open(path).read()
+    order = np.argsort(particles["id"])
+    assert np.array_equal(particles["id"][order], np.arange(GRAINS)), path
+    return particles.positions[order], particles["velocity"][order]
+
+
+def main():
+    scratch, vortex, *launcher = sys.argv[1:]
+    scratch = pathlib.Path(scratch, "vortex")
+    shutil.rmtree(scratch, ignore_errors=True)
+    one, three = scratch / "1", scratch / "3"
+    for folder, ranks in ((one, 1), (three, 3)):
+        simulate(folder, vortex, launcher, ranks)
+    check_flow(one / "flow.idx")
+    files = [p.relative_to(one) for p in [one / "flow.idx", *(one / "flow").rglob("*.bin")]]
+    assert len(files) == 1 + len(STEPS), files
+    _, wrong, missing = filecmp.cmpfiles(one, three, files, shallow=False)
+    assert not wrong and not missing, (wrong, missing)
+    for step in STEPS:
+        name = f"dust_{step:06d}.bat"
+        for mine, other in zip(grains(one / name), grains(three / name)):
+            assert np.array_equal(mine, other), name
+    shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    main()
