@@ -587,7 +587,7 @@ class App {
         this.load();
         this.buildPanel();
       });
-      const below = make("div", { className: "row" }, [...(Number(facts.maximum) > 0 ? [log] : []), fit]);
+      const below = make("div", { className: "split" }, [Number(facts.maximum) > 0 ? log : "", fit]);
       more.push(row("Map", map), bar, between.element, below);
     }
     return fieldset("Colour", [row("By", by), ...more]);

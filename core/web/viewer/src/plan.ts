@@ -37,12 +37,12 @@ export function screenArea(leaf: PlannedLeaf, eye: readonly number[], inSight: r
 
 /** Shares out the budget by screen area; what a small leaf file cannot use goes to the others. */
 export function shares(leaves: readonly PlannedLeaf[], areas: readonly number[], budget: number): number[] {
+  if (budget >= leaves.reduce((sum, { particles }) => sum + particles, 0)) {
+    return leaves.map(({ particles }) => particles); // not one less by a rounding
+  }
   const share = leaves.map(() => 0);
   let open = leaves.map((_, i) => i);
-  let left = Math.min(
-    budget,
-    leaves.reduce((sum, { particles }) => sum + particles, 0),
-  );
+  let left = budget;
   while (left >= 1 && open.length > 0) {
     const total = open.reduce((sum, i) => sum + areas[i]!, 0);
     const full = open.filter((i) => (left * areas[i]!) / total >= leaves[i]!.particles - share[i]!);

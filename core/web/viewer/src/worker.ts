@@ -580,18 +580,19 @@ async function histogramOf(dataset: Dataset, scale: Scale): Promise<Histogram> {
   // Of very many leaf files some are enough.
   const every = Math.max(1, Math.ceil(dataset.leaves.length / 50));
   for (let leaf = 0; leaf < dataset.leaves.length; leaf += every) {
-    const quality = Math.min(1, share * every);
     const attributes = key.attribute === "" ? [] : [key.attribute];
-    const pieces = dataset.leafPieces(
-      leaf,
-      { quality },
-      {
-        attributes,
-        withoutPositions: key.attribute !== "",
-        onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
-      },
-    );
     try {
+      // As many as the first picture has, so that they are there.
+      const quality = await dataset.qualityOf(leaf, Math.min(1, share * every) * dataset.leaves[leaf]!.particles);
+      const pieces = dataset.leafPieces(
+        leaf,
+        { quality },
+        {
+          attributes,
+          withoutPositions: key.attribute !== "",
+          onDamage: ({ message, particles }) => tell({ type: "damage", message, particles }),
+        },
+      );
       for await (const piece of pieces) {
         const values = key.attribute === "" ? piece.positions : piece.attributes.get(key.attribute)!;
         for (let i = 0; i < piece.count; ++i) {
