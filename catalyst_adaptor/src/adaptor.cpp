@@ -605,6 +605,7 @@ std::vector<Job> Adaptor::jobs_of(
     std::vector<std::string>& indexes = job.options.write.build.sorted_indexes;
     indexes = indexes_of(indexes, census.written_fields(key));
     BuildOptions& build = job.options.write.build;
+    build.stable_samples = indexes_of(build.stable_samples, census.written_fields(key));
     if (!build.error_bounds.empty())
     {
       build.error_bounds = error_bounds_of(build.error_bounds, census.written_fields(key));

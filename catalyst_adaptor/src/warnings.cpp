@@ -112,6 +112,13 @@ void Warnings::add_channel(const std::string& channel, const Census& census,
       miss("sorted index", index, names_in(written));
     }
   }
+  for (const std::string& id : options.write.build.stable_samples)
+  {
+    if (indexes_of({ id }, written).empty())
+    {
+      miss("id of stable samples", id, names_in(written));
+    }
+  }
   for (const std::string& bound : options.write.build.error_bounds)
   {
     if (error_bounds_of({ bound }, written).empty())

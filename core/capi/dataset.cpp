@@ -637,6 +637,16 @@ int bat_dataset_step(const bat_dataset* dataset, int* has, int64_t* step)
     });
 }
 
+int bat_dataset_stable_sample(const bat_dataset* dataset, uint64_t index, const char** name)
+{
+  return guard(
+    [&]
+    {
+      const std::vector<std::string>& names = need(dataset, "dataset").stable_samples;
+      need(name, "result pointer") = index < names.size() ? names[index].c_str() : nullptr;
+    });
+}
+
 int bat_dataset_metadata(const bat_dataset* dataset, const char** json)
 {
   return guard([&] { need(json, "result pointer") = need(dataset, "dataset").metadata.c_str(); });

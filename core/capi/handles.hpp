@@ -49,10 +49,12 @@ struct bat_dataset
   explicit bat_dataset(bat::Dataset opened)
     : dataset(std::move(opened))
     , metadata(this->dataset.metadata())
+    , stable_samples(this->dataset.stable_samples())
   {
   }
   bat::Dataset dataset;
   std::string metadata;
+  std::vector<std::string> stable_samples;
   bat::QueryOptions map_options; ///< of bat_map_positions and bat_map_attribute
 };
 

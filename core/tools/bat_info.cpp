@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -154,6 +155,7 @@ nlohmann::json describe(const bat::Dataset& file)
   info["bounds"] = to_json(file.bounds());
   info["time"] = file.time() ? to_json(*file.time()) : nlohmann::json();
   info["step"] = file.step() ? nlohmann::json(*file.step()) : nlohmann::json();
+  info["stable_samples"] = file.stable_samples();
   info["leaf_files"] = file.leaves().size();
   if (const bat::File* single = file.single_file())
   {
@@ -280,6 +282,10 @@ void print(const bat::Dataset& file)
   if (file.step())
   {
     fmt::print("  step             {}\n", *file.step());
+  }
+  if (const std::vector<std::string> ids = file.stable_samples(); !ids.empty())
+  {
+    fmt::print("  stable samples   by {}\n", fmt::join(ids, ", "));
   }
   if (const bat::File* single = file.single_file())
   {

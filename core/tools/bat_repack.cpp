@@ -27,6 +27,7 @@ struct Arguments
   std::string out;
   std::map<std::string, std::vector<std::string>> given; ///< by name of the option
   bool no_sorted_indexes = false;
+  bool no_stable_samples = false;
   bool force = false;
   bool json = false;
 };
@@ -61,6 +62,10 @@ void add_options(CLI::App& app, Arguments& arguments)
   app
     .add_flag("--no-sorted-indexes", arguments.no_sorted_indexes, "leave out those that are there")
     ->excludes(app.get_option("--sorted-indexes"));
+  app
+    .add_flag("--no-stable-samples", arguments.no_stable_samples,
+      "a quality has the particles that are spread most evenly")
+    ->excludes(app.get_option("--stable-samples"));
   app.add_flag("--force", arguments.force, "replace what is at OUT");
   app.add_flag("--json", arguments.json, "print one line of JSON");
 }
@@ -106,6 +111,10 @@ bat::RepackOptions options_of(const Arguments& arguments)
   if (arguments.no_sorted_indexes)
   {
     options.changed.insert("sorted_indexes");
+  }
+  if (arguments.no_stable_samples)
+  {
+    options.changed.insert("stable_samples");
   }
   options.build = all.build;
   return options;

@@ -1155,7 +1155,7 @@ class BATWriter(VTKPythonAlgorithmBase):
     def __init__(self):
         super().__init__(nInputPorts=1, nOutputPorts=0, inputType="vtkDataObject")
         self._path, self._columns, self._ghosts, self._indexes = "", dict.fromkeys("xyz", ""), False, []
-        self._options, self._bounds = {}, []
+        self._options, self._bounds, self._samples = {}, [], []
         self._had_particles = False  # in this step or one before
         self._warned = set()
 
@@ -1181,6 +1181,13 @@ class BATWriter(VTKPythonAlgorithmBase):
 
     def ClearSortedIndexes(self):
         self._indexes = []
+
+    def AddStableSample(self, name):
+        if name:
+            self._samples.append(name)
+
+    def ClearStableSamples(self):
+        self._samples = []
 
     def AddErrorBound(self, text):
         if text:
@@ -1288,6 +1295,6 @@ class BATWriter(VTKPythonAlgorithmBase):
         if ranks.is_first:
             positions = gathered.pop("")
             _, error = _attempt(lambda: parabat.write(
-                self._path, positions, gathered, sorted_indexes=self._indexes, error_bounds=self._bounds,
-                **self._options, **facts))
+                self._path, positions, gathered, sorted_indexes=self._indexes, stable_samples=self._samples,
+                error_bounds=self._bounds, **self._options, **facts))
         return ranks.agree(error)

@@ -79,6 +79,8 @@ static void every_type_comes_back(void)
   CHECK(has == 1 && time == 0.1);
   CHECK_OK(bat_dataset_step(dataset, &has, &step));
   CHECK(has == 1 && step == INT64_MAX);
+  CHECK_OK(bat_dataset_stable_sample(dataset, 0, &text));
+  CHECK(text == NULL);
   CHECK_OK(bat_dataset_metadata(dataset, &text));
   CHECK(strstr(text, "\"run\":\"a\""));
   CHECK_OK(bat_dataset_leaf_files(dataset, &count));
@@ -496,6 +498,10 @@ static void numbers_are_looked_at_as_they_were_passed(void)
   CHECK_FAILS(bat_options_set_list(options, "sorted_indexes", 1, NULL), BAT_INVALID_ARGUMENT,
     "list of texts is NULL");
   CHECK_FAILS(bat_options_set_list(options, "mode", 0, NULL), BAT_INVALID_ARGUMENT, "mode is [];");
+  CHECK_OK(bat_options_set_text(options, "stable_samples", "v"));
+  CHECK_FAILS(bat_repack(path, path, options, &repacked), BAT_INVALID_ARGUMENT,
+    "stable samples of 'v': it is of float64; allowed are attributes of integers");
+  CHECK_OK(bat_options_set_list(options, "stable_samples", 0, NULL));
   CHECK_OK(bat_repack(path, path, options, &repacked));
   CHECK(repacked.particles != 0 && repacked.datasets == 1 && repacked.leaf_files == 1);
   CHECK(repacked.bytes_before != repacked.bytes_after && repacked.bytes_after != 0);

@@ -79,13 +79,14 @@ def every_type_comes_back():
     attributes["float32"] = random.random((n, 2), dtype=np.float32)
     attributes["float64"] = random.random((2 * n, 3))[::2]  # not contiguous
     report = parabat.write(PATH, positions, attributes, comm=COMM, time=1.5, step=-3,
-                       metadata='{"a":1}', target_bytes=400000, threads=1, sorted_indexes=["id"])
+                       metadata='{"a":1}', target_bytes=400000, threads=1, sorted_indexes=["id"],
+                       stable_samples=["id"])
     assert report.particles == total(n) and report.seconds_total > 0
     assert '"particles":' in report.json()
     with parabat.Dataset(PATH, COMM) as d:
         assert len(d) == total(n) and d.time == 1.5 and d.step == -3 and '"a"' in d.metadata
         assert d.position_dtype == np.float32 and d.file_bytes == report.file_bytes
-        assert d.leaf_files == report.leaf_files
+        assert d.leaf_files == report.leaf_files and d.stable_samples == ["id"]
         assert d.attributes["int8"].components == 9
         assert np.all(d.bounds[:3] <= d.bounds[3:])
         everything = d.read()

@@ -136,7 +136,7 @@ BIG = [[0, 0, 0], [1, 2**53 + 1, 2], [3, 4, 5]]
 
 MANY = poly(np.random.default_rng(5).random((9000, 3)).astype("f4"), array(np.arange(9000), "id"),
             array(np.sin(np.arange(9000) / 100), "wave"))
-LISTS = {"SortedIndexes": "AddSortedIndex", "ErrorBounds": "AddErrorBound"}
+LISTS = {"SortedIndexes": "AddSortedIndex", "StableSamples": "AddStableSample", "ErrorBounds": "AddErrorBound"}
 NAMED = {"Compression": "compression", "ChunkParticles": "chunk_particles"}
 
 CASES = {
@@ -255,6 +255,8 @@ CASES = {
     "a part of a sample": (with_facts(poly(P, ID), quality=[0.25, 0.25], quality_requested=[1.0, 1.0],
                                       particle_count=[200, 200]), {}),
     "a sorted index": (poly(P, ID), {"SortedIndexes": ["id"]}),
+    "stable samples": (MANY, {"StableSamples": ["id"]}),
+    "stable samples of nothing": (poly(P, ID), {"StableSamples": ["mass"]}),
     "an index of nothing": (poly(P, ID), {"SortedIndexes": ["mass"]}),
 }
 

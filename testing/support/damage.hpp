@@ -238,9 +238,9 @@ struct Region
 inline Region random_region(const Bytes& file, Random& random)
 {
   const std::vector<std::uint64_t> records = section_records(file);
-  const bool is_top =
-    (load<format::Header>(file, 0).required_features & format::kSeveralLeafFiles) != 0;
-  const std::uint64_t pick = random() % 16;
+  const std::uint64_t features = load<format::Header>(file, 0).required_features;
+  const bool is_top = (features & format::kSeveralLeafFiles) != 0;
+  const std::uint64_t pick = random() % ((features & format::kStableSamples) != 0 ? 19 : 16);
   if (records.empty() || pick == 0)
   {
     return { 0, std::min<std::uint64_t>(file.size(), sizeof(format::Header)) };
@@ -255,8 +255,10 @@ inline Region random_region(const Bytes& file, Random& random)
     const auto record = load<format::SectionRecord>(file, at);
     const format::SectionKind beside = // of leaf files, behind the kinds of top files
       pick == 14 ? format::SectionKind::SortedIndex : format::SectionKind::ChunkTable;
-    const std::uint64_t kind =
-      !is_top && pick >= 14 ? static_cast<std::uint32_t>(beside) : pick - 1;
+    const std::uint64_t kind = pick >= 16
+      ? static_cast<std::uint32_t>(format::SectionKind::SampleIds) + pick - 16
+      : !is_top && pick >= 14 ? static_cast<std::uint32_t>(beside)
+                              : pick - 1;
     if (record.kind == kind && record.bytes != 0 &&
       inside(record.offset, record.bytes, file.size()))
     {

@@ -110,6 +110,7 @@ inline void write(const fs::path& top, const std::vector<bat::ParticleView>& par
       contents.step = part.step;
       contents.metadata = part.metadata;
     }
+    contents.sample_ids = entry.sample_ids;
     contents.leaves.push_back(std::move(entry));
   }
   if (change)

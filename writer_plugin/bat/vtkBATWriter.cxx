@@ -179,6 +179,23 @@ void vtkBATWriter::ClearSortedIndexes()
 }
 
 //------------------------------------------------------------------------------
+void vtkBATWriter::AddStableSample(const char* attribute)
+{
+  if (attribute && *attribute)
+  {
+    this->Options->build.stable_samples.emplace_back(attribute);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBATWriter::ClearStableSamples()
+{
+  this->Options->build.stable_samples.clear();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
 void vtkBATWriter::AddErrorBound(const char* bound)
 {
   // A property without elements may set "".

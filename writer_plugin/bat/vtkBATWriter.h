@@ -165,6 +165,16 @@ public:
 
   ///@{
   /**
+   * Attributes of integers, e.g. ids, by which all time steps show the same particles at the same
+   * quality. A name stands for all components, "ids[1]" for one. Default: none, a quality shows the
+   * particles that are spread most evenly.
+   */
+  void AddStableSample(const char* attribute);
+  void ClearStableSamples();
+  ///@}
+
+  ///@{
+  /**
    * Of the option "compression" with the value "bounded": "NAME=NUMBER" in the units of an array,
    * or "NAME=NUMBER%" of its range; "positions" are the points. Default: none.
    */

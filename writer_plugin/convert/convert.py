@@ -43,7 +43,8 @@ class ConvertError(Exception):
 def in_options(text):
     for of_writer, option in OPTIONS:
         text = text.replace(of_writer, option)
-    return re.sub(r"^(.*: )sorted index(:| of)", r"\1--sorted-index\2", text)
+    text = re.sub(r"^(.*: )sorted index(:| of)", r"\1--sorted-index\2", text)
+    return re.sub(r"^(.*: )stable samples(:| of)", r"\1--stable-samples\2", text)
 
 
 # --- on every rank
@@ -173,6 +174,9 @@ def parse(words):
                         help="most particles of a treelet, 256 to 65536 (default: 8192)")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.any_names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
+    parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.any_names, default=[],
+                        help="attributes of integers, e.g. id, by which all steps show the same particles at the same "
+                             "quality")
     parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
                         help="lossless: values take less room, every bit of them stays; bounded: the same within "
                              "--error-bounds (default: none)")
@@ -367,6 +371,7 @@ class Converter:
         writer.BlockParticles = options.block_particles
         writer.TreeletParticles = options.treelet_particles
         writer.SortedIndexes = options.sorted_index
+        writer.StableSamples = options.stable_samples
         writer.Compression = options.compression
         writer.ErrorBounds = options.error_bounds
         writer.ChunkParticles = options.chunk_particles

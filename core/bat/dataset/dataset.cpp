@@ -13,6 +13,7 @@
 #include "common/io/atomic_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -59,6 +60,14 @@ bool same_schema(const std::vector<Attribute>& a, const std::vector<Attribute>& 
       return x.name == y.name && x.type == y.type && x.components == y.components &&
         same_alias(x.alias, y.alias);
     });
+}
+
+bool same_sample(
+  const std::vector<format::SampleIdRecord>& a, const std::vector<format::SampleIdRecord>& b)
+{
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+    [](const format::SampleIdRecord& x, const format::SampleIdRecord& y)
+    { return x.attribute == y.attribute && x.component == y.component; });
 }
 
 // No particle of a leaf file can meet a condition on positions.
@@ -217,6 +226,13 @@ std::unique_ptr<LeafSource> Dataset::Impl::open_own(std::size_t i) const
     !same_schema(file.attributes(), this->attributes))
   {
     bad(ErrorCode::Corrupt, "has other attributes than the top file says");
+  }
+  if (!same_sample(file.impl().schema.sample_ids, this->top->schema.sample_ids))
+  {
+    bad(ErrorCode::Corrupt,
+      fmt::format("has samples of [{}], and the top file of [{}]",
+        fmt::join(file.stable_samples(), ", "),
+        fmt::join(format::sample_names(this->top->schema), ", ")));
   }
   return std::make_unique<FileLeaf>(std::move(file));
 }
@@ -455,6 +471,16 @@ std::string Dataset::metadata() const
 const std::vector<Attribute>& Dataset::attributes() const noexcept
 {
   return this->impl_->attributes;
+}
+
+std::vector<std::string> Dataset::stable_samples() const
+{
+  if (this->impl_->single)
+  {
+    return this->impl_->single->stable_samples();
+  }
+  return this->impl_->top ? format::sample_names(this->impl_->top->schema)
+                          : std::vector<std::string>();
 }
 
 std::vector<std::string> Dataset::attribute_names() const

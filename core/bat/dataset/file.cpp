@@ -167,6 +167,11 @@ const std::vector<std::uint64_t>& File::level_ends() const noexcept
   return this->impl_->schema.levels.end;
 }
 
+std::vector<std::string> File::stable_samples() const
+{
+  return format::sample_names(this->impl_->schema);
+}
+
 std::uint64_t File::data_bytes() const noexcept
 {
   return this->bytes_per_particle() * this->particle_count();

@@ -53,6 +53,7 @@ void LeafFilesWriter::add(const std::function<void(io::AtomicFile&)>& write)
     free_leaf_name(this->folder_, number, entry.record.header_checksum, this->replaced_);
   entry.name = this->folder_.filename().string() + "/" + name;
   entry.record.name_bytes = static_cast<std::uint32_t>(entry.name.size());
+  this->top_.sample_ids = entry.sample_ids;
   this->top_.leaves.push_back(std::move(entry));
 }
 

@@ -4,9 +4,9 @@
 
 #include "bat/file.hpp"
 #include "bat/format/column.hpp"
-#include "bat/format/levels.hpp"
 #include "bat/format/page_reader.hpp"
 #include "bat/tree/file_impl.hpp"
+#include "bat/tree/ordinal_runs.hpp"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -81,14 +81,14 @@ private:
 
   void find_file_positions()
   {
-    const LevelTable& levels = this->impl_.schema.levels;
     this->file_positions_.resize(this->file_.particle_count());
     tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, this->file_positions_.size(), 4096),
       [&](const auto& ordinals)
       {
+        OrdinalRuns runs(this->impl_);
         for (std::uint64_t ordinal = ordinals.begin(); ordinal != ordinals.end(); ++ordinal)
         {
-          for_each_run(levels, ordinal, ordinal + 1,
+          runs.for_each_run(ordinal, ordinal + 1,
             [&](std::size_t, std::uint64_t at, std::uint64_t, std::uint64_t count)
             {
               if (count == 1)

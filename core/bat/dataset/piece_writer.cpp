@@ -247,6 +247,10 @@ double leaf_memory(
   {
     bytes += 12;
   }
+  if (!build.stable_samples.empty())
+  {
+    bytes += 9;
+  }
   if (build.compression != Compression::None)
   {
     bytes += 3 * largest;

@@ -446,8 +446,9 @@ RepackReport repack_series(
 
 const std::vector<std::string>& repack_option_names()
 {
-  static const std::vector<std::string> names{ "threads", "flush", "sorted_indexes", "compression",
-    "error_bounds", "chunk_particles", "treelet_particles", "block_particles", "index_budget" };
+  static const std::vector<std::string> names{ "threads", "flush", "sorted_indexes",
+    "stable_samples", "compression", "error_bounds", "chunk_particles", "treelet_particles",
+    "block_particles", "index_budget" };
   return names;
 }
 

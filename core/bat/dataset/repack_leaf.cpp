@@ -162,6 +162,37 @@ void keep_sorted_indexes(const LeafSource& leaf, BuildOptions& build)
   }
 }
 
+std::vector<std::string> in_words(
+  const ParticleView& schema, const std::vector<format::SampleIdRecord>& ids)
+{
+  std::vector<std::string> words;
+  for (const format::SampleIdRecord& id : ids)
+  {
+    words.push_back(
+      fmt::format("component {} of '{}'", id.component, schema.attributes[id.attribute].name));
+  }
+  return words;
+}
+
+void keep_stable_samples(const LeafSource& leaf, BuildOptions& build)
+{
+  const File* file = own_file(leaf);
+  if (!file)
+  {
+    return;
+  }
+  build.stable_samples = file->stable_samples();
+  const ParticleView schema = schema_of(file->position_type(), file->attributes());
+  if (in_words(schema, write::sample_ids(schema, build)) !=
+    in_words(schema, file->impl().schema.sample_ids))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: an attribute is called as the component of another one that samples follow, "
+                  "which cannot be kept; name those that are wanted, or none",
+        file->name()));
+  }
+}
+
 [[noreturn]] void fail(const std::string& name, const std::string& what)
 {
   throw Error(ErrorCode::WriteFailed,
@@ -311,6 +342,11 @@ BuildOptions build_options_of(const LeafSource& leaf, const RepackOptions& optio
   {
     keep_sorted_indexes(leaf, build);
   }
+  change("stable_samples", &BuildOptions::stable_samples);
+  if (options.changed.count("stable_samples") == 0)
+  {
+    keep_stable_samples(leaf, build);
+  }
   change("compression", &BuildOptions::compression);
   change("chunk_particles", &BuildOptions::chunk_particles);
   change("treelet_particles", &BuildOptions::treelet_particles);
@@ -379,6 +415,11 @@ void check_leaf(const std::string& path, const std::string& name, const Particle
   if (keys_with_index(file) != write::indexed_keys(schema, build))
   {
     fail(name, "other attributes have a sorted index");
+  }
+  if (in_words(schema, write::sample_ids(schema, build)) !=
+    in_words(schema, file.impl().schema.sample_ids))
+  {
+    fail(name, "samples follow other attributes");
   }
 
   QueryOptions options;

@@ -124,6 +124,7 @@ LeafEntry describe_leaf(const std::filesystem::path& path, std::string name)
     entry.keys.push_back({ key.minimum, key.maximum, key.flags, 0 });
   }
   entry.position_keys = impl.schema.position_keys;
+  entry.sample_ids = impl.schema.sample_ids;
   return entry;
 }
 
@@ -229,6 +230,13 @@ std::vector<std::byte> encode_top(const TopContents& contents)
       format::aliases_bytes(contents.attributes, merge_position_keys(contents.leaves));
     add(format::SectionKind::Aliases, aliases.data(), aliases.size());
   }
+  std::uint64_t features = format::kSeveralLeafFiles;
+  if (!contents.sample_ids.empty())
+  {
+    const std::vector<std::byte> ids = format::sample_ids_bytes(contents.sample_ids);
+    add(format::SectionKind::SampleIds, ids.data(), ids.size());
+    features |= format::kStableSamples;
+  }
   const std::vector<format::NodeRecord> nodes = write::shallow_tree(boxes, bounds);
   add(
     format::SectionKind::AggregationTree, nodes.data(), nodes.size() * sizeof(format::NodeRecord));
@@ -238,7 +246,7 @@ std::vector<std::byte> encode_top(const TopContents& contents)
 
   align();
   const format::Header header = format::finish_header(
-    sections, bytes.size(), particles, format::kSeveralLeafFiles, contents.time, contents.step);
+    sections, bytes.size(), particles, features, contents.time, contents.step);
   append(sections.data(), sections.size() * sizeof(format::SectionRecord));
   std::memcpy(bytes.data(), &header, sizeof(header));
   return bytes;

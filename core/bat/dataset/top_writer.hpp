@@ -23,6 +23,7 @@ struct LeafEntry
   std::vector<format::LeafKeyRecord> keys;
   std::string name; ///< relative to the folder of the top file
   std::array<format::LeafKeyRecord, format::kPositionKeys> position_keys{}; ///< see Schema
+  std::vector<format::SampleIdRecord> sample_ids; ///< see Schema; not among the bytes of an entry
 };
 
 /// Reads the entry from a finished leaf file. Throws as File::open does.
@@ -41,7 +42,8 @@ struct TopContents
   std::vector<Attribute> attributes; ///< aliases last; keys are not looked at
   std::optional<double> time;
   std::optional<std::int64_t> step;
-  std::string metadata;          ///< JSON object, or empty
+  std::string metadata;                           ///< JSON object, or empty
+  std::vector<format::SampleIdRecord> sample_ids; ///< of each leaf file
   std::vector<LeafEntry> leaves; ///< at least one; neighbours in space near each other
 };
 

@@ -30,6 +30,14 @@ void check_expected(const File::Impl& impl, const format::SectionRecord& s)
       fmt::format("{} should not be there: bitmaps of the key have {} bytes",
         format::describe(s, schema), schema.keys[s.index].bitmap_bytes));
   }
+  const bool is_of_samples = kind == format::SectionKind::SampleIds ||
+    kind == format::SectionKind::TreeletLevels || kind == format::SectionKind::BlockLevels;
+  if (is_of_samples && schema.sample_ids.empty())
+  {
+    format::corrupt(*impl.source,
+      fmt::format(
+        "{} should not be there: the header does not have feature 2", format::describe(s, schema)));
+  }
   if (kind == format::SectionKind::ChunkTable)
   {
     const bool is_of_positions = s.index == 0;
@@ -59,6 +67,7 @@ void validate(const File& file)
   check_metadata(*impl.source, impl.sections);
   (void)impl.spatial_index(); // counts agree before they are used
   const LeafParticles particles(file);
+  check_sample(particles);
   check_positions(particles);
   for (std::uint32_t k = 0; k != impl.schema.head.attribute_count; ++k)
   {

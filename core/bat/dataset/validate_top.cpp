@@ -122,6 +122,11 @@ void validate_top(const TopFile& top)
   for (const format::SectionRecord& s : top.sections)
   {
     check_place(source, s, top.schema, format::FileKind::Top);
+    if (s.kind == static_cast<std::uint32_t>(format::SectionKind::SampleIds) &&
+      top.schema.sample_ids.empty())
+    {
+      corrupt(source, "SAMPLE_IDS should not be there: the header does not have feature 2");
+    }
   }
   check_checksums(source, top.sections, top.schema);
   check_metadata(source, top.sections);

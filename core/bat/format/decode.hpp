@@ -82,7 +82,7 @@ template <class Record>
 [[nodiscard]] std::vector<std::uint32_t> check_tree(const io::RandomAccessFile& file,
   const char* what, const std::vector<NodeRecord>& nodes, const std::vector<bool>& non_finite);
 
-/// SCHEMA, ALIASES and, in a leaf file, LEVELS.
+/// SCHEMA, SAMPLE_IDS, ALIASES and, in a leaf file, LEVELS.
 struct Schema
 {
   SchemaHead head{};
@@ -90,6 +90,7 @@ struct Schema
   std::vector<std::uint32_t> first_keys;  ///< of each attribute with a column
   std::vector<KeyRecord> keys;            ///< of the same
   LevelTable levels;
+  std::vector<SampleIdRecord> sample_ids; ///< what levels follow; empty: the order in space
   /// Of x, y, z and their magnitude; zero if there are no aliases.
   std::array<LeafKeyRecord, kPositionKeys> position_keys{};
 
@@ -103,6 +104,9 @@ struct Schema
 
 /// "attribute 'mass'", "BIN_EDGES of 'velocity[2]'": describe() for who knows the schema.
 [[nodiscard]] std::string describe(const SectionRecord& section, const Schema& schema);
+
+/// What levels follow, by the names that BuildOptions::stable_samples has.
+[[nodiscard]] std::vector<std::string> sample_names(const Schema& schema);
 
 /// How many sections of a kind a file with this schema may have: numbers below this.
 [[nodiscard]] std::uint64_t section_numbers(const SectionKindRow& row, const Schema& schema);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SCHEMA, LEVELS and ALIASES, and what they say of other sections.
+// SCHEMA, LEVELS, SAMPLE_IDS and ALIASES, and what they say of other sections.
 
 #include "bat/format/decode_parts.hpp"
 #include "bat/format/index_layout.hpp"
+#include "bat/format/stable_levels.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +31,19 @@ std::string describe(const SectionRecord& section, const Schema& schema)
   const bool is_component = attribute.components > 1 && key.component >= 0;
   return fmt::format("{} of '{}{}'", row->name, attribute.name,
     is_component ? fmt::format("[{}]", key.component) : std::string());
+}
+
+std::vector<std::string> sample_names(const Schema& schema)
+{
+  std::vector<std::string> names;
+  for (const SampleIdRecord& id : schema.sample_ids)
+  {
+    const bat::Attribute& attribute = schema.attributes[id.attribute];
+    const bool is_whole = id.component < 0 || attribute.components == 1;
+    names.push_back(
+      is_whole ? attribute.name : fmt::format("{}[{}]", attribute.name, id.component));
+  }
+  return names;
 }
 
 bool is_no_box(const double (&lower)[3], const double (&upper)[3])
@@ -127,12 +141,22 @@ std::optional<SectionShape> shape_of(
         : std::optional(SectionShape{ schema.keys[index].dictionary_count, 4 });
     case SectionKind::SortedIndex:
       return SectionShape{ IndexLayout(particles).bytes(), 1 };
+    case SectionKind::TreeletLevels:
+      return schema.sample_ids.empty()
+        ? std::nullopt
+        : std::optional(SectionShape{ treelets * schema.head.level_count, 4 });
+    case SectionKind::BlockLevels:
+      return schema.sample_ids.empty()
+        ? std::nullopt
+        : std::optional(SectionShape{
+            blocks, block_levels_bytes(schema.head.block_particles, schema.head.level_count) });
     case SectionKind::Schema:
     case SectionKind::Metadata:
     case SectionKind::AggregationTree:
     case SectionKind::LeafFiles:
     case SectionKind::ChunkTable:
     case SectionKind::Aliases:
+    case SectionKind::SampleIds:
       break;
   }
   return std::nullopt;
@@ -277,6 +301,11 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
   {
     needed(kind, 0);
   }
+  if (!schema.sample_ids.empty())
+  {
+    needed(SectionKind::TreeletLevels, 0);
+    needed(SectionKind::BlockLevels, 0);
+  }
   for (std::uint32_t k = 0; k != schema.head.attribute_count; ++k)
   {
     needed(SectionKind::Attribute, k);
@@ -315,6 +344,37 @@ void read_levels(const io::RandomAccessFile& file, const Header& header,
       .keys[section.index - schema.first_keys[attribute]]
       .has_sorted_index = true;
   }
+}
+
+void read_sample_ids(
+  const io::RandomAccessFile& file, const std::vector<SectionRecord>& sections, Schema& schema)
+{
+  const SectionRecord* section = find_section(sections, SectionKind::SampleIds);
+  if (!section)
+  {
+    corrupt(file, "SAMPLE_IDS is missing; the header has feature 2");
+  }
+  SectionReader reader(file, "SAMPLE_IDS", read_plain(file, *section));
+  const auto head = reader.next<SampleIdsHead>("its head");
+  check_field(file, head.id_count >= 1, "SAMPLE_IDS", "id_count", "0", "1 and more");
+  check_field(
+    file, head.reserved == 0, "SAMPLE_IDS", "reserved", std::to_string(head.reserved), "0");
+  for (std::uint32_t i = 0; i != head.id_count; ++i)
+  {
+    const auto record = reader.next<SampleIdRecord>("an id");
+    const std::string name = fmt::format("SAMPLE_IDS: id {}", i);
+    check_field(file, record.attribute < schema.head.attribute_count, name, "attribute",
+      std::to_string(record.attribute), fmt::format("below {}", schema.head.attribute_count));
+    const bat::Attribute& attribute = schema.attributes[record.attribute];
+    check_field(file, value_class(attribute.type) != ValueClass::Float, name, "attribute",
+      fmt::format("'{}', {}", attribute.name, name_of(attribute.type)), "an attribute of integers");
+    check_field(file, record.component >= -1 && record.component < attribute.components, name,
+      "component", std::to_string(record.component),
+      fmt::format("-1 to {}", attribute.components - 1));
+    check_field(file, record.reserved == 0, name, "reserved", std::to_string(record.reserved), "0");
+    schema.sample_ids.push_back(record);
+  }
+  reader.finish();
 }
 
 // x, y, z and their magnitude as the attribute that they would be.
@@ -490,6 +550,10 @@ Schema read_schema(const io::RandomAccessFile& file, const Header& header,
   }
   reader.finish();
 
+  if ((header.required_features & kStableSamples) != 0)
+  {
+    read_sample_ids(file, sections, schema);
+  }
   if (kind == FileKind::Leaf)
   {
     read_levels(file, header, sections, schema);

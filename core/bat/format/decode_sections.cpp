@@ -104,13 +104,14 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   check_sum(file, "the header", header.header_checksum,
     checksum(&header, offsetof(Header, header_checksum)));
   const std::uint64_t needed = header.required_features;
-  if (kind == FileKind::Leaf && needed == kSeveralLeafFiles)
+  if (kind == FileKind::Leaf && (needed & ~std::uint64_t{ kStableSamples }) == kSeveralLeafFiles)
   {
     throw Error(ErrorCode::UnsupportedVersion,
       file.name() +
         ": is the top file of a dataset of several leaf files (feature 0), not a leaf file");
   }
-  const std::uint64_t known = kind == FileKind::Leaf ? kCompressedChunks : kSeveralLeafFiles;
+  const std::uint64_t known =
+    kStableSamples | (kind == FileKind::Leaf ? kCompressedChunks : kSeveralLeafFiles);
   const std::uint64_t unknown = needed & ~known;
   if (unknown != 0)
   {

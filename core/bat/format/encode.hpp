@@ -29,6 +29,9 @@ namespace bat::format
 [[nodiscard]] std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
   const std::array<LeafKeyRecord, kPositionKeys>& position_keys);
 
+/// SAMPLE_IDS (section 8).
+[[nodiscard]] std::vector<std::byte> sample_ids_bytes(const std::vector<SampleIdRecord>& ids);
+
 /// LEAF_FILES (section 15), but for the nodes, which are AGGREGATION_TREE.
 [[nodiscard]] std::vector<std::byte> leaf_files_bytes(const LeafFiles& files);
 

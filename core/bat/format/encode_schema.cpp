@@ -102,6 +102,16 @@ std::vector<std::byte> aliases_bytes(const std::vector<Attribute>& attributes,
   return bytes;
 }
 
+std::vector<std::byte> sample_ids_bytes(const std::vector<SampleIdRecord>& ids)
+{
+  SampleIdsHead head{};
+  head.id_count = static_cast<std::uint32_t>(ids.size());
+  std::vector<std::byte> bytes;
+  append(bytes, &head, sizeof(head));
+  append(bytes, ids.data(), ids.size() * sizeof(SampleIdRecord));
+  return bytes;
+}
+
 std::string metadata_text(const std::string& metadata)
 {
   std::string text = metadata.empty() ? "{}" : metadata;

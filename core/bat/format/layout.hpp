@@ -53,7 +53,8 @@ static_assert(offsetof(Header, time) == 64 && offsetof(Header, header_checksum) 
 enum Feature : std::uint64_t
 {
   kSeveralLeafFiles = 1,
-  kCompressedChunks = 2
+  kCompressedChunks = 2,
+  kStableSamples = 4
 };
 
 enum HeaderFlag : std::uint32_t
@@ -81,7 +82,10 @@ enum class SectionKind : std::uint32_t
   LeafFiles = 14,
   ChunkTable = 15,
   SortedIndex = 16,
-  Aliases = 17
+  Aliases = 17,
+  SampleIds = 18,
+  TreeletLevels = 19,
+  BlockLevels = 20
 };
 
 enum SectionFlag : std::uint32_t
@@ -286,6 +290,23 @@ struct AliasRecord
   std::uint32_t name_bytes;
 };
 static_assert(sizeof(AliasRecord) == 16 && offsetof(AliasRecord, host_type) == 8);
+
+/// Section 8: beginning of SAMPLE_IDS.
+struct SampleIdsHead
+{
+  std::uint32_t id_count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SampleIdsHead) == 8);
+
+/// Section 8.
+struct SampleIdRecord
+{
+  std::uint32_t attribute;
+  std::int16_t component; ///< -1 for all
+  std::uint16_t reserved;
+};
+static_assert(sizeof(SampleIdRecord) == 8 && offsetof(SampleIdRecord, component) == 4);
 
 inline constexpr std::uint32_t kPositionsAttribute = 0xFFFFFFFFu;
 /// x, y, z, magnitude.

@@ -54,6 +54,9 @@ inline constexpr SectionKindRow kSectionKinds[] = {
   { SectionKind::ChunkTable, "CHUNK_TABLE", Numbered::ByColumn, false, true, false },
   { SectionKind::SortedIndex, "SORTED_INDEX", Numbered::ByKey, true, true, false },
   { SectionKind::Aliases, "ALIASES", Numbered::No, false, true, true },
+  { SectionKind::SampleIds, "SAMPLE_IDS", Numbered::No, false, true, true },
+  { SectionKind::TreeletLevels, "TREELET_LEVELS", Numbered::No, false, true, false },
+  { SectionKind::BlockLevels, "BLOCK_LEVELS", Numbered::No, true, true, false },
 };
 
 /// Null for a kind that is not in the table.

@@ -188,7 +188,8 @@ private:
         check_options(this->options_);
         BuildOptions build = this->options_.build;
         build.sorted_indexes.clear(); // of attributes that a rank without particles need not know
-        leave_out_bounds(build);      // the same
+        build.stable_samples.clear();
+        leave_out_bounds(build); // the same
         write::check_input(this->particles_.schema(), build);
         if (this->comm_.rank() == 0)
         {
@@ -200,10 +201,15 @@ private:
     if (this->total_ == 0)
     {
       this->options_.build.sorted_indexes.clear(); // nor need all
+      this->options_.build.stable_samples.clear();
       leave_out_bounds(this->options_.build);
     }
     together(this->comm_.get(),
-      [&] { (void)write::indexed_keys(this->particles_.schema(), this->options_.build); });
+      [&]
+      {
+        (void)write::indexed_keys(this->particles_.schema(), this->options_.build);
+        (void)write::sample_ids(this->particles_.schema(), this->options_.build);
+      });
     agree_on_bounds(this->comm_, this->particles_, this->options_.build);
     link_repeats(this->comm_, this->particles_, this->options_.build);
     this->options_.build.repeats = Repeats::Store; // the others stay what they are
@@ -525,6 +531,7 @@ private:
   {
     (void)this->replaced(); // as long as it is there
     TopContents top = contents_of(this->particles_.schema());
+    top.sample_ids = write::sample_ids(this->particles_.schema(), this->options_.build);
     top.leaves = entries_of(bytes, top.attributes);
     // Whichever ranks wrote them.
     std::sort(top.leaves.begin(), top.leaves.end(),

@@ -9,6 +9,7 @@
 #include "bat/query/index_lookup.hpp"
 #include "bat/query/match.hpp"
 #include "bat/tree/file_impl.hpp"
+#include "bat/tree/ordinal_runs.hpp"
 #include "common/arena.hpp"
 
 #include <tbb/parallel_for.h>
@@ -53,13 +54,14 @@ std::uint64_t undecided_particles(const std::vector<Piece>& pieces)
 
 // Calls f(level, piece) for what intervals [begin, end) have in each level of the progressive step.
 template <class F>
-void for_each_piece(const LevelTable& levels, const std::vector<Interval>& intervals,
+void for_each_piece(const File::Impl& file, const std::vector<Interval>& intervals,
   const Conditions& conditions, std::size_t begin, std::size_t end, const F& f)
 {
+  OrdinalRuns runs(file);
   for (std::size_t i = begin; i != end; ++i)
   {
     const Interval& interval = intervals[i];
-    for_each_run(levels, interval.begin, interval.end,
+    runs.for_each_run(interval.begin, interval.end,
       [&](std::size_t level, std::uint64_t position, std::uint64_t, std::uint64_t count)
       {
         const std::uint64_t first = std::max(position, conditions.first_position);
@@ -75,8 +77,9 @@ void for_each_piece(const LevelTable& levels, const std::vector<Interval>& inter
 // File positions of intervals of ordinals, in file order, cut to the progressive step. Counted
 // first: there are many, and memory that grows would take longer.
 std::vector<Piece> to_pieces(
-  const LevelTable& levels, const std::vector<Interval>& intervals, const Conditions& conditions)
+  const File::Impl& file, const std::vector<Interval>& intervals, const Conditions& conditions)
 {
+  const LevelTable& levels = file.schema.levels;
   if (intervals.size() == 1 && intervals[0].begin == 0 && intervals[0].end == levels.end.back())
   {
     const std::uint64_t first = conditions.first_position;
@@ -88,14 +91,25 @@ std::vector<Piece> to_pieces(
     tbb::parallel_for(std::size_t{ 0 }, tasks,
       [&](std::size_t task)
       {
-        for_each_piece(levels, intervals, conditions, task * kIntervalsPerTask,
+        for_each_piece(file, intervals, conditions, task * kIntervalsPerTask,
           std::min(intervals.size(), (task + 1) * kIntervalsPerTask),
           [&](std::size_t level, const Piece& piece) { f(task, level, piece); });
       });
   };
   // Per task and level: first the number of pieces, then the place of the next one.
   std::vector<std::array<std::size_t, format::kMaxLevels>> next(tasks);
-  for_each_task([&](std::size_t task, std::size_t level, const Piece&) { ++next[task][level]; });
+  // Levels that are stored take longer to look up than pieces to keep.
+  const bool is_kept = !file.schema.sample_ids.empty();
+  std::vector<std::vector<std::pair<std::size_t, Piece>>> kept(is_kept ? tasks : 0);
+  for_each_task(
+    [&](std::size_t task, std::size_t level, const Piece& piece)
+    {
+      ++next[task][level];
+      if (is_kept)
+      {
+        kept[task].emplace_back(level, piece);
+      }
+    });
   std::size_t total = 0;
   for (std::size_t level = 0; level != levels.size(); ++level)
   {
@@ -105,8 +119,21 @@ std::vector<Piece> to_pieces(
     }
   }
   std::vector<Piece> pieces(total);
-  for_each_task([&](std::size_t task, std::size_t level, const Piece& piece)
-    { pieces[next[task][level]++] = piece; });
+  const auto put = [&](std::size_t task, std::size_t level, const Piece& piece)
+  { pieces[next[task][level]++] = piece; };
+  if (!is_kept)
+  {
+    for_each_task(put);
+    return pieces;
+  }
+  tbb::parallel_for(std::size_t{ 0 }, tasks,
+    [&](std::size_t task)
+    {
+      for (const auto& [level, piece] : kept[task])
+      {
+        put(task, level, piece);
+      }
+    });
   return pieces;
 }
 
@@ -435,8 +462,7 @@ std::vector<Piece> find_pieces(
   }
   if (conditions.none())
   {
-    return to_pieces(
-      file.schema.levels, { { conditions.first_ordinal, conditions.end_ordinal, 0 } }, conditions);
+    return to_pieces(file, { { conditions.first_ordinal, conditions.end_ordinal, 0 } }, conditions);
   }
   // A look at treelets and blocks takes longer than an index of a few ids.
   const bool is_alone = conditions.keys.size() == 1 && conditions.places.everywhere() &&
@@ -444,14 +470,14 @@ std::vector<Piece> find_pieces(
   std::vector<Piece> pieces;
   if (is_alone)
   {
-    pieces = to_pieces(file.schema.levels,
-      { { conditions.first_ordinal, conditions.end_ordinal, key_bit(0) } }, conditions);
+    pieces = to_pieces(
+      file, { { conditions.first_ordinal, conditions.end_ordinal, key_bit(0) } }, conditions);
     if (use_sorted_index(file, conditions, effort.index_cost, pieces))
     {
       return pieces;
     }
   }
-  pieces = to_pieces(file.schema.levels, classify(file, conditions, effort.blocks), conditions);
+  pieces = to_pieces(file, classify(file, conditions, effort.blocks), conditions);
   if (!is_alone)
   {
     (void)use_sorted_index(file, conditions, effort.index_cost, pieces);

@@ -121,7 +121,54 @@ void File::Impl::load_spatial_index() const
     non_finite.push_back((treelet.flags & format::kNonFinite) != 0);
   }
   index.leaf_nodes = format::check_tree(file, "SHALLOW_TREE", index.nodes, non_finite);
+  if (!this->schema.sample_ids.empty())
+  {
+    index.in_levels = this->load_treelet_levels(index);
+  }
   this->spatial_ = std::move(index);
+}
+
+std::vector<std::uint32_t> File::Impl::load_treelet_levels(const SpatialIndex& index) const
+{
+  const io::RandomAccessFile& file = *this->source;
+  const auto counts = format::read_records<std::uint32_t>(
+    file, *format::find_section(this->sections, SectionKind::TreeletLevels));
+  const LevelTable& levels = this->schema.levels;
+  const std::size_t step = levels.size();
+  std::vector<std::uint64_t> before(step);
+  std::vector<std::uint32_t> all;
+  all.reserve(counts.size() + step);
+  for (std::size_t t = 0; t != index.treelets.size() + 1; ++t)
+  {
+    all.insert(all.end(), before.begin(), before.end());
+    if (t == index.treelets.size())
+    {
+      break;
+    }
+    std::uint64_t sum = 0;
+    for (std::size_t level = 0; level != step; ++level)
+    {
+      sum += counts[t * step + level];
+      before[level] += counts[t * step + level];
+    }
+    if (sum != index.treelets[t].count)
+    {
+      format::corrupt(file,
+        fmt::format("TREELET_LEVELS: treelet {} has {} particles in all levels; allowed is {}", t,
+          sum, index.treelets[t].count));
+    }
+  }
+  for (std::size_t level = 0; level != step; ++level)
+  {
+    const std::uint64_t needed = levels.end[level] - levels.begin(level);
+    if (before[level] != needed)
+    {
+      format::corrupt(file,
+        fmt::format("TREELET_LEVELS: level {} has {} particles in all treelets; allowed is {}",
+          level, before[level], needed));
+    }
+  }
+  return all;
 }
 
 const KeyIndex& File::Impl::key_index(std::size_t key) const

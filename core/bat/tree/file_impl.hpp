@@ -28,6 +28,8 @@ struct SpatialIndex
   std::vector<std::uint64_t> first_ordinal; ///< per treelet, and n
   std::vector<std::uint64_t> first_block;   ///< per treelet, and the number of blocks
   std::vector<std::uint32_t> leaf_nodes;    ///< per treelet: its node
+  /// Of stable samples, level by level: particles of the treelets before each, and n.
+  std::vector<std::uint32_t> in_levels;
 };
 
 /// BIN_EDGES, TREELET_KEYS and BITMAP_DICTIONARY of a key, checked.
@@ -58,6 +60,7 @@ public:
 
 private:
   void load_spatial_index() const;
+  std::vector<std::uint32_t> load_treelet_levels(const SpatialIndex& index) const;
   KeyIndex load_key_index(std::size_t key) const;
 
   struct LazyKey

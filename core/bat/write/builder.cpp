@@ -2,15 +2,18 @@
 #include "bat/write/builder.hpp"
 
 #include "bat/error.hpp"
+#include "bat/format/stable_levels.hpp"
 #include "bat/query.hpp"
 #include "bat/tree/bin_edges.hpp"
 #include "bat/write/error_bounds.hpp"
 #include "bat/write/gather.hpp"
 #include "bat/write/input.hpp"
 #include "bat/write/point_bounds.hpp"
+#include "bat/write/sample_levels.hpp"
 #include "bat/write/shallow_tree.hpp"
 #include "bat/write/treelet.hpp"
 #include "bat/write_options.hpp"
+#include "common/numbers.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +26,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 namespace bat::write
 {
@@ -127,6 +131,59 @@ void check_metadata(const std::string& metadata)
   }
 }
 
+/// An attribute with a column of its own, or one component of it.
+struct StoredTarget
+{
+  std::size_t attribute = 0;
+  std::optional<int> component;
+};
+
+/// How messages call an option, and what they say about an alias.
+struct TargetUse
+{
+  const char* name;
+  const char* of_alias;
+};
+
+StoredTarget stored_target(
+  const ParticleView& particles, const std::string& wanted, const TargetUse& use)
+{
+  std::vector<std::string> names;
+  for (const AttributeView& attribute : particles.attributes)
+  {
+    names.push_back(attribute.name);
+  }
+  const std::size_t stored = names.size();
+  for (const AliasView& alias : particles.aliases)
+  {
+    names.push_back(alias.name);
+  }
+  AttributeRange target;
+  try
+  {
+    target = parse_range_target(wanted, names);
+  }
+  catch (const Error& error)
+  {
+    refuse(fmt::format("{}: {}", use.name, error.what()));
+  }
+  const auto attribute = static_cast<std::size_t>(
+    std::find(names.begin(), names.end(), target.attribute) - names.begin());
+  if (attribute >= stored)
+  {
+    const AliasView& alias = particles.aliases[attribute - stored];
+    refuse(fmt::format("{} of '{}': '{}' is an alias of {}; {}", use.name, wanted, alias.name,
+      alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'", use.of_alias));
+  }
+  const int components = particles.attributes[attribute].values.components;
+  if (target.component.value_or(0) >= components)
+  {
+    refuse(
+      fmt::format("{} of '{}': there are components 0 to {}", use.name, wanted, components - 1));
+  }
+  return { attribute, target.component };
+}
+
 // Bytes of index per particle if blocks had `block` particles. An estimate, see FORMAT.md sections
 // 6 to 11.
 double index_bytes(const ParticleParts& particles, std::uint32_t block, std::uint32_t treelet)
@@ -188,6 +245,7 @@ public:
     SpatialOrder& out = this->out_;
     out.bounds = morton.bounds;
     out.levels = choose_levels(n);
+    out.sample_ids = sample_ids(this->particles_.schema(), this->options_);
     out.block_particles = choose_block(this->particles_, this->options_);
     this->inverse_block_ =
       ((std::uint64_t{ 1 } << 32) + out.block_particles - 1) / out.block_particles;
@@ -204,12 +262,26 @@ public:
     this->assign_slots(positions);
     copied.reset(0);
 
+    const std::size_t levels = out.levels.size();
+    if (!out.sample_ids.empty())
+    {
+      this->levels_ = sample_levels(this->particles_, out.sample_ids, out.levels);
+      out.in_levels.resize((out.treelets.size() + 1) * levels);
+      this->block_levels_bytes_ = format::block_levels_bytes(out.block_particles, levels);
+      out.block_levels.resize(blocks * this->block_levels_bytes_);
+    }
     out.local_slot.reset(n);
     out.local_block.reset(n);
     std::vector<Box> boxes(out.treelets.size());
     tbb::enumerable_thread_specific<Scratch> scratch;
     tbb::parallel_for(std::size_t{ 0 }, out.treelets.size(),
-      [&](std::size_t t) { boxes[t] = this->build_treelet(out.treelets[t], scratch.local()); });
+      [&](std::size_t t) { boxes[t] = this->build_treelet(t, scratch.local()); });
+    if (!out.sample_ids.empty())
+    {
+      this->add_up_levels();
+    }
+    tbb::parallel_for(
+      std::size_t{ 0 }, out.treelets.size(), [&](std::size_t t) { this->take_sample(t); });
     out.nodes = shallow_tree(boxes, out.bounds);
     return std::move(this->out_);
   }
@@ -221,6 +293,9 @@ private:
     std::vector<TreeletKey> room;
     std::vector<std::uint16_t> ordinals; ///< of the particles down to a level
     std::vector<std::uint16_t> kept;     ///< those that go on to coarser levels
+    std::vector<std::uint8_t> levels;    ///< of stable samples: by ordinal
+    std::vector<std::uint32_t> counts;   ///< the same: by level
+    std::vector<std::uint32_t> of_block; ///< the same
   };
 
   // In one array.
@@ -249,11 +324,12 @@ private:
   }
 
   // Orders the particles of a treelet, fills its blocks' boxes, and returns its box.
-  Box build_treelet(const Treelet& treelet, Scratch& scratch)
+  Box build_treelet(std::size_t t, Scratch& scratch)
   {
+    const Treelet& treelet = this->out_.treelets[t];
     if (!treelet.finite)
     {
-      this->order_as_they_come(treelet, scratch);
+      this->order_as_they_come(t, scratch);
       constexpr double inf = std::numeric_limits<double>::infinity();
       return { { -inf, -inf, -inf }, { inf, inf, inf } };
     }
@@ -273,12 +349,13 @@ private:
       const std::uint32_t count = std::min(size, treelet.count - begin);
       this->out_.block_boxes[block] = grid.quantise(tight_cells(&keys[begin], count));
     }
-    this->sort_by_level(treelet, scratch);
+    this->sort_by_level(t, scratch);
     return box;
   }
 
-  void order_as_they_come(const Treelet& treelet, Scratch& scratch)
+  void order_as_they_come(std::size_t t, Scratch& scratch)
   {
+    const Treelet& treelet = this->out_.treelets[t];
     scratch.keys.resize(treelet.count);
     for (std::uint32_t i = 0; i != treelet.count; ++i)
     {
@@ -288,12 +365,92 @@ private:
     const auto first = this->out_.block_boxes.begin() + treelet.first_block;
     std::fill(first, first + (treelet.count + size - 1) / size,
       format::BlockBoxRecord{ { 0, 0, 0 }, { 255, 255, 255 } });
-    this->sort_by_level(treelet, scratch);
+    this->sort_by_level(t, scratch);
   }
 
-  // Writes the treelet's part of local_slot and local_block: level by level, from fine to coarse,
-  // the ordinals that are not kept for the next coarser level (FORMAT.md section 8).
-  void sort_by_level(const Treelet& treelet, Scratch& scratch)
+  // Writes the treelet's part of local_slot and local_block.
+  void sort_by_level(std::size_t t, Scratch& scratch)
+  {
+    if (this->out_.sample_ids.empty())
+    {
+      this->sort_evenly(this->out_.treelets[t], scratch);
+    }
+    else
+    {
+      this->sort_by_sample(t, scratch);
+    }
+  }
+
+  // Inside a block ordinals ascend by level, so that BLOCK_LEVELS needs no more than how many are
+  // in each.
+  void sort_by_sample(std::size_t t, Scratch& scratch)
+  {
+    const Treelet& treelet = this->out_.treelets[t];
+    const std::size_t level_count = this->out_.levels.size();
+    scratch.levels.resize(treelet.count);
+    scratch.room.resize(treelet.count + kPartitionRoom);
+    scratch.counts.assign(level_count, 0);
+    std::vector<std::uint32_t>& next = scratch.of_block;
+    const std::uint32_t size = this->out_.block_particles;
+    std::uint64_t block = treelet.first_block;
+    for (std::uint32_t begin = 0; begin < treelet.count; begin += size, ++block)
+    {
+      const std::uint32_t end = std::min(begin + size, treelet.count);
+      next.assign(level_count, 0);
+      for (std::uint32_t i = begin; i != end; ++i)
+      {
+        const std::uint32_t number = this->source_[treelet.first + number_of(scratch.keys[i])];
+        scratch.levels[i] = this->levels_[number];
+        ++next[scratch.levels[i]];
+      }
+      std::uint32_t place = begin;
+      for (std::size_t level = 0; level != level_count; ++level)
+      {
+        scratch.counts[level] += next[level];
+        place += std::exchange(next[level], place);
+      }
+      for (std::uint32_t i = begin; i != end; ++i)
+      {
+        scratch.room[next[scratch.levels[i]]++] = scratch.keys[i];
+      }
+      place = begin;
+      for (std::size_t level = 0; level != level_count; ++level)
+      {
+        std::fill(&scratch.levels[place], &scratch.levels[0] + next[level],
+          static_cast<std::uint8_t>(level));
+        place = next[level];
+      }
+      format::encode_block_levels(&scratch.levels[begin], end - begin,
+        &this->out_.block_levels[block * this->block_levels_bytes_]);
+    }
+    std::copy_n(scratch.room.begin(), treelet.count, scratch.keys.begin());
+    std::copy(scratch.counts.begin(), scratch.counts.end(),
+      this->out_.in_levels.begin() + static_cast<std::ptrdiff_t>((t + 1) * level_count));
+    std::uint32_t place = 0;
+    for (std::uint32_t& count : scratch.counts)
+    {
+      place += std::exchange(count, place);
+    }
+    for (std::uint32_t i = 0; i != treelet.count; ++i)
+    {
+      this->place(
+        treelet, scratch.counts[scratch.levels[i]]++, static_cast<std::uint16_t>(i), scratch.keys);
+    }
+  }
+
+  // From the particles of each treelet to those of all before it.
+  void add_up_levels()
+  {
+    const std::size_t step = this->out_.levels.size();
+    for (std::size_t i = step; i != this->out_.in_levels.size(); ++i)
+    {
+      this->out_.in_levels[i] += this->out_.in_levels[i - step];
+    }
+  }
+
+  // Level by level, from fine to coarse, the ordinals that are not kept for the next coarser level
+  // (FORMAT.md section 8).
+  void sort_evenly(const Treelet& treelet, Scratch& scratch)
   {
     const LevelTable& levels = this->out_.levels;
     scratch.ordinals.resize(treelet.count + kCopiedTogether);
@@ -307,7 +464,6 @@ private:
       const auto kept =
         static_cast<std::uint32_t>(levels.coarser(level - 1, first + count) - first_kept);
       this->sort_out(treelet, scratch, { level, first, count, kept });
-      this->sample(levels.begin(level) + (first - first_kept), treelet, kept, count - kept);
       scratch.ordinals.swap(scratch.kept);
       first = first_kept;
       count = kept;
@@ -316,7 +472,6 @@ private:
     {
       this->place(treelet, i, scratch.ordinals[i], scratch.keys);
     }
-    this->sample(first, treelet, 0, count);
   }
 
   // The part of a level and all coarser ones in a treelet.
@@ -365,14 +520,18 @@ private:
       static_cast<std::uint16_t>(ordinal * this->inverse_block_ >> 32);
   }
 
-  void sample(
-    std::uint64_t file_position, const Treelet& treelet, std::uint32_t begin, std::uint32_t count)
+  void take_sample(std::size_t t)
   {
-    for (std::uint32_t i = 0; i != count && file_position + i < this->out_.sample.size(); ++i)
-    {
-      this->out_.sample[file_position + i] =
-        this->source_[treelet.first + this->out_.local_slot[treelet.first + begin + i]];
-    }
+    const std::uint32_t slot = this->out_.treelets[t].first;
+    std::vector<std::uint32_t>& sample = this->out_.sample;
+    this->out_.for_each_run(t,
+      [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
+      {
+        for (std::uint64_t i = 0; i < count && position + i < sample.size(); ++i)
+        {
+          sample[position + i] = this->source_[slot + this->out_.local_slot[slot + offset + i]];
+        }
+      });
   }
 
   static constexpr std::size_t kCopiedTogether = 8;
@@ -382,6 +541,8 @@ private:
   SpatialOrder out_;
   LargeArray<std::uint32_t> source_; ///< the caller's particle of each slot
   std::uint64_t inverse_block_ = 0;  ///< 2^32 / block_particles
+  LargeArray<std::uint8_t> levels_;  ///< of stable samples: of each particle of the caller
+  std::uint64_t block_levels_bytes_ = 0;
 };
 }
 
@@ -440,58 +601,51 @@ void check_input(const ParticleParts& particles, const BuildOptions& options)
         options.chunk_particles));
   }
   (void)indexed_keys(schema, options);
+  (void)sample_ids(schema, options);
   (void)error_bounds(schema, options);
 }
 
 std::vector<std::size_t> indexed_keys(const ParticleView& particles, const BuildOptions& options)
 {
-  std::vector<std::string> names;
   std::vector<std::size_t> first_keys{ 0 };
   for (const AttributeView& attribute : particles.attributes)
   {
-    names.push_back(attribute.name);
     first_keys.push_back(first_keys.back() + format::key_count(attribute.values.components));
-  }
-  const std::size_t stored = names.size();
-  for (const AliasView& alias : particles.aliases)
-  {
-    names.push_back(alias.name);
   }
   std::vector<std::size_t> keys;
   for (const std::string& wanted : options.sorted_indexes)
   {
-    AttributeRange target;
-    try
-    {
-      target = parse_range_target(wanted, names);
-    }
-    catch (const Error& error)
-    {
-      refuse(fmt::format("sorted index: {}", error.what()));
-    }
-    const std::optional<int>& component = target.component;
-    const auto attribute = static_cast<std::size_t>(
-      std::find(names.begin(), names.end(), target.attribute) - names.begin());
-    if (attribute >= stored)
-    {
-      const AliasView& alias = particles.aliases[attribute - stored];
-      refuse(fmt::format("sorted index of '{}': '{}' is an alias of {}; an index belongs to an "
-                         "attribute that is stored",
-        wanted, alias.name,
-        alias.attribute.empty() ? "the positions" : "'" + alias.attribute + "'"));
-    }
-    const int components = particles.attributes[attribute].values.components;
-    if (component.value_or(0) >= components)
-    {
-      refuse(
-        fmt::format("sorted index of '{}': there are components 0 to {}", wanted, components - 1));
-    }
-    keys.push_back(first_keys[attribute] +
-      static_cast<std::size_t>(component.value_or(components == 1 ? 0 : components)));
+    const StoredTarget target = stored_target(
+      particles, wanted, { "sorted index", "an index belongs to an attribute that is stored" });
+    const int components = particles.attributes[target.attribute].values.components;
+    keys.push_back(first_keys[target.attribute] +
+      static_cast<std::size_t>(target.component.value_or(components == 1 ? 0 : components)));
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
+}
+
+std::vector<format::SampleIdRecord> sample_ids(
+  const ParticleView& particles, const BuildOptions& options)
+{
+  std::vector<format::SampleIdRecord> ids;
+  for (const std::string& wanted : options.stable_samples)
+  {
+    const StoredTarget target =
+      stored_target(particles, wanted, { "stable samples", "name an attribute that is stored" });
+    const ArrayView& values = particles.attributes[target.attribute].values;
+    if (value_class(values.type) == ValueClass::Float)
+    {
+      refuse(fmt::format("stable samples of '{}': it is of {}; allowed are attributes of integers",
+        wanted, name_of(values.type)));
+    }
+    format::SampleIdRecord id{};
+    id.attribute = static_cast<std::uint32_t>(target.attribute);
+    id.component = static_cast<std::int16_t>(target.component.value_or(-1));
+    ids.push_back(id);
+  }
+  return ids;
 }
 
 SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options)

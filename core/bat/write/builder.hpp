@@ -10,6 +10,7 @@
 #include "bat/writer.hpp"
 #include "common/large_array.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -41,9 +42,35 @@ struct SpatialOrder
   /// counted from the treelet's first.
   LargeArray<std::uint16_t> local_slot;
   LargeArray<std::uint16_t> local_block;
-  LargeArray<std::byte> positions; ///< by slot, packed
+  LargeArray<std::byte> positions;                ///< by slot, packed
+  std::vector<format::SampleIdRecord> sample_ids; ///< of stable samples; empty: levels are even
+  /// Of stable samples, level by level: particles of the treelets before each, and of all.
+  std::vector<std::uint32_t> in_levels;
+  std::vector<std::uint8_t> block_levels; ///< BLOCK_LEVELS
   /// Caller's numbers of the first particles of the file: a stratified sample of all.
   std::vector<std::uint32_t> sample;
+
+  /// Calls f(level, file position, offset, count) for each level, fine to coarse, of a treelet:
+  /// `count` particles from `offset` on, in the order of local_slot, stand together.
+  template <class F>
+  void for_each_run(std::size_t treelet, F&& f) const
+  {
+    const Treelet& all = this->treelets[treelet];
+    if (this->sample_ids.empty())
+    {
+      bat::for_each_run(this->levels, all.first, std::uint64_t{ all.first } + all.count, f);
+      return;
+    }
+    const std::size_t step = this->levels.size();
+    const std::uint32_t* before = &this->in_levels[treelet * step];
+    std::uint64_t coarser = all.count;
+    for (std::size_t level = step; level-- != 0;)
+    {
+      const std::uint64_t count = before[step + level] - before[level];
+      coarser -= count;
+      f(level, this->levels.begin(level) + before[level], coarser, count);
+    }
+  }
 };
 
 [[nodiscard]] SpatialOrder build_order(const ParticleParts& particles, const BuildOptions& options);

@@ -142,7 +142,7 @@ private:
         gather(&this->order_.local_slot[treelet.first], treelet.count,
           this->order_.positions.data() + treelet.first * tuple_bytes(view), tuple_bytes(view),
           local.data());
-        this->place(treelet, local.data(), tuple_bytes(view), column);
+        this->place(t, local.data(), tuple_bytes(view), column);
         if (this->has_aliases())
         {
           this->position_ranges_.local().add(view.type, local.data(), treelet.count);
@@ -165,10 +165,10 @@ private:
   }
 
   // Copies a treelet's values to their file positions; `values` is in the order of local_slot.
-  void place(const Treelet& treelet, const std::byte* values, std::uint64_t tuple_bytes,
+  void place(std::size_t treelet, const std::byte* values, std::uint64_t tuple_bytes,
     std::byte* column) const
   {
-    for_each_run(this->order_.levels, treelet.first, std::uint64_t{ treelet.first } + treelet.count,
+    this->order_.for_each_run(treelet,
       [&](std::size_t, std::uint64_t position, std::uint64_t offset, std::uint64_t count)
       {
         std::memcpy(
@@ -192,7 +192,7 @@ private:
         {
           const Treelet& treelet = this->order_.treelets[t];
           const std::byte* values = this->source_.values(treelet, scratches.local());
-          this->place(treelet, values, tuple_bytes(view), column);
+          this->place(t, values, tuple_bytes(view), column);
           f(t, values);
         });
     }
@@ -372,6 +372,10 @@ private:
     }
     this->sections_.write_plain(
       SectionKind::Treelets, 0, treelets.data(), sizeof(format::TreeletRecord) * treelets.size());
+    if (!order.sample_ids.empty())
+    {
+      this->write_sample();
+    }
     this->sections_.write_paged(SectionKind::BlockBoxes, 0, order.block_boxes.data(),
       sizeof(format::BlockBoxRecord) * order.block_boxes.size());
     tbb::parallel_for(std::size_t{ 0 }, this->keys_.size(),
@@ -382,6 +386,24 @@ private:
     }
     this->sections_.write_chunk_tables();
     this->sections_.write_page_checksums();
+  }
+
+  void write_sample()
+  {
+    const SpatialOrder& order = this->order_;
+    const std::size_t step = order.levels.size();
+    this->sections_.add_feature(format::kStableSamples);
+    const std::vector<std::byte> ids = format::sample_ids_bytes(order.sample_ids);
+    this->sections_.write_plain(SectionKind::SampleIds, 0, ids.data(), ids.size());
+    std::vector<std::uint32_t> counts(order.treelets.size() * step);
+    for (std::size_t i = 0; i != counts.size(); ++i)
+    {
+      counts[i] = order.in_levels[i + step] - order.in_levels[i];
+    }
+    this->sections_.write_plain(
+      SectionKind::TreeletLevels, 0, counts.data(), sizeof(counts[0]) * counts.size());
+    this->sections_.write_paged(
+      SectionKind::BlockLevels, 0, order.block_levels.data(), order.block_levels.size());
   }
 
   void write_key(std::uint32_t k, BuiltKey& key)

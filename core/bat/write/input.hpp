@@ -2,6 +2,7 @@
 // What may be written.
 #pragma once
 
+#include "bat/format/layout.hpp"
 #include "bat/particles.hpp"
 #include "bat/write/particle_parts.hpp"
 #include "bat/writer.hpp"
@@ -17,5 +18,9 @@ void check_input(const ParticleView& particles, const BuildOptions& options);
 
 /// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<std::size_t> indexed_keys(
+  const ParticleView& particles, const BuildOptions& options);
+
+/// What levels of stable samples follow; empty if they are off. Throws Error{InvalidArgument}.
+[[nodiscard]] std::vector<format::SampleIdRecord> sample_ids(
   const ParticleView& particles, const BuildOptions& options);
 }

@@ -297,6 +297,8 @@ const std::vector<Row>& rows()
       [](auto& o) -> auto& { return o.build.flush; }),
     row("sorted_indexes", Texts{},
       [](auto& o) -> auto& { return o.build.sorted_indexes; }),
+    row("stable_samples", Texts{},
+      [](auto& o) -> auto& { return o.build.stable_samples; }),
     row("repeats", Word{ { "store", "link", "leave_out" } },
       [](auto& o) -> auto& { return o.build.repeats; }),
     row("compare_values", Flag{},

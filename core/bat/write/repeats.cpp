@@ -65,9 +65,12 @@ public:
     {
       names.push_back(a.name);
     }
-    for (const std::string& wanted : options.sorted_indexes)
+    for (const auto* wanted : { &options.sorted_indexes, &options.stable_samples })
     {
-      this->indexed_.insert(parse_range_target(wanted, names).attribute);
+      for (const std::string& name : *wanted)
+      {
+        this->indexed_.insert(parse_range_target(name, names).attribute);
+      }
     }
     for (const AliasView& alias : particles.schema().aliases)
     {

@@ -36,6 +36,8 @@ public:
   /// Of all columns with chunks so far.
   void write_chunk_tables();
 
+  /// That readers need to know.
+  void add_feature(format::Feature feature) { this->features_ |= feature; }
   /// Of all paged sections so far.
   void write_page_checksums();
   /// Header and section table. Nothing comes after this.

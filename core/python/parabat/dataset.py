@@ -176,6 +176,19 @@ class Dataset:
         return self._get("metadata", ctypes.c_char_p).decode()
 
     @property
+    def stable_samples(self) -> list[str]:
+        """Attributes whose values decide which particles a quality has, so that all steps of a series
+        have the same; empty if it has those that are spread most evenly (write(stable_samples=...)).
+        """
+        names, name = [], ctypes.c_char_p()
+        while True:
+            check(library().bat_dataset_stable_sample(
+                self._owned.pointer, ctypes.c_uint64(len(names)), ctypes.byref(name)))
+            if name.value is None:
+                return names
+            names.append(name.value.decode())
+
+    @property
     def leaf_files(self) -> int:
         """Their number."""
         return self._get("leaf_files", ctypes.c_uint64)

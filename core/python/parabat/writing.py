@@ -117,8 +117,9 @@ def write(path: str | os.PathLike, positions: Any, attributes: Any = None, *, co
     JSON object. local_bounds: 6 numbers, the box that this rank declares as its own. options, all
     as in bat/bat.h: target_bytes, mode ("adaptive", "rank_border", "aug"), find_best_axis,
     max_split_imbalance_ratio, max_overfull_factor, threads, flush, sorted_indexes (names, e.g.
-    ["id"]), repeats ("store", "link", "leave_out": what becomes of attributes that repeat positions
-    or each other), compare_values, treelet_particles, block_particles, index_budget, compression
+    ["id"]), stable_samples (names of attributes of integers, e.g. ["id"], by which all steps of
+    a series show the same particles at the same quality), repeats ("store", "link", "leave_out":
+    what becomes of attributes that repeat positions or each other), compare_values, treelet_particles, block_particles, index_budget, compression
     ("none", "lossless", or "bounded" for what error_bounds names), error_bounds (texts such as
     "temperature=0.5", in units of the array, or "positions=0.01%" of the range: the largest
     difference between a value and the one that is stored; all else stays exact), chunk_particles,

@@ -352,11 +352,12 @@ export class Dataset {
     check.need(header.particleCount === BigInt(record.particles), "particle_count", header.particleCount, record.particles);
     check.need(BigInt(opened.sections.file.size) === record.fileBytes, "file_bytes", opened.sections.file.size, record.fileBytes);
     check.need(header.checksum === record.headerChecksum, "header_checksum", header.checksum, record.headerChecksum);
-    const shape = ({ schema: one, aliases }: Opened): string =>
+    const shape = ({ schema: one, aliases, sampleIds }: Opened): string =>
       JSON.stringify([
         one.positionScalar.name,
         one.attributes.map(({ name, scalar, components }) => [name, scalar.name, components]),
         aliases.map(({ name, target, component }) => [name, target, component]),
+        sampleIds,
       ]);
     check.need(shape(opened) === shape(top), "types and names", shape(opened), shape(top));
     return LeafFile.from(opened, this.shared, signal);

@@ -11,8 +11,10 @@ import {
   HEADER_BYTES,
   Kind,
   RECORD_BYTES,
+  blockLevelsBytes,
   checkSections,
   readAliases,
+  readSampleIds,
   readHeader,
   readSchema,
   readTable,
@@ -47,6 +49,8 @@ export interface Opened {
   readonly aliases: readonly Alias[];
   readonly positionKeys: readonly PositionKey[];
   readonly names: ReadonlySet<string>;
+  /** Attribute and component, or -1, of the numbers that levels follow; none if they are even. */
+  readonly sampleIds: readonly (readonly [number, number])[];
 }
 
 let files = 0;
@@ -75,7 +79,10 @@ export async function openFile(source: ByteSource, shared: Shared, signal?: Abor
     aliasSection === undefined
       ? { aliases: [], positionKeys: [] }
       : readAliases(check, schema, await sections.whole(aliasSection, signal), names);
-  return { check, header, table, sections, schema, aliases, positionKeys, names };
+  const sampleIds = header.isStable
+    ? readSampleIds(check, schema, await sections.whole(table.get(sectionKey(Kind.SAMPLE_IDS))!, signal))
+    : [];
+  return { check, header, table, sections, schema, aliases, positionKeys, names, sampleIds };
 }
 
 /** A condition on a key; -1 to -4 are x, y, z and the magnitude of the positions. */
@@ -161,6 +168,7 @@ export class LeafFile {
   readonly levelEnds: readonly number[];
   private readonly schema: Schema;
   private readonly treelets = new Once((signal) => this.readTreelets(signal));
+  private readonly inLevels = new Once((signal) => this.readInLevels(signal));
   private readonly keyIndexes = new Map<number, Once<KeyIndex>>();
   private readonly chunkTables = new Map<number, Once<Chunks>>();
 
@@ -298,7 +306,158 @@ export class LeafFile {
       query.box === null && query.conditions.length === 0
         ? [{ begin: g0, end: g1, tests: 0 }]
         : await this.intervals(query, g0, g1, options);
-    return this.placed(intervals, first, end);
+    const isWhole = intervals.length === 1 && intervals[0]!.begin === 0 && intervals[0]!.end === this.count;
+    if (this.opened.sampleIds.length === 0) {
+      return this.placed(intervals, first, end);
+    }
+    const isPart = g0 > 0 || g1 < this.count;
+    return isWhole
+      ? [{ begin: first, end, tests: intervals[0]!.tests }]
+      : this.placedStable(query, intervals, first, end, isPart, options);
+  }
+
+  // ---- Stable samples: section 8 ----
+
+  /** Of each treelet, and of what is behind them all: particles of the treelets before in each level. */
+  private async readInLevels(signal?: AbortSignal): Promise<Float64Array> {
+    const { first } = await this.treelets.get(signal);
+    const bytes = await this.opened.sections.whole(this.section(Kind.TREELET_LEVELS), signal);
+    const counts = viewOf(bytes);
+    const check: Checker = this.opened.check;
+    const levels = this.schema.levelCount;
+    const sums = new Float64Array(levels * first.length);
+    for (let t = 0; t + 1 < first.length; ++t) {
+      let sum = 0;
+      for (let level = 0; level < levels; ++level) {
+        const count = counts.getUint32(4 * (t * levels + level), true);
+        sum += count;
+        sums[(t + 1) * levels + level] = sums[t * levels + level]! + count;
+      }
+      check.need(sum === first[t + 1]! - first[t]!, `TREELET_LEVELS: particles of treelet ${t}`, sum, first[t + 1]! - first[t]!);
+    }
+    for (let level = 0; level < levels; ++level) {
+      const allowed = this.levelEnds[level]! - (level > 0 ? this.levelEnds[level - 1]! : 0);
+      const found = sums[sums.length - levels + level];
+      check.need(found === allowed, `TREELET_LEVELS: particles in level ${level}`, found, allowed);
+    }
+    return sums;
+  }
+
+  /** The level of each particle of a treelet, from the records of its blocks. */
+  private levelsOf(treelet: number, records: Uint8Array, count: number, inLevels: Float64Array): Uint8Array {
+    const check: Checker = this.opened.check;
+    const { levelCount, blockParticles } = this.schema;
+    const size = blockLevelsBytes(this.schema);
+    const levels = new Uint8Array(count);
+    const left = new Float64Array(levelCount);
+    for (let level = 0; level < levelCount; ++level) {
+      left[level] = inLevels[(treelet + 1) * levelCount + level]! - inLevels[treelet * levelCount + level]!;
+    }
+    for (let begin = 0, record = 0; begin < count; begin += blockParticles, record += size) {
+      const end = Math.min(begin + blockParticles, count);
+      let particle = begin;
+      for (let i = 0; i < size; ++i) {
+        for (let byte = records[record + i]!; byte !== 0; byte &= byte - 1) {
+          const level = 8 * i + 31 - Math.clz32(byte & -byte) - (particle - begin);
+          check.need(particle < end && level < levelCount, `BLOCK_LEVELS: a bit of treelet ${treelet}`, "set", "clear");
+          levels[particle++] = level;
+          --left[level]!;
+        }
+      }
+      check.need(particle === end, `BLOCK_LEVELS: set bits of a block of treelet ${treelet}`, particle - begin, end - begin);
+    }
+    const isSame = left.every((rest) => rest === 0);
+    check.need(isSame, `BLOCK_LEVELS: particles in each level of treelet ${treelet}`, "other", "that of TREELET_LEVELS");
+    return levels;
+  }
+
+  /** As placed(), with levels that are stored; `isPart` of the ordinals is asked for. */
+  private async placedStable(
+    query: Prepared,
+    intervals: readonly Span[],
+    first: number,
+    end: number,
+    isPart: boolean,
+    options: ReadOptions,
+  ): Promise<Span[]> {
+    const treelets = await this.treelets.get(options.signal);
+    const inLevels = await this.inLevels.get(options.signal);
+    const treeletOf = (ordinal: number): number => {
+      let [low, high] = [0, treelets.first.length - 1];
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        [low, high] = treelets.first[middle]! <= ordinal ? [middle, high] : [low, middle - 1];
+      }
+      return low;
+    };
+    const cut = new Set<number>(); // treelets with an end inside
+    for (const { begin, end: stop } of intervals) {
+      for (const ordinal of [begin, stop]) {
+        const treelet = treeletOf(ordinal);
+        if (treelets.first[treelet] !== ordinal) {
+          cut.add(treelet);
+        }
+      }
+    }
+    const wanted = [...cut].sort((a, b) => a - b);
+    const size = blockLevelsBytes(this.schema);
+    const ranges = wanted.map((t): Range => [treelets.firstBlock[t]! * size, treelets.firstBlock[t + 1]! * size]);
+    const records = new Map<number, Uint8Array>();
+    if (wanted.length > 0) {
+      const section = this.section(Kind.BLOCK_LEVELS);
+      try {
+        const [pages] = await this.opened.sections.read([{ section, ranges }], options.signal, options.progress);
+        wanted.forEach((t, i) => records.set(t, bytesOf(pages!, ranges[i]![0], ranges[i]![1])));
+      } catch (error) {
+        if (!(error instanceof DamagedPages) || options.onDamage === undefined || isPart) {
+          throw error;
+        }
+        // Without levels each particle may match: more is read, and nothing is missing.
+        options.onDamage({ file: this.opened.check.file, message: error.message, particles: 0 });
+        const tests = query.conditions.reduce((bits, _, i) => bits | (2 << i), query.box === null ? 0 : 1);
+        return [{ begin: first, end, tests }];
+      }
+    }
+    const levelCount = this.schema.levelCount;
+    let [treelet, at] = [-1, 0];
+    let levels: Uint8Array | null = null;
+    let counts = new Float64Array(levelCount);
+    const moveTo = (ordinal: number): void => {
+      const own = treeletOf(ordinal);
+      if (own !== treelet || ordinal < at) {
+        [treelet, at] = [own, treelets.first[own]!];
+        levels = null;
+        counts = inLevels.slice(own * levelCount, (own + 1) * levelCount);
+      }
+      if (at < ordinal) {
+        levels ??= this.levelsOf(own, records.get(own)!, treelets.first[own + 1]! - treelets.first[own]!, inLevels);
+        for (const base = treelets.first[own]!; at < ordinal; ++at) {
+          ++counts[levels[at - base]!]!;
+        }
+      }
+    };
+    const ofLevel: Span[][] = this.levelEnds.map(() => []);
+    for (const { begin: a, end: b, tests } of intervals) {
+      moveTo(a);
+      const from = counts.slice();
+      moveTo(b);
+      for (let level = 0; level < levelCount; ++level) {
+        const start = level > 0 ? this.levelEnds[level - 1]! : 0;
+        if (start >= end) {
+          break;
+        }
+        const begin = Math.max(start + from[level]!, first);
+        const stop = Math.min(start + counts[level]!, end);
+        if (begin < stop) {
+          push(ofLevel[level]!, begin, stop, tests);
+        }
+      }
+    }
+    const spans: Span[] = [];
+    for (const { begin, end: stop, tests } of ofLevel.flat()) {
+      push(spans, begin, stop, tests);
+    }
+    return spans;
   }
 
   /** Intervals of ordinals, level after level, as file positions in [first, end). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Header, section table, schema and aliases: FORMAT.md sections 5 to 7, and the checks of section 16 at opening.
+// Header, section table, schema, aliases and ids of samples: FORMAT.md sections 5 to 8, and the checks of section 16 at opening.
 
 import { BatError, type ErrorKind } from "./error.js";
 import { xxh64 } from "./hash.js";
@@ -13,6 +13,7 @@ export const MOST_OF_LEAF = 4294967295;
 const MOST_OF_DATASET = BigInt(MOST_OF_LEAF) << 24n;
 const SEVERAL_LEAF_FILES = 1n;
 const COMPRESSED_CHUNKS = 2n;
+const STABLE_SAMPLES = 4n;
 export const OF_POSITIONS = 4294967295;
 
 export const Kind = {
@@ -33,15 +34,34 @@ export const Kind = {
   CHUNK_TABLE: 15,
   SORTED_INDEX: 16,
   ALIASES: 17,
+  SAMPLE_IDS: 18,
+  TREELET_LEVELS: 19,
+  BLOCK_LEVELS: 20,
 } as const;
 const KIND_NAMES = ["", ...Object.keys(Kind)];
-const PAGED = new Set<number>([Kind.BLOCK_BOXES, Kind.BLOCK_BITMAPS, Kind.POSITIONS, Kind.ATTRIBUTE, Kind.SORTED_INDEX]);
-const OF_TOP = new Set<number>([Kind.SCHEMA, Kind.METADATA, Kind.AGGREGATION_TREE, Kind.LEAF_FILES, Kind.ALIASES]);
+const PAGED = new Set<number>([
+  Kind.BLOCK_BOXES,
+  Kind.BLOCK_BITMAPS,
+  Kind.POSITIONS,
+  Kind.ATTRIBUTE,
+  Kind.SORTED_INDEX,
+  Kind.BLOCK_LEVELS,
+]);
+const OF_TOP = new Set<number>([
+  Kind.SCHEMA,
+  Kind.METADATA,
+  Kind.AGGREGATION_TREE,
+  Kind.LEAF_FILES,
+  Kind.ALIASES,
+  Kind.SAMPLE_IDS,
+]);
 const OF_LEAF = new Set<number>(Object.values(Kind).filter((kind) => kind !== Kind.AGGREGATION_TREE && kind !== Kind.LEAF_FILES));
 
 export interface Header {
   readonly isTop: boolean;
   readonly mayHaveChunks: boolean;
+  /** Levels follow hashes of ids (section 8). */
+  readonly isStable: boolean;
   readonly particleCount: bigint;
   readonly tableOffset: number;
   readonly tableCount: number;
@@ -132,7 +152,7 @@ export function readHeader(check: Checker, bytes: Uint8Array, size: number): Hea
   check.needChecksum(checksum, "header_checksum", bytes.subarray(0, 120));
   const features = data.getBigUint64(24, true);
   const isTop = (features & SEVERAL_LEAF_FILES) !== 0n;
-  const allowed = isTop ? SEVERAL_LEAF_FILES : COMPRESSED_CHUNKS;
+  const allowed = STABLE_SAMPLES | (isTop ? SEVERAL_LEAF_FILES : COMPRESSED_CHUNKS);
   check.need((features & ~allowed) === 0n, "required_features", features, `bits of ${allowed}`, "unsupported_version");
   check.need(data.getUint32(12, true) === HEADER_BYTES, "header_bytes", data.getUint32(12, true), HEADER_BYTES);
   check.need(
@@ -159,6 +179,7 @@ export function readHeader(check: Checker, bytes: Uint8Array, size: number): Hea
   return {
     isTop,
     mayHaveChunks: (features & COMPRESSED_CHUNKS) !== 0n,
+    isStable: (features & STABLE_SAMPLES) !== 0n,
     particleCount,
     tableOffset: Number(tableOffset),
     tableCount,
@@ -391,6 +412,32 @@ function readKey(
   return { attribute, component, valueClass, bitmapBytes, hasNaN: flags === 1, binCount, dictionaryCount, minimum, maximum };
 }
 
+/** SAMPLE_IDS (section 8): attribute and component, or -1, of each number that hashes are of. */
+export function readSampleIds(check: Checker, schema: Schema, bytes: Uint8Array): [number, number][] {
+  const data = viewOf(bytes);
+  check.need(bytes.length >= 8, "the size of SAMPLE_IDS", bytes.length, "at least 8");
+  const count = data.getUint32(0, true);
+  check.need(count >= 1, "id_count", count, "at least 1");
+  check.need(data.getUint32(4, true) === 0, "reserved of SAMPLE_IDS", "set", 0);
+  check.need(bytes.length === 8 + 8 * count, "the size of SAMPLE_IDS", bytes.length, 8 + 8 * count);
+  return Array.from({ length: count }, (_, i) => {
+    const thing = `id ${i} of SAMPLE_IDS`;
+    const [number, component] = [data.getUint32(8 + 8 * i, true), data.getInt16(12 + 8 * i, true)];
+    const attribute = schema.attributes[number];
+    check.need(attribute !== undefined, `${thing}: attribute`, number, `below ${schema.attributes.length}`);
+    check.need(attribute.scalar.valueClass !== "f64", `${thing}: type`, attribute.scalar.name, "integers");
+    const isThere = component >= -1 && component < attribute.components;
+    check.need(isThere, `${thing}: component`, component, `-1 to ${attribute.components - 1}`);
+    check.need(data.getUint16(14 + 8 * i, true) === 0, `${thing}: reserved`, "set", 0);
+    return [number, component];
+  });
+}
+
+/** Bytes of a block in BLOCK_LEVELS (section 8). */
+export function blockLevelsBytes(schema: Schema): number {
+  return Math.floor((schema.blockParticles + schema.levelCount + 6) / 8);
+}
+
 /** Step 11 of section 16: ALIASES. */
 export function readAliases(
   check: Checker,
@@ -441,6 +488,13 @@ export function checkSections(check: Checker, header: Header, schema: Schema, ta
   const expect = (kind: number, index: number, bytes: bigint | number | null): void => {
     sizes.set(sectionKey(kind, index), bytes === null ? null : BigInt(bytes));
   };
+  if (header.isStable) {
+    expect(Kind.SAMPLE_IDS, 0, null);
+    if (!header.isTop) {
+      expect(Kind.TREELET_LEVELS, 0, 4 * schema.treeletCount * schema.levelCount);
+      expect(Kind.BLOCK_LEVELS, 0, schema.blockCount * blockLevelsBytes(schema));
+    }
+  }
   if (header.isTop) {
     expect(Kind.AGGREGATION_TREE, 0, null);
     expect(Kind.LEAF_FILES, 0, null);

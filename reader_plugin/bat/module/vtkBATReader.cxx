@@ -369,7 +369,8 @@ public:
   bat_vtk::OpenFile File;
   bat_vtk::LoadedParticles Loaded;
   std::string Version;
-  std::string FoundIdAttribute;        ///< empty if there is none
+  std::string FoundIdAttribute; ///< empty if there is none
+  std::string StableSamples;
   std::vector<std::string> RangeTexts; ///< target, minimum, maximum, target, ...
   bool FillingSelection = false;
   bat_vtk::Refining Refining;
@@ -467,6 +468,7 @@ void vtkBATReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "IdAttribute: " << (this->IdAttribute ? this->IdAttribute : "(found by its name)")
      << "\n";
   os << indent << "FoundIdAttribute: " << this->GetFoundIdAttribute() << "\n";
+  os << indent << "StableSamples: " << this->GetStableSamples() << "\n";
   os << indent << "VertexCells: " << this->VertexCells << "\n";
   os << indent << "PointDataArraySelection:\n";
   this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());
@@ -569,6 +571,12 @@ void vtkBATReader::ClearAttributeRanges()
 const char* vtkBATReader::GetFoundIdAttribute() const
 {
   return this->Internals->FoundIdAttribute.c_str();
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBATReader::GetStableSamples() const
+{
+  return this->Internals->StableSamples.c_str();
 }
 
 //------------------------------------------------------------------------------
@@ -847,6 +855,7 @@ void vtkBATReader::DescribeNothing(vtkInformation* outInfo)
   this->ParticleBytesInfo->Reset();
   this->Internals->Version.clear();
   this->Internals->FoundIdAttribute.clear();
+  this->Internals->StableSamples.clear();
   outInfo->Remove(vtkDataObject::BOUNDING_BOX());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
   outInfo->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
@@ -874,6 +883,11 @@ void vtkBATReader::DescribeFile(vtkInformation* outInfo)
   this->LeafFileCount = static_cast<vtkIdType>(file.leaves().size());
   this->FileBytes = static_cast<vtkIdType>(file.file_bytes());
   this->SampleQuality = bat_vtk::SampleOf(file).Quality;
+  this->Internals->StableSamples.clear();
+  for (const std::string& id : file.stable_samples())
+  {
+    this->Internals->StableSamples += (this->Internals->StableSamples.empty() ? "" : ", ") + id;
+  }
   // That there is none is an error only for who asks for ids.
   static_cast<void>(Failure::Of(
     [&]() {

@@ -320,6 +320,12 @@ public:
   const char* GetFoundIdAttribute() const;
 
   /**
+   * The attributes by which all steps show the same particles at the same quality, separated by
+   * commas, after UpdateInformation; empty if a quality shows those that are spread most evenly.
+   */
+  const char* GetStableSamples() const;
+
+  /**
    * The share of others that the particles of the file are, after UpdateInformation: 1, unless what
    * was written was a sample.
    */

@@ -105,7 +105,7 @@ pqBATQualityWidget::pqBATQualityWidget(vtkSMProxy* smproxy, vtkSMProperty* smpro
                 "RegionCenter", "RegionRadius", "RegionNormal", "RegionLimits", "RegionHalfExtents",
                 "RegionRotation", "RegionOutside", "AttributeRanges", "Ids", "IdsMode",
                 "IdAttribute", "SkipDamaged", "RefineWhileIdle" },
-    { "ParticleCount", "LoadedQuality", "SampleQuality", "ParticleBytesInfo" });
+    { "ParticleCount", "LoadedQuality", "SampleQuality", "ParticleBytesInfo", "StableSamples" });
 }
 
 //-----------------------------------------------------------------------------
@@ -197,9 +197,13 @@ QString pqBATQualityWidget::textOfLoaded() const
   }
   text = text.arg(loaded, all, Short(quality));
   const double sample = vtkSMPropertyHelper(source, "SampleQuality").GetAsDouble();
-  return sample < 1.0
-    ? text + "\n" + tr("The file itself is a sample, quality %1.").arg(Short(sample))
-    : text;
+  if (sample < 1.0)
+  {
+    text += "\n" + tr("The file itself is a sample, quality %1.").arg(Short(sample));
+  }
+  const QString ids = QString::fromUtf8(vtkSMPropertyHelper(source, "StableSamples").GetAsString());
+  return ids.isEmpty() ? text
+                       : text + "\n" + tr("Every step shows the same particles, by %1.").arg(ids);
 }
 
 //-----------------------------------------------------------------------------

@@ -10,10 +10,10 @@ class QSlider;
 class pqBATMatchEstimate;
 
 /// Panel widget "bat_quality" for a property with one double in [0, 1] of a proxy that also has the
-/// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, Aborted, Error,
-/// ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and MatchEstimate.
-/// Says what is loaded and, before Apply, what would be: how many particles, as the index and a
-/// sample tell, and how much memory.
+/// properties ParticleCount, ParticleBudget, LoadedQuality, SampleQuality, StableSamples, Aborted,
+/// Error, ParticleBytesInfo, PointArrayStatus, VertexCells, UseBox, AttributeRanges and
+/// MatchEstimate. Says what is loaded and, before Apply, what would be: how many particles, as the
+/// index and a sample tell, and how much memory.
 class pqBATQualityWidget : public pqBATLoadWidget
 {
   Q_OBJECT

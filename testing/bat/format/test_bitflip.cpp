@@ -107,6 +107,7 @@ TEST_P(BitFlip, every_flipped_bit_is_an_error_or_harmless)
 
 INSTANTIATE_TEST_SUITE_P(, BitFlip,
   testing::Values("written_7", "one_particle", "seventeen", "small", "written_dataset", "dataset",
-    "dataset_of_one", "sorted_index_small", "two_particles", "written_chunks_small"),
+    "dataset_of_one", "sorted_index_small", "two_particles", "written_chunks_small",
+    "stable_small"),
   [](const auto& info) { return std::string(info.param); });
 }

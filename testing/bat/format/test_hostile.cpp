@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(, HostileFile,
   testing::Values("written_7", "written_3000", "seventeen", "small", "not_finite_dictionary",
     "bitmap_bytes_1", "bitmap_bytes_2", "bitmap_bytes_4", "all_types", "levels_5", "empty",
     "written_dataset", "dataset", "sorted_index", "written_index", "aliases", "dataset_aliases",
-    "several_pages", "written_chunks", "written_chunks_small"),
+    "several_pages", "written_chunks", "written_chunks_small", "stable", "written_stable"),
   [](const auto& info) { return std::string(info.param); });
 
 /// Sets one field of the record of a section, or of the header, in a file of many treelets.
@@ -324,6 +324,72 @@ TEST_F(Lie, dictionary_numbers_beyond_the_dictionary_are_corrupt)
     std::byte{ 255 });
   damage::repair_checksums(this->file);
   EXPECT_NE(this->refusal().find("dictionary"), std::string::npos);
+}
+
+TEST_F(Lie, levels_of_treelets_that_do_not_add_up_are_corrupt)
+{
+  for (const std::uint32_t count : { 0U, 200U, 0xFFFFFFFFU })
+  {
+    this->file = golden("stable");
+    this->in_section<std::uint32_t>(SectionKind::TreeletLevels, 0, 0, count);
+    EXPECT_NE(this->refusal().find("TREELET_LEVELS: treelet 0"), std::string::npos) << count;
+  }
+  // Two treelets, each of which still adds up.
+  this->file = golden("stable");
+  const auto levels = static_cast<std::uint32_t>(
+    bat::File::from_memory(this->file, "stable.bat").level_ends().size());
+  const auto record = damage::load<format::SectionRecord>(
+    this->file, damage::section_record(this->file, SectionKind::TreeletLevels, 0));
+  const std::uint64_t last = record.offset + 4 * (levels - 1);
+  ASSERT_GT(damage::load<std::uint32_t>(this->file, last), 0U);
+  damage::store(this->file, last, damage::load<std::uint32_t>(this->file, last) - 1);
+  damage::store(this->file, last - 4, damage::load<std::uint32_t>(this->file, last - 4) + 1);
+  damage::repair_checksums(this->file);
+  EXPECT_NE(this->refusal().find("TREELET_LEVELS: level"), std::string::npos);
+}
+
+TEST_F(Lie, levels_of_blocks_that_are_not_those_of_their_treelets_are_corrupt)
+{
+  for (const int byte : { 0, 255, 1 })
+  {
+    this->file = golden("stable");
+    this->in_section<std::uint8_t>(SectionKind::BlockLevels, 0, 0, static_cast<std::uint8_t>(byte));
+    EXPECT_NE(this->refusal().find("BLOCK_LEVELS"), std::string::npos) << byte;
+  }
+}
+
+TEST_F(Lie, samples_of_what_is_no_attribute_of_integers_are_corrupt)
+{
+  this->file = golden("stable");
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 0); // of floating-point numbers
+  EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: attribute"), std::string::npos);
+  this->file = golden("stable");
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 99);
+  EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: attribute"), std::string::npos);
+  this->file = golden("stable");
+  this->in_section<std::int16_t>(SectionKind::SampleIds, 0, 12, 1);
+  EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: component"), std::string::npos);
+  this->file = golden("stable");
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 0, 0xFFFFFFFF);
+  EXPECT_NE(this->refusal().find("SAMPLE_IDS ends"), std::string::npos);
+}
+
+TEST_F(Lie, levels_that_do_not_follow_the_hashes_are_found_by_validate)
+{
+  this->file = golden("stable");
+  EXPECT_NO_THROW(bat::validate(bat::File::from_memory(this->file, "stable.bat")));
+  // Another attribute of integers, whose hashes are others.
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 8, 2);
+  EXPECT_EQ(this->refusal(), "");
+  try
+  {
+    bat::validate(bat::File::from_memory(this->file, "lie.bat"));
+    ADD_FAILURE() << "valid";
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_NE(std::string(error.what()).find("SAMPLE_IDS"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(Lie, a_name_that_is_not_utf8_is_corrupt)

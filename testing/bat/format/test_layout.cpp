@@ -167,6 +167,17 @@ TEST(Layout, header_is_that_of_the_text)
     sizeof(format::Header));
 }
 
+TEST(Layout, sample_ids_are_those_of_the_text)
+{
+  expect_same(record(8, 0),
+    { BAT_FIELD(SampleIdsHead, id_count), BAT_FIELD(SampleIdsHead, reserved) },
+    sizeof(format::SampleIdsHead));
+  expect_same(record(8, 1),
+    { BAT_FIELD(SampleIdRecord, attribute), BAT_FIELD(SampleIdRecord, component),
+      BAT_FIELD(SampleIdRecord, reserved) },
+    sizeof(format::SampleIdRecord));
+}
+
 TEST(Layout, section_record_is_that_of_the_text)
 {
   expect_same(record(6, 0),
@@ -270,8 +281,8 @@ TEST(Layout, no_table_of_offsets_is_left_out)
     per_section[table.section] += table.head[0] == "offset";
   }
   per_section.erase(2); // scalar types
-  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 9, 2 }, { 11, 2 }, { 12, 1 },
-    { 15, 3 } };
+  std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 8, 2 }, { 9, 2 }, { 11, 2 },
+    { 12, 1 }, { 15, 3 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;
@@ -395,5 +406,6 @@ TEST(Layout, features_are_those_of_the_text)
 {
   EXPECT_TRUE(says(14, "| 0 | top file of a dataset of several leaf files"));
   EXPECT_TRUE(says(14, "| 1 | compressed chunks"));
+  EXPECT_TRUE(says(14, "| 2 | stable samples"));
 }
 }

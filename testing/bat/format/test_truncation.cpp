@@ -80,6 +80,6 @@ TEST_P(Truncation, a_file_that_shrinks_while_open_gives_an_error)
 INSTANTIATE_TEST_SUITE_P(, Truncation,
   testing::Values("written_7", "one_particle", "empty", "seventeen", "small",
     "not_finite_dictionary", "written_dataset", "dataset", "dataset_of_one", "sorted_index_small",
-    "written_chunks_small"),
+    "written_chunks_small", "stable_small", "dataset_stable"),
   [](const auto& info) { return std::string(info.param); });
 }

@@ -108,7 +108,10 @@ TEST_F(Version, required_features_are_refused_by_name)
   this->expect_refused(ErrorCode::UnsupportedVersion, "several leaf files");
   this->file = before;
   this->in_header<std::uint64_t>(24, 4);
-  this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x4,");
+  this->expect_refused(ErrorCode::Corrupt, "SAMPLE_IDS is missing");
+  this->file = before;
+  this->in_header<std::uint64_t>(24, 8);
+  this->expect_refused(ErrorCode::UnsupportedVersion, "features 0x8,");
   this->file = before;
   this->in_header<std::uint64_t>(24, std::uint64_t{ 1 } << 40);
   this->expect_refused(ErrorCode::UnsupportedVersion, "0x10000000000");

@@ -331,6 +331,26 @@ inline Case few_chunks()
   return c;
 }
 
+/// Samples that follow ids, some of which two particles have.
+inline Case stable()
+{
+  Case c = many();
+  c.name = "written_stable";
+  auto* ids = reinterpret_cast<std::int64_t*>(c.cloud.columns[2].bytes.data());
+  for (std::uint64_t i = 0; i < c.cloud.count; i += 50)
+  {
+    ids[i] = ids[i + 1];
+  }
+  auto* positions = reinterpret_cast<float*>(c.cloud.positions.data());
+  positions[3] = std::numeric_limits<float>::quiet_NaN();
+  positions[7] = -std::numeric_limits<float>::infinity();
+  c.view = c.cloud.view();
+  c.view.metadata = R"({"writer":"make_golden"})";
+  c.options.sorted_indexes = { "id" };
+  c.options.stable_samples = { "id", "material" };
+  return c;
+}
+
 /// A dataset of several leaf files: what each of them holds.
 struct DatasetCase
 {
@@ -398,6 +418,7 @@ inline std::vector<Case> cases()
   all.push_back(chunked());
   all.push_back(bounded());
   all.push_back(few_chunks());
+  all.push_back(stable());
   return all;
 }
 }

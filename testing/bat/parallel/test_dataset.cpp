@@ -467,6 +467,37 @@ TEST(Dataset, sorted_indexes)
   EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
 }
 
+TEST(Dataset, stable_samples)
+{
+  const SharedDir folder;
+  const clouds::Cloud all = make_cloud();
+  const auto path = folder / "out.bat";
+  bat::mpi::WriteOptions options = with_target(kTarget);
+  options.build.stable_samples = { rank() == 0 ? "id" : "nothing" };
+  bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), options);
+  const bat::Dataset dataset = bat::mpi::open_dataset(MPI_COMM_WORLD, path);
+  EXPECT_EQ(dataset.stable_samples(), std::vector<std::string>{ "id" });
+  bat::validate(dataset);
+  bat::Query query;
+  query.quality = 0.25;
+  std::uint64_t expected = 0;
+  for (const bat::LeafInfo& leaf : dataset.leaves())
+  {
+    expected += bat::File::open(leaf.path).particles_at(query.quality);
+  }
+  const std::uint64_t mine = bat::mpi::read_particles(MPI_COMM_WORLD, dataset, query).count;
+  std::uint64_t found = 0;
+  MPI_Allreduce(&mine, &found, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(found, expected);
+  options.build.stable_samples = { "heat" };
+  EXPECT_NE(mpi_test::error_of(
+              [&] { bat::mpi::write_dataset(MPI_COMM_WORLD, path, dealt(all).view(), options); })
+              .find("allowed are attributes of integers"),
+    std::string::npos);
+  options.build.stable_samples = { "nothing" };
+  EXPECT_NO_THROW(bat::mpi::write_dataset(MPI_COMM_WORLD, path, bat::ParticleView{}, options));
+}
+
 TEST(Dataset, ranks_that_read_different_attributes_all_hear_of_it)
 {
   const SharedDir folder;

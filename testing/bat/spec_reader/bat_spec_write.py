@@ -119,6 +119,13 @@ def examples():
     xyz[7], xyz[20, 1], xyz[31, 2] = np.nan, math.inf, -0.0
     yield ("aliases",) + build(xyz, [wave(xyz), column("triple", random_values(random, "int32", (300, 3))), column(
         "id", random.permutation(300).astype("u2"))], sorted_keys=(5,), aliases=ALIASES)
+    xyz = cloud(300)
+    xyz[9, 1] = np.inf
+    yield ("stable",) + build(xyz, [wave(xyz), column("id", -(1 << 40) + random.permutation(300).astype("i8")), column(
+        "kind", (xyz[:, 1] > 0).astype("u1"))], sorted_keys=(1,), sample_ids=[(1, -1)])
+    pairs = np.stack([np.arange(41) // 4, np.arange(41) % 4], axis=1).astype("u2")[random.permutation(41)]
+    yield ("stable_small",) + build(cloud(41), [column("pair", pairs), column("cpu", np.arange(41, dtype="i1") % 3)],
+                                    treelet_particles=14, block_particles=4, sample_ids=[(0, -1), (0, 1), (1, 0)])
 
 
 ALIASES = [("x", None, 0, 0, 11), ("height \u2191", None, 2, 0, 0), ("all of it", None, -1, 7, 0), ("number", 2, 0, 5, 0),
@@ -145,6 +152,8 @@ def dataset_examples():
     parts = [(xyz, [("value", xyz[:, 0] * 2, 0, 0), ("triple", random_values(random, "int16", (len(xyz), 3)), 0, 0),
                     ("id", random.permutation(len(xyz)).astype("i4"), 0, 0)]) for xyz, _ in parts]
     yield ("dataset_aliases",) + build_dataset("dataset_aliases", parts, treelet_particles=14, block_particles=4, aliases=ALIASES)
+    yield ("dataset_stable",) + build_dataset("dataset_stable", parts, treelet_particles=14, block_particles=4,
+                                              sample_ids=[(2, -1)])
 
 
 def main(argv):

@@ -95,6 +95,16 @@ TEST(QueryVsBruteForce, within_bounds)
   compare(encode_and_open(clouds::clustered(20000, 10), options), 18);
 }
 
+TEST(QueryVsBruteForce, stable_samples)
+{
+  bat::BuildOptions options = small_treelets();
+  options.stable_samples = { "id" };
+  compare(encode_and_open(clouds::clustered(20000, 11), options), 19);
+  options.sorted_indexes = { "id" };
+  options.compression = bat::Compression::Lossless;
+  compare(encode_and_open(clouds::duplicates(10000, 12), options), 20);
+}
+
 TEST(QueryVsBruteForce, nan_and_infinities)
 {
   compare(encode_and_open(clouds::with_nan(10000, 4), small_treelets()), 14);

@@ -106,6 +106,8 @@ public:
   [[nodiscard]] std::vector<std::string> attribute_names() const;
   /// Throws Error{InvalidArgument} naming the attributes there are.
   [[nodiscard]] std::size_t attribute_index(std::string_view name) const;
+  /// As File::stable_samples(); of each leaf file.
+  [[nodiscard]] std::vector<std::string> stable_samples() const;
   /// As they are stored: aliases take none.
   [[nodiscard]] std::uint64_t bytes_per_particle() const noexcept;
   /// Bytes of the values of positions and attributes; File::storage() says what they take in a

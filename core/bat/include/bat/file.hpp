@@ -133,6 +133,10 @@ public:
   [[nodiscard]] std::uint32_t block_particles() const noexcept;
   /// Particles up to and including each level, coarse to fine; the last is particle_count().
   [[nodiscard]] const std::vector<std::uint64_t>& level_ends() const noexcept;
+  /// Attributes of integers, or components of them ("ids[1]"), whose hashes levels follow, so that
+  /// steps of a series show the same particles at the same quality; empty if they do not
+  /// (BuildOptions::stable_samples).
+  [[nodiscard]] std::vector<std::string> stable_samples() const;
   /// Bytes of the values of positions and attributes; storage() says what they take in the file.
   [[nodiscard]] std::uint64_t data_bytes() const noexcept;
 

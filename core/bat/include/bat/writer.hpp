@@ -52,9 +52,16 @@ struct BuildOptions
   /// for a component.
   std::vector<std::string> sorted_indexes;
 
+  /// Attributes of integers that together tell one particle from all others, e.g. "id", or "id" and
+  /// "cpu". A quality then shows the particles whose ids have the lowest hashes, so that all steps
+  /// of a series show the same ones; without it those that are spread most evenly over the space of
+  /// each step. A name stands for all components, "ids[1]" for one. Samples are as even as chance
+  /// makes them. Costs some 0.3 bytes per particle of the file, and 9 while it is ordered.
+  std::vector<std::string> stable_samples;
+
   /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way
-  /// are found at no cost. Attributes with a sorted index or a bound are stored in any case, and so
-  /// is what repeats an array with a bound.
+  /// are found at no cost. Attributes with a sorted index, of `stable_samples` or with a bound are
+  /// stored in any case, and so is what repeats an array with a bound.
   Repeats repeats = Repeats::Store;
   /// Whether `repeats` looks at the values of all arrays of the same type too, bit by bit, up to
   /// the first that differs. Without it only attributes that are called like coordinates (x, pos,

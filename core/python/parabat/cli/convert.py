@@ -25,7 +25,7 @@ KINDS = {".bat": "particles", ".idx": "grids", ".bricks.series": "velocities on 
 # Options that not every kind of output has: what holds if nobody sets them, and for which they are.
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
-    "sorted_index": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
+    "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
     **{name: (None, (".bat", ".idx")) for name in ("format", "arrays", "mapping")},
     "target_size": (0, (".bat", ".idx")),
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
@@ -88,6 +88,8 @@ def add_arguments(parser):
     parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
+    parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.names, default=[],
+                        help="attributes of integers, e.g. id, by which all steps show the same particles at the same quality")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
                         help="size of a leaf file, or of a file of a grid, to aim at, in MiB; auto (default) chooses it")
     parser.add_argument("--memory", metavar="SIZE", type=option_types.memory, default=0,
@@ -103,7 +105,8 @@ def add_arguments(parser):
 def _settings(arguments, is_grid):
     size = int(arguments.target_size * (1 << 20))
     if not is_grid:
-        return {"sorted_indexes": arguments.sorted_index, "flush": arguments.flush, "target_bytes": size}
+        return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
+                "flush": arguments.flush, "target_bytes": size}
     return {"codec": arguments.codec, "layout": arguments.layout, "dialect": arguments.dialect, "flush": arguments.flush,
             **({"file_bytes": size} if size else {})}
 

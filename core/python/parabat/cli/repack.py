@@ -11,7 +11,7 @@ from ..writing import repack
 from ._common import YES, add_json, count, is_series, print_json, progress, steps_of
 
 # Those of parabat.repack() that have a value only if they are given.
-OPTIONS = ("compression", "error_bounds", "sorted_indexes", "chunk_particles", "treelet_particles", "block_particles",
+OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "treelet_particles", "block_particles",
            "index_budget", "threads")
 
 
@@ -30,6 +30,11 @@ def add_arguments(parser):
                          help="to be looked up by value, e.g. id or velocity[2]; once for each")
     indexes.add_argument("--no-sorted-indexes", action="store_const", const=[], dest="sorted_indexes",
                          help="leave out those that are there")
+    samples = group.add_mutually_exclusive_group()
+    samples.add_argument("--stable-samples", action="append", metavar="NAME",
+                         help="ids by which all steps show the same particles at the same quality; once for each")
+    samples.add_argument("--no-stable-samples", action="store_const", const=[], dest="stable_samples",
+                         help="a quality shows the particles that are spread most evenly")
     group.add_argument("--chunk-particles", type=count, metavar="N", help="of a part of a compressed column; 0 chooses")
     group.add_argument("--treelet-particles", type=count, metavar="N", help="most particles of a treelet")
     group.add_argument("--block-particles", type=count, metavar="N", help="of a block; 0 chooses by --index-budget")

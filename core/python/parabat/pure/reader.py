@@ -37,6 +37,7 @@ ATTRIBUTE_RECORD = struct.Struct("<BBBBIII")                                    
 KEY_RECORD = struct.Struct("<IhBBII8s8sQ")                                                           # 7
 ALIAS_RECORD = struct.Struct("<IhBBII")                                                              # 7
 POSITION_KEY = np.dtype([("minimum", "<f8"), ("maximum", "<f8"), ("flags", "<u4"), ("reserved", "<u4")])   # 7
+SAMPLE_ID = np.dtype([("attribute", "<u4"), ("component", "<i2"), ("reserved", "<u2")])              # 8
 OF_POSITIONS = 4294967295                                                                            # 7
 NODE = np.dtype([("lower", "<f8", 3), ("upper", "<f8", 3), ("first_treelet", "<u4"), ("skip", "<u4")])   # 9
 TREELET = np.dtype([("count", "<u4"), ("flags", "<u4")])                                             # 9
@@ -46,12 +47,13 @@ LEAF_RECORD = np.dtype([("particles", "<u8"), ("file_bytes", "<u8"), ("header_ch
                         ("upper", "<f8", 3), ("name_bytes", "<u4"), ("flags", "<u4")])               # 15
 
 (SCHEMA, METADATA, LEVELS, SHALLOW_TREE, TREELETS, BLOCK_BOXES, BIN_EDGES, TREELET_KEYS, BITMAP_DICTIONARY, BLOCK_BITMAPS,
- POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES, CHUNK_TABLE, SORTED_INDEX, ALIASES) = range(1, 18)   # 6
+ POSITIONS, ATTRIBUTE, AGGREGATION_TREE, LEAF_FILES, CHUNK_TABLE, SORTED_INDEX, ALIASES, SAMPLE_IDS, TREELET_LEVELS,
+ BLOCK_LEVELS) = range(1, 21)                                                                        # 6
 KINDS = ["", "SCHEMA", "METADATA", "LEVELS", "SHALLOW_TREE", "TREELETS", "BLOCK_BOXES", "BIN_EDGES", "TREELET_KEYS",
          "BITMAP_DICTIONARY", "BLOCK_BITMAPS", "POSITIONS", "ATTRIBUTE", "AGGREGATION_TREE", "LEAF_FILES", "CHUNK_TABLE",
-         "SORTED_INDEX", "ALIASES"]
-PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX}
-SEVERAL_LEAF_FILES, COMPRESSED_CHUNKS = 1, 2                                                         # 14, required_features
+         "SORTED_INDEX", "ALIASES", "SAMPLE_IDS", "TREELET_LEVELS", "BLOCK_LEVELS"]
+PAGED = {BLOCK_BOXES, BLOCK_BITMAPS, POSITIONS, ATTRIBUTE, SORTED_INDEX, BLOCK_LEVELS}
+SEVERAL_LEAF_FILES, COMPRESSED_CHUNKS, STABLE_SAMPLES = 1, 2, 4                                      # 14, required_features
 RAW, CHUNKS = 0, 1                                                                                   # 6, encoding
 MOST_CHUNK_PARTICLES = 65536                                                                         # 12
 INDEX_ENTRIES, INDEX_VALUES = 341, 512                                                               # 11, of a page
@@ -170,6 +172,7 @@ class BatFile:
         self._read_levels()
         self._check_section_sizes()
         self._read_tree()
+        self._read_stable_levels()
         self._read_keys()
         self._read_columns()
         self._read_metadata()
@@ -192,8 +195,8 @@ class BatFile:
     def _is_known(self, kind):
         """Returns whether sections of a kind have a meaning in this file (section 6)."""
         if self.TOP:
-            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES)
-        return SCHEMA <= kind <= ATTRIBUTE or kind in (CHUNK_TABLE, SORTED_INDEX, ALIASES)
+            return kind in (SCHEMA, METADATA, AGGREGATION_TREE, LEAF_FILES, ALIASES, SAMPLE_IDS)
+        return SCHEMA <= kind <= ATTRIBUTE or CHUNK_TABLE <= kind <= BLOCK_LEVELS
 
     def _need(self, good, thing, found, allowed, kind="corrupt"):
         """Raises BatError unless good."""
@@ -222,6 +225,7 @@ class BatFile:
          section_count, flags, time, step, self._table_checksum, reserved, checksum) = HEADER.unpack_from(data)
         self._need_checksum(checksum, "header_checksum", data[:120])
         allowed = (SEVERAL_LEAF_FILES,) if self.TOP else (0, COMPRESSED_CHUNKS)
+        allowed += tuple(features | STABLE_SAMPLES for features in allowed)
         need(required in allowed, "required_features", "%#x" % required, "%s: others are not implemented, or not for such a file"
              % " or ".join(map(str, allowed)), "unsupported_version")
         need(header_bytes == 128, "header_bytes", header_bytes, 128)
@@ -235,7 +239,7 @@ class BatFile:
         need(file_bytes == size, "the size of the file", size, file_bytes)
         self.time, self.step = time if flags & 1 else None, step if flags & 2 else None
         self.particle_count, self._table, self.header_checksum = n, (table_offset, section_count), checksum
-        self._may_have_chunks = required & COMPRESSED_CHUNKS != 0
+        self._may_have_chunks, self.is_stable = required & COMPRESSED_CHUNKS != 0, required & STABLE_SAMPLES != 0
 
     # ---- 6 Section table and checksums --------------------------------------------------------------------------------------
 
@@ -349,7 +353,28 @@ class BatFile:
             value_type = "<f8" if component < 0 else CLASS_TYPES[np.dtype(self.attributes[attribute].type).kind]
             self.keys.append(Key(attribute, component, value_type, bitmap_bytes, bool(flags), bin_count, dictionary_count,
                                  np.frombuffer(minimum, value_type)[0], np.frombuffer(maximum, value_type)[0]))
+        self._read_sample_ids()
         self._read_aliases()
+
+    def _read_sample_ids(self):
+        """Decodes SAMPLE_IDS: (attribute, component or -1) of each number that the hashes of stable samples are of (section 8)."""
+        self.sample_ids = []
+        if not self.is_stable:
+            return
+        need, raw = self._need, self.section(SAMPLE_IDS)
+        need(len(raw) >= 8, "the size of SAMPLE_IDS", len(raw), "at least 8")
+        count, zero = struct.unpack_from("<II", raw)
+        need(count >= 1, "id_count", count, "at least 1")
+        need(zero == 0, "reserved of SAMPLE_IDS", zero, 0)
+        need(len(raw) == 8 + 8 * count, "the size of SAMPLE_IDS", len(raw), 8 + 8 * count)
+        for i, (attribute, component, zero) in enumerate(np.frombuffer(raw, SAMPLE_ID, count, 8).tolist()):
+            thing = "id %d of SAMPLE_IDS: " % i
+            need(attribute < len(self.attributes), thing + "attribute", attribute, "below %d" % len(self.attributes))
+            described = self.attributes[attribute]
+            need(np.dtype(described.type).kind in "iu", thing + "type", described.type, "integers")
+            need(-1 <= component < described.components, thing + "component", component, "-1 to %d" % (described.components - 1))
+            need(zero == 0, thing + "reserved", zero, 0)
+            self.sample_ids.append((attribute, component))
 
     def _read_aliases(self):
         """Decodes ALIASES; an alias is (name, number of what it repeats or None for the positions, component, role, host_type)."""
@@ -410,6 +435,9 @@ class BatFile:
         n, t, blocks = self.particle_count, self.treelet_count, self.block_count
         sizes = {(LEVELS, 0): 4 * (self.level_count - 1), (SHALLOW_TREE, 0): 56 * max(2 * t - 1, 0), (TREELETS, 0): 8 * t,
                  (BLOCK_BOXES, 0): 6 * blocks, (POSITIONS, 0): 3 * n * np.dtype(self.position_type).itemsize}
+        if self.is_stable:
+            sizes[TREELET_LEVELS, 0] = 4 * t * self.level_count
+            sizes[BLOCK_LEVELS, 0] = blocks * ((self.block_particles + self.level_count + 6) // 8)
         for i, a in enumerate(self.attributes):
             sizes[ATTRIBUTE, i] = n * a.components * np.dtype(a.type).itemsize
         for i, key in enumerate(self.keys):
@@ -441,6 +469,7 @@ class BatFile:
             self._need(s.raw_bytes == size, section_name(kind, index) + ": raw_bytes", s.raw_bytes, size)
         for kind, index in self.sections:
             known = (kind, index) in sizes or (kind, index) in ((SCHEMA, 0), (METADATA, 0)) or kind == ALIASES \
+                or (kind, index) == (SAMPLE_IDS, 0) and self.is_stable \
                 or not (self._is_known(kind) or self.TOP and SCHEMA <= kind <= LEAF_FILES)
             self._need(known, section_name(kind, index), "present", "absent: the schema does not ask for it")
 
@@ -469,6 +498,10 @@ class BatFile:
 
     def ordinal_to_position(self):
         """Returns the file position of every ordinal (section 8)."""
+        if self.is_stable:
+            position = np.empty(self.particle_count, "i8")
+            position[np.argsort(self.ordinal_level, kind="stable")] = np.arange(self.particle_count)
+            return position
         g = np.arange(self.particle_count + 1, dtype="u8")
         position = np.zeros(self.particle_count, "i8")
         for level in reversed(range(self.level_count)):
@@ -478,6 +511,50 @@ class BatFile:
             position[inside] = start + (g - below)[:-1][inside].astype("i8")
             g = below
         return position
+
+    def _read_stable_levels(self):
+        """Decodes TREELET_LEVELS and BLOCK_LEVELS: the level of each ordinal of stable samples (section 8)."""
+        if not self.is_stable:
+            return
+        need, width = self._need, (self.block_particles + self.level_count + 6) // 8
+        raw = np.frombuffer(self.section(BLOCK_LEVELS), "u1").reshape(self.block_count, width)
+        bits = np.unpackbits(raw, axis=1, bitorder="little")
+        sizes = self.block_end - self.block_first
+        for block in np.flatnonzero(bits.sum(axis=1) != sizes):
+            need(False, "bits of block %d in BLOCK_LEVELS" % block, bits[block].sum(), sizes[block])
+        block, bit = np.nonzero(bits)
+        self.ordinal_level = bit - (np.arange(self.particle_count) - self.block_first[block])
+        need(np.all(self.ordinal_level < self.level_count), "a level in BLOCK_LEVELS", self.ordinal_level.max(initial=0),
+             "below %d" % self.level_count)
+        counts = np.frombuffer(self.section(TREELET_LEVELS), "<u4").reshape(self.treelet_count, self.level_count)
+        allowed = np.zeros((self.treelet_count, self.level_count), "i8")
+        np.add.at(allowed, (np.repeat(np.arange(self.treelet_count), self.treelet_counts), self.ordinal_level), 1)
+        for t, level in zip(*np.nonzero(counts != allowed)):
+            need(False, "particles of treelet %d in level %d" % (t, level), counts[t, level], allowed[t, level])
+        for level, (found, end) in enumerate(zip(np.cumsum(allowed.sum(axis=0)), self.level_ends)):
+            need(found == end, "particles in levels 0 to %d" % level, found, end)
+
+    def sample_hashes(self):
+        """Returns the hash of every particle by file position, which levels of stable samples follow (section 8)."""
+        hashes = np.zeros(self.particle_count, "u8")
+        for attribute, component in self.sample_ids:
+            values = self._columns[attribute]
+            values = values.reshape(self.particle_count, -1) if component < 0 else values.reshape(
+                self.particle_count, -1)[:, component:component + 1]
+            for column in values.T:
+                z = hashes + column.astype("i8" if column.dtype.kind == "i" else "u8").view("u8") + np.uint64(0x9E3779B97F4A7C15)
+                z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+                z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+                hashes = z ^ z >> np.uint64(31)
+        return hashes
+
+    def _validate_sample(self):
+        """Checks that no particle is in a coarser level than one with a lower hash (section 8)."""
+        if self.is_stable and self.particle_count:
+            hashes = self.sample_hashes()
+            for level, end in enumerate(self.level_ends[:-1]):
+                below, above = hashes[:end].max(initial=0), hashes[end:].min()
+                self._need(below <= above, "the highest hash in levels 0 to %d" % level, below, "at most %d" % above)
 
     def count(self, q):
         """Returns the number of particles of quality q (section 8)."""
@@ -812,6 +889,7 @@ class BatFile:
         order = self.ordinal_to_position()
         self._need(np.array_equal(np.sort(order), np.arange(self.particle_count)), "ordinal to position", "no permutation", "one")
         self._validate_tree(order)
+        self._validate_sample()
         for number in range(len(self.keys)):
             self._validate_key(number, order)
         for number in self.sorted_keys:
@@ -831,7 +909,7 @@ class BatFile:
     def _validate_bytes(self):
         """Checks that nothing overlaps and that bytes outside of sections are zero (section 4)."""
         for s in self.sections.values():
-            self._need(self._is_known(s.kind) or not SCHEMA <= s.kind <= ALIASES, section_name(s.kind, s.index),
+            self._need(self._is_known(s.kind) or not SCHEMA <= s.kind <= BLOCK_LEVELS, section_name(s.kind, s.index),
                        "in this kind of file", "in the other kind only")
         extents = [(0, 128, "header"), (self._table[0], self._table[0] + 64 * self._table[1], "section table")]
         for s in self.sections.values():
@@ -1061,6 +1139,7 @@ class BatDataset(BatFile):
             need(found == allowed, "the attributes of " + path, found, allowed)
             found, allowed = ([(a.name, a.target, a.component) for a in x.aliases] for x in (bat, self))
             need(found == allowed, "the aliases of " + path, found, allowed)
+            need(bat.sample_ids == self.sample_ids, "the ids of samples of " + path, bat.sample_ids, self.sample_ids)
             self._leaves[i] = bat
         return self._leaves[i]
 
@@ -1230,7 +1309,7 @@ def info(bat):
         return {"version": [bat.version_major, bat.version_minor], "particle_count": bat.particle_count, "time": plain(bat.time),
                 "step": bat.step, "position_type": bat.position_type, "lower": plain(bat.lower), "upper": plain(bat.upper),
                 "metadata": bat.metadata, "attributes": [a._asdict() for a in bat.attributes],
-                "aliases": [a._asdict() for a in bat.aliases],
+                "aliases": [a._asdict() for a in bat.aliases], "sample_ids": bat.sample_ids,
                 "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
                 "leaf_files": [{"name": os.fsdecode(name), "particles": int(r["particles"]), "file_bytes": int(r["file_bytes"])}
                                for name, r in zip(bat.leaf_names, bat.leaf_records)]}
@@ -1239,6 +1318,7 @@ def info(bat):
             "level_ends": bat.level_ends, "keep_ratios": bat.keep_ratios, "treelet_count": bat.treelet_count,
             "block_count": bat.block_count, "block_particles": bat.block_particles, "metadata": bat.metadata,
             "attributes": [a._asdict() for a in bat.attributes], "aliases": [a._asdict() for a in bat.aliases],
+            "sample_ids": bat.sample_ids,
             "keys": [{k: plain(v) for k, v in key._asdict().items()} for key in bat.keys],
             "sections": [dict(name=KINDS[s.kind] if s.kind < len(KINDS) else None, **s._asdict()) for s in bat.sections.values()]}
 

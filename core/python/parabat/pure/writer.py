@@ -52,6 +52,52 @@ def file_order(ratios, n):
     return np.concatenate([np.flatnonzero(own) for own in of_level]).astype("i8")
 
 
+def hashes_of(columns, n):
+    """Returns the hash of n particles over some columns of integers, one after the other (section 8)."""
+    hashes = []
+    for row in zip(*(column.tolist() for column in columns)) if n else ():
+        z = 0
+        for value in row:
+            z = (z + value + 0x9E3779B97F4A7C15) % 2**64
+            z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+            z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+            z ^= z >> 31
+        hashes.append(z)
+    return np.array(hashes, "u8")
+
+
+def id_columns(attributes, sample_ids):
+    """Returns the columns that the hashes of stable samples are of, one component each (section 8)."""
+    columns = []
+    for number, component in sample_ids:
+        rows = attributes[number][1].reshape(len(attributes[number][1]), -1)
+        columns += list(rows.T) if component < 0 else [rows[:, component]]
+    return columns
+
+
+def stable_levels(hashes, level_ends):
+    """Returns the level of each particle: those of level 0 to l have the lowest hashes (section 8)."""
+    levels = np.zeros(len(hashes), "i8")
+    levels[np.argsort(hashes, kind="stable")] = np.searchsorted(level_ends, np.arange(len(hashes)), side="right")
+    return levels
+
+
+def level_sections(levels, treelets, blocks, level_count, block_particles):
+    """Returns TREELET_LEVELS and BLOCK_LEVELS; `levels` are those of the ordinals, ascending in each block (section 8)."""
+    counts = [np.bincount(levels[a:b], minlength=level_count) for a, b, _ in treelets]
+    strings = b""
+    for a, b, _ in blocks:
+        bits = np.zeros(-(-(block_particles + level_count - 1) // 8) * 8, "u1")
+        bits[levels[a:b] + np.arange(b - a)] = 1
+        strings += np.packbits(bits, bitorder="little").tobytes()
+    return np.array(counts, "<u4").tobytes(), strings
+
+
+def sample_ids_section(sample_ids):
+    """Returns SAMPLE_IDS (section 8)."""
+    return struct.pack("<II", len(sample_ids), 0) + b"".join(struct.pack("<IhH", *id, 0) for id in sample_ids)
+
+
 def block_codes(box, points):
     """Returns the six values of a block's box that contain its points (section 10)."""
     codes = np.zeros((2, 3), "u1")
@@ -125,13 +171,14 @@ def build(positions, attributes=(), time=None, step=None, metadata=None, aliases
 
 
 def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, block_particles=8, bins=16, bitmap_bytes=1, time=None,
-            step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=(), aliases=()):
+            step=None, metadata=None, version_minor=0, optional_features=0, extra_sections=(), sorted_keys=(), aliases=(), sample_ids=()):
     """Returns the bytes of a file, and which particle is at each file position.
 
     positions has n rows of 3 float32 or float64; attributes is a sequence of (name, values, role, host_type) with n values or n
     rows of 1 to 9 components; level_ends is s of section 8; bitmap_bytes is a number or one per key, taken in turn;
     extra_sections is a sequence of (kind, index, bytes); sorted_keys are the numbers of the keys with a sorted index;
-    aliases is a sequence of (name, number of an attribute or None for the positions, component or -1, role, host_type).
+    aliases is a sequence of (name, number of an attribute or None for the positions, component or -1, role, host_type);
+    sample_ids is a sequence of (number of an attribute of integers, component or -1), for stable samples.
     """
     n = len(positions)
     with np.errstate(invalid="ignore"):
@@ -151,14 +198,25 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
     # 10: blocks.
     blocks = [(a, min(a + block_particles, end), t) for t, (begin, end, _) in enumerate(treelets)
               for a in range(begin, end, block_particles)]
+
+    # 8: levels. Inside a block, those of stable samples ascend.
+    sections = {}
+    ends = default_level_ends(n) if level_ends is None else level_ends
+    ratios = keep_ratios(ends)
+    if sample_ids:
+        levels = stable_levels(hashes_of(id_columns(attributes, sample_ids), n), ends)[ordinals]
+        order = np.concatenate([a + np.argsort(levels[a:b], kind="stable") for a, b, _ in blocks]) if n else np.zeros(0, "i8")
+        ordinals, xyz, levels = ordinals[order], xyz[order], levels[order]
+        to_file = ordinals[np.argsort(levels, kind="stable")]
+        sections[spec.SAMPLE_IDS, 0] = sample_ids_section(sample_ids)
+        sections[spec.TREELET_LEVELS, 0], sections[spec.BLOCK_LEVELS, 0] = level_sections(
+            levels, treelets, blocks, len(ends), block_particles)
+    else:
+        to_file = ordinals[file_order(ratios, n)] if n else ordinals
     codes = [np.array([[0] * 3, [255] * 3], "u1") if treelets[t][2] else block_codes(boxes[t], xyz[a:b]) for a, b, t in blocks]
 
-    # 8: levels.
-    ratios = keep_ratios(default_level_ends(n) if level_ends is None else level_ends)
-    to_file = ordinals[file_order(ratios, n)] if n else ordinals
-
     # 7 and 11: attributes and keys.
-    sections, attribute_records, key_records, names = {}, b"", b"", b""
+    attribute_records, key_records, names = b"", b"", b""
     sections[spec.METADATA, 0] = None if metadata is None else json.dumps(metadata, ensure_ascii=False).encode()
     key_count = 0
     for number, (name, values, role, host_type) in enumerate(attributes):
@@ -204,7 +262,8 @@ def encoded(positions, attributes=(), level_ends=None, treelet_particles=64, blo
         sections[spec.ALIASES, 0] = aliases_section(keys, aliases)
     sections.update({(kind, index): data for kind, index, data in extra_sections})
     sections = {place: data for place, data in sections.items() if data is not None}
-    return assemble(n, sections, time, step, version_minor, optional_features, 0), to_file
+    features = spec.STABLE_SAMPLES if sample_ids else 0
+    return assemble(n, sections, time, step, version_minor, optional_features, features), to_file
 
 
 def aliases_section(position_keys, aliases):
@@ -294,8 +353,11 @@ def build_dataset(name, parts, time=None, step=None, metadata=None, **options):
     if aliases:
         keys = [(*extremes(key), bool((key != key).any())) for _, key in attribute_keys(positions)]
         sections[spec.ALIASES, 0] = aliases_section(keys, aliases)
-    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0,
-                   spec.SEVERAL_LEAF_FILES)
+    features = spec.SEVERAL_LEAF_FILES
+    if options.get("sample_ids"):
+        sections[spec.SAMPLE_IDS, 0] = sample_ids_section(options["sample_ids"])
+        features |= spec.STABLE_SAMPLES
+    top = assemble(sum(bat.particle_count for bat in leaves), sections, time, step, 0, 0, features)
     columns = [np.concatenate(pieces) for pieces in zip(*(bat._columns for bat in leaves))]
     described = list(first.attributes)
     add_aliases(aliases, positions, described, columns)
