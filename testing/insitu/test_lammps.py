@@ -188,6 +188,71 @@ def check_restart():
     assert sorted(p.name for p in out.glob("*.bat")) == [f["name"] for f in files]
 
 
+# Atoms evaporate on the left and are deposited on the right: ids go for good, and new ones come.
+COMINGS_AND_GOINGS = """
+units lj
+atom_style atomic
+lattice fcc 0.8
+region box block 0 5 0 5 0 8
+create_box 1 box
+region filled block INF INF INF INF 0 5
+create_atoms 1 region filled
+mass 1 1.0
+pair_style lj/cut 2.5
+pair_coeff * * 1.0 1.0
+velocity all create 1.0 4711
+region low block INF INF INF INF 0 2
+region high block 0 5 0 5 6 7.5
+fix gone all evaporate 5 9 low 4711
+fix new all deposit 24 1 2 4711 region high near 0.7 id max
+fix 1 all nve
+dump 1 all custom 5 ${out}/*.dump id x y z vx vy vz
+dump_modify 1 format float %.17g
+python bat_step input 1 SELF format p here \"\"\"
+import os
+import bat_lammps
+bat_step = bat_lammps.writer(os.environ["BAT_OUT"] + "/gas_{timestep:03d}.bat", "id v", on_error="stop",
+                             sorted_indexes=["id"], stable_samples=["id"])
+\"\"\"
+fix bat all python/invoke 5 end_of_step bat_step
+run 60
+"""
+
+
+def check_comings_and_goings():
+    """Trails of all atoms that there ever were are what the dumps of LAMMPS say, absences included."""
+    out = FOLDER / "gas"
+    out.mkdir()
+    script = FOLDER / "in.gas"
+    script.write_text(COMINGS_AND_GOINGS)
+    result = subprocess.run([*COMMAND, "-in", script, "-log", "none", "-var", "out", out],
+                            env={**os.environ, "BAT_OUT": str(out)}, timeout=100, capture_output=True, text=True,
+                            stdin=subprocess.DEVNULL, check=False)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    dumps = [dump for dump in map(compare.read_dump, out.glob("*.dump")) if dump[0] > 0]
+    dumps.sort(key=lambda dump: dump[0])
+    seen = [columns["id"].astype(np.int64) for _, columns in dumps]
+    ids = np.unique(np.concatenate(seen))
+    assert len(dumps) == 12 and len(np.setdiff1d(seen[0], seen[-1])) > 50 and len(np.setdiff1d(seen[-1], seen[0])) > 20
+    trails = parabat.follow(out / "gas.bat.series", np.append(ids, ids[-1] + 1), ["v"])
+    assert trails.steps.tolist() == [step for step, _ in dumps] and not trails.advice
+    assert not trails.present[:, -1].any(), "an id that there never was"
+    for i, (_, columns) in enumerate(dumps):
+        assert np.array_equal(ids[trails.present[i, :-1]], seen[i]), i
+        there = np.flatnonzero(trails.present[i])
+        assert np.array_equal(trails.positions.data[i, there].T, [columns[name] for name in "xyz"]), i
+        assert np.array_equal(trails["v"].data[i, there].T, [columns["v" + name] for name in "xyz"]), i
+        assert np.isnan(trails.positions.data[i, ~trails.present[i]]).all(), i
+    # A quality shows the same atoms in every step, but for what comes and goes.
+    shown = []
+    for path in trails.paths:
+        with parabat.Dataset(path) as dataset:
+            assert dataset.stable_samples == ["id"]
+            shown.append(dataset.read(["id"], quality=0.25)["id"])
+    for before, after in zip(shown, shown[1:]):
+        assert len(np.intersect1d(before, after)) > 0.8 * len(after)
+
+
 def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -200,6 +265,8 @@ def main():
     if "-n" in COMMAND and COMMAND[COMMAND.index("-n") + 1] == "2":
         check_partitions()
         check_restart()
+
+    check_comings_and_goings()
 
     # What LAMMPS does not have at a step does not end the run.
     check_what_is_not_tallied()
