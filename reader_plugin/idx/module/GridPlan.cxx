@@ -81,24 +81,6 @@ int FirstLevel(const bat::idx::Dataset& file, const bat_vtk::GridSettings& setti
 }
 
 //------------------------------------------------------------------------------
-bool bat_vtk::IsEmpty(const Extent& extent)
-{
-  return extent[1] < extent[0] || extent[3] < extent[2] || extent[5] < extent[4];
-}
-
-//------------------------------------------------------------------------------
-bat_vtk::Extent bat_vtk::Intersection(const Extent& a, const Extent& b)
-{
-  Extent both;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    both[2 * axis] = std::max(a[2 * axis], b[2 * axis]);
-    both[2 * axis + 1] = std::min(a[2 * axis + 1], b[2 * axis + 1]);
-  }
-  return IsEmpty(both) ? EmptyExtent : both;
-}
-
-//------------------------------------------------------------------------------
 bat_vtk::GridPlan bat_vtk::MakePlan(const bat::idx::Dataset& file, std::uint64_t generation,
   const GridSettings& settings, const LevelRefining& refining)
 {

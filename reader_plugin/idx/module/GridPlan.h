@@ -3,6 +3,7 @@
 #ifndef GridPlan_h
 #define GridPlan_h
 
+#include "Extents.h"
 #include "LevelRefining.h"
 
 #include "bat/idx/dataset.hpp"
@@ -16,15 +17,6 @@
 
 namespace bat_vtk
 {
-/// Numbers of the samples of an image along its axes, as VTK counts: first, last, first, ... Empty
-/// if a last is below its first.
-using Extent = std::array<int, 6>;
-
-constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
-
-[[nodiscard]] bool IsEmpty(const Extent& extent);
-[[nodiscard]] Extent Intersection(const Extent& a, const Extent& b);
-
 struct GridSettings
 {
   int Resolution = 0;            ///< most level

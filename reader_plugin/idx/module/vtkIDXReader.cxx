@@ -61,26 +61,6 @@ std::string TextOrEmpty(const char* text)
   return text ? text : "";
 }
 
-Extent ExtentIn(vtkInformation* info, vtkInformationIntegerVectorKey* key)
-{
-  Extent extent = bat_vtk::EmptyExtent;
-  if (info->Has(key))
-  {
-    info->Get(key, extent.data());
-  }
-  return extent;
-}
-
-vtkIdType SamplesIn(const Extent& extent)
-{
-  vtkIdType samples = bat_vtk::IsEmpty(extent) ? 0 : 1;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-  {
-    samples *= extent[2 * axis + 1] - extent[2 * axis] + 1;
-  }
-  return samples;
-}
-
 void AddNumber(vtkFieldData* field, const char* name, std::int64_t value)
 {
   vtkNew<vtkTypeInt64Array> array;
@@ -742,11 +722,11 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   }
   const std::size_t step = self.StepAt(outInfo);
   const Extent extent =
-    bat_vtk::Intersection(ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), plan.Whole);
+    bat_vtk::Intersection(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), plan.Whole);
   output->SetExtent(const_cast<int*>(extent.data()));
   output->SetOrigin(plan.Origin[0], plan.Origin[1], plan.Origin[2]);
   output->SetSpacing(plan.Spacing[0], plan.Spacing[1], plan.Spacing[2]);
-  const vtkIdType samples = SamplesIn(extent);
+  const vtkIdType samples = bat_vtk::PointsIn(extent);
 
   bat::idx::Query query;
   query.level = plan.Level;
@@ -805,7 +785,7 @@ void vtkIDXReader::LoadExtent(vtkInformation* outInfo, vtkImageData* output)
   AddNumber(about, "level", plan.Level);
   AddNumber(about, "level_requested", plan.Asked);
   AddNumber(about, "levels", file.levels());
-  AddNumber(about, "samples", SamplesIn(plan.Whole));
+  AddNumber(about, "samples", bat_vtk::PointsIn(plan.Whole));
   AddNumber(about, "bytes_read", static_cast<std::int64_t>(read));
   AddNumber(about, "absent_blocks", static_cast<std::int64_t>(absent));
   self.AbsentBlocks = static_cast<double>(absent);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of points of an image along its axes.
+#ifndef Extents_h
+#define Extents_h
+
+#include "vtkInformation.h"
+#include "vtkInformationIntegerVectorKey.h"
+#include "vtkType.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace bat_vtk
+{
+/// As VTK counts: first, last along x, y, z. Empty if a last is below its first.
+using Extent = std::array<int, 6>;
+
+constexpr Extent EmptyExtent = { { 0, -1, 0, -1, 0, -1 } };
+
+[[nodiscard]] inline bool IsEmpty(const Extent& extent)
+{
+  return extent[1] < extent[0] || extent[3] < extent[2] || extent[5] < extent[4];
+}
+
+[[nodiscard]] inline Extent Intersection(const Extent& a, const Extent& b)
+{
+  Extent both;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    both[2 * axis] = std::max(a[2 * axis], b[2 * axis]);
+    both[2 * axis + 1] = std::min(a[2 * axis + 1], b[2 * axis + 1]);
+  }
+  return IsEmpty(both) ? EmptyExtent : both;
+}
+
+[[nodiscard]] inline Extent ExtentIn(vtkInformation* info, vtkInformationIntegerVectorKey* key)
+{
+  Extent extent = EmptyExtent;
+  if (info->Has(key))
+  {
+    info->Get(key, extent.data());
+  }
+  return extent;
+}
+
+[[nodiscard]] inline vtkIdType PointsIn(const Extent& extent)
+{
+  vtkIdType points = IsEmpty(extent) ? 0 : 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    points *= extent[2 * axis + 1] - extent[2 * axis] + 1;
+  }
+  return points;
+}
+}
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where particles begin: the points of any data, of all processes, and whose particles they are.
+#ifndef FlowSeeds_h
+#define FlowSeeds_h
+
+#include "vtkSmartPointer.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+class vtkDataObject;
+class vtkMultiProcessController;
+class vtkPolyData;
+
+namespace bat_vtk
+{
+/// Collective. The points of all data sets of all processes, in their order, without ghosts; with
+/// those of their arrays that all have alike. The same in all processes. Null controller: a process
+/// alone.
+vtkSmartPointer<vtkPolyData> GatherSeeds(
+  vtkDataObject* data, vtkMultiProcessController* controller);
+
+std::vector<std::array<double, 3>> PositionsOf(vtkPolyData* seeds);
+
+/// Numbers of the seeds that process `rank` of `ranks` follows, ascending: near ones together, so
+/// that few bricks are read by two processes.
+std::vector<std::size_t> DealSeeds(
+  const std::vector<std::array<double, 3>>& positions, int rank, int ranks);
+}
+
+#endif

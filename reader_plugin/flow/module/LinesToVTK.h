@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces of particles as polygonal data.
+#ifndef LinesToVTK_h
+#define LinesToVTK_h
+
+#include "bat/flow/trace.hpp"
+
+#include <cstddef>
+#include <vector>
+
+class vtkPolyData;
+
+namespace bat_vtk
+{
+/// Particles of seeds, all of the first one before those of the next.
+struct TracedParticles
+{
+  bat::flow::PathLines Lines;
+  std::vector<double> Releases;   ///< of each seed, the same for all
+  std::vector<std::size_t> Seeds; ///< their numbers in SeedData
+  vtkPolyData* SeedData = nullptr;
+  std::vector<bool> Kept; ///< of each particle, whether it is shown
+};
+
+/// A polyline for each particle with more than one point, a vertex for one with one.
+void ShowPathLines(const TracedParticles& particles, vtkPolyData* output);
+
+/// A vertex for each particle that is somewhere at the time until which lines were cut.
+void ShowParticles(const TracedParticles& particles, double time, vtkPolyData* output);
+
+/// A polyline, or a vertex, for each streak.
+void ShowStreakLines(const TracedParticles& particles, double time, vtkPolyData* output);
+}
+
+#endif

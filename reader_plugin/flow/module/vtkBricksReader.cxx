@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkBricksReader.h"
+
+#include "Extents.h"
+#include "Failure.h"
+#include "FileStamp.h"
+#include "SaidOnce.h"
+#include "vtkFlowSource.h"
+
+#include "bat/bricks/series.hpp"
+#include "bat/error.hpp"
+
+#include "vtkDoubleArray.h"
+#include "vtkErrorCode.h"
+#include "vtkFloatArray.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationObjectBaseKey.h"
+#include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPointData.h"
+#include "vtkSmartPointer.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+
+#include <vtksys/SystemTools.hxx>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using bat_vtk::Extent;
+using bat_vtk::Failure;
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+
+namespace
+{
+constexpr double Mebibyte = 1024.0 * 1024.0;
+constexpr int ImageComponents = 3; // vectors of VTK
+
+std::string TextOrEmpty(const char* text)
+{
+  return text ? text : "";
+}
+
+// The image that there is to be.
+struct ImagePlan
+{
+  bool IsFull = false;
+  Extent Whole = bat_vtk::EmptyExtent;
+  std::array<double, 3> Origin{};
+  std::array<double, 3> Spacing{ { 1, 1, 1 } };
+};
+
+std::array<std::int64_t, 3> PointsOf(const bat::BrickGrid& grid, bool full)
+{
+  return full ? grid.points
+              : std::array<std::int64_t, 3>{ grid.bricks(0), grid.bricks(1), grid.bricks(2) };
+}
+
+ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
+{
+  ImagePlan plan;
+  plan.IsFull = full;
+  const std::array<std::int64_t, 3> points = PointsOf(grid, full);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    const std::string name = std::string("xyz").substr(axis, 1);
+    plan.Origin[axis] = grid.origin[axis];
+    plan.Spacing[axis] = grid.spacing[axis] * (full ? 1 : grid.edge);
+    double first = 0;
+    auto last = static_cast<double>(points[axis] - 1);
+    if (box)
+    {
+      const double lower = box[2 * axis];
+      const double upper = box[2 * axis + 1];
+      if (!(lower <= upper)) // NaN, too
+      {
+        std::ostringstream text;
+        text << "Box is asked for from " << lower << " to " << upper << " along " << name
+             << "; the first has to be the smaller one";
+        throw Failure{ bat_vtk::ToVTKErrorCode(bat::ErrorCode::InvalidArgument), text.str() };
+      }
+      first = std::max(first, std::ceil((lower - plan.Origin[axis]) / plan.Spacing[axis]));
+      last = std::min(last, std::floor((upper - plan.Origin[axis]) / plan.Spacing[axis]));
+    }
+    if (last > std::numeric_limits<int>::max())
+    {
+      throw Failure{ bat_vtk::ToVTKErrorCode(bat::ErrorCode::InvalidArgument),
+        std::to_string(points[axis]) + " points along " + name +
+          ": images of VTK have fewer; choose a smaller Box" };
+    }
+    plan.Whole[2 * axis] = static_cast<int>(std::min(first, last + 1));
+    plan.Whole[2 * axis + 1] = static_cast<int>(last);
+  }
+  if (bat_vtk::IsEmpty(plan.Whole))
+  {
+    plan.Whole = bat_vtk::EmptyExtent;
+  }
+  return plan;
+}
+
+double BytesOf(const ImagePlan& plan, const bat::BrickGrid& grid)
+{
+  double bytes = static_cast<double>(ImageComponents * bat::tuple_bytes(grid.type, 1));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    bytes *= static_cast<double>(plan.Whole[2 * axis + 1]) - plan.Whole[2 * axis] + 1;
+  }
+  return bytes;
+}
+
+// `count` points of `components` each to vectors of VTK.
+void CopyPoints(const std::byte* from, const bat::BrickGrid& grid, vtkIdType count, std::byte* to)
+{
+  const std::size_t own = grid.point_bytes();
+  const std::size_t bytes = bat::tuple_bytes(grid.type, ImageComponents);
+  for (vtkIdType i = 0; i < count; ++i)
+  {
+    std::memcpy(to, from, own);
+    std::memset(to + own, 0, bytes - own);
+    from += own;
+    to += bytes;
+  }
+}
+}
+
+//------------------------------------------------------------------------------
+class vtkBricksReader::vtkInternals
+{
+public:
+  // Throws bat::Error and Failure.
+  void Open(const std::string& name)
+  {
+    if (name.empty())
+    {
+      throw Failure{ vtkErrorCode::NoFileNameError, "FileName must be set" };
+    }
+    const std::filesystem::path path = std::filesystem::u8path(name);
+    // Taken before opening: a list that is replaced in between is opened again next time.
+    const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
+    if (!this->Series || !stamp || !(this->Stamp == stamp) || this->OpenName != name)
+    {
+      this->Series.reset();
+      this->Series = bat::bricks::Series::open(path);
+      this->OpenName = name;
+      this->Stamp = stamp;
+    }
+  }
+
+  // The last level that is not after the time that is asked for, or else the first.
+  std::size_t LevelAt(vtkInformation* outInfo) const
+  {
+    if (!this->Series || !outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
+    {
+      return 0;
+    }
+    const std::vector<double>& times = this->Series->times();
+    const double time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
+    const auto after = std::upper_bound(times.begin(), times.end(), time);
+    return after == times.begin() ? 0 : static_cast<std::size_t>(after - times.begin()) - 1;
+  }
+
+  // Throws bat::Error.
+  void FillImage(vtkInformation* outInfo, vtkImageData* output) const
+  {
+    const Extent extent = bat_vtk::Intersection(
+      bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), this->Plan.Whole);
+    output->SetExtent(const_cast<int*>(extent.data()));
+    output->SetOrigin(this->Plan.Origin.data());
+    output->SetSpacing(this->Plan.Spacing.data());
+    const vtkIdType points = bat_vtk::PointsIn(extent);
+    if (points == 0)
+    {
+      return; // filters that read bricks themselves ask for nothing
+    }
+    const bat::bricks::File& file = this->Series->level(this->LevelAt(outInfo));
+    const bat::BrickGrid& grid = file.grid();
+    vtkSmartPointer<vtkDataArray> array;
+    if (grid.type == bat::ScalarType::Float32)
+    {
+      array = vtkSmartPointer<vtkFloatArray>::New();
+    }
+    else
+    {
+      array = vtkSmartPointer<vtkDoubleArray>::New();
+    }
+    array->SetName(file.header().field.c_str());
+    array->SetNumberOfComponents(ImageComponents);
+    if (!array->Allocate(points * ImageComponents))
+    {
+      throw bat::Error(bat::ErrorCode::OutOfMemory,
+        file.name() + ": no memory for " + std::to_string(points) + " points");
+    }
+    array->SetNumberOfTuples(points);
+    auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
+    if (this->Plan.IsFull)
+    {
+      this->ReadPoints(file, extent, points, to);
+    }
+    else
+    {
+      CutPreview(file, extent, to);
+    }
+    output->GetPointData()->SetVectors(array);
+    output->GetInformation()->Set(
+      vtkDataObject::DATA_TIME_STEP(), this->Series->times()[this->LevelAt(outInfo)]);
+  }
+
+  std::shared_ptr<const bat::bricks::Series> Series; // with filters that trace in it
+  std::string OpenName;
+  std::optional<bat_vtk::FileStamp> Stamp;
+  vtkNew<vtkFlowSource> Flow;
+
+  ImagePlan Plan; ///< that RequestInformation has announced
+  Failure NoPlan; ///< why it has not
+
+  std::string ErrorText;
+  std::string Warned;
+  bat_vtk::SaidOnce Said;
+
+private:
+  void ReadPoints(
+    const bat::bricks::File& file, const Extent& extent, vtkIdType points, std::byte* to) const
+  {
+    std::array<std::int64_t, 3> first{};
+    std::array<std::int64_t, 3> count{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      first[axis] = extent[2 * axis];
+      count[axis] = std::int64_t{ extent[2 * axis + 1] } - extent[2 * axis] + 1;
+    }
+    const std::size_t bytes = static_cast<std::size_t>(points) * file.grid().point_bytes();
+    if (file.grid().components == ImageComponents)
+    {
+      file.read_box(first, count, to, bytes);
+      return;
+    }
+    std::vector<std::byte> values(bytes);
+    file.read_box(first, count, values.data(), bytes);
+    CopyPoints(values.data(), file.grid(), points, to);
+  }
+
+  static void CutPreview(const bat::bricks::File& file, const Extent& extent, std::byte* to)
+  {
+    const std::vector<std::byte> all = file.preview();
+    const bat::BrickGrid& grid = file.grid();
+    const vtkIdType row = extent[1] - extent[0] + 1;
+    for (int z = extent[4]; z <= extent[5]; ++z)
+    {
+      for (int y = extent[2]; y <= extent[3]; ++y)
+      {
+        const std::uint64_t first = grid.brick_number({ extent[0], y, z });
+        CopyPoints(all.data() + first * grid.point_bytes(), grid, row, to);
+        to += static_cast<std::size_t>(row) * bat::tuple_bytes(grid.type, ImageComponents);
+      }
+    }
+  }
+};
+
+//------------------------------------------------------------------------------
+vtkStandardNewMacro(vtkBricksReader);
+
+//------------------------------------------------------------------------------
+vtkBricksReader::vtkBricksReader()
+  : Internals(std::make_unique<vtkInternals>())
+{
+  this->SetNumberOfInputPorts(0);
+  this->SetNumberOfOutputPorts(1);
+}
+
+//------------------------------------------------------------------------------
+vtkBricksReader::~vtkBricksReader()
+{
+  this->SetFileName(nullptr);
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  const auto print = [&](const char* name, const double* numbers, int count)
+  {
+    os << indent << name << ":";
+    std::for_each(numbers, numbers + count, [&os](double number) { os << " " << number; });
+    os << "\n";
+  };
+  os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << "\n";
+  os << indent << "FullResolution: " << (this->FullResolution ? "on" : "off") << "\n";
+  os << indent << "MemoryBudget: " << this->MemoryBudget << "\n";
+  os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
+  print("Box", this->Box, 6);
+  os << indent << "CacheSize: " << this->CacheSize << "\n";
+  os << indent << "IOThreads: " << this->IOThreads << "\n";
+  print("Bounds", this->Bounds, 6);
+  print("FullDimensions", this->FullDimensions, 3);
+  os << indent << "BrickCount: " << this->BrickCount << "\n";
+  os << indent << "ErrorText: " << this->Internals->ErrorText << "\n";
+  this->Internals->Flow->PrintSelf(os, indent.GetNextIndent());
+}
+
+//------------------------------------------------------------------------------
+int vtkBricksReader::CanReadFile(const char* fileName)
+{
+  const std::string name = TextOrEmpty(fileName);
+  const std::string list = ".bricks.series";
+  const bool isList =
+    name.size() >= list.size() && name.compare(name.size() - list.size(), list.size(), list) == 0;
+  return isList || bat::bricks::File::can_open(std::filesystem::u8path(name)) ? 1 : 0;
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::SetFileName(const char* name)
+{
+  if (TextOrEmpty(this->FileName) != TextOrEmpty(name))
+  {
+    delete[] this->FileName;
+    this->FileName = name ? vtksys::SystemTools::DuplicateString(name) : nullptr;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+const char* vtkBricksReader::GetErrorText() const
+{
+  return this->Internals->ErrorText.c_str();
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::Reload()
+{
+  this->Internals->Series.reset();
+  this->Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::Modified()
+{
+  this->Internals->Said.SettingChanged();
+  this->Superclass::Modified();
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::Report(const Failure& failure)
+{
+  vtkInternals& self = *this->Internals;
+  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the reader
+  const std::string name = TextOrEmpty(this->FileName);
+  self.ErrorText = failure.TextWith(name);
+  if (failure && self.Said.Add(name, self.ErrorText))
+  {
+    vtkErrorMacro(<< self.ErrorText);
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::Warn(const std::string& text)
+{
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  if (this->Internals->Warned != text && (!controller || controller->GetLocalProcessId() == 0))
+  {
+    this->Internals->Warned = text;
+    vtkWarningMacro(<< TextOrEmpty(this->FileName) << ": " << text);
+  }
+}
+
+//------------------------------------------------------------------------------
+int vtkBricksReader::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  outInfo->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
+  this->Internals->Said.BeginUpdate(TextOrEmpty(this->FileName));
+  this->DescribeNothing(outInfo);
+  const Failure failure = Failure::Of([&]() { this->DescribeFile(outInfo); });
+  this->Internals->NoPlan = failure;
+  if (failure)
+  {
+    this->DescribeNothing(outInfo);
+  }
+  this->Report(failure);
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::DescribeNothing(vtkInformation* outInfo)
+{
+  std::fill_n(this->Bounds, 6, 0.0);
+  std::fill_n(this->FullDimensions, 3, 0.0);
+  this->BrickCount = 0;
+  this->Internals->Plan = {};
+  outInfo->Set(Pipeline::WHOLE_EXTENT(), bat_vtk::EmptyExtent.data(), 6);
+  outInfo->Remove(Pipeline::TIME_STEPS());
+  outInfo->Remove(Pipeline::TIME_RANGE());
+  outInfo->Remove(vtkFlowSource::FLOW_SOURCE());
+}
+
+//------------------------------------------------------------------------------
+void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
+{
+  vtkInternals& self = *this->Internals;
+  self.Open(TextOrEmpty(this->FileName));
+  const bat::BrickGrid& grid = self.Series->grid();
+  const std::vector<double>& times = self.Series->times();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+  {
+    this->Bounds[2 * axis] = grid.origin[axis];
+    this->Bounds[2 * axis + 1] =
+      grid.origin[axis] + static_cast<double>(grid.cells(axis)) * grid.spacing[axis];
+    this->FullDimensions[axis] = static_cast<double>(grid.points[axis]);
+  }
+  this->BrickCount = static_cast<vtkIdType>(grid.brick_count() * times.size());
+  outInfo->Set(Pipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
+  const double range[2] = { times.front(), times.back() };
+  outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
+
+  bat::flow::CacheOptions options;
+  options.bytes = static_cast<std::uint64_t>(std::min(this->CacheSize * Mebibyte, 1.8e19));
+  options.io_threads = this->IOThreads;
+  self.Flow->SetSource(self.Series);
+  self.Flow->SetCacheOptions(options);
+  outInfo->Set(vtkFlowSource::FLOW_SOURCE(), self.Flow);
+
+  const double* box = this->UseBox ? this->Box : nullptr;
+  self.Plan = MakePlan(grid, this->FullResolution, box);
+  if (this->FullResolution)
+  {
+    vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+    const double most =
+      this->MemoryBudget * Mebibyte * (controller ? controller->GetNumberOfProcesses() : 1);
+    const double bytes = BytesOf(self.Plan, grid);
+    if (this->MemoryBudget > 0 && bytes > most)
+    {
+      std::ostringstream text;
+      text << "all points take " << bytes / Mebibyte << " MiB, and MemoryBudget allows "
+           << most / Mebibyte
+           << "; the first point of each brick is shown. A smaller Box takes less";
+      this->Warn(text.str());
+      self.Plan = MakePlan(grid, false, box);
+    }
+  }
+  outInfo->Set(Pipeline::WHOLE_EXTENT(), self.Plan.Whole.data(), 6);
+  outInfo->Set(vtkDataObject::ORIGIN(), self.Plan.Origin.data(), 3);
+  outInfo->Set(vtkDataObject::SPACING(), self.Plan.Spacing.data(), 3);
+}
+
+//------------------------------------------------------------------------------
+int vtkBricksReader::RequestData(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  vtkInternals& self = *this->Internals;
+  vtkImageData* output = vtkImageData::GetData(outputVector);
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  output->Initialize();
+  Failure failure = self.NoPlan;
+  if (!failure)
+  {
+    failure = Failure::Of([&]() { self.FillImage(outInfo, output); });
+  }
+  if (failure)
+  {
+    output->Initialize(); // a half-filled output looks like success downstream
+  }
+  this->Report(failure);
+  self.Said.EndUpdate();
+  return 1;
+}

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A velocity field in bricks and its path lines in ParaView: as the library traces them, whatever is shown, on any number
+of ranks; what is read; what is wrong; state files and traces. Run by pvbatch. Arguments: the number of ranks."""
+import parabat.flow
+from bat_test import *
+from idx_grids import check_image
+from paraview import smtrace
+from paraview.modules.vtkRemotingCore import vtkProcessModule
+from vtkmodules.vtkCommonCore import vtkOutputWindow
+
+ranks = int(sys.argv[1])
+expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, "ranks")
+TIMES = [0, 0.25, 0.5, 1]
+N, LENGTH = 41, 2 * np.pi
+messages = []
+window = vtkOutputWindow.GetInstance()
+for kind in ("ErrorEvent", "WarningEvent"):
+    window.AddObserver(kind, lambda _, event: messages.append(event))
+
+
+def said():
+    count = len(messages)
+    messages.clear()
+    return count
+
+
+def abc(time):
+    x = np.linspace(0, LENGTH, N)
+    z, y, x = np.meshgrid(x, x, x, indexing="ij")
+    a = np.sqrt(3) + 0.5 * np.sin(np.pi * time)
+    v = np.stack([a * np.sin(z) + np.cos(y), np.sqrt(2) * np.sin(x) + a * np.cos(z), np.sin(y) + np.sqrt(2) * np.cos(x)], -1)
+    return v.astype("f4")
+
+
+# Each rank has its share of them.
+SEEDS = """
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+positions = np.random.default_rng(1).uniform({low}, {high}, ({count}, 3))
+share = slice({count} * rank // ranks, {count} * (rank + 1) // ranks)
+points = vtkPoints()
+points.SetData(numpy_to_vtk(positions[share], deep=1))
+self.GetOutput().SetPoints(points)
+colour = numpy_to_vtk(np.arange({count}, dtype="i4")[share] * 3, deep=1)
+colour.SetName("colour")
+self.GetOutput().GetPointData().AddArray(colour)
+"""
+
+
+def seeds_of(count, low=0.5, high=LENGTH - 0.5):
+    source = ProgrammableSource(OutputDataSetType="vtkPolyData")
+    source.Script = SEEDS.format(count=count, low=low, high=high)
+    source.ScriptRequestInformation = """
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm
+self.GetOutputInformation(0).Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)
+"""
+    return source, np.random.default_rng(1).uniform(low, high, (count, 3))
+
+
+def arrays_of(attributes):
+    return {attributes.GetArrayName(i): vtk_to_numpy(attributes.GetArray(i)) for i in range(attributes.GetNumberOfArrays())}
+
+
+def field_value(data, name):
+    array = data.GetFieldData().GetArray(name)
+    return array.GetValue(0)
+
+
+def cells_of(data):
+    """Of each cell, its points; in the order of the cell data."""
+    cells = []
+    for i in range(data.GetNumberOfCells()):
+        ids = data.GetCell(i).GetPointIds()
+        cells.append([ids.GetId(k) for k in range(ids.GetNumberOfIds())])
+    return cells
+
+
+def check_lines(data, wanted, releases, what, until=None, show=None):
+    """The lines of `wanted`, of seeds released at `releases`, seed after seed; only those in `show`."""
+    points = vtk_to_numpy(data.GetPoints().GetData())
+    at, of = arrays_of(data.GetPointData()), arrays_of(data.GetCellData())
+    found = {}
+    for i, cell in enumerate(cells_of(data)):
+        found[of["SeedIds"][i], of["ReleaseTime"][i]] = i, cell
+    expect(len(found), data.GetNumberOfCells(), what + ": cells are there once")
+    count = 0
+    for k in range(len(wanted)):
+        key = k // len(releases), releases[k % len(releases)]
+        first, end = wanted.offsets[k], wanted.offsets[k + 1]
+        if first == end or (show is not None and not show[k]):
+            assert key not in found, (what, key)
+            continue
+        i, cell = found[key]
+        count += 1
+        expect(points.dtype, np.dtype("f8"), "type of positions")
+        expect(points[cell], wanted.positions[first:end], f"{what}: positions of {key}")
+        expect(at["SimulationTime"][cell], wanted.times[first:end], f"{what}: times of {key}")
+        expect(at["Velocity"][cell], wanted.velocities[first:end], f"{what}: velocities of {key}")
+        expect(at["ParticleAge"][cell], np.abs(wanted.times[first:end] - key[1]), f"{what}: ages of {key}")
+        expect(int(of["ReasonForTermination"][i]), int(wanted.reasons[k]), f"{what}: end of {key}")
+        expect(int(of["colour"][i]), 3 * key[0], f"{what}: array of the seed of {key}")
+        assert np.array_equal(of["ArrivalTime"][i], wanted.arrivals[k], equal_nan=True), (what, key)
+    expect(len(found), count, what + ": lines")
+
+
+def check(folder):
+    path = folder("abc.bricks.series")
+    field = {time: abc(time) for time in TIMES}
+    if not os.path.exists(path):
+        parabat.flow.write_series(path, field.items(), spacing=[LENGTH / (N - 1)] * 3, flush=False)
+    flow = parabat.flow.open(path)
+
+    # The reader: a preview at once, all of a box on demand.
+    reader = OpenDataFile(path)
+    expect(reader.GetXMLName(), "BricksReader", "reader")
+    expect(list(reader.TimestepValues), TIMES, "times")
+    expect(list(reader.FullDimensions), [N] * 3, "points")
+    expect(reader.BrickCount, 4 * 6 ** 3, "bricks")
+    assert np.allclose(list(reader.Bounds), [0, LENGTH] * 3, atol=1e-12)
+    spacing = LENGTH / (N - 1)
+
+    def check_field(values, time, stride, what, first=(0, 0, 0)):
+        check_image(reader, {"velocity": values}, first, [0.0] * 3, [stride * spacing] * 3, what, time, ranks)
+
+    check_field(field[0][::8, ::8, ::8], 0, 8, "preview")
+    check_field(field[0.5][::8, ::8, ::8], 0.7, 8, "preview between times")
+    reader.UseBox, reader.Box = 1, [1, 3, 0.1, 6, 2.5, 2.9]
+    cut = tuple(slice(int(np.ceil(low / spacing)), int(np.floor(high / spacing)) + 1) for low, high in ((2.5, 2.9), (0.1, 6), (1, 3)))
+    reader.FullResolution = 1
+    check_field(field[1][cut], 1, 1, "a box", [part.start for part in cut[::-1]])
+    reader.UseBox = 0
+    check_field(field[0], 0, 1, "all points")
+    expect(said(), 0, "messages")
+    reader.MemoryBudget = 0.1
+    check_field(field[0][::8, ::8, ::8], 0, 8, "over the budget")
+    assert said() >= 1, "no warning"
+    reader.FullResolution, reader.MemoryBudget = 0, 1024
+
+    # Whole lines, bit by bit; and what was read.
+    source, positions = seeds_of(60)
+    lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=source)
+    wanted = flow.path_lines(positions, keep_faces=True)
+    data = fetch(lines)
+    check_lines(data, wanted, [0.0], "path lines")
+    expect(field_value(data, "particles"), 60, "particles")
+    expect(field_value(data, "bricks"), 4 * 6 ** 3, "bricks")
+    touched = field_value(data, "bricks_touched")
+    assert wanted.statistics["touched"] <= touched <= ranks * wanted.statistics["touched"], touched
+    assert field_value(data, "bytes_read") > 0
+    lines.UpdatePropertyInformation()
+    expect(lines.BricksTouched, touched, "bricks in the panel")
+    lines.PointsOnFaces = 0
+    data = fetch(lines)
+    check_lines(data, flow.path_lines(positions), [0.0], "without points on faces")
+    expect(field_value(data, "bytes_read"), 0, "bytes read again")
+    lines.PointsOnFaces = 1
+    fetch(lines)
+
+    # Another time takes no run; a part that ends there.
+    lines.Show = "Path Lines Up To The Present Time"
+    for time in (0, 0.25, 0.6, 1, 7):
+        data = fetch(lines, time)
+        part = flow.path_lines(positions, keep_faces=True, end_time=time if time < 1 else 1) if time else None
+        of, cells = arrays_of(data.GetCellData()), cells_of(data)
+        points = vtk_to_numpy(data.GetPoints().GetData())
+        expect(sorted(of["SeedIds"].tolist()), list(range(60)), "seeds")
+        expect(field_value(data, "particles"), 60, "particles of the run")
+        for i, cell in enumerate(cells):
+            seed = of["SeedIds"][i]
+            if part is None:
+                expect(points[cell], positions[seed:seed + 1], "at the release")
+                continue
+            end = np.linalg.norm(points[cell[-1]] - part.ends[seed]) / spacing
+            assert end < 1e-4, (time, seed, end)
+            expect(len(cell), int(part.offsets[seed + 1] - part.offsets[seed]), "points")
+    lines.Show = "Particles"
+    data = fetch(lines, 0.6)
+    part = flow.path_lines(positions, end_time=0.6)
+    there = np.flatnonzero(part.reasons == 8)
+    at = arrays_of(data.GetPointData())
+    expect(sorted(at["SeedIds"].tolist()), there.tolist(), "particles")
+    points = vtk_to_numpy(data.GetPoints().GetData())
+    assert np.abs(points - part.ends[at["SeedIds"]]).max() / spacing < 1e-4
+    expect(at["colour"], 3 * at["SeedIds"].astype("i4"), "arrays of seeds")
+    expect(data.GetNumberOfVerts(), len(there), "vertices")
+
+    # Streak lines: particles of each seed in the order of their release.
+    lines.Show, lines.Release, lines.ReleaseInterval = "Streak Lines", "At Intervals", 0.125
+    releases = [0.125 * i for i in range(9)]
+    data = fetch(lines, 0.5)
+    at, of, points = arrays_of(data.GetPointData()), arrays_of(data.GetCellData()), vtk_to_numpy(data.GetPoints().GetData())
+    ends = {r: flow.path_lines(positions, r, end_time=0.5) for r in releases[:4]}
+    count = 0
+    for i, cell in enumerate(cells_of(data)):
+        seed = of["SeedIds"][i]
+        expect(np.diff(at["ReleaseTime"][cell]).tolist(), [0.125] * (len(cell) - 1), "releases of a streak line")
+        for p in cell:
+            release = at["ReleaseTime"][p]
+            end = positions[seed] if release == 0.5 else ends[release].ends[seed]
+            assert np.abs(points[p] - end).max() / spacing < 1e-4
+            count += 1
+    expect(count, 60 + int(np.sum([(e.reasons == 8).sum() for e in ends.values()])), "points of streak lines")
+
+    # Backwards from a part of the times, released at time steps, and a destination.
+    lines.Show, lines.Direction, lines.Release = "Path Lines", "Backward", "At Each Time Step"
+    lines.LimitTimes, lines.StartTime, lines.EndTime = 1, 0.1, 0.9
+    releases = [0.9, 0.5, 0.25, 0.1]
+    lines.UseDestination, lines.Destination = 1, [2, 3.5, 2, 3.5, 1, 5]
+    options = dict(backward=True, end_time=0.1, destination=[2, 2, 1, 3.5, 3.5, 5], keep_faces=True)
+    wanted = flow.path_lines(np.repeat(positions, 4, 0), releases * 60, **options)
+    arrive = ~np.isnan(wanted.arrivals)
+    assert 10 < arrive.sum() < 230, arrive.sum()
+    data = fetch(lines)
+    check_lines(data, wanted, releases, "backwards")
+    expect(field_value(data, "particles_that_arrive"), int(arrive.sum()), "arrivals")
+    expect(field_value(data, "first_arrival"), np.nanmax(wanted.arrivals), "first arrival")
+    expect(field_value(data, "median_arrival"), float(np.nanmedian(wanted.arrivals)), "median arrival")
+    lines.Keep = "Those That Arrive"
+    check_lines(fetch(lines), wanted, releases, "those that arrive", show=arrive)
+    lines.Keep = "Those That Do Not"
+    check_lines(fetch(lines), wanted, releases, "those that do not", show=~arrive)
+    lines.Keep, lines.StopOnArrival = "All", 1
+    check_lines(fetch(lines), flow.path_lines(np.repeat(positions, 4, 0), releases * 60, stop_on_arrival=True, **options),
+                releases, "stopped on arrival")
+    expect(said(), 0, "messages of lines")
+
+    # Runge-Kutta 4 as ParaView's; a small cache and no reading ahead change nothing.
+    lines.UseDestination, lines.Direction, lines.Release, lines.LimitTimes = 0, "Forward", "Once", 0
+    lines.Integrator, lines.StepShare = "Runge-Kutta 4", 0.25
+    check_lines(fetch(lines), flow.path_lines(positions, integrator="rk4", step_share=0.25, keep_faces=True), [0.0], "Runge-Kutta 4")
+    lines.Integrator, reader.CacheSize, lines.Prefetch = "Cell By Cell", 0.01, 0
+    lines.MaximumError = 1e-7
+    data = fetch(lines)
+    check_lines(data, flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "a small cache")
+    assert field_value(data, "cache_bytes") < ranks * 64 * 16 * 9500, field_value(data, "cache_bytes")
+    expect(field_value(data, "prefetched"), 0, "prefetched")
+    reader.CacheSize, lines.MaximumError, lines.Prefetch = 512, 1e-6, 1
+
+    # Seeds outside; a line of ParaView's as seeds; composite data.
+    outside, places = seeds_of(5, -3, 1)
+    lines.SeedSource = outside
+    data = fetch(lines)
+    expect(field_value(data, "particles_without_line"), int((places < 0).any(1).sum()), "seeds outside")
+    both = GroupDatasets(Input=[outside, source])
+    lines.SeedSource = both
+    expect(field_value(fetch(lines), "particles"), 65, "seeds of a group")
+    own = FlowPathLines(Input=reader, SeedType="Line")
+    own.SeedType.Point1, own.SeedType.Point2, own.SeedType.Resolution = [1, 1, 1], [5, 5, 5], 10
+    data = fetch(own)
+    wanted = flow.path_lines(np.linspace([1, 1, 1], [5, 5, 5], 11))
+    of = arrays_of(data.GetCellData())
+    expect(sorted(of["SeedIds"].tolist()), list(range(11)), "seeds of a line")
+    points = vtk_to_numpy(data.GetPoints().GetData())
+    for i, cell in enumerate(cells_of(data)):
+        assert np.abs(points[cell[-1]] - wanted.ends[of["SeedIds"][i]]).max() < 1e-4
+    expect(said(), 0, "messages of seeds")
+
+    # What is wrong is said once, and shows nothing.
+    own.LimitTimes, own.StartTime, own.EndTime = 1, 0.5, 3
+    for _ in range(2):
+        expect(fetch(own).GetNumberOfPoints(), 0, "lines of times outside")
+    assert said() == 1, "errors of times"
+    own.LimitTimes = 0
+    own.UseDestination, own.Destination = 1, [1, 0, 0, 1, 0, 1]
+    expect(fetch(own).GetNumberOfPoints(), 0, "lines to a box the wrong way round")
+    expect(said(), 1, "errors of a box")
+    own.UseDestination = 0
+    assert fetch(own).GetNumberOfPoints() > 0
+    wavelet = Wavelet()
+    other = FlowPathLinesWithCustomSource(Input=wavelet, SeedSource=source)
+    expect(fetch(other).GetNumberOfPoints(), 0, "lines of an image")
+    expect(said(), 1, "errors of an image")
+    Delete(other)
+
+    # A time level is gone: nothing is half there.
+    lines.SeedSource = source
+    gone = folder("abc_0002.bricks")
+    os.rename(gone, gone + ".away")
+    reader.InvokeCommand("Reload")
+    expect(fetch(lines).GetNumberOfPoints(), 0, "lines without a level")
+    expect(said(), 1, "errors of a level")
+    os.rename(gone + ".away", gone)
+    reader.InvokeCommand("Reload")
+    wanted = flow.path_lines(positions, keep_faces=True)
+    check_lines(fetch(lines), wanted, [0.0], "with the level again")
+
+    # State files and traces make the same again.
+    if ranks == 1:
+        lines.Keep, own.Show, reader.CacheSize = "Those That Arrive", "Particles", 77
+        state = folder("flow.pvsm")
+        SaveState(state)
+        smtrace.start_trace()
+        FlowPathLines(registrationName="traced", Input=OpenDataFile(path), SeedType="Point Cloud", Direction="Backward")
+        trace = smtrace.stop_trace()
+        ResetSession()
+        LoadState(state)
+        sources = {source.GetXMLName(): source for source in GetSources().values()}
+        expect(sources["BricksReader"].CacheSize, 77.0, "a state file's cache")
+        expect(sources["FlowPathLines"].Show, "Particles", "what a state file shows")
+        expect(list(sources["FlowPathLines"].SeedType.Point2), [5.0, 5.0, 5.0], "a state file's line")
+        expect(fetch(sources["FlowPathLines"], 0).GetNumberOfPoints(), 11, "particles of a state file")
+        ResetSession()
+        exec(compile(trace, "trace", "exec"), {})
+        traced = FindSource("traced")
+        expect((traced.Direction, traced.SeedType.GetXMLName()), ("Backward", "PointSource"), "a trace")
+        expect(fetch(traced).GetFieldData().GetArray("particles").GetValue(0), traced.SeedType.NumberOfPoints, "seeds of a trace")
+
+
+with Folder() as folder:
+    check(folder)
+finish()
