@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finite-time Lyapunov exponents: how fast particles that are near each other part.
+#pragma once
+
+#include "bat/flow/trace.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace bat::flow
+{
+/// Nodes from which particles start, and which of them are asked for.
+struct FtleGrid
+{
+  std::array<double, 3> origin{};                ///< of node 0 0 0
+  std::array<double, 3> spacing{ 1, 1, 1 };      ///< above 0
+  std::array<std::int64_t, 3> points{ 1, 1, 1 }; ///< of all nodes; 2 or more along some axis
+  std::array<std::int64_t, 3> first{};           ///< of those asked for
+  std::array<std::int64_t, 3> count{ 1, 1, 1 };  ///< of those asked for; 0 asks for none
+
+  [[nodiscard]] std::uint64_t node_count() const noexcept
+  {
+    return static_cast<std::uint64_t>(this->count[0] * this->count[1] * this->count[2]);
+  }
+};
+
+/// Of the nodes asked for, x fastest.
+struct Ftle
+{
+  /// ln sqrt(largest eigenvalue of F^T F) / length, per unit of time. NaN where a particle that F
+  /// needs ends before its time, or has no line.
+  std::vector<double> exponents;
+  std::vector<std::array<double, 3>> flow_map; ///< where the particle ends; not wrapped
+  std::vector<double> end_times;               ///< when
+  Statistics statistics;
+};
+
+/// Exponents of particles that start at `start_time` and go on for `length`, a time above 0. The
+/// gradient F of the flow map is that of central differences between nodes, one-sided at the faces
+/// of the grid. Along an axis of one node there is no difference: on a slice, the exponent is that
+/// of particles which part in its plane. Nodes on both sides of those asked for are traced too, so
+/// that parts of a grid have the bits of the whole. `options`: backward, and how particles are
+/// followed; end_time, destination and keep_points are not used. Throws Error as trace();
+/// InvalidArgument (grid, times).
+[[nodiscard]] Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double length,
+  const TraceOptions& options = {});
+}
