@@ -98,6 +98,7 @@ async function frames(page: Page): Promise<object> {
 /** Each answer of the C++ library, and whether the viewer shows the same. */
 async function compared(path: string, { attribute, queries }: Answers): Promise<object> {
   return picture(path, MOST_BUDGET, async (page) => {
+    const whole = await frames(page);
     const same: Record<string, unknown> = {};
     for (const { hash, count, sum } of queries) {
       const { generation } = await page.evaluate(() => window.parabat.status());
@@ -106,7 +107,7 @@ async function compared(path: string, { attribute, queries }: Answers): Promise<
       const found = await page.evaluate((name) => window.parabat.shown(name), attribute);
       same[hash || "all"] = found.count === count && String(found.sum) === sum ? count : { found: String(found.sum), sum };
     }
-    return same;
+    return { whole, same };
   });
 }
 
@@ -117,7 +118,7 @@ for (const path of process.argv.slice(2).map((name) => resolve(name))) {
     folder: dirname(path),
     first: await picture(path, 50_000, (page) => traffic(path, page)),
     million: await picture(path, 1_000_000, async (page) => ({ ...(await traffic(path, page)), ...(await frames(page)) })),
-    ...(answers && { same: await compared(path, answers) }),
+    ...(answers && answers.queries.length > 0 && (await compared(path, answers))),
   };
   console.log(JSON.stringify(told));
 }
