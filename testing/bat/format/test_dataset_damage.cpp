@@ -585,7 +585,7 @@ TEST_F(TopLie, about_features_that_nobody_knows)
 {
   damage::Bytes file = this->whole;
   damage::store<std::uint64_t>(
-    file, offsetof(format::Header, required_features), format::kSeveralLeafFiles | 4);
+    file, offsetof(format::Header, required_features), format::kSeveralLeafFiles | 8);
   damage::repair_checksums(file);
   write_bytes(this->top, file);
   try
@@ -596,7 +596,7 @@ TEST_F(TopLie, about_features_that_nobody_knows)
   catch (const bat::Error& error)
   {
     EXPECT_EQ(error.code(), bat::ErrorCode::UnsupportedVersion);
-    EXPECT_TRUE(has(error.what(), "features 0x4, which this library does not read"))
+    EXPECT_TRUE(has(error.what(), "features 0x8, which this library does not read"))
       << error.what();
   }
 }
