@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks, and path lines from them.
+// Files of bricks, path lines and Lyapunov exponents from them.
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
+#include "bat/flow/ftle.hpp"
 #include "bat/flow/trace.hpp"
 #include "capi/status.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -96,6 +99,13 @@ flow::TraceOptions options_of(const bat_flow_options& given)
   options.prefetch = need_at_most(given.prefetch, 1, "prefetch") != 0 ? flow::Prefetch::Velocity
                                                                       : flow::Prefetch::None;
   return options;
+}
+
+bat_flow_statistics statistics_of(const flow::Statistics& s)
+{
+  return { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
+    s.prefetches_wasted, s.bytes_read, s.value_bytes, s.waits, s.cells, s.steps, s.cache_bytes,
+    s.most_cache_bytes, s.wait_seconds };
 }
 }
 }
@@ -284,10 +294,7 @@ int bat_flow_lines_describe(const bat_flow_lines* lines, uint64_t* line_count,
       }
       if (statistics)
       {
-        const bat::flow::Statistics& s = all.statistics;
-        *statistics = { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
-          s.prefetches_wasted, s.bytes_read, s.value_bytes, s.waits, s.cells, s.steps,
-          s.cache_bytes, s.most_cache_bytes, s.wait_seconds };
+        *statistics = statistics_of(all.statistics);
       }
     });
 }
@@ -335,6 +342,45 @@ int bat_flow_lines_points(
           std::memcpy(velocities + 3 * at, all.velocities[i].data(), 24);
           times[at] = all.times[i];
         }
+      }
+    });
+}
+
+int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points, double start_time,
+  double length, const bat_flow_options* options, bat_progress progress, void* data,
+  double* exponents, double* flow_map, double* end_times, bat_flow_statistics* statistics)
+{
+  return guard(
+    [&]
+    {
+      bat::Box asked_box;
+      std::array<std::int64_t, 3> nodes{};
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        asked_box.lower[a] = (&need(box, "box"))[a];
+        asked_box.upper[a] = box[a + 3];
+        nodes[a] = (&need(points, "points"))[a];
+      }
+      bat::flow::TraceOptions asked;
+      if (options)
+      {
+        asked = options_of(*options);
+      }
+      asked.progress = progress_of(progress, data);
+      const bat::flow::Ftle found = bat::flow::ftle(need(flow, "flow").cache,
+        bat::flow::ftle_grid(asked_box, nodes), start_time, length, asked);
+      std::copy(found.exponents.begin(), found.exponents.end(), &need(exponents, "exponents"));
+      if (flow_map)
+      {
+        std::memcpy(flow_map, found.flow_map.data(), 24 * found.flow_map.size());
+      }
+      if (end_times)
+      {
+        std::copy(found.end_times.begin(), found.end_times.end(), end_times);
+      }
+      if (statistics)
+      {
+        *statistics = statistics_of(found.statistics);
       }
     });
 }

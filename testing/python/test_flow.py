@@ -65,6 +65,31 @@ class Flow(unittest.TestCase):
         np.testing.assert_allclose(found.arrivals[0], np.arccos(0.6), atol=1e-5)
         self.assertTrue(np.isnan(found.arrivals[1]))
 
+    def test_exponents(self):
+        x = np.linspace(-2, 2, 9)
+        z, y, x = np.meshgrid(x, x, x, indexing="ij")
+        parts = np.stack([0.5 * x, -0.5 * y, 0 * z], axis=-1)
+        path = self.series.with_name("parts.bricks.series")
+        flow.write_series(path, [(1, parts), (3, parts)], origin=(-2, -2, -2), spacing=[0.5] * 3, flush=False)
+        with flow.open(path) as field:
+            found = field.ftle([-1, -1, 0.25, 1, 1, 0.25], (5, 4, 7), most_error=1e-9)
+            self.assertEqual(found.exponents.shape, (1, 4, 5))
+            e = np.e
+            # From x = -1 and 1 on, particles leave: so has their neighbour no exponent.
+            np.testing.assert_array_equal(np.isnan(found.exponents), np.broadcast_to([1, 1, 0, 1, 1], (1, 4, 5)))
+            np.testing.assert_allclose(found.exponents[:, :, 2], 0.5, atol=1e-8)
+            np.testing.assert_allclose(found.flow_map[0, 1, 1:4], [[x * e, -1 / 3 / e, 0.25] for x in (-0.5, 0, 0.5)],
+                                       atol=1e-8)
+            np.testing.assert_allclose(found.end_times[0, 0], [1 + 2 * np.log(2), 3, 3, 3, 1 + 2 * np.log(2)])
+            back = field.ftle([-1, -1, -1, 1, 1, 1], (3, 3, 3), time=2, length=0.5, backward=True)
+            np.testing.assert_allclose(back.exponents, 0.5, atol=1e-5)
+            self.assertEqual(set(back.end_times.ravel()), {1.5})
+            self.assertGreater(back.statistics["touched"], 0)
+            for wrong in (dict(length=3), dict(time=5), dict(points=(1, 1, 1)), dict(points=(3, 0, 3)),
+                          dict(points=(3, 3)), dict(box=[1, 0, 0, 0, 1, 1])):
+                with self.assertRaises(parabat.BatValueError):
+                    field.ftle(**{"box": [-1, -1, -1, 1, 1, 1], **wrong})
+
     def test_another_reader_reads_it(self):
         try:
             import bricks_spec  # pylint: disable=import-outside-toplevel

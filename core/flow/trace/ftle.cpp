@@ -208,6 +208,28 @@ double exponent_at(const FtleGrid& grid, const Nodes& nodes, const std::vector<L
 }
 }
 
+FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points)
+{
+  FtleGrid grid;
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const double lower = box.lower[a];
+    const double length = box.upper[a] - lower;
+    if (!(length >= 0 && std::isfinite(length) && points[a] >= 1))
+    {
+      refuse(fmt::format("{} nodes from {} to {} along {}; one is the least, and the ends must be "
+                         "finite, the smaller one first",
+        points[a], lower, box.upper[a], "xyz"[a]));
+    }
+    const std::int64_t nodes = length > 0 ? points[a] : 1;
+    grid.points[a] = nodes;
+    grid.count[a] = nodes;
+    grid.origin[a] = nodes == 1 ? lower + length / 2 : lower;
+    grid.spacing[a] = nodes == 1 ? 1 : length / static_cast<double>(nodes - 1);
+  }
+  return grid;
+}
+
 Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double length,
   const TraceOptions& options)
 {

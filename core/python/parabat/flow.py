@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Path lines in unsteady flow, which read only what particles visit.
+"""Path lines and Lyapunov exponents in unsteady flow, which read only what particles visit.
 
     import parabat.flow
 
@@ -10,6 +10,7 @@
         lines.ends, lines.reasons               # (n, 3), (n,)
         lines.line(0)                           # (points, 3)
         lines.statistics["touched"], lines.statistics["bricks"]
+        wind.ftle((0, 0, 1, 9, 9, 1), (91, 91, 1), length=0.5).exponents   # (1, 91, 91)
 
 Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, 2 or 3 components; NaN is
 where there is no flow. Files: core/bricks/BRICKS.md. Integration: core/flow/README.md.
@@ -29,13 +30,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_path, as_real, as_text
+from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text
 from ._library import DTYPES, TYPES, Owned, check, library
 from ._progress import Progress
 from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
 
-__all__ = ["Flow", "PathLines", "REASONS", "convert", "open", "path_lines", "validate", "write_level",
-           "write_series"]
+__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "convert", "open", "path_lines", "validate",
+           "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells in one interval", 6: "stagnation",
@@ -67,6 +68,9 @@ class _Statistics(ctypes.Structure):
         "bricks", "touched", "hits", "read", "prefetched", "prefetches_used", "prefetches_wasted",
         "bytes_read", "value_bytes", "waits", "cells", "steps", "cache_bytes",
         "most_cache_bytes")] + [("wait_seconds", ctypes.c_double)]
+
+    def as_dict(self):
+        return {name: getattr(self, name) for name, _ in self._fields_}
 
 
 def _flow_library():
@@ -242,6 +246,22 @@ class PathLines:
                 f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
 
 
+@dataclasses.dataclass(frozen=True)
+class Ftle:
+    """Of nodes in an order of (z, y, x); arrays belong to it."""
+
+    #: (nz, ny, nx), ln sqrt(largest eigenvalue of F^T F) / length, per unit of time; F is the gradient
+    #: of the flow map. NaN where a particle that F needs ends before its time, or has no line.
+    exponents: np.ndarray
+    flow_map: np.ndarray    #: (nz, ny, nx, 3), where the particle of each node ends; not wrapped
+    end_times: np.ndarray   #: (nz, ny, nx), when
+    statistics: dict        #: as PathLines.statistics
+
+    def __repr__(self):
+        return (f"Ftle({' x '.join(map(str, self.exponents.shape[::-1]))} nodes; "
+                f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
+
+
 class Flow:
     """An open series, and the bricks of it that are in memory: what one call has read, the next one
     does not. Threads may call it at the same time. Use it in a `with`, or close() it."""
@@ -274,6 +294,11 @@ class Flow:
         """Gives the memory back. Lines stay."""
         self._owned.close()
 
+    def _library(self):
+        if self._owned.pointer.value is None:
+            refuse(f"{self.path}: is closed")
+        return _flow_library()
+
     def __repr__(self):
         return (f"Flow({self.path!r}: {' x '.join(map(str, self.points))} points, {len(self.times)} times "
                 f"from {self.times[0]:g} to {self.times[-1]:g})")
@@ -296,9 +321,7 @@ class Flow:
         the cache, threads and prefetch ("velocity" or "none"). progress(done) is told shares from 0
         to 1; False gives up.
         """
-        lib = _flow_library()
-        if self._owned.pointer.value is None:
-            refuse(f"{self.path}: is closed")
+        lib = self._library()
         try:
             seeds = np.ascontiguousarray(seeds, dtype=np.float64)
         except (TypeError, ValueError):
@@ -311,18 +334,12 @@ class Flow:
             times = np.ascontiguousarray(np.broadcast_to(np.asarray(times, np.float64), len(seeds)))
         except (TypeError, ValueError):
             refuse(f"times: {shown(times)}; allowed: one number, or one for each of {len(seeds)} seeds")
-        options = _Options()
-        lib.bat_flow_options_init(ctypes.byref(options))
-        options.backward = bool(backward)
+        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+                           threads, prefetch)
         if end_time is not None:
             options.end_time = as_real(end_time, "end_time").value
             if math.isnan(options.end_time):
                 refuse("end_time: is NaN")
-        options.runge_kutta_4 = _choice(integrator, "integrator", _INTEGRATORS)
-        options.most_error = as_real(most_error, "most_error").value
-        options.step_share = as_real(step_share, "step_share").value
-        options.terminal_speed = as_real(terminal_speed, "terminal_speed").value
-        options.no_slip = bool(no_slip)
         if destination is not None:
             options.has_destination = 1
             options.destination[:] = as_box(destination, "destination")
@@ -331,8 +348,6 @@ class Flow:
             refuse("stop_on_arrival: there is no destination")
         options.keep_points = bool(keep_points)
         options.keep_faces = bool(keep_faces)
-        options.threads = as_integer(threads, "threads").value
-        options.prefetch = _choice(prefetch, "prefetch", _PREFETCH)
         told = Progress(progress)
         owned = Owned(lib.bat_flow_lines_free)
         with owned, told.watched():
@@ -340,6 +355,56 @@ class Flow:
                 self._owned.pointer, ctypes.c_uint64(len(seeds)), _address(seeds), _address(times),
                 ctypes.byref(options), told.callback, None, ctypes.byref(owned.pointer)))
             return _lines_of(lib, owned.pointer)
+
+    def ftle(self, box: Sequence[float], points: Sequence[int] = (64, 64, 64), *, time: float | None = None,
+             length: float | None = None, backward: bool = False, integrator: str = "cell-by-cell",
+             most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
+             no_slip: bool = False, threads: int = 0, prefetch: str = "velocity",
+             progress: Callable[[float], Any] | None = None) -> Ftle:
+        """Finite-time Lyapunov exponents at nodes that fill box (lower x, y, z, upper x, y, z) from face
+        to face: how fast particles part that start near each other.
+
+        points: nodes along x, y, z. An axis of one node, or without length, has its node in the middle:
+        a slice, on which particles part in its plane. Particles start at time (the first one;
+        backwards, the last) and are followed for length (as long as the times last). Other arguments
+        and results as path_lines(): integrators, errors, the same bits whatever the threads.
+        """
+        lib = self._library()
+        box = as_box(box, "box")
+        counts = [as_integer(n, "points").value for n in as_list(points, "points", "three whole numbers")]
+        if len(counts) != 3:
+            refuse(f"points: {shown(points)}; three whole numbers are needed, along x, y, z")
+        first, last = (self.times[-1], self.times[0]) if backward else (self.times[0], self.times[-1])
+        start = as_real(first if time is None else time, "time").value
+        duration = as_real(abs(last - start) if length is None else length, "length").value
+        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+                           threads, prefetch)
+        shape = [max(n, 1) if upper > lower else 1
+                 for n, lower, upper in zip(counts, box[:3], box[3:])]
+        exponents, end_times = np.empty(shape[::-1]), np.empty(shape[::-1])
+        flow_map = np.empty((*shape[::-1], 3))
+        statistics = _Statistics()
+        told = Progress(progress)
+        with told.watched():
+            check(lib.bat_flow_ftle(
+                self._owned.pointer, _address(box), (ctypes.c_int64 * 3)(*counts), ctypes.c_double(start),
+                ctypes.c_double(duration), ctypes.byref(options), told.callback, None,
+                _address(exponents), _address(flow_map), _address(end_times), ctypes.byref(statistics)))
+        return Ftle(exponents, flow_map, end_times, statistics.as_dict())
+
+
+def _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip, threads, prefetch):
+    options = _Options()
+    lib.bat_flow_options_init(ctypes.byref(options))
+    options.backward = bool(backward)
+    options.runge_kutta_4 = _choice(integrator, "integrator", _INTEGRATORS)
+    options.most_error = as_real(most_error, "most_error").value
+    options.step_share = as_real(step_share, "step_share").value
+    options.terminal_speed = as_real(terminal_speed, "terminal_speed").value
+    options.no_slip = bool(no_slip)
+    options.threads = as_integer(threads, "threads").value
+    options.prefetch = _choice(prefetch, "prefetch", _PREFETCH)
+    return options
 
 
 def _lines_of(lib, pointer):
@@ -356,7 +421,7 @@ def _lines_of(lib, pointer):
         _address(arrivals), _address(offsets, ctypes.c_uint64)))
     check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
     return PathLines(reasons, ends, end_times, arrivals, offsets, positions, times, velocities,
-                     {name: getattr(statistics, name) for name, _ in _Statistics._fields_}, checksum.value)
+                     statistics.as_dict(), checksum.value)
 
 
 def open(path: str | os.PathLike, *, cache_bytes: int = 1 << 29,  # pylint: disable=redefined-builtin

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unsteady flow for programs in C and whatever calls C: velocity fields to files of bricks, and
- * path lines from them. The conventions of bat/bat.h hold. C99. Not in every library: one without
- * bricks has none of these symbols.
+/* Unsteady flow for programs in C and whatever calls C: velocity fields to files of bricks,
+ * path lines and Lyapunov exponents from them. The conventions of bat/bat.h hold. C99. Not in every
+ * library: one without bricks has none of these symbols.
  */
 #ifndef BAT_BAT_FLOW_H
 #define BAT_BAT_FLOW_H
@@ -118,6 +118,20 @@ extern "C"
    * velocities (n, 3). */
   BAT_API int bat_flow_lines_points(
     const bat_flow_lines* lines, double* positions, double* times, double* velocities);
+
+  /* ---- Finite-time Lyapunov exponents -------------------------------------------------------- */
+
+  /* How fast particles part that start near each other: bat::flow::ftle() (bat/flow/ftle.hpp).
+   * `box`: lower x, y, z, upper x, y, z, which nodes fill from face to face, points[0] x points[1]
+   * x points[2] of them. An axis of one node, or without length, has its node in the middle; it
+   * counts as one. Particles start at `start_time` and are followed for `length`, above 0. Of
+   * `options`, end_time, destination and keep_points are not used. Results are arrays of the nodes,
+   * x fastest: exponents (NaN where a particle that they need ends before its time), where
+   * particles end (n, 3), and when. All but `exponents` may be NULL. */
+  BAT_API int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points,
+    double start_time, double length, const bat_flow_options* options, bat_progress progress,
+    void* data, double* exponents, double* flow_map, double* end_times,
+    bat_flow_statistics* statistics);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bat/flow/trace.hpp"
+#include "bat/types.hpp"
 
 #include <array>
 #include <cstdint>
@@ -24,6 +25,11 @@ struct FtleGrid
     return static_cast<std::uint64_t>(this->count[0] * this->count[1] * this->count[2]);
   }
 };
+
+/// All nodes of a box, from face to face. An axis of one node, or without length, has its node in
+/// the middle. Throws Error{InvalidArgument} unless the box has finite ends, the smaller one first,
+/// and there is a node along each axis.
+[[nodiscard]] FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points);
 
 /// Of the nodes asked for, x fastest.
 struct Ftle
