@@ -42,6 +42,29 @@ bat_vtk::Comparison bat_vtk::Compare(vtkMultiProcessController* controller, bool
 }
 
 //------------------------------------------------------------------------------
+bool bat_vtk::AnyOf(vtkMultiProcessController* controller, bool mine)
+{
+  if (IsAlone(controller))
+  {
+    return mine;
+  }
+  const int own = mine ? 1 : 0;
+  int all = 0;
+  controller->AllReduce(&own, &all, 1, vtkCommunicator::MAX_OP);
+  return all != 0;
+}
+
+//------------------------------------------------------------------------------
+void bat_vtk::SumOf(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count)
+{
+  if (!IsAlone(controller))
+  {
+    const std::vector<vtkTypeInt64> own(counts, counts + count);
+    controller->AllReduce(own.data(), counts, count, vtkCommunicator::SUM_OP);
+  }
+}
+
+//------------------------------------------------------------------------------
 bat_vtk::Failure bat_vtk::OtherFileElsewhere(const std::string& fileName)
 {
   return { vtkErrorCode::CannotOpenFileError,

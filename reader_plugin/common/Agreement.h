@@ -5,6 +5,8 @@
 
 #include "Failure.h"
 
+#include "vtkType.h"
+
 #include <string>
 
 class vtkMultiProcessController;
@@ -25,6 +27,12 @@ Comparison Compare(vtkMultiProcessController* controller, bool trouble, const Fa
 
 /// What is said where they differ.
 Failure OtherFileElsewhere(const std::string& fileName);
+
+/// Collective: whether any process says so.
+bool AnyOf(vtkMultiProcessController* controller, bool mine);
+
+/// Collective: sums of all processes, in place of their own.
+void SumOf(vtkMultiProcessController* controller, vtkTypeInt64* counts, int count);
 
 /// Collective. The first failure of any process, the same on all; or that of one which has another
 /// file open.

@@ -107,6 +107,66 @@ def check_lines(data, wanted, releases, what, until=None, show=None):
     expect(len(found), count, what + ": lines")
 
 
+def check_exponents(reader, flow, ranks):
+    """Finite-time Lyapunov exponents of a box, of slices, of all of the domain; at the present time and at another."""
+    ftle = FlowFTLE(Input=reader)
+    expect((ftle.Duration, ftle.StartTime, list(ftle.Box)), (0.5, 0.0, list(reader.Bounds)), "defaults")
+    ftle.UseBox, ftle.Box, ftle.Dimensions, ftle.Duration = 1, [2.5, 3.7, 2.5, 3.75, 2.4, 3.9], [13, 9, 11], 0.25
+
+    def check_box(wanted, what, time=None, **others):
+        arrays = {}
+        for way, found in dict(wanted, **others).items():
+            arrays.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
+        shape = wanted[next(iter(wanted))].exponents.shape[::-1]
+        lower, upper = np.array(list(ftle.Box)[::2]), np.array(list(ftle.Box)[1::2])
+        spacing = [(u - l) / (n - 1) if n > 1 else 1 for l, u, n in zip(lower, upper, shape)]
+        origin = [l if n > 1 else (l + u) / 2 for l, u, n in zip(lower, upper, shape)]
+        check_image(ftle, arrays, [0] * 3, origin, spacing, what, time, ranks)
+
+    def wanted(backward=False, time=0.0, length=0.25, points=(13, 9, 11)):
+        box = list(ftle.Box)
+        return flow.ftle(box[::2] + box[1::2], points, time=time, length=length, backward=backward)
+
+    check_box({"forward": wanted()}, "exponents")
+    ftle.UpdatePropertyInformation()
+    assert wanted().statistics["touched"] <= ftle.BricksTouched <= ranks * wanted().statistics["touched"]
+    expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
+    check_box({"forward": wanted(time=0.3)}, "exponents of another time", 0.3)
+    ftle.Direction, ftle.UseStartTime, ftle.StartTime = "Both", 1, 0.4
+    check_box({"forward": wanted(time=0.4)}, "both directions", 0.9, backward=wanted(True, 0.4))
+    ftle.Direction, ftle.Dimensions, ftle.Duration = "Backward", [13, 1, 11], 0.4
+    check_box({"backward": wanted(True, 0.4, 0.4, (13, 1, 11))}, "a slice", 0.9)
+    ftle.Dimensions, ftle.Box = [13, 9, 11], [2.5, 3.7, 2.5, 3.75, 3, 3]
+    check_box({"backward": wanted(True, 0.4, 0.4, (13, 9, 11))}, "a flat box", 0.9)
+    expect(said(), 0, "messages of exponents")
+
+    # Where particles leave, there is none, and nothing is drawn.
+    ftle.UseBox, ftle.Direction, ftle.Dimensions, ftle.Duration = 0, "Forward", [9, 8, 7], 0.5
+    bounds = list(reader.Bounds)
+    found = flow.ftle(bounds[::2] + bounds[1::2], (9, 8, 7), time=0.4, length=0.5)
+    data = fetch(ftle)
+    at = arrays_of(data.GetPointData())
+    gone = np.isnan(found.exponents.ravel())
+    assert 50 < gone.sum() < 450, gone.sum()
+    if ranks == 1:
+        assert np.array_equal(at["FTLE_forward"], found.exponents.ravel(), equal_nan=True)
+        expect(at["vtkGhostType"] != 0, gone, "hidden nodes")
+
+    # What is wrong is said once.
+    for name, right, wrong in (("Duration", 0.5, 0.7), ("Duration", 0.5, 0), ("StartTime", 0.4, 2), ("Dimensions", [9, 8, 7], [1, 1, 1])):
+        setattr(ftle, name, wrong)
+        for _ in range(2):
+            expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, f"exponents with {name} {wrong}")
+        expect(said(), 1, f"errors of {name} {wrong}")
+        setattr(ftle, name, right)
+    assert fetch(ftle).GetNumberOfPoints() > 0
+    ftle.UseBox, ftle.Box = 1, [1, 0, 0, 1, 0, 1]
+    expect(fetch(ftle).GetNumberOfPoints(), 0, "exponents of a box the wrong way round")
+    expect(said(), 1, "errors of a box")
+    ftle.UseBox = 0
+    return ftle
+
+
 def check(folder):
     path = folder("abc.bricks.series")
     field = {time: abc(time) for time in TIMES}
@@ -276,6 +336,8 @@ def check(folder):
     expect(said(), 1, "errors of an image")
     Delete(other)
 
+    ftle = check_exponents(reader, flow, ranks)
+
     # A time level is gone: nothing is half there.
     lines.SeedSource = source
     gone = folder("abc_0002.bricks")
@@ -283,18 +345,24 @@ def check(folder):
     reader.InvokeCommand("Reload")
     expect(fetch(lines).GetNumberOfPoints(), 0, "lines without a level")
     expect(said(), 1, "errors of a level")
+    expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, "exponents without a level")
+    expect(said(), 1, "errors of a level")
     os.rename(gone + ".away", gone)
     reader.InvokeCommand("Reload")
+    assert fetch(ftle).GetPointData().GetNumberOfArrays() > 0
     wanted = flow.path_lines(positions, keep_faces=True)
     check_lines(fetch(lines), wanted, [0.0], "with the level again")
 
     # State files and traces make the same again.
     if ranks == 1:
         lines.Keep, own.Show, reader.CacheSize = "Those That Arrive", "Particles", 77
+        ftle.Direction, ftle.StartTime, ftle.Dimensions, ftle.UseBox, ftle.Box = "Both", 0.5, [5, 6, 7], 1, [2, 3, 2, 3, 2, 4]
+        exponents = arrays_of(fetch(ftle).GetPointData())
         state = folder("flow.pvsm")
         SaveState(state)
         smtrace.start_trace()
         FlowPathLines(registrationName="traced", Input=OpenDataFile(path), SeedType="Point Cloud", Direction="Backward")
+        FlowFTLE(registrationName="traced exponents", Input=FindSource("traced").Input, Dimensions=[3, 4, 5])
         trace = smtrace.stop_trace()
         ResetSession()
         LoadState(state)
@@ -303,11 +371,15 @@ def check(folder):
         expect(sources["FlowPathLines"].Show, "Particles", "what a state file shows")
         expect(list(sources["FlowPathLines"].SeedType.Point2), [5.0, 5.0, 5.0], "a state file's line")
         expect(fetch(sources["FlowPathLines"], 0).GetNumberOfPoints(), 11, "particles of a state file")
+        again = arrays_of(fetch(sources["FlowFTLE"]).GetPointData())
+        for name, values in exponents.items():
+            expect(again[name], values, name + " of a state file")
         ResetSession()
         exec(compile(trace, "trace", "exec"), {})
         traced = FindSource("traced")
         expect((traced.Direction, traced.SeedType.GetXMLName()), ("Backward", "PointSource"), "a trace")
         expect(fetch(traced).GetFieldData().GetArray("particles").GetValue(0), traced.SeedType.NumberOfPoints, "seeds of a trace")
+        expect(fetch(FindSource("traced exponents"), 0).GetNumberOfPoints(), 60, "nodes of a trace")
 
 
 with Folder() as folder:

@@ -4,6 +4,7 @@
 #include "Extents.h"
 #include "Failure.h"
 #include "FileStamp.h"
+#include "FlowFields.h"
 #include "SaidOnce.h"
 #include "vtkFlowSource.h"
 
@@ -89,16 +90,15 @@ ImagePlan MakePlan(const bat::BrickGrid& grid, bool full, const double* box)
         std::ostringstream text;
         text << "Box is asked for from " << lower << " to " << upper << " along " << name
              << "; the first has to be the smaller one";
-        throw Failure{ bat_vtk::ToVTKErrorCode(bat::ErrorCode::InvalidArgument), text.str() };
+        bat_vtk::Refuse(text.str());
       }
       first = std::max(first, std::ceil((lower - plan.Origin[axis]) / plan.Spacing[axis]));
       last = std::min(last, std::floor((upper - plan.Origin[axis]) / plan.Spacing[axis]));
     }
     if (last > std::numeric_limits<int>::max())
     {
-      throw Failure{ bat_vtk::ToVTKErrorCode(bat::ErrorCode::InvalidArgument),
-        std::to_string(points[axis]) + " points along " + name +
-          ": images of VTK have fewer; choose a smaller Box" };
+      bat_vtk::Refuse(std::to_string(points[axis]) + " points along " + name +
+        ": images of VTK have fewer; choose a smaller Box");
     }
     plan.Whole[2 * axis] = static_cast<int>(std::min(first, last + 1));
     plan.Whole[2 * axis + 1] = static_cast<int>(last);
@@ -412,17 +412,14 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
   self.Open(TextOrEmpty(this->FileName));
   const bat::BrickGrid& grid = self.Series->grid();
   const std::vector<double>& times = self.Series->times();
+  const std::array<double, 6> domain = bat_vtk::DomainOf(grid);
+  std::copy(domain.begin(), domain.end(), this->Bounds);
   for (std::size_t axis = 0; axis < 3; ++axis)
   {
-    this->Bounds[2 * axis] = grid.origin[axis];
-    this->Bounds[2 * axis + 1] =
-      grid.origin[axis] + static_cast<double>(grid.cells(axis)) * grid.spacing[axis];
     this->FullDimensions[axis] = static_cast<double>(grid.points[axis]);
   }
   this->BrickCount = static_cast<vtkIdType>(grid.brick_count() * times.size());
-  outInfo->Set(Pipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
-  const double range[2] = { times.front(), times.back() };
-  outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
+  bat_vtk::AnnounceTimes(outInfo, times);
 
   bat::flow::CacheOptions options;
   options.bytes = static_cast<std::uint64_t>(std::min(this->CacheSize * Mebibyte, 1.8e19));

@@ -3,6 +3,7 @@
 
 #include "Agreement.h"
 #include "Failure.h"
+#include "FlowFields.h"
 #include "FlowSeeds.h"
 #include "LinesToVTK.h"
 #include "vtkFlowSource.h"
@@ -37,16 +38,13 @@
 #include <utility>
 #include <vector>
 
+using bat_vtk::AddNumber;
 using bat_vtk::Failure;
+using bat_vtk::Refuse;
 using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 namespace
 {
-[[noreturn]] void Refuse(const std::string& text)
-{
-  throw Failure{ bat_vtk::ToVTKErrorCode(bat::ErrorCode::InvalidArgument), text };
-}
-
 /// What a run depends on.
 struct Wanted
 {
@@ -160,11 +158,10 @@ Totals TotalsOf(
 {
   Totals totals;
   totals.Counts = CountsOf(lines);
+  bat_vtk::SumOf(controller, totals.Counts.data(), SAME);
   totals.WaitSeconds = lines.statistics.wait_seconds;
   if (controller && controller->GetNumberOfProcesses() > 1)
   {
-    const std::vector<vtkTypeInt64> own = totals.Counts;
-    controller->AllReduce(own.data(), totals.Counts.data(), SAME, vtkCommunicator::SUM_OP);
     const double seconds = totals.WaitSeconds;
     controller->AllReduce(&seconds, &totals.WaitSeconds, 1, vtkCommunicator::SUM_OP);
   }
@@ -182,15 +179,6 @@ Totals TotalsOf(
   return totals;
 }
 
-template <typename ArrayT, typename T>
-void AddNumber(vtkFieldData* field, const char* name, T value)
-{
-  vtkNew<ArrayT> array;
-  array->SetName(name);
-  array->InsertNextValue(value);
-  field->AddArray(array);
-}
-
 void AddTotals(vtkFieldData* field, const Totals& totals)
 {
   for (std::size_t i = 0; i < COUNTS; ++i)
@@ -206,19 +194,6 @@ void AddTotals(vtkFieldData* field, const Totals& totals)
     AddNumber<vtkDoubleArray>(field, "first_arrival", totals.FirstArrival);
     AddNumber<vtkDoubleArray>(field, "median_arrival", totals.MedianArrival);
   }
-}
-
-// Collective: whether any process says so.
-bool Any(bool mine, vtkMultiProcessController* controller)
-{
-  if (!controller || controller->GetNumberOfProcesses() < 2)
-  {
-    return mine;
-  }
-  const int own = mine ? 1 : 0;
-  int all = 0;
-  controller->AllReduce(&own, &all, 1, vtkCommunicator::MAX_OP);
-  return all != 0;
 }
 }
 
@@ -558,10 +533,7 @@ int vtkFlowPathLines::RequestInformation(
   vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
   if (flow && this->Show != PATH_LINES)
   {
-    const std::vector<double>& times = flow->GetSource()->times();
-    const double range[2] = { times.front(), times.back() };
-    outInfo->Set(Pipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
-    outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
+    bat_vtk::AnnounceTimes(outInfo, flow->GetSource()->times());
   }
   return 1;
 }
@@ -570,14 +542,7 @@ int vtkFlowPathLines::RequestInformation(
 int vtkFlowPathLines::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
-  // Nothing of the image, and of no other time.
-  vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
-  constexpr int nothing[6] = { 0, -1, 0, -1, 0, -1 };
-  inInfo->Set(Pipeline::UPDATE_EXTENT(), nothing, 6);
-  if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)
-  {
-    inInfo->Set(Pipeline::UPDATE_TIME_STEP(), inInfo->Get(Pipeline::TIME_STEPS(), 0));
-  }
+  bat_vtk::AskForNothing(inputVector[0]->GetInformationObject(0));
   return 1;
 }
 
@@ -602,12 +567,7 @@ int vtkFlowPathLines::RequestData(
   Failure failure = Failure::Of(
     [&]()
     {
-      if (!flow)
-      {
-        Refuse(
-          "Input has no velocity field in bricks. It must be a Bricks Reader, or its file could "
-          "not be opened; parabat.flow.convert and parabat convert make .bricks.series");
-      }
+      bat_vtk::NeedsFlow(flow);
       wanted.Source = flow->GetSource();
       options = self.Options();
       releases = self.Releases(wanted.Source->times());
@@ -615,7 +575,7 @@ int vtkFlowPathLines::RequestData(
     });
   const bool isSame =
     self.Done == wanted && (self.LastEnd == End::Traced || self.LastTime == this->GetMTime());
-  const bool isNew = Any(!isSame, this->Internals->Controller);
+  const bool isNew = bat_vtk::AnyOf(this->Internals->Controller, !isSame);
   bool isAborted = false;
   const auto run = [&](const auto& f)
   {
@@ -638,7 +598,7 @@ int vtkFlowPathLines::RequestData(
           }
         });
     }
-    isAborted = Any(isAborted, this->Internals->Controller);
+    isAborted = bat_vtk::AnyOf(this->Internals->Controller, isAborted);
     failure = bat_vtk::FirstFailure(this->Internals->Controller, failure, "", "");
   };
   bool isToBeSaid = isNew;
