@@ -63,9 +63,9 @@ const bat::Trails& trails_of(const bat_trails* trails)
 
 // The one with number `index` of `all`, which `what` are.
 template <class T>
-const T& one_of(const std::vector<T>& all, std::uint64_t index, const std::string& what)
+const T& one_of(const std::vector<T>& all, std::uint64_t index, const char* what)
 {
-  if (need_size(index, "the number of the " + what) >= all.size())
+  if (need_size(index, std::string("the number of the ") + what) >= all.size())
   {
     refuse(fmt::format("{} number {}; there are {}", what, index, all.size()));
   }

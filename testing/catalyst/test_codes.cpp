@@ -206,7 +206,7 @@ TEST_P(Codes, write_the_same_series_on_any_number_of_ranks)
     names.push_back(name + "_" + step + ".bat");
     expect_file(run / names.back(), { expected_of(fixture, series) });
   }
-  for (const std::string grid : fixture.value("grids", std::vector<std::string>()))
+  for (const std::string& grid : fixture.value("grids", std::vector<std::string>()))
   {
     names.push_back(grid);
     names.push_back(grid + ".idx");

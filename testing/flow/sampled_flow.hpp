@@ -5,6 +5,7 @@
 #include "bat/brick_source.hpp"
 #include "bat/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
