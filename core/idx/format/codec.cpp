@@ -86,7 +86,27 @@ std::string unpack(Codec codec, const std::byte* packed, std::size_t packed_byte
     : fmt::format("unpacks to {} bytes; a block has {}", got, raw_bytes);
 }
 
-bool pack(Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed)
+struct Packer::Zip
+{
+  explicit Zip(int level)
+  {
+    if (deflateInit(&stream, level) != Z_OK)
+    {
+      throw std::bad_alloc();
+    }
+  }
+  ~Zip() { deflateEnd(&stream); }
+  Zip(const Zip&) = delete;
+  Zip& operator=(const Zip&) = delete;
+
+  z_stream stream{};
+};
+
+Packer::Packer() = default;
+Packer::~Packer() = default;
+
+bool Packer::pack(
+  Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed)
 {
   if (raw_bytes < 2)
   {
@@ -95,15 +115,22 @@ bool pack(Codec codec, int zip_level, const std::byte* raw, std::size_t raw_byte
   packed.resize(raw_bytes - 1);
   if (codec == Codec::Zip)
   {
-    auto size = static_cast<uLongf>(packed.size());
-    const int result = compress2(reinterpret_cast<Bytef*>(packed.data()), &size, bytef(raw),
-      static_cast<uLong>(raw_bytes), zip_level);
-    if (result == Z_MEM_ERROR)
+    if (zip_)
     {
-      throw std::bad_alloc();
+      deflateReset(&zip_->stream);
     }
-    packed.resize(result == Z_OK ? size : 0);
-    return result == Z_OK;
+    else
+    {
+      zip_ = std::make_unique<Zip>(zip_level);
+    }
+    z_stream& stream = zip_->stream;
+    stream.next_in = const_cast<Bytef*>(bytef(raw));
+    stream.avail_in = static_cast<uInt>(raw_bytes);
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    const bool is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    packed.resize(packed.size() - stream.avail_out);
+    return is_whole;
   }
   const int size =
     LZ4_compress_default(reinterpret_cast<const char*>(raw), reinterpret_cast<char*>(packed.data()),

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace bat::idx::format
@@ -21,8 +22,23 @@ namespace bat::idx::format
 [[nodiscard]] std::string unpack(Codec codec, const std::byte* packed, std::size_t packed_bytes,
   std::byte* raw, std::size_t raw_bytes);
 
-/// Packs; false if the result would not be smaller than `raw_bytes`, and `packed` is undefined
-/// then. Not for Codec::Raw. Throws std::bad_alloc.
-[[nodiscard]] bool pack(
-  Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
+/// Packs blocks, one at a time. Keeps the memory that zlib works in from block to block, which for
+/// a small block takes longer to make than the block takes to pack.
+class Packer
+{
+public:
+  Packer();
+  ~Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  /// False if the result would not be smaller than `raw_bytes`, and `packed` is undefined then. Not
+  /// for Codec::Raw. `zip_level` is that of the first call. Throws std::bad_alloc.
+  [[nodiscard]] bool pack(
+    Codec codec, int zip_level, const std::byte* raw, std::size_t raw_bytes, Bytes& packed);
+
+private:
+  struct Zip;
+  std::unique_ptr<Zip> zip_;
+};
 }

@@ -6,6 +6,7 @@
 #include "idx/format/codec.hpp"
 #include "idx/format/names.hpp"
 
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -76,6 +77,7 @@ std::uint64_t write_block_file(const std::filesystem::path& path, const Header& 
   std::vector<Slot> slots(
     std::min<std::uint64_t>(total, std::max<std::uint64_t>(1, kBytesAtOnce / largest)));
 
+  tbb::enumerable_thread_specific<format::Packer> packers;
   Bytes headers(format::headers_bytes(header));
   std::fill(headers.begin(), headers.end(), std::byte{ 0 });
   io::AtomicFile out(path);
@@ -90,7 +92,8 @@ std::uint64_t write_block_file(const std::filesystem::path& path, const Header& 
         const Field& field = header.fields[i / count];
         take(i / count, file.blocks[i % count], slot.raw);
         slot.is_packed = field.codec != Codec::Raw &&
-          format::pack(field.codec, zip_level, slot.raw.data(), slot.raw.size(), slot.packed);
+          packers.local().pack(
+            field.codec, zip_level, slot.raw.data(), slot.raw.size(), slot.packed);
       });
     for (std::size_t i = begin; i != end; ++i)
     {
