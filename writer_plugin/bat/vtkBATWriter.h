@@ -165,9 +165,10 @@ public:
 
   ///@{
   /**
-   * Attributes of integers, e.g. ids, by which all time steps show the same particles at the same
-   * quality. A name stands for all components, "ids[1]" for one. Default: none, a quality shows the
-   * particles that are spread most evenly.
+   * Attributes of integers, e.g. ids, by which all time steps show the same particles at
+   * qualities such as 0.1, and at those between two levels all but a tenth. A name stands for all
+   * components, "ids[1]" for one. Default: none, a quality shows the particles that are spread most
+   * evenly.
    */
   void AddStableSample(const char* attribute);
   void ClearStableSamples();

@@ -175,8 +175,8 @@ def parse(words):
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.any_names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.any_names, default=[],
-                        help="attributes of integers, e.g. id, by which all steps show the same particles at the same "
-                             "quality")
+                        help="attributes of integers, e.g. id, by which all steps show the same particles at "
+                             "qualities such as 0.1")
     parser.add_argument("--compression", choices=("none", "lossless", "bounded"), default="none",
                         help="lossless: values take less room, every bit of them stays; bounded: the same within "
                              "--error-bounds (default: none)")

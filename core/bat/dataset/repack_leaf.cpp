@@ -7,6 +7,7 @@
 #include "bat/format/encode.hpp"
 #include "bat/tree/file_impl.hpp"
 #include "bat/write/input.hpp"
+#include "bat/write/option_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,6 @@ namespace bat
 namespace
 {
 constexpr std::uint64_t kPortion = std::uint64_t{ 1 } << 18; // particles that are read back at once
-constexpr std::uint32_t kFewestInTreelet = 256;
 
 const AttributeView& stored(const ParticleView& view, std::size_t array)
 {
@@ -77,7 +77,8 @@ std::vector<std::string> sorted_indexes_of(const File& file)
 }
 
 // The limit that treelets of this size come from, which the file does not have: limits are powers
-// of two as a rule, and treelets are joined as far as the limit allows.
+// of two as a rule, and treelets are joined as far as the limit allows. Those of other writers may
+// be larger than any that is allowed here.
 std::uint32_t treelet_particles_of(const File& file)
 {
   std::uint32_t largest = 0;
@@ -86,8 +87,9 @@ std::uint32_t treelet_particles_of(const File& file)
   {
     largest = std::max(largest, treelet.count);
   }
-  std::uint32_t limit = treelets.size() > 1 ? kFewestInTreelet : BuildOptions().treelet_particles;
-  while (limit < largest)
+  std::uint32_t limit =
+    treelets.size() > 1 ? write::kFewestInTreelet : BuildOptions().treelet_particles;
+  while (limit < std::min(largest, write::kMostInTreelet))
   {
     limit *= 2;
   }
@@ -117,7 +119,7 @@ void keep_storage(const File& file, BuildOptions& build)
       look_at(k);
     }
   }
-  build.chunk_particles = chunks.size() == 1 ? *chunks.begin() : 0;
+  build.chunk_particles = chunks.size() == 1 ? std::max(*chunks.begin(), write::kFewestInChunk) : 0;
 }
 
 std::vector<std::size_t> keys_with_index(const File& file)
@@ -139,7 +141,7 @@ void keep(const LeafSource& leaf, BuildOptions& build)
   if (const File* file = own_file(leaf))
   {
     keep_storage(*file, build);
-    build.block_particles = file->block_particles();
+    build.block_particles = std::max(file->block_particles(), write::kFewestInBlock);
     build.treelet_particles = treelet_particles_of(*file);
   }
 }
@@ -168,8 +170,10 @@ std::vector<std::string> in_words(
   std::vector<std::string> words;
   for (const format::SampleIdRecord& id : ids)
   {
-    words.push_back(
-      fmt::format("component {} of '{}'", id.component, schema.attributes[id.attribute].name));
+    // The only component of an attribute is all of it.
+    const AttributeView& attribute = schema.attributes[id.attribute];
+    const int component = attribute.values.components == 1 ? -1 : id.component;
+    words.push_back(fmt::format("component {} of '{}'", component, attribute.name));
   }
   return words;
 }

@@ -356,7 +356,8 @@ void read_sample_ids(
   }
   SectionReader reader(file, "SAMPLE_IDS", read_plain(file, *section));
   const auto head = reader.next<SampleIdsHead>("its head");
-  check_field(file, head.id_count >= 1, "SAMPLE_IDS", "id_count", "0", "1 and more");
+  check_field(file, head.id_count >= 1 && head.id_count <= kMaxSampleIds, "SAMPLE_IDS", "id_count",
+    std::to_string(head.id_count), fmt::format("1 to {}", kMaxSampleIds));
   check_field(
     file, head.reserved == 0, "SAMPLE_IDS", "reserved", std::to_string(head.reserved), "0");
   for (std::uint32_t i = 0; i != head.id_count; ++i)

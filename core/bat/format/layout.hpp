@@ -21,6 +21,7 @@ inline constexpr std::uint32_t kMaxLevels = 256;               // section 7
 inline constexpr std::uint32_t kMaxBlockParticles = 65536;     // section 7
 inline constexpr std::uint32_t kMaxBins = 4096;                // section 7
 inline constexpr std::uint32_t kMaxChunkParticles = 65536;     // section 12
+inline constexpr std::uint32_t kMaxSampleIds = 64;             // section 8
 inline constexpr std::uint64_t kIndexFences = 512;             // section 11: of a page
 inline constexpr std::uint64_t kIndexEntries = 341;            // section 11: of a page
 inline constexpr std::uint64_t kAlignedSectionBytes = 1 << 16; // section 12

@@ -629,6 +629,11 @@ std::vector<std::size_t> indexed_keys(const ParticleView& particles, const Build
 std::vector<format::SampleIdRecord> sample_ids(
   const ParticleView& particles, const BuildOptions& options)
 {
+  if (options.stable_samples.size() > format::kMaxSampleIds)
+  {
+    refuse(fmt::format("stable samples: {} attributes; at most {} are allowed",
+      options.stable_samples.size(), format::kMaxSampleIds));
+  }
   std::vector<format::SampleIdRecord> ids;
   for (const std::string& wanted : options.stable_samples)
   {

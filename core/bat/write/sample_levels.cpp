@@ -19,8 +19,15 @@ constexpr std::uint64_t kPortion = 1 << 16; // particles that a task looks at
 constexpr unsigned kBinBits = 16;           // of a hash
 constexpr std::size_t kBins = std::size_t{ 1 } << kBinBits;
 
-/// A hash and the number of its particle, which no other has.
+/// A hash and what tells its particle from all others.
 using Ranked = std::pair<std::uint64_t, std::uint32_t>;
+
+// Of particles with the same hash, the first in each level are from all over the caller's order,
+// which may be one in space: multiples of the golden ratio of 2^32.
+Ranked ranked(std::uint64_t hash, std::uint64_t number)
+{
+  return { hash, static_cast<std::uint32_t>(number) * 0x9E3779B1u };
+}
 
 std::size_t bin_of(std::uint64_t hash)
 {
@@ -133,7 +140,7 @@ std::vector<Ranked> borders_of(const LargeArray<std::uint64_t>& hashes, const Le
     const std::size_t bin = bin_of(hashes[i]);
     if (is_needed[bin])
     {
-      contents[bin].emplace_back(hashes[i], static_cast<std::uint32_t>(i));
+      contents[bin].push_back(ranked(hashes[i], i));
     }
   }
   std::vector<Ranked> borders;
@@ -181,10 +188,10 @@ LargeArray<std::uint8_t> sample_levels(const ParticleParts& particles,
       for (std::uint64_t i = first; i != first + count; ++i)
       {
         const std::uint16_t known = of_bin[bin_of(hashes[i])];
-        const Ranked ranked(hashes[i], static_cast<std::uint32_t>(i));
         result[i] = static_cast<std::uint8_t>(known != kSeveral
             ? known
-            : std::upper_bound(borders.begin(), borders.end(), ranked) - borders.begin());
+            : std::upper_bound(borders.begin(), borders.end(), ranked(hashes[i], i)) -
+              borders.begin());
       }
     });
   return result;

@@ -132,9 +132,8 @@ void take_classes(FrameReader& reader, StreamModel& stream)
 template <class U>
 void take_stream(FrameReader& reader, StreamModel& stream, bool has_grid)
 {
-  // Never more than kMostJoint, which GCC 14 does not see.
-  const std::size_t components = std::min(stream.components.size(), stream.dropped.size());
-  for (std::size_t c = 0; c != components; ++c)
+  // GCC 14 does not see that there are never more than kMostJoint.
+  for (std::size_t c = 0; c != kMostJoint && c != stream.components.size(); ++c)
   {
     stream.dropped[c] = take_bits(reader, "dropped bits", has_grid ? 0 : kBits<U> - 1);
   }

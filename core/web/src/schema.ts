@@ -417,7 +417,7 @@ export function readSampleIds(check: Checker, schema: Schema, bytes: Uint8Array)
   const data = viewOf(bytes);
   check.need(bytes.length >= 8, "the size of SAMPLE_IDS", bytes.length, "at least 8");
   const count = data.getUint32(0, true);
-  check.need(count >= 1, "id_count", count, "at least 1");
+  check.need(count >= 1 && count <= 64, "id_count", count, "1 to 64");
   check.need(data.getUint32(4, true) === 0, "reserved of SAMPLE_IDS", "set", 0);
   check.need(bytes.length === 8 + 8 * count, "the size of SAMPLE_IDS", bytes.length, 8 + 8 * count);
   return Array.from({ length: count }, (_, i) => {

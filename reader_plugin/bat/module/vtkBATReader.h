@@ -320,7 +320,7 @@ public:
   const char* GetFoundIdAttribute() const;
 
   /**
-   * The attributes by which all steps show the same particles at the same quality, separated by
+   * The attributes by which all steps show the same particles at qualities such as 0.1, separated by
    * commas, after UpdateInformation; empty if a quality shows those that are spread most evenly.
    */
   const char* GetStableSamples() const;

@@ -202,8 +202,9 @@ QString pqBATQualityWidget::textOfLoaded() const
     text += "\n" + tr("The file itself is a sample, quality %1.").arg(Short(sample));
   }
   const QString ids = QString::fromUtf8(vtkSMPropertyHelper(source, "StableSamples").GetAsString());
-  return ids.isEmpty() ? text
-                       : text + "\n" + tr("Every step shows the same particles, by %1.").arg(ids);
+  return ids.isEmpty()
+    ? text
+    : text + "\n" + tr("Steps show the same particles at qualities such as 0.1, by %1.").arg(ids);
 }
 
 //-----------------------------------------------------------------------------

@@ -148,6 +148,18 @@ TEST_P(GoldenFile, is_valid_and_has_exactly_the_content_of_its_json)
   EXPECT_EQ(found.size(), expected.size());
 }
 
+// The spec writer's sizes of blocks are such as no option of a write has.
+TEST_P(GoldenFile, is_repacked_with_all_its_values)
+{
+  const TempDir folder;
+  const std::filesystem::path in = kFolder / (GetParam() + ".bat");
+  bat::repack(in, folder / "out.bat");
+  bat::validate(folder / "out.bat");
+  EXPECT_TRUE(dataset_files::rows_of(folder / "out.bat") == dataset_files::rows_of(in));
+  EXPECT_EQ(bat::Dataset::open(folder / "out.bat").stable_samples(),
+    bat::Dataset::open(in).stable_samples());
+}
+
 INSTANTIATE_TEST_SUITE_P(
   , GoldenFile, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 

@@ -370,8 +370,14 @@ TEST_F(Lie, samples_of_what_is_no_attribute_of_integers_are_corrupt)
   this->in_section<std::int16_t>(SectionKind::SampleIds, 0, 12, 1);
   EXPECT_NE(this->refusal().find("SAMPLE_IDS: id 0: component"), std::string::npos);
   this->file = golden("stable");
-  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 0, 0xFFFFFFFF);
+  this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 0, 64);
   EXPECT_NE(this->refusal().find("SAMPLE_IDS ends"), std::string::npos);
+  for (const std::uint32_t count : { 0u, 65u, 0xFFFFFFFFu })
+  {
+    this->file = golden("stable");
+    this->in_section<std::uint32_t>(SectionKind::SampleIds, 0, 0, count);
+    EXPECT_NE(this->refusal().find("1 to 64"), std::string::npos) << this->refusal();
+  }
 }
 
 TEST_F(Lie, levels_that_do_not_follow_the_hashes_are_found_by_validate)

@@ -285,6 +285,25 @@ TEST(StableSamples, ids_that_many_particles_share_leave_counts_exact)
   }
 }
 
+TEST(StableSamples, of_ids_that_all_particles_share_are_from_everywhere)
+{
+  constexpr std::uint64_t n = 20000;
+  std::vector<float> positions(3 * n); // in an order of space
+  for (std::uint64_t i = 0; i != n; ++i)
+  {
+    positions[3 * i] = static_cast<float>(i) / n;
+  }
+  clouds::Cloud cloud;
+  cloud.set_positions(positions);
+  cloud.add("id", bat::ScalarType::Int64, Ids(n));
+  const bat::File file = encode_and_open(cloud, stable());
+  bat::validate(file);
+  bat::Query query;
+  query.quality = 0.1;
+  query.box = bat::Box{ { 0.5, 0, 0 }, { 1, 0, 0 } };
+  EXPECT_NEAR(static_cast<double>(file.select(query).count), 0.05 * n, 0.005 * n);
+}
+
 TEST(StableSamples, bytes_do_not_depend_on_threads)
 {
   const clouds::Cloud cloud = with_ids(some_ids(50000, 13), 13);
@@ -366,6 +385,13 @@ TEST(StableSamples, datasets_of_several_leaf_files_say_so_and_are_checked)
       std::string::npos)
       << error.what();
   }
+
+  // The only component of an attribute is all of it.
+  bat::write_file(folder / "one.bat", clouds[0].view(), stable({ "id[0]" }));
+  bat::repack(folder / "one.bat", folder / "one.bat");
+  EXPECT_EQ(
+    bat::Dataset::open(folder / "one.bat").stable_samples(), std::vector<std::string>{ "id" });
+  bat::validate(folder / "one.bat");
 
   // Repacked, they stay what they are, unless others are named.
   bat::repack(folder / "a.bat", folder / "b.bat");

@@ -18,8 +18,9 @@ struct RepackOptions
   /// `threads`, `flush` and `progress` hold in any case, of the others those that are named.
   BuildOptions build;
   /// Names of options (bat/write_options.hpp), of those that repack_option_names() has. All else
-  /// stays as each leaf file has it: compression with chunks and bounds, sorted indexes, the size
-  /// of blocks, and that of treelets as near as the file tells.
+  /// stays as each leaf file has it: compression with chunks and bounds, sorted indexes, stable
+  /// samples, the size of blocks, and that of treelets as near as the file tells. Sizes that other
+  /// writers chose and this one has no option for become the nearest that it has.
   std::set<std::string> changed;
 };
 

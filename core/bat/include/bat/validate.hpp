@@ -14,7 +14,7 @@ class File;
 /// structural rules, that boxes, ranges, bitmaps and sorted indexes contain their particles, and
 /// that unused bytes are zero. Returns normally if all is well; throws the Error for the first
 /// thing that is wrong, in words. Reads everything once; memory: the largest column, a sorted
-/// index, and 4 bytes per particle.
+/// index, and 4 bytes per particle, 12 with stable samples.
 void validate(const std::filesystem::path& path);
 /// The same for what is open.
 void validate(const Dataset& dataset);

@@ -53,10 +53,14 @@ struct BuildOptions
   std::vector<std::string> sorted_indexes;
 
   /// Attributes of integers that together tell one particle from all others, e.g. "id", or "id" and
-  /// "cpu". A quality then shows the particles whose ids have the lowest hashes, so that all steps
-  /// of a series show the same ones; without it those that are spread most evenly over the space of
-  /// each step. A name stands for all components, "ids[1]" for one. Samples are as even as chance
-  /// makes them. Costs some 0.3 bytes per particle of the file, and 9 while it is ordered.
+  /// "cpu". A quality that ends a level (0.9, 0.8 ... 0.1, 0.09 ...) then shows the particles whose
+  /// ids have the lowest hashes, so that all steps of a series show the same ones; without it those
+  /// that are spread most evenly over the space of each step. Of a quality between two levels up to
+  /// a tenth may be others, as level by level is stored in the order of space, and of datasets of
+  /// several leaf files some more, as particles move between them (FORMAT.md section 8). A name
+  /// stands for all components, "ids[1]" for one. Samples are as even as chance makes them. Costs
+  /// some 0.3 bytes per particle of the file, and 9 while it is ordered, 20 and more where many
+  /// particles share ids.
   std::vector<std::string> stable_samples;
 
   /// For attributes that repeat what is there. Arrays that lie in the same memory in the same way

@@ -157,9 +157,11 @@ extern "C"
    *   ("store", "link", "leave_out"), compare_values, find_best_axis, max_split_imbalance_ratio,
    *   max_overfull_factor: as the functions below;
    *   stable_samples: one text for each attribute of integers that together tell a particle from
-   * all others, e.g. "id", or "id" and "cpu"; "ids[1]" is a component. A quality then has the
-   * particles whose ids have the lowest hashes, so that all steps of a series show the same ones.
-   * None, the default: those that are spread most evenly. Takes some 0.3 bytes per particle;
+   * all others, e.g. "id", or "id" and "cpu"; "ids[1]" is a component. A quality that ends a level
+   * (0.9, 0.8 ... 0.1, 0.09 ...) then has the particles whose ids have the lowest hashes, so that
+   * all steps of a series show the same ones; between two levels up to a tenth may be others, and
+   * some more in datasets of several leaf files, between which particles move. None, the default:
+   * those that are spread most evenly. Takes some 0.3 bytes per particle;
    *   treelet_particles: most particles of a treelet, 256 to 65536 (default 8192). Larger treelets
    *   make a smaller index and coarser ranges of attributes;
    *   block_particles: most particles of a block, which are tested together, 16 to 65536; 0, the

@@ -89,7 +89,7 @@ def add_arguments(parser):
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
     parser.add_argument("--stable-samples", metavar="NAME,...", type=option_types.names, default=[],
-                        help="attributes of integers, e.g. id, by which all steps show the same particles at the same quality")
+                        help="attributes of integers, e.g. id, by which all steps show the same particles at qualities such as 0.1")
     parser.add_argument("--target-size", metavar="MIB", type=option_types.size, default=0,
                         help="size of a leaf file, or of a file of a grid, to aim at, in MiB; auto (default) chooses it")
     parser.add_argument("--memory", metavar="SIZE", type=option_types.memory, default=0,

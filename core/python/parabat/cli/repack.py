@@ -32,7 +32,7 @@ def add_arguments(parser):
                          help="leave out those that are there")
     samples = group.add_mutually_exclusive_group()
     samples.add_argument("--stable-samples", action="append", metavar="NAME",
-                         help="ids by which all steps show the same particles at the same quality; once for each")
+                         help="ids by which all steps show the same particles at qualities such as 0.1; once for each")
     samples.add_argument("--no-stable-samples", action="store_const", const=[], dest="stable_samples",
                          help="a quality shows the particles that are spread most evenly")
     group.add_argument("--chunk-particles", type=count, metavar="N", help="of a part of a compressed column; 0 chooses")

@@ -364,7 +364,7 @@ class BatFile:
         need, raw = self._need, self.section(SAMPLE_IDS)
         need(len(raw) >= 8, "the size of SAMPLE_IDS", len(raw), "at least 8")
         count, zero = struct.unpack_from("<II", raw)
-        need(count >= 1, "id_count", count, "at least 1")
+        need(1 <= count <= 64, "id_count", count, "1 to 64")
         need(zero == 0, "reserved of SAMPLE_IDS", zero, 0)
         need(len(raw) == 8 + 8 * count, "the size of SAMPLE_IDS", len(raw), 8 + 8 * count)
         for i, (attribute, component, zero) in enumerate(np.frombuffer(raw, SAMPLE_ID, count, 8).tolist()):
