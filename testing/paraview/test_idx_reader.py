@@ -219,6 +219,26 @@ self.GetInputInformation().Set(vtkStreamingDemandDrivenPipeline.UPDATE_NUMBER_OF
         check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "file %d" % i, time=i, ranks=ranks)
     expect(said(), 0, "messages of a series")
 
+    # Step 0 is all that these know of time.
+    names = [folder("one%d.idx" % i) for i in range(3)]
+    for i, name in enumerate(names):
+        write_grid(program, name, {"id": steps[0]["id"] + i}, 0)
+    series = OpenDataFile(names)
+    expect(list(series.TimestepValues), [0.0, 1.0, 2.0], "numbers of files")
+    for i in (0, 2, 1):
+        check_image(series, {"id": steps[0]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "numbered file %d" % i, time=i, ranks=ranks)
+    expect(said(), 0, "messages of numbered files")
+
+    # A file that cannot be read takes no steps of the others away.
+    several = [folder("several%d.idx" % i) for i in range(2)]
+    for step in range(4):
+        write_grid(program, several[step // 2], {"id": steps[0]["id"] + step}, step)
+    with open(folder("bad.idx"), "w") as file:
+        file.write("(version)\n6\n(bits)\nV0\n")
+    series = OpenDataFile(several + [folder("bad.idx")])
+    expect(list(series.TimestepValues), [0.0, 1.0, 2.0, 3.0, 4.0], "times beside a file that cannot be read")
+    said()
+
 if __name__ == "__main__":
     # As a module of its own: scripts of filters put all names of numpy into the main one.
     import test_idx_reader

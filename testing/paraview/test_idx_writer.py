@@ -113,6 +113,22 @@ def check(folder):
     again = OpenDataFile(other)
     expect(list(again.TimestepValues), [2.0], "times of one step")
     check_image(again, {"id": steps[2]["id"]}, (0, 0, 0), (-1, 0, 1), spacing, "one array", ranks=ranks)
+
+    # Files with one step each, which is step 0 in all of them.
+    names = [folder("core/one%d.idx" % i) for i in range(3)]
+    for i, name in enumerate(names):
+        write_grid(program, name, {"id": steps[2]["id"] + i}, 0)
+        with open(name, "a") as file:
+            file.write("(parabat_times)\n%g\n" % (i / 2))
+    ones = OpenDataFile(names)
+    expect(list(ones.TimestepValues), [0.0, 0.5, 1.0], "times of files")
+    SaveData(other, ones, WriteAllTimeSteps=1, Flush=0)
+    every = OpenDataFile(other)
+    expect(list(every.TimestepValues), [0.0, 0.5, 1.0], "times of all files")
+    for i in range(3):
+        check_image(every, {"id": steps[2]["id"] + i}, (0, 0, 0), (0, 0, 0), (1, 1, 1), "of file %d" % i, time=i / 2,
+                    ranks=ranks)
+
     part = ExtractSubset(Input=reader, VOI=[8, 40, 3, 30, 2, 20])
     SaveData(other, part, Flush=0)
     inside = {name: array[2:21, 3:31, 8:41] for name, array in steps[2].items()}

@@ -9,7 +9,10 @@ import pathlib
 import re
 import shutil
 import sys
+import threading
+import types
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 import numpy as np
@@ -117,6 +120,55 @@ class Idx(unittest.TestCase):
         self.assertEqual((self.a.read("d", coarse=marked)["d"] == -1).sum(), marked["d"].size)
         self.refused(parabat.BatValueError, "another", self.a.read, "d", coarse=grids[0])
         self.refused(parabat.BatValueError, "no samples of 'k'", self.a.read, "k", coarse=marked)
+
+    def test_export_tells_of_a_place_that_it_cannot_say(self):
+        idx.write("turned.idx", {"d": np.zeros((2, 3, 4))}, flush=False)
+        with open("turned.idx", "a") as file:
+            file.write("(logic_to_physic)\n0 -1 0 0 1 0 0 0 0 0 1 0 0 0 0 1\n")
+        code, _, err = run("export", "turned.idx", "turned.vti")
+        self.assertEqual(code, 0)
+        self.assertIn("turned.idx: (logic_to_physic)", err)
+
+    def test_fields_may_be_an_iterator(self):
+        grids = list(self.a.iter_levels(iter(["d"]), first=14, bounds=None))
+        self.assertEqual([list(grid) for grid in grids], [["d"]] * 2)
+
+    def test_threads_have_a_progress_of_their_own(self):
+        failures, told = [], []
+
+        def plain():
+            for _ in range(30):
+                try:
+                    self.a.read(threads=1)
+                except parabat.BatError as error:
+                    failures.append(error)
+
+        def cancelled():
+            for _ in range(30):
+                told.clear()
+                # Goes on for two of the four fields.
+                with self.assertRaises(parabat.BatCancelledError):
+                    self.a.read(threads=1, progress=lambda done: told.append(done) or done < 0.6)
+        threads = [threading.Thread(target=plain) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            cancelled()
+        finally:
+            for thread in threads:
+                thread.join()
+        self.assertEqual(failures, [])
+
+    def test_vectors_of_a_plane_have_its_axes(self):
+        class Checked:
+            def __init__(self, fields, coordinates, _about):
+                for dims, values in fields.values():
+                    for dim, size in zip(dims, values.shape):
+                        assert dim.startswith("component") or len(coordinates[dim]) == size, (dims, values.shape)
+        idx.write("plane.idx", {"v": np.zeros((4, 5, 3), np.float32)}, axes=2, flush=False)
+        grid = idx.open("plane.idx").read()
+        with unittest.mock.patch.dict(sys.modules, {"xarray": types.SimpleNamespace(Dataset=Checked)}):
+            grid.to_xarray()
 
     def test_shapes(self):
         for shape, axes, count in (((5, 7), None, (7, 5, 1)), ((6,), None, (6, 1, 1)), ((5, 7, 3), 2, (7, 5, 1)),

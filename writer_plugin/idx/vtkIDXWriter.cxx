@@ -219,6 +219,19 @@ void vtkIDXWriter::Warn(const std::string& text)
 }
 
 //------------------------------------------------------------------------------
+std::int64_t vtkIDXWriter::StepFor(std::int64_t number, const std::optional<double>& time) const
+{
+  const auto there = this->Written.find(number);
+  if (!time || there == this->Written.end() || there->second == time)
+  {
+    return number;
+  }
+  const auto same = std::find_if(this->Written.begin(), this->Written.end(),
+    [&](const auto& step) { return step.second == time; });
+  return same != this->Written.end() ? same->first : this->Written.rbegin()->first + 1;
+}
+
+//------------------------------------------------------------------------------
 void vtkIDXWriter::WriteData()
 {
   this->SetErrorCode(vtkErrorCode::NoError);
@@ -287,6 +300,12 @@ void vtkIDXWriter::WriteStep()
   options.step = common.Step.value_or(number);
   options.time =
     common.Time ? common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
+  if (options.mode == bat::idx::WriteMode::Replace || this->WrittenTo != this->FileName)
+  {
+    this->Written.clear();
+    this->WrittenTo = this->FileName;
+  }
+  options.step = this->StepFor(options.step, options.time);
   bat_vtk::GridInput grid;
   if (!failure)
   {
@@ -310,6 +329,7 @@ void vtkIDXWriter::WriteStep()
       pieces.pieces.push_back({ piece.Box, std::move(piece.Values), piece.Stored });
     }
     this->Report = ToJson(bat::idx::write_together(*communicator, path, pieces, options));
+    this->Written[options.step] = options.time;
     return;
   }
 #endif
@@ -323,4 +343,5 @@ void vtkIDXWriter::WriteStep()
   }
   const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid, missing);
   this->Report = ToJson(bat::idx::write(path, joined.Grid, options));
+  this->Written[options.step] = options.time;
 }

@@ -36,9 +36,12 @@
 #include "vtkIDXWriterModule.h" // for export macro
 #include "vtkWriter.h"
 
-#include <set>    // for std::set
-#include <string> // for std::string
-#include <vector> // for std::vector
+#include <cstdint>  // for std::int64_t
+#include <map>      // for std::map
+#include <optional> // for std::optional
+#include <set>      // for std::set
+#include <string>   // for std::string
+#include <vector>   // for std::vector
 
 class vtkMultiProcessController;
 
@@ -176,8 +179,9 @@ public:
 
   ///@{
   /**
-   * Number of the time step, unless the input's field data has one; -1 for none, which is 0.
-   * Default: -1.
+   * Number of the time step, unless the input's field data has one; -1 for none, which is 0. Of
+   * several steps that this writer is given with one number and several times, as by a series of
+   * files with one step each, the later ones get numbers behind the others. Default: -1.
    */
   vtkSetMacro(TimeStep, int);
   vtkGetMacro(TimeStep, int);
@@ -250,10 +254,14 @@ private:
   void Fail(unsigned long code, const std::string& text);
   void Warn(const std::string& text);
   void WriteStep();
+  /// `number`, or another one if a step of another time has it, as the files of a series may.
+  std::int64_t StepFor(std::int64_t number, const std::optional<double>& time) const;
 
   std::vector<double> Times; ///< of the input
   std::size_t Current = 0;   ///< of Times, while all are written
   std::set<std::string> Warned;
+  std::string WrittenTo;
+  std::map<std::int64_t, std::optional<double>> Written; ///< steps of the dataset, with their times
 };
 
 #endif

@@ -212,4 +212,11 @@ BlockOrder::BlockOrder(const Order& order, const LevelBlocks& blocks)
     }
   }
 }
+
+const BlockOrder& BlockOrders::of(const LevelBlocks& blocks) const
+{
+  Made& made = this->made_[static_cast<std::size_t>(blocks.level - this->order_.bits_per_block())];
+  std::call_once(made.once, [&] { made.order.emplace(this->order_, blocks); });
+  return *made.order;
+}
 }

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,5 +118,28 @@ private:
   std::array<std::vector<std::uint32_t>, 3> tables_;
   int bits_ = 0;
   bool is_first_ = false; ///< block 0 has several levels, one behind the other
+};
+
+/// Of several levels, each made when a block in HZ order first needs it: the tables of a grid with
+/// one axis are larger than its blocks. May be used by several threads.
+class BlockOrders
+{
+public:
+  /// `order` must outlive this.
+  explicit BlockOrders(const Order& order)
+    : order_(order)
+    , made_(static_cast<std::size_t>(order.levels() - order.bits_per_block() + 1))
+  {
+  }
+  [[nodiscard]] const BlockOrder& of(const LevelBlocks& blocks) const;
+
+private:
+  struct Made
+  {
+    std::once_flag once;
+    std::optional<BlockOrder> order;
+  };
+  const Order& order_;
+  mutable std::vector<Made> made_; ///< from the level of block 0 on
 };
 }

@@ -134,11 +134,11 @@ Lattice lattice_of(const LogicalBox& box) noexcept
 
 BlockShapes::BlockShapes(const format::Order& order)
   : order_(order)
+  , orders_(order)
 {
   for (int level = order.bits_per_block(); level <= order.levels(); ++level)
   {
     this->levels_.push_back(order.blocks_of_level(level));
-    this->orders_.emplace_back(order, this->levels_.back());
   }
 }
 

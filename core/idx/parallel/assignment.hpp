@@ -40,7 +40,7 @@ public:
   }
   [[nodiscard]] const format::BlockOrder& order_of(std::uint64_t block) const
   {
-    return this->orders_[this->index(block)];
+    return this->orders_.of(this->of(block));
   }
   /// What a block and a box have in common.
   [[nodiscard]] format::StepsOfAxes common(std::uint64_t block, const LogicalBox& box) const;
@@ -53,7 +53,7 @@ private:
   }
   const format::Order& order_;
   std::vector<format::LevelBlocks> levels_;
-  std::vector<format::BlockOrder> orders_;
+  format::BlockOrders orders_;
 };
 
 /// The rank that makes each file: one of the file's window of ranks, so that neighbours in the

@@ -77,6 +77,7 @@ public:
     , swapped_(format::swapped_word(source.header, this->field_))
     , strides_(strides_of(read.lattice.count))
     , default_(this->sample_bytes_)
+    , orders_(source.order)
   {
     const std::size_t one = size_of(this->field_.type);
     for (std::size_t at = 0; at != this->sample_bytes_; at += one)
@@ -88,7 +89,6 @@ public:
     for (int level = b; level <= std::max(read.level, b); ++level)
     {
       this->levels_.push_back(source.order.blocks_of_level(level));
-      this->orders_.emplace_back(source.order, this->levels_.back());
     }
   }
 
@@ -114,6 +114,10 @@ public:
         continue;
       }
       in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
+    }
+    if (!blocks.empty() && !this->found_file_)
+    {
+      this->check_something_exists();
     }
     tell(options, 1);
     ReadReport report;
@@ -215,6 +219,7 @@ private:
       std::for_each(begin, end, [this](const WantedBlock& wanted) { this->fill(wanted.block); });
       return;
     }
+    this->found_file_ = true;
     if (this->source_.header.arco != 0)
     {
       scratch.found.assign(1, { begin->block, this->arco_record(*file, begin->block) });
@@ -232,17 +237,43 @@ private:
   // none.
   void check_step_exists(const WantedBlock& first, const std::filesystem::path& path) const
   {
-    if (first.block != 0)
+    if (first.block == 0 && !this->has_arco_folder())
     {
-      return;
+      this->fail_as_not_there(path);
     }
+  }
+
+  // After a read that has found no file at all, and may not have looked for the first one. The
+  // first one is not written where block 0 lies outside of the box: its folder is there then.
+  void check_something_exists() const
+  {
+    const std::filesystem::path first =
+      this->path_of(format::place_of_block(this->source_.header, 0).file);
+    const format::Order& order = this->source_.order;
+    const bool is_written =
+      order
+        .blocks_with(this->levels_.front(), order.lattice(order.levels(), this->source_.header.box))
+        .count() != 0;
     std::error_code none;
+    if (!this->has_arco_folder() &&
+      !std::filesystem::exists(is_written ? first : first.parent_path(), none))
+    {
+      this->fail_as_not_there(first);
+    }
+  }
+
+  [[nodiscard]] bool has_arco_folder() const
+  {
+    std::error_code none;
+    return this->source_.header.arco != 0 &&
+      std::filesystem::is_directory(
+        this->source_.folder / this->source_.names.arco_folder(this->read_.step), none);
+  }
+
+  [[noreturn]] void fail_as_not_there(const std::filesystem::path& path) const
+  {
     const std::filesystem::path folder =
       this->source_.folder / this->source_.names.arco_folder(this->read_.step);
-    if (this->source_.header.arco != 0 && std::filesystem::is_directory(folder, none))
-    {
-      return;
-    }
     throw Error(ErrorCode::NotFound,
       fmt::format("{}: is not there; time step {} is not, or not yet, written",
         this->source_.header.arco != 0 ? folder.string() : path.string(), this->read_.step));
@@ -405,7 +436,7 @@ private:
     const std::size_t level = this->index_of_level(found.block);
     const format::StepsOfAxes steps = this->common(found.block);
     const format::BlockOrder* order =
-      found.record.layout == Layout::HZ ? &this->orders_[level] : nullptr;
+      found.record.layout == Layout::HZ ? &this->orders_.of(this->levels_[level]) : nullptr;
     std::byte* raw = packed;
     if (found.record.codec != format::kStoredRaw)
     {
@@ -495,7 +526,8 @@ private:
   Strides strides_;
   std::vector<std::byte> default_;
   std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
-  std::vector<format::BlockOrder> orders_;
+  format::BlockOrders orders_;
+  std::atomic<bool> found_file_{ false };
   std::atomic<std::uint64_t> absent_blocks_{ 0 };
   std::atomic<std::uint64_t> bytes_read_{ 0 };
 };

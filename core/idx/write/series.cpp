@@ -205,8 +205,9 @@ void Series::remove_steps(const Header& now) const
     const std::optional<Error> unread = attempt(
       [&]
       {
-        const std::optional<Header> other = read_header(entry.path());
-        if (other->filename_template.find(folder_name(this->path_) + "/") != std::string::npos)
+        const std::string name = read_header(entry.path())->filename_template;
+        const std::string folder = folder_name(this->path_) + "/";
+        if (name.compare(name.compare(0, 2, "./") == 0 ? 2 : 0, folder.size(), folder) == 0)
         {
           throw Error(ErrorCode::Cancelled, "names the same folder");
         }

@@ -33,11 +33,11 @@ public:
     , grid_(grid)
     , whole_(order.lattice(order.levels(), header.box))
     , place_(place_in(grid.stored ? *grid.stored : header.box, header.box))
+    , orders_(order)
   {
     for (int level = order.bits_per_block(); level <= order.levels(); ++level)
     {
       this->levels_.push_back(order.blocks_of_level(level));
-      this->orders_.emplace_back(order, this->levels_.back());
     }
   }
 
@@ -56,7 +56,7 @@ public:
       std::fill(raw.begin(), raw.end(), std::byte{ 0 }); // padding
     }
     copy_samples<Direction::ToBlock>(steps, blocks.counts,
-      about.layout == Layout::HZ ? &this->orders_[level] : nullptr, about.sample_bytes(),
+      about.layout == Layout::HZ ? &this->orders_.of(blocks) : nullptr, about.sample_bytes(),
       raw.data(),
       static_cast<const std::byte*>(this->grid_.fields[field].values) +
         static_cast<std::size_t>(this->place_.first) * about.sample_bytes(),
@@ -86,7 +86,7 @@ private:
   Lattice whole_;
   BoxInArrays place_;
   std::vector<format::LevelBlocks> levels_;
-  std::vector<format::BlockOrder> orders_;
+  format::BlockOrders orders_;
 };
 
 void tell(const WriteOptions& options, double fraction)

@@ -19,9 +19,11 @@ reads are each rank's own. Failures raise BatError, as those of particles do.
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import json
 import os
+import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -132,6 +134,7 @@ class Grid(dict):
     absent_blocks: int = 0
     bytes_read: int = 0
     _key = None  # of what was read, but for the level and the fields
+    _axes = 3  # of the arrays
 
     def __repr__(self):
         count = " x ".join(str(n) for n in self.lattice.count)
@@ -157,8 +160,7 @@ class Grid(dict):
         """A Dataset of xarray with the dimensions z, y, x, and `component` of vectors. BatImportError without
         xarray."""
         xarray = needed("xarray", "to_xarray()")
-        axes = min((values.ndim for values in self.values()), default=3)
-        dims = ("z", "y", "x")[-min(axes, 3):]
+        dims = ("z", "y", "x")[-self._axes:]
         fields = {name: (dims if values.ndim == len(dims) else (*dims, f"component_{values.shape[-1]}"), values)
                   for name, values in self.items()}
         return xarray.Dataset(fields, {dim: self.coordinates("xyz".index(dim)) for dim in dims},
@@ -174,6 +176,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike, comm: Any = None):
         lib = _library()
         self._owned = Owned(lib.bat_idx_close)
+        self._turn = threading.RLock()  # a progress may read, too
         with agreed(comm):
             name = as_path(path)
         self.path = path
@@ -370,7 +373,6 @@ class Dataset:
         Every value is the one that was written, in its type. Raises BatValueError and BatTypeError for what cannot
         be asked, BatNotFoundError for a step of which nothing is there, BatError for files that are damaged.
         """
-        lib = _library()
         if bounds is not None:
             if box is not None:
                 refuse("box and bounds: allowed is one of them")
@@ -395,17 +397,27 @@ class Dataset:
         if not self.axes <= given <= 3:
             refuse(f"axes is {given}; {self.axes} to 3 are allowed here")
         self._check_coarse(coarse, grid, names)
-        told = Progress(progress)
-        check(lib.bat_idx_set_threads(self._owned.pointer, as_integer(threads, "threads")))
-        check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
-        try:
-            with told.watched():
-                for i, name in enumerate(names):
-                    told.span = (i / len(names), (i + 1) / len(names))
+        grid._axes = given
+        told, most = Progress(progress), as_integer(threads, "threads")
+        with told.watched():
+            for i, name in enumerate(names):
+                told.span = (i / len(names), (i + 1) / len(names))
+                with self._telling(told, most):
                     grid[name] = self._read(name, number, grid, ends, given, coarse)
-        finally:
-            lib.bat_idx_set_progress(self._owned.pointer, None, None)
         return grid
+
+    @contextlib.contextmanager
+    def _telling(self, told, threads):
+        """The library has one progress and one number of threads for all reads of a dataset: threads of this process
+        take turns, field by field."""
+        lib = _library()
+        with self._turn:
+            check(lib.bat_idx_set_threads(self._owned.pointer, threads))
+            check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
+            try:
+                yield
+            finally:
+                lib.bat_idx_set_progress(self._owned.pointer, None, None)
 
     def _check_coarse(self, coarse, grid, names):
         if coarse is None:
@@ -441,9 +453,12 @@ class Dataset:
         """Grids from a coarse level to `level`, three levels (8 times the samples) at a time, each of which is
         read without what the one before has. first: the coarsest; None for the one that has at most 2 MiB.
         options: box, bounds, step, threads and progress of read()."""
-        finest = self._level(level).value
-        if "bounds" in options:
-            options["box"] = self.box_of(options.pop("bounds"))
+        finest, fields = self._level(level).value, self._chosen(fields)
+        bounds = options.pop("bounds", None)
+        if bounds is not None:
+            if options.get("box") is not None:
+                refuse("box and bounds: allowed is one of them")
+            options["box"] = self.box_of(bounds)
         if first is None:
             first = self.level_within(1 << 21, fields, level=finest, box=options.get("box"))
         grid = None
@@ -454,13 +469,9 @@ class Dataset:
     def validate(self, progress: Callable[[float], bool | None] | None = None) -> dict:
         """Reads every block of all fields and steps. Returns samples, blocks, absent_blocks and bytes_read; the
         first thing that is wrong is the BatError that it raises."""
-        lib, told, report = _library(), Progress(progress), _ReadReport()
-        check(lib.bat_idx_set_progress(self._owned.pointer, told.callback, None))
-        try:
-            with told.watched():
-                check(lib.bat_idx_validate(self._owned.pointer, ctypes.byref(report)))
-        finally:
-            lib.bat_idx_set_progress(self._owned.pointer, None, None)
+        told, report = Progress(progress), _ReadReport()
+        with told.watched(), self._telling(told, ctypes.c_int64(0)):
+            check(_library().bat_idx_validate(self._owned.pointer, ctypes.byref(report)))
         return report.asdict()
 
 

@@ -25,6 +25,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 namespace
@@ -123,8 +124,18 @@ int vtkBATSeriesReader::RequestInformation(
   this->Looking = Pass::Look;
   int result = this->Superclass::RequestInformation(request, inputVector, outputVector);
   const int files = static_cast<int>(this->GetNumberOfFileNames());
-  if (!this->Unreadable.empty() && files > 1)
+  // A list has times of its own.
+  this->Numbered = !this->UseMetaFile && !this->UseJsonMetaFile && this->HasEqualTimes();
+  if ((!this->Unreadable.empty() || this->Numbered) && files > 1)
   {
+    if (this->Numbered)
+    {
+      this->Times.clear();
+      for (int index = 0; index < files; ++index)
+      {
+        this->Times[index] = { static_cast<double>(index) };
+      }
+    }
     this->PlaceUnreadable();
     this->Looking = Pass::Place;
     result = this->Superclass::RequestInformation(request, inputVector, outputVector);
@@ -182,30 +193,55 @@ int vtkBATSeriesReader::ChooseShown(vtkInformation* outInfo)
 }
 
 //------------------------------------------------------------------------------
+// Files of one step each, two of which have the same time: one could not be shown. Mostly all have
+// step 0 and know of no time.
+bool vtkBATSeriesReader::HasEqualTimes() const
+{
+  std::set<double> different;
+  for (const auto& [index, times] : this->Times)
+  {
+    if (times.size() != 1)
+    {
+      return false;
+    }
+    different.insert(times.front());
+  }
+  return different.size() < this->Times.size();
+}
+
+//------------------------------------------------------------------------------
 // Files that cannot be read have their steps all the same, or else they would pass for others: in
 // line with those of the nearest files that have a time. Where none has one, all are numbered.
 void vtkBATSeriesReader::PlaceUnreadable()
 {
-  const std::map<int, double> known = this->Times;
+  const std::map<int, std::vector<double>> known = this->Times;
   if (known.empty())
   {
     return;
   }
   for (const int index : this->Unreadable)
   {
+    if (known.count(index) != 0)
+    {
+      continue; // numbered
+    }
     auto after = known.upper_bound(index);
     after = after == known.begin() ? std::next(after) : after;
     after = after == known.end() ? std::prev(after) : after;
     const auto before = after == known.begin() ? after : std::prev(after);
-    const double step =
-      before == after ? 1.0 : (after->second - before->second) / (after->first - before->first);
-    double time = before->second + step * (index - before->first);
-    const auto isTaken = [&](const auto& other) { return other.second == time; };
+    const double step = before == after
+      ? 1.0
+      : (after->second.front() - before->second.back()) / (after->first - before->first);
+    const auto nearest = index > after->first ? after : before;
+    double time = (index < nearest->first ? nearest->second.front() : nearest->second.back()) +
+      step * (index - nearest->first);
+    const auto isTaken = [&](const auto& other)
+    { return std::find(other.second.begin(), other.second.end(), time) != other.second.end(); };
     while (std::any_of(this->Times.begin(), this->Times.end(), isTaken))
     {
       time = std::nextafter(time, std::numeric_limits<double>::infinity());
     }
-    this->Times[index] = time;
+    this->Times[index] = { time };
   }
 }
 
@@ -223,7 +259,8 @@ int vtkBATSeriesReader::RequestInformationForInput(
     const auto found = this->Times.find(index);
     if (found != this->Times.end())
     {
-      outInfo->Set(Pipeline::TIME_STEPS(), &found->second, 1);
+      outInfo->Set(
+        Pipeline::TIME_STEPS(), found->second.data(), static_cast<int>(found->second.size()));
     }
     return 1;
   }
@@ -233,7 +270,8 @@ int vtkBATSeriesReader::RequestInformationForInput(
   {
     if (outInfo->Has(Pipeline::TIME_STEPS()))
     {
-      this->Times[index] = outInfo->Get(Pipeline::TIME_STEPS())[0];
+      const double* times = outInfo->Get(Pipeline::TIME_STEPS());
+      this->Times[index].assign(times, times + outInfo->Length(Pipeline::TIME_STEPS()));
       return result;
     }
     if (this->Reader->GetErrorCode() != vtkErrorCode::NoError)
@@ -270,6 +308,11 @@ int vtkBATSeriesReader::RequestData(
     }
   }
   this->LoadedIndex = index;
+  if (this->Numbered)
+  {
+    vtkDataObject* output = vtkDataObject::GetData(outputVector);
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), static_cast<double>(index));
+  }
 
   if (!this->Warned && this->ErrorCode == vtkErrorCode::NoError &&
     vtkProcessModule::GetProcessType() == vtkProcessModule::PROCESS_BATCH &&

@@ -9,6 +9,8 @@
  * Before the first update, the reader inside describes the first file, or that of DescribeTime();
  * then the file of the time that was asked for last.
  *
+ * Files of one step each, some of which have the same time, are numbered: 0, 1, 2, ...
+ *
  * What is wrong with a file is an error of its step alone, whose output is empty. Where the times
  * are those in the files and one cannot be read, its step is placed evenly between its neighbours.
  * A list that cannot be read is an error of every step.
@@ -77,6 +79,7 @@ private:
   };
 
   bat_vtk::SeriesMember* Inner() const;
+  bool HasEqualTimes() const;
   void PlaceUnreadable();
   int ChooseShown(vtkInformation* outInfo);
 
@@ -84,7 +87,8 @@ private:
   int LoadedIndex = -1;
   bool Warned = false;
   Pass Looking = Pass::None;
-  std::map<int, double> Times; ///< in the files that were looked at
+  std::map<int, std::vector<double>> Times; ///< in the files that were looked at
+  bool Numbered = false; ///< files have their numbers for times, since theirs are no different ones
   std::vector<int> Unreadable; ///< files
   std::string ListError;
   std::optional<double> DescribedTime;

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 using namespace bat::idx;
@@ -279,6 +280,29 @@ TEST_F(IdxDamage, absent_blocks_have_the_default_value_and_are_told)
     EXPECT_EQ(error.code(), ErrorCode::NotFound);
     EXPECT_NE(std::string(error.what()).find("time step 0"), std::string::npos) << error.what();
   }
+}
+
+// Tables of the order of samples would have 64 MiB for each of 17 levels.
+TEST_F(IdxDamage, a_text_alone_takes_no_memory)
+{
+  const std::string text = "(version)\n6\n(box)\n0 1099511627775\n(fields)\na uint8\n(bits)\nV" +
+    std::string(40, '0') +
+    "\n(bitsperblock)\n24\n(blocksperfile)\n1\n(filename_template)\n./a/%04x.bin\n";
+  const Dataset dataset = Dataset::from_text(this->path(), text);
+  const auto most_memory = []
+  {
+    struct rusage used;
+    ::getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss; // KiB
+  };
+  const auto before = most_memory();
+  Query query;
+  query.level = dataset.levels();
+  query.box = LogicalBox{ { 1, 0, 0 }, { 1, 0, 0 } };
+  const auto problem = bat::attempt([&] { (void)read_all(dataset, query); });
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_EQ(problem->code(), ErrorCode::NotFound) << problem->what();
+  EXPECT_LT(most_memory() - before, 128 << 10);
 }
 
 TEST_F(IdxDamage, files_that_are_none_are_errors)

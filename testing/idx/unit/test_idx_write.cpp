@@ -307,6 +307,46 @@ TEST(IdxWrite, a_write_that_ends_early_leaves_what_was_there)
   EXPECT_EQ(names_in(shape), std::vector<std::string>{ "time_000000" });
 }
 
+TEST(IdxWrite, a_box_of_a_step_that_is_not_there_is_an_error)
+{
+  // Block 0 has the samples whose coordinates are multiples of 8: none of them is in these boxes.
+  for (const std::int64_t first : { 0, 33 })
+  {
+    const TempDir folder;
+    MadeGrid made(first == 0 ? std::array<std::int64_t, 3>{ 64, 64, 64 }
+                             : std::array<std::int64_t, 3>{ 7, 7, 7 });
+    made.add("a", ScalarType::Float32);
+    made.grid.first = { first, first, first };
+    WriteOptions options;
+    options.flush = false;
+    options.bits_per_block = 9;
+    for (const std::int64_t step : { 3, 4 })
+    {
+      options.step = step;
+      options.mode = WriteMode::AddStep;
+      write(folder / "a.idx", made.grid, options);
+    }
+    const Dataset dataset = Dataset::open(folder / "a.idx");
+    Query query;
+    query.level = dataset.levels();
+    query.step = 4;
+    query.box = LogicalBox{ { 33, 33, 33 }, { 39, 39, 39 } };
+    (void)read_all(dataset, query);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "a"))
+    {
+      if (entry.path().filename() == "time_000004")
+      {
+        std::filesystem::remove_all(entry.path());
+        break;
+      }
+    }
+    expect_error([&] { (void)read_all(dataset, query); }, ErrorCode::NotFound,
+      { "time_000004", "time step 4" });
+    query.step = 3;
+    (void)read_all(dataset, query);
+  }
+}
+
 TEST(IdxWrite, files_of_other_datasets_stay)
 {
   const TempDir folder;
@@ -321,6 +361,14 @@ TEST(IdxWrite, files_of_other_datasets_stay)
   write(folder / "a.idx", other.grid, options);
   expect_equal(folder / "a.idx", other);
   expect_equal(folder / "copy.idx", made);
+
+  // A name that ends alike is that of another folder.
+  write(folder / "x.idx", made.grid, options);
+  write(folder / "xx.idx", made.grid, options);
+  write(folder / "x.idx", other.grid, options);
+  expect_equal(folder / "xx.idx", made);
+  const std::filesystem::directory_iterator shapes(folder / "x");
+  EXPECT_EQ(std::distance(begin(shapes), end(shapes)), 1);
 
   // Of another program.
   write_bytes(folder / "b.idx", read_bytes(folder / "copy.idx"));

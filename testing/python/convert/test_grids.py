@@ -82,6 +82,10 @@ np.savez("all.npz", p=p, v=v, k=k, flag=p > 0, half=p.astype("f2"), spacing=[1, 
 assert json.loads(command("all.npz", "all.idx", "--json")[1])["dimensions"] == [21, 14, 9]
 same("all.idx", {"p": p, "v": v, "k": k, "flag": (p > 0).view("u1"), "half": p.astype("f2").astype("f4")}, 4, 0.25,
      (0, 0, 8), (1, 2, 4))
+with open("turned.idx", "w") as file:  # the samples of all.idx
+    file.write(open("all.idx").read().split("(physic_box)")[0].split("(logic_to_physic)")[0]
+               + "(logic_to_physic)\n0 -1 0 0 1 0 0 0 0 0 1 0 0 0 0 1\n")
+assert "samples lie at their logical coordinates" in converted("turned.idx", "straight.idx")
 converted("all.npz", "some.idx", "--arrays", "k", "--dialect", "pidx")
 same("some.idx", {"k": k}, 4, 0.25, (0, 0, 8), (1, 2, 4))
 for step in range(3):
@@ -91,6 +95,11 @@ for step in range(3):
     same("t.idx", {"p": p + step}, step, steps=3)
 converted("t_*.npz", "t.idx", "--steps", "::2")
 same("t.idx", {"p": p + 2}, 2, steps=2)
+for i in range(3):  # of one step each, with the same number
+    np.savez(f"same_{i}.npz", p=p + i, step=2)
+converted("same_*.npz", "numbers.idx")
+for i in range(3):
+    same("numbers.idx", {"p": p + i}, 2 + i, steps=3)
 np.savez("words.npz", text=np.array(["a", "b"]), p=p, **{"a b/c": p * 2})
 said = converted("words.npz", "words.idx")
 assert "'text' is not written" in said and "'a b/c' becomes the field 'a_b_c'" in said, said

@@ -170,10 +170,13 @@ def export(arguments):
             while level and int(np.prod(dataset.lattice(level, box).count)) > arguments.budget:
                 level -= 1
         grid = dataset.read(fields, level=level, box=box, step=step_of(dataset, arguments.step), progress=told)
+        warning = dataset.warning
     if not grid:
         refuse("no fields are chosen")
     with replacing(arguments.out) as path:
         FORMATS[ending](grid, path)
+    if warning:
+        say(f"{arguments.file}: {warning}")
     count = " x ".join(map(str, grid.lattice.count))
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, "dimensions": grid.lattice.count, "level": grid.level,

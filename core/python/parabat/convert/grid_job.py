@@ -26,7 +26,9 @@ class GridJob(Job):
                     told.add(key)
                     tell({"remark": f"{one.path}: {words}", "key": key})
             has_time = step.time is not None if has_time is None else has_time
-            number = index if step.number is None or step.number in numbers or step.number < 0 else step.number
+            number = index if step.number is None or step.number < 0 else step.number
+            if number in numbers:  # of another file: no step takes the place of one that was written before
+                number = max(numbers) + 1
             if has_time and step.time is None:
                 raise ConvertError(f"{one.path}: step {number} has no time; those before it have one")
             numbers.add(number)

@@ -24,6 +24,8 @@ def _read(dataset, number, options):
     check_memory(f"claims {' x '.join(map(str, dataset.lattice().count))} samples", dataset.cost(names).bytes)
     grid = _errors(dataset.read, names, step=number, axes=3, progress=lambda done: options.at(done))
     remarks = [("absent", f"{grid.absent_blocks} blocks are absent, and have default values")] if grid.absent_blocks else []
+    if dataset.warning:
+        remarks.append(("place", dataset.warning))
     return Fields(dict(grid), dataset.origin, dataset.spacing, dataset.box[:3], remarks,
                   others=[name for name in dataset.fields if name not in names])
 
