@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks, path lines and Lyapunov exponents from them.
+// Files of bricks; path lines, streak surfaces and Lyapunov exponents from them.
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/flow/ftle.hpp"
+#include "bat/flow/streak_surface.hpp"
 #include "bat/flow/trace.hpp"
 #include "capi/status.hpp"
 
@@ -28,6 +29,11 @@ struct bat_flow
 struct bat_flow_lines
 {
   bat::flow::PathLines lines;
+};
+
+struct bat_flow_surface
+{
+  bat::flow::StreakSurface surface;
 };
 
 namespace bat::capi
@@ -381,6 +387,93 @@ int bat_flow_ftle(const bat_flow* flow, const double* box, const int64_t* points
       if (statistics)
       {
         *statistics = statistics_of(found.statistics);
+      }
+    });
+}
+
+int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line, double time,
+  const double* start, double most_edge, double tear, const bat_flow_options* options,
+  bat_progress progress, void* data, bat_flow_surface** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      std::vector<std::array<double, 3>> points(need_size(count, "count"));
+      if (!points.empty())
+      {
+        std::memcpy(points.data(), &need(line, "line"), 24 * points.size());
+      }
+      bat::flow::StreakSurfaceOptions asked;
+      if (options)
+      {
+        asked.trace = options_of(*options);
+      }
+      asked.trace.progress = progress_of(progress, data);
+      if (start)
+      {
+        asked.start = *start;
+      }
+      asked.most_edge = most_edge;
+      asked.tear = tear;
+      auto made = std::make_unique<bat_flow_surface>();
+      made->surface = bat::flow::streak_surface(need(flow, "flow").cache, points, time, asked);
+      *out = made.release();
+    });
+}
+
+void bat_flow_surface_free(bat_flow_surface* surface)
+{
+  delete surface;
+}
+
+int bat_flow_surface_describe(const bat_flow_surface* surface, uint64_t* vertex_count,
+  uint64_t* triangle_count, uint64_t* followed, bat_flow_statistics* statistics)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::StreakSurface& all = need(surface, "surface").surface;
+      if (vertex_count)
+      {
+        *vertex_count = all.positions.size();
+      }
+      if (triangle_count)
+      {
+        *triangle_count = all.triangles.size();
+      }
+      if (followed)
+      {
+        *followed = all.followed;
+      }
+      if (statistics)
+      {
+        *statistics = statistics_of(all.statistics);
+      }
+    });
+}
+
+int bat_flow_surface_mesh(const bat_flow_surface* surface, double* positions, double* normals,
+  double* line_places, double* release_times, int64_t* triangles)
+{
+  return guard(
+    [&]
+    {
+      const bat::flow::StreakSurface& all = need(surface, "surface").surface;
+      const auto give = [](const auto& values, auto* to)
+      {
+        if (to && !values.empty())
+        {
+          std::memcpy(to, values.data(), sizeof(values[0]) * values.size());
+        }
+      };
+      give(all.positions, positions);
+      give(all.normals, normals);
+      give(all.line_places, line_places);
+      give(all.release_times, release_times);
+      for (std::size_t i = 0; triangles && i != all.triangles.size(); ++i)
+      {
+        std::copy(all.triangles[i].begin(), all.triangles[i].end(), triangles + 3 * i);
       }
     });
 }

@@ -65,6 +65,30 @@ class Flow(unittest.TestCase):
         np.testing.assert_allclose(found.arrivals[0], np.arccos(0.6), atol=1e-5)
         self.assertTrue(np.isnan(found.arrivals[1]))
 
+    def test_streak_surface(self):
+        line = np.array([[0.25, 0, 0], [0.5, 0, 0.25], [0.75, 0, 0]])
+        with flow.open(self.series) as turn:
+            shares = []
+            found = turn.streak_surface(line, 1.5, start=0.25, most_edge=0.1, most_error=1e-9, progress=shares.append)
+            self.assertEqual(shares[-1], 1)
+            angle = 1.5 - found.release_times
+            x, z = (np.interp(found.line_places, range(3), line[:, axis]) for axis in (0, 2))
+            np.testing.assert_allclose(found.positions, np.stack([x * np.cos(angle), x * np.sin(angle), z], -1), atol=1e-6)
+            np.testing.assert_allclose(np.linalg.norm(found.normals, axis=1), 1)
+            corners = found.positions[found.triangles]
+            area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
+            np.testing.assert_allclose(area, 1.25 * 0.5 * 0.5 ** 0.5, rtol=5e-3)
+            self.assertGreaterEqual(found.followed, len(found.positions))
+            self.assertGreater(found.statistics["touched"], 0)
+            back = turn.streak_surface(line, 1, most_edge=0.2, backward=True)
+            self.assertEqual((back.release_times.min(), back.release_times.max()), (1, 2))
+            for wrong in (dict(most_edge=0), dict(tear=0.5), dict(start=1.8), dict(time=3), dict(line=line[:1]),
+                          dict(line=[1, 2, 3])):
+                with self.assertRaises(parabat.BatValueError):
+                    turn.streak_surface(**{"line": line, "time": 1.5, "most_edge": 0.1, **wrong})
+            with self.assertRaises(parabat.BatCancelledError):
+                turn.streak_surface(line, most_edge=0.1, progress=lambda done: False)
+
     def test_exponents(self):
         x = np.linspace(-2, 2, 9)
         z, y, x = np.meshgrid(x, x, x, indexing="ij")

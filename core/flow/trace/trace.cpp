@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "flow/trace/buckets.hpp"
 #include "flow/trace/frames.hpp"
+#include "flow/trace/touching.hpp"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -110,6 +111,13 @@ std::uint64_t PathLines::checksum() const
 
 PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options)
 {
+  KeySet touched;
+  return trace_touching(cache, seeds, options, touched);
+}
+
+PathLines trace_touching(
+  const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options, KeySet& touched)
+{
   const BrickSource& source = cache.source();
   const RunFrame frame(source, options);
   if (seeds.size() >= 0xFFFFFFFFu)
@@ -141,7 +149,6 @@ PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceO
   }
   BrickCache& bricks = cache.bricks();
   const CacheCounts before = bricks.counts();
-  KeySet touched;
   std::uint64_t done_before = 0;
   double fraction = 0;
   const auto report = [&](std::uint64_t done)

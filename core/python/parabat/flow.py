@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Path lines and Lyapunov exponents in unsteady flow, which read only what particles visit.
+"""Path lines, streak surfaces and Lyapunov exponents in unsteady flow, which read only what particles visit.
 
     import parabat.flow
 
@@ -10,6 +10,7 @@
         lines.ends, lines.reasons               # (n, 3), (n,)
         lines.line(0)                           # (points, 3)
         lines.statistics["touched"], lines.statistics["bricks"]
+        wind.streak_surface([(0, 0, 1), (0, 5, 1)], most_edge=0.1).triangles   # (m, 3)
         wind.ftle((0, 0, 1, 9, 9, 1), (91, 91, 1), length=0.5).exponents   # (1, 91, 91)
 
 Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, 2 or 3 components; NaN is
@@ -35,8 +36,8 @@ from ._library import DTYPES, TYPES, Owned, check, library
 from ._progress import Progress
 from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
 
-__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "convert", "open", "path_lines", "validate",
-           "write_level", "write_series"]
+__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "StreakSurface", "convert", "open", "path_lines",
+           "validate", "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells in one interval", 6: "stagnation",
@@ -262,6 +263,24 @@ class Ftle:
                 f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
 
 
+@dataclasses.dataclass(frozen=True)
+class StreakSurface:
+    """Triangles between particles at one time, each of which was followed from the line on; arrays
+    belong to it. Positions are not wrapped along cyclic axes."""
+
+    positions: np.ndarray       #: (n, 3)
+    normals: np.ndarray         #: (n, 3), of length 1
+    line_places: np.ndarray     #: (n,), where on the line released: 2.5 is between points 2 and 3
+    release_times: np.ndarray   #: (n,)
+    triangles: np.ndarray       #: (m, 3) int64, oriented alike
+    followed: int               #: particles, with those that are no vertices
+    statistics: dict            #: as PathLines.statistics
+
+    def __repr__(self):
+        return (f"StreakSurface({len(self.triangles)} triangles of {len(self.positions)} particles; "
+                f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
+
+
 class Flow:
     """An open series, and the bricks of it that are in memory: what one call has read, the next one
     does not. Threads may call it at the same time. Use it in a `with`, or close() it."""
@@ -356,6 +375,40 @@ class Flow:
                 ctypes.byref(options), told.callback, None, ctypes.byref(owned.pointer)))
             return _lines_of(lib, owned.pointer)
 
+    def streak_surface(self, line: Any, time: float | None = None, *, most_edge: float,
+                       start: float | None = None, tear: float = 4, backward: bool = False,
+                       integrator: str = "cell-by-cell", most_error: float = 1e-6, step_share: float = 0.5,
+                       terminal_speed: float = 0, no_slip: bool = False, threads: int = 0,
+                       prefetch: str = "velocity",
+                       progress: Callable[[float], Any] | None = None) -> StreakSurface:
+        """The surface at time (the last one; backwards, the first) of particles that a line, points of
+        shape (n, 3), has released all the time from start (the first time; backwards, the last) on.
+
+        Edges are halved until they are not longer than most_edge; particles between were released
+        between, and are followed from there. The surface is torn where edges stay longer than tear
+        times most_edge, and has holes where particles have ended. Other arguments and results as
+        path_lines(); shares that progress is told are estimates.
+        """
+        lib = self._library()
+        try:
+            line = np.ascontiguousarray(line, dtype=np.float64)
+        except (TypeError, ValueError):
+            refuse_type("line", line, "arrays of shape (n, 3)")
+        if line.ndim != 2 or line.shape[1] != 3:
+            refuse(f"line: shape {line.shape}; allowed: (n, 3)")
+        when = as_real(self.times[0 if backward else -1] if time is None else time, "time")
+        options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
+                           threads, prefetch)
+        told = Progress(progress)
+        owned = Owned(lib.bat_flow_surface_free)
+        with owned, told.watched():
+            check(lib.bat_flow_streak_surface(
+                self._owned.pointer, ctypes.c_uint64(len(line)), _address(line), when,
+                None if start is None else ctypes.byref(as_real(start, "start")),
+                as_real(most_edge, "most_edge"), as_real(tear, "tear"), ctypes.byref(options),
+                told.callback, None, ctypes.byref(owned.pointer)))
+            return _surface_of(lib, owned.pointer)
+
     def ftle(self, box: Sequence[float], points: Sequence[int] = (64, 64, 64), *, time: float | None = None,
              length: float | None = None, backward: bool = False, integrator: str = "cell-by-cell",
              most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
@@ -405,6 +458,17 @@ def _options(lib, backward, integrator, most_error, step_share, terminal_speed, 
     options.threads = as_integer(threads, "threads").value
     options.prefetch = _choice(prefetch, "prefetch", _PREFETCH)
     return options
+
+
+def _surface_of(lib, pointer):
+    vertices, triangles, followed = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
+    statistics = _Statistics()
+    check(lib.bat_flow_surface_describe(pointer, ctypes.byref(vertices), ctypes.byref(triangles),
+                                        ctypes.byref(followed), ctypes.byref(statistics)))
+    n, m = vertices.value, triangles.value
+    arrays = [np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty(n), np.empty((m, 3), np.int64)]
+    check(lib.bat_flow_surface_mesh(pointer, *map(_address, arrays[:4]), _address(arrays[4], ctypes.c_int64)))
+    return StreakSurface(*arrays, followed.value, statistics.as_dict())
 
 
 def _lines_of(lib, pointer):

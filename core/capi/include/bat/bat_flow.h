@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unsteady flow for programs in C and whatever calls C: velocity fields to files of bricks,
- * path lines and Lyapunov exponents from them. The conventions of bat/bat.h hold. C99. Not in every
- * library: one without bricks has none of these symbols.
+ * path lines, streak surfaces and Lyapunov exponents from them. The conventions of bat/bat.h hold.
+ * C99. Not in every library: one without bricks has none of these symbols.
  */
 #ifndef BAT_BAT_FLOW_H
 #define BAT_BAT_FLOW_H
@@ -132,6 +132,28 @@ extern "C"
     double start_time, double length, const bat_flow_options* options, bat_progress progress,
     void* data, double* exponents, double* flow_map, double* end_times,
     bat_flow_statistics* statistics);
+
+  /* ---- Streak surfaces ----------------------------------------------------------------------- */
+
+  typedef struct bat_flow_surface bat_flow_surface;
+
+  /* The surface at `time` of particles that a line of `count` points, of shape (count, 3), has
+   * released from `*start` on, all the time: bat::flow::streak_surface()
+   * (bat/flow/streak_surface.hpp). `start` may be NULL: the first time, or backwards the last.
+   * Edges are halved until they are not longer than `most_edge`, above 0; the surface is torn where
+   * they stay longer than `tear` times that (1 or more, usually 4). Of `options`, end_time,
+   * destination and keep_points are not used. */
+  BAT_API int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line,
+    double time, const double* start, double most_edge, double tear,
+    const bat_flow_options* options, bat_progress progress, void* data, bat_flow_surface** out);
+  BAT_API void bat_flow_surface_free(bat_flow_surface* surface);
+  /* Any of the results may be NULL. `followed`: particles, with those that are no vertices. */
+  BAT_API int bat_flow_surface_describe(const bat_flow_surface* surface, uint64_t* vertex_count,
+    uint64_t* triangle_count, uint64_t* followed, bat_flow_statistics* statistics);
+  /* Arrays of vertices: positions (n, 3), normals (n, 3), places on the line (2.5 is between points
+   * 2 and 3), times of release; numbers of the vertices of triangles (m, 3). Any may be NULL. */
+  BAT_API int bat_flow_surface_mesh(const bat_flow_surface* surface, double* positions,
+    double* normals, double* line_places, double* release_times, int64_t* triangles);
 
 #ifdef __cplusplus
 }

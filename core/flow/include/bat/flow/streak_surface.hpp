@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a line that releases particles all the time looks like later: the smoke of a wire.
+#pragma once
+
+#include "bat/error.hpp"
+#include "bat/flow/trace.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace bat::flow
+{
+/// Processes that trace one surface together. All have the same arguments, and get the same
+/// surface.
+struct Together
+{
+  int rank = 0;
+  int ranks = 1;
+  /// Collective: the particles of all ranks, in their order, from those of this one. Throws on all
+  /// ranks if one has an error. Not called by a rank alone.
+  std::function<std::vector<Line>(std::vector<Line> mine, const std::optional<Error>& error)>
+    gather;
+};
+
+struct StreakSurfaceOptions
+{
+  /// How particles are followed; end_time, destination and keep_points are not used. Shares that
+  /// progress is told are estimates.
+  TraceOptions trace;
+  /// The first release; the first time of the source if not given, or its last one backwards.
+  std::optional<double> start;
+  /// Edges that are longer are halved; above 0. So are those of more than a quarter of it where
+  /// neighbours turn by more than 30 degrees.
+  double most_edge = 0;
+  /// The surface is torn where edges are longer than so many times most_edge, though points of the
+  /// line and times of the source were halved ten times; 1 or more.
+  double tear = 4;
+  /// More is an error.
+  std::uint32_t most_vertices = std::uint32_t{ 1 } << 24;
+  Together together;
+};
+
+/// Triangles. Vertices are particles at one time; each was followed from the line, none is
+/// interpolated.
+struct StreakSurface
+{
+  std::vector<std::array<double, 3>> positions; ///< not wrapped along cyclic axes
+  std::vector<std::array<double, 3>> normals;   ///< of length 1; 0 where triangles have no area
+  std::vector<double> line_places;              ///< where released: 2.5 is between points 2 and 3
+  std::vector<double> release_times;
+  std::vector<std::array<std::uint32_t, 3>> triangles; ///< oriented alike
+  Statistics statistics;                               ///< of this rank; of `read` bricks, too
+  std::uint64_t followed = 0;                          ///< particles, of all ranks
+};
+
+/// The surface at `time` of particles that points of a line have released from `start` on, all the
+/// time. `line` has two points or more, of which those that are nearer than most_edge need not be
+/// vertices. Surfaces have holes where particles have ended. The same bits for any cache, number of
+/// threads and ranks, and prefetching. Throws Error as trace(); InvalidArgument (line, times,
+/// edges, too many vertices).
+[[nodiscard]] StreakSurface streak_surface(const Cache& cache,
+  const std::vector<std::array<double, 3>>& line, double time, const StreakSurfaceOptions& options);
+}

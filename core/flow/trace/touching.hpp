@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A trace that is one of several of a run.
+#pragma once
+
+#include "bat/flow/trace.hpp"
+#include "flow/trace/key_set.hpp"
+
+#include <vector>
+
+namespace bat::flow
+{
+/// As trace(). Bricks that it needs are added to `touched`; Statistics::touched is how many there
+/// are then.
+[[nodiscard]] PathLines trace_touching(
+  const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options, KeySet& touched);
+}
