@@ -107,6 +107,71 @@ def check_lines(data, wanted, releases, what, until=None, show=None):
     expect(len(found), count, what + ": lines")
 
 
+def triangles_of(data):
+    """{(line, place, release) of three particles: their positions}."""
+    at, points = arrays_of(data.GetPointData()), vtk_to_numpy(data.GetPoints().GetData())
+    names = list(zip(at["LineIds"].tolist(), at["LinePlace"].tolist(), at["ReleaseTime"].tolist()))
+    return {tuple(names[p] for p in cell): points[cell] for cell in cells_of(data)}
+
+
+def check_surface(surface, wanted, what, time=None, shown=None):
+    """The triangles of each line's surface in `wanted`, bit by bit, once."""
+    data = fetch(surface, time)
+    found = triangles_of(data)
+    expect(len(found), data.GetNumberOfCells(), what + ": triangles are there once")
+    expect(len(found), int(np.sum([len(each.triangles) for each in wanted])), what + ": triangles")
+    for line, each in enumerate(wanted):
+        for triangle in each.triangles:
+            key = tuple((line, each.line_places[p], each.release_times[p]) for p in triangle)
+            expect(found[key], each.positions[triangle], f"{what}: {key}")
+    at = arrays_of(data.GetPointData())
+    assert np.allclose(np.linalg.norm(at["Normals"], axis=1), 1), what
+    if shown is not None:
+        expect(at["ParticleAge"], np.abs(shown - at["ReleaseTime"]), what + ": ages")
+    expect(field_value(data, "particles"), int(np.sum([each.followed for each in wanted])), what + ": particles")
+    assert field_value(data, "bricks_touched") >= np.max([each.statistics["touched"] for each in wanted])
+
+
+def check_surfaces(reader, flow, seeds):
+    """Streak surfaces of a line, at the end and at the present time, of several lines, of what has no lines."""
+    spacing = LENGTH / (N - 1)
+    surface = FlowStreakSurface(Input=reader, SeedType="Line")
+    assert abs(surface.MaximumEdge - spacing) < 1e-12, surface.MaximumEdge
+    expect((surface.StartTime, surface.EndTime), (0.0, 1.0), "times of a surface")
+    surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [3, 2, 3], [3, 3, 3.5], 20
+    ends = np.array([[3, 2, 3], [3, 3, 3.5]])
+    # The line of ParaView's source, whose points are float32.
+    line = vtk_to_numpy(fetch(surface.SeedType).GetPoints().GetData()).astype("f8")
+    assert np.abs(line - np.linspace(*ends, 21)).max() < 1e-6
+    surface.LimitTimes, surface.EndTime = 1, 0.6
+    check_surface(surface, [flow.streak_surface(line, 0.6, most_edge=spacing)], "a surface", shown=0.6)
+    surface.Show = "At The Present Time"
+    for time in (0.1, 0.4):
+        check_surface(surface, [flow.streak_surface(line, time, most_edge=spacing)], "the present time", time, time)
+    # UpdatePipeline(0) is UpdatePipeline().
+    expect(fetch(surface, -1).GetNumberOfPoints(), 0, "points of a surface that begins")
+    surface.Direction, surface.StartTime, surface.MaximumEdge = "Backward", 0.3, 0.1
+    check_surface(surface, [flow.streak_surface(line, 0.3, start=0.6, most_edge=0.1, backward=True)], "backward", -1)
+    expect(said(), 0, "messages of surfaces")
+    surface.MaximumEdge = 0
+    for _ in range(2):
+        expect(fetch(surface).GetNumberOfPoints(), 0, "a surface without edges")
+    expect(said(), 1, "errors of edges")
+    surface.MaximumEdge = 0.1
+    assert fetch(surface, -1).GetNumberOfPoints() > 0
+
+    lines = [Line(Point1=[3, 2, 3], Point2=[3, 3, 3], Resolution=4), Line(Point1=[2, 3, 2], Point2=[3, 3, 3], Resolution=3)]
+    custom = FlowStreakSurfaceWithCustomSource(Input=reader, SeedSource=GroupDatasets(Input=lines))
+    custom.MaximumEdge, custom.LimitTimes, custom.EndTime = 0.2, 1, 0.5
+    each = [vtk_to_numpy(fetch(one).GetPoints().GetData()).astype("f8") for one in lines]
+    check_surface(custom, [flow.streak_surface(one, 0.5, most_edge=0.2) for one in each], "two lines", shown=0.5)
+    expect(said(), 0, "messages of lines")
+    custom.SeedSource = seeds
+    expect(fetch(custom).GetNumberOfPoints(), 0, "a surface of points")
+    expect(said(), 1, "errors of points without lines")
+    return surface
+
+
 def check_exponents(reader, flow, ranks):
     """Finite-time Lyapunov exponents of a box, of slices, of all of the domain; at the present time and at another."""
     ftle = FlowFTLE(Input=reader)
@@ -337,6 +402,7 @@ def check(folder):
     Delete(other)
 
     ftle = check_exponents(reader, flow, ranks)
+    surface = check_surfaces(reader, flow, source)
 
     # A time level is gone: nothing is half there.
     lines.SeedSource = source
@@ -347,8 +413,11 @@ def check(folder):
     expect(said(), 1, "errors of a level")
     expect(fetch(ftle).GetPointData().GetNumberOfArrays(), 0, "exponents without a level")
     expect(said(), 1, "errors of a level")
+    expect(fetch(surface, -1).GetNumberOfPoints(), 0, "a surface without a level")
+    expect(said(), 1, "errors of a level")
     os.rename(gone + ".away", gone)
     reader.InvokeCommand("Reload")
+    assert fetch(surface, -1).GetNumberOfPoints() > 0
     assert fetch(ftle).GetPointData().GetNumberOfArrays() > 0
     wanted = flow.path_lines(positions, keep_faces=True)
     check_lines(fetch(lines), wanted, [0.0], "with the level again")
@@ -358,6 +427,8 @@ def check(folder):
         lines.Keep, own.Show, reader.CacheSize = "Those That Arrive", "Particles", 77
         ftle.Direction, ftle.StartTime, ftle.Dimensions, ftle.UseBox, ftle.Box = "Both", 0.5, [5, 6, 7], 1, [2, 3, 2, 3, 2, 4]
         exponents = arrays_of(fetch(ftle).GetPointData())
+        surface.Tear, surface.StartTime = 3, 0.45
+        triangles = triangles_of(fetch(surface, -1))
         state = folder("flow.pvsm")
         SaveState(state)
         smtrace.start_trace()
@@ -371,6 +442,8 @@ def check(folder):
         expect(sources["FlowPathLines"].Show, "Particles", "what a state file shows")
         expect(list(sources["FlowPathLines"].SeedType.Point2), [5.0, 5.0, 5.0], "a state file's line")
         expect(fetch(sources["FlowPathLines"], 0).GetNumberOfPoints(), 11, "particles of a state file")
+        again = triangles_of(fetch(sources["FlowStreakSurface"], -1))
+        expect(set(again), set(triangles), "triangles of a state file")
         again = arrays_of(fetch(sources["FlowFTLE"]).GetPointData())
         for name, values in exponents.items():
             expect(again[name], values, name + " of a state file")

@@ -11,6 +11,7 @@
 
 #include "vtkCommand.h"
 #include "vtkSMNewWidgetRepresentationProxy.h"
+#include "vtkSMProperty.h"
 #include "vtkSMPropertyGroup.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
@@ -123,9 +124,14 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->connect(this, SIGNAL(interaction()), SLOT(boxDragged()));
   this->connect(this, SIGNAL(endInteraction()), SLOT(boxDragged()));
 
-  this->addPropertyLink(this, "box", SIGNAL(boxChanged()), smproxy->GetProperty("Box"));
-  this->addPropertyLink(
-    this->Use, "checked", SIGNAL(toggled(bool)), smproxy->GetProperty("UseBox"));
+  vtkSMProperty* use = smgroup->GetProperty("UseBox");
+  if (use != smproxy->GetProperty("UseBox"))
+  {
+    this->Use->setText(use->GetXMLLabel());
+    this->Use->setToolTip(QString());
+  }
+  this->addPropertyLink(this, "box", SIGNAL(boxChanged()), smgroup->GetProperty("Box"));
+  this->addPropertyLink(this->Use, "checked", SIGNAL(toggled(bool)), use);
   this->showNumbers();
   this->showInPlace(true);
   this->selectionChanged();

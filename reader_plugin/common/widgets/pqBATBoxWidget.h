@@ -14,10 +14,11 @@ class QCheckBox;
 class QToolButton;
 class pqBATNumberEdit;
 
-/// Panel widget "bat_box" for a group with the properties UseBox and Box (x min, x max, y min, y
-/// max, z min, z max) of a proxy that also has the property Bounds, the box of the data. What was
-/// not dragged keeps its digits. Buttons make it the box of the whole file, of what is
-/// selected, or of what is in view.
+/// Panel widget "bat_box" for a group with properties of the functions UseBox and Box (x min, x
+/// max, y min, y max, z min, z max) of a proxy that also has the property Bounds, the box of the
+/// data. If the first has another name, its label is that of the check box. What was not dragged
+/// keeps its digits. Buttons make it the box of the whole file, of what is selected, or of what is
+/// in view.
 class pqBATBoxWidget : public pqBATHandles
 {
   Q_OBJECT

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "FlowSeeds.h"
 
+#include "FlowFields.h"
+
+#include "vtkCellArray.h"
+#include "vtkCellType.h"
 #include "vtkCompositeDataIterator.h"
 #include "vtkCompositeDataSet.h"
 #include "vtkDataSet.h"
@@ -12,6 +16,7 @@
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
+#include "vtkStripper.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
@@ -110,6 +115,45 @@ vtkSmartPointer<vtkPolyData> Append(const std::vector<vtkDataSet*>& sets)
   return all;
 }
 
+// Points and lines alone.
+vtkSmartPointer<vtkPolyData> LinesOf(const std::vector<vtkDataSet*>& sets)
+{
+  auto all = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> points;
+  points->SetDataTypeToDouble();
+  vtkNew<vtkCellArray> lines;
+  vtkNew<vtkIdList> ids;
+  for (vtkDataSet* set : sets)
+  {
+    const vtkIdType first = points->GetNumberOfPoints();
+    for (vtkIdType i = 0; i < set->GetNumberOfPoints(); ++i)
+    {
+      double at[3];
+      set->GetPoint(i, at);
+      points->InsertNextPoint(at);
+    }
+    vtkUnsignedCharArray* ghosts = set->GetCellGhostArray();
+    for (vtkIdType i = 0; i < set->GetNumberOfCells(); ++i)
+    {
+      const int mark = ghosts ? ghosts->GetValue(i) : 0;
+      const int type = set->GetCellType(i);
+      if ((type == VTK_LINE || type == VTK_POLY_LINE) &&
+        (mark & (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL)) == 0)
+      {
+        set->GetCellPoints(i, ids);
+        lines->InsertNextCell(static_cast<int>(ids->GetNumberOfIds()));
+        for (vtkIdType k = 0; k < ids->GetNumberOfIds(); ++k)
+        {
+          lines->InsertCellPoint(first + ids->GetId(k));
+        }
+      }
+    }
+  }
+  all->SetPoints(points);
+  all->SetLines(lines);
+  return all;
+}
+
 std::uint64_t Spread(std::uint64_t number)
 {
   std::uint64_t spread = 0;
@@ -139,6 +183,52 @@ vtkSmartPointer<vtkPolyData> bat_vtk::GatherSeeds(
     sets.insert(sets.end(), some.begin(), some.end());
   }
   return Append(sets);
+}
+
+//------------------------------------------------------------------------------
+std::vector<std::vector<std::array<double, 3>>> bat_vtk::GatherLines(
+  vtkDataObject* data, vtkMultiProcessController* controller)
+{
+  vtkSmartPointer<vtkPolyData> all = LinesOf(DataSetsOf(data));
+  if (controller && controller->GetNumberOfProcesses() > 1)
+  {
+    std::vector<vtkSmartPointer<vtkDataObject>> parts;
+    controller->AllGather(all, parts);
+    std::vector<vtkDataSet*> sets;
+    for (const vtkSmartPointer<vtkDataObject>& part : parts)
+    {
+      const std::vector<vtkDataSet*> some = DataSetsOf(part);
+      sets.insert(sets.end(), some.begin(), some.end());
+    }
+    all = LinesOf(sets);
+  }
+  if (all->GetNumberOfPoints() > 0 && all->GetNumberOfLines() == 0)
+  {
+    Refuse("the seeds have points, but no lines; a streak surface is what lines release");
+  }
+  vtkNew<vtkStripper> join;
+  join->SetInputData(all);
+  join->SetJoinContiguousSegments(true);
+  join->SetMaximumLength(std::numeric_limits<int>::max());
+  join->Update();
+  vtkPolyData* joined = join->GetOutput();
+  std::vector<std::vector<std::array<double, 3>>> lines;
+  vtkNew<vtkIdList> ids;
+  vtkCellArray* cells = joined->GetLines();
+  for (cells->InitTraversal(); cells->GetNextCell(ids);)
+  {
+    std::vector<std::array<double, 3>> line;
+    for (vtkIdType i = 0; i < ids->GetNumberOfIds(); ++i)
+    {
+      line.emplace_back();
+      joined->GetPoint(ids->GetId(i), line.back().data());
+    }
+    if (line.size() > 1)
+    {
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
 }
 
 //------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where particles begin: the points of any data, of all processes, and whose particles they are.
+// Where particles begin: the points or lines of any data, of all processes, and whose particles
+// they are.
 #ifndef FlowSeeds_h
 #define FlowSeeds_h
 
@@ -19,6 +20,12 @@ namespace bat_vtk
 /// those of their arrays that all have alike. The same in all processes. Null controller: a process
 /// alone.
 vtkSmartPointer<vtkPolyData> GatherSeeds(
+  vtkDataObject* data, vtkMultiProcessController* controller);
+
+/// Collective. The lines of all data sets of all processes, without ghosts; segments that follow
+/// each other are one line. The same in all processes. Throws Failure where there are points but no
+/// lines.
+std::vector<std::vector<std::array<double, 3>>> GatherLines(
   vtkDataObject* data, vtkMultiProcessController* controller);
 
 std::vector<std::array<double, 3>> PositionsOf(vtkPolyData* seeds);

@@ -4,6 +4,7 @@
 #include "Agreement.h"
 #include "Failure.h"
 #include "FlowFields.h"
+#include "FlowRun.h"
 #include "FlowSeeds.h"
 #include "LinesToVTK.h"
 #include "vtkFlowSource.h"
@@ -45,20 +46,6 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 namespace
 {
-/// What a run depends on.
-struct Wanted
-{
-  std::shared_ptr<const bat::BrickSource> Source; // as long as the lines, to tell it from another
-  std::vector<double> Settings;
-  std::vector<std::array<double, 3>> Positions;
-
-  bool operator==(const Wanted& other) const
-  {
-    return this->Source == other.Source && this->Settings == other.Settings &&
-      this->Positions == other.Positions;
-  }
-};
-
 /// Of all processes.
 struct Totals
 {
@@ -330,7 +317,7 @@ public:
     {
       for (const double release : this->Particles.Releases)
       {
-        seeds.push_back({ this->Done.Positions[seed], release });
+        seeds.push_back({ this->Run.LastWanted().Positions[seed], release });
       }
     }
     this->Whole = bat::flow::trace(flow->GetCache(), seeds, options);
@@ -374,23 +361,10 @@ public:
     AddTotals(output->GetFieldData(), this->Sums);
   }
 
-  enum class End
-  {
-    Nothing,
-    Traced,
-    Aborted,
-    Failed
-  };
-
-  Wanted Done;                ///< of what the lines are, or of what was tried
-  End LastEnd = End::Nothing; ///< of that
-  vtkMTimeType LastTime = 0;  ///< of the filter, when it was tried
+  bat_vtk::FlowRun Run;
   bat::flow::PathLines Whole; ///< of this process
   bat_vtk::TracedParticles Particles;
   Totals Sums;
-  vtkSmartPointer<vtkMultiProcessController> Controller =
-    vtkMultiProcessController::GetGlobalController();
-  vtkNew<vtkPolyData> Shown; ///< what an update that is aborted returns to
 
   static constexpr double MostReleases = 1e6;
   static constexpr double MostParticles = 4294967294.0;
@@ -439,9 +413,14 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
   os << indent << "PointsOnFaces: " << on(this->PointsOnFaces) << "\n";
   os << indent << "Prefetch: " << on(this->Prefetch) << "\n";
+  os << indent << "Bounds:";
+  std::for_each(this->Bounds, this->Bounds + 6, [&os](double end) { os << " " << end; });
+  os << "\n";
+  os << indent << "FirstTime: " << this->FirstTime << "\n";
+  os << indent << "LastTime: " << this->LastTime << "\n";
   os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
   os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
-  os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
+  os << indent << "Controller: " << this->Internals->Run.Controller.Get() << "\n";
   for (std::size_t i = 0; i < COUNTS; ++i)
   {
     os << indent << CountNames[i] << ": " << this->Internals->Sums.Counts[i] << "\n";
@@ -493,7 +472,7 @@ void vtkFlowPathLines::SetKeepWhenAborted(bool keep)
 //------------------------------------------------------------------------------
 bool vtkFlowPathLines::GetAborted() const
 {
-  return this->Internals->LastEnd == vtkInternals::End::Aborted;
+  return this->Internals->Run.IsAborted();
 }
 
 //------------------------------------------------------------------------------
@@ -502,13 +481,13 @@ void vtkFlowPathLines::PutOffStep() {}
 //------------------------------------------------------------------------------
 void vtkFlowPathLines::SetController(vtkMultiProcessController* controller)
 {
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
+  this->Internals->Run.Controller = controller; // not Modified: the output stays as it is
 }
 
 //------------------------------------------------------------------------------
 vtkMultiProcessController* vtkFlowPathLines::GetController() const
 {
-  return this->Internals->Controller;
+  return this->Internals->Run.Controller;
 }
 
 //------------------------------------------------------------------------------
@@ -530,10 +509,20 @@ int vtkFlowPathLines::RequestInformation(
   outInfo->Set(CAN_HANDLE_PIECE_REQUEST(), 1);
   outInfo->Remove(Pipeline::TIME_STEPS());
   outInfo->Remove(Pipeline::TIME_RANGE());
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
-  if (flow && this->Show != PATH_LINES)
+  std::fill_n(this->Bounds, 6, 0.0);
+  this->FirstTime = 0;
+  this->LastTime = 1;
+  if (vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0))
   {
-    bat_vtk::AnnounceTimes(outInfo, flow->GetSource()->times());
+    const std::vector<double>& times = flow->GetSource()->times();
+    const std::array<double, 6> bounds = bat_vtk::DomainOf(flow->GetSource()->grid());
+    std::copy(bounds.begin(), bounds.end(), this->Bounds);
+    this->FirstTime = times.front();
+    this->LastTime = times.back();
+    if (this->Show != PATH_LINES)
+    {
+      bat_vtk::AnnounceTimes(outInfo, times);
+    }
   }
   return 1;
 }
@@ -550,21 +539,21 @@ int vtkFlowPathLines::RequestUpdateExtent(
 int vtkFlowPathLines::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  using End = vtkInternals::End;
   vtkInternals& self = *this->Internals;
+  vtkMultiProcessController* controller = self.Run.Controller;
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
   output->Initialize();
   output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
   vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
   vtkSmartPointer<vtkPolyData> seeds =
-    bat_vtk::GatherSeeds(vtkDataObject::GetData(inputVector[1]), this->Internals->Controller);
+    bat_vtk::GatherSeeds(vtkDataObject::GetData(inputVector[1]), controller);
 
-  Wanted wanted;
+  bat_vtk::FlowRun::Wanted wanted;
   wanted.Positions = bat_vtk::PositionsOf(seeds);
   bat::flow::TraceOptions options;
   std::vector<double> releases;
-  Failure failure = Failure::Of(
+  const Failure failure = Failure::Of(
     [&]()
     {
       bat_vtk::NeedsFlow(flow);
@@ -573,94 +562,43 @@ int vtkFlowPathLines::RequestData(
       releases = self.Releases(wanted.Source->times());
       wanted.Settings = vtkInternals::SettingsOf(options, releases);
     });
-  const bool isSame =
-    self.Done == wanted && (self.LastEnd == End::Traced || self.LastTime == this->GetMTime());
-  const bool isNew = bat_vtk::AnyOf(this->Internals->Controller, !isSame);
-  bool isAborted = false;
-  const auto run = [&](const auto& f)
-  {
-    if (!failure)
-    {
-      failure = Failure::Of(
-        [&]()
-        {
-          try
-          {
-            f();
-          }
-          catch (const bat::Error& error)
-          {
-            isAborted = error.code() == bat::ErrorCode::Cancelled;
-            if (!isAborted)
-            {
-              throw;
-            }
-          }
-        });
-    }
-    isAborted = bat_vtk::AnyOf(this->Internals->Controller, isAborted);
-    failure = bat_vtk::FirstFailure(this->Internals->Controller, failure, "", "");
-  };
-  bool isToBeSaid = isNew;
-  if (isNew)
+  if (self.Run.Begin(std::move(wanted), this->GetMTime(), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
-    self.Done = std::move(wanted);
-    self.LastTime = this->GetMTime();
     self.Whole = {};
     self.Particles = {};
     self.Particles.Releases = std::move(releases);
-    const int rank =
-      this->Internals->Controller ? this->Internals->Controller->GetLocalProcessId() : 0;
-    const int ranks =
-      this->Internals->Controller ? this->Internals->Controller->GetNumberOfProcesses() : 1;
-    self.Particles.Seeds = bat_vtk::DealSeeds(self.Done.Positions, rank, ranks);
-    run([&]() { self.Trace(flow, options); });
-    self.LastEnd = failure ? End::Failed : isAborted ? End::Aborted : End::Traced;
-    if (self.LastEnd == End::Traced)
+    self.Particles.Seeds =
+      bat_vtk::DealSeeds(self.Run.LastWanted().Positions, self.Run.Rank(), self.Run.Ranks());
+    self.Run.Try([&]() { self.Trace(flow, options); });
+    if (self.Run.IsDone())
     {
-      self.Sums = TotalsOf(self.Whole, this->Backward, this->Internals->Controller);
+      self.Sums = TotalsOf(self.Whole, this->Backward, controller);
     }
   }
-  if (self.LastEnd == End::Traced)
+  if (self.Run.IsDone())
   {
-    double time = this->Backward ? self.Done.Source->times().back() : self.Done.Source->times()[0];
+    const std::vector<double>& times = self.Run.LastWanted().Source->times();
+    double time = this->Backward ? times.back() : times.front();
     if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
     {
       time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
     }
-    run([&]() { self.Fill(flow, time, options, seeds, output); });
-    self.LastEnd = failure ? End::Failed : isAborted ? End::Aborted : End::Traced;
-    isToBeSaid = true;
+    self.Run.Try([&]() { self.Fill(flow, time, options, seeds, output); });
     if (this->Show != PATH_LINES)
     {
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
     }
   }
-  if (failure)
+  self.Run.Deliver(output, this->KeepWhenAborted);
+  if (self.Run.IsAborted())
   {
-    output->Initialize(); // a half-filled output looks like success downstream
-    self.Shown->Initialize();
-  }
-  else if (self.LastEnd != End::Traced)
-  {
-    output->Initialize();
-    if (self.LastEnd == End::Aborted && this->KeepWhenAborted)
-    {
-      output->ShallowCopy(self.Shown);
-    }
     this->SetAbortOutput(false); // the executive would take the output away
   }
-  else
+  this->ErrorCode = self.Run.GetFailure().Code; // not by its setter: an update is no change
+  if (self.Run.IsToBeSaid())
   {
-    self.Shown->ShallowCopy(output);
-  }
-  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the filter
-  const bool isFirst =
-    !this->Internals->Controller || this->Internals->Controller->GetLocalProcessId() == 0;
-  if (failure && isToBeSaid && isFirst)
-  {
-    vtkErrorMacro(<< failure.Text);
+    vtkErrorMacro(<< self.Run.GetFailure().Text);
   }
   return 1;
 }

@@ -233,6 +233,16 @@ public:
 
   ///@{
   /**
+   * After UpdateInformation: box of the domain, first and last time of the series; zeros, 0 and 1
+   * without input.
+   */
+  vtkGetVector6Macro(Bounds, double);
+  vtkGetMacro(FirstTime, double);
+  vtkGetMacro(LastTime, double);
+  ///@}
+
+  ///@{
+  /**
    * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. Default:
    * false, the output is empty.
    */
@@ -293,6 +303,9 @@ private:
   bool PointsOnFaces = true;
   bool Prefetch = true;
   bool KeepWhenAborted = false;
+  double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+  double FirstTime = 0.0;
+  double LastTime = 1.0;
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

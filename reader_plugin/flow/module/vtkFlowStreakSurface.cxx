@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkFlowStreakSurface.h"
+
+#include "Agreement.h"
+#include "Failure.h"
+#include "FlowFields.h"
+#include "FlowRun.h"
+#include "FlowSeeds.h"
+#include "vtkFlowSource.h"
+
+#include "bat/error.hpp"
+#include "bat/flow/streak_surface.hpp"
+
+#include "vtkCellArray.h"
+#include "vtkDataObject.h"
+#include "vtkDoubleArray.h"
+#include "vtkFieldData.h"
+#include "vtkIdTypeArray.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkTypeInt64Array.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using bat_vtk::Failure;
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+
+namespace
+{
+using Positions = std::vector<std::array<double, 3>>;
+
+constexpr int MostEdgesAcross = 250; // of the suggested length, along the diagonal of the domain
+
+// Collective. The particles of all processes, in their order; all fail if one does.
+std::vector<bat::flow::Line> Gather(vtkMultiProcessController* controller,
+  const std::vector<bat::flow::Line>& mine, const std::optional<bat::Error>& error)
+{
+  const bool isAborted =
+    bat_vtk::AnyOf(controller, error && error->code() == bat::ErrorCode::Cancelled);
+  const Failure failure = error && error->code() != bat::ErrorCode::Cancelled
+    ? Failure{ bat_vtk::ToVTKErrorCode(error->code()), error->what() }
+    : Failure{};
+  const Failure first = bat_vtk::FirstFailure(controller, failure, "", "");
+  if (first)
+  {
+    throw first;
+  }
+  if (isAborted)
+  {
+    throw bat::Error(bat::ErrorCode::Cancelled, "a process was told to stop");
+  }
+  // What becomes of particles, as numbers: position, end time, reason.
+  constexpr std::size_t width = 5;
+  std::vector<double> own;
+  own.reserve(width * mine.size());
+  for (const bat::flow::Line& line : mine)
+  {
+    own.insert(own.end(),
+      { line.end[0], line.end[1], line.end[2], line.end_time, static_cast<double>(line.reason) });
+  }
+  const vtkIdType ownLength = static_cast<vtkIdType>(own.size());
+  std::vector<vtkIdType> lengths(static_cast<std::size_t>(controller->GetNumberOfProcesses()));
+  controller->AllGather(&ownLength, lengths.data(), 1);
+  std::vector<vtkIdType> offsets;
+  vtkIdType count = 0;
+  for (const vtkIdType length : lengths)
+  {
+    offsets.push_back(count);
+    count += length;
+  }
+  std::vector<double> all(static_cast<std::size_t>(count));
+  controller->AllGatherV(own.data(), all.data(), ownLength, lengths.data(), offsets.data());
+  std::vector<bat::flow::Line> lines(all.size() / width);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+  {
+    const double* from = all.data() + width * i;
+    std::copy_n(from, 3, lines[i].end.begin());
+    lines[i].end_time = from[3];
+    lines[i].reason = static_cast<bat::flow::Reason>(static_cast<int>(from[4]));
+  }
+  return lines;
+}
+
+vtkSmartPointer<vtkDoubleArray> ArrayOf(const char* name, int components)
+{
+  auto array = vtkSmartPointer<vtkDoubleArray>::New();
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  return array;
+}
+
+// Triangles of one process of each surface, and the vertices that they have.
+class Mesh
+{
+public:
+  void Add(
+    const bat::flow::StreakSurface& surface, vtkIdType line, double time, int rank, int ranks)
+  {
+    std::vector<vtkIdType> number(surface.positions.size(), -1);
+    const auto endOf = [&](int parts)
+    {
+      return surface.triangles.size() * static_cast<std::size_t>(parts) /
+        static_cast<std::size_t>(ranks);
+    };
+    for (std::size_t i = endOf(rank); i < endOf(rank + 1); ++i)
+    {
+      this->Triangles->InsertNextCell(3);
+      for (const std::uint32_t vertex : surface.triangles[i])
+      {
+        if (number[vertex] < 0)
+        {
+          number[vertex] = this->Points->InsertNextPoint(surface.positions[vertex].data());
+          this->Normals->InsertNextTuple(surface.normals[vertex].data());
+          this->Ages->InsertNextValue(std::abs(time - surface.release_times[vertex]));
+          this->Releases->InsertNextValue(surface.release_times[vertex]);
+          this->Places->InsertNextValue(surface.line_places[vertex]);
+          this->Lines->InsertNextValue(line);
+        }
+        this->Triangles->InsertCellPoint(number[vertex]);
+      }
+    }
+  }
+
+  void GiveTo(vtkPolyData* output)
+  {
+    output->SetPoints(this->Points);
+    output->SetPolys(this->Triangles);
+    vtkPointData* data = output->GetPointData();
+    data->SetNormals(this->Normals);
+    data->SetScalars(this->Ages);
+    data->AddArray(this->Releases);
+    data->AddArray(this->Places);
+    data->AddArray(this->Lines);
+  }
+
+  Mesh()
+  {
+    this->Points->SetDataTypeToDouble();
+    this->Lines->SetName("LineIds");
+  }
+
+private:
+  vtkNew<vtkPoints> Points;
+  vtkNew<vtkCellArray> Triangles;
+  vtkSmartPointer<vtkDoubleArray> Normals = ArrayOf("Normals", 3);
+  vtkSmartPointer<vtkDoubleArray> Ages = ArrayOf("ParticleAge", 1);
+  vtkSmartPointer<vtkDoubleArray> Releases = ArrayOf("ReleaseTime", 1);
+  vtkSmartPointer<vtkDoubleArray> Places = ArrayOf("LinePlace", 1);
+  vtkNew<vtkTypeInt64Array> Lines;
+};
+}
+
+//------------------------------------------------------------------------------
+class vtkFlowStreakSurface::vtkInternals
+{
+public:
+  explicit vtkInternals(vtkFlowStreakSurface* filter)
+    : Filter(filter)
+  {
+  }
+
+  // From the first release to the time of the surface. Throws Failure.
+  std::array<double, 2> Times(const std::vector<double>& times, vtkInformation* outInfo) const
+  {
+    const vtkFlowStreakSurface& f = *this->Filter;
+    const double lower = f.LimitTimes ? f.StartTime : times.front();
+    const double upper = f.LimitTimes ? f.EndTime : times.back();
+    if (!(lower < upper && lower >= times.front() && upper <= times.back()))
+    {
+      std::ostringstream text;
+      text << "StartTime is " << lower << " and EndTime " << upper
+           << "; the first has to be the smaller one, and the series has times from "
+           << times.front() << " to " << times.back();
+      bat_vtk::Refuse(text.str());
+    }
+    const double first = f.Backward ? upper : lower;
+    double last = f.Backward ? lower : upper;
+    if (f.Show == AT_PRESENT_TIME)
+    {
+      const double present = outInfo->Has(Pipeline::UPDATE_TIME_STEP())
+        ? outInfo->Get(Pipeline::UPDATE_TIME_STEP())
+        : last;
+      last = std::min(std::max(present, lower), upper);
+    }
+    return { first, last };
+  }
+
+  // Everything that changes the surface. Lines are one behind the other.
+  std::vector<double> Settings(
+    const std::array<double, 2>& times, const std::vector<Positions>& lines) const
+  {
+    const vtkFlowStreakSurface& f = *this->Filter;
+    std::vector<double> settings{ f.Backward ? 1.0 : 0.0, times[0], times[1], f.MaximumEdge, f.Tear,
+      f.MaximumError, f.NoSlip ? 1.0 : 0.0 };
+    for (const Positions& line : lines)
+    {
+      settings.push_back(static_cast<double>(line.size()));
+    }
+    return settings;
+  }
+
+  // Throws bat::Error and Failure.
+  void Trace(vtkFlowSource* flow, const std::array<double, 2>& times,
+    const std::vector<Positions>& lines, vtkPolyData* output)
+  {
+    vtkFlowStreakSurface& f = *this->Filter;
+    vtkMultiProcessController* controller = this->Run.Controller;
+    bat::flow::StreakSurfaceOptions options;
+    options.trace.backward = f.Backward;
+    options.trace.most_error = f.MaximumError;
+    options.trace.no_slip = f.NoSlip;
+    options.start = times[0];
+    options.most_edge = f.MaximumEdge;
+    options.tear = f.Tear;
+    options.together.rank = this->Run.Rank();
+    options.together.ranks = this->Run.Ranks();
+    options.together.gather =
+      [controller](std::vector<bat::flow::Line> mine, const std::optional<bat::Error>& error)
+    { return Gather(controller, mine, error); };
+    Mesh mesh;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+    {
+      options.trace.progress = [&](double share)
+      {
+        f.UpdateProgress((static_cast<double>(i) + share) / static_cast<double>(lines.size()));
+        return !f.CheckAbort();
+      };
+      const bat::flow::StreakSurface surface =
+        bat::flow::streak_surface(flow->GetCache(), lines[i], times[1], options);
+      mesh.Add(surface, static_cast<vtkIdType>(i), times[1], options.together.rank,
+        options.together.ranks);
+      this->Particles += static_cast<vtkTypeInt64>(surface.followed);
+      this->Counts[0] += static_cast<vtkTypeInt64>(surface.statistics.touched);
+      this->Counts[1] += static_cast<vtkTypeInt64>(surface.statistics.bytes_read);
+    }
+    mesh.GiveTo(output);
+  }
+
+  bat_vtk::FlowRun Run;
+  vtkTypeInt64 Particles = 0;           ///< of the last run, of all processes
+  std::array<vtkTypeInt64, 2> Counts{}; ///< bricks touched, bytes read
+  vtkNew<vtkPolyData> Surface;          ///< of this process
+
+private:
+  vtkFlowStreakSurface* Filter;
+};
+
+//------------------------------------------------------------------------------
+vtkStandardNewMacro(vtkFlowStreakSurface);
+
+//------------------------------------------------------------------------------
+vtkFlowStreakSurface::vtkFlowStreakSurface()
+  : Internals(std::make_unique<vtkInternals>(this))
+{
+  this->SetNumberOfInputPorts(2);
+  this->SetNumberOfOutputPorts(1);
+}
+
+//------------------------------------------------------------------------------
+vtkFlowStreakSurface::~vtkFlowStreakSurface() = default;
+
+//------------------------------------------------------------------------------
+void vtkFlowStreakSurface::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  const auto on = [](bool is) { return is ? "on" : "off"; };
+  os << indent << "Show: " << this->Show << "\n";
+  os << indent << "Backward: " << on(this->Backward) << "\n";
+  os << indent << "LimitTimes: " << on(this->LimitTimes) << "\n";
+  os << indent << "StartTime: " << this->StartTime << "\n";
+  os << indent << "EndTime: " << this->EndTime << "\n";
+  os << indent << "MaximumEdge: " << this->MaximumEdge << "\n";
+  os << indent << "Tear: " << this->Tear << "\n";
+  os << indent << "MaximumError: " << this->MaximumError << "\n";
+  os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
+  os << indent << "FirstTime: " << this->FirstTime << "\n";
+  os << indent << "LastTime: " << this->LastTime << "\n";
+  os << indent << "SuggestedEdge: " << this->SuggestedEdge << "\n";
+  os << indent << "BricksTouched: " << this->BricksTouched << "\n";
+  os << indent << "BytesRead: " << this->BytesRead << "\n";
+  os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
+  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
+  os << indent << "Controller: " << this->Internals->Run.Controller.Get() << "\n";
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowStreakSurface::SetSourceConnection(vtkAlgorithmOutput* lines)
+{
+  this->SetInputConnection(1, lines);
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowStreakSurface::SetKeepWhenAborted(bool keep)
+{
+  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+bool vtkFlowStreakSurface::GetAborted() const
+{
+  return this->Internals->Run.IsAborted();
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowStreakSurface::SetController(vtkMultiProcessController* controller)
+{
+  this->Internals->Run.Controller = controller; // not Modified: the output stays as it is
+}
+
+//------------------------------------------------------------------------------
+vtkMultiProcessController* vtkFlowStreakSurface::GetController() const
+{
+  return this->Internals->Run.Controller;
+}
+
+//------------------------------------------------------------------------------
+int vtkFlowStreakSurface::FillInputPortInformation(int port, vtkInformation* info)
+{
+  info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkImageData" : "vtkDataSet");
+  if (port == 1)
+  {
+    info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkFlowStreakSurface::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  outInfo->Set(CAN_HANDLE_PIECE_REQUEST(), 1);
+  outInfo->Remove(Pipeline::TIME_STEPS());
+  outInfo->Remove(Pipeline::TIME_RANGE());
+  this->FirstTime = 0;
+  this->LastTime = 1;
+  this->SuggestedEdge = 1;
+  if (vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0))
+  {
+    const std::vector<double>& times = flow->GetSource()->times();
+    const bat::BrickGrid& grid = flow->GetSource()->grid();
+    this->FirstTime = times.front();
+    this->LastTime = times.back();
+    double square = 0;
+    double cell = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      const double length = static_cast<double>(grid.cells(axis)) * grid.spacing[axis];
+      square += length * length;
+      cell = length > 0 ? std::max(cell, grid.spacing[axis]) : cell;
+    }
+    this->SuggestedEdge = std::max(cell, std::sqrt(square) / MostEdgesAcross);
+    if (this->Show == AT_PRESENT_TIME)
+    {
+      bat_vtk::AnnounceTimes(outInfo, times);
+    }
+  }
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkFlowStreakSurface::RequestUpdateExtent(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
+{
+  bat_vtk::AskForNothing(inputVector[0]->GetInformationObject(0));
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+int vtkFlowStreakSurface::RequestData(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkInternals& self = *this->Internals;
+  vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  output->Initialize();
+  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
+  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
+
+  std::vector<Positions> lines;
+  std::array<double, 2> times{};
+  bat_vtk::FlowRun::Wanted wanted;
+  Failure failure = Failure::Of( // all processes find the same
+    [&]()
+    { lines = bat_vtk::GatherLines(vtkDataObject::GetData(inputVector[1]), self.Run.Controller); });
+  for (const Positions& line : lines)
+  {
+    wanted.Positions.insert(wanted.Positions.end(), line.begin(), line.end());
+  }
+  if (!failure)
+  {
+    failure = Failure::Of(
+      [&]()
+      {
+        bat_vtk::NeedsFlow(flow);
+        wanted.Source = flow->GetSource();
+        times = self.Times(wanted.Source->times(), outInfo);
+        wanted.Settings = self.Settings(times, lines);
+      });
+  }
+  if (self.Run.Begin(std::move(wanted), this->GetMTime(), failure))
+  {
+    this->SetAbortExecute(0); // it was for the update before
+    self.Particles = 0;
+    self.Counts = {};
+    self.Surface->Initialize();
+    // Processes that do not agree would wait for each other.
+    self.Run.Try([]() {});
+    if (self.Run.IsDone())
+    {
+      self.Run.Try([&]() { self.Trace(flow, times, lines, self.Surface); });
+      bat_vtk::SumOf(self.Run.Controller, self.Counts.data(), static_cast<int>(self.Counts.size()));
+    }
+    this->BricksTouched = static_cast<vtkIdType>(self.Counts[0]);
+    this->BytesRead = static_cast<vtkIdType>(self.Counts[1]);
+  }
+  if (self.Run.IsDone())
+  {
+    output->ShallowCopy(self.Surface);
+    const auto add = [&](const char* name, vtkTypeInt64 value)
+    { bat_vtk::AddNumber<vtkTypeInt64Array>(output->GetFieldData(), name, value); };
+    add("particles", self.Particles);
+    add("bricks_touched", self.Counts[0]);
+    add("bytes_read", self.Counts[1]);
+    if (this->Show == AT_PRESENT_TIME)
+    {
+      output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), times[1]);
+    }
+  }
+  self.Run.Deliver(output, this->KeepWhenAborted);
+  if (self.Run.IsAborted())
+  {
+    this->SetAbortOutput(false); // the executive would take the output away
+  }
+  this->ErrorCode = self.Run.GetFailure().Code; // not by its setter: an update is no change
+  if (self.Run.IsToBeSaid())
+  {
+    vtkErrorMacro(<< self.Run.GetFailure().Text);
+  }
+  return 1;
+}
