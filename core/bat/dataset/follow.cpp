@@ -5,8 +5,9 @@
 
 #include "bat/dataset/dataset_impl.hpp"
 #include "bat/dataset/file_leaf.hpp"
-#include "bat/dataset/periodic_cell.hpp"
+#include "bat/dataset/follow_steps.hpp"
 #include "bat/query/index_lookup.hpp"
+#include "bat/tracks.hpp"
 #include "bat/tree/file_impl.hpp"
 #include "common/arena.hpp"
 
@@ -35,60 +36,6 @@ constexpr std::uint8_t kGlobalIds = 6; // the role of VTK's global ids
   throw Error(ErrorCode::InvalidArgument, text);
 }
 
-/// The ids of a request, ordered for lookups by values of each class.
-class WantedIds
-{
-public:
-  explicit WantedIds(const std::vector<Number>& ids)
-  {
-    this->fill(ids, std::get<Table<double>>(this->tables_));
-    this->fill(ids, std::get<Table<std::int64_t>>(this->tables_));
-    this->fill(ids, std::get<Table<std::uint64_t>>(this->tables_));
-  }
-
-  /// Calls f(i) with the place of each id that is `value`.
-  template <class V, class F>
-  void for_each(V value, const F& f) const
-  {
-    const Table<V>& table = std::get<Table<V>>(this->tables_);
-    for (auto at = std::lower_bound(table.values.begin(), table.values.end(), value);
-         at != table.values.end() && *at == value; ++at)
-    {
-      f(table.places[static_cast<std::size_t>(at - table.values.begin())]);
-    }
-  }
-
-private:
-  template <class V>
-  struct Table
-  {
-    std::vector<V> values; ///< ascending
-    std::vector<std::size_t> places;
-  };
-
-  template <class V>
-  static void fill(const std::vector<Number>& ids, Table<V>& table)
-  {
-    std::vector<std::pair<V, std::size_t>> pairs;
-    for (std::size_t i = 0; i != ids.size(); ++i)
-    {
-      const ClassRange<V> one = to_class<V>(ids[i], ids[i]);
-      if (!query::is_empty(one)) // else no value of the class is this number
-      {
-        pairs.emplace_back(one.lower, i);
-      }
-    }
-    std::sort(pairs.begin(), pairs.end());
-    for (const auto& [value, place] : pairs)
-    {
-      table.values.push_back(value);
-      table.places.push_back(place);
-    }
-  }
-
-  std::tuple<Table<double>, Table<std::int64_t>, Table<std::uint64_t>> tables_;
-};
-
 /// Particles of a leaf file that have one of the ids, in file order.
 struct FoundRows
 {
@@ -96,45 +43,6 @@ struct FoundRows
   std::vector<std::uint64_t> values; ///< bits of their ids
   ValueClass type = ValueClass::Float;
 };
-
-/// Values of one array in one step: (ids, components).
-struct StepColumn
-{
-  std::string name;
-  ScalarType type = ScalarType::Float64;
-  int components = 1;
-  std::vector<std::byte> values;
-};
-
-/// What a step has.
-struct StepResult
-{
-  TrailStep step;
-  std::vector<std::uint32_t> counts;
-  std::vector<StepColumn> columns; ///< positions first; none if it has no particles
-  std::optional<PeriodicCell> cell;
-  std::vector<std::string> names; ///< of all its attributes
-  std::vector<TrailProblem> problems;
-  std::optional<Error> error;
-  bool has_all_indexes = true;
-  std::uint64_t compared = 0;
-  std::uint64_t bytes_read = 0;
-};
-
-// Writes `count` values of what cannot be known.
-void fill_absent(ScalarType type, std::byte* out, std::size_t count)
-{
-  dispatch(type,
-    [&](auto example)
-    {
-      using T = decltype(example);
-      const T absent = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : T{};
-      for (std::size_t i = 0; i != count; ++i)
-      {
-        std::memcpy(out + i * sizeof(T), &absent, sizeof(T));
-      }
-    });
-}
 
 Number number_at(ScalarType type, const std::byte* values, std::size_t i)
 {
@@ -162,7 +70,7 @@ public:
     this->query_options_.threads = options.threads;
   }
 
-  void read(std::size_t step)
+  void read()
   {
     this->find_attributes();
     Query query;
@@ -188,7 +96,8 @@ public:
       }
       if (error)
       {
-        this->result_.problems.push_back({ step, error->code(), error->what() });
+        this->result_.problems.push_back(
+          { 0, error->code(), error->what() }); // results_of() numbers
       }
     }
   }
@@ -402,7 +311,7 @@ private:
   std::vector<std::size_t> attributes_; ///< of the columns behind the positions
 };
 
-StepResult read_step(const SeriesStep& listed, std::size_t number, const FollowRequest& request,
+StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
   const WantedIds& wanted, const FollowOptions& options)
 {
   StepResult result;
@@ -431,13 +340,13 @@ StepResult read_step(const SeriesStep& listed, std::size_t number, const FollowR
       }
       if (has_particles)
       {
-        StepReader(dataset, request, wanted, options, result).read(number);
+        StepReader(dataset, request, wanted, options, result).read();
       }
       result.bytes_read = dataset.bytes_read();
     });
   if (error && options.leave_out_damaged && Dataset::Impl::is_damage(error->code()))
   {
-    result.problems.push_back({ number, error->code(), error->what() });
+    result.problems.push_back({ 0, error->code(), error->what() });
     result.columns.clear();
   }
   else
@@ -480,25 +389,122 @@ private:
   std::atomic<bool> cancelled_{ false };
 };
 
+/// What is read at once: a step, or a block of a tracks file.
+struct Task
+{
+  std::size_t listed = 0;
+  const TracksReader* tracks = nullptr;
+  std::size_t block = 0;
+  std::optional<Error> damage; ///< of a tracks file that is left out
+  std::vector<StepResult> results;
+};
+
+std::vector<Task> tasks_of(const std::vector<SeriesStep>& steps, const FollowRequest& request,
+  const WantedIds& wanted, const FollowOptions& options,
+  std::vector<std::unique_ptr<TracksReader>>& readers)
+{
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i != steps.size(); ++i)
+  {
+    if (!is_tracks(steps[i].path))
+    {
+      tasks.push_back({ i, nullptr, 0, std::nullopt, {} });
+      continue;
+    }
+    const std::optional<Error> error = attempt(
+      [&]
+      {
+        readers.push_back(std::make_unique<TracksReader>(steps[i], request, wanted, options));
+        for (std::size_t block = 0; block != readers.back()->blocks(); ++block)
+        {
+          tasks.push_back({ i, readers.back().get(), block, std::nullopt, {} });
+        }
+      });
+    if (error && (!options.leave_out_damaged || !Dataset::Impl::is_damage(error->code())))
+    {
+      throw Error(*error);
+    }
+    if (error)
+    {
+      tasks.push_back({ i, nullptr, 0, error, {} });
+    }
+  }
+  return tasks;
+}
+
+void read_task(Task& task, const std::vector<SeriesStep>& steps, const FollowRequest& request,
+  const WantedIds& wanted, const FollowOptions& options)
+{
+  if (task.damage) // as of a dataset that is damaged: a step with nobody in it
+  {
+    StepResult& result = task.results.emplace_back();
+    result.step.path = steps[task.listed].path;
+    result.counts.resize(request.ids.size());
+    result.problems.push_back({ 0, task.damage->code(), task.damage->what() });
+    return;
+  }
+  if (!task.tracks)
+  {
+    task.results.push_back(read_step(steps[task.listed], request, wanted, options));
+    return;
+  }
+  const std::optional<Error> error = attempt([&] { task.results = task.tracks->read(task.block); });
+  if (error)
+  {
+    task.results.emplace_back().error = error;
+  }
+}
+
+// In the order of the steps, and of the samples of those that are tracks files.
+std::vector<StepResult> results_of(std::vector<Task>& tasks)
+{
+  std::vector<StepResult> results;
+  for (std::size_t first = 0; first != tasks.size();)
+  {
+    std::vector<StepResult> of_step;
+    const bool is_tracks = tasks[first].tracks != nullptr;
+    const std::size_t listed = tasks[first].listed;
+    for (; first != tasks.size() && tasks[first].listed == listed; ++first)
+    {
+      std::move(
+        tasks[first].results.begin(), tasks[first].results.end(), std::back_inserter(of_step));
+    }
+    if (is_tracks)
+    {
+      TracksReader::leave_out_replaced(of_step);
+    }
+    std::move(of_step.begin(), of_step.end(), std::back_inserter(results));
+  }
+  for (std::size_t s = 0; s != results.size(); ++s)
+  {
+    for (TrailProblem& problem : results[s].problems)
+    {
+      problem.step = s;
+    }
+  }
+  return results;
+}
+
 std::vector<StepResult> read_steps(
   const std::vector<SeriesStep>& steps, const FollowRequest& request, const FollowOptions& options)
 {
   const WantedIds wanted(request.ids);
-  std::vector<StepResult> results(steps.size());
-  Progress progress(options.progress, steps.size());
+  std::vector<std::unique_ptr<TracksReader>> readers;
+  std::vector<Task> tasks = tasks_of(steps, request, wanted, options, readers);
+  Progress progress(options.progress, tasks.size());
   in_arena(options.threads,
     [&]
     {
       tbb::parallel_for(
-        std::size_t{ 0 }, steps.size(),
+        std::size_t{ 0 }, tasks.size(),
         [&](std::size_t i)
         {
           if (!progress.goes_on())
           {
             return;
           }
-          results[i] = read_step(steps[i], i, request, wanted, options);
-          if (results[i].error)
+          read_task(tasks[i], steps, request, wanted, options);
+          if (tasks[i].results.front().error)
           {
             progress.end();
           }
@@ -510,18 +516,18 @@ std::vector<StepResult> read_steps(
   {
     throw Error(ErrorCode::Cancelled, "following particles was given up");
   }
-  for (const StepResult& result : results)
+  for (const Task& task : tasks)
   {
-    if (result.error)
+    if (!task.results.empty() && task.results.front().error)
     {
-      throw Error(*result.error);
+      throw Error(*task.results.front().error);
     }
   }
   if (options.progress && !options.progress(1))
   {
     throw Error(ErrorCode::Cancelled, "following particles was given up");
   }
-  return results;
+  return results_of(tasks);
 }
 
 int bits_of(ScalarType type)
@@ -769,18 +775,35 @@ void check(const FollowRequest& request)
   }
 }
 
-std::string advice_of(const Trails& trails, const FollowRequest& request)
+std::string advice_of(
+  const Trails& trails, const std::vector<StepResult>& results, const FollowRequest& request)
 {
-  if (trails.steps_without_index == 0)
+  if (trails.steps_without_index != 0)
   {
-    return {};
+    const std::string id = request.id_attribute.empty() ? "id" : request.id_attribute;
+    return fmt::format(
+      "{} of {} steps have no sorted index of the ids, for which {} particles were "
+      "compared; the option sorted_indexes of writers makes one, and 'parabat repack "
+      "--sorted-indexes {}' does for what is written",
+      trails.steps_without_index, trails.steps.size(), trails.compared, id);
   }
-  const std::string id = request.id_attribute.empty() ? "id" : request.id_attribute;
-  return fmt::format(
-    "{} of {} steps have no sorted index of the ids, for which {} particles were "
-    "compared; the option sorted_indexes of writers makes one, and 'parabat repack "
-    "--sorted-indexes {}' does for what is written",
-    trails.steps_without_index, trails.steps.size(), trails.compared, id);
+  const bool only_tracks = std::all_of(results.begin(), results.end(),
+    [](const StepResult& result) { return result.from_tracks && result.problems.empty(); });
+  std::size_t absent = 0;
+  for (std::size_t i = 0; i != trails.ids; ++i)
+  {
+    bool is_there = false;
+    for (std::size_t s = 0; s != trails.steps.size() && !is_there; ++s)
+    {
+      is_there = trails.is_there(s, i);
+    }
+    absent += is_there ? 0 : 1;
+  }
+  return only_tracks && absent != 0 && !results.empty()
+    ? fmt::format("{} of {} ids are not among those that the tracks file was written for; the "
+                  "series of the same run may have them",
+        absent, trails.ids)
+    : std::string();
 }
 }
 
@@ -838,7 +861,7 @@ Trails follow(
     std::move(result.problems.begin(), result.problems.end(), std::back_inserter(trails.problems));
   }
   unwrap(trails.positions, results, trails.ids, request);
-  trails.advice = advice_of(trails, request);
+  trails.advice = advice_of(trails, results, request);
   return trails;
 }
 }

@@ -8,6 +8,7 @@
 #include "bat/dataset/validate_sections.hpp"
 #include "bat/dataset/validate_top.hpp"
 #include "bat/file.hpp"
+#include "bat/tracks.hpp"
 #include "bat/tree/file_impl.hpp"
 
 #include <fmt/format.h>
@@ -99,6 +100,6 @@ void validate(const Dataset& dataset)
 
 void validate(const std::filesystem::path& path)
 {
-  validate(Dataset::open(path));
+  is_tracks(path) ? validate_tracks(path) : validate(Dataset::open(path));
 }
 }

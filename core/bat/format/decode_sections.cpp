@@ -4,6 +4,7 @@
 #include "bat/format/checksum.hpp"
 #include "bat/format/decode_parts.hpp"
 #include "bat/format/page_layout.hpp"
+#include "bat/format/tracks_layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,6 +85,12 @@ Header read_header(const io::RandomAccessFile& file, FileKind kind)
   const std::size_t magic = std::min(have, sizeof(kMagic));
   if (std::memcmp(header.magic, kMagic, magic) != 0)
   {
+    if (have >= sizeof(kTracksMagic) && std::memcmp(header.magic, kTracksMagic, magic) == 0)
+    {
+      throw Error(ErrorCode::NotABatFile,
+        fmt::format("{}: has tracks, which following particles reads; a dataset is needed here",
+          file.name()));
+    }
     throw Error(ErrorCode::NotABatFile,
       fmt::format("{}: not a BAT file, its first bytes are {} and not {}", file.name(),
         hex(header.magic, magic), hex(kMagic, sizeof(kMagic))));

@@ -112,25 +112,6 @@ void check_alias(const ParticleView& schema, const AliasView& alias)
   }
 }
 
-void check_metadata(const std::string& metadata)
-{
-  if (metadata.find('\0') != std::string::npos)
-  {
-    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
-  }
-  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
-  const std::optional<JsonObject> object = scan_json_object(metadata);
-  if (!object)
-  {
-    refuse("metadata must be a JSON object in UTF-8");
-  }
-  if (object->depth > kMostDepth)
-  {
-    refuse(fmt::format(
-      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
-  }
-}
-
 /// An attribute with a column of its own, or one component of it.
 struct StoredTarget
 {
@@ -549,6 +530,25 @@ private:
 void check_input(const ParticleView& particles, const BuildOptions& options)
 {
   check_input(ParticleParts::of_view(particles), options);
+}
+
+void check_metadata(const std::string& metadata)
+{
+  if (metadata.find('\0') != std::string::npos)
+  {
+    refuse("metadata has a zero byte; allowed is a JSON object in UTF-8");
+  }
+  constexpr std::size_t kMostDepth = 1000; // programs that print it recurse
+  const std::optional<JsonObject> object = scan_json_object(metadata);
+  if (!object)
+  {
+    refuse("metadata must be a JSON object in UTF-8");
+  }
+  if (object->depth > kMostDepth)
+  {
+    refuse(fmt::format(
+      "metadata is nested {} levels deep; at most {} are allowed", object->depth, kMostDepth));
+  }
 }
 
 void check_input(const ParticleParts& particles, const BuildOptions& options)

@@ -8,6 +8,7 @@
 #include "bat/writer.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace bat::write
@@ -15,6 +16,9 @@ namespace bat::write
 /// Throws Error{InvalidArgument} if the particles or the options break the contract of writer.hpp.
 void check_input(const ParticleParts& particles, const BuildOptions& options);
 void check_input(const ParticleView& particles, const BuildOptions& options);
+
+/// Throws Error{InvalidArgument} if it is no JSON object that may be written.
+void check_metadata(const std::string& metadata);
 
 /// Numbers of the keys that get a sorted index, ascending. Throws Error{InvalidArgument}.
 [[nodiscard]] std::vector<std::size_t> indexed_keys(

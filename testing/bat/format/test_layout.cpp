@@ -3,6 +3,7 @@
 // sizes.
 
 #include "bat/format/section_kinds.hpp"
+#include "bat/format/tracks_layout.hpp"
 #include "bat/types.hpp"
 
 #include <gtest/gtest.h>
@@ -273,6 +274,41 @@ TEST(Layout, leaf_file_records_are_those_of_the_text)
     sizeof(format::LeafKeyRecord));
 }
 
+TEST(Layout, records_of_tracks_are_those_of_the_text)
+{
+  expect_same(record(19, 0),
+    { BAT_FIELD(TracksHeader, magic), BAT_FIELD(TracksHeader, version_major),
+      BAT_FIELD(TracksHeader, version_minor), BAT_FIELD(TracksHeader, header_bytes),
+      BAT_FIELD(TracksHeader, required_features), BAT_FIELD(TracksHeader, optional_features),
+      BAT_FIELD(TracksHeader, reserved), BAT_FIELD(TracksHeader, header_checksum) },
+    sizeof(format::TracksHeader));
+  expect_same(record(19, 1),
+    { BAT_FIELD(BlockStart, kind), BAT_FIELD(BlockStart, reserved), BAT_FIELD(BlockStart, offset),
+      BAT_FIELD(BlockStart, block_bytes), BAT_FIELD(BlockStart, head_bytes),
+      BAT_FIELD(BlockStart, payload_bytes), BAT_FIELD(BlockStart, head_checksum),
+      BAT_FIELD(BlockStart, reserved2), BAT_FIELD(BlockStart, start_checksum) },
+    sizeof(format::BlockStart));
+  expect_same(record(19, 2),
+    { BAT_FIELD(BlockHead, sample_count), BAT_FIELD(BlockHead, attribute_count),
+      BAT_FIELD(BlockHead, id_count), BAT_FIELD(BlockHead, row_count),
+      BAT_FIELD(BlockHead, row_bytes), BAT_FIELD(BlockHead, position_type),
+      BAT_FIELD(BlockHead, id_type), BAT_FIELD(BlockHead, second_type),
+      BAT_FIELD(BlockHead, reserved), BAT_FIELD(BlockHead, id_name_bytes),
+      BAT_FIELD(BlockHead, second_name_bytes), BAT_FIELD(BlockHead, text_bytes),
+      BAT_FIELD(BlockHead, reserved2) },
+    sizeof(format::BlockHead));
+  expect_same(record(19, 3),
+    { BAT_FIELD(TrackAttributeRecord, type), BAT_FIELD(TrackAttributeRecord, components),
+      BAT_FIELD(TrackAttributeRecord, role), BAT_FIELD(TrackAttributeRecord, reserved),
+      BAT_FIELD(TrackAttributeRecord, host_type), BAT_FIELD(TrackAttributeRecord, name_bytes),
+      BAT_FIELD(TrackAttributeRecord, reserved2) },
+    sizeof(format::TrackAttributeRecord));
+  expect_same(record(19, 4),
+    { BAT_FIELD(SampleRecord, step), BAT_FIELD(SampleRecord, time), BAT_FIELD(SampleRecord, rows),
+      BAT_FIELD(SampleRecord, flags), BAT_FIELD(SampleRecord, metadata_bytes) },
+    sizeof(format::SampleRecord));
+}
+
 TEST(Layout, no_table_of_offsets_is_left_out)
 {
   std::map<int, int> per_section;
@@ -282,7 +318,7 @@ TEST(Layout, no_table_of_offsets_is_left_out)
   }
   per_section.erase(2); // scalar types
   std::map<int, int> compared{ { 5, 1 }, { 6, 1 }, { 7, 5 }, { 8, 2 }, { 9, 2 }, { 11, 2 },
-    { 12, 1 }, { 15, 3 } };
+    { 12, 1 }, { 15, 3 }, { 19, 5 } };
   for (const auto& [section, count] : per_section)
   {
     EXPECT_EQ(count, compared[section]) << "section " << section;

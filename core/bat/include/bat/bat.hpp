@@ -14,6 +14,7 @@
 #include "bat/repack.hpp"
 #include "bat/series.hpp"
 #include "bat/text.hpp"
+#include "bat/tracks.hpp"
 #include "bat/types.hpp"
 #include "bat/validate.hpp"
 #include "bat/version.hpp"

@@ -77,7 +77,7 @@ struct TrailColumn
   std::vector<std::uint8_t> in_step; ///< 1 if particles of the step have the attribute; per step
 };
 
-/// A step as it was read.
+/// A step as it was read; of a tracks file, a sample.
 struct TrailStep
 {
   std::filesystem::path path;
@@ -121,8 +121,9 @@ struct Trails
 /// Finds particles by their ids in every step, and reads what they have there. Looks ids up
 /// together, in the sorted index where there is one, else through the bitmaps; reads only the
 /// columns that are asked for, and of these only the pages with the particles. Each step is opened
-/// once and closed again. Memory grows with steps x ids, not with particles. Not collective;
-/// thread-safe.
+/// once and closed again. A path of a tracks file (bat/tracks.hpp) stands for all of its samples,
+/// of which the histories that are asked for are read. Memory grows with steps x ids, not with
+/// particles. Not collective; thread-safe.
 ///
 /// Throws Error: InvalidArgument if there are no ids or one is NaN, `second` is of another length,
 /// no step has an attribute that is asked for, an attribute has other numbers of components in

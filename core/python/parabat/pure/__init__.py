@@ -8,6 +8,7 @@
     bat.positions(), bat.attribute("id")             # (n, 3) and (n,), coarse particles first
     where = bat.query(quality=0.1, box=[0, 0, 0, 1, 1, 1], ranges=[("id", None, 5, 90)])
     bat.positions()[where]
+    pure.Tracks.open("run.tracks.bat").samples       # each with step, time, ids, positions, columns
 
 For codes that will not link anything, and as a second opinion: both were written from
 core/bat/FORMAT.md alone and are the tests' second reader. They favour plainness over speed: whole
@@ -18,6 +19,7 @@ more, and faster.
 
 from .reader import BatDataset, BatError, BatFile, QueryError
 from .reader import open_any as open  # pylint: disable=redefined-builtin
+from .tracks import Tracks
 from .writer import write
 
-__all__ = ["BatDataset", "BatError", "BatFile", "QueryError", "open", "write"]
+__all__ = ["BatDataset", "BatError", "BatFile", "QueryError", "Tracks", "open", "write"]

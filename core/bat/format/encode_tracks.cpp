@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tracks files: header, starts and heads of blocks, histories.
+
+#include "bat/format/checksum.hpp"
+#include "bat/format/encode_parts.hpp"
+#include "bat/format/layout.hpp"
+#include "bat/format/tracks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace bat::format
+{
+namespace
+{
+std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to)
+{
+  return (bytes + to - 1) / to * to;
+}
+
+/// The columns of each id's rows one behind the other.
+void append_payload(const TrackSchema& schema, const std::vector<NewRow>& rows,
+  const std::vector<std::uint64_t>& first_row, const std::vector<std::byte>& values,
+  std::vector<std::byte>& out)
+{
+  std::vector<std::size_t> columns = { tuple_bytes(schema.position_type, 3) };
+  for (const Attribute& attribute : schema.attributes)
+  {
+    columns.push_back(tuple_bytes(attribute.type, attribute.components));
+  }
+  for (std::size_t i = 0; i + 1 < first_row.size(); ++i)
+  {
+    for (std::uint64_t row = first_row[i]; row != first_row[i + 1]; ++row)
+    {
+      append(out, &rows[row].sample, sizeof(std::uint32_t));
+    }
+    std::size_t begin = 0;
+    for (const std::size_t bytes : columns)
+    {
+      for (std::uint64_t row = first_row[i]; row != first_row[i + 1]; ++row)
+      {
+        append(out, values.data() + rows[row].values + begin, bytes);
+      }
+      begin += bytes;
+    }
+  }
+}
+}
+
+std::vector<std::byte> encode_tracks_header()
+{
+  TracksHeader header{};
+  std::memcpy(header.magic, kTracksMagic, sizeof(header.magic));
+  header.version_major = kTracksVersionMajor;
+  header.header_bytes = sizeof(header);
+  header.header_checksum = checksum(&header, offsetof(TracksHeader, header_checksum));
+  std::vector<std::byte> bytes(sizeof(header));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+
+std::vector<std::byte> encode_block(std::uint64_t offset, const TrackSchema& schema,
+  const std::vector<BlockSample>& samples, std::vector<NewRow>& rows,
+  const std::vector<std::byte>& values)
+{
+  const auto same_id = [&](const NewRow& a, const NewRow& b)
+  { return a.id == b.id && a.second == b.second; };
+  std::stable_sort(rows.begin(), rows.end(),
+    [&](const NewRow& a, const NewRow& b)
+    {
+      const int first = compare_ids(a.id, b.id, schema.id_type);
+      const int order = first != 0 ? first : compare_ids(a.second, b.second, schema.second_type);
+      return order != 0 ? order < 0 : a.sample < b.sample;
+    });
+  const bool has_second = !schema.second_attribute.empty();
+  std::vector<std::uint64_t> ids;
+  std::vector<std::uint64_t> second;
+  std::vector<std::uint64_t> first_row;
+  std::vector<std::uint32_t> counts;
+  for (std::size_t row = 0; row != rows.size(); ++row)
+  {
+    if (row == 0 || !same_id(rows[row - 1], rows[row]))
+    {
+      ids.push_back(rows[row].id);
+      second.push_back(rows[row].second);
+      first_row.push_back(row);
+      counts.push_back(0);
+    }
+    ++counts.back();
+  }
+  first_row.push_back(rows.size());
+
+  std::vector<std::byte> payload;
+  const std::size_t row_bytes = sizeof(std::uint32_t) + track_bytes(schema);
+  payload.reserve(rows.size() * row_bytes);
+  append_payload(schema, rows, first_row, values, payload);
+
+  BlockHead head{};
+  head.sample_count = static_cast<std::uint32_t>(samples.size());
+  head.attribute_count = static_cast<std::uint32_t>(schema.attributes.size());
+  head.id_count = ids.size();
+  head.row_count = rows.size();
+  head.row_bytes = static_cast<std::uint32_t>(row_bytes);
+  head.position_type = static_cast<std::uint8_t>(schema.position_type);
+  head.id_type = static_cast<std::uint8_t>(schema.id_type);
+  head.second_type = has_second ? static_cast<std::uint8_t>(schema.second_type) : 0;
+  head.id_name_bytes = static_cast<std::uint32_t>(schema.id_attribute.size());
+  head.second_name_bytes = static_cast<std::uint32_t>(schema.second_attribute.size());
+  std::string texts = schema.id_attribute + schema.second_attribute;
+
+  std::vector<std::byte> bytes(sizeof(BlockStart) + sizeof(BlockHead));
+  for (const Attribute& attribute : schema.attributes)
+  {
+    TrackAttributeRecord record{};
+    record.type = static_cast<std::uint8_t>(attribute.type);
+    record.components = static_cast<std::uint8_t>(attribute.components);
+    record.role = attribute.role;
+    record.host_type = attribute.host_type;
+    record.name_bytes = static_cast<std::uint32_t>(attribute.name.size());
+    append(bytes, &record, sizeof(record));
+    texts += attribute.name;
+  }
+  for (std::size_t s = 0; s != samples.size(); ++s)
+  {
+    const BlockSample& sample = samples[s];
+    SampleRecord record{};
+    record.step = sample.step;
+    record.time = sample.time.value_or(0);
+    record.rows = sample.rows;
+    record.flags = sample.time ? std::uint32_t{ kSampleHasTime } : 0;
+    if (s != 0 && sample.metadata == samples[s - 1].metadata)
+    {
+      record.flags |= kSameMetadata;
+    }
+    else
+    {
+      record.metadata_bytes = static_cast<std::uint32_t>(sample.metadata.size());
+      texts += sample.metadata;
+    }
+    append(bytes, &record, sizeof(record));
+  }
+  append(bytes, ids.data(), ids.size() * sizeof(ids[0]));
+  if (has_second)
+  {
+    append(bytes, second.data(), second.size() * sizeof(second[0]));
+  }
+  append(bytes, counts.data(), counts.size() * sizeof(counts[0]));
+  for (std::size_t at = 0; at < payload.size(); at += kPageBytes)
+  {
+    const std::uint32_t sum =
+      page_checksum(payload.data() + at, std::min<std::size_t>(kPageBytes, payload.size() - at));
+    append(bytes, &sum, sizeof(sum));
+  }
+  append(bytes, texts.data(), texts.size());
+  head.text_bytes = texts.size();
+  std::memcpy(bytes.data() + sizeof(BlockStart), &head, sizeof(head));
+  bytes.resize(round_up(bytes.size(), 8));
+
+  BlockStart start{};
+  start.kind = kSamplesBlock;
+  start.offset = offset;
+  start.head_bytes = bytes.size() - sizeof(BlockStart);
+  start.payload_bytes = payload.size();
+  start.head_checksum = checksum(bytes.data() + sizeof(BlockStart), start.head_bytes);
+  append(bytes, payload.data(), payload.size());
+  bytes.resize(round_up(bytes.size(), kBlockAlignment));
+  start.block_bytes = bytes.size();
+  start.start_checksum = checksum(&start, offsetof(BlockStart, start_checksum));
+  std::memcpy(bytes.data(), &start, sizeof(start));
+  return bytes;
+}
+}

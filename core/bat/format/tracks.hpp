@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks of a tracks file: from bytes, and to bytes.
+#pragma once
+
+#include "bat/format/tracks_layout.hpp"
+#include "bat/tracks.hpp"
+#include "common/io/random_access_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::format
+{
+struct BlockSample
+{
+  std::int64_t step = 0;
+  std::optional<double> time;
+  std::uint64_t rows = 0;
+  std::string metadata;
+};
+
+/// All of a block but its values.
+struct TrackBlock
+{
+  TrackSchema schema;
+  std::vector<BlockSample> samples;
+  std::vector<std::uint64_t> ids;       ///< ascending, with `second` behind
+  std::vector<std::uint64_t> second;    ///< as many, or none
+  std::vector<std::uint64_t> first_row; ///< of each id, and the number of rows
+  std::vector<std::uint32_t> page_sums; ///< of the payload
+  std::uint64_t payload_offset = 0;     ///< in the file
+  std::uint64_t payload_bytes = 0;
+
+  [[nodiscard]] std::uint64_t row_bytes() const noexcept
+  {
+    return sizeof(std::uint32_t) + track_bytes(this->schema);
+  }
+};
+
+[[nodiscard]] bool same_schema(const TrackSchema& a, const TrackSchema& b) noexcept;
+
+/// Whether both have ids of the same names and value classes, as all blocks with rows of a file do.
+[[nodiscard]] bool same_ids(const TrackSchema& a, const TrackSchema& b) noexcept;
+/// "'id' int64", "'id' int64 and 'cpu' int32".
+[[nodiscard]] std::string ids_text(const TrackSchema& schema);
+
+/// -1, 0, 1 as the number that `a` stands for is below, equal to, above that of `b`.
+[[nodiscard]] int compare_ids(std::uint64_t a, std::uint64_t b, ScalarType type) noexcept;
+
+[[nodiscard]] std::vector<std::byte> encode_tracks_header();
+/// Throws Error: Truncated, NotABatFile, UnsupportedVersion, Corrupt.
+void check_tracks_header(const io::RandomAccessFile& file);
+
+/// Where the blocks of a file are.
+struct TrackBlocks
+{
+  std::vector<BlockStart> starts;
+  std::uint64_t end = 0; ///< behind the last block
+};
+/// Throws Error{Corrupt} if a start is damaged, after filling `blocks` with those before it.
+void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks);
+
+/// Head of a block, checked. Throws Error{Corrupt}.
+[[nodiscard]] TrackBlock read_block(const io::RandomAccessFile& file, const BlockStart& start);
+
+/// Bytes [begin, end) of the payload, whose pages are checked. Throws Error{Corrupt}.
+[[nodiscard]] std::vector<std::byte> read_payload(const io::RandomAccessFile& file,
+  const TrackBlock& block, std::uint64_t begin, std::uint64_t end);
+
+/// Sample numbers of the rows of id `i` from its history. Throws Error{Corrupt} if they are not
+/// those of samples, ascending.
+[[nodiscard]] std::vector<std::uint32_t> samples_of(const io::RandomAccessFile& file,
+  const TrackBlock& block, std::size_t i, const std::byte* history);
+
+/// A row of a block that is being made.
+struct NewRow
+{
+  std::uint64_t id = 0;
+  std::uint64_t second = 0;
+  std::uint32_t sample = 0;
+  std::size_t values = 0; ///< where its track_bytes() begin
+};
+
+/// All bytes of a block at `offset`. `rows` get ordered; of the same id and sample, those that
+/// came first stay first.
+[[nodiscard]] std::vector<std::byte> encode_block(std::uint64_t offset, const TrackSchema& schema,
+  const std::vector<BlockSample>& samples, std::vector<NewRow>& rows,
+  const std::vector<std::byte>& values);
+}
