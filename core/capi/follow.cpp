@@ -2,6 +2,7 @@
 // Particles through time.
 
 #include "bat/follow.hpp"
+#include "bat/tracks.hpp"
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
@@ -9,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +31,16 @@ struct bat_trails
 {
   bat::Trails trails;
   std::vector<std::string> paths; ///< of the steps, as texts
+};
+
+struct bat_tracks
+{
+  bat::Tracks tracks;
+  std::vector<std::uint64_t> ids; ///< bits
+  std::vector<std::uint64_t> second;
+  std::vector<std::int64_t> steps;
+  std::vector<double> times;
+  std::vector<std::uint64_t> particles;
 };
 
 namespace bat::capi
@@ -79,6 +92,34 @@ void give(T* out, const T& value)
   {
     *out = value;
   }
+}
+
+// Bits of values of 8 bytes.
+std::vector<std::uint64_t> bits_of(const std::vector<bat::Number>& numbers)
+{
+  std::vector<std::uint64_t> all;
+  for (const bat::Number& number : numbers)
+  {
+    all.push_back(std::visit(
+      [](auto value)
+      {
+        std::uint64_t bits;
+        static_assert(sizeof(value) == sizeof(bits));
+        std::memcpy(&bits, &value, sizeof(bits));
+        return bits;
+      },
+      number));
+  }
+  return all;
+}
+
+// BAT_INT64, BAT_UINT64 or BAT_FLOAT64, as the numbers are; as `type` if there are none.
+int class_type(const std::vector<bat::Number>& numbers)
+{
+  return numbers.empty()                                     ? static_cast<int>(BAT_INT64)
+    : std::holds_alternative<std::int64_t>(numbers.front())  ? static_cast<int>(BAT_INT64)
+    : std::holds_alternative<std::uint64_t>(numbers.front()) ? static_cast<int>(BAT_UINT64)
+                                                             : static_cast<int>(BAT_FLOAT64);
 }
 
 template <class T>
@@ -291,4 +332,103 @@ int bat_trails_problem(
 int bat_trails_advice(const bat_trails* trails, const char** text)
 {
   return guard([&] { need(text, "result pointer") = trails_of(trails).advice.c_str(); });
+}
+
+int bat_tracks_open(const char* path, bat_tracks** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "result pointer") = nullptr;
+      auto result = std::make_unique<bat_tracks>();
+      result->tracks = bat::Tracks::open(need_text(path, "path"));
+      result->ids = bits_of(result->tracks.ids);
+      result->second = bits_of(result->tracks.second);
+      for (const bat::Tracks::Sample& sample : result->tracks.samples)
+      {
+        result->steps.push_back(sample.step);
+        result->times.push_back(sample.time.value_or(std::numeric_limits<double>::quiet_NaN()));
+        result->particles.push_back(sample.particles);
+      }
+      *out = result.release();
+    });
+}
+
+void bat_tracks_free(bat_tracks* tracks)
+{
+  delete tracks;
+}
+
+int bat_tracks_ids(const bat_tracks* tracks, uint64_t* count, const char** attribute, int* type,
+  const void** ids, const char** second_attribute, int* second_type, const void** second)
+{
+  return guard(
+    [&]
+    {
+      const bat_tracks& own = need(tracks, "tracks");
+      give(count, std::uint64_t{ own.ids.size() });
+      give(attribute, own.tracks.schema.id_attribute.c_str());
+      give(type, class_type(own.tracks.ids));
+      give(ids, static_cast<const void*>(own.ids.data()));
+      give(second_attribute, own.tracks.schema.second_attribute.c_str());
+      give(second_type, class_type(own.tracks.second));
+      give(second, own.second.empty() ? nullptr : static_cast<const void*>(own.second.data()));
+    });
+}
+
+int bat_tracks_samples(const bat_tracks* tracks, uint64_t* count, const int64_t** steps,
+  const double** times, const uint64_t** particles)
+{
+  return guard(
+    [&]
+    {
+      const bat_tracks& own = need(tracks, "tracks");
+      give(count, std::uint64_t{ own.steps.size() });
+      give(steps, own.steps.data());
+      give(times, own.times.data());
+      give(particles, own.particles.data());
+    });
+}
+
+int bat_tracks_attribute_count(const bat_tracks* tracks, int* position_type, uint64_t* attributes)
+{
+  return guard(
+    [&]
+    {
+      const bat::TrackSchema& schema = need(tracks, "tracks").tracks.schema;
+      give(position_type, static_cast<int>(schema.position_type));
+      give(attributes, std::uint64_t{ schema.attributes.size() });
+    });
+}
+
+int bat_tracks_attribute(
+  const bat_tracks* tracks, uint64_t index, const char** name, int* type, int* components)
+{
+  return guard(
+    [&]
+    {
+      const bat::Attribute& own =
+        one_of(need(tracks, "tracks").tracks.schema.attributes, index, "attribute");
+      give(name, own.name.c_str());
+      give(type, static_cast<int>(own.type));
+      give(components, own.components);
+    });
+}
+
+int bat_tracks_size(
+  const bat_tracks* tracks, uint64_t* blocks, uint64_t* file_bytes, uint64_t* unfinished_bytes)
+{
+  return guard(
+    [&]
+    {
+      const bat::Tracks& own = need(tracks, "tracks").tracks;
+      give(blocks, own.blocks);
+      give(file_bytes, own.file_bytes);
+      give(unfinished_bytes, own.unfinished_bytes);
+    });
+}
+
+int bat_tracks_validate(const char* path)
+{
+  return guard([&] { bat::validate_tracks(need_text(path, "path")); });
 }

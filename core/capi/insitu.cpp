@@ -35,11 +35,14 @@ struct bat_insitu
   bat::insitu::SeriesWriter writer;
 
   std::int64_t every = 1;
+  std::optional<bat::insitu::TrackOptions> tracks;
   std::uint64_t kept_memory = bat::insitu::SeriesWriter::kKeptBytes;
   std::int64_t begun = 0; ///< steps
   // The step between begin and end.
   bool open = false;
-  bool wanted = false;
+  bool wanted = false; ///< its files, its tracks, or both
+  bool wanted_files = false;
+  bool wanted_tracks = false;
   std::int64_t step = 0;
   double time = 0;
   std::vector<bat::insitu::Species> species;
@@ -122,7 +125,7 @@ void add_up(bat_report& sum, const bat_report& part)
 }
 
 // Collective. `names` are those of this rank's species.
-std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std::string> names)
+void name_species(bat_insitu& handle, std::vector<std::string> names)
 {
   names = mpi::union_of_names(handle.comm, names);
   const bool named =
@@ -132,6 +135,10 @@ std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std:
     handle.pattern.add_name();
     handle.writer = insitu::SeriesWriter(handle.pattern, handle.options);
     handle.writer.keep_memory(handle.kept_memory);
+    if (handle.tracks)
+    {
+      handle.writer.set_tracks(*handle.tracks);
+    }
   }
   // A step without particles is a step, of all species that there have been.
   if (names.empty())
@@ -149,7 +156,6 @@ std::vector<insitu::WrittenFile> write_step(bat_insitu& handle, std::vector<std:
       handle.known.push_back(name);
     }
   }
-  return handle.writer.write(handle.comm, handle.step, handle.time, std::move(handle.species));
 }
 
 void keep_report(bat_insitu& handle, const std::vector<insitu::WrittenFile>& files, bat_report& sum)
@@ -231,6 +237,25 @@ int bat_insitu_set_every(bat_insitu* insitu, int64_t every)
     });
 }
 
+int bat_insitu_set_tracks(
+  bat_insitu* insitu, const char* options, int type, const void* ids, uint64_t count)
+{
+  return guard(
+    [&]
+    {
+      bat_insitu& handle = need(insitu, "handle");
+      bat::insitu::TrackOptions tracks = bat::insitu::parse_track_options(options ? options : "{}");
+      if (ids)
+      {
+        tracks.ids = numbers_of(
+          type_of(type), ids, static_cast<std::size_t>(need_size(count, "the number of ids")));
+      }
+      bat::insitu::check(tracks);
+      handle.writer.set_tracks(tracks);
+      handle.tracks = std::move(tracks);
+    });
+}
+
 int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes)
 {
   return guard(
@@ -253,7 +278,10 @@ int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wa
     {
       bat_insitu& handle = need(insitu, "handle");
       handle.open = true;
-      handle.wanted = handle.begun++ % handle.every == 0;
+      handle.wanted_files = handle.begun % handle.every == 0;
+      handle.wanted_tracks = handle.tracks && handle.begun % handle.tracks->every == 0;
+      handle.wanted = handle.wanted_files || handle.wanted_tracks;
+      ++handle.begun;
       handle.step = step;
       handle.time = time;
       handle.species.clear();
@@ -331,10 +359,22 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
     status = guard(
       [&]
       {
-        bat::mpi::require_same(handle.comm, handle.wanted ? 1 : 0, "whether the step is wanted");
-        if (handle.wanted)
+        bat::mpi::require_same(handle.comm,
+          (handle.wanted_files ? 1 : 0) + (handle.wanted_tracks ? 2 : 0),
+          "whether the step is wanted");
+        if (!handle.wanted)
         {
-          keep_report(handle, write_step(handle, std::move(names)), sum);
+          return;
+        }
+        name_species(handle, std::move(names));
+        if (handle.wanted_files)
+        {
+          keep_report(handle,
+            handle.writer.write(handle.comm, handle.step, handle.time, handle.species), sum);
+        }
+        if (handle.wanted_tracks)
+        {
+          (void)handle.writer.write_tracks(handle.comm, handle.step, handle.time, handle.species);
         }
       });
   }

@@ -153,4 +153,10 @@ std::filesystem::path FilePattern::series(std::string_view name) const
   const std::string path = fill_in(format_of_list(this->format_), 0, 0, as_file_name(name));
   return std::filesystem::path(path).lexically_normal();
 }
+
+std::filesystem::path FilePattern::tracks(std::string_view name) const
+{
+  // NAME.bat.series
+  return this->series(name).replace_extension().replace_extension(".tracks.bat");
+}
 }

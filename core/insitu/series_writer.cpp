@@ -5,6 +5,7 @@
 #include "bat/text.hpp"
 #include "common/kept_memory.hpp"
 #include "insitu/series_list.hpp"
+#include "insitu/track_recorder.hpp"
 #include "parallel/comm.hpp"
 
 #include <fmt/format.h>
@@ -198,6 +199,56 @@ void SeriesWriter::write_lists(
     }
   }
   mpi::agree(own.get(), failure);
+}
+
+void SeriesWriter::set_tracks(TrackOptions options)
+{
+  check(options);
+  this->track_options_ = std::move(options);
+  this->tracks_.clear();
+}
+
+std::uint64_t SeriesWriter::write_tracks(
+  MPI_Comm comm, std::int64_t step, double time, const std::vector<Species>& species)
+{
+  const mpi::OwnComm own(comm);
+  mpi::require_same(own, step, "the number of the step");
+  MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
+  std::vector<std::string> names;
+  mpi::together(own.get(),
+    [&]
+    {
+      check_time(time);
+      check(this->track_options_);
+      std::transform(species.begin(), species.end(), std::back_inserter(names),
+        [](const Species& s) { return s.name; });
+    });
+  names = mpi::union_of_names(own, names);
+  mpi::together(own.get(), [&] { (void)this->files_of(names, step, time); });
+  std::uint64_t particles = 0;
+  for (const std::string& name : names)
+  {
+    std::vector<mpi::Piece> pieces;
+    mpi::together(own.get(),
+      [&]
+      {
+        for (const Species& s : species)
+        {
+          if (s.name == name)
+          {
+            pieces.insert(pieces.end(), s.pieces.begin(), s.pieces.end());
+          }
+        }
+        std::shared_ptr<TrackRecorder>& recorder = this->tracks_[name];
+        if (!recorder)
+        {
+          recorder = std::make_shared<TrackRecorder>(this->pattern_.tracks(name),
+            this->track_options_, this->options_.build.flush, this->notice_);
+        }
+      });
+    particles += this->tracks_.at(name)->record(own, step, time, pieces);
+  }
+  return particles;
 }
 
 std::vector<WrittenFile> SeriesWriter::files_of(

@@ -12,6 +12,7 @@ import unittest
 
 import numpy as np
 import parabat
+from parabat import pure
 from parabat.cli import main
 
 FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_follow"
@@ -179,6 +180,67 @@ class Follow(unittest.TestCase):
             self.assertIn(words, complaint)
         self.assertFalse((FOLDER / "other.npz").exists())
         self.assertIn("ends in '.txt'", run("follow", self.series, "--ids", 1, "--out", "a.txt")[2])
+
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "bat" / "golden" / "tracks"
+
+
+class Tracks(unittest.TestCase):
+    def test_tracks_are_those_of_the_second_reader(self):
+        for name in ("written", "written_finished", "spec", "spec_finished"):
+            path = GOLDEN / f"{name}.tracks.bat"
+            samples = pure.Tracks.open(path).samples
+            tracks = parabat.Tracks(path)
+            tracks.validate()
+            self.assertEqual(tracks.steps.tolist(), [sample.step for sample in samples])
+            self.assertEqual(tracks.particles.tolist(), [len(sample.ids) for sample in samples])
+            pairs = isinstance(tracks.ids, tuple)
+            self.assertEqual(tracks.id, ("id", "cpu") if pairs else "id")
+            for one in (None, "id"):
+                trails = parabat.follow(path, id=one)
+                ids = list(zip(*map(np.ndarray.tolist, trails.ids))) if isinstance(trails.ids, tuple) else trails.ids.tolist()
+                self.assertEqual(len(ids), len(set(ids)))
+                for s, sample in enumerate(samples):
+                    for i, wanted in enumerate(ids):
+                        keys = zip(sample.ids.tolist(), sample.second.tolist()) if isinstance(trails.ids, tuple) else sample.ids.tolist()
+                        rows = [row for row, key in enumerate(keys) if key == wanted]
+                        self.assertEqual(trails.counts[s, i], len(rows))
+                        if rows:
+                            np.testing.assert_array_equal(trails.positions.data[s, i], sample.positions[rows[0]])
+                            for key, values in sample.columns.items():
+                                np.testing.assert_array_equal(trails[key].data[s, i], np.squeeze(values[rows[0]]))
+                    self.assertEqual(sum(trails.counts[s]), len(sample.ids))
+
+    def test_the_command_line_knows_tracks(self):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        path, out = GOLDEN / "spec.tracks.bat", FOLDER / "tracks.csv"
+        code, printed, _ = run("info", path)
+        self.assertEqual(code, 0)
+        self.assertIn("tracks of", printed)
+        self.assertIn("never was finished", printed)
+        facts = json.loads(run("info", "--json", path)[1])
+        self.assertEqual((facts["samples"], facts["id"]), (len(parabat.Tracks(path)), ["id", "cpu"]))
+        self.assertEqual(run("validate", path)[0], 0)
+        packed = FOLDER / "packed.tracks.bat"
+        packed.unlink(missing_ok=True)
+        self.assertEqual(run("repack", path, packed)[0], 0)
+        self.assertEqual(packed.read_bytes(), (GOLDEN / "spec_finished.tracks.bat").read_bytes())
+        code, _, said = run("follow", packed, "--out", out)
+        self.assertEqual(code, 0, said)
+        with open(out, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), int(np.count_nonzero(parabat.follow(packed).present)))
+        code, _, said = run("follow", packed, "--id", "id", "--ids", "5", "777", "--out", out)
+        self.assertEqual(code, 0)
+        self.assertIn("1 of 2 ids are not among those", said)
+        self.assertEqual(run("follow", packed, packed, "--out", out)[0], 2)
+        bad = FOLDER / "bad.tracks.bat"
+        damaged = bytearray(packed.read_bytes())
+        damaged[-100] ^= 1
+        bad.write_bytes(damaged)
+        self.assertEqual(run("validate", bad)[0], 1)
+        self.assertEqual(run("repack", packed, FOLDER / "b.tracks.bat", "--compression", "lossless")[0], 2)
+        self.assertEqual(run("query", packed)[0], 3)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include "bat/dataset/repack_series.hpp"
 #include "bat/error.hpp"
 #include "bat/series.hpp"
+#include "bat/tracks.hpp"
 #include "bat/write/leaf_writer.hpp"
 #include "bat/write_options.hpp"
 #include "common/arena.hpp"
@@ -392,6 +393,31 @@ RepackReport repack_one(
     });
 }
 
+RepackReport repack_tracks_file(
+  const fs::path& in, const fs::path& out, const RepackOptions& options)
+{
+  for (const std::string& name : options.changed)
+  {
+    if (name != "flush" && name != "threads")
+    {
+      refuse(fmt::format("{}: tracks have no option {}; allowed is flush", in.string(), name));
+    }
+  }
+  RepackReport report;
+  const auto begun = std::chrono::steady_clock::now();
+  report.bytes_before = fs::file_size(in);
+  repack_tracks(in, out, options.build.flush);
+  validate_tracks(out);
+  for (const Tracks::Sample& sample : Tracks::open(out).samples)
+  {
+    report.particles += sample.particles;
+  }
+  report.datasets = 1;
+  report.bytes_after = fs::file_size(out);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return report;
+}
+
 // New datasets, which go with a series that is not finished.
 class NewSteps
 {
@@ -476,8 +502,9 @@ RepackReport repack(const fs::path& in, const fs::path& out, const RepackOptions
     [&]
     {
       check_options(options);
-      report =
-        is_series(in) ? repack_series(in, out, options, tell) : repack_one(in, out, options, tell);
+      report = is_series(in) ? repack_series(in, out, options, tell)
+        : is_tracks(in)      ? repack_tracks_file(in, out, options)
+                             : repack_one(in, out, options, tell);
     });
   if (failure)
   {

@@ -30,13 +30,14 @@ from .errors import (
 from .following import Problem, Trails, follow
 from .regions import OrientedBox, Slab, Sphere
 from .series import Series, Step, read_series
+from .tracks import Tracks
 from .writing import PieceWriter, RepackReport, Report, options_table, repack, write
 
 __all__ = [
     "Attribute", "BatCancelledError", "BatError", "BatImportError", "BatNotFoundError",
     "BatTypeError", "BatValueError", "Count", "Dataset", "Histogram", "Leaf", "OrientedBox",
     "Particles", "PieceWriter", "Problem", "RepackReport", "Report", "Series", "Slab", "Sphere",
-    "Step", "Storage", "Trails", "follow", "idx", "open", "options_table", "read_series", "repack",
+    "Step", "Storage", "Tracks", "Trails", "follow", "idx", "open", "options_table", "read_series", "repack",
     "write"]
 
 

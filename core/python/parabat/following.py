@@ -16,6 +16,7 @@ from ._library import DTYPES, TYPES, Owned, check, library, make
 from ._progress import Progress
 from .errors import from_status, refuse, refuse_type
 from .series import Step
+from .tracks import Tracks, is_tracks
 
 if TYPE_CHECKING:
     import pandas
@@ -202,14 +203,28 @@ def _add_steps(follow, series):
             check(lib.bat_follow_add_steps(follow.pointer, as_path(step)))
 
 
-def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
+def _ids_of_tracks(series, id):  # pylint: disable=redefined-builtin
+    """ids and their names, of a tracks file."""
+    if isinstance(series, (list, tuple)) and len(series) == 1:
+        series, = series
+    if not isinstance(series, (str, bytes, os.PathLike)) or not is_tracks(os.fsdecode(series)):
+        refuse("ids: None; allowed only with the path of a tracks file, NAME.tracks.bat, all of whose ids it stands for")
+    tracks = Tracks(series)
+    if id is None and isinstance(tracks.ids, tuple):
+        return np.stack(tracks.ids, axis=1) if tracks.ids[0].dtype == tracks.ids[1].dtype else list(zip(*map(np.ndarray.tolist, tracks.ids))), tracks.id
+    ids = tracks.ids[0] if isinstance(tracks.ids, tuple) and (isinstance(id, str) or len(id) == 1) else tracks.ids
+    return (list(zip(*map(np.ndarray.tolist, ids))) if isinstance(ids, tuple) else np.unique(ids)), id
+
+
+def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray | None = None,
            attributes: Iterable[str] | None = None, *, id: str | tuple[str | None, str] | None = None,  # pylint: disable=redefined-builtin
            unwrap: str | Sequence[float] | None = None, skip_damaged: bool = False, threads: int = 0, map: bool = False,  # pylint: disable=redefined-builtin
            progress: Callable[[float], bool | None] | None = None) -> Trails:
     """Particles with these ids through all steps of a series, as Trails.
 
-    series: path of a .bat.series or of one dataset, or a list of such paths, or of the Steps of
-    read_series(). ids: numbers, in any order, compared without rounding. id: name of their attribute,
+    series: path of a .bat.series, of a tracks file (.tracks.bat, all of its samples) or of one dataset,
+    or a list of such paths, or of the Steps of read_series(). ids: numbers, in any order, compared
+    without rounding; None, of a tracks file: all of its ids. id: name of their attribute,
     which has one component; None for the one that is called id, ids, particle_id ...; a pair of names
     where ids are unique only together with a second attribute, such as ("id", "cpu") of AMReX, and then
     ids are pairs: a list of tuples, or an (n, 2) array. attributes: names; None for all that any step
@@ -232,6 +247,8 @@ def follow(series: str | os.PathLike | Iterable, ids: Sequence | np.ndarray,
     Raises BatValueError, BatTypeError, BatNotFoundError; BatError for damaged files.
     """
     lib = library()
+    if ids is None:
+        ids, id = _ids_of_tracks(series, id)
     names = (id,) if id is None or isinstance(id, str) else tuple(as_list(id, "id", "a name, or a pair of names"))
     if len(names) not in (1, 2) or (len(names) == 2 and names[1] is None):
         refuse(f"id: {names}; allowed: a name, or a pair of names")

@@ -7,14 +7,28 @@ import collections
 import ctypes
 import json
 import os
-from typing import Any
+from typing import Any, Iterable, Mapping
 
 import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
 from ._library import Owned, agreed, check, handle_of, library, make, told
-from .errors import BatError, BatNotFoundError, refuse
+from .errors import BatError, BatNotFoundError, refuse, refuse_type
 from .writing import Report, describe, set_options
+
+
+def _tracks_json(tracks):
+    if not isinstance(tracks, Mapping):
+        refuse_type("tracks", tracks, "dicts")
+    plain = {key: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value for key, value in tracks.items()}
+    if "ids" in plain and isinstance(plain["ids"], Iterable) and not isinstance(plain["ids"], (str, bytes)):
+        plain["ids"] = [one.tolist() if isinstance(one, (np.ndarray, np.generic)) else
+                        [part.tolist() if isinstance(part, np.generic) else part for part in one] if isinstance(one, (tuple, list)) else one
+                        for one in plain["ids"]]
+    try:
+        return json.dumps(plain, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        return refuse(f"tracks: {error}")
 
 
 class Series:
@@ -26,12 +40,21 @@ class Series:
     or, where a rank has several pieces or species, begin(), add() as often as needed, end(). comm
     is of mpi4py (MPI.COMM_SELF for one process) and must live as long as the series. Creating,
     write() and end() are collective. Only each `every`-th step is written; options: as
-    write(). A step whose number is not greater than those in the list, as after a restart, replaces
+    write().
+
+    tracks: chosen particles in every step, whatever `every` says, in NAME.tracks.bat beside the list,
+    which follow() reads, also while it grows. A dict with one of "ids" (numbers, or pairs), "box" (6
+    numbers: those that are in it at the first step) and "every_id" (k: those whose id is a multiple of
+    k), and if need be "id" (name of their attribute), "second" (of ids that are unique only with it),
+    "attributes" (names of those to keep; all without it), "every" (of how many steps one has tracks).
+    close() puts the histories in order; a series that is not closed has them one by one.
+
+    A step whose number is not greater than those in the list, as after a restart, replaces
     what was written from that number on; rank 0 says so on stderr. read_series() reads the list.
     """
 
     def __init__(self, files: str | os.PathLike, comm: Any, *, every: int = 1,
-                 **options: Any):
+                 tracks: Mapping[str, Any] | None = None, **options: Any):
         lib = library()
         self._comm = comm  # lives as long
         self._arrays = []  # live until the end of the step
@@ -51,6 +74,9 @@ class Series:
                                          ctypes.byref(self._owned.pointer)))
         with agreed(comm):
             check(lib.bat_insitu_set_every(self._owned.pointer, as_integer(every, "every")))
+            if tracks is not None:
+                check(lib.bat_insitu_set_tracks(
+                    self._owned.pointer, _tracks_json(tracks), ctypes.c_int(0), None, ctypes.c_uint64(0)))
 
     def __enter__(self):
         return self

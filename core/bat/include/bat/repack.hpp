@@ -59,6 +59,9 @@ struct RepackReport
 /// OUT_0001.bat and so on beside `out`, OUT.bat.series, which lists them as `in` does and comes
 /// last; steps that are there are replaced one by one, and of a series that fails the new ones go.
 ///
+/// A tracks file (bat/tracks.hpp) is put in order, as TracksWriter::finish() does; it has no
+/// options but `flush`.
+///
 /// Not collective. Throws Error: InvalidArgument (options, `out`), Cancelled, those of
 /// Dataset::open() and write_file(), and WriteFailed if what was written is not what was read.
 RepackReport repack(const std::filesystem::path& in, const std::filesystem::path& out,

@@ -582,7 +582,8 @@ extern "C"
 
   BAT_API int bat_follow_create(bat_follow** out);
   BAT_API void bat_follow_free(bat_follow* follow);
-  /* Adds the steps of a list (.bat.series), or the dataset at any other path as one step.
+  /* Adds the steps of a list (.bat.series), the samples of a tracks file (.tracks.bat), or the
+   * dataset at any other path as one step.
    * NOT_FOUND, CANNOT_OPEN, CORRUPT: the list; datasets are not opened yet. */
   BAT_API int bat_follow_add_steps(bat_follow* follow, const char* path);
   /* Adds a dataset as a step of this time, which is finite. */
@@ -615,6 +616,36 @@ extern "C"
   /* Most threads; 0, the default, for as many as there are. Does not change the result. */
   BAT_API int bat_follow_set_threads(bat_follow* follow, int64_t threads);
   BAT_API int bat_follow_set_progress(bat_follow* follow, bat_progress progress, void* data);
+
+  /* What is in a tracks file (NAME.tracks.bat), which has chosen particles at many times, and which
+   * bat_follow_add_steps takes as all of its samples. What it gives lives as long as it, and is not
+   * to be written to. Any of the results may be NULL. */
+  typedef struct bat_tracks bat_tracks;
+
+  /* Reads ids and samples, no values. A file may be growing. */
+  BAT_API int bat_tracks_open(const char* path, bat_tracks** out);
+  BAT_API void bat_tracks_free(bat_tracks* tracks);
+  /* The ids of all samples, each once, ascending; their attribute and its type, but values of 8
+   * bytes: BAT_INT64, BAT_UINT64 or BAT_FLOAT64, which `type` is. The second attribute in the same
+   * way; its name is "" and its values are NULL if there is none. */
+  BAT_API int bat_tracks_ids(const bat_tracks* tracks, uint64_t* count, const char** attribute,
+    int* type, const void** ids, const char** second_attribute, int* second_type,
+    const void** second);
+  /* Samples: step numbers, ascending; times, NaN where there is none; particles in each. */
+  BAT_API int bat_tracks_samples(const bat_tracks* tracks, uint64_t* count, const int64_t** steps,
+    const double** times, const uint64_t** particles);
+  /* Type of positions, and number of attributes of the last sample with particles. */
+  BAT_API int bat_tracks_attribute_count(
+    const bat_tracks* tracks, int* position_type, uint64_t* attributes);
+  BAT_API int bat_tracks_attribute(
+    const bat_tracks* tracks, uint64_t index, const char** name, int* type, int* components);
+  /* Runs of bytes that hold samples: one for each sample while the file grows, later one for 64
+   * MiB; bytes of the file; of these, at its end, those of a sample that is being written or never
+   * was finished. */
+  BAT_API int bat_tracks_size(
+    const bat_tracks* tracks, uint64_t* blocks, uint64_t* file_bytes, uint64_t* unfinished_bytes);
+  /* Checks every byte of a tracks file and every rule of the format. */
+  BAT_API int bat_tracks_validate(const char* path);
 
   /* Particles through all steps. What it gives lives as long as it, and is not to be written to. */
   typedef struct bat_trails bat_trails;

@@ -45,6 +45,21 @@ extern "C"
    * all. The same on all ranks. */
   BAT_API int bat_insitu_set_every(bat_insitu* insitu, int64_t every);
 
+  /* Chosen particles in every step, in NAME.tracks.bat beside the list: bat_follow_run reads it,
+   * also while it grows. The same on all ranks, before the first step. `options`, a JSON object or
+   * NULL, says which particles, by one of "ids": [5, 17]      numbers, compared without rounding;
+   * of ids that are unique only together with a second attribute, pairs of them "box": [x0, y0, z0,
+   * x1, y1, z1]   those that are in it at the first step "every_id": 1000    those whose id, an
+   * integer, is a multiple of it and, if need be, "id": the attribute with the ids, by default the
+   * one that is called id, ids, particle_id ...; "second": the second attribute; "attributes":
+   * names of those to keep, by default all; "every": of how many steps that are begun one has
+   * tracks, by default 1, whatever bat_insitu_set_every says of files. `ids`, unless it is NULL,
+   * are `count` numbers of `type` in place of "ids". Each step is in the file, whole, when
+   * bat_insitu_end_step returns; bat_insitu_close puts the histories in order. INVALID_ARGUMENT:
+   * options that contradict themselves or are none. */
+  BAT_API int bat_insitu_set_tracks(
+    bat_insitu* insitu, const char* options, int type, const void* ids, uint64_t count);
+
   /* Not collective; each rank says it for itself, between steps. At most so many bytes of the
    * memory that a step took, arrays of 128 KiB and more, stay with this process for the next step,
    * which need not wait for new memory then; 67108864 without this call, 0 for none. What is kept
@@ -53,8 +68,8 @@ extern "C"
    * kept. */
   BAT_API int bat_insitu_keep_memory(bat_insitu* insitu, int64_t most_bytes);
 
-  /* Not collective. `wanted`, which may be NULL, is 1 if this step is written; else what is added
-   * to it is not looked at. A step that was begun and not ended is forgotten. */
+  /* Not collective. `wanted`, which may be NULL, is 1 if this step, or tracks of it, are written;
+   * else what is added to it is not looked at. A step that was begun and not ended is forgotten. */
   BAT_API int bat_insitu_begin_step(bat_insitu* insitu, int64_t step, double time, int* wanted);
   /* Not collective. Adds particles of this rank to the step. Their arrays must stay unchanged until
    * bat_insitu_end_step() returns; the description may be freed or changed at once. Each `species`
@@ -73,8 +88,8 @@ extern "C"
 
   /* Collective. Writes the step. If adding something was refused on any rank, the step fails with
    * that error on all, and nothing of it is written. `report` may be NULL; it is of all species
-   * together, zero for a step that is not wanted. Errors: those of bat_mpi_write; INVALID_ARGUMENT
-   * if no step was begun, or ranks have different steps. */
+   * together, zero for a step that is not wanted, or only for its tracks. Errors: those of
+   * bat_mpi_write; INVALID_ARGUMENT if no step was begun, or ranks have different steps. */
   BAT_API int bat_insitu_end_step(bat_insitu* insitu, bat_report* report);
 
   /* Not collective. What the last step that was written has become, as a JSON array with one object

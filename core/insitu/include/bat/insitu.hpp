@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,11 +44,40 @@ public:
   /// The list of the files of a species, NAME.bat.series: the pattern without step and time, in the
   /// last folder that does not change from step to step.
   [[nodiscard]] std::filesystem::path series(std::string_view name) const;
+  /// The tracks of a species beside it, NAME.tracks.bat.
+  [[nodiscard]] std::filesystem::path tracks(std::string_view name) const;
 
 private:
   std::string format_; ///< for fmt, with the arguments timestep, time and name
   bool has_name_ = false;
 };
+
+/// Which particles get tracks: of these three at most one is given, none stands for no tracks.
+struct TrackOptions
+{
+  std::vector<Number> ids;    ///< any numbers but NaN, compared without rounding
+  std::optional<Box> box;     ///< those that are in it at the first sample
+  std::uint64_t every_id = 0; ///< those whose id, an integer, is a multiple of it
+  std::vector<Number> second; ///< of `ids`, as many, if there is a second attribute
+
+  /// Attribute with the ids; "" for the one that find_id_attribute() finds, and species without
+  /// one then have no tracks.
+  std::string id_attribute;
+  std::string second_attribute; ///< together with which ids are unique; "" if they are alone
+  std::optional<std::vector<std::string>> attributes; ///< to keep; nothing: all
+  std::int64_t every = 1; ///< of the steps that are begun, the first one and so on
+
+  [[nodiscard]] bool any() const noexcept
+  {
+    return !this->ids.empty() || this->box || this->every_id != 0;
+  }
+};
+/// From a JSON object with the keys ids (numbers, or pairs of them), box (6 numbers), every_id, id,
+/// second, attributes, every. Throws Error{InvalidArgument} naming the key, what was found and what
+/// is allowed.
+[[nodiscard]] TrackOptions parse_track_options(const std::string& json);
+/// Throws Error{InvalidArgument} if the options contradict each other.
+void check(const TrackOptions& options);
 
 /// Particles of one kind, with attributes of their own, which become a series of their own.
 struct Species
@@ -65,6 +95,8 @@ struct WrittenFile
 };
 /// One JSON object: file, species, and the report.
 [[nodiscard]] std::string to_json(const WrittenFile& file);
+
+class TrackRecorder;
 
 /// Writes steps, each as one dataset per species, and keeps NAME.bat.series beside them: the list
 /// of the files with their times that ParaView opens as one source, complete after every step, in
@@ -108,6 +140,17 @@ public:
   /// is gone, nothing is kept.
   void keep_memory(std::uint64_t most_bytes);
 
+  /// Not collective; the same on all ranks, before the first step. Throws Error{InvalidArgument}.
+  void set_tracks(TrackOptions options);
+  /// Collective. Appends the particles of this step that set_tracks() chooses to the tracks of
+  /// their species, whether the step is written or not. The arrays are not used after the return. A
+  /// step with the number of an earlier one, or before it, replaces the tracks from there on. When
+  /// the writer is gone, its tracks are put in order (TracksWriter::finish). Returns the particles
+  /// that were appended. Throws Error on all ranks: as write(); InvalidArgument if ids, attributes
+  /// or their types are not those that are allowed or that the tracks began with; as TracksWriter.
+  std::uint64_t write_tracks(
+    MPI_Comm comm, std::int64_t step, double time, const std::vector<Species>& species);
+
 private:
   [[nodiscard]] std::vector<WrittenFile> files_of(
     const std::vector<std::string>& names, std::int64_t step, double time) const;
@@ -119,5 +162,7 @@ private:
   std::shared_ptr<KeptMemory> memory_;
   struct List;
   std::map<std::string, std::shared_ptr<List>> lists_; ///< rank 0: by path
+  TrackOptions track_options_;
+  std::map<std::string, std::shared_ptr<TrackRecorder>> tracks_; ///< by species
 };
 }

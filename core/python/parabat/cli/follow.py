@@ -11,6 +11,7 @@ from .. import dataset as datasets
 from ..errors import BatError, refuse
 from ..export import needed
 from ..following import follow
+from ..tracks import Tracks, is_tracks
 from ._common import YES, add_json, count, names_of, number_of, print_json, progress, replacing, say, steps_of
 from .export import write_csv, write_npz, write_vtp
 
@@ -43,10 +44,10 @@ FORMATS = {".npz": _npz, ".csv": _csv, ".vtp": _vtp}
 
 def add_arguments(parser):
     """Of `follow`."""
-    parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, or .bat and .pbat in the order of their steps")
+    parser.add_argument("series", nargs="+", metavar="SERIES", help=".bat.series, .tracks.bat, or .bat and .pbat in the order of their steps")
     which = parser.add_argument_group("which particles")
     which.add_argument("--ids", nargs="+", action="extend", default=[], metavar="ID",
-                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0")
+                       help="numbers, ranges such as 5..90, and with --second pairs such as 5:0; of one .tracks.bat all, if nothing is said")
     which.add_argument("--ids-file", action="append", default=[], metavar="FILE", help="with ids as those of --ids, with blanks, commas or lines between them")
     which.add_argument("--id", metavar="NAME", help="attribute with the ids (default: the one that is called id, ids, particle_id ...)")
     which.add_argument("--second", metavar="NAME", help="attribute together with which ids are unique, e.g. cpu")
@@ -85,6 +86,8 @@ def _ids(arguments):
         else:
             found.append(number_of(word, False, "--ids"))
     if not found:
+        if len(arguments.series) == 1 and is_tracks(arguments.series[0]):
+            return None
         refuse("there are no ids; --ids or --ids-file has them")
     return found
 
@@ -93,6 +96,9 @@ def _attributes(arguments, paths):
     if arguments.attributes is None:
         return None
     for path in paths:
+        if is_tracks(path):
+            with contextlib.suppress(BatError):
+                return names_of(arguments.attributes, Tracks(path))
         with contextlib.suppress(BatError), datasets.open(path) as dataset:
             return names_of(arguments.attributes, dataset)
     return [name for name in arguments.attributes.split(",") if name]
@@ -123,10 +129,11 @@ def run(arguments):
         say(f"{several:,} ids are those of several particles in a step, of which the first is taken; "
             "--second names an attribute that tells them apart")
     found = int(np.count_nonzero(np.any(trails.present, axis=0)))
+    asked, steps = trails.counts.shape[1], trails.counts.shape[0]
     if arguments.json:
-        print_json({"series": arguments.series, "out": arguments.out, "ids": len(ids), "found": found,
-                    "steps": len(paths), "points": int(np.count_nonzero(trails.present)), "of_several": several,
+        print_json({"series": arguments.series, "out": arguments.out, "ids": asked, "found": found,
+                    "steps": steps, "points": int(np.count_nonzero(trails.present)), "of_several": several,
                     "left_out": [str(problem.error) for problem in trails.problems], "advice": trails.advice})
     else:
-        print(f"{arguments.out}: {found:,} of {len(ids):,} ids in {len(paths):,} steps")
+        print(f"{arguments.out}: {found:,} of {asked:,} ids in {steps:,} steps")
     return YES

@@ -7,13 +7,14 @@ from .. import dataset as datasets
 from .. import idx
 from ..errors import BatError
 from ..series import read_series
+from ..tracks import Tracks, is_tracks
 from ._common import YES, add_json, in_turn, is_series, print_json
 from ._grids import tell as tell_grid
 
 
 def add_arguments(parser):
     """Of `info`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series or .idx")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .bat.series, .tracks.bat or .idx")
     parser.add_argument("--leaves", action="store_true", help="the leaf files, with their boxes")
     add_json(parser)
 
@@ -86,9 +87,35 @@ def _tell_series(path, as_json):
     return in_turn(steps, tell)
 
 
+def _tell_tracks(path, as_json):
+    tracks = Tracks(path)
+    pairs = isinstance(tracks.ids, tuple)
+    ids = len(tracks.ids[0] if pairs else tracks.ids)
+    if as_json:
+        print_json({"file": path, "ids": ids, "id": tracks.id, "samples": len(tracks), "steps": tracks.steps, "times": tracks.times,
+                    "particles": tracks.particles, "position_type": tracks.position_dtype.name,
+                    "attributes": [{"name": name, "type": dtype.name, "components": components}
+                                   for name, (dtype, components) in tracks.attributes.items()],
+                    "blocks": tracks.blocks, "file_bytes": tracks.file_bytes, "unfinished_bytes": tracks.unfinished_bytes})
+        return YES
+    print(f"{path}: tracks of {ids:,} ids ({' and '.join(tracks.id) if pairs else tracks.id}) in {len(tracks):,} samples")
+    if len(tracks):
+        print(f"  steps {tracks.steps[0]} to {tracks.steps[-1]}, times {tracks.times[0]:.6g} to {tracks.times[-1]:.6g}, "
+              f"{tracks.particles.min():,} to {tracks.particles.max():,} particles in each")
+    print(f"  positions {tracks.position_dtype.name}[3]" + "".join(
+        f", {name} {dtype.name}" + (f"[{components}]" if components > 1 else "") for name, (dtype, components) in tracks.attributes.items()))
+    order = "" if tracks.blocks < 2 else f" in {tracks.blocks:,} blocks; 'parabat repack' puts them in order"
+    print(f"  {tracks.file_bytes:,} bytes{order}")
+    if tracks.unfinished_bytes:
+        print(f"  of these {tracks.unfinished_bytes:,} at the end are of a sample that is being written, or never was finished")
+    return YES
+
+
 def run(arguments):
     """The exit code."""
     def tell(path):
+        if is_tracks(path):
+            return _tell_tracks(path, arguments.json)
         if idx.can_open(path):
             return tell_grid(path, arguments.json)
         if is_series(path):

@@ -17,7 +17,7 @@ OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "c
 
 def add_arguments(parser):
     """Of `repack`."""
-    parser.add_argument("file", metavar="IN", help=".bat, .pbat or .bat.series")
+    parser.add_argument("file", metavar="IN", help=".bat, .pbat, .bat.series or .tracks.bat")
     parser.add_argument("out", metavar="OUT",
                         help="OUT.bat; of a series OUT.bat.series, beside which OUT_0000.bat, OUT_0001.bat ... will be")
     group = parser.add_argument_group("what changes (all else stays as it is in IN)")

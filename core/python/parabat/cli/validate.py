@@ -4,19 +4,24 @@
 from .. import dataset as datasets
 from .. import idx
 from ..errors import BatError, BatNotFoundError
+from ..tracks import Tracks, is_tracks
 from ._common import NO, YES, add_json, in_turn, print_json, progress, say, steps_of
 from ._grids import validate as validate_grid
 
 
 def add_arguments(parser):
     """Of `validate`."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .idx, or .bat.series with all its steps")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=".bat, .pbat, .tracks.bat, .idx, or .bat.series with all its steps")
     add_json(parser)
 
 
 def _problem(path):
     """What is wrong first, or None; and the number of particles."""
     try:
+        if is_tracks(path):
+            tracks = Tracks(path)
+            tracks.validate()
+            return None, int(tracks.particles.sum())
         with datasets.open(path) as dataset:
             dataset.validate()
             return None, len(dataset)

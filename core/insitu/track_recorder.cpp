@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insitu/track_recorder.hpp"
+
+#include "bat/follow.hpp"
+#include "bat/parallel/rank_particles.hpp"
+#include "common/numbers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace bat::insitu
+{
+namespace
+{
+using nlohmann::json;
+
+constexpr int kHashBits = 18; // 32 KiB, which stay in the cache
+
+[[noreturn]] void refuse(const std::string& what)
+{
+  throw Error(ErrorCode::InvalidArgument, "tracks: " + what);
+}
+
+std::size_t hash_of(std::uint64_t bits) noexcept
+{
+  return static_cast<std::size_t>((bits * 0x9E3779B97F4A7C15u) >> (64 - kHashBits));
+}
+
+/// A name and where its values are; nothing if the view has no such attribute.
+std::optional<AttributeView> find(const ParticleView& view, const std::string& name)
+{
+  for (const AttributeView& attribute : view.attributes)
+  {
+    if (attribute.name == name)
+    {
+      return attribute;
+    }
+  }
+  for (const AliasView& alias : view.aliases)
+  {
+    if (alias.name != name)
+    {
+      continue;
+    }
+    AttributeView found{ name, view.positions, alias.role, alias.host_type };
+    if (!alias.attribute.empty())
+    {
+      found.values = find(view, alias.attribute).value().values; // RankParticles has checked them
+    }
+    if (alias.component >= 0)
+    {
+      found.values.component[0] = found.values.component[static_cast<std::size_t>(alias.component)];
+      found.values.components = 1;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_in(const ParticleView& view)
+{
+  std::vector<std::string> names;
+  for (const AttributeView& attribute : view.attributes)
+  {
+    names.push_back(attribute.name);
+  }
+  for (const AliasView& alias : view.aliases)
+  {
+    names.push_back(alias.name);
+  }
+  return names;
+}
+
+// As a tracks file keeps it.
+template <class T>
+std::uint64_t bits_of(T value)
+{
+  const auto wide = static_cast<ClassOf<T>>(value);
+  return wide == 0 ? 0 : to_bits(wide);
+}
+
+template <class T>
+T value_at(const ArrayView& values, std::size_t component, std::uint64_t row)
+{
+  T value;
+  std::memcpy(&value, values.component[component] + row * values.stride_bytes, sizeof(value));
+  return value;
+}
+
+// Bits of a number of the class of `type`; nothing if no value of it is the number.
+std::optional<std::uint64_t> bits_of(const Number& number, ScalarType type)
+{
+  return dispatch(value_class(type),
+    [&](auto example) -> std::optional<std::uint64_t>
+    {
+      using V = decltype(example);
+      const ClassRange<V> range = to_class<V>(number, number);
+      if (range.empty || range.upper < range.lower)
+      {
+        return std::nullopt;
+      }
+      return range.lower == 0 ? 0 : to_bits(range.lower);
+    });
+}
+
+json schema_json(const TrackSchema& schema, const std::string& metadata)
+{
+  json attributes = json::array();
+  for (const Attribute& a : schema.attributes)
+  {
+    attributes.push_back({ a.name, static_cast<int>(a.type), a.components, a.role, a.host_type });
+  }
+  return { { "id", schema.id_attribute }, { "id_type", static_cast<int>(schema.id_type) },
+    { "second", schema.second_attribute }, { "second_type", static_cast<int>(schema.second_type) },
+    { "position_type", static_cast<int>(schema.position_type) }, { "attributes", attributes },
+    { "metadata", metadata } };
+}
+
+TrackSchema schema_of(const json& text)
+{
+  TrackSchema schema;
+  schema.id_attribute = text.at("id").get<std::string>();
+  schema.id_type = static_cast<ScalarType>(text.at("id_type").get<int>());
+  schema.second_attribute = text.at("second").get<std::string>();
+  schema.second_type = static_cast<ScalarType>(text.at("second_type").get<int>());
+  schema.position_type = static_cast<ScalarType>(text.at("position_type").get<int>());
+  for (const json& a : text.at("attributes"))
+  {
+    Attribute attribute;
+    attribute.name = a.at(0).get<std::string>();
+    attribute.type = static_cast<ScalarType>(a.at(1).get<int>());
+    attribute.components = a.at(2).get<int>();
+    attribute.role = a.at(3).get<std::uint8_t>();
+    attribute.host_type = a.at(4).get<std::uint32_t>();
+    schema.attributes.push_back(std::move(attribute));
+  }
+  return schema;
+}
+}
+
+/// Where the values of a view are.
+struct TrackRecorder::Source
+{
+  TrackSchema schema;
+  ArrayView id;
+  ArrayView second;
+  std::vector<ArrayView> values; ///< positions, and the attributes of the schema
+
+  /// In the order of another schema, which has the same attributes. Throws
+  /// Error{InvalidArgument}.
+  void fit(const TrackSchema& other)
+  {
+    const auto text = [](ScalarType type, int components)
+    { return fmt::format("{}[{}]", name_of(type), components); };
+    const auto same = [&](const std::string& name, ScalarType mine, int components,
+                        ScalarType theirs, int their_components)
+    {
+      if (mine != theirs || components != their_components)
+      {
+        refuse(fmt::format("'{}' is {} here and {} on another rank or piece", name,
+          text(mine, components), text(theirs, their_components)));
+      }
+    };
+    same("positions", this->schema.position_type, 3, other.position_type, 3);
+    same(other.id_attribute, this->schema.id_type, 1, other.id_type, 1);
+    same(other.second_attribute, this->schema.second_type, 1, other.second_type, 1);
+    if (this->schema.id_attribute != other.id_attribute ||
+      this->schema.attributes.size() != other.attributes.size())
+    {
+      refuse(
+        fmt::format("ids are '{}' with {} attributes here, and '{}' with {} on another rank or "
+                    "piece",
+          this->schema.id_attribute, this->schema.attributes.size(), other.id_attribute,
+          other.attributes.size()));
+    }
+    std::vector<ArrayView> ordered = { this->values.front() };
+    for (const Attribute& wanted : other.attributes)
+    {
+      const auto found = std::find_if(this->schema.attributes.begin(),
+        this->schema.attributes.end(), [&](const Attribute& a) { return a.name == wanted.name; });
+      if (found == this->schema.attributes.end())
+      {
+        refuse(
+          fmt::format("there is no attribute '{}', which another rank or piece has", wanted.name));
+      }
+      same(wanted.name, found->type, found->components, wanted.type, wanted.components);
+      ordered.push_back(
+        this->values[1 + static_cast<std::size_t>(found - this->schema.attributes.begin())]);
+    }
+    this->values = std::move(ordered);
+    this->schema = other;
+  }
+
+  [[nodiscard]] Id id_at(std::uint64_t row) const
+  {
+    const auto bits = [&](const ArrayView& values, ScalarType type)
+    {
+      return dispatch(type,
+        [&](auto example)
+        {
+          using T = decltype(example);
+          const T value = value_at<T>(values, 0, row);
+          if constexpr (std::is_floating_point_v<T>)
+          {
+            if (std::isnan(value))
+            {
+              refuse("an id is NaN; allowed are numbers");
+            }
+          }
+          return bits_of(value);
+        });
+    };
+    return { bits(this->id, this->schema.id_type),
+      this->schema.second_attribute.empty() ? 0 : bits(this->second, this->schema.second_type) };
+  }
+};
+
+TrackRecorder::TrackRecorder(
+  std::filesystem::path path, const TrackOptions& options, bool flush, SeriesWriter::Notice notice)
+  : path_(std::move(path))
+  , options_(options)
+  , flush_(flush)
+  , notice_(std::move(notice))
+{
+}
+
+TrackRecorder::~TrackRecorder()
+{
+  if (!this->writer_)
+  {
+    return;
+  }
+  if (const std::optional<Error> error = attempt([&] { this->writer_->finish(); }))
+  {
+    (void)attempt(
+      [&]
+      {
+        this->notice_(fmt::format("{}: all samples are there, but could not be put in order: {}; "
+                                  "'parabat repack' does that",
+          this->path_.string(), error->what()));
+      });
+  }
+}
+
+bool TrackRecorder::has_ids(const ParticleView& view) const
+{
+  std::vector<Attribute> attributes;
+  for (const std::string& name : names_in(view))
+  {
+    const AttributeView attribute = find(view, name).value();
+    attributes.push_back({ name, attribute.values.type, attribute.values.components, attribute.role,
+      attribute.host_type, {} });
+  }
+  return !this->options_.id_attribute.empty() || find_id_attribute(attributes).has_value();
+}
+
+TrackRecorder::Source TrackRecorder::source_of(const ParticleView& view) const
+{
+  std::vector<Attribute> all;
+  const std::vector<std::string> names = names_in(view);
+  for (const std::string& name : names)
+  {
+    const AttributeView found = find(view, name).value();
+    all.push_back(
+      { name, found.values.type, found.values.components, found.role, found.host_type, {} });
+  }
+  std::string id = this->options_.id_attribute;
+  if (id.empty())
+  {
+    const std::optional<std::size_t> found = find_id_attribute(all);
+    id = found ? all[*found].name : "id";
+  }
+  const auto need = [&](const std::string& name)
+  {
+    const std::optional<AttributeView> found = find(view, name);
+    if (!found)
+    {
+      refuse(
+        fmt::format("no attribute is called '{}'; there are {}", name, fmt::join(names, ", ")));
+    }
+    return *found;
+  };
+  const auto need_scalar = [&](const std::string& name)
+  {
+    const AttributeView found = need(name);
+    if (found.values.components != 1)
+    {
+      refuse(fmt::format("'{}' has {} components; ids have one", name, found.values.components));
+    }
+    return found.values;
+  };
+  Source source;
+  source.schema.id_attribute = id;
+  source.id = need_scalar(id);
+  source.schema.id_type = source.id.type;
+  const std::string& second = this->options_.second_attribute;
+  if (!second.empty())
+  {
+    source.second = need_scalar(second);
+    source.schema.second_attribute = second;
+    source.schema.second_type = source.second.type;
+  }
+  if (this->options_.every_id != 0 && value_class(source.id.type) == ValueClass::Float)
+  {
+    refuse(fmt::format("every_id: '{}' is {}; allowed are integers", id, name_of(source.id.type)));
+  }
+  source.schema.position_type = view.positions.type;
+  source.values.push_back(view.positions);
+  for (const std::string& name : this->options_.attributes.value_or(names))
+  {
+    if (name == id || name == second)
+    {
+      continue; // which the file has anyway
+    }
+    const AttributeView found = need(name);
+    source.schema.attributes.push_back(
+      { name, found.values.type, found.values.components, found.role, found.host_type, {} });
+    source.values.push_back(found.values);
+  }
+  return source;
+}
+
+void TrackRecorder::choose_listed(const TrackSchema& schema)
+{
+  this->chosen_.clear();
+  for (std::size_t i = 0; i != this->options_.ids.size(); ++i)
+  {
+    const auto id = bits_of(this->options_.ids[i], schema.id_type);
+    const auto second = this->options_.second.empty()
+      ? std::optional<std::uint64_t>(0)
+      : bits_of(this->options_.second[i], schema.second_type);
+    if (id && second)
+    {
+      this->chosen_.emplace_back(*id, *second);
+    }
+  }
+}
+
+// Collective. Leaves in chosen_ and hashes_ what this step keeps.
+void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const TrackSchema& schema,
+  const std::vector<Id>& in_box)
+{
+  const bool is_new_type = !this->listed_for_ || this->listed_for_->id_type != schema.id_type ||
+    this->listed_for_->second_type != schema.second_type;
+  if (!this->options_.ids.empty() && is_new_type)
+  {
+    mpi::together(comm.get(), [&] { this->choose_listed(schema); });
+  }
+  else if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
+  {
+    // Those of the samples before, where a run goes on; else those that are in the box now.
+    TracksWriter::Ids before;
+    mpi::together(comm.get(),
+      [&]
+      {
+        if (comm.rank() == 0)
+        {
+          before = this->writer_->ids_before(step);
+        }
+      });
+    std::vector<Id> ids = mpi::gather_records(comm, in_box);
+    mpi::together(comm.get(),
+      [&]
+      {
+        if (!before.ids.empty())
+        {
+          ids.clear();
+          for (std::size_t i = 0; i != before.ids.size(); ++i)
+          {
+            ids.emplace_back(before.ids[i], before.second.empty() ? 0 : before.second[i]);
+          }
+        }
+      });
+    mpi::broadcast_records(comm, ids);
+    this->chosen_ = std::move(ids);
+    this->chosen_at_ = step;
+  }
+  else
+  {
+    return;
+  }
+  mpi::together(comm.get(),
+    [&]
+    {
+      std::sort(this->chosen_.begin(), this->chosen_.end());
+      this->chosen_.erase(
+        std::unique(this->chosen_.begin(), this->chosen_.end()), this->chosen_.end());
+      this->hashes_.assign((std::size_t{ 1 } << kHashBits) / 64, 0);
+      for (const Id& id : this->chosen_)
+      {
+        const std::size_t hash = hash_of(id.first);
+        this->hashes_[hash / 64] |= std::uint64_t{ 1 } << (hash % 64);
+      }
+      this->listed_for_ = schema;
+    });
+}
+
+std::uint64_t TrackRecorder::record(
+  const mpi::OwnComm& comm, std::int64_t step, double time, const std::vector<mpi::Piece>& pieces)
+{
+  // What each rank has.
+  std::optional<mpi::RankParticles> particles;
+  std::vector<Source> sources;
+  std::string text; // of the schema and the metadata
+  mpi::together(comm.get(),
+    [&]
+    {
+      particles.emplace(pieces);
+      const auto& all = particles->parts();
+      const bool has_none = !all.empty() &&
+        std::none_of(
+          all.begin(), all.end(), [&](const auto& part) { return this->has_ids(part.view); });
+      if (has_none)
+      {
+        text = "{}";
+      }
+      for (const auto& part : all)
+      {
+        if (has_none)
+        {
+          break;
+        }
+        sources.push_back(this->source_of(part.view));
+        if (sources.size() == 1)
+        {
+          text = schema_json(sources.front().schema, part.view.metadata).dump();
+        }
+      }
+      if (text.empty()) // nobody is here
+      {
+        TrackSchema schema;
+        schema.id_attribute =
+          this->options_.id_attribute.empty() ? "id" : this->options_.id_attribute;
+        schema.second_attribute = this->options_.second_attribute;
+        text = schema_json(schema, pieces.empty() ? "" : pieces.front().particles.metadata).dump();
+      }
+    });
+  // The schema is that of the first rank with particles.
+  const int mine = particles->parts().empty() ? std::numeric_limits<int>::max() : comm.rank();
+  int first = 0;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.get());
+  const bool nobody = first == std::numeric_limits<int>::max();
+  mpi::broadcast_text(comm, text, nobody ? 0 : first);
+  const json agreed = json::parse(text);
+  if (agreed.empty())
+  {
+    mpi::together(comm.get(),
+      [&]
+      {
+        if (!sources.empty())
+        {
+          refuse(
+            fmt::format("'{}' has the ids of this rank, and another rank has no such attribute",
+              sources.front().schema.id_attribute));
+        }
+      });
+    if (comm.rank() == 0 && !this->has_told_)
+    {
+      this->has_told_ = true;
+      this->notice_(fmt::format(
+        "{}: there are no tracks, as no attribute is called id; the option id names the one with "
+        "the ids",
+        this->path_.string()));
+    }
+    return 0;
+  }
+  const TrackSchema schema = schema_of(agreed);
+  mpi::together(comm.get(),
+    [&]
+    {
+      if (sources.size() != particles->parts().size())
+      {
+        refuse(fmt::format("no attribute of this rank is called '{}'", schema.id_attribute));
+      }
+      for (Source& source : sources)
+      {
+        source.fit(schema);
+      }
+    });
+  mpi::together(comm.get(),
+    [&]
+    {
+      if (comm.rank() == 0 && !this->writer_)
+      {
+        const std::filesystem::path folder = this->path_.parent_path();
+        if (!folder.empty())
+        {
+          std::filesystem::create_directories(folder);
+        }
+        this->writer_.emplace(this->path_, this->flush_);
+      }
+    });
+
+  // Which particles.
+  const auto& parts = particles->parts();
+  std::vector<Id> in_box;
+  if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
+  {
+    mpi::together(comm.get(),
+      [&]
+      {
+        const Box& box = *this->options_.box;
+        for (std::size_t p = 0; p != parts.size(); ++p)
+        {
+          for (std::uint64_t i = 0; i != parts[p].count; ++i)
+          {
+            const std::array<double, 3> at = particles->position(parts[p].first + i);
+            bool inside = true;
+            for (std::size_t axis = 0; axis != 3; ++axis)
+            {
+              inside = inside && at[axis] >= box.lower[axis] && at[axis] <= box.upper[axis];
+            }
+            if (inside)
+            {
+              in_box.push_back(sources[p].id_at(parts[p].row(parts[p].first + i)));
+            }
+          }
+        }
+      });
+  }
+  if (!nobody)
+  {
+    this->choose(comm, step, schema, in_box);
+  }
+
+  // Rows: id, second, values.
+  const std::size_t row_bytes = track_bytes(schema);
+  const std::size_t words = 2 + (row_bytes + 7) / 8;
+  std::vector<std::uint64_t> rows;
+  mpi::together(comm.get(),
+    [&]
+    {
+      std::vector<std::uint64_t> found;
+      for (std::size_t p = 0; p != parts.size(); ++p)
+      {
+        const Source& source = sources[p];
+        found.clear();
+        dispatch(schema.id_type,
+          [&](auto example)
+          {
+            using T = decltype(example);
+            const std::uint64_t count = parts[p].count;
+            for (std::uint64_t i = 0; i != count; ++i)
+            {
+              const std::uint64_t row = parts[p].row(parts[p].first + i);
+              const T value = value_at<T>(source.id, 0, row);
+              if constexpr (std::is_floating_point_v<T>)
+              {
+                if (std::isnan(value))
+                {
+                  continue; // which is no id
+                }
+              }
+              else
+              {
+                if (this->options_.every_id != 0)
+                {
+                  const auto magnitude = value < 0
+                    ? std::uint64_t{ 0 } - static_cast<std::uint64_t>(value)
+                    : static_cast<std::uint64_t>(value);
+                  if (magnitude % this->options_.every_id == 0)
+                  {
+                    found.push_back(row);
+                  }
+                  continue;
+                }
+              }
+              const std::size_t hash = hash_of(bits_of(value));
+              if ((this->hashes_[hash / 64] >> (hash % 64) & 1) != 0)
+              {
+                found.push_back(row);
+              }
+            }
+          });
+        for (const std::uint64_t row : found)
+        {
+          const Id id = source.id_at(row);
+          if (this->options_.every_id == 0 &&
+            !std::binary_search(this->chosen_.begin(), this->chosen_.end(), id))
+          {
+            continue;
+          }
+          const std::size_t at = rows.size();
+          rows.resize(at + words);
+          rows[at] = id.first;
+          rows[at + 1] = id.second;
+          auto* out = reinterpret_cast<std::byte*>(&rows[at + 2]);
+          for (const ArrayView& values : source.values)
+          {
+            const std::size_t bytes = size_of(values.type);
+            for (int c = 0; c != values.components; ++c, out += bytes)
+            {
+              std::memcpy(out,
+                values.component[static_cast<std::size_t>(c)] + row * values.stride_bytes, bytes);
+            }
+          }
+        }
+      }
+    });
+  const std::vector<std::uint64_t> all = mpi::gather_records(comm, rows);
+  std::uint64_t count = all.size() / words;
+  mpi::together(comm.get(),
+    [&]
+    {
+      if (comm.rank() != 0)
+      {
+        return;
+      }
+      TrackSample sample;
+      sample.step = step;
+      sample.time = time;
+      sample.metadata = agreed.at("metadata").get<std::string>();
+      sample.schema = schema;
+      sample.values.resize(count * row_bytes);
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        const std::uint64_t* const row = &all[i * words];
+        sample.ids.push_back(row[0]);
+        if (!schema.second_attribute.empty())
+        {
+          sample.second.push_back(row[1]);
+        }
+        std::memcpy(sample.values.data() + i * row_bytes, row + 2, row_bytes);
+      }
+      this->writer_->append(sample);
+    });
+  MPI_Bcast(&count, 1, MPI_UINT64_T, 0, comm.get());
+  return count;
+}
+}

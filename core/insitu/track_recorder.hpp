@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chosen particles of one species, from all ranks into a tracks file.
+#pragma once
+
+#include "bat/insitu.hpp"
+#include "bat/tracks.hpp"
+#include "parallel/comm.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bat::insitu
+{
+class TrackRecorder
+{
+public:
+  TrackRecorder(std::filesystem::path path, const TrackOptions& options, bool flush,
+    SeriesWriter::Notice notice);
+  TrackRecorder(const TrackRecorder&) = delete;
+  TrackRecorder& operator=(const TrackRecorder&) = delete;
+  /// Finishes the file, on rank 0; what keeps it from that is told, and the file holds all.
+  ~TrackRecorder();
+
+  /// Collective. See SeriesWriter::write_tracks.
+  std::uint64_t record(const mpi::OwnComm& comm, std::int64_t step, double time,
+    const std::vector<mpi::Piece>& pieces);
+
+private:
+  struct Source;
+  /// Id and second attribute as bits of their value classes.
+  using Id = std::pair<std::uint64_t, std::uint64_t>;
+
+  [[nodiscard]] Source source_of(const ParticleView& view) const;
+  [[nodiscard]] bool has_ids(const ParticleView& view) const;
+  void choose(const mpi::OwnComm& comm, std::int64_t step, const TrackSchema& schema,
+    const std::vector<Id>& in_box);
+  void choose_listed(const TrackSchema& schema);
+
+  std::filesystem::path path_;
+  TrackOptions options_;
+  bool flush_;
+  SeriesWriter::Notice notice_;
+  std::optional<TracksWriter> writer_;    ///< rank 0, once there was a step
+  std::optional<TrackSchema> listed_for_; ///< types that `chosen_` has ids of
+  std::optional<std::int64_t> chosen_at_; ///< step of the first sample
+  std::vector<Id> chosen_;                ///< ascending bits; of a list or a box
+  std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
+  bool has_told_ = false;
+};
+}

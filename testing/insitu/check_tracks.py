@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tracks that parabat.Series appends on any number of ranks are the trails of its steps. Argument: folder to write in."""
+
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import parabat
+from mpi4py import MPI
+
+COMM = MPI.COMM_WORLD
+N = 2000
+
+
+def particles(step):
+    """Of all ranks: some of N ids, in another order in each step."""
+    random = np.random.default_rng(step)
+    ids = random.permutation(N)[:N - 300] + 2**60
+    return random.random((len(ids), 3)), {"id": ids, "velocity": random.standard_normal((len(ids), 3)).astype("f4")}
+
+
+def main():
+    """Writes and compares."""
+    folder = pathlib.Path(sys.argv[1])
+    if COMM.rank == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+    COMM.barrier()
+    wanted = np.array([2**60 + 3, 2**60 + 1999, 2**60 + 77, 5])
+    for name, tracks in (("listed", {"ids": wanted}), ("every", {"every_id": 128, "attributes": ["velocity"]}),
+                         ("box", {"box": (0, 0, 0, 0.5, 0.25, 0.25), "every": 2})):
+        with parabat.Series(folder / f"{name}_{{timestep:02d}}.bat", COMM, every=3, tracks=tracks, sorted_indexes=["id"], flush=False) as series:
+            for step in range(10):
+                xyz, columns = particles(step)
+                mine = slice(COMM.rank, None, COMM.size)
+                series.write(step, step / 4, xyz[mine], {key: values[mine] for key, values in columns.items()})
+        COMM.barrier()
+        if COMM.rank:
+            continue
+        path = folder / f"{name}.tracks.bat"
+        found = parabat.Tracks(path)
+        found.validate()
+        assert found.blocks == 1 and found.id == "id", found
+        np.testing.assert_array_equal(found.steps, np.arange(0, 10, tracks.get("every", 1)))
+        np.testing.assert_array_equal(found.times, found.steps / 4)
+        trails = parabat.follow(path)
+        np.testing.assert_array_equal(trails.ids, found.ids)
+        first = particles(0)
+        inside = np.all((first[0] >= 0) & (first[0] <= [0.5, 0.25, 0.25]), axis=1)
+        expected = {"listed": np.sort(wanted[:3]), "every": np.arange(N)[(np.arange(N) + 2**60) % 128 == 0] + 2**60,
+                    "box": np.sort(first[1]["id"][inside])}[name]
+        np.testing.assert_array_equal(found.ids, expected)
+        for s, step in enumerate(found.steps):
+            xyz, columns = particles(step)
+            for i, one in enumerate(found.ids):
+                where = np.flatnonzero(columns["id"] == one)
+                assert trails.counts[s, i] == len(where)
+                if len(where):
+                    np.testing.assert_array_equal(trails.positions[s, i], xyz[where[0]])
+                    np.testing.assert_array_equal(trails["velocity"][s, i], columns["velocity"][where[0]])
+        listed = parabat.follow(folder / f"{name}.bat.series", found.ids)
+        for s, step in enumerate(listed.steps):
+            if step in found.steps:
+                same = np.flatnonzero(found.steps == step)[0]
+                np.testing.assert_array_equal(listed.positions[s], trails.positions[same])
+                np.testing.assert_array_equal(listed["velocity"][s], trails["velocity"][same])
+    failures = []
+    for bad in ({"ids": [1], "every_id": 3}, {"id": "x"}, {"every_id": "k"}, ["ids"]):
+        try:
+            parabat.Series(folder / "bad.bat", COMM, tracks=bad)
+        except (parabat.BatValueError, parabat.BatTypeError) as error:
+            failures.append(error)
+    assert len(failures) == 4, failures
+
+
+if __name__ == "__main__":
+    main()
