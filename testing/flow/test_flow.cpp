@@ -353,6 +353,47 @@ TEST(Flow, ends_of_many_kinds)
   EXPECT_NEAR(far.lines[0].end[0], 1000.5, 0.1);
 }
 
+TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
+{
+  // What files of the atmosphere have where there is no value, and a wind that blows at it: the
+  // stages of a long step grow beyond all numbers.
+  for (const double none : { 1e12, 1e15 })
+  {
+    BrickGrid grid;
+    grid.points = { 5, 5, 1 };
+    grid.components = 2;
+    const auto coast = std::make_shared<Source>(grid, std::vector<double>{ 0, 4 },
+      [none](const Point& p, double)
+      {
+        const bool land = p[0] == 0 && p[1] == 0;
+        return land ? Point{ none, none, 0 } : Point{ -1, 0, 0 };
+      });
+    const auto lines = flow::trace(cache_of(coast), { { { 2.5, 0.5, 0 }, 0 } });
+    const flow::Line& line = lines.lines[0];
+    EXPECT_EQ(line.reason, flow::Reason::TooManyCells);
+    EXPECT_NEAR(line.end_time, 1.5, 1e-4);
+    EXPECT_NEAR(line.end[0], 1, 1e-4);
+    EXPECT_NEAR(line.end[1], 0.5, 1e-4);
+  }
+  // Round and round in one cell, and into a point of it.
+  for (const double turn : { 0.0, 1.0 })
+  {
+    BrickGrid grid;
+    grid.points = { 2, 2, 1 };
+    grid.components = 2;
+    const auto cell = std::make_shared<Source>(grid, std::vector<double>{ 0, 1 },
+      [turn](const Point& p, double)
+      {
+        const double x = 1e20 * (p[0] - 0.5);
+        const double y = 1e20 * (p[1] - 0.5);
+        return turn != 0 ? Point{ -y, x, 0 } : Point{ -x, -y, 0 };
+      });
+    const auto lines = flow::trace(cache_of(cell), { { { 0.6, 0.5, 0 }, 0 } });
+    EXPECT_EQ(lines.lines[0].reason, flow::Reason::TooManyCells);
+    EXPECT_EQ(lines.positions.back(), lines.lines[0].end);
+  }
+}
+
 TEST(Flow, planes_and_lines_of_points)
 {
   BrickGrid grid;

@@ -21,6 +21,7 @@ struct Particle
   std::int32_t interval = 0; ///< in the order of the run
   std::uint32_t points = 0;  ///< noted so far
   std::uint32_t cells = 0;   ///< entered in this interval
+  std::uint32_t steps = 0;   ///< tried in this interval, from cell to cell
   std::uint8_t tries = 0;    ///< cells beside its seed that were blank
   bool has_begun = false;    ///< its seed is in a cell with flow
   bool is_new = true;        ///< of its interval nothing was looked at yet
@@ -101,7 +102,7 @@ enum class WalkEnd : std::uint8_t
   Brick,    ///< its cell is of another brick
   Ghosts,   ///< its cell needs neighbours that are not there
   Left,     ///< left the domain
-  Cells,    ///< too many cells in one interval
+  Cells,    ///< too many cells or steps in one interval
   Still,    ///< does not move
   Time,     ///< reached the end of the run
   Arrived,  ///< reached the destination
@@ -128,6 +129,8 @@ struct WalkLog
 
 /// Cells of an interval after which a particle is given up.
 inline constexpr std::uint32_t kMostCells = 100000;
+/// And steps: a particle that turns round in one cell for ever crosses no face.
+inline constexpr std::uint32_t kMostSteps = 1000000;
 
 /// Walks until one of the ends. The bits do not depend on the processor.
 WalkEnd walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,

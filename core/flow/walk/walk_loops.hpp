@@ -324,6 +324,7 @@ struct Walker
   {
     p.is_new = false;
     p.cells = 0;
+    p.steps = 0;
     for (std::size_t a = 0; a != 3; ++a)
     {
       log.ahead[a] = slope[static_cast<int>(a)];
@@ -428,17 +429,26 @@ struct Walker
         h = stop - s;
       }
       ++log.steps;
+      if (++p.steps > kMostSteps)
+      {
+        return this->give_up(u, s, slope, end);
+      }
       step.take(this->cell, u, s, h, slope);
-      // Up to five times longer or shorter, for an error of the order of the tolerance.
+      // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
+      // error is no number is too long.
       const double ratio = run.tolerance / step.error;
       double factor = 5;
-      if (ratio < 3125)
+      if (!(ratio >= 3125))
       {
         factor = 0.9 * fifth_root(ratio > 1e-15 ? ratio : 1e-15);
         factor = factor < 0.2 ? 0.2 : factor;
       }
-      if (step.error > run.tolerance && s + h > s)
+      if (!(step.error <= run.tolerance))
       {
+        if (!(s + h > s))
+        {
+          return this->give_up(u, s, slope, end); // there is no shorter one
+        }
         p.step = h * (factor < 0.9 ? factor : 0.9);
         continue;
       }
@@ -488,6 +498,14 @@ struct Walker
       s = s < stop ? s : stop;
       return this->cross_faces(u, s, crossed, upward, end);
     }
+  }
+
+  /// The particle stays where it is: the flow is too fast to be followed. Always true.
+  BAT_INLINE bool give_up(const Vector4& u, double s, const Vector4& slope, WalkEnd& end)
+  {
+    this->note(u, s, slope);
+    end = WalkEnd::Cells;
+    return true;
   }
 
   /// Where the curve first leaves the cell, and through which faces.

@@ -40,7 +40,7 @@ __all__ = ["Flow", "Ftle", "PathLines", "REASONS", "StreakSurface", "convert", "
            "validate", "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
-REASONS = {1: "left the domain", 5: "too many cells in one interval", 6: "stagnation",
+REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6: "stagnation",
            8: "end time", 9: "arrived", 10: "met cells without flow",
            11: "seed outside of domain or times, or in cells without flow"}
 

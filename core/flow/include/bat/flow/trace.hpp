@@ -37,7 +37,7 @@ enum class Reason : std::uint8_t
 {
   UnderWay = 0,     ///< of until(): not at its end, or not released
   LeftDomain = 1,   ///< on a face of the domain
-  TooManyCells = 5, ///< more than 100,000 in one interval
+  TooManyCells = 5, ///< more than 100,000, or 1,000,000 steps, in one interval; or too fast for any
   Stagnation = 6,   ///< no movement during a whole interval: the particle stays to the end
   EndTime = 8,      ///< reached the end of the run
   Arrived = 9,      ///< reached the destination, where that ends it
