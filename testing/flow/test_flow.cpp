@@ -299,7 +299,7 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
   EXPECT_EQ(lines.lines[0].end[0], 6);
   EXPECT_NEAR(lines.lines[0].end_time, 3.5, 1e-9);
   EXPECT_EQ(lines.lines[1].reason, flow::Reason::Blanked); // on the face of a cell with flow
-  EXPECT_EQ(lines.lines[1].points, 1u);
+  EXPECT_EQ(lines.lines[1].points, 2u); // release and end, at one place
   EXPECT_EQ(lines.lines[2].reason, flow::Reason::NoSeed);
   EXPECT_EQ(lines.lines[2].points, 0u);
   EXPECT_EQ(lines.lines[3].reason, flow::Reason::NoSeed);
@@ -391,6 +391,47 @@ TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
     const auto lines = flow::trace(cache_of(cell), { { { 0.6, 0.5, 0 }, 0 } });
     EXPECT_EQ(lines.lines[0].reason, flow::Reason::TooManyCells);
     EXPECT_EQ(lines.positions.back(), lines.lines[0].end);
+  }
+}
+
+TEST(Flow, all_lines_have_their_ends_as_last_points)
+{
+  // Holes, cyclic axes that are gone round for ever, both integrators, with points on faces or not.
+  BrickGrid grid = cube(17, 16);
+  grid.cyclic[1] = true;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 2, 3 },
+    [](const Point& p, double t)
+    {
+      const bool is_hole = p[0] >= 11 && p[2] >= 8;
+      return is_hole ? Point{ kNaN, kNaN, kNaN } : Point{ 1, p[0] < 3 ? 2e6 : 0.2 * t, 0.5 };
+    });
+  const auto seeds = random_seeds(200, { 0, 0, 0 }, { 16, 16, 16 }, 0.5);
+  for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+  {
+    for (const bool faces : { false, true })
+    {
+      flow::TraceOptions options;
+      options.integrator = integrator;
+      options.step_share = 0.3;
+      options.keep_faces = faces;
+      const auto lines = flow::trace(cache_of(source), seeds, options);
+      std::array<int, 12> ends{};
+      for (const flow::Line& line : lines.lines)
+      {
+        ++ends[static_cast<std::size_t>(line.reason)];
+        if (line.reason == flow::Reason::NoSeed)
+        {
+          continue;
+        }
+        const std::uint64_t last = line.first_point + line.points - 1;
+        ASSERT_EQ(lines.positions[last], line.end) << static_cast<int>(line.reason);
+        ASSERT_EQ(lines.times[last], line.end_time) << static_cast<int>(line.reason);
+        ASSERT_NEAR(lines.velocities[last][0], 1, 1e-9) << static_cast<int>(line.reason);
+      }
+      EXPECT_GT(ends[static_cast<std::size_t>(flow::Reason::Blanked)], 20);
+      EXPECT_EQ(ends[static_cast<std::size_t>(flow::Reason::TooManyCells)] > 5,
+        integrator == flow::Integrator::CellByCell);
+    }
   }
 }
 

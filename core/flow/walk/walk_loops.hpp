@@ -144,6 +144,13 @@ struct Walker
     p.is_noted = true;
   }
 
+  /// Where the particle is, with the velocity that it came with: its cell may have none.
+  BAT_INLINE void note_end()
+  {
+    this->note(Vector4{ p.at[0], p.at[1], p.at[2], 0 }, p.share,
+      Vector4{ p.sum[0], p.sum[1], p.sum[2], 0 });
+  }
+
   BAT_INLINE void keep(const Vector4& u, double share)
   {
     for (std::size_t a = 0; a != 3; ++a)
@@ -378,6 +385,7 @@ struct Walker
         }
         if (p.has_begun)
         {
+          this->note_end();
           return WalkEnd::Blank;
         }
         if (!this->try_beside())
@@ -394,6 +402,7 @@ struct Walker
       }
       if (++p.cells > kMostCells)
       {
+        this->note_end();
         return WalkEnd::Cells;
       }
     }
@@ -570,9 +579,17 @@ struct Walker
         p.cell[a] == (upper ? run.cells[a] - 1 : 0);
     };
     const bool left = leaves(0) || leaves(1) || leaves(2);
-    if (left || run.notes_faces)
+    if (run.notes_points)
     {
-      this->note(u, s, this->cell.at(u, s));
+      const Vector4 slope = this->cell.at(u, s);
+      for (std::size_t a = 0; a != 3; ++a)
+      {
+        p.sum[a] = slope[static_cast<int>(a)];
+      }
+      if (left || run.notes_faces)
+      {
+        this->note(u, s, slope);
+      }
     }
     if (left)
     {
@@ -703,9 +720,10 @@ struct Walker
     }
     const bool arrives = part < 1 || (p.has_arrived && run.stops_on_arrival);
     const Vector4 mean{ p.move[0] / h, p.move[1] / h, p.move[2] / h, 0 };
-    for (double& m : p.move)
+    for (std::size_t a = 0; a != 3; ++a)
     {
-      m *= part;
+      p.sum[a] = mean[static_cast<int>(a)];
+      p.move[a] *= part;
     }
     const PlaceOfSlope place = place_of_slope(run, p);
     p.at = place.at;
