@@ -12,6 +12,8 @@ namespace bat::flow
 {
 namespace
 {
+constexpr double kLeastStepShare = 1e-5; // as many steps as cells that a particle may go through
+
 [[noreturn]] void refuse(const std::string& what)
 {
   throw Error(ErrorCode::InvalidArgument, what);
@@ -24,10 +26,10 @@ void check(const TraceOptions& options, const std::vector<double>& times)
     refuse(fmt::format("most_error is {} cells; allowed are 1e-12 to 1", options.most_error));
   }
   if (options.integrator == Integrator::RungeKutta4 &&
-    !(options.step_share > 0 && options.step_share <= 1))
+    !(options.step_share >= kLeastStepShare && options.step_share <= 1))
   {
-    refuse(fmt::format(
-      "step_share is {} of an interval; allowed is above 0 and at most 1", options.step_share));
+    refuse(fmt::format("step_share is {} of an interval; allowed are {} to 1", options.step_share,
+      kLeastStepShare));
   }
   if (!(options.terminal_speed >= 0))
   {

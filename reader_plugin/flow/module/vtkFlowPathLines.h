@@ -175,7 +175,7 @@ public:
 
   ///@{
   /**
-   * Step of RUNGE_KUTTA_4, above 0 and at most 1. Default: 0.5.
+   * Step of RUNGE_KUTTA_4, 1e-5 to 1. Default: 0.5.
    */
   vtkSetMacro(StepShare, double);
   vtkGetMacro(StepShare, double);

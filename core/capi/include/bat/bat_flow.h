@@ -77,7 +77,7 @@ extern "C"
     double end_time;         /* NaN: the last time, or backwards the first */
     int64_t runge_kutta_4;   /* 0: from cell to cell */
     double most_error;       /* 1e-6 cells */
-    double step_share;       /* 0.5 of an interval */
+    double step_share;       /* 0.5 of an interval; 1e-5 to 1 */
     double terminal_speed;   /* 0 */
     int64_t no_slip;         /* 0 */
     int64_t has_destination; /* 0 */

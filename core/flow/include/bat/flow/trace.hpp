@@ -69,7 +69,7 @@ struct TraceOptions
   Integrator integrator = Integrator::CellByCell;
   /// Error of a step, in cells; 1e-12 to 1.
   double most_error = 1e-6;
-  /// Of RungeKutta4: a step as a share of an interval, above 0 and at most 1.
+  /// Of RungeKutta4: a step as a share of an interval, 1e-5 to 1.
   double step_share = 0.5;
   /// A particle stagnates where no corner of its cell is faster during a whole interval; also where
   /// it is below 1e-12 cells in the interval. Not below 0.
