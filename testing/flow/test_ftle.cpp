@@ -216,6 +216,30 @@ TEST(Ftle, ridges_of_the_double_gyre_are_within_a_node_of_the_formula_s)
   }
 }
 
+TEST(Ftle, the_whole_of_any_times_may_be_asked_for)
+{
+  // 8.4 - 3.1 is rounded up, and 8.4 less that is before 3.1.
+  flow::FtleGrid grid;
+  grid.points = grid.count = { 2, 2, 1 };
+  for (int tenths = 0; tenths != 100; ++tenths)
+  {
+    const double first = tenths / 10.0;
+    const double last = (2 * tenths + 17) / 10.0;
+    const auto cache =
+      cache_of(cube(), { first, last }, [](const Point&, double) { return Point{ 0.1, 0, 0 }; });
+    for (const bool backward : { false, true })
+    {
+      flow::TraceOptions options;
+      options.backward = backward;
+      options.threads = 1;
+      const auto field = flow::ftle(cache, grid, backward ? last : first, last - first, options);
+      EXPECT_EQ(field.end_times[0], backward ? first : last);
+      EXPECT_THROW(
+        (void)flow::ftle(cache, grid, first, (last - first) * (1 + 1e-12), options), Error);
+    }
+  }
+}
+
 TEST(Ftle, nodes_whose_particles_leave_have_no_exponent_and_what_cannot_be_is_refused)
 {
   const auto cache = cache_of(cube(), { 0, 1, 2 },

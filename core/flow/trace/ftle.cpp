@@ -25,6 +25,17 @@ using Matrix = std::array<std::array<double, 3>, 3>;
   throw Error(ErrorCode::InvalidArgument, what);
 }
 
+// When particles end. Where start and length add up to the last time but for the rounding of a
+// difference, that is meant.
+double end_of(double start, double length, bool backward, const std::vector<double>& times)
+{
+  const double end = backward ? start - length : start + length;
+  const double last = backward ? times.front() : times.back();
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() *
+    std::max({ std::abs(start), std::abs(length), std::abs(last) });
+  return std::abs(end - last) <= rounding ? last : end;
+}
+
 void check(const FtleGrid& grid, double start_time, double length, bool backward,
   const std::vector<double>& times)
 {
@@ -58,7 +69,7 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
   {
     refuse(fmt::format("{} nodes; at most 4294967294 are allowed at a time", nodes));
   }
-  const double end = backward ? start_time - length : start_time + length;
+  const double end = end_of(start_time, length, backward, times);
   if (!(length > 0 && start_time >= times.front() && start_time <= times.back() &&
         end >= times.front() && end <= times.back()))
   {
@@ -240,7 +251,7 @@ Ftle ftle(const Cache& cache, const FtleGrid& grid, double start_time, double le
     return field;
   }
   TraceOptions walk = options;
-  walk.end_time = options.backward ? start_time - length : start_time + length;
+  walk.end_time = end_of(start_time, length, options.backward, cache.source().times());
   walk.destination.reset();
   walk.keep_points = false;
   const Nodes nodes(grid);
