@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 namespace bat::flow
 {
@@ -127,25 +128,28 @@ PathLines trace_touching(
   }
   PathLines all;
   all.lines.resize(seeds.size());
-  std::vector<Particle> particles;
+  struct Start
+  {
+    std::array<std::int32_t, 3> cell;
+    std::uint32_t line;
+  };
+  std::vector<Start> starts;
   std::uint64_t total = 0;
   for (std::size_t i = 0; i != seeds.size(); ++i)
   {
     all.lines[i].end = seeds[i].position;
     all.lines[i].end_time = seeds[i].time;
-    if (std::optional<Particle> particle = frame.begin(seeds[i]))
+    if (const std::optional<Particle> particle = frame.begin(seeds[i]))
     {
-      particle->line = static_cast<std::uint32_t>(i);
       total += static_cast<std::uint64_t>(frame.last_interval() - particle->interval) + 1;
-      particles.push_back(*particle);
+      starts.push_back({ particle->cell, static_cast<std::uint32_t>(i) });
     }
   }
   // Near ones together: a tile then has few bricks.
-  const auto place = [](const Particle& p) { return p.cell; };
-  if (particles.size() > options.most_particles)
+  if (starts.size() > options.most_particles)
   {
-    std::stable_sort(particles.begin(), particles.end(),
-      [&](const Particle& a, const Particle& b) { return place(a) < place(b); });
+    std::sort(starts.begin(), starts.end(), [](const Start& a, const Start& b)
+      { return std::tie(a.cell, a.line) < std::tie(b.cell, b.line); });
   }
   BrickCache& bricks = cache.bricks();
   const CacheCounts before = bricks.counts();
@@ -162,16 +166,19 @@ PathLines trace_touching(
         static_cast<double>(std::max<std::uint64_t>(total, 1)));
     return options.progress(std::min(fraction, 1.0));
   };
-  for (std::size_t begin = 0; begin < particles.size(); begin += options.most_particles)
+  for (std::size_t begin = 0; begin < starts.size();)
   {
-    const std::size_t end = std::min(particles.size(), begin + options.most_particles);
-    std::vector<Particle> tile(particles.begin() + static_cast<std::ptrdiff_t>(begin),
-      particles.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::size_t end = begin + std::min(starts.size() - begin, options.most_particles);
+    std::vector<Particle> tile;
     std::vector<std::uint32_t> lines;
     std::uint64_t tile_total = 0;
-    for (const Particle& particle : tile)
+    for (; begin != end; ++begin)
     {
-      lines.push_back(particle.line);
+      const std::uint32_t line = starts[begin].line;
+      Particle particle = *frame.begin(seeds[line]);
+      particle.line = line;
+      tile.push_back(particle);
+      lines.push_back(line);
       tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
     }
     Buckets buckets(bricks, frame, options, threads_of(options), all.lines);
