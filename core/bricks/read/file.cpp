@@ -291,6 +291,7 @@ Checked File::validate(const std::function<bool(double)>& progress) const
   const std::vector<std::byte> preview = this->preview();
   const auto edge = static_cast<std::size_t>(grid.edge);
   std::vector<std::byte> brick_values(edge * edge * edge * grid.point_bytes());
+  std::vector<std::byte> blank(brick_values.size());
   const auto zeros_until = [&](std::uint64_t from, std::uint64_t to)
   {
     std::uint64_t padding = 0;
@@ -354,6 +355,14 @@ Checked File::validate(const std::function<bool(double)>& progress) const
     const std::size_t plane = row * static_cast<std::size_t>(points[1]);
     this->read(brick, { brick_values.data(), row, plane });
     const std::size_t count = format::points_of_brick(grid, place);
+    format::fill_with_nan(grid, points, { blank.data(), row, plane });
+    if (entry.bytes != 0 &&
+      std::memcmp(blank.data(), brick_values.data(), count * grid.point_bytes()) == 0)
+    {
+      format::corrupt(this->name(),
+        fmt::format("{} has {} stored bytes and no value but the quiet NaN; such bricks have none",
+          impl.describe(brick), entry.bytes));
+    }
     range.add(grid, brick_values.data(), count);
     if (std::memcmp(preview.data() + brick * grid.point_bytes(), brick_values.data(),
           grid.point_bytes()) != 0)
