@@ -250,6 +250,14 @@ TEST(BrickSeries, levels_of_a_list_and_what_is_wrong_with_lists)
               &text),
     ErrorCode::InvalidArgument);
   EXPECT_NE(text.find("'b'"), std::string::npos);
+  EXPECT_EQ(code_of(
+              [&] {
+                bricks::write_list(list, { { "a\xE9", 1 } });
+              },
+              &text),
+    ErrorCode::InvalidArgument);
+  EXPECT_NE(text.find("s.bricks.series: the name 'a\xE9'"), std::string::npos) << text;
+  EXPECT_EQ(code_of([&] { bricks::write_list(list, {}); }), ErrorCode::InvalidArgument);
   const auto write_text = [&](const std::string& json)
   {
     const auto* data = reinterpret_cast<const std::byte*>(json.data());

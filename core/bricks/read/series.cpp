@@ -4,6 +4,7 @@
 #include "bat/error.hpp"
 #include "bricks/format/header.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -76,7 +77,15 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
 void write_list(
   const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush)
 {
-  if (const std::string fault = fault_of(entries); !fault.empty())
+  std::string fault = entries.empty() ? "names no file; a series has at least one" : fault_of(entries);
+  for (const SeriesEntry& entry : entries)
+  {
+    if (fault.empty() && !is_utf8(entry.file))
+    {
+      fault = fmt::format("the name '{}' is not UTF-8, which lists are in", entry.file);
+    }
+  }
+  if (!fault.empty())
   {
     throw Error(ErrorCode::InvalidArgument, list.string() + ": " + fault);
   }

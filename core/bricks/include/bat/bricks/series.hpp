@@ -22,8 +22,8 @@ struct SeriesEntry
 /// Entries of a list. Throws Error: NotFound, CannotOpen, Corrupt (no list of files with times;
 /// times that do not increase, naming both).
 [[nodiscard]] std::vector<SeriesEntry> read_list(const std::filesystem::path& list);
-/// Replaces the list by one rename. Throws Error: InvalidArgument (times), CannotOpen, NoSpace,
-/// WriteFailed.
+/// Replaces the list by one rename. Throws Error: InvalidArgument (times, names that are not
+/// UTF-8, no entries), CannotOpen, NoSpace, WriteFailed.
 void write_list(
   const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush = true);
 
