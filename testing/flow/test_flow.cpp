@@ -435,6 +435,24 @@ TEST(Flow, all_lines_have_their_ends_as_last_points)
   }
 }
 
+TEST(Flow, turns_that_cannot_be_counted_end_lines)
+{
+  BrickGrid grid;
+  grid.points = { 8, 9, 1 };
+  grid.components = 2;
+  grid.cyclic[0] = true;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2, 3 },
+    [](const Point&, double) {
+      return Point{ 6.4e9, 0, 0 };
+    });
+  flow::TraceOptions options;
+  options.integrator = flow::Integrator::RungeKutta4;
+  const auto lines = flow::trace(cache_of(source), { { { 1, 1, 0 }, 0 } }, options);
+  EXPECT_EQ(lines.lines[0].reason, flow::Reason::TooManyCells);
+  EXPECT_NEAR(lines.lines[0].end[0], 6.4e9 * lines.lines[0].end_time, 1e6);
+  EXPECT_GT(lines.lines[0].end_time, 2);
+}
+
 TEST(Flow, planes_and_lines_of_points)
 {
   BrickGrid grid;

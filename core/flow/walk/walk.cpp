@@ -72,13 +72,14 @@ PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noex
     if (run.cyclic[a])
     {
       const double turns = std::floor(cell / cells);
-      if (!(turns > -1e9 && turns < 1e9))
+      const double all = place.turns[a] + turns;
+      if (!(all > -2e9 && all < 2e9))
       {
-        place.inside = false; // nonsense, or NaN
+        place.inside = false; // too many to be counted, or NaN
         return place;
       }
       cell -= turns * cells;
-      place.turns[a] += static_cast<std::int32_t>(turns);
+      place.turns[a] = static_cast<std::int32_t>(all);
     }
     else if (cell == cells && place.at[a] == 0)
     {
