@@ -160,6 +160,18 @@ class Flow(unittest.TestCase):
             self.assertEqual(failed.returncode, code, failed.stderr)
             self.assertIn(text, failed.stderr)
 
+    def test_patterns_are_in_the_order_of_numbers(self):
+        folder = pathlib.Path(self.folder.name)
+        for number in (1, 2, 10):
+            np.save(folder / f"n_{number}.npy", np.full((1, 4, 4, 2), number, np.float32))
+        flow.convert(str(folder / "n_*.npy"), folder / "n.bricks.series")
+        subprocess.run([sys.executable, "-m", "parabat", "convert", str(folder / "n_*.npy"),
+                        str(folder / "m.bricks.series"), "--quiet"], check=True)
+        for name in "nm":
+            # Along x: 1.5 in the first interval, 6 in the second.
+            lines = flow.path_lines(folder / f"{name}.bricks.series", [[0, 0, 0]], end_time=1)
+            np.testing.assert_allclose(lines.ends, [[1.5, 1.5, 0]])
+
     def test_masked_values_are_without_flow(self):
         masked = np.ma.masked_array(rotation(), mask=False)
         masked[:, :, 9:] = np.ma.masked

@@ -5,6 +5,7 @@ import ctypes
 import numbers
 import operator
 import os
+import re
 
 import numpy as np
 
@@ -163,3 +164,8 @@ def passed(array):
 
 def _stride(array):
     return ctypes.c_size_t(array.strides[0] if len(array) > 1 else 0)
+
+
+def by_numbers(name):
+    """A key to sort names of files by: v_2 before v_10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", os.fsdecode(name))]

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text
+from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text, by_numbers
 from ._library import DTYPES, TYPES, Owned, check, library
 from ._progress import Progress
 from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
@@ -187,12 +187,13 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
 def convert(inputs: str | Iterable[str | os.PathLike], path: str | os.PathLike, *,
             times: Sequence[float] | None = None, progress: Callable[[float], Any] | None = None,
             **options: Any) -> list[pathlib.Path]:
-    """Files .npy of one level each, or a pattern that names them in order, to a series.
+    """Files .npy of one level each, or a pattern of them, in the order of the numbers in their names, to a
+    series.
 
     times: of the levels; 0, 1, 2, ... if not given. options: as write_level(). Files are mapped, so
     that one level need not fit in memory twice.
     """
-    files = sorted(glob.glob(inputs)) if isinstance(inputs, str) else [os.fspath(f) for f in inputs]
+    files = sorted(glob.glob(inputs), key=by_numbers) if isinstance(inputs, str) else [os.fspath(f) for f in inputs]
     if not files:
         refuse(f"inputs: {shown(inputs)}; no file matches")
     for file in files:

@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 
+from .._arguments import by_numbers
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
@@ -145,7 +146,7 @@ def _to_bricks(arguments):
     """Velocities on grids, arrays of numpy, one file for each time."""
     from .. import flow  # pylint: disable=import-outside-toplevel
     files = [file for word in arguments.inputs
-             for file in ([word] if os.path.exists(word) else sorted(glob.glob(word)) or [word])][arguments.steps]
+             for file in ([word] if os.path.exists(word) else sorted(glob.glob(word), key=by_numbers) or [word])][arguments.steps]
     try:
         with _interruptible(), contextlib.ExitStack() as stack:
             bar = None if arguments.quiet else stack.enter_context(progress("converting"))

@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 
+from .._arguments import by_numbers
 from . import registry
 from ._output import remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
@@ -55,7 +56,7 @@ def find_inputs(words, format_name=None, apart=False, grids=False):
         if os.path.exists(word):
             files.append(word)
             continue
-        matches = sorted(glob.glob(OF_OPENPMD.sub("*", word)), key=_by_numbers)
+        matches = sorted(glob.glob(OF_OPENPMD.sub("*", word)), key=by_numbers)
         if not matches:
             raise ConvertError(f"{word}: no such file" + (", and none matches the pattern" if glob.has_magic(word) else ""))
         files += matches
@@ -79,10 +80,6 @@ def _look(files, chosen, grids, tell=lambda news: None):
         taken.update(map(os.path.realpath, siblings))
         inputs.append((siblings[0], row.name))
     return inputs
-
-
-def _by_numbers(name):
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 @contextlib.contextmanager
