@@ -191,6 +191,25 @@ class Flow(unittest.TestCase):
             flow.write_series(self.series.with_name("other.bricks.series"), [(1, rotation()), (1, rotation())])
         with self.assertRaisesRegex(parabat.BatValueError, "replace=True"):
             flow.write_series(self.series, [(1, rotation()), (2, rotation())])
+        folder = pathlib.Path(self.folder.name)
+        with self.assertRaisesRegex(parabat.BatValueError, "level 1.*one grid"):
+            flow.write_series(folder / "mixed.bricks.series", [(0, rotation()), (1, rotation(9))])
+        with self.assertRaisesRegex(parabat.BatValueError, "level 1.*one grid"):
+            flow.write_series(folder / "mixed2.bricks.series", [(0, rotation()), (1, rotation(dtype=np.float64))])
+        flow.write_level(folder / "own_0000.bricks", rotation(), flush=False)
+        before = (folder / "own_0000.bricks").read_bytes()
+        with self.assertRaisesRegex(parabat.BatValueError, "own_0000.bricks: is there already"):
+            flow.write_series(folder / "own.bricks.series", [(0, rotation()), (1, rotation())])
+        self.assertEqual((folder / "own_0000.bricks").read_bytes(), before)
+        np.save(folder / "i.npy", np.zeros((3, 3, 3, 3), np.int32))
+        np.save(folder / "j.npy", rotation())
+        with self.assertRaisesRegex(parabat.BatValueError, "i.npy: .*type int32"):
+            flow.convert([folder / "i.npy"], folder / "i.bricks.series")
+        with self.assertRaisesRegex(parabat.BatValueError, "0.5 behind 1"):
+            flow.convert([folder / "j.npy"] * 3, folder / "j.bricks.series", times=[0, 1, 0.5])
+        with self.assertRaisesRegex(parabat.BatValueError, "Unicode"):
+            flow.write_series(folder / "caf\udce9.bricks.series", [(0, rotation())])
+        self.assertEqual([*folder.glob("[ij]*.bricks*"), *folder.glob("caf*")], [])
         with self.assertRaises(parabat.BatNotFoundError):
             flow.open("none.bricks.series")
         with self.assertRaisesRegex(parabat.BatError, "needs two"):

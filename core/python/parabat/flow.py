@@ -156,23 +156,32 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
                  replace: bool = False, **options: Any) -> list[pathlib.Path]:
     """Writes NAME.bricks.series and, beside it, NAME_0000.bricks, ... of pairs of time and velocity.
 
-    Times must increase. The list is replaced after each level, so that a series in the making can be
-    opened; one that is there already is refused unless `replace`. options: as write_level(), but time
-    and step. Returns the files of the levels.
+    Times must increase; all levels have the shape and type of the first. The list is replaced after
+    each level, so that a series in the making can be opened; a list or a level that is there already is
+    refused unless `replace`. options: as write_level(), but time and step. Returns the files of the
+    levels.
     """
-    path = pathlib.Path(path)
+    path = pathlib.Path(os.fsdecode(path))
+    as_text(path.name, "name of the series")  # the list is in UTF-8
     if not path.name.endswith(".bricks.series"):
         refuse(f"{path}: the name of a series must end in .bricks.series")
     if path.exists() and not replace:
         refuse(f"{path}: is there already; replace=True writes over it and its levels")
     name = path.name[:-len(".bricks.series")]
-    files, times = [], []
+    files, times, first = [], [], None
     for number, (time, velocity) in enumerate(levels):
         time = as_real(time, "time").value
         if not math.isfinite(time) or (times and time <= times[-1]):
             refuse(f"time {time} of level {number}: times must be finite and increase" +
                    (f"; the one before has {times[-1]}" if times else ""))
+        velocity = _velocity(velocity)
+        first = first or (velocity.shape, velocity.dtype)
+        if (velocity.shape, velocity.dtype) != first:
+            refuse(f"velocity: shape {velocity.shape} and type {velocity.dtype} of level {number}; those of level 0 "
+                   f"are {first[0]} and {first[1]}, and a series has one grid")
         file = path.with_name(f"{name}_{number:04d}.bricks")
+        if file.exists() and not replace:
+            refuse(f"{file}: is there already, of another series; replace=True writes over it")
         write_level(file, velocity, time=time, step=number, **options)
         files.append(file)
         times.append(time)
@@ -202,13 +211,17 @@ def convert(inputs: str | Iterable[str | os.PathLike], path: str | os.PathLike, 
     times = list(range(len(files))) if times is None else list(times)
     if len(times) != len(files):
         refuse(f"times: {len(times)} for {len(files)} files")
+    times = [as_real(time, "times").value for time in times]
+    for before, after in zip(times, times[1:]):
+        if not before < after:
+            refuse(f"times: {after} behind {before}; they must increase")
 
     def levels():
         for number, (time, file) in enumerate(zip(times, files)):
             if progress is not None and progress(number / len(files)) is False:
                 refuse(f"{path}: the conversion was given up")
             try:
-                yield time, np.load(file, mmap_mode="r", allow_pickle=False)
+                yield time, _velocity(np.load(file, mmap_mode="r", allow_pickle=False))
             except (ValueError, OSError) as error:
                 refuse(f"{file}: {error}")
     return write_series(path, levels(), **options)
