@@ -299,7 +299,7 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
   EXPECT_EQ(lines.lines[0].end[0], 6);
   EXPECT_NEAR(lines.lines[0].end_time, 3.5, 1e-9);
   EXPECT_EQ(lines.lines[1].reason, flow::Reason::Blanked); // on the face of a cell with flow
-  EXPECT_EQ(lines.lines[1].points, 2u); // release and end, at one place
+  EXPECT_EQ(lines.lines[1].points, 2u);                    // release and end, at one place
   EXPECT_EQ(lines.lines[2].reason, flow::Reason::NoSeed);
   EXPECT_EQ(lines.lines[2].points, 0u);
   EXPECT_EQ(lines.lines[3].reason, flow::Reason::NoSeed);

@@ -225,8 +225,10 @@ TEST(Ftle, the_whole_of_any_times_may_be_asked_for)
   {
     const double first = tenths / 10.0;
     const double last = (2 * tenths + 17) / 10.0;
-    const auto cache =
-      cache_of(cube(), { first, last }, [](const Point&, double) { return Point{ 0.1, 0, 0 }; });
+    const auto cache = cache_of(cube(), { first, last },
+      [](const Point&, double) {
+        return Point{ 0.1, 0, 0 };
+      });
     for (const bool backward : { false, true })
     {
       flow::TraceOptions options;

@@ -77,7 +77,8 @@ std::vector<SeriesEntry> read_list(const std::filesystem::path& list)
 void write_list(
   const std::filesystem::path& list, const std::vector<SeriesEntry>& entries, bool flush)
 {
-  std::string fault = entries.empty() ? "names no file; a series has at least one" : fault_of(entries);
+  std::string fault =
+    entries.empty() ? "names no file; a series has at least one" : fault_of(entries);
   for (const SeriesEntry& entry : entries)
   {
     if (fault.empty() && !is_utf8(entry.file))

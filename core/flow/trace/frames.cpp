@@ -28,8 +28,8 @@ void check(const TraceOptions& options, const std::vector<double>& times)
   if (options.integrator == Integrator::RungeKutta4 &&
     !(options.step_share >= kLeastStepShare && options.step_share <= 1))
   {
-    refuse(fmt::format("step_share is {} of an interval; allowed are {} to 1", options.step_share,
-      kLeastStepShare));
+    refuse(fmt::format(
+      "step_share is {} of an interval; allowed are {} to 1", options.step_share, kLeastStepShare));
   }
   if (!(options.terminal_speed >= 0))
   {

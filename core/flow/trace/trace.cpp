@@ -148,7 +148,8 @@ PathLines trace_touching(
   // Near ones together: a tile then has few bricks.
   if (starts.size() > options.most_particles)
   {
-    std::sort(starts.begin(), starts.end(), [](const Start& a, const Start& b)
+    std::sort(starts.begin(), starts.end(),
+      [](const Start& a, const Start& b)
       { return std::tie(a.cell, a.line) < std::tie(b.cell, b.line); });
   }
   BrickCache& bricks = cache.bricks();

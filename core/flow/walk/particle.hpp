@@ -29,8 +29,8 @@ struct Particle
   bool has_arrived = false;
 
   // Of a step of Runge-Kutta 4: how many of its slopes there are, where the next one is taken, the
-  // sum of those there are (of none, the velocity with which the particle came to where it is); and,
-  // where the step leaves the flow, how far the walk from cell to cell goes instead.
+  // sum of those there are (of none, the velocity with which the particle came to where it is);
+  // and, where the step leaves the flow, how far the walk from cell to cell goes instead.
   std::uint8_t slopes = 0;
   bool walks = false;
   double until = 0;

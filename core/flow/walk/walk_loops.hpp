@@ -147,8 +147,8 @@ struct Walker
   /// Where the particle is, with the velocity that it came with: its cell may have none.
   BAT_INLINE void note_end()
   {
-    this->note(Vector4{ p.at[0], p.at[1], p.at[2], 0 }, p.share,
-      Vector4{ p.sum[0], p.sum[1], p.sum[2], 0 });
+    this->note(
+      Vector4{ p.at[0], p.at[1], p.at[2], 0 }, p.share, Vector4{ p.sum[0], p.sum[1], p.sum[2], 0 });
   }
 
   BAT_INLINE void keep(const Vector4& u, double share)
@@ -443,8 +443,8 @@ struct Walker
         return this->give_up(u, s, slope, end);
       }
       step.take(this->cell, u, s, h, slope);
-      // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
-      // error is no number is too long.
+      // Up to five times longer or shorter, for an error of the order of the tolerance; a step
+      // whose error is no number is too long.
       const double ratio = run.tolerance / step.error;
       double factor = 5;
       if (!(ratio >= 3125))
