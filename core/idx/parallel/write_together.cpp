@@ -434,7 +434,8 @@ private:
       {
         if (this->is_root())
         {
-          commit_step(*this->folder_, this->path_, this->text_, this->options_.flush);
+          commit_step(*this->folder_, this->path_, this->text_,
+            this->before_->text_without(this->header_, this->options_), this->options_.flush);
           this->before_->remove_what_is_not_in(this->header_);
         }
       });

@@ -210,11 +210,12 @@ std::string folder_name(const std::filesystem::path& path)
   return path.stem().string();
 }
 
-std::string shape_name(const Header& header, const std::string& folder)
+std::string filename_template(const Header& header, const std::string& folder, ShapeFolder which)
 {
+  const std::string file = header.filename_template.substr(header.filename_template.rfind('/') + 1);
   if (header.pidx)
   {
-    return {};
+    return fmt::format("./{}/{}", folder, file);
   }
   Header shape = header;
   shape.time = {};
@@ -226,11 +227,11 @@ std::string shape_name(const Header& header, const std::string& folder)
     field.maximum.clear();
   }
   std::uint32_t sum = 2166136261u; // FNV-1a, of which only differences matter
-  for (const char c : to_text(shape))
+  for (const char c : to_text(shape) + (which == ShapeFolder::Second ? "2" : ""))
   {
     sum = (sum ^ static_cast<unsigned char>(c)) * 16777619u;
   }
-  return fmt::format("{:08x}", sum);
+  return fmt::format("./{}/{:08x}/{}", folder, sum, file);
 }
 
 std::string difference(const Header& there, const Header& step)
@@ -381,12 +382,8 @@ Header plan_header(const std::filesystem::path& path, const Grid& grid, const Wr
                   "per block",
         blocks));
   }
-  header.filename_template = fmt::format("./{}/%0{}x.bin", folder, width);
-  const std::string shape = shape_name(header, folder);
-  if (!shape.empty())
-  {
-    header.filename_template = fmt::format("./{}/{}/%0{}x.bin", folder, shape, width);
-  }
+  header.filename_template = fmt::format("%0{}x.bin", width);
+  header.filename_template = filename_template(header, folder, ShapeFolder::First);
   return header;
 }
 }

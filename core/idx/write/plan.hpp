@@ -11,9 +11,17 @@ namespace bat::idx
 /// The folder of samples beside the text, relative to it: "NAME" or, in PIDX's dialect too, "NAME".
 [[nodiscard]] std::string folder_name(const std::filesystem::path& path);
 
-/// Name of the folder of a shape in it; empty in PIDX's dialect, whose names are laid down. A
-/// checksum of everything that fixes what the bytes of a file mean.
-[[nodiscard]] std::string shape_name(const Header& header, const std::string& folder);
+/// Each shape has two, so that what replaces a step has files of its own.
+enum class ShapeFolder
+{
+  First,
+  Second
+};
+
+/// The template of the names of files; of PIDX's dialect, whose names are laid down, both are one.
+/// A checksum of everything that fixes what the bytes of a file mean is part of others.
+[[nodiscard]] std::string filename_template(
+  const Header& header, const std::string& folder, ShapeFolder which);
 
 /// "0 to 9, 0 to 9, 0 to 0".
 [[nodiscard]] std::string text_of(const LogicalBox& box);

@@ -111,15 +111,30 @@ Header Series::with_step(Header step, const WriteOptions& options) const
   {
     return step;
   }
+  const auto files = [&](ShapeFolder which)
+  { return filename_template(step, folder_name(this->path_), which); };
+  const std::string& files_there = this->there_->filename_template;
+  if (files_there == files(ShapeFolder::Second))
+  {
+    step.filename_template = files_there;
+  }
   const std::string other = difference(*this->there_, step);
-  if (options.mode == WriteMode::Replace ||
-    (options.mode == WriteMode::Continue && this->steps_before(options.step) == 0))
+  if (options.mode == WriteMode::AddStep && !other.empty())
+  {
+    fail(fmt::format("the step cannot be added: of the dataset, {}", other));
+  }
+  if (this->steps_kept(options).empty())
   {
     // Names are laid down, and the new files would be in the place of the old ones.
     if (step.pidx && !other.empty())
     {
       fail(fmt::format(
         "there is another dataset ({}); in PIDX's dialect, remove it and its folder first", other));
+    }
+    if (files_there == step.filename_template && names_step(*this->there_, options.step))
+    {
+      const bool is_first = files_there == files(ShapeFolder::First);
+      step.filename_template = files(is_first ? ShapeFolder::Second : ShapeFolder::First);
     }
     return step;
   }
@@ -128,6 +143,46 @@ Header Series::with_step(Header step, const WriteOptions& options) const
     fail(fmt::format("the step cannot be added: of the dataset, {}", other));
   }
   return this->added(std::move(step), options);
+}
+
+std::set<std::int64_t> Series::steps_kept(const WriteOptions& options) const
+{
+  std::set<std::int64_t> kept;
+  for (const std::int64_t step : this->steps())
+  {
+    if ((options.mode == WriteMode::AddStep && step != options.step) ||
+      (options.mode == WriteMode::Continue && step < options.step))
+    {
+      kept.insert(step);
+    }
+  }
+  return kept;
+}
+
+std::string Series::text_without(const Header& now, const WriteOptions& options) const
+{
+  if (!this->there_ || this->there_->filename_template != now.filename_template ||
+    !names_step(*this->there_, options.step))
+  {
+    return {};
+  }
+  const std::set<std::int64_t> kept = this->steps_kept(options);
+  if (kept.empty())
+  {
+    return {};
+  }
+  Header left = *this->there_;
+  const std::vector<std::int64_t> all = this->steps();
+  left.times.clear();
+  for (std::size_t i = 0; i != std::min(all.size(), this->there_->times.size()); ++i)
+  {
+    if (kept.count(all[i]) != 0)
+    {
+      left.times.push_back(this->there_->times[i]);
+    }
+  }
+  left.time.ranges = ranges_of(kept);
+  return to_text(left);
 }
 
 std::vector<std::int64_t> Series::steps() const

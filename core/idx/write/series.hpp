@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ public:
   /// of another shape, times that do not ascend.
   [[nodiscard]] Header with_step(Header step, const WriteOptions& options) const;
 
+  /// The text without the steps that the write replaces, for the time in which their files are
+  /// exchanged; empty if the new step has files of its own.
+  [[nodiscard]] std::string text_without(const Header& now, const WriteOptions& options) const;
+
   /// Removes folders of the old dataset that the new one does not name, if this library made them
   /// and no other .idx beside it names them.
   void remove_what_is_not_in(const Header& now) const noexcept;
@@ -36,6 +41,7 @@ private:
   // Of there_.
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] std::size_t steps_before(std::int64_t step) const;
+  [[nodiscard]] std::set<std::int64_t> steps_kept(const WriteOptions& options) const;
   void remove_steps(const Header& now) const;
 
   std::filesystem::path path_;

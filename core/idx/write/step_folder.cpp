@@ -3,6 +3,7 @@
 
 #include "bat/error.hpp"
 #include "common/io/atomic_file.hpp"
+#include "common/io/random_access_file.hpp"
 
 #include <fmt/format.h>
 
@@ -50,8 +51,11 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
     return false;
   }
 #endif
-  // File systems without it: for a moment, there is no `b`.
-  const std::filesystem::path aside = a.string() + ".old";
+  // File systems without it: for a moment, there is no `b`. What is aside is removed as what killed
+  // writers left.
+  std::string aside = a.string();
+  char& digit = aside[aside.size() - sizeof(".tmp")];
+  digit = digit == '0' ? '1' : '0';
   if (::rename(b.c_str(), aside.c_str()) != 0)
   {
     return false;
@@ -204,22 +208,29 @@ void StepFolder::remove_made() noexcept
   }
 }
 
+void StepFolder::restore() noexcept
+{
+  if (!this->committed_)
+  {
+    return;
+  }
+  if (this->exchanged_)
+  {
+    (void)exchange(this->temporary_, this->target_);
+  }
+  else
+  {
+    (void)::rename(this->target_.c_str(), this->temporary_.c_str());
+  }
+  this->committed_ = false;
+}
+
 StepFolder::~StepFolder()
 {
-  std::error_code ignored;
-  if (this->committed_)
-  {
-    if (this->exchanged_)
-    {
-      (void)exchange(this->temporary_, this->target_);
-    }
-    else
-    {
-      (void)::rename(this->target_.c_str(), this->temporary_.c_str());
-    }
-  }
+  this->restore();
   if (!this->temporary_.empty())
   {
+    std::error_code ignored;
     std::filesystem::remove_all(this->temporary_, ignored);
   }
   this->remove_made();
@@ -229,13 +240,48 @@ StepFolder::~StepFolder()
   }
 }
 
-void commit_step(
-  StepFolder& step, const std::filesystem::path& path, const std::string& text, bool flush)
+namespace
+{
+void put_text(const std::filesystem::path& path, const std::string& text, bool flush)
 {
   io::AtomicFile file(path);
   file.write(0, text.data(), text.size());
-  step.commit(flush);
   file.commit(flush);
+}
+
+std::string text_at(const std::filesystem::path& path)
+{
+  const io::RandomAccessFile file(path);
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+}
+
+void commit_step(StepFolder& step, const std::filesystem::path& path, const std::string& text,
+  const std::string& without, bool flush)
+{
+  const std::string before = without.empty() ? "" : text_at(path);
+  io::AtomicFile file(path);
+  file.write(0, text.data(), text.size());
+  if (!without.empty())
+  {
+    put_text(path, without, flush);
+  }
+  try
+  {
+    step.commit(flush);
+    file.commit(flush);
+  }
+  catch (...)
+  {
+    step.restore();
+    if (!without.empty())
+    {
+      (void)attempt([&] { put_text(path, before, flush); });
+    }
+    throw;
+  }
   step.keep();
   // What writers left that were killed just before.
   const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();

@@ -27,6 +27,8 @@ public:
   void commit(bool flush);
   /// Removes what the target was before.
   void keep() noexcept;
+  /// The target is what it was before commit().
+  void restore() noexcept;
 
 private:
   void make_parents();
@@ -40,7 +42,8 @@ private:
   bool exchanged_ = false; ///< what was there before is in temporary_
 };
 
-/// The step and the text that names it, one after the other; neither if one of them fails.
-void commit_step(
-  StepFolder& step, const std::filesystem::path& path, const std::string& text, bool flush);
+/// The step and the text that names it, one after the other; neither if one of them fails. Unless
+/// empty, `without` is the text meanwhile: it does not name the step, whose files are exchanged.
+void commit_step(StepFolder& step, const std::filesystem::path& path, const std::string& text,
+  const std::string& without, bool flush);
 }

@@ -146,7 +146,7 @@ WriteReport write(const std::filesystem::path& path, const Grid& grid, const Wri
     report.blocks += header.fields.size() * file.blocks.size();
   }
   tell(options, 1);
-  commit_step(step, target, text, options.flush);
+  commit_step(step, target, text, before.text_without(header, options), options.flush);
   before.remove_what_is_not_in(header);
   return report;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills a program that replaces a step of a dataset, again and again: what is there is the old step or the new one, whole.
+"""Kills a program that replaces a step of a dataset, again and again: what is there is the old step or the new one, whole. If
+the dataset has other steps, these stay as they are, and for a moment the step is not there at all.
 
 Usage: check_killed.py WRITE_GRID [RUNS]
 """
@@ -19,16 +20,29 @@ import idx_spec
 
 
 def main():
-    program, runs, dice = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 15, random.Random(11)
+    program, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    return replace_again_and_again(program, runs, False) or replace_again_and_again(program, runs, True)
+
+
+def replace_again_and_again(program, runs, among_others):
+    """Step 7, alone or behind a step 3."""
+    dice = random.Random(11 + among_others)
     with tempfile.TemporaryDirectory() as folder:
         path, dims = pathlib.Path(folder) / "n.idx", (40, 40, 40)
 
-        def command(value):
+        def command(value, step=7):
             raw = pathlib.Path(folder) / f"{value}.raw"
             if not raw.exists():
                 np.full(np.prod(dims), value, np.float32).tofile(raw)
-            return [program, path, *map(str, dims), "raw", "row", "9", "7", f"p:float32:1:{raw}"]
+            return [program, path, *map(str, dims), "raw", "row", "9", str(step), f"p:float32:1:{raw}"]
 
+        def value_of(dataset, step):
+            found = set(np.unique(dataset.read("p", step, dataset.levels, dataset.box)).tolist())
+            assert len(found) == 1, f"step {step} has samples of {sorted(found)[:5]}"
+            return found.pop()
+
+        if among_others:
+            subprocess.run(command(0, 3), check=True)
         begin = time.monotonic()
         subprocess.run(command(1), check=True)
         usual, now, killed = time.monotonic() - begin, 1, 0
@@ -39,12 +53,18 @@ def main():
             ended = writer.wait() == 0
             killed += not ended
             dataset = idx_spec.Dataset(path)
-            found = set(np.unique(dataset.read("p", 7, dataset.levels, dataset.box)).tolist())
-            allowed = [{run + 2}] if ended else [{now}, {run + 2}]
-            if found not in allowed:
-                print(f"run {run}: {sorted(found)[:5]} are there, not {now} or {run + 2} alone")
+            steps = dataset.steps()
+            if among_others:
+                assert steps[0] == 3 and value_of(dataset, 3) == 0, steps
+            if among_others and not ended and steps == [3]:
+                now = None
+                continue
+            assert steps == ([3, 7] if among_others else [7]), steps
+            found = value_of(dataset, 7)
+            if found not in ([run + 2] if ended else [now, run + 2]):
+                print(f"run {run}: {found} is there, not {now} or {run + 2}")
                 return 1
-            now = found.pop()
+            now = found
         subprocess.run(command(999), check=True)
         left = [name for _, folders, files in os.walk(folder) for name in folders + files if name.endswith(".tmp")]
         if left:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kills a rank of a collective write of a grid, in each phase and before each rename: mpirun ends, the dataset is the old one
-or the new one, whole, and the next write leaves nothing but its own files.
+or the new one, whole, and the next write leaves nothing but its own files. A step among others that is replaced is the old one,
+the new one, or not there; the others stay.
 
 Usage: check_killed_ranks.py MPIEXEC WRITER
 """
 
 import itertools
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,48 +22,59 @@ RANKS = 3
 values = itertools.count(1)
 
 
-def write(path, *fault, route="flat"):
-    """(value, whether the program ended by itself)."""
+def write(path, step, *fault, route="flat"):
+    """(value, whether the program ended by itself). Step 0 is the whole dataset."""
     value = next(values)
-    done = subprocess.run([sys.argv[1], "--oversubscribe", "-np", str(RANKS), sys.argv[2], path, str(value), route, *map(str, fault)],
+    done = subprocess.run([sys.argv[1], "--oversubscribe", "-np", str(RANKS), sys.argv[2], path, str(value), route, *map(str, (step, *fault))],
                           capture_output=True, text=True, timeout=100, check=False)
     return value, done.returncode == 0
 
 
-def value_of(path):
-    """The value that all samples have."""
-    dataset = idx_spec.Dataset(path)
-    found = set(np.unique(dataset.read("p", 0, dataset.levels, dataset.box)).tolist())
-    assert len(found) == 1, f"samples of {sorted(found)} are mixed"
-    return found.pop()
+def values_of(path):
+    """By step, the value that all samples have."""
+    dataset, values = idx_spec.Dataset(path), {}
+    for step in dataset.steps():
+        found = set(np.unique(dataset.read("p", step, dataset.levels, dataset.box)).tolist())
+        assert len(found) == 1, f"samples of {sorted(found)} are mixed"
+        values[step] = found.pop()
+    return values
 
 
 def files_below(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    """Their names, but for that of the folder of the shape, of which there are two."""
+    return sorted(re.sub("/[0-9a-f]{8}", "/SHAPE", str(path.relative_to(folder))) for path in folder.rglob("*"))
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = folder / "n.idx"
-        now, ended = write(path)
-        assert ended and value_of(path) == now
+        now, ended = write(path, 0)
+        assert ended and values_of(path) == {0: now}
         clean = files_below(folder)
         came, new = 0, 0
-        faults = [("--progress", 0, 1), ("--progress", RANKS - 1, 2), ("--progress", 1, 99)]
-        faults += [("--rename", n) for n in range(1, 6)]
-        for i, fault in enumerate(faults):
-            value, ended = write(path, *fault, route="leaders" if i % 2 else "flat")
-            found = value_of(path)
-            assert found in ({value} if ended else {now, value}), (fault, found, now, value)
+        for i, fault in enumerate([("--progress", 0, 1), ("--progress", 1, 99)] + [("--rename", n) for n in range(1, 5)]):
+            value, ended = write(path, 0, *fault, route="leaders" if i % 2 else "flat")
+            found = values_of(path)
+            assert found in ([{0: value}] if ended else [{0: now}, {0: value}]), (fault, found, now, value)
             came += not ended
-            new += not ended and found == value
-            now = found
-        assert came >= 4, f"only {came} of {len(faults)} faults came"
-        now, ended = write(path)
-        assert ended and value_of(path) == now
+            new += not ended and found == {0: value}
+            now = found[0]
+        later, _ = write(path, 1)
+        gone = 0
+        for i, fault in enumerate([("--progress", RANKS - 1, 2)] + [("--rename", n) for n in range(1, 5)]):
+            value, ended = write(path, 1, *fault, route="flat" if i % 2 else "leaders")
+            found = values_of(path)
+            allowed = [{0: now, 1: value}] if ended else [{0: now, 1: later}, {0: now, 1: value}, {0: now}]
+            assert found in allowed, (fault, found, now, later, value)
+            came += not ended
+            gone += found == {0: now}
+            later, _ = write(path, 1) if found == {0: now} else (found[1], True)
+        assert came >= 7 and gone, f"only {came} faults came, of which {gone} between the steps"
+        now, ended = write(path, 0)
+        assert ended and values_of(path) == {0: now}
         assert files_below(folder) == clean, set(files_below(folder)) ^ set(clean)
-        print(f"{came} of {len(faults)} faults came; {new} times the new dataset was there")
+        print(f"{came} faults came; {new} times the new dataset was there, {gone} times the step was not")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a grid whose samples all have one value, and dies where it is told to; see
-// check_killed_ranks.py. usage: mpirun -np R idx_fault_writer FILE.idx VALUE ROUTE [--progress RANK
-// N | --rename N]
+// check_killed_ranks.py. usage: mpirun -np R idx_fault_writer FILE.idx VALUE ROUTE STEP
+// [--progress RANK N | --rename N]
 //   --progress RANK N    that rank, at its Nth call of progress, from 1 on
 //   --rename N           rank 0, before its Nth rename of a file or folder, from 1 on
 
@@ -55,7 +55,7 @@ int main(int argc, char** argv)
   int ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc < 4)
+  if (argc < 5)
   {
     std::fprintf(stderr, "usage: see the source\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
@@ -74,13 +74,15 @@ int main(int argc, char** argv)
   options.file_bytes = 15000;
   options.routing.ranks_per_node = 2;
   bat::idx::set_option(options, "exchange", std::string(argv[3]));
-  const std::string fault = argc > 4 ? argv[4] : "";
+  options.step = std::atoi(argv[4]);
+  options.mode = options.step == 0 ? bat::idx::WriteMode::Replace : bat::idx::WriteMode::AddStep;
+  const std::string fault = argc > 5 ? argv[5] : "";
   int calls = 0;
-  if (fault == "--progress" && rank == std::atoi(argv[5]))
+  if (fault == "--progress" && rank == std::atoi(argv[6]))
   {
     options.progress = [&](double)
     {
-      if (++calls == std::atoi(argv[6]))
+      if (++calls == std::atoi(argv[7]))
       {
         ::kill(::getpid(), SIGKILL);
       }
@@ -89,7 +91,7 @@ int main(int argc, char** argv)
   }
   else if (fault == "--rename" && rank == 0)
   {
-    die_at_rename = std::atoi(argv[5]);
+    die_at_rename = std::atoi(argv[6]);
   }
   try
   {

@@ -99,6 +99,15 @@ class Dataset:
         self.time_template = next((word for word in keys.get("time", "").split() if "%" in word), "")
         self.cache, self.known = {}, (None, None, None)
 
+    def steps(self):
+        """Section 2.2, but for `* *`: numbers of time steps, ascending."""
+        text = self.keys.get("time", "0 0")
+        ranges = [[int(n) for n in one.split(",")] for one in re.findall(r"\(([\d,]+)\)", text)]
+        if not ranges:
+            ranges = [[int(n) for n in text.split()[:2]]]
+        return sorted(step for first, *rest in ranges
+                      for step in range(first, (rest or [first])[0] + 1, rest[1] if len(rest) > 1 else 1))
+
     def delta(self, level):
         """Section 5: distance of the samples of a level."""
         return [2 ** self.digits[level:].count(axis) for axis in range(3)]

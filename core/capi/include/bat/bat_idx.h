@@ -101,10 +101,10 @@ extern "C"
   } bat_idx_report;
 
   /* Writes NAME.idx and, beside it, the folder NAME, from a grid of one piece. Readers see the old
-   * dataset or the new one; after a failure the old one is untouched. `options` and `report` may be
-   * NULL. Safe to call at once for different paths. Errors: INVALID_ARGUMENT (grid, options, name;
-   * add_step to a dataset of another shape), CANNOT_OPEN, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY,
-   * CANCELLED. */
+   * dataset or the new one, of which a step among others that is replaced is missing for a moment;
+   * after a failure the old one is untouched. `options` and `report` may be NULL. Safe to call at
+   * once for different paths. Errors: INVALID_ARGUMENT (grid, options, name; add_step to a dataset
+   * of another shape), CANNOT_OPEN, WRITE_FAILED, NO_SPACE, OUT_OF_MEMORY, CANCELLED. */
   BAT_API int bat_idx_write(
     const char* path, const bat_grid* grid, const bat_idx_options* options, bat_idx_report* report);
 

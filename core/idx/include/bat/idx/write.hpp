@@ -112,11 +112,12 @@ struct WriteReport
 
 /// Writes NAME.idx and, beside it, the folder NAME. The samples of a step appear in one folder by
 /// one rename, the text that names them by another after that; until then, and after any failure,
-/// the old dataset is as it was. Steps that the new text does not name are removed at the end, if
-/// this library wrote them; so is what writers that were killed left. The same input gives the same
-/// bytes for any number of threads. Needs, beyond the arrays, about 16 MiB, or two blocks if they
-/// are more. Throws Error: InvalidArgument (grid, options, name; AddStep to a dataset of another
-/// shape, saying what differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
+/// the old dataset is as it was; a step among others that is replaced is not named while its files
+/// are exchanged (IDX.md section 8). Steps that the new text does not name are removed at the end,
+/// if this library wrote them; so is what writers that were killed left. The same input gives the
+/// same bytes for any number of threads. Needs, beyond the arrays, about 16 MiB, or two blocks if
+/// they are more. Throws Error: InvalidArgument (grid, options, name; AddStep to a dataset of
+/// another shape, saying what differs), CannotOpen, WriteFailed, NoSpace, Cancelled.
 WriteReport write(
   const std::filesystem::path& path, const Grid& grid, const WriteOptions& options = {});
 }
