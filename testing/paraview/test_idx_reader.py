@@ -50,6 +50,14 @@ def check(folder):
     for time, step in ((3.9, 3), (100, 4), (-1, 0)):
         check_image(reader, steps[step], (0, 0, 0), lower, spacing, "time %g" % time, time=time, ranks=ranks)
 
+    # Steps with one time are all within reach.
+    with open(path) as text, open(folder("equal.idx"), "w") as copy:
+        copy.write(text.read() + "(parabat_times)\n5 5 7\n")
+    equal, later = OpenDataFile(folder("equal.idx")), float(np.nextafter(5, 6))
+    expect(list(equal.TimestepValues), [5.0, later, 7.0], "times that were equal")
+    check_image(equal, steps[3], (0, 0, 0), lower, spacing, "second of two equal times", time=later, ranks=ranks)
+    Delete(equal)
+
     # Faces are inside; ends may be anywhere, at every level.
     reader.UseBox = 1
     random = np.random.default_rng(ranks)

@@ -601,6 +601,12 @@ void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
 
   self.Steps = file.steps();
   self.Times = file.times();
+  // Of steps with one time, all but the last would be out of reach.
+  for (std::size_t i = 1; i < self.Times.size(); ++i)
+  {
+    self.Times[i] = std::max(
+      self.Times[i], std::nextafter(self.Times[i - 1], std::numeric_limits<double>::infinity()));
+  }
   if (!self.Times.empty())
   {
     outInfo->Set(Pipeline::TIME_STEPS(), self.Times.data(), static_cast<int>(self.Times.size()));
