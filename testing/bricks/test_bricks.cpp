@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "bricks/brick_cases.hpp"
 #include "bricks/format/layout.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -216,6 +217,28 @@ TEST(Bricks, what_no_file_can_hold_is_refused_by_name)
               }),
     ErrorCode::Cancelled);
   EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(Bricks, a_full_disk_leaves_what_was_there)
+{
+  const TempDir folder;
+  const auto path = folder / "f.bricks";
+  const auto made = brick_cases::make("f", { 40, 40, 40 }, 3, ScalarType::Float32, 8, false, true);
+  bricks::write(path, made.header, made.values.data(), made.values.size());
+  const auto before = read_bytes(path);
+  for (const rlim_t limit : { 0u, 200u, 5000u, 300000u })
+  {
+    std::string text;
+    {
+      const FileSizeLimit full(limit);
+      const ErrorCode code = code_of(
+        [&] { bricks::write(path, made.header, made.values.data(), made.values.size()); }, &text);
+      EXPECT_TRUE(code == ErrorCode::NoSpace || code == ErrorCode::WriteFailed) << text;
+    }
+    EXPECT_NE(text.find("f.bricks"), std::string::npos) << text;
+    EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{ "f.bricks" });
+    EXPECT_EQ(read_bytes(path), before);
+  }
 }
 
 TEST(BrickSeries, levels_of_a_list_and_what_is_wrong_with_lists)

@@ -674,6 +674,52 @@ TEST(Flow, touches_only_what_particles_visit)
   EXPECT_EQ(second.checksum(), first.checksum());
 }
 
+TEST(Flow, bricks_may_be_more_than_32_bits_count)
+{
+  // Values are those of the formula, made when they are asked for.
+  class Vast : public BrickSource
+  {
+  public:
+    Vast() { this->grid_.points = { BrickGrid::most_points, 100, 100 }; }
+    const BrickGrid& grid() const noexcept override { return this->grid_; }
+    const std::vector<double>& times() const noexcept override { return this->times_; }
+    std::string level_name(std::size_t) const override { return "vast"; }
+    std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override
+    {
+      const auto place = this->grid_.brick_place(brick);
+      for (std::size_t z = 0; z != 8; ++z)
+      {
+        for (std::size_t y = 0; y != 8; ++y)
+        {
+          for (std::size_t x = 0; x != 8; ++x)
+          {
+            const std::array<float, 3> v{ level == 0 ? 3.0f : 5.0f,
+              static_cast<float>(place[1] * 8 + static_cast<std::int64_t>(y)) / 100, 0 };
+            std::memcpy(to.first + z * to.plane_bytes + y * to.row_bytes + 12 * x, v.data(), 12);
+          }
+        }
+      }
+      return 1;
+    }
+
+  private:
+    BrickGrid grid_;
+    std::vector<double> times_{ 0, 1 };
+  };
+  const auto source = std::make_shared<Vast>();
+  ASSERT_GT(source->grid().brick_count(), std::uint64_t{ 1 } << 35);
+  const double far = 0x1p31 - 100;
+  const auto lines =
+    flow::trace(cache_of(source), { { { far, 90, 90 }, 0 }, { { 1, 90, 90 }, 0 } });
+  for (const flow::Line& line : lines.lines)
+  {
+    EXPECT_EQ(line.reason, flow::Reason::EndTime);
+    EXPECT_NEAR(line.end[1], 90 * std::exp(0.01), 1e-6);
+  }
+  EXPECT_NEAR(lines.lines[0].end[0], far + 4, 1e-4);
+  EXPECT_NEAR(lines.lines[1].end[0], 5, 1e-9);
+}
+
 TEST(Flow, what_cannot_be_is_refused_by_name)
 {
   const auto source = uniform({ 1, 0, 0 });
@@ -709,6 +755,27 @@ TEST(Flow, what_cannot_be_is_refused_by_name)
       o.destination = flow::Destination{ { { 1, 1, 1 }, { 0, 2, 2 } }, false };
     },
     "destination");
+  const auto refused_grid = [](const std::function<void(BrickGrid&)>& change, const char* word)
+  {
+    BrickGrid grid = cube(5, 4);
+    change(grid);
+    try
+    {
+      (void)cache_of(std::make_shared<Source>(
+        grid, std::vector<double>{}, [](const Point&, double) { return Point{}; }));
+      ADD_FAILURE() << word;
+    }
+    catch (const Error& error)
+    {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  refused_grid([](auto& g) { g.points[1] = std::int64_t{ 1 } << 31; }, "points along y");
+  refused_grid([](auto& g) { g.spacing[2] = 0; }, "spacing along z");
+  refused_grid([](auto& g) { g.edge = 3; }, "edge");
+  refused_grid([](auto& g) { g.components = 1; }, "components");
+  refused_grid([](auto& g) { g.points = { 1 << 30, 1 << 30, 1 << 30 }; }, "bricks");
   const auto single = std::make_shared<Source>(
     cube(5, 4), std::vector<double>{ 1 }, [](const Point&, double) { return Point{}; });
   EXPECT_THROW((void)cache_of(single), Error);

@@ -117,7 +117,8 @@ void to_planes(
   const std::byte* values, std::size_t components, const std::array<int, 3>& n, std::byte* planes)
 {
   const std::size_t m = count_of(n);
-  constexpr std::size_t kMostBrickPoints = std::size_t{ kMostEdge } * kMostEdge * kMostEdge;
+  constexpr std::size_t kMostBrickPoints =
+    std::size_t{ BrickGrid::most_edge } * BrickGrid::most_edge * BrickGrid::most_edge;
   thread_local std::vector<U> words(kMostBrickPoints);
   for (std::size_t c = 0; c != components; ++c)
   {

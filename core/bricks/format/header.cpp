@@ -23,56 +23,6 @@ bool is_zero(const void* bytes, std::size_t count)
   return std::all_of(at, at + count, [](unsigned char c) { return c == 0; });
 }
 
-// What is wrong with a grid; nothing if it can be.
-std::string fault_of(const BrickGrid& grid)
-{
-  for (std::size_t a = 0; a != 3; ++a)
-  {
-    const char axis = "xyz"[a];
-    if (grid.points[a] < 1 || static_cast<std::uint64_t>(grid.points[a]) > kMostPoints)
-    {
-      return fmt::format(
-        "points along {} are {}; allowed are 1 to {}", axis, grid.points[a], kMostPoints);
-    }
-    if (!std::isfinite(grid.origin[a]))
-    {
-      return fmt::format("origin along {} is {}; it must be finite", axis, grid.origin[a]);
-    }
-    if (!std::isfinite(grid.spacing[a]) || grid.spacing[a] <= 0)
-    {
-      return fmt::format(
-        "spacing along {} is {}; it must be finite and above 0", axis, grid.spacing[a]);
-    }
-    if (grid.cyclic[a] && grid.points[a] < 2)
-    {
-      return fmt::format("{} is cyclic with one point; at least 2 are needed", axis);
-    }
-  }
-  if (grid.type != ScalarType::Float32 && grid.type != ScalarType::Float64)
-  {
-    return fmt::format(
-      "type is {}; allowed are 9 (float32) and 10 (float64)", static_cast<int>(grid.type));
-  }
-  if (grid.components != 2 && grid.components != 3)
-  {
-    return fmt::format("components are {}; allowed are 2 and 3", grid.components);
-  }
-  if (grid.edge < kLeastEdge || grid.edge > kMostEdge)
-  {
-    return fmt::format(
-      "edge of bricks is {}; allowed is {} to {}", grid.edge, kLeastEdge, kMostEdge);
-  }
-  // The product of two numbers of bricks fits; times the third may not.
-  const auto rows =
-    static_cast<std::uint64_t>(grid.bricks(0)) * static_cast<std::uint64_t>(grid.bricks(1));
-  if (rows > kMostBricks / static_cast<std::uint64_t>(grid.bricks(2)))
-  {
-    return fmt::format("{} x {} x {} bricks; at most {} are allowed", grid.bricks(0),
-      grid.bricks(1), grid.bricks(2), kMostBricks);
-  }
-  return {};
-}
-
 void check_field(const std::string& file, bool good, const char* field, const std::string& found,
   const std::string& allowed)
 {

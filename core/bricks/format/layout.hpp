@@ -16,11 +16,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are read in pl
 inline constexpr unsigned char kMagic[8] = { 0x89, 'B', 'R', 'K', 0x0D, 0x0A, 0x1A, 0x0A };
 inline constexpr std::uint16_t kVersionMajor = 1;
 inline constexpr std::uint16_t kVersionMinor = 0;
-inline constexpr std::uint64_t kPageBytes = 4096;                            // section 5
-inline constexpr std::uint64_t kMostBricks = (std::uint64_t{ 1 } << 36) - 1; // section 3
-inline constexpr std::uint64_t kMostPoints = 0x7FFFFFFF; // section 3: of an axis
-inline constexpr int kLeastEdge = 4;
-inline constexpr int kMostEdge = 32;
+inline constexpr std::uint64_t kPageBytes = 4096; // section 5
 inline constexpr std::uint32_t kMostNameBytes = 65535;
 inline constexpr std::uint32_t kMostMetadataBytes = 1u << 30;
 

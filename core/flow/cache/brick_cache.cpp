@@ -23,6 +23,10 @@ void check(const BrickSource& source, const CacheOptions& options)
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("io_threads is {}; allowed are 1 to 1024", options.io_threads));
   }
+  if (const std::string fault = fault_of(source.grid()); !fault.empty())
+  {
+    throw Error(ErrorCode::InvalidArgument, source.level_name(0) + ": " + fault);
+  }
   const std::vector<double>& times = source.times();
   if (times.size() < 2)
   {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bat/brick_source.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace bat
+{
+std::string fault_of(const BrickGrid& grid)
+{
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const char axis = "xyz"[a];
+    if (grid.points[a] < 1 || grid.points[a] > BrickGrid::most_points)
+    {
+      return fmt::format("points along {} are {}; allowed are 1 to {}", axis, grid.points[a],
+        BrickGrid::most_points);
+    }
+    if (!std::isfinite(grid.origin[a]))
+    {
+      return fmt::format("origin along {} is {}; it must be finite", axis, grid.origin[a]);
+    }
+    if (!std::isfinite(grid.spacing[a]) || grid.spacing[a] <= 0)
+    {
+      return fmt::format(
+        "spacing along {} is {}; it must be finite and above 0", axis, grid.spacing[a]);
+    }
+    if (grid.cyclic[a] && grid.points[a] < 2)
+    {
+      return fmt::format("{} is cyclic with one point; at least 2 are needed", axis);
+    }
+  }
+  if (grid.type != ScalarType::Float32 && grid.type != ScalarType::Float64)
+  {
+    return fmt::format(
+      "type is {}; allowed are 9 (float32) and 10 (float64)", static_cast<int>(grid.type));
+  }
+  if (grid.components != 2 && grid.components != 3)
+  {
+    return fmt::format("components are {}; allowed are 2 and 3", grid.components);
+  }
+  if (grid.edge < BrickGrid::least_edge || grid.edge > BrickGrid::most_edge)
+  {
+    return fmt::format("edge of bricks is {}; allowed is {} to {}", grid.edge,
+      BrickGrid::least_edge, BrickGrid::most_edge);
+  }
+  // The product of two numbers of bricks fits; times the third may not.
+  const auto rows =
+    static_cast<std::uint64_t>(grid.bricks(0)) * static_cast<std::uint64_t>(grid.bricks(1));
+  if (rows > BrickGrid::most_bricks / static_cast<std::uint64_t>(grid.bricks(2)))
+  {
+    return fmt::format("{} x {} x {} bricks; at most {} are allowed", grid.bricks(0),
+      grid.bricks(1), grid.bricks(2), BrickGrid::most_bricks);
+  }
+  return {};
+}
+}
