@@ -3,6 +3,8 @@
 //
 //   flow_bench make FOLDER --kind turbulence --points 161 --levels 25     FOLDER/flow.bricks.series
 //   flow_bench run SERIES --seeds 200 --region ball --cache 64 --threads 1 --cold
+//   flow_bench reads SERIES                 cold bricks per second beside plain preads of their
+//   size flow_bench store                        bricks put into memory and found there, per second
 //
 // --delay-us has each read take so long at least: the only way to measure waits on a machine whose
 // disk others use. Runs of one command share a cache unless --fresh; --cold drops the files from
@@ -11,12 +13,15 @@
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
+#include "common/processor.hpp"
+#include "flow/cache/brick_cache.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <complex>
@@ -24,6 +29,8 @@
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <sys/resource.h>
@@ -160,7 +167,42 @@ struct MakeOptions
   int modes = 96;
   double time = 1;
   bool raw = false;
+  bool npy = false;
+  int threads = 0;
 };
+
+double cpu_seconds()
+{
+  std::timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Without what the system does.
+double user_seconds()
+{
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec) +
+    1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+}
+
+// What numpy.load() reads, of shape (n, n, n, 3).
+void write_npy(const std::filesystem::path& path, const std::vector<float>& values, std::size_t n)
+{
+  const std::string side = std::to_string(n) + ", ";
+  std::string head =
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (" + side + side + side + "3), }";
+  head.resize(117, ' ');
+  std::ofstream file(path, std::ios::binary);
+  file << std::string("\x93NUMPY\x01\0\x76\0", 10) << head << '\n';
+  file.write(reinterpret_cast<const char*>(values.data()),
+    static_cast<std::streamsize>(values.size() * sizeof(float)));
+  if (!file.flush())
+  {
+    throw std::runtime_error(path.string() + ": cannot be written");
+  }
+}
 
 nlohmann::ordered_json make(const MakeOptions& o)
 {
@@ -174,6 +216,8 @@ nlohmann::ordered_json make(const MakeOptions& o)
   std::uint64_t file_bytes = 0;
   std::uint64_t value_bytes = 0;
   double encode = 0;
+  double encode_cpu = 0;
+  double encode_user = 0;
   for (int level = 0; level != o.levels; ++level)
   {
     const double t = o.time * level / std::max(1, o.levels - 1);
@@ -182,13 +226,24 @@ nlohmann::ordered_json make(const MakeOptions& o)
     header.step = level;
     bat::bricks::WriteOptions options;
     options.compress = !o.raw;
+    options.threads = o.threads;
     options.flush = false;
     char name[32];
     std::snprintf(name, sizeof(name), "flow_%04d.bricks", level);
     const auto begin = Clock::now();
+    const double cpu = cpu_seconds();
+    const double user = user_seconds();
     const auto report = bat::bricks::write(std::filesystem::path(o.folder) / name, header,
       values.data(), values.size() * sizeof(float), options);
     encode += std::chrono::duration<double>(Clock::now() - begin).count();
+    encode_cpu += cpu_seconds() - cpu;
+    encode_user += user_seconds() - user;
+    if (o.npy)
+    {
+      std::snprintf(name, sizeof(name), "flow_%04d.npy", level);
+      write_npy(std::filesystem::path(o.folder) / name, values, o.points);
+      std::snprintf(name, sizeof(name), "flow_%04d.bricks", level);
+    }
     file_bytes += report.file_bytes;
     value_bytes += report.value_bytes;
     entries.push_back({ name, t });
@@ -198,7 +253,9 @@ nlohmann::ordered_json make(const MakeOptions& o)
   return { { "series", list.string() }, { "value_bytes", value_bytes },
     { "file_bytes", file_bytes },
     { "store_over_raw", static_cast<double>(file_bytes) / static_cast<double>(value_bytes) },
-    { "write_mb_per_s", static_cast<double>(value_bytes) / 1e6 / encode } };
+    { "write_mb_per_s", static_cast<double>(value_bytes) / 1e6 / encode },
+    { "write_mb_per_cpu_s", static_cast<double>(value_bytes) / 1e6 / encode_cpu },
+    { "write_mb_per_user_s", static_cast<double>(value_bytes) / 1e6 / encode_user } };
 }
 
 // ---- Runs --------------------------------------------------------------------------------------
@@ -240,6 +297,8 @@ struct RunOptions
   std::string prefetch = "velocity";
   std::string integrator = "cells";
   double most_error = 1e-6;
+  double compare_with = 0;
+  bool portable = false;
   bool backward = false;
   bool ends_only = false;
   bool cold = false;
@@ -314,15 +373,34 @@ void drop_from_system_cache(const std::string& series)
   }
 }
 
-double cpu_seconds()
+// Distances of ends of lines in cells, least first, of those that both follow to the end.
+std::vector<double> distances(
+  const bat::flow::PathLines& a, const bat::flow::PathLines& b, const bat::BrickGrid& grid)
 {
-  std::timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  std::vector<double> apart;
+  for (std::size_t i = 0; i != a.lines.size(); ++i)
+  {
+    if (a.lines[i].reason == bat::flow::Reason::EndTime && b.lines[i].reason == a.lines[i].reason)
+    {
+      double square = 0;
+      for (std::size_t axis = 0; axis != 3; ++axis)
+      {
+        const double d = (a.lines[i].end[axis] - b.lines[i].end[axis]) / grid.spacing[axis];
+        square += d * d;
+      }
+      apart.push_back(std::sqrt(square));
+    }
+  }
+  std::sort(apart.begin(), apart.end());
+  return apart;
 }
 
 nlohmann::ordered_json run(const RunOptions& o)
 {
+  if (o.portable)
+  {
+    bat::processor::allow(bat::processor::Instructions::Portable);
+  }
   bat::flow::TraceOptions options;
   options.backward = o.backward;
   options.threads = o.threads;
@@ -390,8 +468,207 @@ nlohmann::ordered_json run(const RunOptions& o)
       { "waits", s.waits }, { "wait_seconds", s.wait_seconds }, { "cells", s.cells },
       { "steps", s.steps }, { "cache_bytes", s.cache_bytes },
       { "most_cache_bytes", s.most_cache_bytes }, { "peak_mb", usage.ru_maxrss / 1024 } });
+    if (o.compare_with > 0)
+    {
+      bat::flow::TraceOptions exact = options;
+      exact.most_error = o.compare_with;
+      exact.integrator = bat::flow::Integrator::CellByCell;
+      const auto apart =
+        distances(lines, bat::flow::trace(*cache, seeds, exact), cache->source().grid());
+      runs.back()["error_cells_median"] = apart.at(apart.size() / 2);
+      runs.back()["error_cells_99_percent"] = apart.at(apart.size() * 99 / 100);
+      runs.back()["error_cells_largest"] = apart.back();
+    }
   }
   return runs;
+}
+
+// ---- Reads of bricks and memory for them -------------------------------------------------------
+
+struct ReadsOptions
+{
+  std::string series;
+  int threads = 64;
+  int bricks = 20000;
+  int repeat = 3;
+};
+
+double in_threads(int threads, int count, const std::function<void(int)>& work)
+{
+  std::atomic<int> next{ 0 };
+  const auto begin = Clock::now();
+  std::vector<std::thread> all;
+  for (int t = 0; t != threads; ++t)
+  {
+    all.emplace_back(
+      [&]
+      {
+        for (int i = next++; i < count; i = next++)
+        {
+          work(i);
+        }
+      });
+  }
+  for (std::thread& thread : all)
+  {
+    thread.join();
+  }
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+nlohmann::ordered_json reads(const ReadsOptions& o)
+{
+  const auto folder = std::filesystem::path(o.series).parent_path();
+  const auto list = bat::bricks::read_list(o.series);
+  nlohmann::ordered_json rounds = nlohmann::ordered_json::array();
+  std::mt19937_64 random(1);
+  for (int n = 0; n != o.repeat; ++n)
+  {
+    const auto series = bat::bricks::Series::open(o.series);
+    const bat::BrickGrid& grid = series->grid();
+    struct Read
+    {
+      std::size_t level = 0;
+      std::uint64_t brick = 0;
+      std::uint64_t bytes = 0;
+      std::uint64_t offset = 0; // of the plain one
+    };
+    std::vector<Read> all(static_cast<std::size_t>(o.bricks));
+    for (Read& read : all)
+    {
+      read.level = random() % list.size();
+      read.brick = random() % grid.brick_count();
+      read.bytes = series->level(read.level).stored_bytes(read.brick);
+      read.offset = random() % (series->level(read.level).file_bytes() - read.bytes);
+    }
+    drop_from_system_cache(o.series);
+    const double bricks = in_threads(o.threads, o.bricks,
+      [&](int i)
+      {
+        const Read& read = all[static_cast<std::size_t>(i)];
+        thread_local std::vector<std::byte> memory;
+        const auto edge = static_cast<std::size_t>(grid.edge);
+        memory.resize(edge * edge * edge * grid.point_bytes());
+        series->read(read.level, read.brick,
+          { memory.data(), edge * grid.point_bytes(), edge * edge * grid.point_bytes() });
+      });
+    std::vector<int> files;
+    for (const auto& entry : list)
+    {
+      files.push_back(::open((folder / entry.file).c_str(), O_RDONLY | O_CLOEXEC));
+      if (files.back() < 0)
+      {
+        throw std::runtime_error(entry.file + ": cannot be opened");
+      }
+      (void)::posix_fadvise(files.back(), 0, 0, POSIX_FADV_RANDOM);
+    }
+    drop_from_system_cache(o.series);
+    std::atomic<bool> failed{ false };
+    const double plain = in_threads(o.threads, o.bricks,
+      [&](int i)
+      {
+        const Read& read = all[static_cast<std::size_t>(i)];
+        thread_local std::vector<std::byte> memory;
+        memory.resize(read.bytes);
+        if (::pread(files[read.level], memory.data(), read.bytes,
+              static_cast<off_t>(read.offset)) != static_cast<ssize_t>(read.bytes))
+        {
+          failed = true;
+        }
+      });
+    for (const int file : files)
+    {
+      ::close(file);
+    }
+    if (failed)
+    {
+      throw std::runtime_error("a plain read failed");
+    }
+    rounds.push_back({ { "bricks_per_s", o.bricks / bricks }, { "preads_per_s", o.bricks / plain },
+      { "ratio", plain / bricks } });
+  }
+  return rounds;
+}
+
+// Has every brick at once.
+class Nothing : public bat::BrickSource
+{
+public:
+  Nothing() { this->grid_.points.fill(1024); }
+  const bat::BrickGrid& grid() const noexcept override { return this->grid_; }
+  const std::vector<double>& times() const noexcept override { return this->times_; }
+  std::string level_name(std::size_t) const override { return "nothing"; }
+  std::uint64_t read(std::size_t, std::uint64_t, bat::BrickMemory) const override { return 0; }
+
+private:
+  bat::BrickGrid grid_;
+  std::vector<double> times_{ 0, 1 };
+};
+
+class Signal : public bat::flow::Waiter
+{
+public:
+  void bricks_are_there(const std::optional<bat::Error>&) noexcept override { this->there = true; }
+  std::atomic<bool> there{ false };
+};
+
+nlohmann::ordered_json store()
+{
+  bat::flow::CacheOptions options;
+  options.io_threads = 1;
+  const bat::flow::Cache cache(std::make_shared<Nothing>(), options);
+  bat::flow::BrickCache& bricks = cache.bricks();
+  constexpr std::size_t kAtOnce = 16; // the most that a bucket needs
+  constexpr std::size_t kBricks = 16384;
+  std::vector<std::uint64_t> keys(kBricks);
+  std::vector<bat::flow::BrickSlot*> slots(kBricks);
+  for (std::size_t i = 0; i != kBricks; ++i)
+  {
+    keys[i] = bricks.key(0, i * 101 % kBricks);
+  }
+  const auto pass = [&](std::size_t at_once)
+  {
+    std::vector<Signal> signals(kBricks / at_once);
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i != signals.size(); ++i)
+    {
+      const std::size_t first = i * at_once;
+      const bool ready = bricks.acquire(keys.data() + first, at_once, slots.data() + first,
+                           signals[i]) == bat::flow::BrickCache::Acquired::Ready;
+      if (ready)
+      {
+        signals[i].there = true;
+        bricks.release(slots.data() + first, at_once);
+        slots[first] = nullptr;
+      }
+    }
+    for (std::size_t i = 0; i != signals.size(); ++i)
+    {
+      while (!signals[i].there)
+      {
+        std::this_thread::yield();
+      }
+      if (slots[i * at_once])
+      {
+        bricks.release(slots.data() + i * at_once, at_once);
+      }
+    }
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  pass(kAtOnce); // takes the memory
+  double set = 1e9;
+  double get = 1e9;
+  double get_two = 1e9;
+  for (int round = 0; round != 7; ++round)
+  {
+    bricks.clear();
+    set = std::min(set, pass(kAtOnce));
+    get = std::min(get, pass(kAtOnce));
+    get_two = std::min(get_two, pass(2));
+  }
+  const double million = static_cast<double>(kBricks) / 1e6;
+  return { { "million_set_per_s", million / set }, { "million_get_per_s", million / get },
+    { "million_get_per_s_two_at_once", million / get_two } };
 }
 }
 
@@ -408,6 +685,8 @@ int main(int argc, char** argv)
   maker->add_option("--modes", making.modes)->check(CLI::Range(1, 10000));
   maker->add_option("--time", making.time)->check(CLI::PositiveNumber);
   maker->add_flag("--raw", making.raw, "bricks are not packed");
+  maker->add_flag("--npy", making.npy, "beside each file its values as an array of numpy");
+  maker->add_option("--threads", making.threads);
   RunOptions running;
   CLI::App* const runner = app.add_subcommand("run", "trace");
   runner->add_option("series", running.series)->required();
@@ -420,16 +699,31 @@ int main(int argc, char** argv)
   runner->add_option("--prefetch", running.prefetch)->check(CLI::IsMember({ "none", "velocity" }));
   runner->add_option("--integrator", running.integrator)->check(CLI::IsMember({ "cells", "rk4" }));
   runner->add_option("--most-error", running.most_error);
+  runner->add_option(
+    "--compare-with", running.compare_with, "distances from the ends that this --most-error gives");
+  runner->add_flag("--portable", running.portable, "without vectors of the processor");
   runner->add_flag("--backward", running.backward);
   runner->add_flag("--ends-only", running.ends_only);
   runner->add_flag("--cold", running.cold);
   runner->add_flag("--fresh", running.fresh, "a new cache for each repetition");
   runner->add_option("--repeat", running.repeat)->check(CLI::Range(1, 1000));
   runner->add_option("--random", running.seed);
+  ReadsOptions reading;
+  CLI::App* const reader = app.add_subcommand("reads", "read bricks from all over a series");
+  reader->add_option("series", reading.series)->required();
+  reader->add_option("--io-threads", reading.threads)->check(CLI::Range(1, 1024));
+  reader->add_option("--bricks", reading.bricks)->check(CLI::Range(1, 10000000));
+  reader->add_option("--repeat", reading.repeat)->check(CLI::Range(1, 1000));
+  app.add_subcommand("store", "bricks in memory");
   CLI11_PARSE(app, argc, argv);
   try
   {
-    std::cout << (maker->parsed() ? make(making) : run(running)).dump(1) << "\n";
+    std::cout << (maker->parsed()       ? make(making)
+                     : runner->parsed() ? run(running)
+                     : reader->parsed() ? reads(reading)
+                                        : store())
+                   .dump(1)
+              << "\n";
   }
   catch (const std::exception& error)
   {
