@@ -6,6 +6,7 @@
 #include "idx/format/names.hpp"
 #include "idx/read/step_list.hpp"
 #include "idx/write/plan.hpp"
+#include "idx/write/step_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -280,6 +281,7 @@ void Series::remove_steps(const Header& now) const
     {
       std::error_code ignored;
       std::filesystem::remove_all(folder, ignored);
+      remove_abandoned(folder.parent_path(), folder.filename().string());
       shapes.insert(folder.parent_path());
     }
   }

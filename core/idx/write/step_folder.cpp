@@ -69,6 +69,7 @@ bool exchange(const std::filesystem::path& a, const std::filesystem::path& b)
   }
   return ::rename(aside.c_str(), a.c_str()) == 0;
 }
+}
 
 void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept
 {
@@ -92,7 +93,6 @@ void remove_abandoned(const std::filesystem::path& folder, const std::string& ta
       ::close(descriptor);
     }
   }
-}
 }
 
 StepFolder::StepFolder(std::filesystem::path target)

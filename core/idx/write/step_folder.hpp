@@ -42,6 +42,9 @@ private:
   bool exchanged_ = false; ///< what was there before is in temporary_
 };
 
+/// Removes what killed writers of `target` left in the folder.
+void remove_abandoned(const std::filesystem::path& folder, const std::string& target) noexcept;
+
 /// The step and the text that names it, one after the other; neither if one of them fails. Unless
 /// empty, `without` is the text meanwhile: it does not name the step, whose files are exchanged.
 void commit_step(StepFolder& step, const std::filesystem::path& path, const std::string& text,

@@ -320,8 +320,8 @@ public:
   const char* GetFoundIdAttribute() const;
 
   /**
-   * The attributes by which all steps show the same particles at qualities such as 0.1, separated by
-   * commas, after UpdateInformation; empty if a quality shows those that are spread most evenly.
+   * The attributes by which all steps show the same particles at qualities such as 0.1, separated
+   * by commas, after UpdateInformation; empty if a quality shows those that are spread most evenly.
    */
   const char* GetStableSamples() const;
 

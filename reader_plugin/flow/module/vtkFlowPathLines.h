@@ -12,8 +12,8 @@
  * per point) ReasonForTermination, ReleaseTime, EndTime and ArrivalTime, SeedIds (the number of the
  * point among those of all processes), and the arrays of the seeds. Positions do not wrap along
  * cyclic axes. Numbers of ReasonForTermination: 0 on its way, 1 left the domain, 5 too many cells
- * or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the destination, 10 met cells
- * without flow. Seeds outside of the domain, or where there is no flow, have no line.
+ * or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the destination, 10 met
+ * cells without flow. Seeds outside of the domain, or where there is no flow, have no line.
  *
  * The field data say what was asked and read, of all processes together: particles,
  * particles_without_line, particles_that_arrive, if there are any first_arrival and median_arrival;

@@ -172,6 +172,12 @@ std::map<std::string, std::vector<std::byte>> files_in(const std::filesystem::pa
   return files;
 }
 
+void remove_dataset(const std::filesystem::path& stem)
+{
+  std::filesystem::remove(stem.string() + ".idx");
+  std::filesystem::remove_all(stem);
+}
+
 std::unique_ptr<MadeGrid> make_grid()
 {
   auto made = std::make_unique<MadeGrid>(std::array<std::int64_t, 3>{ 30, 23, 26 });
@@ -206,6 +212,7 @@ TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
     {
       write(folder / "n.idx", made->grid, options);
       expected = files_in(folder / ".");
+      remove_dataset(folder / "n");
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for (const auto& [name, cut] : kCuts)
@@ -227,6 +234,7 @@ TEST(IdxTogether, bytes_are_those_that_one_rank_writes)
           const auto found = files_in(folder / ".");
           EXPECT_EQ(report.files + 1, found.size());
           EXPECT_TRUE(found == expected) << name << (is_flat ? ", flat" : ", by leaders");
+          remove_dataset(folder / "n");
         }
         MPI_Barrier(MPI_COMM_WORLD);
       }
