@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids (.idx) beside OpenVisus and raw files, in pairs: what the table of core/idx/README.md has.
+"""Grids (.idx) beside OpenVisus and raw files, in pairs: the tables of IDX.md.
 
-Usage: idx_bench.py BUILD_FOLDER [--parts reads writes ranks] [--size N] [--rounds R] [--folder F] [--python P] [--json FILE]
+Usage: idx_bench.py BUILD_FOLDER [--parts reads writes ranks figures] [--size N] [--rounds R] [--folder F] [--python P]
+                    [--pvpython P] [--json FILE]
 
 reads, writes: processor time of one thread, page cache warm, of this library and of OpenVisus in turn on the same files;
 OpenVisus comes from PyPI into BUILD_FOLDER/idx_venv, unless --python names an interpreter that has it. Every array that
 one of them reads is compared with the other's. ranks: wall and processor time of a write by 4 and 8 ranks beside a raw file
-of each rank, from the same arrays.
+of each rank, from the same arrays. figures: what is beside nothing else, bytes, memory, opening, two threads, and pictures,
+for which --pvpython names ParaView's interpreter with BATReader.so in PV_PLUGIN_PATH, and a display.
 """
 
 import argparse
@@ -29,6 +31,7 @@ BARS = {("raw", "row_major"): {"full": 0.8, "level M-3": 1, "level M-6": 1, "lev
                                "full, beside fromfile": 3, "write": 1.5},
         ("raw", "hz"): {"full": 0.2, "level M-3": 0.3, "level M-6": 0.3, "level M-9": 0.3, "box": 0.5, "write": 0.3},
         ("zip", "row_major"): {"full": 1, "box": 0.8, "write": 1}}
+PARTS = ("reads", "writes", "ranks", "figures")
 PROGRAM_BAR = 1.7  # of a program that writes a grid beside one that writes raw files
 
 
@@ -153,6 +156,94 @@ def whole_process(command):
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def extents_of_ranks(n, ranks):
+    """Half-open boxes that ParaView asks of ranks: an axis is halved in turn, the last one first, with a shared plane."""
+    boxes = [[[0, n]] * 3]
+    axis = 2
+    while len(boxes) < ranks:
+        boxes = [[*box[:axis], part, *box[axis + 1:]] for box in boxes
+                 for low, high in (box[axis],) for part in ([low, (low + high) // 2], [(low + high) // 2 - 1, high])]
+        axis = (axis + 2) % 3
+    return boxes
+
+
+def picture(task):
+    """Within pvpython: from a changed Resolution to the picture, and memory of a read with a budget. Prints RESULT."""
+    from paraview.simple import (GetActiveViewOrCreate, IDXReader, Show, ColorBy)  # pylint: disable=import-outside-toplevel,import-error
+
+    def memory(key):
+        line = next(line for line in pathlib.Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
+        return 1024 * int(line.split()[1])
+
+    answer = {"pictures": {}}
+    reader = IDXReader(FileName=[task["path"]])
+    reader.Resolution = 0
+    reader.UpdatePipeline()
+    for kind in ("Surface", "Volume"):
+        view = GetActiveViewOrCreate("RenderView")
+        display = Show(reader, view, "UniformGridRepresentation")
+        ColorBy(display, ("POINTS", "p"))
+        display.SetRepresentationType(kind)
+        view.StillRender()
+        times = []
+        for below in [12, 9] * task["repeats"]:
+            reader.Resolution = reader.Levels - below
+            begin = time.monotonic()
+            view.StillRender()
+            times.append(1e3 * (time.monotonic() - begin))
+        answer["pictures"][kind] = statistics.median(times[1::2])
+    budgeted = IDXReader(FileName=[task["path"]])
+    budgeted.MemoryBudget = 8 * task["n"] ** 3 / 2 ** 20
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS:")
+    budgeted.UpdatePipeline()
+    answer["memory"] = (memory("VmHWM:") - before) / (4 * task["n"] ** 3)
+    print("RESULT" + json.dumps(answer), flush=True)
+
+
+def figure_bench(arguments, program, folder, results):
+    print("figures of one dataset\n| figure | here | bar | |\n|---|--:|--:|---|")
+
+    def row(name, value, most, unit="", least=False):
+        is_well = value >= most if least else value <= most
+        results[name] = {"value": value, "bar": most}
+        print(f"| {name} | {value:.3g}{unit} | {most:.3g}{unit} | {'yes' if is_well else 'NO'} |", flush=True)
+
+    n, path, packed = arguments.size, folder / "figures.idx", folder / "packed.idx"
+    ask_ours(program, "write", path, n, "raw", "row_major", 1)
+    reads = ask_ours(program, "read", path, 1, 3)
+    for below in (3, 6, 9):
+        row(f"bytes read of level M-{below} / bytes of the field", 100 * int(reads[f"level M-{below}"][1]) / (4 * n ** 3),
+            1.05 * 100 / 2 ** below, " %")
+    large = folder / "large.idx"
+    text_for_openvisus(large, 8192, "raw", "row_major")
+    opened = ask_ours(program, "open", large)["open"]
+    row(f"opening of {int(opened[1]) / 2 ** 40:.3g} TiB, wall", opened[0], 5, " ms")
+    ask_ours(program, "write", packed, n, "zip", "row_major", 1)
+    walls = [[float(ask_ours(program, "read", packed, threads, 3)["full"][3]) for threads in (1, 2)]
+             for _ in range(arguments.rounds)]
+    row("full read, zip, wall of one thread / of two", statistics.median(one / two for one, two in walls), 1.7, least=True)
+    sys.path.insert(0, str(arguments.build / "python"))
+    import parabat.idx  # pylint: disable=import-outside-toplevel,import-error
+    with parabat.idx.open(path) as dataset:
+        whole = dataset.read().bytes_read
+        shared = sum(dataset.read(box=[ends[0] for ends in box] + [ends[1] - 1 for ends in box]).bytes_read
+                     for box in extents_of_ranks(n, 4))
+    row("bytes that 4 ranks of a server read / one process", shared / whole, 1.3)
+    done = subprocess.run([*arguments.mpirun.split(), "8", str(arguments.build / "testing" / "idx_ranks"), "idx", str(folder),
+                           str(n), "4", "1", "0"], capture_output=True, text=True, check=True)
+    row("memory of a rank beyond its input, of 8 that write 4 fields", int(done.stdout.split()[4]) / 2 ** 20, 64 + 16, " MiB")
+    if arguments.pvpython:
+        task = json.dumps({"path": str(path), "n": n, "repeats": 9})
+        done = subprocess.run([arguments.pvpython, __file__, "--picture", task], capture_output=True, text=True, check=False)
+        answer = next((json.loads(line[6:]) for line in done.stdout.splitlines() if line.startswith("RESULT")), None)
+        if not answer:
+            raise SystemExit(f"ParaView answers nothing: {done.stdout[-800:]}{done.stderr[-800:]}")
+        for kind, milliseconds in answer["pictures"].items():
+            row(f"level M-9 on screen after another one, {kind.lower()}", milliseconds, 50, " ms")
+        row("memory that a read with a budget takes / the arrays it gives", answer["memory"], 2)
+
+
 def rank_bench(arguments, build, folder, results):
     print(f"writes of {arguments.size}^3 x 4 float32 by ranks, beside a raw file of each rank: seconds; within one program, and "
           "of programs as a whole\n| write | | here | raw files | ratio | bar | |\n|---|---|--:|--:|--:|--:|---|")
@@ -186,16 +277,18 @@ def environment(build):
 
 
 def main():
-    if sys.argv[1:2] == ["--openvisus"]:
-        openvisus(json.loads(sys.argv[2]))
-        return
+    for name, task in (("--openvisus", openvisus), ("--picture", picture)):
+        if sys.argv[1:2] == [name]:
+            task(json.loads(sys.argv[2]))
+            return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--parts", nargs="+", choices=("reads", "writes", "ranks"), default=["reads", "writes", "ranks"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder")
     parser.add_argument("--python")
+    parser.add_argument("--pvpython")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe -np")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -211,6 +304,8 @@ def main():
             write_bench(arguments, program, python, folder, results)
         if "ranks" in arguments.parts:
             rank_bench(arguments, arguments.build, folder, results)
+        if "figures" in arguments.parts:
+            figure_bench(arguments, program, folder, results)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 

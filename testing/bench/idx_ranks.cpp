@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collective write of a grid beside a raw file of each rank, in turn, from the same arrays.
 // usage: mpirun -np R idx_ranks both|raw|idx FOLDER N FIELDS ROUNDS FLUSH(0|1) [CODEC [LAYOUT
-// [DIALECT]]] prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES", all ranks together
+// [DIALECT]]] prints per round "raw|idx WALL_SECONDS CPU_SECONDS BYTES MEMORY": all ranks together,
+// and by how many bytes the most memory of a rank has grown so far
 
 #include "bat/error.hpp"
 #include "bat/idx/parallel.hpp"
@@ -9,6 +10,7 @@
 
 #include <fcntl.h>
 #include <mpi.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,21 +38,31 @@ double processor_seconds()
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+double most_memory()
+{
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
 void measure(const char* name, const std::function<std::uint64_t()>& write)
 {
   MPI_Barrier(MPI_COMM_WORLD);
+  static const double before = most_memory();
   const double cpu = processor_seconds();
   const double begin = MPI_Wtime();
   std::uint64_t bytes = write();
   std::array<double, 2> mine{ processor_seconds() - cpu, MPI_Wtime() - begin };
   double sum = 0;
-  double most = 0;
+  std::array<double, 2> most{};
   MPI_Reduce(&mine[0], &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Reduce(&mine[1], &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  mine[0] = most_memory() - before;
+  MPI_Reduce(mine.data(), most.data(), 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   if (rank_of_world() == 0)
   {
-    std::printf("%s %.4f %.4f %llu\n", name, most, sum, static_cast<unsigned long long>(bytes));
+    std::printf("%s %.4f %.4f %llu %.0f\n", name, most[1], sum,
+      static_cast<unsigned long long>(bytes), most[0]);
     std::fflush(stdout);
   }
 }

@@ -2,7 +2,8 @@
 // Processor time of reads and writes of an .idx dataset (idx_bench.py).
 // usage: idx_time values FILE N              what a cube of N^3 float32 has, as bare numbers
 //        idx_time write FILE.idx N raw|zip|lz4 row_major|hz THREADS     that cube: "write:ms"
-//        idx_time read FILE.idx THREADS REPEATS      every read: "NAME:ms:BYTES_READ:CRC32"
+//        idx_time read FILE.idx THREADS REPEATS      every read: "NAME:ms:BYTES_READ:CRC32:WALL_ms"
+//        idx_time open FILE.idx     "open:WALL_ms:BYTES_OF_ALL_SAMPLES"
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
@@ -19,11 +20,31 @@
 
 namespace
 {
-double processor_ms()
+double ms_of(clockid_t clock)
 {
   timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+double processor_ms()
+{
+  return ms_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double wall_ms()
+{
+  return ms_of(CLOCK_MONOTONIC);
+}
+
+void open(const std::string& path)
+{
+  const double begin = wall_ms();
+  const bat::idx::Dataset dataset = bat::idx::Dataset::open(path);
+  const double end = wall_ms();
+  const std::uint64_t bytes =
+    dataset.lattice(dataset.levels()).samples() * dataset.fields()[0].sample_bytes();
+  std::printf("open:%.3f:%llu\n", end - begin, static_cast<unsigned long long>(bytes));
 }
 
 void read(const std::string& path, int threads, int repeats)
@@ -51,6 +72,7 @@ void read(const std::string& path, int threads, int repeats)
   for (const auto& one : reads)
   {
     std::vector<double> times;
+    std::vector<double> walls;
     std::vector<std::byte> values(dataset.lattice(one.level, one.box).samples() * 4);
     bat::idx::ReadOptions options;
     options.threads = threads;
@@ -58,14 +80,17 @@ void read(const std::string& path, int threads, int repeats)
     for (int i = 0; i != repeats; ++i)
     {
       const double begin = processor_ms();
+      const double wall = wall_ms();
       bytes = dataset.read({ 0, one.level, one.box, 0 }, values.data(), values.size(), options)
                 .bytes_read;
+      walls.push_back(wall_ms() - wall);
       times.push_back(processor_ms() - begin);
     }
     std::sort(times.begin(), times.end());
+    std::sort(walls.begin(), walls.end());
     const uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(values.data()), values.size());
-    std::printf("%s:%.3f:%llu:%08lx\n", one.name, times[times.size() / 2],
-      static_cast<unsigned long long>(bytes), sum);
+    std::printf("%s:%.3f:%llu:%08lx:%.3f\n", one.name, times[times.size() / 2],
+      static_cast<unsigned long long>(bytes), sum, walls[walls.size() / 2]);
   }
 }
 
@@ -121,6 +146,11 @@ int main(int argc, char** argv)
     if (what == "read" && argc == 5)
     {
       read(argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
+      return 0;
+    }
+    if (what == "open" && argc == 3)
+    {
+      open(argv[2]);
       return 0;
     }
     if (what == "values" && argc == 4)
