@@ -379,9 +379,19 @@ bool Adaptor::is_wanted(const std::string& channel, const Options& options) cons
     [&](const Pipeline& pipeline) { return pipeline.channel == channel; });
 }
 
-bool Adaptor::is_due(const ChannelOptions& options) const
+bool Adaptor::wants_file(const ChannelOptions& options) const
 {
   return this->calls_ % options.every == 0;
+}
+
+bool Adaptor::wants_tracks(const ChannelOptions& options) const
+{
+  return options.tracks && this->calls_ % static_cast<std::uint64_t>(options.tracks->every) == 0;
+}
+
+bool Adaptor::is_due(const ChannelOptions& options) const
+{
+  return this->wants_file(options) || this->wants_tracks(options);
 }
 
 bool Adaptor::is_due(const Options& options) const
@@ -484,7 +494,7 @@ std::vector<Channel> Adaptor::read_channels(
     {
       const ReadOptions wanted{ own.keep_ghosts, own.fields };
       Channel channel = read_channel(node, wanted);
-      Grids read = read_grids(node, wanted, channel);
+      Grids read = this->wants_file(own) ? read_grids(node, wanted, channel) : Grids{};
       for (UnreadField& field : channel.unread)
       {
         // Once: thousands of ranks would say the same in every step.
@@ -602,6 +612,8 @@ std::vector<Job> Adaptor::jobs_of(
     }
     Job job{ key.channel, { names[i], pieces_of(channels, key) }, census.step(key.channel, step),
       "", options.of(key.channel) };
+    job.wants_file = this->wants_file(job.options);
+    job.wants_tracks = this->wants_tracks(job.options);
     std::vector<std::string>& indexes = job.options.write.build.sorted_indexes;
     indexes = indexes_of(indexes, census.written_fields(key));
     BuildOptions& build = job.options.write.build;

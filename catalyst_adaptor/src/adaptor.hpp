@@ -52,6 +52,9 @@ private:
   [[nodiscard]] std::optional<Options> options_of_step(const std::optional<Node>& root) const;
   void write_step(const std::optional<Node>& root, const Options& options);
   [[nodiscard]] bool is_wanted(const std::string& channel, const Options& options) const;
+  /// Whether a channel is written at this call, or tracks of it are.
+  [[nodiscard]] bool wants_file(const ChannelOptions& options) const;
+  [[nodiscard]] bool wants_tracks(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const ChannelOptions& options) const;
   [[nodiscard]] bool is_due(const Options& options) const;
   [[nodiscard]] std::vector<Channel> read_channels(

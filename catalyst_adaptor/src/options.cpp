@@ -212,6 +212,19 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
   {
     options.every = option.whole_number(1, std::numeric_limits<std::int64_t>::max());
   }
+  else if (key == "tracks")
+  {
+    options.tracks_text = option.value.dump(-1, ' ', false, json::error_handler_t::replace);
+    try
+    {
+      options.tracks = insitu::parse_track_options(options.tracks_text);
+      insitu::check(*options.tracks);
+    }
+    catch (const Error& e)
+    {
+      refuse(fmt::format("{}: {}", option.name, e.what()));
+    }
+  }
   else if (key == "ghosts")
   {
     options.keep_ghosts = option.one_of({ "drop", "keep" }) == "keep";
@@ -225,7 +238,7 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
 
 std::string channel_keys()
 {
-  std::string keys = "output, fields, every, ghosts";
+  std::string keys = "output, fields, every, tracks, ghosts";
   for (const auto& [key, option] : write_options())
   {
     keys += ", " + key;
@@ -348,12 +361,18 @@ nlohmann::json to_json(const Node& node)
     return *text;
   }
   const auto numbers = node.numbers();
-  if (!numbers || numbers->count != 1)
+  if (!numbers)
   {
     refuse(fmt::format(
       "{} is of type {}; a text, a number or a list is allowed", node.path(), node.type_name()));
   }
-  return is_integer(numbers->type) ? json(int64_at(*numbers, 0)) : json(float64_at(*numbers, 0));
+  json all = json::array();
+  for (std::uint64_t i = 0; i != static_cast<std::uint64_t>(numbers->count); ++i)
+  {
+    all.push_back(
+      is_integer(numbers->type) ? json(int64_at(*numbers, i)) : json(float64_at(*numbers, i)));
+  }
+  return all.size() == 1 ? all[0] : all;
 }
 
 nlohmann::json read_config(const std::string& path)

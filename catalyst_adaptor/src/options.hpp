@@ -5,6 +5,7 @@
 #include "node.hpp"
 
 #include "bat/idx/write.hpp"
+#include "bat/insitu.hpp"
 #include "bat/mpi.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,6 +24,8 @@ struct ChannelOptions
   std::string output = "{name}_{timestep:06d}.bat";
   std::optional<std::vector<std::string>> fields; ///< none: all
   std::uint64_t every = 1;
+  std::optional<insitu::TrackOptions> tracks; ///< none: no tracks
+  std::string tracks_text;                    ///< of the same
   bool keep_ghosts = false;
   mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
   std::optional<std::string> grid_output;      ///< none: {name}.idx in the folder of `output`

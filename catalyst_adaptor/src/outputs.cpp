@@ -61,10 +61,15 @@ std::vector<insitu::FilePattern> Outputs::patterns_of(const std::vector<Job>& jo
 insitu::SeriesWriter& Outputs::writer_of(const Job& job, const insitu::FilePattern& pattern)
 {
   Output& output = this->outputs_[fmt::format("{}\n{}", job.pattern, job.species.name)];
-  std::string settings = to_json(job.options.write);
+  std::string settings = to_json(job.options.write) + job.options.tracks_text;
   if (!output.writer || output.settings != settings)
   {
+    output.writer.reset(); // whose tracks are put in order before another one goes on with them
     output.writer.emplace(pattern, job.options.write, this->notice_);
+    if (job.options.tracks)
+    {
+      output.writer->set_tracks(*job.options.tracks);
+    }
     output.settings = std::move(settings);
   }
   return *output.writer;
@@ -85,8 +90,12 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
     failures.attempt(
       [&]
       {
+        if (!jobs[i].wants_file)
+        {
+          return;
+        }
         for (insitu::WrittenFile& file :
-          writer.write_files(comm, of_job.number, of_job.time, { std::move(jobs[i].species) }))
+          writer.write_files(comm, of_job.number, of_job.time, { jobs[i].species }))
         {
           ++this->totals_.files;
           this->totals_.particles += file.report.particles;
@@ -96,6 +105,18 @@ void Outputs::write(MPI_Comm comm, const Step& step, std::vector<Job> jobs)
           writers.emplace_back(&writer, of_job);
         }
       });
+  }
+  for (std::size_t i = 0; i != jobs.size(); ++i)
+  {
+    if (jobs[i].wants_tracks)
+    {
+      failures.attempt(
+        [&]
+        {
+          (void)this->writer_of(jobs[i], patterns[i])
+            .write_tracks(comm, jobs[i].step.number, jobs[i].step.time, { jobs[i].species });
+        });
+    }
   }
   // When all particles are safe.
   for (std::size_t i = 0; i != writers.size(); ++i)

@@ -25,6 +25,8 @@ struct Job
   Step step;
   std::string pattern;
   ChannelOptions options;
+  bool wants_file = true; ///< else only tracks
+  bool wants_tracks = false;
 };
 
 struct Totals

@@ -410,6 +410,47 @@ TEST(Every, counts_calls_from_the_first)
       "gas_000160.bat" });
 }
 
+TEST(Tracks, are_kept_at_every_call_whatever_files_are_written)
+{
+  std::vector<std::int64_t> steps;
+  {
+    Session run(with(
+      [](Params& p)
+      {
+        p.set(kBat + "every", 3);
+        p.set(kBat + "channels/dust/tracks/every_id", 2);
+        p.set(kBat + "channels/dust/tracks/attributes/a", "mass");
+        p.set(kBat + "channels/gas/every", 2);
+      }));
+    for (const std::int64_t step : { 100, 110, 120, 130 })
+    {
+      EXPECT_EQ(execute(run, step), 0) << run.said;
+      steps.push_back(step);
+      const bat::Tracks now = bat::Tracks::open(run / "dust.tracks.bat");
+      EXPECT_EQ(now.samples.size(), steps.size());
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    const bat::Dataset file = bat::Dataset::open(run / "dust_000130.bat");
+    const bat::Tracks tracks = bat::Tracks::open(run / "dust.tracks.bat");
+    EXPECT_EQ(tracks.samples.back().step, 130);
+    ASSERT_EQ(tracks.schema.attributes.size(), 1U);
+    EXPECT_EQ(tracks.schema.attributes[0].name, "mass");
+    bat::FollowRequest request;
+    request.ids = tracks.ids;
+    request.attributes = std::vector<std::string>{ "mass" };
+    ASSERT_FALSE(tracks.ids.empty());
+    const bat::Trails of_tracks = bat::follow(bat::read_series(run / "dust.tracks.bat"), request);
+    const bat::Trails of_file = bat::follow(bat::read_series(run / "dust_000130.bat"), request);
+    const auto last = [](const std::vector<std::byte>& all, std::size_t bytes)
+    { return std::vector<std::byte>(all.end() - static_cast<std::ptrdiff_t>(bytes), all.end()); };
+    EXPECT_EQ(
+      last(of_tracks.positions.values, of_file.positions.values.size()), of_file.positions.values);
+    EXPECT_EQ(last(of_tracks.attributes[0].values, of_file.attributes[0].values.size()),
+      of_file.attributes[0].values);
+    bat::validate(run / "dust.tracks.bat");
+  }
+}
+
 TEST(TargetSize, makes_several_leaf_files_with_the_same_particles)
 {
   for (const char* mode : { "adaptive", "rank_border", "aug" })
@@ -516,6 +557,10 @@ const std::vector<BadOption> kBadOptions = {
   { "EveryNegative", [](Params& p) { p.set(kBat + "every", -2); }, "catalyst/bat/every is -2" },
   { "EveryIsAFraction", [](Params& p) { p.set(kBat + "every", 1.5); },
     "catalyst/bat/every is 1.5" },
+  { "TracksOfNothing", [](Params& p) { p.set(kBat + "tracks/every", 3); },
+    "catalyst/bat/tracks: tracks: 0 of ids, box and every_id are given" },
+  { "TracksOfAWord", [](Params& p) { p.set(kBat + "tracks/ids", "all"); },
+    "catalyst/bat/tracks: tracks: ids is \"all\"" },
   { "TargetSizeIsAText", [](Params& p) { p.set(kBat + "target_size", "4 MiB"); },
     "catalyst/bat/target_size is \"4 MiB\"; a whole number" },
   { "CodecOfGrids", [](Params& p) { p.set(kBat + "grid_codec", "lzma"); },

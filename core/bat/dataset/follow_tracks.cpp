@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstring>
@@ -50,6 +51,7 @@ struct Source
   };
   Kind kind = Values;
   std::size_t begin = 0; ///< in a row, of values
+  std::size_t bytes = 0; ///< of a value
 };
 
 /// A history that is asked for.
@@ -57,6 +59,14 @@ struct WantedHistory
 {
   std::size_t id = 0;              ///< its number in the block
   std::vector<std::size_t> places; ///< of the request
+};
+
+/// The same, read.
+struct History
+{
+  const WantedHistory* wanted = nullptr;
+  std::vector<std::uint32_t> samples; ///< of its rows
+  const std::byte* values = nullptr;  ///< its columns
 };
 
 // The value that `bits` of the value class of `type` stand for.
@@ -145,11 +155,13 @@ public:
       const std::vector<std::byte> bytes =
         format::read_payload(this->file_, this->block_, begin, end);
       this->bytes_read_ += bytes.size();
+      std::vector<History> run;
       for (; first != last; ++first)
       {
         const std::uint64_t from = history_of(this->block_, histories[first].id).first;
-        this->put_history(histories[first], bytes.data() + (from - begin), results);
+        run.push_back(this->open_history(histories[first], bytes.data() + (from - begin)));
       }
+      this->put_histories(run, results);
     }
   }
 
@@ -174,18 +186,18 @@ private:
   void find_columns()
   {
     const TrackSchema& schema = this->block_.schema;
-    this->add_column("positions", schema.position_type, 3, { Source::Values, 0 });
+    this->add_column("positions", schema.position_type, 3, { Source::Values, 0, 0 });
     const auto& names = this->request_.attributes;
     const auto is_named = [&](const std::string& name)
     { return names && std::find(names->begin(), names->end(), name) != names->end(); };
     if (is_named(schema.id_attribute))
     {
-      this->add_column(schema.id_attribute, schema.id_type, 1, { Source::Id, 0 });
+      this->add_column(schema.id_attribute, schema.id_type, 1, { Source::Id, 0, 0 });
     }
     if (!schema.second_attribute.empty() &&
       (is_named(schema.second_attribute) || (!names && this->request_.second_attribute.empty())))
     {
-      this->add_column(schema.second_attribute, schema.second_type, 1, { Source::Second, 0 });
+      this->add_column(schema.second_attribute, schema.second_type, 1, { Source::Second, 0, 0 });
     }
     std::size_t begin = tuple_bytes(schema.position_type, 3);
     for (const Attribute& attribute : schema.attributes)
@@ -193,7 +205,7 @@ private:
       if (!names || is_named(attribute.name))
       {
         this->add_column(
-          attribute.name, attribute.type, attribute.components, { Source::Values, begin });
+          attribute.name, attribute.type, attribute.components, { Source::Values, begin, 0 });
       }
       begin += tuple_bytes(attribute.type, attribute.components);
     }
@@ -206,6 +218,7 @@ private:
     column.values.resize(ids * tuple_bytes(type, components));
     fill_absent(type, column.values.data(), ids * static_cast<std::size_t>(components));
     this->columns_.push_back(std::move(column));
+    source.bytes = tuple_bytes(type, components);
     this->sources_.push_back(source);
   }
 
@@ -246,45 +259,75 @@ private:
         this->request_.second[place]) == 0;
   }
 
-  void put_history(
-    const WantedHistory& history, const std::byte* bytes, std::vector<StepResult>& results) const
+  [[nodiscard]] History open_history(const WantedHistory& wanted, const std::byte* bytes) const
   {
-    const std::vector<std::uint32_t> samples =
-      format::samples_of(this->file_, this->block_, history.id, bytes);
-    const std::byte* const values = bytes + samples.size() * sizeof(std::uint32_t);
-    for (std::size_t row = 0; row != samples.size(); ++row)
+    History history{ &wanted, format::samples_of(this->file_, this->block_, wanted.id, bytes),
+      nullptr };
+    history.values = bytes + history.samples.size() * sizeof(std::uint32_t);
+    for (const std::uint32_t sample : history.samples)
     {
-      StepResult& result = results[samples[row]];
-      if (result.columns.empty())
+      if (this->block_.samples[sample].rows == 0)
       {
         format::corrupt(this->file_,
-          fmt::format(
-            "step {} has rows; its block says 0", this->block_.samples[samples[row]].step));
+          fmt::format("step {} has rows; its block says 0", this->block_.samples[sample].step));
       }
-      for (const std::size_t place : history.places)
+    }
+    return history;
+  }
+
+  // Tile by tile: a history goes to as many places as it has samples.
+  void put_histories(const std::vector<History>& run, std::vector<StepResult>& results) const
+  {
+    constexpr std::size_t kSamples = 64;
+    constexpr std::size_t kHistories = 64;
+    const std::size_t tiles = (results.size() + kSamples - 1) / kSamples;
+    tbb::parallel_for(std::size_t{ 0 }, tiles,
+      [&](std::size_t tile)
       {
-        if (result.counts[place]++ != 0)
+        const std::size_t first = tile * kSamples;
+        const std::size_t end = std::min(first + kSamples, results.size());
+        for (std::size_t begin = 0; begin < run.size(); begin += kHistories)
         {
-          continue; // that of the first stays
-        }
-        for (std::size_t c = 0; c != this->sources_.size(); ++c)
-        {
-          const Source& source = this->sources_[c];
-          StepColumn& column = result.columns[c];
-          const std::size_t size = tuple_bytes(column.type, column.components);
-          std::byte* const out = &column.values[place * size];
-          switch (source.kind)
+          const std::size_t stop = std::min(begin + kHistories, run.size());
+          for (std::size_t h = begin; h != stop; ++h)
           {
-            case Source::Values:
-              std::memcpy(out, values + source.begin * samples.size() + row * size, size);
-              break;
-            case Source::Id:
-              put_id(this->block_.ids[history.id], column.type, out);
-              break;
-            case Source::Second:
-              put_id(this->block_.second[history.id], column.type, out);
-              break;
+            const std::vector<std::uint32_t>& samples = run[h].samples;
+            auto at = std::lower_bound(samples.begin(), samples.end(), first);
+            for (; at != samples.end() && *at < end; ++at)
+            {
+              this->put_row(run[h], static_cast<std::size_t>(at - samples.begin()), results[*at]);
+            }
           }
+        }
+      });
+  }
+
+  void put_row(const History& history, std::size_t row, StepResult& result) const
+  {
+    const std::size_t rows = history.samples.size();
+    for (const std::size_t place : history.wanted->places)
+    {
+      if (result.counts[place]++ != 0)
+      {
+        continue; // that of the first stays
+      }
+      for (std::size_t c = 0; c != this->sources_.size(); ++c)
+      {
+        const Source& source = this->sources_[c];
+        StepColumn& column = result.columns[c];
+        std::byte* const out = &column.values[place * source.bytes];
+        switch (source.kind)
+        {
+          case Source::Values:
+            std::memcpy(
+              out, history.values + source.begin * rows + row * source.bytes, source.bytes);
+            break;
+          case Source::Id:
+            put_id(this->block_.ids[history.wanted->id], column.type, out);
+            break;
+          case Source::Second:
+            put_id(this->block_.second[history.wanted->id], column.type, out);
+            break;
         }
       }
     }

@@ -66,6 +66,46 @@ private:
   std::uint64_t sum_ = 0;
 };
 
+// Whether `id` is what a value of type T is kept as.
+template <class T>
+bool is_stored_as(std::uint64_t id)
+{
+  const auto wide = from_bits<ClassOf<T>>(id);
+  if constexpr (std::is_floating_point_v<T>)
+  {
+    return !std::isnan(wide) && (wide != 0 || id == 0) &&
+      (std::isinf(wide) ||
+        (std::abs(wide) <= std::numeric_limits<T>::max() && static_cast<T>(wide) == wide));
+  }
+  else
+  {
+    return wide >= std::numeric_limits<T>::min() && wide <= std::numeric_limits<T>::max();
+  }
+}
+
+// The first id that is not above that before it; else their number.
+std::size_t first_unsorted(const TrackBlock& block)
+{
+  return dispatch(value_class(block.schema.id_type),
+    [&](auto example)
+    {
+      using V = decltype(example);
+      for (std::size_t i = 1; i < block.ids.size(); ++i)
+      {
+        const auto before = from_bits<V>(block.ids[i - 1]);
+        const auto here = from_bits<V>(block.ids[i]);
+        const bool ascends = before < here ||
+          (before == here && !block.second.empty() &&
+            compare_ids(block.second[i - 1], block.second[i], block.schema.second_type) < 0);
+        if (!ascends)
+        {
+          return i;
+        }
+      }
+      return block.ids.size();
+    });
+}
+
 /// Reads a head front to back; throws Error{Corrupt} for all that is against section 19.
 class HeadReader
 {
@@ -207,15 +247,9 @@ private:
     block.second = this->take<std::uint64_t>(head.second_type != 0 ? head.id_count : 0);
     this->check_ids(block.ids, block.schema.id_type);
     this->check_ids(block.second, block.schema.second_type);
-    for (std::size_t i = 1; i < block.ids.size(); ++i)
-    {
-      int order = compare_ids(block.ids[i - 1], block.ids[i], block.schema.id_type);
-      if (order == 0 && !block.second.empty())
-      {
-        order = compare_ids(block.second[i - 1], block.second[i], block.schema.second_type);
-      }
-      this->need(order < 0, fmt::format("id {} is not above that before it", i));
-    }
+    const std::size_t unsorted = first_unsorted(block);
+    this->need(
+      unsorted == block.ids.size(), fmt::format("id {} is not above that before it", unsorted));
     block.first_row.reserve(head.id_count + 1);
     block.first_row.push_back(0);
     for (const std::uint32_t rows : this->take<std::uint32_t>(head.id_count))
@@ -230,26 +264,13 @@ private:
   // Numbers of their type; zero is +0.
   void check_ids(const std::vector<std::uint64_t>& ids, ScalarType type) const
   {
-    for (const std::uint64_t id : ids)
-    {
-      const bool good = dispatch(type,
-        [&](auto example)
-        {
-          using T = decltype(example);
-          const auto wide = from_bits<ClassOf<T>>(id);
-          if constexpr (std::is_floating_point_v<T>)
-          {
-            return !std::isnan(wide) && (wide != 0 || id == 0) &&
-              (std::isinf(wide) ||
-                (std::abs(wide) <= std::numeric_limits<T>::max() && static_cast<T>(wide) == wide));
-          }
-          else
-          {
-            return wide >= std::numeric_limits<T>::min() && wide <= std::numeric_limits<T>::max();
-          }
-        });
-      this->need(good, "an id is no number of its type");
-    }
+    const bool good = dispatch(type,
+      [&](auto example)
+      {
+        using T = decltype(example);
+        return std::all_of(ids.begin(), ids.end(), is_stored_as<T>);
+      });
+    this->need(good, "an id is no number of its type");
   }
 
   void read_names(TrackBlock& block, const std::vector<std::uint32_t>& name_bytes)
