@@ -195,6 +195,40 @@ exec(compile(trace, "trace", "exec"), {})
 check(FindSource("traced"), 1.0, 0, 5, "from a trace")
 ResetSession()
 
+# Tracks files are followed whole where no ids are given, and open as such.
+tracks = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bat", "golden", "tracks", "written.tracks.bat")
+truth = parabat.follow(tracks)
+
+
+def check_tracks(source, what, ids, steps):
+    """Points are those of parabat.follow()."""
+    data = fetch(source, 5.0)
+    found = arrays_of(data)
+    keys = {(int(step), int(one)): i for i, (step, one) in enumerate(zip(found["step index"], found["id"]))}
+    where = [(s, i) for s, i in zip(*np.nonzero(truth.present)) if s in steps and truth.ids[i] in ids]
+    expect(set(keys), {(int(s), int(truth.ids[i])) for s, i in where}, what)
+    for s, i in where:
+        at = keys[int(s), int(truth.ids[i])]
+        assert np.array_equal(data.GetPoint(at), truth.positions.data[s, i].astype(float), equal_nan=True), what
+        assert np.array_equal(found["velocity"][at], truth["velocity"].data[s, i], equal_nan=True), what
+        assert found["particles with id"][at] == truth.counts[s, i], what
+
+
+opened = OpenDataFile(tracks)
+expect(opened.SMProxy.GetXMLName(), "BATTrails", "what a tracks file opens as")
+expect(len(opened.TimestepValues), len(truth.steps), "samples")
+check_tracks(opened, "tracks", truth.ids, range(99))
+opened.Show = "Up To The Present Time"
+check_tracks(opened, "tracks up to step 5", truth.ids, range(6))
+opened.Show = "Whole Trails"
+opened.Ids = text_of(truth.ids[3:9])
+check_tracks(opened, "some of the tracks", truth.ids[3:9], range(99))
+before = len(messages)
+mixed = BATTrails(FileNames=[tracks, path], Ids="1")
+expect(fetch(mixed, 0.1).GetNumberOfPoints(), 0, "a tracks file among others")
+assert len(messages) > before
+ResetSession()
+
 if server:
     mpiexec, pvserver = server
     with running_server(mpiexec, 2, pvserver, client_leaves=False) as port:
@@ -204,4 +238,5 @@ if server:
         remote.Ids = str(IDS[0])  # of which one rank has none
         IDS[:] = IDS[:1]
         check(remote, 1.0, 0, STEPS, "one id on two ranks")
+        check_tracks(BATTrails(FileNames=[tracks]), "tracks on two ranks", truth.ids, range(99))
 finish()

@@ -80,6 +80,7 @@ public:
   std::vector<bat::SeriesStep> Steps; ///< after FindSteps()
   std::vector<double> Times;
   std::string IdName;
+  std::optional<bat::Tracks> Tracks; ///< if that is what the file has
 
   std::optional<Wanted> Followed; ///< what Particles are
   bat_vtk::FollowedParticles Particles;
@@ -90,8 +91,14 @@ public:
   void FindSteps()
   {
     this->Steps.clear();
+    this->Tracks.reset();
     for (const std::string& name : this->FileNames)
     {
+      if (bat::is_tracks(name))
+      {
+        this->FindSamples(name);
+        return;
+      }
       std::vector<bat::SeriesStep> steps = bat::read_series(name);
       std::move(steps.begin(), steps.end(), std::back_inserter(this->Steps));
     }
@@ -121,17 +128,35 @@ public:
         [](const auto& pair) { return pair.second; });
       return;
     }
-    this->Times.resize(this->Steps.size());
-    for (std::size_t i = 0; i < this->Times.size(); ++i)
+    this->NumberSteps(this->Steps.size());
+  }
+
+  // Those of the samples that were followed: a file may have grown, or a run come back, since.
+  void TakeTimes(const bat::Trails& trails)
+  {
+    std::vector<std::optional<double>> times;
+    for (const bat::TrailStep& step : trails.steps)
     {
-      this->Times[i] = static_cast<double>(i);
+      times.push_back(step.time);
     }
+    this->TakeTimes(times);
   }
 
   // Of the first file that has particles, or, if none can be read, what is wrong with the first.
   // Throws bat::Error.
   void Describe(const std::string& idAttribute, const std::string& secondAttribute)
   {
+    if (this->Tracks)
+    {
+      std::vector<std::string> names;
+      for (const bat::Attribute& attribute : this->Tracks->schema.attributes)
+      {
+        names.push_back(attribute.name);
+      }
+      this->IdName = idAttribute.empty() ? this->Tracks->schema.id_attribute : idAttribute;
+      this->TellAttributes(names, secondAttribute);
+      return;
+    }
     std::optional<bat::Error> first;
     for (const bat::SeriesStep& step : this->Steps)
     {
@@ -164,6 +189,49 @@ public:
   }
 
 private:
+  // Of a tracks file. Throws bat::Error.
+  void FindSamples(const std::string& name)
+  {
+    if (this->FileNames.size() != 1)
+    {
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        name + ": is a tracks file, and one of several files; it is allowed alone");
+    }
+    this->Tracks = bat::Tracks::open(name);
+    this->Steps = { { name, std::nullopt } };
+    std::vector<std::optional<double>> times;
+    for (const bat::Tracks::Sample& sample : this->Tracks->samples)
+    {
+      times.push_back(sample.time);
+    }
+    this->TakeTimes(times);
+  }
+
+  void TakeTimes(const std::vector<std::optional<double>>& times)
+  {
+    this->Times.clear();
+    for (const std::optional<double>& time : times)
+    {
+      if (time)
+      {
+        this->Times.push_back(*time);
+      }
+    }
+    if (this->Times.size() != times.size() || !DoAscend(this->Times))
+    {
+      this->NumberSteps(times.size());
+    }
+  }
+
+  void NumberSteps(std::size_t count)
+  {
+    this->Times.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+    {
+      this->Times[i] = static_cast<double>(i);
+    }
+  }
+
   static std::optional<double> OwnTime(const bat::SeriesStep& step)
   {
     std::optional<double> time;
@@ -191,10 +259,16 @@ private:
       }
       id = dataset.attributes()[*found].name;
     }
+    this->IdName = id;
+    this->TellAttributes(dataset.attribute_names(), secondAttribute);
+  }
+
+  void TellAttributes(const std::vector<std::string>& all, const std::string& secondAttribute)
+  {
     std::set<std::string> names;
-    for (const std::string& name : dataset.attribute_names())
+    for (const std::string& name : all)
     {
-      if (name != id && name != secondAttribute)
+      if (name != this->IdName && name != secondAttribute)
       {
         names.insert(name);
         this->Selection->AddArray(name.c_str());
@@ -207,7 +281,6 @@ private:
         this->Selection->RemoveArrayByIndex(i);
       }
     }
-    this->IdName = id;
   }
 };
 
@@ -257,6 +330,13 @@ void vtkBATTrails::PrintSelf(ostream& os, vtkIndent indent)
   os << "\n";
   os << indent << "SkipDamaged: " << (this->SkipDamaged ? "on" : "off") << "\n";
   os << indent << "FoundCount: " << this->GetFoundCount() << "\n";
+}
+
+//------------------------------------------------------------------------------
+int vtkBATTrails::CanReadFile(const char* name)
+{
+  const std::string path = TextOrEmpty(name);
+  return bat::is_tracks(path) && !bat::attempt([&] { (void)bat::Tracks::open(path); }) ? 1 : 0;
 }
 
 //------------------------------------------------------------------------------
@@ -387,6 +467,19 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
     request.ids = std::move(pairs.First);
     request.second = std::move(pairs.Second);
   }
+  if (request.ids.empty() && self.Tracks)
+  {
+    // All of its particles.
+    request.ids = self.Tracks->ids;
+    request.second = self.Tracks->second;
+    request.second_attribute = self.Tracks->schema.second_attribute;
+    if (request.ids.size() > static_cast<std::size_t>(MaximumIds))
+    {
+      throw bat::Error(bat::ErrorCode::InvalidArgument,
+        self.FileNames.front() + ": has " + std::to_string(request.ids.size()) +
+          " particles; at most " + std::to_string(MaximumIds) + " are followed, which Ids names");
+    }
+  }
   if (request.ids.empty() || self.IdName.empty())
   {
     self.Followed.reset();
@@ -426,6 +519,10 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   }
   if (self.Followed && IsSame(*self.Followed, wanted))
   {
+    if (self.Tracks)
+    {
+      self.TakeTimes(self.Particles.Trails);
+    }
     return true;
   }
   self.Followed.reset();
@@ -447,6 +544,14 @@ bool vtkBATTrails::Follow(std::size_t piece, std::size_t pieces)
   {
     this->Warn(trails);
   }
+  if (self.Tracks)
+  {
+    self.TakeTimes(trails);
+  }
+  if (trails.steps.empty())
+  {
+    return false;
+  }
   self.Particles = { std::move(trails), self.Times, self.IdName, request.second_attribute,
     request.ids, request.second };
   self.Followed = std::move(wanted);
@@ -460,7 +565,7 @@ void vtkBATTrails::Warn(const bat::Trails& trails)
   {
     vtkWarningMacro(<< "left out: " << problem.text);
   }
-  if (trails.compared >= ManyCompared)
+  if (trails.compared >= ManyCompared || (this->Internals->Tracks && !trails.advice.empty()))
   {
     vtkWarningMacro(<< trails.advice);
   }

@@ -18,6 +18,9 @@
  * The present time is that of the pipeline, or where nothing asks for a time, that of the first
  * step, as readers have it.
  *
+ * A tracks file (".tracks.bat"), which a simulation has written for chosen particles, is followed
+ * in the same way; without Ids, all of its particles are.
+ *
  * In parallel, each process follows its share of the ids.
  */
 
@@ -47,19 +50,25 @@ public:
 
   ///@{
   /**
-   * The files, in the order of their steps: datasets, and lists of datasets (".bat.series"). Steps
-   * have the times of the lists, else those in the files; where not all have one, or times do not
-   * ascend, their numbers. Default: none, which is an error.
+   * The files, in the order of their steps: datasets, and lists of datasets (".bat.series"); or one
+   * tracks file (".tracks.bat"). Steps have the times of the lists, else those in the files; where
+   * not all have one, or times do not ascend, their numbers. Default: none, which is an error.
    */
   void AddFileName(const char* name);
   void RemoveAllFileNames();
   ///@}
 
+  /**
+   * 1 if `name` is the path of a tracks file that can be opened, else 0.
+   */
+  static int CanReadFile(const char* name);
+
   ///@{
   /**
    * The ids to follow, as vtkBATReader::SetIds takes them, at most MaximumIds; ranges have two ends
    * that are integers. With SecondIdAttribute, pairs such as "5:0, 7:3". Without any, the outputs
-   * are empty. Default: null.
+   * are empty, unless the file is a tracks file, all of whose particles are then followed. Default:
+   * null.
    */
   vtkSetStringMacro(Ids);
   vtkGetStringMacro(Ids);
