@@ -52,6 +52,10 @@ if (BAT_MPI_FOUND)
     bat_export(idx_mpi bat_idx_mpi)
     list(APPEND rooms idx/parallel)
   endif ()
+  if (TARGET bat_bricks_mpi)
+    bat_export(bricks_mpi bat_bricks_mpi)
+    list(APPEND rooms bricks/parallel)
+  endif ()
 endif ()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/ParaBATConfig.cmake.in"

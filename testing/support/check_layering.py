@@ -29,7 +29,7 @@ FORBIDDEN = [
     ("core/bat/[^p]", MPI),
     ("core/bat/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),
-    ("core/bricks", MPI),
+    ("core/bricks/(include|format|read|write)", MPI),
     # Whoever has bricks: traces know no file.
     ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|xxhash|lz4)"),
     ("core/bricks/(read|write)", r"^(lz4|xxhash)"),
@@ -38,7 +38,7 @@ FORBIDDEN = [
     # Many ranks are made of writing, planning and datasets; bytes and trees are not theirs.
     ("core/bat/parallel", r"^bat/(format|tree|query|libbat)/"),
     ("core/tools", MPI + "|" + OWN_PRIVATE),
-    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|bricks|flow|insitu|capi)/include", LIBRARIES),
+    ("core/(common|parallel|bat|bat/parallel|idx|idx/parallel|bricks|bricks/parallel|flow|insitu|capi)/include", LIBRARIES),
     ("core/examples", LIBRARIES),
     # The C API and the adaptor are made of what everybody may call; the adaptor calls MPI in one file.
     ("core/capi", r"^(tbb/|nlohmann|xxhash|CLI/)|" + OWN_PRIVATE),

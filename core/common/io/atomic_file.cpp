@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace bat::io
 {
@@ -30,6 +31,29 @@ namespace
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   fail(full ? ErrorCode::NoSpace : ErrorCode::WriteFailed, target,
     fmt::format("{}: {}; what was there before is unchanged", what, std::strerror(error)));
+}
+
+void write_at(int descriptor, const std::filesystem::path& target, std::uint64_t offset,
+  const void* data, std::size_t bytes)
+{
+  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
+  const char* from = static_cast<const char*>(data);
+  while (bytes != 0)
+  {
+    const ssize_t done =
+      ::pwrite(descriptor, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
+    if (done < 0)
+    {
+      if (errno == EINTR)
+      {
+        continue;
+      }
+      fail_write(target, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
+    }
+    from += done;
+    offset += static_cast<std::uint64_t>(done);
+    bytes -= static_cast<std::size_t>(done);
+  }
 }
 
 // Long names would exceed the limit of the file system with a suffix.
@@ -189,25 +213,7 @@ bool AtomicFile::hold()
 
 void AtomicFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
 {
-  constexpr std::size_t kMostAtOnce = std::size_t{ 1 } << 26;
-  const char* from = static_cast<const char*>(data);
-  while (bytes != 0)
-  {
-    const ssize_t done =
-      ::pwrite(this->descriptor_, from, std::min(bytes, kMostAtOnce), static_cast<off_t>(offset));
-    if (done < 0)
-    {
-      if (errno == EINTR)
-      {
-        continue;
-      }
-      fail_write(
-        this->target_, fmt::format("cannot write {} bytes at offset {}", bytes, offset), errno);
-    }
-    from += done;
-    offset += static_cast<std::uint64_t>(done);
-    bytes -= static_cast<std::size_t>(done);
-  }
+  write_at(this->descriptor_, this->target_, offset, data, bytes);
 }
 
 void AtomicFile::begin_flush(std::uint64_t offset, std::uint64_t bytes) noexcept
@@ -236,6 +242,39 @@ void AtomicFile::commit(bool flush)
   if (flush)
   {
     flush_folder(this->target_.parent_path());
+  }
+}
+
+PartOfFile::PartOfFile(const std::string& temporary, std::filesystem::path target)
+  : target_(std::move(target))
+  , descriptor_(::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
+{
+  if (this->descriptor_ < 0)
+  {
+    fail(ErrorCode::CannotOpen, this->target_,
+      fmt::format(
+        "cannot open '{}', which another process has made: {}", temporary, std::strerror(errno)));
+  }
+}
+
+PartOfFile::~PartOfFile()
+{
+  if (this->descriptor_ >= 0)
+  {
+    ::close(this->descriptor_);
+  }
+}
+
+void PartOfFile::write(std::uint64_t offset, const void* data, std::size_t bytes)
+{
+  write_at(this->descriptor_, this->target_, offset, data, bytes);
+}
+
+void PartOfFile::flush()
+{
+  if (::fsync(this->descriptor_) != 0)
+  {
+    fail_write(this->target_, "cannot flush to disk", errno);
   }
 }
 

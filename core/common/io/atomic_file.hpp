@@ -43,6 +43,25 @@ private:
   int descriptor_ = -1;
 };
 
+/// What another process writes into the temporary of an AtomicFile, before that is committed.
+/// Throws Error as AtomicFile, with the name of `target`.
+class PartOfFile
+{
+public:
+  PartOfFile(const std::string& temporary, std::filesystem::path target);
+  PartOfFile(const PartOfFile&) = delete;
+  PartOfFile& operator=(const PartOfFile&) = delete;
+  ~PartOfFile();
+
+  void write(std::uint64_t offset, const void* data, std::size_t bytes);
+  /// Waits until what this process has written is on disk.
+  void flush();
+
+private:
+  std::filesystem::path target_;
+  int descriptor_ = -1;
+};
+
 /// Throws Error{InvalidArgument} if the path has a zero byte: the system would end it there, and
 /// another file would be meant.
 void check_path(const std::filesystem::path& path);

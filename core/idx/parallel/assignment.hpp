@@ -2,6 +2,7 @@
 // Which rank makes which file. A pure function of boxes and blocks.
 #pragma once
 
+#include "common/rank_boxes.hpp"
 #include "idx/format/order.hpp"
 #include "idx/write/block_file_writer.hpp"
 
@@ -11,19 +12,7 @@
 
 namespace bat::idx
 {
-/// A piece of some rank, or a part of one.
-struct RankBox
-{
-  std::int64_t rank = 0;
-  std::int64_t piece = 0; ///< number among those of the rank
-  LogicalBox box;
-};
-
-/// Boxes by rank and piece, without what an earlier one has too: every sample is in one part at
-/// most, that of the lowest rank that has it. In the same order.
-[[nodiscard]] std::vector<RankBox> disjoint_parts(const std::vector<RankBox>& boxes);
-/// Whether disjoint boxes are all of a box of fewer than 2^63 samples, in which they lie.
-[[nodiscard]] bool cover(const std::vector<RankBox>& disjoint, const LogicalBox& whole);
+using bat::RankBox;
 
 /// The samples of a box, as a lattice of its own.
 [[nodiscard]] Lattice lattice_of(const LogicalBox& box) noexcept;

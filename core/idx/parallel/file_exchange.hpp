@@ -4,8 +4,8 @@
 
 #include "bat/bytes.hpp"
 #include "bat/idx/parallel.hpp"
+#include "common/box_in_arrays.hpp"
 #include "idx/parallel/assignment.hpp"
-#include "idx/write/box_in_arrays.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/nodes.hpp"
 

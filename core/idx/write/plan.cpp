@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "idx/write/plan.hpp"
+#include "common/box_in_arrays.hpp"
 
 #include "bat/error.hpp"
 #include "bat/text.hpp"
@@ -7,7 +8,6 @@
 #include "idx/format/field_text.hpp"
 #include "idx/format/geometry.hpp"
 #include "idx/format/names.hpp"
-#include "idx/write/box_in_arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -181,28 +181,6 @@ void check_options(const std::filesystem::path& path, const Grid& grid, const Wr
     }
   }
 }
-}
-
-std::string text_of(const LogicalBox& box)
-{
-  return fmt::format("{} to {}, {} to {}, {} to {}", box.lower[0], box.upper[0], box.lower[1],
-    box.upper[1], box.lower[2], box.upper[2]);
-}
-
-std::string problem_of_stored(const LogicalBox& stored, const LogicalBox& box)
-{
-  constexpr std::int64_t kMost = std::int64_t{ 1 } << kMostDigits;
-  for (std::size_t axis = 0; axis != 3; ++axis)
-  {
-    // Ghosts may lie before 0, where there are no samples.
-    if (stored.lower[axis] > box.lower[axis] || stored.upper[axis] < box.upper[axis] ||
-      stored.lower[axis] <= -kMost || stored.upper[axis] >= kMost)
-    {
-      return fmt::format("the box {}, and its arrays the box {}, in which it has to lie",
-        text_of(box), text_of(stored));
-    }
-  }
-  return {};
 }
 
 std::string folder_name(const std::filesystem::path& path)

@@ -4,6 +4,8 @@
 
 #include "bat/idx/write.hpp"
 
+#include "common/box_in_arrays.hpp"
+
 #include <filesystem>
 
 namespace bat::idx
@@ -22,9 +24,6 @@ enum class ShapeFolder
 /// A checksum of everything that fixes what the bytes of a file mean is part of others.
 [[nodiscard]] std::string filename_template(
   const Header& header, const std::string& folder, ShapeFolder which);
-
-/// "0 to 9, 0 to 9, 0 to 0".
-[[nodiscard]] std::string text_of(const LogicalBox& box);
 
 /// Empty, or what a dataset has otherwise than a new step: the first key that differs.
 [[nodiscard]] std::string difference(const Header& there, const Header& step);

@@ -3,12 +3,12 @@
 
 #include "bat/error.hpp"
 #include "common/arena.hpp"
+#include "common/box_in_arrays.hpp"
 #include "common/io/atomic_file.hpp"
 #include "idx/format/names.hpp"
 #include "idx/format/order.hpp"
 #include "idx/format/scatter.hpp"
 #include "idx/write/block_file_writer.hpp"
-#include "idx/write/box_in_arrays.hpp"
 #include "idx/write/plan.hpp"
 #include "idx/write/series.hpp"
 #include "idx/write/step_folder.hpp"

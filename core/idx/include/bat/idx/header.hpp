@@ -2,6 +2,7 @@
 // What the text of an .idx file says: box, fields, order of samples, names of files, time steps.
 #pragma once
 
+#include "bat/logical_box.hpp"
 #include "bat/types.hpp"
 
 #include <array>
@@ -13,23 +14,7 @@
 
 namespace bat::idx
 {
-/// Samples along each axis are numbered; a box has those from `lower` to `upper`, both included.
-/// Empty if `upper` is below `lower` along any axis.
-struct LogicalBox
-{
-  std::array<std::int64_t, 3> lower{};
-  std::array<std::int64_t, 3> upper{};
-
-  [[nodiscard]] bool is_empty() const noexcept
-  {
-    return this->upper[0] < this->lower[0] || this->upper[1] < this->lower[1] ||
-      this->upper[2] < this->lower[2];
-  }
-  friend bool operator==(const LogicalBox& a, const LogicalBox& b) noexcept
-  {
-    return a.lower == b.lower && a.upper == b.upper;
-  }
-};
+using bat::LogicalBox;
 
 /// How a block is packed.
 enum class Codec

@@ -2,15 +2,18 @@
 // Where the samples of a box lie in arrays that have those of a larger one.
 #pragma once
 
-#include "bat/idx/header.hpp"
+#include "bat/logical_box.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-namespace bat::idx
+namespace bat
 {
+/// "0 to 7, 0 to 7, 0 to 3"
+[[nodiscard]] std::string text_of(const LogicalBox& box);
+
 struct BoxInArrays
 {
   std::int64_t first = 0;                            ///< number of the first sample

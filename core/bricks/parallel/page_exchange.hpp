@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Points on their way from the ranks that have them to the ranks that encode their pages.
+#pragma once
+
+#include "bat/bricks/parallel.hpp"
+#include "bricks/write/page_encoder.hpp"
+#include "common/rank_boxes.hpp"
+#include "parallel/comm.hpp"
+#include "parallel/nodes.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace bat::bricks
+{
+/// What all rounds have in common. The things referred to belong to the caller.
+struct PageSource
+{
+  const bat::mpi::OwnComm& comm;
+  bat::mpi::Nodes& nodes;
+  std::size_t point_bytes;
+  LogicalBox whole;                  ///< of all pieces
+  const std::vector<RankBox>& parts; ///< of all ranks, by rank and piece, disjoint
+  const std::vector<Piece>& pieces;  ///< of this rank
+};
+
+/// Collective: `pages[r]` are the points of the page of rank r, counted from the first of the
+/// whole; of none, no points. Returns the values of this rank's page. Throws on all ranks alike.
+[[nodiscard]] std::vector<std::byte> exchange_pages(
+  const PageSource& source, const std::vector<Window>& pages);
+}

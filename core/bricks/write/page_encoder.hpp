@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bricks of one page of the index, from points to bytes.
+#pragma once
+
+#include "bat/brick_source.hpp"
+#include "bat/bricks/file.hpp"
+#include "bricks/format/layout.hpp"
+#include "bricks/format/value_range.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat::bricks
+{
+/// Values of a box of points, packed, x fastest.
+struct Window
+{
+  const std::byte* values = nullptr;
+  std::array<std::int64_t, 3> first{};
+  std::array<std::int64_t, 3> count{};
+};
+
+/// A page, encoded; entries have offsets from the begin of its bytes.
+struct EncodedPage
+{
+  std::vector<std::byte> bytes;
+  std::vector<std::uint64_t> index;
+  std::vector<std::byte> first_points; ///< per slot, of its brick; zeros if there is none
+};
+
+class PageEncoder
+{
+public:
+  /// The things referred to belong to the caller.
+  PageEncoder(const BrickGrid& grid, const format::FileLayout& layout, bool compress);
+
+  /// Points of the bricks of a page: the first, and how many along each axis; none if the page has
+  /// no brick of the grid.
+  [[nodiscard]] Window points_of(std::uint64_t page) const;
+
+  /// On the threads of the arena that it is called in. `window` has all points of the page.
+  void encode(std::uint64_t page, const Window& window, EncodedPage& encoded);
+  /// Puts the first points of a page's bricks into those of all bricks.
+  void add_to_preview(std::uint64_t page, const std::byte* first_points, std::byte* preview) const;
+
+  /// Of all values so far.
+  [[nodiscard]] const format::ValueRange& range() const noexcept { return this->range_; }
+
+private:
+  [[nodiscard]] bool has_brick(const std::array<std::int64_t, 3>& place) const noexcept;
+
+  const BrickGrid& grid_;
+  const format::FileLayout& layout_;
+  bool compress_;
+  std::vector<std::vector<std::byte>> stored_; ///< per slot of a page
+  format::ValueRange range_;
+};
+
+/// Adds the entries of a page whose bytes begin at `offset` of the bricks.
+void append_index(
+  const EncodedPage& encoded, std::uint64_t offset, std::vector<std::uint64_t>& index);
+/// Entries of bricks with flow.
+[[nodiscard]] std::uint64_t stored_bricks(const std::vector<std::uint64_t>& index) noexcept;
+
+/// Of all points. The grid is one that fault_of() has nothing against.
+[[nodiscard]] std::uint64_t value_bytes(const BrickGrid& grid) noexcept;
+
+/// What is known when all bricks are written.
+struct FileFront
+{
+  Header header; ///< without ranges
+  format::ValueRange range;
+  const std::byte* preview = nullptr;
+  const std::uint64_t* index = nullptr;
+  std::uint64_t brick_bytes = 0;
+};
+
+/// Writes all that is before the bricks. Returns the bytes of the file.
+std::uint64_t write_front(
+  io::AtomicFile& file, const format::FileLayout& layout, const FileFront& front);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which samples of a grid come from which rank. Pure functions of boxes.
+#pragma once
+
+#include "bat/logical_box.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bat
+{
+/// A piece of some rank, or a part of one.
+struct RankBox
+{
+  std::int64_t rank = 0;
+  std::int64_t piece = 0; ///< number among those of the rank
+  LogicalBox box;
+};
+
+/// Boxes by rank and piece, without what an earlier one has too: every sample is in one part at
+/// most, that of the lowest rank that has it. In the same order.
+[[nodiscard]] std::vector<RankBox> disjoint_parts(const std::vector<RankBox>& boxes);
+/// Whether disjoint boxes are all of a box of fewer than 2^63 samples, in which they lie.
+[[nodiscard]] bool cover(const std::vector<RankBox>& disjoint, const LogicalBox& whole);
+}
