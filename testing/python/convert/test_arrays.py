@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays of numpy and tables of text become datasets, every value to the last bit; what is wrong is said in a line."""
 
+import contextlib
 import io
 import json
+import os
+import shutil
 import zipfile
 
 import numpy as np
-from support import converted, put, refused, same
+import parabat
+from support import converted, in_small_parts, put, refused, same
 
 random = np.random.default_rng(3)
 N = 3000
@@ -161,6 +165,35 @@ def steps(path, options):
 FORMAT = Format("killed", "a process that is killed", steps)
 ''')
 refused("some.dots", "bad.bat", "--format", "killed.py", "--jobs", "2", says=["some.dots: the process that converted it ended by itself (signal SIGKILL)"])
+# Attributes that are asked for are those of the species that have them; one that none has is refused, whole and in parts.
+put("ragged.py", '''
+import numpy as np
+from parabat.convert import Divided, Format, Particles, Step
+
+def part(species, i=0, n=1):
+    ids = np.arange(9 * i // n, 9 * (i + 1) // n)
+    v = np.ones((len(ids), 3))
+    return Particles(v * ids[:, None], {"v": v, **({"id": ids} if species == "a" else {})}, species=species)
+
+def steps(path, options):
+    yield Step(lambda: [part(one) for one in "ab"], 0, 0.0, lambda: [
+        Divided(3 << 20, lambda i, n, one=one: part(one, i, n), one) for one in "ab"])
+
+FORMAT = Format("ragged", "two species of other attributes", steps)
+''')
+for way in (contextlib.nullcontext, in_small_parts):
+    with way():
+        converted("some.dots", "ragged.bat", "--format", "ragged.py", "--stable-samples", "id", "--sorted-index", "id,v[1]",
+                  "--arrays", "id,v")
+        for species, names in (("a", ["id"]), ("b", [])):
+            with parabat.open(f"ragged_{species}.bat") as dataset:
+                assert dataset.stable_samples == names and len(dataset) == 9, dataset
+            os.unlink(f"ragged_{species}.bat")
+            shutil.rmtree(f"ragged_{species}.bat.leaves", ignore_errors=True)
+        for option in ("--stable-samples", "--sorted-index", "--arrays"):
+            said = refused("some.dots", "ragged.bat", "--format", "ragged.py", option, "id,nope", says=[
+                "some.dots: ", "'nope'", "'id', 'v'", "" if option == "--arrays" else f"argument {option}: "])
+            assert "--steps" not in said, said
 # What was there before a conversion that fails stays.
 with open("a.bat", "rb") as file:
     before = file.read()

@@ -14,6 +14,8 @@ from .. import BatError, PieceWriter, write
 from .._library import TYPES, library
 from .model import ConvertError, as_json
 
+INDEXES = {"sorted_indexes": "sorted-index", "stable_samples": "stable-samples"}  # settings with names of attributes
+
 
 class _Parsed(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("rows", "used", "bad_row", "bad_place")] + [
@@ -70,10 +72,22 @@ def _about(particles, step):
             "metadata": json.dumps(as_json(particles.metadata)) if particles.metadata else ""}
 
 
+def has_attribute(name, names):
+    """Whether an attribute, or the one that name[0] is a component of, is among `names`."""
+    return name in names or (name.endswith("]") and name.rpartition("[")[0] in names)
+
+
+def _settings_of(settings, particles):
+    """Those of a species: indexes of the attributes that it has."""
+    return {**settings, **{key: [name for name in settings[key] if has_attribute(name, particles.attributes)]
+                           for key in INDEXES if settings.get(key)}}
+
+
 def write_particles(path, particles, step, settings, comm=None):
     """Writes a dataset, of all ranks with a communicator; returns the Report."""
     with _told_of(path):
-        return write(path, particles.positions, particles.attributes, comm=comm, **_about(particles, step), **settings)
+        return write(path, particles.positions, particles.attributes, comm=comm, **_about(particles, step),
+                     **_settings_of(settings, particles))
 
 
 def write_parts(path, parts, step, settings, memory_bytes, held=contextlib.nullcontext):
@@ -85,7 +99,7 @@ def write_parts(path, parts, step, settings, memory_bytes, held=contextlib.nullc
             with _told_of(path):
                 if writer is None:
                     writer = stack.enter_context(PieceWriter(
-                        path, memory_bytes=memory_bytes, **_about(part, step), **settings))
+                        path, memory_bytes=memory_bytes, **_about(part, step), **_settings_of(settings, part)))
                 writer.add(part.positions, part.attributes)
             del part
         with _told_of(path), held():

@@ -21,7 +21,7 @@ import traceback
 
 from .._arguments import by_numbers
 from . import registry
-from ._output import remove, remove_temporary, write_particles, write_parts
+from ._output import INDEXES, has_attribute, remove, remove_temporary, write_particles, write_parts
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
 INTERRUPTED = "interrupted"
@@ -208,6 +208,9 @@ def _work(job, steps, mine, tell):
             job.options.at = _shares(tell, f"reading {one.path}")
             with _about(one.path):
                 found, is_divided = _of_step(job, one, step)
+                asked = _Asked(job)
+                if not is_divided:
+                    asked.look(found)
             mine(place)
         is_series = place > 0
         if place == 0 and is_divided:  # whose file must stay open
@@ -219,13 +222,13 @@ def _work(job, steps, mine, tell):
             output = job.name(index, each.species, is_series)
             if os.path.realpath(output) in inputs:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
-            tell({"begin": output, "input": one.path})
+            tell({"begin": output, "input": one.path, "index": index})
 
             def check(place=place):
                 mine(place)
                 _interrupts.check()
             settings = {"progress": _shares(tell, f"writing {output}", check), **job.settings}
-            report, names = _write(job, one, step, each, output, settings, remarks)
+            report, names = _write(job, one, step, each, output, settings, remarks, asked, each is found[-1])
             tell(_done(output, one, index, each, step, report, names, is_series))
             _interrupts.check()
         found = each = None  # the memory of a step, before the next one is read
@@ -244,16 +247,15 @@ def _of_step(job, one, step):
         raise ConvertError(f"argument --memory: the format {one.row.name} reads whole steps, in as much memory as they need")
     if divided is not None and TIMES * sum(each.size for each in divided) > job.room():
         return divided, True
-    found = _of_species(step.read(), job.options)
-    _check_arrays(found, job.options)
-    return found, False
+    return _of_species(step.read(), job.options), False
 
 
-def _write(job, one, step, each, output, settings, remarks):
-    """Writes Particles, or a Divided part by part; returns the Report and names of attributes."""
+def _write(job, one, step, each, output, settings, remarks, asked, is_last):
+    """Writes Particles, or a Divided part by part; returns the Report and names of attributes. is_last: of the species of
+    the step."""
     if isinstance(each, Divided):
         names = set()
-        return write_parts(output, _parts(job, one, each, remarks, names), step, settings, job.room() * 3 // 4,
+        return write_parts(output, _parts(job, one, each, remarks, names, asked, is_last), step, settings, job.room() * 3 // 4,
                            _interrupts.held), names
     remarks.tell(one, each)
     size = each.positions.nbytes + sum(array.nbytes for array in each.attributes.values())
@@ -263,7 +265,7 @@ def _write(job, one, step, each, output, settings, remarks):
         return write_particles(output, each, step, settings), set(each.attributes)
 
 
-def _parts(job, one, divided, remarks, names):
+def _parts(job, one, divided, remarks, names, asked, is_last):
     """Particles of each part of a species."""
     most = min(max(job.room() // PART, 1 << 20), 64 << 20)
     count = max(1, -(-divided.size // most))
@@ -278,7 +280,7 @@ def _parts(job, one, divided, remarks, names):
         for i in range(count):
             part = divided.conform(read(i, passes - 1))
             if i == 0:
-                _check_arrays([part], job.options)
+                asked.look([part], is_last)
                 names.update(part.attributes)
             remarks.tell(one, part)
             yield part
@@ -363,12 +365,28 @@ def _of_species(found, options):
     return found
 
 
-def _check_arrays(found, options):
-    if options.arrays is not None:
-        known = set().union(*(set(each.attributes) | each.others for each in found))
-        missing = [name for name in options.arrays if name not in known]
-        if missing:
-            raise ConvertError(f"there is no attribute '{missing[0]}'; there are {listed(sorted(known))}")
+class _Asked:
+    """Attributes that are asked for by name; some species of a step must have each."""
+
+    def __init__(self, job):
+        self._arrays, self._settings = job.options.arrays, job.settings
+        self._known, self._written = set(), set()
+
+    def look(self, found, is_last=True):
+        """At Particles of some species; at the last ones, raises for what none has."""
+        for each in found:
+            self._written |= set(each.attributes)
+            self._known |= set(each.attributes) | each.others
+        if not is_last:
+            return
+        for name in self._arrays or ():
+            if name not in self._known:
+                raise ConvertError(f"there is no attribute '{name}'; there are {listed(sorted(self._known))}")
+        for setting, option in INDEXES.items() if found else ():
+            for name in self._settings.get(setting) or ():
+                if not has_attribute(name, self._written):
+                    raise ConvertError(f"argument --{option}: no species has an attribute '{name}' that is written; there "
+                                       f"are {listed(sorted(self._written))}")
 
 
 def _mib(size):
@@ -384,6 +402,7 @@ class Outcome:
         self._show = show
         self._keys = set()
         self.begun = {}  # output -> input
+        self._indexes = {}  # output -> index of its step
         self.done = []
         self.failure = None
 
@@ -394,6 +413,7 @@ class Outcome:
                 self._show(news)
         elif "begin" in news:
             self.begun[news["begin"]] = news["input"]
+            self._indexes[news["begin"]] = news.get("index")
         elif "done" in news:
             self.done.append(news)
             self._show(news)
@@ -418,6 +438,7 @@ class Outcome:
             remove(name)
         lines = []
         lost = {news["index"] for news in self.done if news["done"] in removed and news["input"] == bad}
+        lost -= {self._indexes[name] for name in self.begun if name not in finished}  # steps of which a species failed
         if lost:
             end = next(index for index in range(min(lost), max(lost) + 2) if index not in lost)
             lines.append(f"nothing of this input is left; --steps {min(lost) or ''}:{end} has what is whole of it")
@@ -717,6 +738,7 @@ def _work_together(job, comm, tell):
         index, one, step = _agreed(comm, lambda: next(steps), job.inputs[0].path)
         job.options.at = _shares(tell if leads else lambda news: None, f"reading {one.path}")
         found = _agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
+        asked = _Asked(job)
         for each in found:
             output = job.name(index, each.species, False)
             _agreed(comm, lambda each=each: _check_share(job, each, comm.size), one.path)
@@ -725,11 +747,11 @@ def _work_together(job, comm, tell):
                 facts = comm.allgather(each.facts(part))
                 _agreed(comm, lambda each=each, facts=facts: each.settle(facts), one.path)
             part = _agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
-            _agreed(comm, lambda part=part: _check_arrays([part], job.options), one.path)
+            _agreed(comm, lambda part=part, is_last=each is found[-1]: asked.look([part], is_last), one.path)
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
             remarks.tell(one, part)
-            tell({"begin": output, "input": one.path})
+            tell({"begin": output, "input": one.path, "index": index})
             report = write_particles(output, part, step, {
                 "progress": _shares(tell, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:
