@@ -90,9 +90,9 @@ def write_particles(path, particles, step, settings, comm=None):
                      **_settings_of(settings, particles))
 
 
-def write_parts(path, parts, step, settings, memory_bytes, held=contextlib.nullcontext):
+def write_parts(path, parts, step, settings, memory_bytes, held, done):
     """The same of Particles that come one after another, in so much memory. held(): a context for the call that
-    writes."""
+    writes, and for done(report)."""
     with contextlib.ExitStack() as stack:
         writer = None
         for part in parts:
@@ -102,8 +102,10 @@ def write_parts(path, parts, step, settings, memory_bytes, held=contextlib.nullc
                         path, memory_bytes=memory_bytes, **_about(part, step), **_settings_of(settings, part)))
                 writer.add(part.positions, part.attributes)
             del part
-        with _told_of(path), held():
-            return writer.finish()
+        with held():
+            with _told_of(path):
+                report = writer.finish()
+            done(report)
 
 
 def remove_temporary(path):

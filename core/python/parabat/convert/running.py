@@ -25,6 +25,7 @@ from ._output import INDEXES, has_attribute, remove, remove_temporary, write_par
 from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 
 INTERRUPTED = "interrupted"
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
 LEAST_ROOM = 64 << 20  # bytes that a conversion in parts needs
 TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
@@ -228,8 +229,10 @@ def _work(job, steps, mine, tell):
                 mine(place)
                 _interrupts.check()
             settings = {"progress": _shares(tell, f"writing {output}", check), **job.settings}
-            report, names = _write(job, one, step, each, output, settings, remarks, asked, each is found[-1])
-            tell(_done(output, one, index, each, step, report, names, is_series))
+
+            def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
+                tell(_done(output, one, index, each, step, report, names, is_series))
+            _write(job, one, step, each, output, settings, remarks, asked, each is found[-1], done)
             _interrupts.check()
         found = each = None  # the memory of a step, before the next one is read
         if place > 0 or is_divided:
@@ -250,19 +253,21 @@ def _of_step(job, one, step):
     return _of_species(step.read(), job.options), False
 
 
-def _write(job, one, step, each, output, settings, remarks, asked, is_last):
-    """Writes Particles, or a Divided part by part; returns the Report and names of attributes. is_last: of the species of
-    the step."""
+def _write(job, one, step, each, output, settings, remarks, asked, is_last, done):
+    """Writes Particles, or a Divided part by part; is_last: of the species of the step. done(report, names of attributes):
+    called before an interruption is taken up, so that no dataset is there that nobody was told of."""
     if isinstance(each, Divided):
         names = set()
-        return write_parts(output, _parts(job, one, each, remarks, names, asked, is_last), step, settings, job.room() * 3 // 4,
-                           _interrupts.held), names
+        write_parts(output, _parts(job, one, each, remarks, names, asked, is_last), step, settings, job.room() * 3 // 4,
+                    _interrupts.held, lambda report: done(report, names))
+        return
     remarks.tell(one, each)
     size = each.positions.nbytes + sum(array.nbytes for array in each.attributes.values())
     if 0 < settings.get("target_bytes", 0) < size:
-        return write_parts(output, [each], step, settings, job.room(), _interrupts.held), set(each.attributes)
+        write_parts(output, [each], step, settings, job.room(), _interrupts.held, lambda report: done(report, each.attributes))
+        return
     with _interrupts.held():
-        return write_particles(output, each, step, settings), set(each.attributes)
+        done(write_particles(output, each, step, settings), each.attributes)
 
 
 def _parts(job, one, divided, remarks, names, asked, is_last):
@@ -407,17 +412,23 @@ class Outcome:
         self.failure = None
 
     def take(self, news):
-        if "remark" in news:
-            if news["key"] not in self._keys:
-                self._keys.add(news["key"])
-                self._show(news)
-        elif "begin" in news:
+        self.keep(news)
+        self.show(news)
+
+    def keep(self, news):
+        """What decides on what is left."""
+        if "begin" in news:
             self.begun[news["begin"]] = news["input"]
             self._indexes[news["begin"]] = news.get("index")
         elif "done" in news:
             self.done.append(news)
-            self._show(news)
-        elif "share" in news:
+
+    def show(self, news):
+        if "remark" in news:
+            if news["key"] not in self._keys:
+                self._keys.add(news["key"])
+                self._show(news)
+        elif "done" in news or "share" in news:
             self._show(news)
 
     def fail(self, failure, path=None):
@@ -497,8 +508,9 @@ def run_processes(job, outcome, count, by_fork):
     pipes = {}
     try:
         for number in range(count):
-            pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
-            pipes[pipe] = process
+            with _signals_later():  # a process that nobody knows of would not be told to end
+                pipe, process = (_fork if by_fork else _start)(_work_of_process, job, number, count)
+                pipes[pipe] = process
         _listen(pipes, outcome)
     except KeyboardInterrupt:
         outcome.fail(INTERRUPTED)
@@ -511,6 +523,16 @@ def run_processes(job, outcome, count, by_fork):
             for process in pipes.values():
                 process.kill()
             _listen(pipes, outcome)
+
+
+@contextlib.contextmanager
+def _signals_later():
+    """What would interrupt this thread waits for the end of it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop(pipes):
@@ -560,8 +582,9 @@ def _start(function, *arguments):
 
 def in_process(pipe, function, *arguments):
     """What a process does that one of the above has started."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, _interrupts)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     function(*arguments, pipe)
 
 
@@ -654,7 +677,9 @@ def _listen(pipes, outcome):
             watches[pipe].look()
         for pipe in multiprocessing.connection.wait(list(pipes), STUCK_SECONDS / 20):
             try:
-                news = pipe.recv()
+                with _signals_later():
+                    news = pipe.recv()
+                    outcome.keep(news)
             except EOFError:
                 process = pipes.pop(pipe)
                 process.join()
@@ -668,7 +693,7 @@ def _listen(pipes, outcome):
             try:
                 if "end" not in news:
                     if "share" not in news or pipe is next(iter(pipes)):
-                        outcome.take(news)
+                        outcome.show(news)
                     continue
             except ConvertError as error:  # of who shows
                 outcome.fail(error)
