@@ -162,6 +162,17 @@ with h5py.File("run.h5md", "w") as file:
         group.create_group("box").attrs["dimension"] = 3
         group["box/edges/value"] = np.array([[1, 2, 3], [4, 5, 6.0]])
         group["box/edges/step"] = [3, 6]
+with h5py.File("increments.h5md", "w") as file:  # of which charges have another one, and begin later
+    file.create_group("h5md")
+    for name, values, increment, offset in (("position", np.stack(5 * [xyz[0]]), 10, 0), ("id", np.stack(5 * [ids[0]]), 10, 0),
+                                            ("charge", np.arange(2.0)[:, None].repeat(len(ids[0]), 1), 20, 10)):
+        element = file.create_group(f"particles/all/{name}")
+        element["value"], element["step"] = values, increment
+        element["step"].attrs["offset"] = offset
+converted("increments.h5md", "increments.bat")
+for number, charge in enumerate((None, 0.0, None, 1.0, None)):
+    same(f"increments_{number:04}.bat", xyz[0], {"id": ids[0], **({} if charge is None else {
+        "charge": np.full(len(ids[0]), charge)})}, step=10 * number)
 assert "'charge' is not written: it has no value of step 3" in converted("run.h5md", "h5md.bat")
 about = same("h5md_ions_0000.bat", xyz[0].astype("f4"), {"id": ids[0]}, time=0.5, step=3)
 about = same("h5md_water_0001.bat", (xyz[0] + 1).astype("f4"), {"id": ids[0], "charge": xyz[0][:, 0]}, time=1.0, step=6)

@@ -122,8 +122,11 @@ def _value(node, i, number, default, remarks=None):
     if not hasattr(node, "keys"):
         return hdf5.read(node, remarks=remarks)
     value = node["value"]
-    if number is not None and "step" in node and node["step"].shape:
-        found = np.flatnonzero(node["step"][...] == number)
+    if number is not None and "step" in node:
+        steps = node["step"]
+        # A single one is the increment.
+        numbers = steps[...] if steps.shape else np.arange(len(value)) * steps[()] + steps.attrs.get("offset", 0)
+        found = np.flatnonzero(numbers == number)
         return hdf5.read(value, int(found[0]), remarks) if len(found) else default
     return hdf5.read(value, i, remarks) if i < len(value) else default
 
