@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import parabat
 from parabat.convert import ConvertError
-from support import alike_in_parts, is_in_parts, put, refused
+from support import alike_in_parts, converted, in_small_parts, is_in_parts, put, refused
 
 N = 60000
 random = np.random.default_rng(4)
@@ -142,6 +142,28 @@ if h5py:
                 assert found.positions[order, 1].tobytes() == file["Step#0/y"][part[0]:part[-1] + 1].tobytes()
     assert peak() > 2 * LIMIT  # else the limit above would say nothing
     refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself has"])
+
+# Values of which the parts have others, as lists of Parquet may be.
+put("others.py", '''
+import numpy as np
+from parabat.convert import Divided, Format, Particles, Step
+
+def part(i=0, n=1):
+    v = np.full((4, 3), float(i))
+    return Particles(v, {"same": v[:, 0], "kind": v[:, 0].astype("i4" if i else "f4"), "shape": v[:, :1 + i % 3],
+                         **({"some": v} if i else {})})
+
+def steps(path, options):
+    yield Step(lambda: [part()], divided=lambda: [Divided(3 << 20, part, varies=True)])
+
+FORMAT = Format("others", "parts that differ", steps)
+''')
+with in_small_parts():
+    said = converted("xyz.npy", "others.bat", "--format", "others.py")
+assert all(f"'{name}' is not written: not all particles have it alike" in said for name in ("shape", "some")), said
+with parabat.open("others.bat") as dataset:
+    assert {name: about.dtype for name, about in dataset.attributes.items()} == {
+        "same": np.float64, "kind": np.float64} and len(dataset) == 12, dataset
 
 refused("xyz.npy", "bad.bat", "--memory", "2X", code=2, says=["'2X'; allowed is auto or a number"])
 put("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n")

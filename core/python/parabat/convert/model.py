@@ -138,22 +138,19 @@ class Divided:
     def settle(self, facts):
         """Chooses types that hold what all parts have."""
         self._types, self._texts = {}, {}
+        kinds = {}
         for types, texts in facts:
-            for name, (dtype, shape) in types.items():
-                before = self._types.setdefault(name, (dtype, shape))
-                if before[1] != shape:
-                    self._leave_out(name)
-                self._types[name] = (dtype if dtype == before[0] else np.dtype(np.float64), shape)
+            for name, kind in types.items():
+                kinds.setdefault(name, []).append(kind)
             for name, known in texts.items():
                 self._texts.setdefault(name, set()).update(known)
-        for name in [name for name in self._types if any(name not in types for types, _ in facts)]:
-            self._leave_out(name)
-        self._types = {name: kind for name, kind in self._types.items() if kind is not None}
+        for name, found in kinds.items():
+            dtypes, shapes = map(set, zip(*found))
+            if len(found) < len(facts) or len(shapes) > 1:
+                self._remarks.append((f"left out {name}", f"'{name}' is not written: not all particles have it alike"))
+            else:
+                self._types[name] = (dtypes.pop() if len(dtypes) == 1 else np.dtype(np.float64), shapes.pop())
         self._texts = {name: sorted(texts) for name, texts in self._texts.items()}
-
-    def _leave_out(self, name):
-        self._types[name] = None
-        self._remarks.append((f"left out {name}", f"'{name}' is not written: not all particles have it alike"))
 
     def conform(self, part):
         """The part, with what settle() chose."""
