@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import parabat
-from parabat.convert import ConvertError
+from parabat.convert import ConvertError, running
 from support import alike_in_parts, converted, in_small_parts, is_in_parts, put, refused
 
 N = 60000
@@ -140,6 +140,12 @@ if h5py:
                 for name in ("a", "d"):
                     assert found[name][order].tobytes() == file[f"Step#0/{name}"][part[0]:part[-1] + 1].tobytes()
                 assert found.positions[order, 1].tobytes() == file["Step#0/y"][part[0]:part[-1] + 1].tobytes()
+    room, running.resident = running.resident, lambda: 40 << 20
+    job = running.Job([], "out.bat", None, memory_bytes=LIMIT << 20)
+    assert job.room() == (LIMIT - 40) << 20
+    running.resident = lambda: 70 << 20  # after some steps, whose memory it has kept
+    assert job.room() == running.LEAST_ROOM
+    running.resident = room
     assert peak() > 2 * LIMIT  # else the limit above would say nothing
     refused("large.h5", "bad.bat", "--memory", "20M", says=["argument --memory: 20M; the program itself has"])
 

@@ -112,16 +112,18 @@ class Job:
         self.settings = settings or {}
         self.memory_bytes = memory_bytes
         self.shares = shares
+        self._has_room = False
 
     def room(self):
         """Bytes that this process may use for particles."""
         if not self.memory_bytes:
             return max(LEAST_ROOM, memory() // (2 * self.shares))
         own = resident()
-        if self.memory_bytes - own < LEAST_ROOM:
+        if self.memory_bytes - own < LEAST_ROOM and not self._has_room:
             raise ConvertError(f"argument --memory: {_mib(self.memory_bytes)}; the program itself has {_mib(own)}, so allowed "
                                f"are {_mib(own + LEAST_ROOM)} and more")
-        return self.memory_bytes - own
+        self._has_room = True  # what earlier particles took stays with the process, and is used again
+        return max(LEAST_ROOM, self.memory_bytes - own)
 
     def has_several(self):
         """Whether there is more than one step; a look at the inputs from their beginning. What is wrong with them is
