@@ -71,6 +71,9 @@ for name, writer in (("a.vtp", vtkXMLPolyDataWriter()), ("a.vtk", vtkPolyDataWri
     with open(name, "rb") as file:
         whole = file.read()
     refused(put("cut" + name[1:], whole[:len(whole) // 2]), "bad.bat", says=[f"cut{name[1:]}: "])
+put("back.ply", b"ply\nformat binary_little_endian 1.0\nelement face 999999999999\nproperty list char uchar v\nelement vertex 1\n"
+    b"property float x\nproperty float y\nproperty float z\nend_header\n" + b"\xff" * 64)
+refused("back.ply", "bad.bat", says=["back.ply: has a list of -1 values in its element 'face'"])
 put("steps.pvd", '<?xml version="1.0"?><VTKFile type="Collection"><Collection>'
     '<DataSet timestep="0.5" file="a.vtp"/><DataSet timestep="2" file="a.vtp"/></Collection></VTKFile>')
 converted("steps.pvd", "pvd.bat", "--jobs", "2")

@@ -160,6 +160,8 @@ def _skip(file, order, element):
         for _, kind in element.properties:
             if isinstance(kind, tuple):
                 length = np.frombuffer(_bytes(file, np.dtype(kind[0]).itemsize, element), order + kind[0])[0]
+                if not 0 <= length < 2 ** 63:  # which would lead back
+                    raise PlyError(f"has a list of {length} values in its element '{element.name}'; allowed are 0 and more")
                 file.seek(int(length) * np.dtype(kind[1]).itemsize, os.SEEK_CUR)
             else:
                 file.seek(np.dtype(kind).itemsize, os.SEEK_CUR)
