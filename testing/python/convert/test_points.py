@@ -79,5 +79,19 @@ put("steps.pvd", '<?xml version="1.0"?><VTKFile type="Collection"><Collection>'
 converted("steps.pvd", "pvd.bat", "--jobs", "2")
 same("pvd_0000.bat", single, wanted, time=0.5)
 same("pvd_0001.bat", single, wanted, time=2.0)
+def listed(*files):
+    return put("parts.pvd", '<VTKFile type="Collection"><Collection>' + "".join(
+        f'<DataSet timestep="3" part="{i}" file="{file}"/>' for i, file in enumerate(files)) + "</Collection></VTKFile>")
+
+
+converted(listed("a.vtp", "a.vtk"), "parts.bat")  # the parts of a time are one step
+same("parts.bat", np.concatenate([single, single]), {name: np.concatenate([values, values]) for name, values in wanted.items()},
+     time=3.0)
+data.GetPointData().RemoveArray("v")
+writer = vtkXMLPolyDataWriter()
+writer.SetFileName("other.vtp")
+writer.SetInputData(data)
+writer.Write()
+refused(listed("a.vtp", "other.vtp"), "bad.bat", says=["other.vtp: 'v' is not there, but", "in a.vtp, a part of the same time"])
 put("steps.pvd", '<VTKFile type="Collection"><Collection><DataSet timestep="1" file="b.vtp"/></Collection></VTKFile>')
 refused("steps.pvd", "bad.bat", says=["steps.pvd: lists b.vtp, which is not there"])

@@ -24,11 +24,37 @@ def steps(path, options):
                    for i, each in enumerate(xml.etree.ElementTree.parse(path).iter("DataSet"))]
     except (xml.etree.ElementTree.ParseError, ValueError) as error:
         raise ConvertError(f"is no list of files: {error}") from None
-    for time, name in sorted(entries):
+    steps_of = {}
+    for time, name in entries:
         file = os.path.join(os.path.dirname(path), name or "")
         if not name or not os.path.isfile(file):
             raise ConvertError(f"lists {name}, which is not there")
-        yield Step(lambda file=file: [_read(file, options)], time=time)
+        steps_of.setdefault(time, []).append(file)
+    for time in sorted(steps_of):
+        yield Step(lambda files=steps_of[time]: [_joined([_read(file, options) for file in files], files)], time=time)
+
+
+def _joined(parts, files):
+    """Particles of the files of one time, which are its parts."""
+    filled = [i for i, part in enumerate(parts) if len(part.positions)] or [0]
+    first = parts[filled[0]]
+
+    def kinds(part):
+        return {name: (array.dtype.name, array.shape[1:]) for name, array in part.attributes.items()}
+    for i in filled[1:]:
+        if kinds(parts[i]) != kinds(first):
+            names = {**kinds(first), **kinds(parts[i])}
+            name = next(name for name in names if kinds(first).get(name) != kinds(parts[i]).get(name))
+            raise ConvertError(f"{files[i]}: '{name}' is {kinds(parts[i]).get(name, 'not there')}, but "
+                               f"{kinds(first).get(name, 'not there')} in {files[filled[0]]}, a part of the same time")
+    if filled[1:]:
+        first.positions = np.concatenate([parts[i].positions for i in filled])
+        first.attributes = {name: np.concatenate([parts[i].attributes[name] for i in filled]) for name in first.attributes}
+    for part in parts:
+        if part is not first:
+            first.remarks += part.remarks
+            first.others |= part.others
+    return first
 
 
 def _read(path, options):
