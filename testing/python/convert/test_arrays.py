@@ -5,11 +5,13 @@ import contextlib
 import io
 import json
 import os
+import pathlib
 import shutil
 import zipfile
 
 import numpy as np
 import parabat
+from parabat.convert import convert
 from support import converted, in_small_parts, put, refused, same
 
 random = np.random.default_rng(3)
@@ -147,6 +149,7 @@ same("a.bat", np.full((3, 3), 2.0), {"id": np.arange(3)}, time=0.5, step=1)
 refused("some.dots", "bad.bat", "--format", "dots.py", "--species", "c", says=["there is no species 'c'", "'a', 'b'"])
 refused(put("bad.dots", "1\nx\n"), "bad.bat", "--format", "dots.py", says=["bad.dots: cannot be read: ValueError"])
 refused("some.dots", "bad.bat", "--format", "nothing", says=["'nothing'; allowed are", "'lammps'"])
+assert convert(pathlib.Path("some.dots"), pathlib.Path("path.bat"), format="dots.py", steps=slice(1), species=["a"])[0]["step"] == 0
 # A process that is killed is noticed; the others end, and nothing is left.
 put("killed.py", '''
 import os, signal

@@ -34,6 +34,7 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps, or
     the particles of the only one; rank 0 shows and returns what was done.
     """
+    output = os.fspath(output)
     grids = output.endswith(".idx")
     if not grids and not output.endswith(".bat"):
         raise ConvertError(f"{output}: the file to write must end in .bat, or of grids in .idx")
