@@ -171,7 +171,12 @@ class Follow(unittest.TestCase):
             self.assertTrue(np.array_equal(arrays["velocity"], trails["velocity"].data, equal_nan=True))
             self.assertTrue(np.array_equal(arrays["counts"], trails.counts))
 
+        code, said, complaint = run("follow", self.series, "--ids", "-5..-3", "-7", "--out", FOLDER / "none.csv", "--json")
+        self.assertEqual((code, json.loads(said)["ids"]), (0, 4), complaint)
+        damaged = FOLDER / "ids.bin"
+        damaged.write_bytes(b"12 \xff")
         for code, words, arguments in (
+                (2, "ids.bin is no text in UTF-8 (invalid start byte at byte 3)", ["--ids-file", damaged]),
                 (2, "there are no ids", []), (2, "'x' is no number", ["--ids", "x"]), (2, "ascending", ["--ids", "5..3"]),
                 (2, "pair such as", ["--ids", "5", "--second", "cpu"]), (2, "'mess'", ["--ids", 1, "--attributes", "mess"]),
                 (3, "No such file", ["--ids-file", FOLDER / "nothing.txt"])):

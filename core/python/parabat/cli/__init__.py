@@ -84,8 +84,9 @@ def parser_of(chosen):
     return parser
 
 
-# argparse takes -inf, -1e9 and -1: (of --steps) for options; with a space in front they are values.
-_NUMBER = re.compile(r"-(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?|\d+:[-\d:]*)", re.I)
+# argparse takes -inf, -1e9, -1,0,0, -5..3 and -1: (of --steps) for options; with a space in front they are values.
+_ONE = r"(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf(inity)?)"
+_NUMBER = re.compile(rf"-({_ONE}((,|\.\.|:)[+-]?{_ONE})*|\d+:[-\d:]*)", re.I)
 
 
 def _run(arguments):

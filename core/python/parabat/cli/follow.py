@@ -66,7 +66,12 @@ def _words(arguments):
     yield from arguments.ids
     for path in arguments.ids_file:
         with open(path, encoding="utf-8") as file:
-            yield from re.split(r"[\s,]+", file.read().strip())
+            try:
+                text = file.read()
+            except UnicodeDecodeError as error:
+                refuse(f"--ids-file: {path} is no text in UTF-8 ({error.reason} at byte {error.start}); allowed are numbers with "
+                       "blanks, commas or lines between them")
+        yield from re.split(r"[\s,]+", text.strip())
 
 
 def _ids(arguments):
