@@ -352,6 +352,9 @@ write_e57("pose.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enum
           rotation=(0.5, 0.5, 0.5, 0.5), translation=(1.0, 20.0, 300.0))
 assert "turned and moved by the pose" in converted("pose.e57", "e57.bat")
 same("e57.bat", unit[:, [2, 0, 1]] + [1.0, 20.0, 300.0], {"rowIndex": wanted["rowIndex"]}, "rowIndex")
+write_e57("unturned.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(axes)}, "rowIndex": common["rowIndex"]}],
+          rotation=(0.0, 0.0, 0.0, 0.0), translation=(1.0, 2.0, 3.0))
+refused("unturned.e57", "bad.bat", says=["unturned.e57: scan 0: its pose has the rotation [0.0, 0.0, 0.0, 0.0]"])
 angles = ("sphericalRange", "sphericalAzimuth", "sphericalElevation")
 write_e57("angles.e57", [{**{name: (double, unit[:, i].copy()) for i, name in enumerate(angles)}, "rowIndex": common["rowIndex"]}])
 assert "made of spherical coordinates" in converted("angles.e57", "e57.bat")

@@ -61,7 +61,7 @@ def _scan(libe57, file, i, species, options):
         positions = [distance * np.cos(elevation) * np.cos(azimuth), distance * np.cos(elevation) * np.sin(azimuth),
                      distance * np.sin(elevation)]
         collector.remarks.append(("spherical", "positions are made of spherical coordinates, which are kept as attributes"))
-    positions = _moved(header, np.stack(positions, axis=1), collector.remarks)
+    positions = _moved(header, np.stack(positions, axis=1), collector.remarks, i)
     for name in ("cartesianInvalidState", "sphericalInvalidState"):
         if name in values and values[name].any():
             collector.remarks.append((name, f"points without valid coordinates are written too: '{name}' tells which"))
@@ -104,13 +104,17 @@ def _values(libe57, file, header, nodes, where):
     return arrays
 
 
-def _moved(header, positions, remarks):
+def _moved(header, positions, remarks, number):
     """By the pose, one product after the other, since the order of sums of a matrix product depends on the machine."""
     rotation, translation = (np.asarray(each, np.float64) for each in (header.rotation, header.translation))
     if not header.has_pose() or (not translation.any() and not rotation[1:].any() and rotation[0]):
         return positions
+    length = np.sqrt((rotation ** 2).sum())
+    if not 0 < length < np.inf or not np.isfinite(translation).all():
+        raise ConvertError(f"scan {number}: its pose has the rotation {rotation.tolist()} and the translation "
+                           f"{translation.tolist()}; allowed are finite numbers, and a rotation that is not 0")
     remarks.append(("pose", "positions are turned and moved by the pose of the scan, which the metadata has"))
-    w, x, y, z = rotation / np.sqrt((rotation ** 2).sum())
+    w, x, y, z = rotation / length
     matrix = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
               [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
               [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
