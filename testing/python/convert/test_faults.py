@@ -2,8 +2,10 @@
 """What `parabat convert` is given by mistake, or by somebody who means it ill: numbers that are none, claims that a file
 cannot hold, libraries that crash, conversions that are ended; and its command line and bar."""
 
+import glob
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import time
 import numpy as np
 import parabat
 from parabat.convert import model
+from parabat.convert._output import remove_temporary
 from support import command, converted, put, refused, same
 
 random = np.random.default_rng(5)
@@ -116,6 +119,26 @@ FORMAT = Format("crashing", "a library that crashes", steps, siblings=crash)
 for name in ("look.x", "read.x"):
     refused(put(name, "x"), "bad.bat", "--format", "crashing.py",
             says=[f"error: {name}: the process that converted it ended by itself (signal SIGSEGV); the file is perhaps damaged\n"])
+
+# --- Datasets of other inputs stay where one cannot be written, or told of
+for number in range(3):
+    put(f"in_{number}.csv", f"id,x,y,z\n{number},1,2,3\n")
+os.mkdir("kept_0002.bat")
+code, _, err = command("in_0.csv", "in_1.csv", "in_2.csv", "kept.bat")
+assert code == 3 and "error: kept_0002.bat: " in err and "2 datasets of other inputs are whole and stay: kept_0000.bat" in err, err
+os.rmdir("kept_0002.bat")
+assert sorted(glob.glob("kept*")) == ["kept_0000.bat", "kept_0001.bat"], glob.glob("kept*")
+
+# --- What a writer leaves that is killed
+for name in ("gone.bat.leaves", "there.bat.leaves"):
+    os.mkdir(name)
+    put(f"{name}/.00000-5295d42032ce4b8b.bat.b34282fc.tmp", "")
+    put(f"{name}/00001-5295d42032ce4b8b.bat", "")
+put("there.bat", "what was there before")
+for name in ("gone.bat", "there.bat"):
+    remove_temporary(name)
+assert not os.path.exists("gone.bat.leaves") and os.listdir("there.bat.leaves") == ["00001-5295d42032ce4b8b.bat"]
+shutil.rmtree("there.bat.leaves")
 
 # --- A conversion that is ended leaves nothing
 put("endless.py", '''

@@ -111,8 +111,12 @@ def write_parts(path, parts, step, settings, memory_bytes, held, done):
 def remove_temporary(path):
     """Of a dataset whose writer was killed: what the library leaves then, as AtomicFile names it."""
     folder, name = os.path.split(path)
-    for each in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:200])}.{'[0-9a-f]' * 8}.tmp")):
+    end, leaves = f".{'[0-9a-f]' * 8}.tmp", path + ".leaves"
+    for each in [*glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name[:200])}{end}")),
+                 *glob.glob(os.path.join(glob.escape(leaves), f".*{end}"))]:
         os.unlink(each)
+    if not os.path.lexists(path):  # else leaf files may be those of the dataset that was there before
+        shutil.rmtree(leaves, ignore_errors=True)
 
 
 def remove(path):

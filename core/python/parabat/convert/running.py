@@ -234,7 +234,8 @@ def _work(job, steps, mine, tell):
 
             def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
                 tell(_done(output, one, index, each, step, report, names, is_series))
-            _write(job, one, step, each, output, settings, remarks, asked, each is found[-1], done)
+            with _input_is(one):
+                _write(job, one, step, each, output, settings, remarks, asked, each is found[-1], done)
             _interrupts.check()
         found = each = None  # the memory of a step, before the next one is read
         if place > 0 or is_divided:
@@ -474,10 +475,20 @@ class Outcome:
             os.replace(name + ".tmp", name)
 
 
+@contextlib.contextmanager
+def _input_is(one):
+    """Of what is written of an input: errors that speak of the output are of that input."""
+    try:
+        yield
+    except ConvertError as error:
+        error.input = one.path
+        raise
+
+
 def _input_of(error, job):
     """The input that an error speaks of."""
     text = str(error)
-    return next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
+    return getattr(error, "input", None) or next((one.path for one in job.inputs if text.startswith(one.path + ": ")), None)
 
 
 def _guarded(job, do, tell):
@@ -698,7 +709,7 @@ def _listen(pipes, outcome):
                         outcome.show(news)
                     continue
             except ConvertError as error:  # of who shows
-                outcome.fail(error)
+                outcome.fail(error, news.get("input", at[pipe]))
             else:
                 pipes.pop(pipe).join()
                 if news["end"] is None:
@@ -738,7 +749,7 @@ def run_ranks(job, outcome, comm):
                 elif one["end"] is not None:
                     outcome.fail(one["end"], one.get("input"))
             except ConvertError as error:  # of who shows
-                outcome.fail(error)
+                outcome.fail(error, one.get("input"))
     outcome.failure = comm.bcast(outcome.failure)
 
 
