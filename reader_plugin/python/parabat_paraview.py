@@ -590,12 +590,14 @@ class _Reader(VTKPythonAlgorithmBase):
         return 1
 
     def _offer_first(self):
-        """Attributes of the first file that can be read."""
-        for path in self._paths:
+        """Attributes of the file that is open, whose particles stay, or of the first that can be read."""
+        is_open = self._open is not None and self._open[0] in self._paths
+        paths = [self._open[0], *self._paths] if is_open else self._paths
+        for number, path in enumerate(paths, 1):
             try:
                 return self._offer(self._dataset(path).attributes)
             except (parabat.BatError, OSError, ValueError):
-                if path == self._paths[-1]:
+                if number == len(paths):
                     raise
         return None
 
@@ -934,14 +936,22 @@ class IDXReader(VTKPythonAlgorithmBase):
             self._open = (path, key, parabat.idx.open(path))
         return self._open[2]
 
+    def _steps_of(self, path):
+        """Steps of a file and their times; one that is open stays so, with what was read of it."""
+        if len(self._files) == 1 or (self._open and self._open[0] == path):
+            dataset = self._dataset(path)
+            return dataset.steps, dataset.times
+        with parabat.idx.open(path) as dataset:
+            return dataset.steps, dataset.times
+
     def _find_steps(self):
         """Files and steps in the order of their times; of equal times the last one."""
         found, failure = {}, None
         for i, path in enumerate(self._files):
             try:
-                dataset = self._dataset(path)
-                alone = len(self._files) > 1 and dataset.steps == [0] and dataset.times == [0.0]
-                for step, time in zip(dataset.steps, [float(i)] if alone else dataset.times):
+                steps, times = self._steps_of(path)
+                alone = len(self._files) > 1 and steps == [0] and times == [0.0]
+                for step, time in zip(steps, [float(i)] if alone else times):
                     found[time] = (path, step)
             except (parabat.BatError, OSError) as error:
                 failure = error  # its step says why it cannot be read

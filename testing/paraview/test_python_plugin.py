@@ -301,6 +301,18 @@ if RANKS == 1:
     expect(len(seen), 5, "steps")
     expect(seen[-1], A["id"], "all are there")
 
+    # So is a later step of a time series: what is there is not read again.
+    shutil.copy(path("cloud.bat"), path("later.bat"))
+    dataset, begins = sys.modules["parabat"].Dataset, []
+    whole = dataset.read
+    dataset.read = lambda self, *names, **query: begins.append(query["after_quality"]) or whole(self, *names, **query)
+    later = BATReader(FileName=[path("cloud.bat"), path("later.bat")], RefineWhileIdle=1)
+    for _ in range(3):
+        later.UpdatePipeline(1.0)
+        later.InvokeCommand("LoadMore")
+    dataset.read = whole
+    assert len(begins) == 3 and begins == sorted(set(begins)), begins
+
     # Where the compiled plugin is loaded, its proxies are the ones that are used; also if it comes later.
     expect(BATReader().SMProxy.GetVTKClassName(), "parabat_paraview.BATReader", "class")
     LoadPlugin(COMPILED, ns=globals())
