@@ -274,6 +274,9 @@ class Cli(unittest.TestCase):
             self.fails(2, " --help' has all arguments", *words)
         self.assertIn("--bogus", run("info", "--bogus", self.a)[2])
         self.fails(3, "none.bat", "info", FOLDER / "none.bat")
+        deep = FOLDER / "deep.bat.series"
+        deep.write_text('{"files":' + "[" * 100000)
+        self.fails(3, "deep.bat.series: is no list of a series", "info", deep)
         self.assertIn(f"parabat {parabat.__version__}", self.succeeds("--version"))
         help_ = self.succeeds("--help")
         for word in ("info", "validate", "query", "export", "diff", "exit codes"):

@@ -201,6 +201,6 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         raise BatNotFoundError(1, f"{os.fspath(path)}: no such file") from None
     except OSError as error:
         raise BatError(2, f"{os.fspath(path)}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
                        "each with \"name\", such as a file can have, and \"time\", a finite number") from error
