@@ -407,6 +407,8 @@ for name, (_, _, table, _, _) in both.items():
     same(f"amrex_{name}.bat", table[:, :3], {**columns, "mass": table[:, 3], "weight": table[:, 4]}, time=1.25)
 converted("plt00003", "amrex.bat", "--arrays", "id,mass")
 same("amrex.bat", reals[:, :3], {"id": columns["id"], "mass": reals[:, 3]}, time=1.25)
+converted("plt00003", "amrex.bat", "--arrays", "id,mass", "--species", "gas")
+refused("plt00003", "bad.bat", "--species", "stars", says=["there is no species 'stars'; there are gas"])
 data = content("plt00003/gas/Level_0/DATA_00000")
 put("plt00003/gas/Level_0/DATA_00000", data[:-100])
 refused("plt00003", "bad.bat", says=["plt00003", "ends within the 80 particles"])

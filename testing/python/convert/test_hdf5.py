@@ -173,6 +173,8 @@ converted("increments.h5md", "increments.bat")
 for number, charge in enumerate((None, 0.0, None, 1.0, None)):
     same(f"increments_{number:04}.bat", xyz[0], {"id": ids[0], **({} if charge is None else {
         "charge": np.full(len(ids[0]), charge)})}, step=10 * number)
+converted("increments.h5md", "increments.bat", "--species", "all", "--steps", "0")  # the only one may be named too
+refused("increments.h5md", "bad.bat", "--species", "some", says=["there is no species 'some'; there are 'all'"])
 assert "'charge' is not written: it has no value of step 3" in converted("run.h5md", "h5md.bat")
 about = same("h5md_ions_0000.bat", xyz[0].astype("f4"), {"id": ids[0]}, time=0.5, step=3)
 about = same("h5md_water_0001.bat", (xyz[0] + 1).astype("f4"), {"id": ids[0], "charge": xyz[0][:, 0]}, time=1.0, step=6)

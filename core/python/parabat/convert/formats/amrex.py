@@ -39,7 +39,7 @@ def _read(data, path, options):
     for species in sorted(headers):
         if options.species is None or species in options.species:
             result.append(_species(data.index.grids, headers[species], os.path.join(path, species), options,
-                                   species if len(headers) > 1 else ""))
+                                   species if len(headers) > 1 or options.species else ""))
     return result
 
 

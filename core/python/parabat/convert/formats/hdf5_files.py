@@ -72,7 +72,7 @@ def h5md_steps(path, options):
         for i in range(count):
             number, time = (_of_element(first, key, i) for key in ("step", "time"))
             yield Step(lambda i=i, number=number: [
-                _h5md(group, i, number, options, name if len(groups) > 1 else "") for name, group in groups.items()],
+                _h5md(group, i, number, options, name if len(groups) > 1 or options.species else "") for name, group in groups.items()],
                        None if number is None else int(number), None if time is None else float(time))
 
 
@@ -171,7 +171,7 @@ def _groups_with_positions(file, options):
     if not groups:
         raise ConvertError("no group has positions: x, y, z, or an array of three coordinates that is called so; name them "
                            "by --map positions=PATH, or by --columns")
-    return {"": next(iter(groups.values()))} if len(groups) == 1 else groups
+    return {"": next(iter(groups.values()))} if len(groups) == 1 and not options.species else groups
 
 
 def _mapped_steps(file, options):
