@@ -311,6 +311,7 @@ class Idx(unittest.TestCase):
         found = json.loads(run("diff", "--json", "c.idx", "e.idx")[1])
         self.assertEqual([one["sample"] for one in found["examples"]], [[6, 5, 4], [2, 1, 20]])
         self.succeeds("diff", "c.idx", "e.idx", "--attributes", "id,v")
+        self.fails(2, "'nope' is no field of c.idx, nor of e.idx", "diff", "c.idx", "e.idx", "--attributes", "id,nope")
         self.fails(1, "steps: 2 in a.idx, 1 in c.idx", "diff", "a.idx", "c.idx")
         idx.write("e.idx", {"d": self.fields["d"].astype(np.float32)}, flush=False)
         self.fails(1, "field d: float64[1] in c.idx, float32[1] in e.idx", "diff", "c.idx", "e.idx")

@@ -223,7 +223,13 @@ def diff(arguments):
     """Of `diff`."""
     with open_grid(arguments.a) as a, open_grid(arguments.b) as b:
         facts = _facts(a), _facts(b)
-        names = None if arguments.attributes is None else arguments.attributes.split(",")
+        names = None if arguments.attributes is None else list(dict.fromkeys(filter(None, arguments.attributes.split(","))))
+        for name in names or ():
+            if name not in a.fields and name not in b.fields:
+                refuse(f"--attributes: '{name}' is no field of {arguments.a}, nor of {arguments.b}; there are "
+                       + ", ".join(a.fields))
+        if names == []:
+            refuse("--attributes: no fields are chosen")
         differences = [f"{what}: {facts[0].get(what, 'missing')} in {arguments.a}, {facts[1].get(what, 'missing')} in "
                        f"{arguments.b}" for what in {**facts[0], **facts[1]} if facts[0].get(what) != facts[1].get(what)
                        and (names is None or not what.startswith("field ") or what[6:] in names)]
