@@ -104,6 +104,8 @@ class Idx(unittest.TestCase):
         self.assertEqual(self.a.level_within(9 * NX * NY * NZ - 1, ["d", "k"]), self.a.levels - 1)
         self.assertEqual(self.a.read("d", budget=1).level, 0)
         self.assertEqual(self.a.box_of([1.2, 1, -2.5, 3, 2, 100]), (1, 1, 0, 4, 2, NZ - 1))
+        with self.assertRaisesRegex(parabat.BatValueError, "an end along y is NaN"):
+            self.a.box_of([1.2, 1, -2.5, 3, np.nan, 100])
         self.assertEqual(self.a.first_level([1, 1, 1, 1, 1, 1]), self.a.levels)
         self.assertIsNone(self.a.first_level([100, 1, 1, 101, 1, 1]))
 

@@ -316,6 +316,8 @@ class Dataset:
         """The box of the samples in a box of space: lower x, y, z, upper x, y, z, faces inside. A last number
         is below the first if there are none."""
         ends, box = as_box(bounds, "bounds"), (ctypes.c_int64 * 6)()
+        if np.isnan(ends).any():
+            refuse(f"bounds: an end along {'xyz'[np.flatnonzero(np.isnan(ends))[0] % 3]} is NaN; allowed are numbers")
         check(_library().bat_idx_box_of(self._owned.pointer, ctypes.c_void_p(ends.ctypes.data), box))
         return tuple(box)
 
