@@ -104,7 +104,7 @@ def add_arguments(parser):
 
 
 def _settings(arguments, is_grid):
-    size = int(arguments.target_size * (1 << 20))
+    size = arguments.target_size and max(1, int(arguments.target_size * (1 << 20)))  # 0 would choose one
     if not is_grid:
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
                 "flush": arguments.flush, "target_bytes": size}
