@@ -569,6 +569,19 @@ TEST(Codec, any_damage_is_an_error_or_values)
       decode(one, model, damaged(frame), count);
       decode(one, damaged(model), frame, count);
     }
+    // Every bit at the end of a frame means something, or has to be 0.
+    for (unsigned bit = 0; bit != 8; ++bit)
+    {
+      Encoded other{ model, { frame } };
+      other.frames[0].back() ^= static_cast<std::byte>(1u << bit);
+      try
+      {
+        EXPECT_FALSE(decoded(one.shape, other, count, count) == one.values) << "bit " << bit;
+      }
+      catch (const bat::Error&)
+      {
+      }
+    }
     decode(one, model, frame, 0);
     decode(one, model, frame, 1);
     decode(one, model, frame, count - 1);

@@ -330,6 +330,13 @@ class Cli(unittest.TestCase):
         self.assertEqual(json.loads((folder / "data/x.bat.series").read_text())["files"], [{"name": "00000-a.bat", "time": 0.0}])
         self.assertTrue(os.path.samefile(folder / "data/00000-a.bat", self.a))
         shutil.rmtree(folder)
+        # A list of steps is text, which not all names are.
+        shutil.copy(self.a, os.fsdecode(os.fsencode(far.parent) + b"/s\xff.bat"))
+        far.write_text(json.dumps({"files": [{"name": os.fsdecode(b"s\xff.bat"), "time": 0}]}))
+        self.succeeds("web", "--viewer", page, far, folder)
+        self.assertEqual(json.loads((folder / "data/x.bat.series").read_text())["files"], [{"name": "00000-s_.bat", "time": 0.0}])
+        self.assertEqual((folder / "data/00000-s_.bat").read_bytes(), self.a.read_bytes())
+        shutil.rmtree(folder)
         odd = FOLDER / "<b>ä.bat"
         shutil.copy(self.a, odd)
         self.succeeds("web", "--viewer", page, odd, folder)
@@ -356,6 +363,7 @@ class Cli(unittest.TestCase):
                 self.assertEqual(answer("/data/a.bat", Range="bytes=-3"), (206, data[-3:], f"bytes {len(data) - 3}-{len(data) - 1}/{len(data)}"))
                 self.assertEqual(answer("/data/a.bat", Range=f"bytes=0-{10 * len(data)}")[:2], (206, data))
                 self.assertEqual(answer("/data/a.bat", Range=f"bytes={len(data)}-")[0], 416)
+                self.assertEqual(answer("/data/a.bat", Range=f"bytes=0-{'9' * 5000}"), (200, data, None))
                 for path in ("/data/b.bat", "/data/../a.bat", "/data/%2e%2e/a.bat", "/etc/passwd", "/data//a.bat"):
                     self.assertEqual(answer(path)[0], 404, path)
                 self.assertEqual(answer("/", Host="other.example")[0], 403)

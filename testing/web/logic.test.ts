@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readSeries } from "../../core/web/src/index.js";
 import { common, nearestFirst, nextQuality, rounds, screenArea, shareOfVolume, shares } from "../../core/web/viewer/src/plan.js";
 import { defaultState, fromHash, parsedValue, toHash } from "../../core/web/viewer/src/state.js";
 
@@ -97,4 +98,12 @@ test("what makes no sense in an address is left out", () => {
   assert.equal(parsedValue("1e3"), 1000);
   assert.equal(parsedValue("x"), null);
   assert.equal(parsedValue(""), null);
+});
+
+test("a list of a series has names that an address can hold", () => {
+  const list = (name: string): string => JSON.stringify({ files: [{ name, time: 0 }] });
+  assert.deepEqual(readSeries(list("a b#\u{1f600}.bat"), "x.series"), [{ name: "a b#\u{1f600}.bat", time: 0 }]);
+  for (const name of ["", "a\0", "s\udcff.bat"]) {
+    assert.throws(() => readSeries(list(name), "x.series"), /x\.series: is no list of a series/);
+  }
 });

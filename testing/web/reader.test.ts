@@ -3,12 +3,17 @@
 // Environment: PARABAT_SOURCE, the root of the repository; PARABAT_ORACLE, what make_oracle.py wrote.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { decodeFrame } from "../../core/web/src/frames.js";
 import { low32, xxh3, xxh64 } from "../../core/web/src/hash.js";
 import { BatError, open, type Damage, type Dataset } from "../../core/web/src/index.js";
-import { closedInterval } from "../../core/web/src/scalars.js";
+import { Cache, FileBytes } from "../../core/web/src/pages.js";
+import { SCALARS, closedInterval } from "../../core/web/src/scalars.js";
 import { Kind } from "../../core/web/src/schema.js";
 import type { ByteSource } from "../../core/web/src/source.js";
 import { recordsOf, reseal, resealHeader } from "./reseal.js";
@@ -167,6 +172,12 @@ test("queries that cannot be are refused", async () => {
   ]) {
     await assert.rejects(dataset.read(query), kindOf("invalid_query"), JSON.stringify(query));
   }
+  for (const pieceParticles of [0, -1, 1.5, NaN]) {
+    await assert.rejects(dataset.read({}, { pieceParticles }), kindOf("invalid_query"), String(pieceParticles));
+  }
+  await assert.rejects(dataset.leafPieces(1).next(), kindOf("invalid_query"));
+  await assert.rejects(dataset.leafEstimate(1), kindOf("invalid_query"));
+  await assert.rejects(dataset.particle(1, 0), kindOf("invalid_query"));
 });
 
 test("files that are cut short or changed are refused, never misread", async () => {
@@ -217,6 +228,24 @@ test("what frames and models of compressed chunks cannot be is refused", async (
     }
   }
   assert.ok(refused > 20 && other > 20, `${refused} refused, ${other} read`);
+});
+
+test("blocks of a Zstandard frame hold what the frame says", () => {
+  const block = (size: number, type: number): number[] => {
+    const header = 1 | (type << 1) | (size << 3);
+    return [header & 255, (header >> 8) & 255, header >> 16];
+  };
+  // Planes of bytes without prediction; a frame of one segment that says 8 bytes.
+  const decoded = (blocks: number[]): number[] => {
+    const frame = Uint8Array.from([2, 0, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 8, ...blocks]);
+    return [...(decodeFrame({ step: 0, streams: [] }, frame, SCALARS[2]!, 1, 8) as Uint8Array)];
+  };
+  for (const last of [8, 0xaa, 0x55]) {
+    assert.deepEqual(decoded([...block(8, 0), 1, 2, 3, 4, 5, 6, 7, last]), [1, 2, 3, 4, 5, 6, 7, last]);
+  }
+  assert.throws(() => decoded([...block(4, 0), 1, 2, 3, 4]), /less than 8 bytes/);
+  assert.throws(() => decoded([...block(200, 1), 7]), /more than 8 bytes/);
+  assert.throws(() => decoded([...block(9, 0), 1, 2, 3, 4, 5, 6, 7, 8, 9]), /more than 8 bytes/);
 });
 
 test("a file that says to be huge makes nothing huge", async () => {
@@ -282,6 +311,108 @@ test("a file that asks for more memory than allowed is refused before it is ther
   const { blob, name } = await dropped(path);
   const dataset = await open(blob, { name, memoryBytes: 40000 });
   await assert.rejects(dataset.read({}, { attributes: dataset.attributes.map((one) => one.name) }), kindOf("over_budget"));
+});
+
+test("a few particles of each chunk do not take the memory of all chunks", async () => {
+  const path = join(process.env["PARABAT_WORK"]!, "constant.bat");
+  const code =
+    "import sys, numpy, parabat; n = 200000; parabat.write(sys.argv[1], numpy.zeros((n, 3), 'f4'), " +
+    "{'c': numpy.ones((n, 9))}, compression='lossless', chunk_particles=1000)";
+  execFileSync(process.env["PARABAT_PYTHON"]!, ["-c", code, path]);
+  const [memoryBytes, cacheBytes] = [2e6, 1e6];
+  const dataset = await open(readFileSync(path), { memoryBytes, cacheBytes });
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  let calls = 0;
+  const { set } = Cache.prototype;
+  Cache.prototype.set = function (...given): void {
+    set.apply(this, given);
+    if (++calls % 20 === 0) {
+      collect();
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+  };
+  try {
+    const each = Uint32Array.from({ length: 200 }, (_, chunk) => chunk * 1000);
+    const { c } = Object.fromEntries(await dataset.values(0, each, ["c"]));
+    assert.ok(c!.length === 1800 && c!.every((v) => v === 1));
+  } finally {
+    Cache.prototype.set = set;
+  }
+  assert.ok(calls >= 200 && most < memoryBytes + cacheBytes, `${most} bytes after ${calls} entries of the cache`);
+});
+
+test("signalling NaN keep their bits in chunks and aliases", async () => {
+  const path = join(process.env["PARABAT_WORK"]!, "signalling.bat");
+  const code =
+    "import sys, numpy, parabat; n = 6000; r = numpy.random.default_rng(1); " +
+    "b = 0x7f800001 + numpy.arange(3 * n, dtype='u4').reshape(n, 3) % 4; " +
+    "d = (numpy.uint64(0x7ff0000000000000) + (b - 0x7f800000).astype('u8')).view('f8'); p = r.random((n, 3)).astype('f4'); " +
+    "p[:, 0] = b[:, 0].copy().view('f4'); " +
+    "parabat.write(sys.argv[1], p, {'v': b.view('f4'), 'd': d, 'x': p[:, 0].copy(), 'key': r.random(n)}, " +
+    "compression='lossless', chunk_particles=256, repeats='link')";
+  execFileSync(process.env["PARABAT_PYTHON"]!, ["-c", code, path]);
+  const dataset = await open(readFileSync(path));
+  assert.equal(dataset.attributes.find(({ name }) => name === "x")!.aliasOf, "");
+  const attributes = ["v", "d", "x"];
+  const read = await dataset.read({ ranges: [{ attribute: "key", maximum: 0.1 }] }, { attributes });
+  assert.ok(read.count > 50 && read.count < 1000);
+  for (const name of attributes) {
+    const other = shown(read.attributes.get(name)!).filter((bits) => !/^(7f80000|7ff000000000000)[1-4]$/.test(bits));
+    assert.deepEqual(other.slice(0, 5), [], name);
+  }
+});
+
+test("many records of a section table are refused before they are read", async () => {
+  const whole = Uint8Array.from(readFileSync(join(GOLDEN, "small.bat")));
+  const count = 2 ** 16;
+  const size = whole.length + 64 * count;
+  const data = new DataView(whole.buffer);
+  data.setBigUint64(16, BigInt(size), true);
+  data.setBigUint64(48, BigInt(whole.length), true);
+  data.setUint32(56, count, true);
+  data.setBigUint64(120, xxh64(whole.subarray(0, 120)), true);
+  let read = 0;
+  const source: ByteSource = {
+    name: "many",
+    first: (bytes) => Promise.resolve({ bytes: whole.slice(0, bytes), size }),
+    read: (begin, end) => {
+      read += end - begin;
+      return Promise.resolve(new Uint8Array(end - begin));
+    },
+    beside: () => source,
+  };
+  await assert.rejects(open(source, { memoryBytes: 2 ** 24 }), kindOf("over_budget"));
+  assert.equal(read, 0);
+});
+
+test("many leaf files are refused before memory is taken for them", async () => {
+  const { blob, name, files } = await dropped(join(GOLDEN, "written_dataset.bat"));
+  const leaves = (await open(blob, { name, files })).leaves.length;
+  await open(blob, { name, files, memoryBytes: 2 ** 17 });
+  await assert.rejects(open(blob, { name, files, memoryBytes: leaves * 768 }), kindOf("over_budget"));
+});
+
+test("bytes between ranges are not read where they are more than the memory allowed", async () => {
+  const whole = new Uint8Array(4096 * 1000);
+  let read = 0;
+  const source: ByteSource = {
+    name: "gaps",
+    first: () => Promise.reject(new Error("not asked")),
+    read: (begin, end) => {
+      read += end - begin;
+      return Promise.resolve(whole.slice(begin, end));
+    },
+    beside: () => source,
+  };
+  const ranges = Array.from({ length: 100 }, (_, i): [number, number] => [i * 9 * 4096, (i * 9 + 1) * 4096]);
+  const memory = 150 * 4096;
+  const found = await new FileBytes(source, whole.length, memory).read(ranges);
+  assert.ok(found.every((bytes) => bytes.length === 4096));
+  assert.ok(read <= memory, `${read} bytes, allowed are ${memory}`);
 });
 
 test("a dataset without one of its leaf files", async () => {

@@ -126,6 +126,25 @@ test("a server of another origin that does not tell sizes", async () => {
   };
   const dataset = await open(`${server.address}/golden/written_3000.bat`, { ...quick, fetch: hidden });
   assert.equal((await dataset.read({})).count, 3000);
+  // The request for the size may be lost too.
+  for (const failure of ["gone", "busy"] as const) {
+    let sizes = 0;
+    const flaky: typeof fetch = async (input, init) => {
+      if (init?.method === "HEAD" && ++sizes === 1) {
+        if (failure === "gone") {
+          throw new TypeError("fetch failed");
+        }
+        return new Response(null, { status: 503 });
+      }
+      return hidden(input, init);
+    };
+    const again = await open(`${server.address}/golden/written_3000.bat`, { ...quick, fetch: flaky });
+    assert.equal((await again.read({})).count, 3000);
+    assert.equal(sizes, 2);
+  }
+  const gone: typeof fetch = (input, init) => (init?.method === "HEAD" ? Promise.reject(new TypeError("gone")) : hidden(input, init));
+  const other = open(`${server.address}/golden/written_3000.bat`, { ...quick, fetch: gone, retries: 1 });
+  await assert.rejects(other, kindOf("unreachable"));
 });
 
 test("a file that changes while it is read", async () => {

@@ -514,6 +514,42 @@ test("a connection that is lost and returns", async () => {
   });
 });
 
+test("what is opened while a server cannot be reached is not replaced when it returns", async () => {
+  const other = new TestServer({ "/data/": DATA });
+  const address = await other.start();
+  Object.assign(other.behaviour, { gone: true, crossOrigin: true });
+  try {
+    const url = `${server.address}/viewer/viewer.html?data=${encodeURIComponent(`${address}/data/step_0.bat`)}`;
+    await withPage(url, async (page) => {
+      assert.match(await notes(page), /the server cannot be reached/);
+      await page.evaluate((one) => window.parabat.open(one, ""), `${server.address}/data/cloud.bat`);
+      await settled(page);
+      delete other.behaviour.gone;
+      await page.evaluate(async () => {
+        dispatchEvent(new Event("online"));
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      });
+      assert.ok((await page.evaluate(() => window.parabat.status())).isIdle);
+      assert.deepEqual(await shown(page, "id"), oracle.cloud);
+    });
+  } finally {
+    await other.stop();
+  }
+});
+
+test("a step without particles keeps the ranges that are set", async () => {
+  await withPage(viewerOf("/data/pause.bat.series", "filter=0;;0:mass"), async (page) => {
+    await idle(page);
+    assert.deepEqual(await shown(page, "id"), oracle["step_0.bat"]);
+    await reloaded(page, () => page.locator("#time").fill("1"));
+    assert.equal((await shown(page, "")).count, 0);
+    assert.equal(await page.locator('input[aria-label^="Least mass"]').count(), 2);
+    await reloaded(page, () => page.locator("#time").fill("2"));
+    assert.deepEqual(await shown(page, "id"), oracle["step_2.bat"]);
+    assert.equal(await page.locator(".note").count(), 0);
+  });
+});
+
 test("names of a file are text, never HTML; everything has a name for screen readers", async () => {
   await withPage(viewerOf("/data/names.bat"), async (page) => {
     await idle(page);

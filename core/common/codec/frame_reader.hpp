@@ -7,6 +7,7 @@
 #include "common/codec/words.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace bat::codec
@@ -14,6 +15,15 @@ namespace bat::codec
 [[noreturn]] inline void refuse_frame(const std::string& what)
 {
   throw Error(ErrorCode::Corrupt, "compressed chunk: " + what);
+}
+
+/// Of `bits` bits, the lowest of each byte first: what is behind them in the last byte is 0.
+inline void check_unused_bits(const std::byte* bytes, std::uint64_t bits, const char* what)
+{
+  if ((bits & 7) != 0 && std::to_integer<unsigned>(bytes[bits >> 3]) >> (bits & 7) != 0)
+  {
+    refuse_frame(std::string("the last byte of ") + what + " has an unused bit that is not 0");
+  }
 }
 
 class FrameReader

@@ -66,6 +66,7 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   {
     refuse_frame(fmt::format("{} of {} bytes of packed bits are left over", left, bits_bytes));
   }
+  check_unused_bits(from.memory, from.position, "packed bits");
 }
 
 constexpr std::size_t kUnpacked = 4 * kBlockValues; // values between two loops, in cache
@@ -359,6 +360,7 @@ void StreamDecoder::take_classes(FrameReader& reader, std::size_t classes, std::
     }
     this->classes_[block] = static_cast<std::uint8_t>(own);
   }
+  check_unused_bits(packed, position, "classes of blocks");
 }
 
 template void StreamDecoder::decode<std::uint32_t>(

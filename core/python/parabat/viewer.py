@@ -85,6 +85,9 @@ def files_of(path: str | os.PathLike) -> tuple[str, dict[str, str | os.PathLike 
         if step.path.endswith(".pbat"):
             refuse(f"{step.path}: browsers read .bat; 'parabat repack' makes one of a .pbat")
         own = _beside(step.path, os.path.dirname(path) or os.curdir) or f"{number:05}-{os.path.basename(step.path)}"
+        text = "".join("_" if "\ud800" <= letter <= "\udfff" else letter for letter in os.path.basename(own))
+        if own != os.fsencode(own).decode(errors="replace"):
+            own = f"{number:05}-{text}"  # lists are text, and some bytes of names are none
         files.update(_files_of_dataset(step.path, own))
         listed.append({"name": own, "time": step.time})
     if not listed:

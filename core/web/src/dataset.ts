@@ -21,6 +21,7 @@ import { Cache } from "./pages.js";
 import {
   closedInterval,
   littleEndian,
+  wordsOf,
   type Column,
   type Interval,
   type ScalarName,
@@ -338,7 +339,14 @@ export class Dataset {
     );
   }
 
-  private leaf(number: number, signal?: AbortSignal): Promise<LeafFile> {
+  private needLeaf(number: number): void {
+    if (this.leaves[number] === undefined) {
+      throw invalidQuery(`${this.name} has no leaf file ${number}; allowed: 0 to ${this.leaves.length - 1}`);
+    }
+  }
+
+  private async leaf(number: number, signal?: AbortSignal): Promise<LeafFile> {
+    this.needLeaf(number);
     return onceOf(this.leafFiles, number, (own) => this.openLeaf(number, own)).get(signal);
   }
 
@@ -365,6 +373,11 @@ export class Dataset {
 
   /** The answer of one leaf file, in ascending file position. */
   async *leafPieces(leaf: number, query: Query = {}, options: PieceOptions = {}): AsyncGenerator<Piece, void, undefined> {
+    const most = options.pieceParticles ?? 262144;
+    if (!(Number.isInteger(most) && most >= 1)) {
+      throw invalidQuery(`pieceParticles is ${most}; allowed: whole numbers from 1 on`);
+    }
+    this.needLeaf(leaf);
     const prepared = this.prepare(query);
     const ordinals = this.ordinals(query, leaf);
     if (ordinals[0] >= ordinals[1] || !this.mayMatch(prepared, leaf)) {
@@ -374,7 +387,6 @@ export class Dataset {
     const wanted = names.map((name) => this.find(name));
     const columns = [...new Set([...(options.withoutPositions ? [] : [0]), ...wanted.map(({ column }) => column)])];
     const file = await this.leaf(leaf, options.signal);
-    const most = options.pieceParticles ?? 262144;
     for await (const piece of file.pieces(prepared, ordinals, columns, most, options)) {
       yield this.piece(leaf, piece, columns, names, wanted, options.withoutPositions ?? false);
     }
@@ -439,6 +451,7 @@ export class Dataset {
 
   /** How many particles the answer of one leaf file has: between what is certain and what is possible by the index. */
   async leafEstimate(leaf: number, query: Query = {}, options: ReadOptions = {}): Promise<{ atLeast: number; atMost: number }> {
+    this.needLeaf(leaf);
     const prepared = this.prepare(query);
     if (!this.mayMatch(prepared, leaf)) {
       return { atLeast: 0, atMost: 0 };
@@ -539,8 +552,12 @@ function sourceOf(source: string | URL | Blob | Uint8Array | ByteSource, options
 function oneComponent(all: Column, component: number, components: number): Column {
   const count = all.length / components;
   const own = new (all.constructor as new (count: number) => Column)(count);
+  const [into, from] = [wordsOf(own), wordsOf(all)];
+  const size = into.length / Math.max(count, 1);
   for (let i = 0; i < count; ++i) {
-    own[i] = all[i * components + component]!;
+    for (let word = 0; word < size; ++word) {
+      into[i * size + word] = from[(i * components + component) * size + word]!;
+    }
   }
   return own;
 }

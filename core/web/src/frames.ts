@@ -241,6 +241,20 @@ export function decodeFrame(model: Model, frame: Uint8Array, scalar: Scalar, com
 
 // ---- Planes ----
 
+/** What the blocks of a frame hold, which the decoder does not compare with the size that the frame tells. */
+function exactly(frame: Uint8Array, size: number): Uint8Array {
+  for (const mark of [0xaa, 0x55]) {
+    const room = new Uint8Array(size + 1);
+    room.fill(mark, Math.max(size - 1, 0));
+    decompress(frame, room);
+    need(room[size] === mark, `the blocks of a Zstandard frame hold more than ${size} bytes`);
+    if (size === 0 || room[size - 1] !== mark) {
+      return room.slice(0, size); // the last byte was written; that of a frame that ends with the mark is seen the second time
+    }
+  }
+  throw new Error(`the blocks of a Zstandard frame hold less than ${size} bytes`);
+}
+
 /** The content of a Zstandard frame that has exactly this size, which is checked before anything is allocated. */
 function unpacked(frame: Uint8Array, size: number): Uint8Array {
   const descriptor = frame[4] ?? 0;
@@ -264,8 +278,7 @@ function unpacked(frame: Uint8Array, size: number): Uint8Array {
   }
   const hasSum = ((descriptor >> 2) & 1) === 1;
   need(at + (hasSum ? 4 : 0) === frame.length, "a Zstandard frame is longer or shorter than its blocks");
-  const bytes = decompress(frame, new Uint8Array(size));
-  need(bytes.length === size, `a Zstandard frame holds ${bytes.length} bytes instead of ${size}`);
+  const bytes = exactly(frame, size);
   if (hasSum) {
     const stored = frame[at]! + frame[at + 1]! * 2 ** 8 + frame[at + 2]! * 2 ** 16 + frame[at + 3]! * 2 ** 24;
     need(BigInt(stored) === (xxh64(bytes) & 0xffffffffn), "the checksum of a Zstandard frame is not that of its content");

@@ -4,8 +4,8 @@
 import { BatError, DamagedChunk, DamagedPages } from "./error.js";
 import { decodeFrame, readModel, type Model } from "./frames.js";
 import { Once, onceOf } from "./once.js";
-import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Range, type Section, type Wanted } from "./pages.js";
-import { closedInterval, keepMatches, neighbour, type Column, type Interval, type Scalar, type Value } from "./scalars.js";
+import { Cache, FileBytes, Sections, bytesOf, copyBytes, type Pages, type Range, type Section, type Wanted } from "./pages.js";
+import { closedInterval, keepMatches, neighbour, wordsOf, type Column, type Interval, type Scalar, type Value, type Words } from "./scalars.js";
 import {
   Checker,
   HEADER_BYTES,
@@ -31,6 +31,7 @@ import type { ByteSource } from "./source.js";
 
 const FIRST_BYTES = 64 * 1024;
 const BEFORE_TABLE = 32 * 1024;
+const MEMORY_OF_RECORD = 512;
 
 /** What the files of a dataset share. */
 export interface Shared {
@@ -59,6 +60,11 @@ export async function openFile(source: ByteSource, shared: Shared, signal?: Abor
   const check: Checker = new Checker(source.name);
   const { bytes, size } = await source.first(FIRST_BYTES, signal);
   const header = readHeader(check, bytes, size);
+  // Of a record much more is kept than is stored.
+  if (header.tableCount * MEMORY_OF_RECORD > shared.memory) {
+    const most = Math.floor(shared.memory / MEMORY_OF_RECORD);
+    throw new BatError("over_budget", `${source.name}: section_count is ${header.tableCount}; allowed: ${most}`);
+  }
   const file = new FileBytes(source, size, shared.memory);
   file.keep(0, bytes);
   // SCHEMA and ALIASES usually stand directly before the table.
@@ -751,43 +757,55 @@ export class LeafFile {
         }
         return values;
       }
-      for (const chunk of missing[i]!) {
-        const frame = bytesOf(pages[i]!, chunks.ends[chunk]!, chunks.ends[chunk + 1]!);
-        const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
-        let own: Column;
-        try {
-          own = decodeFrame(chunks.model, frame, scalar, components, count);
-        } catch (error) {
-          throw new DamagedChunk(
-            `${this.opened.check.file}: ${section.name}: chunk ${chunk}: ${(error as Error).message}`,
-            section.number,
-            chunk,
-          );
+      // One after the other, as spans ascend: all that are needed for a few particles each could be the whole column.
+      let [number, last] = [-1, null as Words | null];
+      const chunkOf = (chunk: number): Words => {
+        if (chunk !== number || last === null) {
+          last = wordsOf(decoded[i]!.get(chunk) ?? this.decoded(section, chunks, chunk, pages[i]!, scalar, components));
+          number = chunk;
         }
-        decoded[i]!.set(chunk, own);
-        this.shared.cache.set(this.chunkKey(section, chunk), own, own.byteLength + 200);
-      }
+        return last;
+      };
+      const into = wordsOf(values);
+      const row = (components * into.length) / Math.max(values.length, 1);
       let at = 0;
       for (const { begin, end } of spans) {
         for (let from = begin; from < end;) {
           const chunk = Math.floor(from / chunks.particles);
           const base = chunk * chunks.particles;
           const to = Math.min(end, base + chunks.particles);
-          const own = decoded[i]!.get(chunk) as Float64Array;
-          const [first, last] = [(from - base) * components, (to - base) * components];
-          if (last - first < 32) {
-            for (let k = first; k < last; ++k) {
-              (values as Float64Array)[at++] = own[k]!;
+          const own = chunkOf(chunk);
+          const [first, stop] = [(from - base) * row, (to - base) * row];
+          if (stop - first < 32) {
+            for (let k = first; k < stop; ++k) {
+              into[at++] = own[k]!;
             }
           } else {
-            (values as Float64Array).set(own.subarray(first, last), at);
-            at += last - first;
+            into.set(own.subarray(first, stop), at);
+            at += stop - first;
           }
           from = to;
         }
       }
       return values;
     });
+  }
+
+  /** Decodes a chunk, and keeps it in the cache. */
+  private decoded(section: Section, chunks: Chunks, chunk: number, pages: Pages, scalar: Scalar, components: number): Column {
+    const frame = bytesOf(pages, chunks.ends[chunk]!, chunks.ends[chunk + 1]!);
+    const count = Math.min(chunks.particles, this.count - chunk * chunks.particles);
+    try {
+      const own = decodeFrame(chunks.model, frame, scalar, components, count);
+      this.shared.cache.set(this.chunkKey(section, chunk), own, own.byteLength + 200);
+      return own;
+    } catch (error) {
+      throw new DamagedChunk(
+        `${this.opened.check.file}: ${section.name}: chunk ${chunk}: ${(error as Error).message}`,
+        section.number,
+        chunk,
+      );
+    }
   }
 
   private chunkKey(section: Section, chunk: number): string {

@@ -83,7 +83,7 @@ export class FileBytes {
   constructor(
     readonly source: ByteSource,
     readonly size: number,
-    private readonly memory: number,
+    readonly memory: number,
   ) {}
 
   keep(begin: number, bytes: Uint8Array): void {
@@ -97,7 +97,10 @@ export class FileBytes {
     if (total > this.memory) {
       throw new BatError("over_budget", `${this.source.name}: ${total} bytes are needed at once; allowed: ${this.memory}`);
     }
-    const requests = coalesced(split(missing), GAP, MOST_OF_REQUEST);
+    let requests = coalesced(split(missing), GAP, MOST_OF_REQUEST);
+    if (requests.reduce((sum, [begin, end]) => sum + end - begin, 0) > this.memory) {
+      requests = coalesced(split(missing), 0, MOST_OF_REQUEST); // without what lies between
+    }
     const stop = new AbortController();
     const abort = (): void => stop.abort(signal!.reason);
     signal?.throwIfAborted();

@@ -17,6 +17,15 @@ export type Column =
   | Float32Array
   | Float64Array;
 
+/** The bits of values, in which copies keep every NaN as it is: a number of JavaScript need not. */
+export type Words = Exclude<Column, BigInt64Array | BigUint64Array | Float32Array | Float64Array>;
+
+export function wordsOf(values: Column): Words {
+  return values.BYTES_PER_ELEMENT >= 4
+    ? new Uint32Array(values.buffer, values.byteOffset, values.byteLength / 4)
+    : (values as Words);
+}
+
 export type ValueClass = "i64" | "u64" | "f64";
 
 /** A number of a value class: bigint for i64 and u64. */

@@ -21,7 +21,7 @@ export function readSeries(text: string, name: string): Step[] {
   }
   const isStep = (one: unknown): one is Step => {
     const { name: file, time } = (one ?? {}) as { name?: unknown; time?: unknown };
-    return typeof file === "string" && file !== "" && !file.includes("\0") && Number.isFinite(time);
+    return typeof file === "string" && file !== "" && !/\0|[\ud800-\udfff]/u.test(file) && Number.isFinite(time);
   };
   if (!Array.isArray(listed) || listed.length > MOST_STEPS || !listed.every(isStep)) {
     throw new BatError(

@@ -93,6 +93,17 @@ async function pause(milliseconds: number, signal?: AbortSignal): Promise<void> 
 /** Why a request may succeed when it is sent again. */
 class Passing extends Error {}
 
+/** What fetch() throws when there is no connection, no such host, or no permission to read across origins, may pass. */
+function lost(error: unknown): unknown {
+  return error instanceof TypeError
+    ? new Passing(`the server cannot be reached, or does not allow to be read from this page (${error.message})`)
+    : error;
+}
+
+function isBusy(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
 interface Part {
   bytes: Uint8Array;
   /** Of the whole file, or -1 if the server does not tell. */
@@ -143,23 +154,32 @@ export class HttpSource implements ByteSource {
   }
 
   private async part(begin: number, end: number, signal?: AbortSignal, progress?: (bytes: number) => void): Promise<Part> {
-    const retries = this.options.retries ?? 4;
-    for (let attempt = 0; ; ++attempt) {
+    return this.again(async () => {
       let told = 0;
       try {
-        return await this.queue.run(
-          () =>
-            this.once(begin, end, signal, (bytes) => {
-              told += bytes;
-              progress?.(bytes);
-            }),
-          signal,
-        );
+        return await this.once(begin, end, signal, (bytes) => {
+          told += bytes;
+          progress?.(bytes);
+        });
+      } catch (error) {
+        if (error instanceof Passing) {
+          progress?.(-told);
+        }
+        throw error;
+      }
+    }, signal);
+  }
+
+  /** Runs a request when it is its turn, and again where it failed for a reason that may pass. */
+  private async again<Type>(request: () => Promise<Type>, signal?: AbortSignal): Promise<Type> {
+    const retries = this.options.retries ?? 4;
+    for (let attempt = 0; ; ++attempt) {
+      try {
+        return await this.queue.run(request, signal);
       } catch (error) {
         if (!(error instanceof Passing)) {
           throw error;
         }
-        progress?.(-told);
         if (attempt >= retries) {
           throw new BatError("unreachable", `${this.name}: ${error.message}; asked ${attempt + 1} times`);
         }
@@ -194,11 +214,7 @@ export class HttpSource implements ByteSource {
       return { bytes: await this.body(response, end - begin, progress), size: this.checkRange(response, begin) };
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof TypeError) {
-        // What fetch() throws when there is no connection, no such host, or no permission to read across origins.
-        throw new Passing(`the server cannot be reached, or does not allow to be read from this page (${error.message})`);
-      }
-      throw error;
+      throw lost(error);
     } finally {
       signal?.removeEventListener("abort", abort);
     }
@@ -234,7 +250,7 @@ export class HttpSource implements ByteSource {
     if (status === 404 || status === 410) {
       throw new BatError("not_found", `${this.name}: there is no such file on the server (status ${status})`);
     }
-    if (status === 408 || status === 429 || status >= 500) {
+    if (isBusy(status)) {
       throw new Passing(`the server answers with status ${status}`);
     }
     if (status >= 200 && status < 300) {
@@ -276,9 +292,16 @@ export class HttpSource implements ByteSource {
 
   /** Content-Length is for pages of other origins too, Content-Range only where the server says so. */
   private async sizeByHead(signal?: AbortSignal): Promise<number> {
-    const response = await this.queue.run(async () => {
+    const response = await this.again(async () => {
       ++this.queue.traffic.requests;
-      return (this.options.fetch ?? fetch)(this.url, { method: "HEAD", signal: signal ?? null, cache: "no-store" });
+      const get = this.options.fetch ?? fetch;
+      const found = await get(this.url, { method: "HEAD", signal: signal ?? null, cache: "no-store" }).catch((error: unknown) => {
+        throw lost(error);
+      });
+      if (isBusy(found.status)) {
+        throw new Passing(`the server answers with status ${found.status}`);
+      }
+      return found;
     }, signal);
     const size = Number(response.headers.get("Content-Length") ?? NaN);
     if (!response.ok || !Number.isSafeInteger(size)) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The top file of a dataset of several leaf files: FORMAT.md section 15.
 
+import { BatError } from "./error.js";
 import type { Opened } from "./leaf.js";
 import { Checker, Kind, MOST_OF_LEAF, readValue, sectionKey, viewOf } from "./schema.js";
 import type { Value } from "./scalars.js";
 
 const MOST_LEAVES = 2 ** 24;
 const RECORD = 80;
+const MEMORY_OF_LEAF = 768;
+const MEMORY_OF_KEY = 160;
 
 export interface LeafRecord {
   readonly particles: number;
@@ -37,6 +40,12 @@ export async function readLeafRecords(opened: Opened, signal?: AbortSignal): Pro
   check.need(data.getUint32(4, true) === 0, "reserved of LEAF_FILES", "set", 0);
   const namesAt = 8 + count * (RECORD + 24 * schema.keys.length);
   check.need(namesAt <= bytes.length, "the size of LEAF_FILES", bytes.length, `at least ${namesAt}`);
+  // Of a leaf file more is kept than is stored.
+  const memory = count * (MEMORY_OF_LEAF + MEMORY_OF_KEY * schema.keys.length);
+  if (memory > opened.sections.file.memory) {
+    const allowed = `${opened.sections.file.memory} bytes, it would take ${memory}`;
+    throw new BatError("over_budget", `${check.file}: leaf_count is ${count}; allowed is what takes at most ${allowed}`);
+  }
   const names = new Set<string>();
   const records: LeafRecord[] = [];
   let at = namesAt;

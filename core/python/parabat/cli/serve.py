@@ -14,7 +14,7 @@ from ._common import is_series
 
 FIRST_PORT, PORTS = 8010, 50
 BLOCK = 1 << 20
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
 def add_arguments(parser):

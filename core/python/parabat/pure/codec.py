@@ -344,12 +344,20 @@ def _words(part, stream, size, count):
 
 
 def _classes(part, stream, blocks):
-    bits = np.unpackbits(part.array("u1", (blocks * stream.class_bits + 7) // 8), bitorder="little")
+    packed = part.array("u1", (blocks * stream.class_bits + 7) // 8)
+    _need_filled(packed, blocks * stream.class_bits, "classes of blocks")
+    bits = np.unpackbits(packed, bitorder="little")
     of_blocks = bits[: blocks * stream.class_bits].reshape(blocks, stream.class_bits)
     classes = (of_blocks << np.arange(stream.class_bits, dtype=np.uint8)).sum(axis=1, dtype=np.intp)
     if classes.max() >= len(stream.tables):
         raise CodecError(f"a block is of class {classes.max()} of {len(stream.tables)}")
     return classes.tolist()
+
+
+def _need_filled(packed, bits, what):
+    """Unused bits of the last byte are 0."""
+    if bits % 8 and int(packed[bits // 8]) >> (bits % 8):
+        raise CodecError(f"the last byte of {what} has an unused bit that is not 0")
 
 
 def _symbols(lane, tables, classes, count):
@@ -370,6 +378,7 @@ def _symbols(lane, tables, classes, count):
             break
     if (at + 7) // 8 != len(lane):
         raise CodecError(f"symbols need {(at + 7) // 8} bytes of a lane of {len(lane)}")
+    _need_filled(lane, at, "a lane of symbols")
     return symbols
 
 
@@ -378,6 +387,7 @@ def _unpack(packed, bits):
     ends = np.cumsum(bits.reshape(-1), dtype=np.int64)
     if (ends[-1] + 7) // 8 != len(packed):
         raise CodecError(f"{len(packed)} bytes of packed bits instead of {(ends[-1] + 7) // 8}")
+    _need_filled(packed, int(ends[-1]), "packed bits")
     starts = ends - bits.reshape(-1)
     padded = np.frombuffer(packed + bytes(16), np.uint8)
     first, shift = starts // 8, (starts % 8).astype(np.uint64)

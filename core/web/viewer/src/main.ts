@@ -73,6 +73,9 @@ class App {
   private hiddenNotes = 0;
   private timers = new Map<string, number>();
   private playing = 0;
+  private attempts = 0;
+  /** Of all steps that were open: a step without values of an attribute keeps the ranges that are set. */
+  private keys = new Map<string, KeyFacts>();
   /** Ends of scales over all steps that were open, so that colours mean the same in each. */
   private scales = new Map<string, readonly [number, number]>();
   private pictureTime: number | null = null;
@@ -115,11 +118,15 @@ class App {
 
   /** Runs what may fail; a lost connection is tried again. */
   private async attempt(action: () => Promise<void>): Promise<void> {
+    const own = ++this.attempts;
     for (;;) {
       try {
         await action();
         return;
       } catch (error) {
+        if (own !== this.attempts) {
+          return; // something else is asked for since
+        }
         const problem: Problem =
           error instanceof ProblemError
             ? error.problem
@@ -136,6 +143,9 @@ class App {
           return;
         }
         await this.reconnected();
+        if (own !== this.attempts) {
+          return;
+        }
       }
     }
   }
@@ -165,6 +175,7 @@ class App {
       Object.assign(this.state, fromHash(""), { theme: this.state.theme });
     }
     this.scales.clear();
+    this.keys.clear();
     this.facts = null;
     await this.openStep(Math.min(this.state.step, steps.length - 1));
   }
@@ -180,7 +191,9 @@ class App {
     this.pick(null);
     byId("empty").hidden = true;
     this.clearNotes();
-    for (const { key, minimum, maximum } of facts.keys) {
+    for (const one of facts.keys) {
+      const { key, minimum, maximum } = one;
+      this.keys.set(keyText(key), one);
       const before = this.scales.get(keyText(key)) ?? [Infinity, -Infinity];
       this.scales.set(keyText(key), [Math.min(before[0], Number(minimum)), Math.max(before[1], Number(maximum))]);
     }
@@ -223,7 +236,8 @@ class App {
   }
 
   private scaleOf(key: KeyRef | null, logarithmic: boolean): Scale | null {
-    const ends = key === null ? undefined : this.scales.get(keyText(key));
+    const isThere = key?.attribute === "" || this.facts?.attributes.some(({ name }) => name === key?.attribute);
+    const ends = key === null || !isThere ? undefined : this.scales.get(keyText(key));
     return key === null || ends === undefined ? null : { key, minimum: ends[0], maximum: ends[1], logarithmic };
   }
 
@@ -597,7 +611,7 @@ class App {
     const { state } = this;
     const keys = this.facts!.keys.filter(({ key }) => key.attribute !== "");
     const sliders = state.filters.map((filter, index) => {
-      const facts = keys.find(({ key }) => keyText(key) === keyText(filter.key))!;
+      const facts = keys.find(({ key }) => keyText(key) === keyText(filter.key)) ?? this.keys.get(keyText(filter.key))!;
       const between = new Between(
         facts,
         [filter.minimum, filter.maximum],
@@ -611,10 +625,12 @@ class App {
           this.load();
         },
       );
-      const scale = this.scaleOf(filter.key, false)!;
-      void this.histogram({ ...scale, minimum: Number(facts.minimum), maximum: Number(facts.maximum) }).then(
-        (found) => found && between.setHistogram(found.counts),
-      );
+      const scale = this.scaleOf(filter.key, false);
+      if (scale !== null) {
+        void this.histogram({ ...scale, minimum: Number(facts.minimum), maximum: Number(facts.maximum) }).then(
+          (found) => found && between.setHistogram(found.counts),
+        );
+      }
       return between.element;
     });
     const left = keys.filter(({ key }) => !state.filters.some((one) => keyText(one.key) === keyText(key)));

@@ -464,8 +464,8 @@ function centreOf(bounds: readonly number[]): number[] {
 
 /** The condition on a key, without the component where there is only one. */
 function conditionOf(dataset: Dataset, { attribute, component }: KeyRef): { attribute: string; component?: number } {
-  const { components } = dataset.attributes.find(({ name }) => name === attribute)!;
-  return components > 1 ? { attribute, component } : { attribute };
+  const found = dataset.attributes.find(({ name }) => name === attribute);
+  return found !== undefined && found.components > 1 ? { attribute, component } : { attribute };
 }
 
 function sumOf(batches: readonly number[], kept: ReadonlyMap<number, Kept>): number {
