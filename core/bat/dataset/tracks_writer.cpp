@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -367,17 +368,21 @@ void TracksWriter::append(const TrackSample& sample)
       : stored_id(sample.second[i], schema.second_type, schema.second_attribute);
     rows[i].values = i * row_bytes;
   }
-  const std::vector<std::byte> bytes = format::encode_block(impl.end, schema,
+  std::vector<std::byte> bytes = format::encode_block(impl.end, schema,
     { { sample.step, sample.time, rows.size(), sample.metadata } }, rows, sample.values);
-  constexpr std::size_t kStart = sizeof(format::BlockStart);
+  // With its checksum, 8 bytes at once, the block is there.
+  constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
+  std::uint64_t commit;
+  std::memcpy(&commit, &bytes[kCommit], sizeof(commit));
+  std::memset(&bytes[kCommit], 0, sizeof(commit));
   try
   {
-    impl.file->write(impl.end + kStart, bytes.data() + kStart, bytes.size() - kStart);
+    impl.file->write(impl.end, bytes.data(), bytes.size());
     if (impl.flush)
     {
       impl.file->flush();
     }
-    impl.file->write(impl.end, bytes.data(), kStart);
+    impl.file->write(impl.end + kCommit, &commit, sizeof(commit));
     if (impl.flush)
     {
       impl.file->flush();

@@ -15,7 +15,6 @@
 #include <cstring>
 #include <limits>
 #include <set>
-#include <thread>
 
 namespace bat::format
 {
@@ -26,15 +25,16 @@ bool is_type(std::uint8_t code)
   return code >= 1 && code <= 10;
 }
 
-// The start at `offset`, or nothing if none was written there.
+// The start at `offset`, or nothing if the block is not there yet.
 std::optional<BlockStart> read_start(const io::RandomAccessFile& file, std::uint64_t offset)
 {
   BlockStart start;
-  // A start that is being written just now may be seen in parts.
-  for (int attempt = 0;; ++attempt)
+  // The checksum may have come between the bytes before it, as they were, and its own; what is read
+  // again then is whole.
+  for (int attempt = 0; attempt != 2; ++attempt)
   {
     file.read(offset, &start, sizeof(start));
-    if (is_zero(reinterpret_cast<const std::uint8_t*>(&start), sizeof(start)))
+    if (start.start_checksum == 0)
     {
       return std::nullopt;
     }
@@ -42,12 +42,8 @@ std::optional<BlockStart> read_start(const io::RandomAccessFile& file, std::uint
     {
       return start;
     }
-    if (attempt == 3)
-    {
-      corrupt(file, fmt::format("the start of the block at {} has another checksum", offset));
-    }
-    std::this_thread::yield();
   }
+  corrupt(file, fmt::format("the start of the block at {} has another checksum", offset));
 }
 
 // Adds up without overflow.
@@ -448,6 +444,10 @@ void find_blocks(const io::RandomAccessFile& file, TrackBlocks& blocks)
     }
     if (start->block_bytes > file.size() - blocks.end)
     {
+      if (file.size_now() > file.size())
+      {
+        return; // it has come since the file was opened
+      }
       throw Error(ErrorCode::Truncated,
         fmt::format("{}: the block at {} has {} bytes, but the file ends at {}", file.name(),
           blocks.end, start->block_bytes, file.size()));

@@ -25,7 +25,7 @@ struct TracksHeader
 };
 static_assert(sizeof(TracksHeader) == 64 && offsetof(TracksHeader, header_checksum) == 56);
 
-/// Written last: with it a block is there.
+/// Its checksum is written last: with it a block is there.
 struct BlockStart
 {
   std::uint32_t kind;

@@ -27,6 +27,11 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path, Access acc
   }
 }
 
+std::uint64_t RandomAccessFile::size_now() const
+{
+  return this->file_ ? this->file_->length_now().value_or(this->size_) : this->size_;
+}
+
 void RandomAccessFile::map()
 {
   const OpenFile::Use use = this->file_->use();

@@ -42,6 +42,8 @@ public:
 
   [[nodiscard]] const std::string& name() const noexcept { return this->name_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
+  /// Of a file that grows; size() is what it had when it was opened.
+  [[nodiscard]] std::uint64_t size_now() const;
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
   /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;

@@ -80,7 +80,7 @@ class Tracks:
         at = HEADER.size
         while at + START.size <= len(self.data):
             start = self.data[at:at + START.size]
-            if not any(start):
+            if not any(start[56:]):
                 return
             kind, reserved, offset, size, head, payload, head_checksum, reserved2, checksum = START.unpack(start)
             thing = "the start at %d" % at
