@@ -618,6 +618,70 @@ TEST(Flow, lines_until_a_time_are_those_that_end_then)
   }
 }
 
+TEST(Flow, lines_go_on_when_the_series_has_grown)
+{
+  const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };
+  BrickGrid grid = cube(31, kTau);
+  const sampled_flow::Field field = [](const Point& p, double t)
+  {
+    return p[0] < 0.5 ? Point{} : sampled_flow::abc(p, t); // nothing moves at the lower face of x
+  };
+  const auto all = std::make_shared<Source>(grid, times, field);
+  const auto some =
+    std::make_shared<Source>(grid, std::vector<double>(times.begin(), times.begin() + 4), field);
+  auto seeds = random_seeds(400, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    seeds[i].time = i % 5 == 0 ? 0.17 : i % 7 == 0 ? 0.6 : 0; // in both, in one of them
+  }
+  flow::TraceOptions options;
+  options.prefetch = flow::Prefetch::None;
+  options.destination = flow::Destination{ { { 4, 4, 4 }, { 5.5, 5.5, 6 } }, false };
+  for (const bool stops : { false, true })
+  {
+    for (const bool keep : { true, false })
+    {
+      options.destination->stop_on_arrival = stops;
+      options.keep_points = keep;
+      const auto before = flow::trace(cache_of(some), seeds, options);
+      const auto whole = flow::trace(cache_of(all), seeds, options);
+      std::atomic<int> old_reads{ 0 };
+      all->before_read = [&](std::size_t level, std::uint64_t) { old_reads += level < 3; };
+      const auto more = flow::go_on(cache_of(all), before, seeds, options);
+      all->before_read = nullptr;
+      EXPECT_EQ(old_reads, 0);
+      ASSERT_EQ(more.positions.size(), whole.positions.size());
+      int ends[3] = { 0, 0, 0 };
+      for (std::size_t i = 0; i != seeds.size(); ++i)
+      {
+        const flow::Line& a = more.lines[i];
+        const flow::Line& b = whole.lines[i];
+        ASSERT_EQ(a.reason, b.reason) << i;
+        ASSERT_EQ(a.points, b.points) << i;
+        ASSERT_LT(distance(a.end, b.end), 1e-5) << i;
+        ASSERT_NEAR(a.end_time, b.end_time, 1e-5);
+        ASSERT_EQ(a.arrival_time == a.arrival_time, b.arrival_time == b.arrival_time);
+        ASSERT_FALSE(std::abs(a.arrival_time - b.arrival_time) > 1e-5);
+        for (std::uint64_t k = 0; k != a.points; ++k)
+        {
+          ASSERT_LT(
+            distance(more.positions[a.first_point + k], whole.positions[b.first_point + k]), 1e-5);
+          ASSERT_NEAR(more.times[a.first_point + k], whole.times[b.first_point + k], 1e-5);
+        }
+        ends[0] += a.reason == flow::Reason::EndTime;
+        ends[1] += a.reason == flow::Reason::Stagnation;
+        ends[2] += stops ? a.reason == flow::Reason::Arrived : a.arrival_time == a.arrival_time;
+      }
+      EXPECT_GT(std::min({ ends[0], ends[1], ends[2] }), 0);
+      // Nothing is new: nothing is read.
+      const auto same = flow::go_on(cache_of(all), whole, seeds, options);
+      EXPECT_EQ(same.checksum(), whole.checksum());
+      EXPECT_EQ(same.statistics.touched, 0u);
+      EXPECT_THROW((void)flow::go_on(cache_of(all), whole, {}, options), Error);
+    }
+  }
+}
+
 TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)
 {
   // v = (1, t, 0) is linear in time: a particle of time r is at (t - r, (t^2 - r^2) / 2) from its

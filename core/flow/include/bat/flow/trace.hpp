@@ -147,6 +147,17 @@ struct PathLines
 [[nodiscard]] PathLines trace(
   const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
+/// The lines of `seeds` in a source that has more times than it had when `lines` were traced, such
+/// as the series of a simulation that goes on: what has ended with the times goes on from there,
+/// and seeds that were too late have their lines. Reads only the new times, and where such seeds
+/// begin. `options` are those of the run that `lines` come from, but for end_time. As exact as
+/// trace(), not the same bits, because steps begin anew at the old end; points and ends are the
+/// same otherwise, if the old run ended at a time level. Statistics are those of what is walked
+/// here. Throws Error as trace(); InvalidArgument if there are not as many seeds as lines, or a
+/// line ends where the source has no flow.
+[[nodiscard]] PathLines go_on(const Cache& cache, const PathLines& lines,
+  const std::vector<Seed>& seeds, const TraceOptions& options = {});
+
 /// What of `lines` is not after `time` (backwards: not before it), with a last point at that time
 /// where a line goes on: walked to from the point before, so that it is as exact as any. Lines that
 /// go on, or were not released, have Reason::UnderWay; arrivals after `time` are none. `options`
