@@ -13,13 +13,37 @@ LEVELS_BELOW = (9, 6, 3, 0)
 SIZE = 480
 
 
+def save(path, image):
+    source = TrivialProducer()
+    source.GetClientSideObject().SetOutput(image)
+    SaveData(path, source)
+
+
 def compute(path, samples, steps):
     flow = turbulence.Turbulence(samples)
     for _ in range(steps):
         flow.step()
-    source = TrivialProducer()
-    source.GetClientSideObject().SetOutput(turbulence.image(flow))
-    SaveData(path, source)
+    save(path, turbulence.image(flow.velocity(), flow.vorticity()))
+
+
+def outlined(view, shown):
+    """The volume of the strong vortices of `shown`, as all pictures have it. Returns its display."""
+    view.UseColorPaletteForBackground = 0
+    view.Background = [0.02, 0.02, 0.05]
+    view.OrientationAxesVisibility = 0
+    display = Show(shown, view, "UniformGridRepresentation")
+    ColorBy(display, ("POINTS", "vorticity"))
+    colors(2, 18)
+    display.SetScalarBarVisibility(view, False)
+    display.SetRepresentationType("Volume")
+    display.ScalarOpacityUnitDistance = 0.1
+    outline = Show(Outline(Input=shown), view)
+    outline.AmbientColor = outline.DiffuseColor = [0.35, 0.35, 0.45]
+    view.CameraPosition = [15.5, 10.5, 17.5]
+    view.CameraFocalPoint = [3.1, 2.8, 3.1]
+    view.CameraViewUp = [0, 1, 0]
+    view.CameraViewAngle = 30
+    return display
 
 
 def colors(low, high):
@@ -41,25 +65,11 @@ def draw(path, picture):
             layout.SplitViewHorizontal(views[-1], 1 / (len(LEVELS_BELOW) - place + 1))
         AssignViewToLayout(view, layout)
         views.append(view)
-        view.UseColorPaletteForBackground = 0
-        view.Background = [0.02, 0.02, 0.05]
-        view.OrientationAxesVisibility = 0
         reader.Resolution = reader.Levels - below
         # A copy: all four views would show the same level.
         shown = TrivialProducer()
         shown.GetClientSideObject().SetOutput(servermanager.Fetch(reader))
-        display = Show(shown, view, "UniformGridRepresentation")
-        ColorBy(display, ("POINTS", "vorticity"))
-        colors(2, 18)
-        display.SetScalarBarVisibility(view, False)
-        display.SetRepresentationType("Volume")
-        display.ScalarOpacityUnitDistance = 0.1
-        outline = Show(Outline(Input=shown), view)
-        outline.AmbientColor = outline.DiffuseColor = [0.35, 0.35, 0.45]
-        view.CameraPosition = [15.5, 10.5, 17.5]
-        view.CameraFocalPoint = [3.1, 2.8, 3.1]
-        view.CameraViewUp = [0, 1, 0]
-        view.CameraViewAngle = 30
+        outlined(view, shown)
     SaveScreenshot(picture, layout, SeparatorWidth=0, ImageResolution=[SIZE * len(LEVELS_BELOW), SIZE])
 
 

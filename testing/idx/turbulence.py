@@ -59,15 +59,28 @@ class Turbulence:
         return dt
 
 
-def image(flow):
-    """A vtkImageData with velocity and the magnitude of vorticity."""
+def finer(field, samples):
+    """A periodic field [component, z, y, x] at more samples along each axis: its Fourier modes say what lies between."""
+    n, half = field.shape[-1], field.shape[-1] // 2
+    result = np.empty((len(field), *[samples] * 3), "f4")
+    for values, at in zip(field, result):
+        modes = np.fft.rfftn(values)
+        padded = np.zeros((samples, samples, samples // 2 + 1), "c16")
+        for z in (slice(0, half), slice(1 - half, None)):
+            for y in (slice(0, half), slice(1 - half, None)):
+                padded[z, y, :half] = modes[z, y, :half]
+        at[:] = np.fft.irfftn(padded, s=(samples,) * 3) * (samples / n) ** 3
+    return result
+
+
+def image(velocity, vorticity):
+    """A vtkImageData with velocity and the magnitude of vorticity, of arrays [component, z, y, x]."""
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkImageData
-    data = vtkImageData()
-    data.SetDimensions(flow.n, flow.n, flow.n)
-    data.SetSpacing(*[2 * np.pi / flow.n] * 3)
-    fields = {"vorticity": np.sqrt((flow.vorticity() ** 2).sum(0)).reshape(-1),
-              "velocity": np.moveaxis(flow.velocity(), 0, -1).reshape(-1, 3)}
+    n, data = velocity.shape[-1], vtkImageData()
+    data.SetDimensions(n, n, n)
+    data.SetSpacing(*[2 * np.pi / n] * 3)
+    fields = {"vorticity": np.sqrt((vorticity ** 2).sum(0)).reshape(-1), "velocity": np.moveaxis(velocity, 0, -1).reshape(-1, 3)}
     for name, values in fields.items():
         array = numpy_to_vtk(np.ascontiguousarray(values), deep=1)
         array.SetName(name)

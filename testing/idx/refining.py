@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A volume in ParaView's window, which refines by itself while nobody does anything: each level as it is drawn.
+
+usage: pvpython refining.py FOLDER   writes fine.idx, which has the flow of pictures.py at 256^3 samples, and idx_refining.png
+                                     into FOLDER. Needs a display, and takes turbulence.idx from there if it is there.
+"""
+import os
+import subprocess
+import sys
+import traceback
+
+# ParaView's window does not say which file it runs.
+HERE = os.environ.get("BAT_SCRIPTS") or os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import numpy as np  # noqa: E402
+import pictures  # noqa: E402
+import turbulence  # noqa: E402
+from paraview.simple import *  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
+from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
+from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter  # noqa: E402
+
+SAMPLES = 256
+
+
+def make(folder):
+    coarse = os.path.join(folder, "turbulence.idx")
+    if not os.path.exists(coarse):
+        pictures.compute(coarse, 128, 120)
+    shown = servermanager.Fetch(OpenDataFile(coarse))
+    n = shown.GetDimensions()[0]
+    velocity = np.moveaxis(vtk_to_numpy(shown.GetPointData().GetArray("velocity")).reshape(n, n, n, 3), -1, 0)
+    flow = turbulence.Turbulence(n)
+    flow.modes = flow.forward(velocity)
+    pictures.save(os.path.join(folder, "fine.idx"), turbulence.image(
+        turbulence.finer(velocity, SAMPLES), turbulence.finer(flow.vorticity(), SAMPLES)))
+
+
+class Pictures:
+    """Of a view, the last one of each level, until the finest one is there. Of each the square in the middle."""
+
+    def __init__(self, reader, view, path):
+        self.reader, self.window, self.path = reader, view.GetRenderWindow(), path
+        self.taken = {}
+        self.window.AddObserver("EndEvent", self.look)
+
+    def look(self, *_):
+        try:
+            self.reader.UpdatePropertyInformation()
+            level = int(self.reader.LoadedLevel)
+            if level >= 0:
+                grab = vtkWindowToImageFilter()
+                grab.SetInput(self.window)
+                grab.ShouldRerenderOff()
+                grab.ReadFrontBufferOff()
+                grab.Update()
+                width, height, _ = grab.GetOutput().GetDimensions()
+                pixels = vtk_to_numpy(grab.GetOutput().GetPointData().GetScalars()).reshape(height, width, 3)
+                side = min(width, height)
+                x, y = (width - side) // 2, (height - side) // 2
+                self.taken[level] = pixels[y:y + side, x:x + side].copy()
+                if level == int(self.reader.Levels):
+                    self.write()
+        except BaseException:  # in a callback of ParaView's, which would go on
+            end(1, traceback.format_exc())
+
+    def write(self):
+        joined = np.concatenate([self.taken[level] for level in sorted(self.taken)], axis=1)
+        image, values = vtkImageData(), np.ascontiguousarray(joined.reshape(-1, 3))
+        image.SetDimensions(joined.shape[1], joined.shape[0], 1)
+        image.GetPointData().SetScalars(numpy_to_vtk(values))
+        writer = vtkPNGWriter()
+        writer.SetInputData(image)
+        writer.SetFileName(self.path)
+        writer.Write()
+        end(0, f"levels {sorted(self.taken)} of {int(self.reader.Levels)}")
+
+
+def end(code, text):
+    os.write(1, f"{text}\n".encode())  # what is printed may go to the window's shell
+    os._exit(code)
+
+
+def in_window(folder):
+    reader = OpenDataFile(os.path.join(folder, "fine.idx"))
+    reader.RefineWhileIdle = 1
+    view = GetActiveViewOrCreate("RenderView")
+    pictures.outlined(view, reader)
+    in_window.kept = Pictures(reader, view, os.path.join(folder, "idx_refining.png"))
+    Render(view)  # which looks at all of it
+    view.CameraPosition = [10.5, 7.4, 11.7]
+    view.CameraFocalPoint = [3.1, 2.8, 3.1]
+    Render(view)
+
+
+if "BAT_REFINING" in os.environ:
+    try:
+        in_window(os.environ["BAT_REFINING"])
+    except BaseException:
+        end(1, traceback.format_exc())
+elif __name__ == "__main__":
+    to = os.path.abspath(sys.argv[1])
+    if not os.path.exists(os.path.join(to, "fine.idx")):
+        make(to)
+    sys.exit(subprocess.run(["paraview", "--dr", f"--script={os.path.join(HERE, 'refining.py')}"], check=False,
+                            env={**os.environ, "BAT_REFINING": to, "BAT_SCRIPTS": HERE}).returncode)
