@@ -86,15 +86,16 @@ pqBATBoxWidget::pqBATBoxWidget(
     "BoxOfSelection", tr("Selection"), tr("Make it the box of what is selected"), this->Numbers);
   this->View = NewButton("BoxOfView", tr("View"),
     tr("Make it the box of what is in view of the whole file"), this->Numbers);
+  // Lines of their own: a panel of usual width does not have room for both in one.
+  grid->addWidget(this->Show, 3, 0, 1, 3);
   auto* line = new QHBoxLayout;
   line->setSpacing(2);
-  line->addWidget(this->Show);
-  line->addStretch(1);
   line->addWidget(new QLabel(tr("Fit to"), this->Numbers));
   line->addWidget(all);
   line->addWidget(this->Selection);
   line->addWidget(this->View);
-  grid->addLayout(line, 3, 0, 1, 3);
+  line->addStretch(1);
+  grid->addLayout(line, 4, 0, 1, 3);
 
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
