@@ -5,6 +5,7 @@
 #include "DataLeaves.h"
 #include "GridInput.h"
 #include "JoinedGrid.h"
+#include "WriterRanks.h"
 #include "vtkBATErrors.h"
 
 #include "bat/error.hpp"
@@ -12,9 +13,6 @@
 #ifdef BAT_WRITER_HAS_MPI
 #include "bat/idx/parallel.hpp"
 #include "bat/ranks.hpp"
-
-#include "vtkMPI.h"
-#include "vtkMPICommunicator.h"
 #endif
 
 #include "vtkAlgorithm.h"
@@ -43,49 +41,6 @@ vtkCxxSetObjectMacro(vtkIDXWriter, Controller, vtkMultiProcessController);
 namespace
 {
 constexpr double Mebibyte = 1024.0 * 1024.0;
-
-#ifdef BAT_WRITER_HAS_MPI
-// Null if the controller's processes do not talk through MPI.
-MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
-{
-  auto* communicator =
-    vtkMPICommunicator::SafeDownCast(controller ? controller->GetCommunicator() : nullptr);
-  return communicator && communicator->GetMPIComm() ? communicator->GetMPIComm()->GetHandle()
-                                                    : nullptr;
-}
-#endif
-
-bool WritesTogether(vtkMultiProcessController* controller)
-{
-#ifdef BAT_WRITER_HAS_MPI
-  return CommunicatorOf(controller) != nullptr;
-#else
-  static_cast<void>(controller);
-  return false;
-#endif
-}
-
-// Collective, if processes write together. What all of them know, in order.
-std::vector<bat_vtk::GridFacts> FactsOfAll(
-  vtkMultiProcessController* controller, const bat_vtk::GridFacts& mine)
-{
-  if (!WritesTogether(controller))
-  {
-    return { mine };
-  }
-  constexpr std::size_t count = bat_vtk::GridFacts::Count;
-  std::vector<bat_vtk::GridFacts> facts(
-    static_cast<std::size_t>(controller->GetNumberOfProcesses()));
-  std::vector<double> numbers(facts.size() * count);
-  controller->AllGather(mine.Numbers.data(), numbers.data(), static_cast<vtkIdType>(count));
-  auto from = numbers.begin();
-  for (bat_vtk::GridFacts& one : facts)
-  {
-    std::copy_n(from, count, one.Numbers.begin());
-    from += static_cast<std::ptrdiff_t>(count);
-  }
-  return facts;
-}
 
 std::string ToJson(const bat::idx::WriteReport& report)
 {
@@ -294,7 +249,7 @@ void vtkIDXWriter::WriteStep()
   std::optional<bat::Error> failure =
     bat::attempt([&] { images = bat_vtk::ImagesOf(input, leaves); });
   const std::vector<bat_vtk::GridFacts> facts =
-    FactsOfAll(this->Controller, bat_vtk::FactsOf(input, leaves, images));
+    bat_vtk::FactsOfAll(this->Controller, bat_vtk::FactsOf(input, leaves, images));
   const bat_vtk::CommonGrid common =
     bat_vtk::CommonOf(facts, static_cast<bat_vtk::Samples>(this->Samples));
   options.step = common.Step.value_or(number);
@@ -312,7 +267,7 @@ void vtkIDXWriter::WriteStep()
     failure = bat::attempt([&] { grid = bat_vtk::ConvertGrid(images, common, missing); });
   }
 #ifdef BAT_WRITER_HAS_MPI
-  if (MPI_Comm* communicator = CommunicatorOf(this->Controller))
+  if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
   {
     // What one rank cannot convert is an error of all: none may wait for it in a collective call.
     bat::mpi::agree(*communicator, failure);

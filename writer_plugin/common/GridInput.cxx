@@ -238,7 +238,7 @@ private:
     };
     if (any(points, hiddenPoint) || any(cells, hiddenCell))
     {
-      if (missing == Missing::Refuse)
+      if (missing != Missing::Zero)
       {
         Refuse(In(this->Piece) + "samples are hidden (" +
           std::string(Attributes::GhostArrayName()) +

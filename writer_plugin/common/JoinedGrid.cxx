@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace
 {
@@ -49,7 +50,7 @@ LogicalBox UnionOf(const std::vector<bat_vtk::GridPiece>& pieces)
   return all;
 }
 
-void RequireAll(const LogicalBox& box, const std::vector<char>& filled)
+void RequireAll(const LogicalBox& box, const std::vector<char>& filled, const std::string& remedy)
 {
   ForEach(box,
     [&](std::int64_t x, std::int64_t y, std::int64_t z)
@@ -58,7 +59,7 @@ void RequireAll(const LogicalBox& box, const std::vector<char>& filled)
       {
         throw bat::Error(bat::ErrorCode::InvalidArgument,
           "sample " + std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(z) +
-            " is missing: no block has it; with MissingSamples = Zeros it is written as zero");
+            " is missing: no block has it" + remedy);
       }
     });
 }
@@ -115,9 +116,10 @@ bat_vtk::JoinedGrid bat_vtk::JoinPieces(const GridInput& input, Missing missing)
         filled[to] = 1;
       });
   }
-  if (missing == Missing::Refuse)
+  if (missing != Missing::Zero)
   {
-    RequireAll(box, filled);
+    RequireAll(box, filled,
+      missing == Missing::Refuse ? "; with MissingSamples = Zeros it is written as zero" : "");
   }
   return joined;
 }

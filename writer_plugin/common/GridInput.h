@@ -32,8 +32,9 @@ enum class Samples
 
 enum class Missing
 {
-  Refuse, ///< samples that are hidden are an error
-  Zero    ///< they are written as zeros
+  Refuse, ///< samples that are hidden, or that no piece has, are an error
+  Zero,   ///< they are written as zeros
+  Never   ///< they are an error, for which there is no remedy
 };
 
 struct ImagePiece

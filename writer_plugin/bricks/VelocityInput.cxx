@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "VelocityInput.h"
+
+#include "bat/error.hpp"
+
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkImageData.h"
+#include "vtkMatrix3x3.h"
+#include "vtkPointData.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <limits>
+
+namespace
+{
+using Attributes = vtkDataSetAttributes;
+
+[[noreturn]] void Refuse(const bat_vtk::ImagePiece& piece, const std::string& text)
+{
+  throw bat::Error(
+    bat::ErrorCode::InvalidArgument, piece.Label.empty() ? text : piece.Label + ": " + text);
+}
+
+bool CanBeVelocity(vtkDataArray* array)
+{
+  const int components = array->GetNumberOfComponents();
+  return (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE) &&
+    (components == 2 || components == 3);
+}
+
+vtkDataArray* ArrayOf(const bat_vtk::ImagePiece& piece, const std::string& field)
+{
+  vtkPointData* data = piece.Image->GetPointData();
+  if (!field.empty())
+  {
+    vtkDataArray* const array = data->GetArray(field.c_str());
+    if (!array)
+    {
+      Refuse(piece,
+        "there are no point data '" + field +
+          "'; of cell data, 'Cell Data to Point Data' makes them");
+    }
+    if (!CanBeVelocity(array))
+    {
+      Refuse(piece,
+        "'" + field + "' has " + std::to_string(array->GetNumberOfComponents()) +
+          " components of type " + array->GetDataTypeAsString() +
+          "; allowed are 2 or 3 of type float or double");
+    }
+    return array;
+  }
+  if (data->GetVectors() && CanBeVelocity(data->GetVectors()))
+  {
+    return data->GetVectors();
+  }
+  vtkDataArray* found = nullptr;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* const array = data->GetArray(i);
+    if (!array || !CanBeVelocity(array))
+    {
+      continue;
+    }
+    if (found)
+    {
+      Refuse(piece,
+        std::string("'") + found->GetName() + "' and '" + array->GetName() +
+          "' can both be the velocity: name the one to write");
+    }
+    found = array;
+  }
+  if (!found)
+  {
+    Refuse(piece,
+      "there are no point data with 2 or 3 components of type float or double, which a velocity "
+      "has; of cell data, 'Cell Data to Point Data' makes them");
+  }
+  return found;
+}
+}
+
+//------------------------------------------------------------------------------
+bat_vtk::VelocityImages bat_vtk::VelocityOf(
+  const std::vector<ImagePiece>& images, const std::string& field)
+{
+  VelocityImages velocity;
+  for (const ImagePiece& piece : images)
+  {
+    vtkDataArray* const array = ArrayOf(piece, field);
+    const std::string name = array->GetName() ? array->GetName() : "velocity";
+    if (velocity.Field && *velocity.Field != name)
+    {
+      Refuse(piece, "its velocity is '" + name + "', that of others '" + *velocity.Field + "'");
+    }
+    velocity.Field = name;
+    vtkSmartPointer<vtkDataArray> values;
+    values.TakeReference(array->NewInstance());
+    vtkUnsignedCharArray* const ghosts = vtkUnsignedCharArray::SafeDownCast(
+      piece.Image->GetPointData()->GetArray(Attributes::GhostArrayName()));
+    vtkSmartPointer<vtkUnsignedCharArray> shown;
+    values->ShallowCopy(array);
+    if (ghosts)
+    {
+      shown = vtkSmartPointer<vtkUnsignedCharArray>::New();
+      shown->DeepCopy(ghosts);
+      shown->SetName(Attributes::GhostArrayName());
+      bool is_own = false;
+      for (vtkIdType i = 0; i < ghosts->GetNumberOfTuples(); ++i)
+      {
+        const unsigned char bits = ghosts->GetValue(i);
+        if ((bits & Attributes::HIDDENPOINT) == 0)
+        {
+          continue;
+        }
+        if (!is_own)
+        {
+          values->DeepCopy(array);
+          is_own = true;
+        }
+        for (int c = 0; c < values->GetNumberOfComponents(); ++c)
+        {
+          values->SetComponent(i, c, std::numeric_limits<double>::quiet_NaN());
+        }
+        shown->SetValue(i, static_cast<unsigned char>(bits & ~Attributes::HIDDENPOINT));
+      }
+    }
+    values->SetName("velocity");
+    vtkSmartPointer<vtkImageData> image = vtkSmartPointer<vtkImageData>::New();
+    image->SetExtent(piece.Image->GetExtent());
+    image->SetOrigin(piece.Image->GetOrigin());
+    image->SetSpacing(piece.Image->GetSpacing());
+    image->SetDirectionMatrix(piece.Image->GetDirectionMatrix());
+    image->GetPointData()->AddArray(values);
+    if (shown)
+    {
+      image->GetPointData()->AddArray(shown);
+    }
+    velocity.Images.push_back({ image, piece.Label });
+    velocity.Owned.push_back(image);
+  }
+  return velocity;
+}

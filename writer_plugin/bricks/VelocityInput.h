@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The velocity of images, and nothing else of them.
+#ifndef VelocityInput_h
+#define VelocityInput_h
+
+#include "GridInput.h"
+
+#include "vtkSmartPointer.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat_vtk
+{
+struct VelocityImages
+{
+  std::vector<ImagePiece> Images;
+  std::vector<vtkSmartPointer<vtkImageData>> Owned; ///< the same
+  std::optional<std::string> Field;                 ///< none if there are no images
+};
+
+/// Images of the same points with one array of points, "velocity", and the ghosts of the input.
+/// Where points are hidden, velocities are NaN. `field`: the array's name; empty for the active
+/// vectors, or else the only array that can be a velocity. Throws bat::Error{InvalidArgument}: no
+/// such array, several, or one of another type, by name of array and block.
+VelocityImages VelocityOf(const std::vector<ImagePiece>& images, const std::string& field);
+}
+
+#endif
