@@ -28,8 +28,8 @@ constexpr std::int64_t kParts = std::int64_t{ 1 } << kHalvings; // of what is be
 constexpr std::int64_t kMostFirstIntervals = 64;                // between first timelines
 constexpr double kCosMostTurn = 0.8660254037844386;             // 30 degrees
 constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
-constexpr double kLeastTurning = 0.25; // edges that are shorter, of most_edge, may turn
-constexpr double kShort = 1.0 / 3;     // edges that are shorter, of most_edge, may go
+constexpr double kLeastTurning = 0.5; // edges that are shorter, of most_edge, may turn
+constexpr double kShort = 1.0 / 3;    // edges that are shorter, of most_edge, may go
 
 [[noreturn]] void refuse(const std::string& what)
 {

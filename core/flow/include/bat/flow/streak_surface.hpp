@@ -33,14 +33,14 @@ struct StreakSurfaceOptions
   TraceOptions trace;
   /// The first release; the first time of the source if not given, or its last one backwards.
   std::optional<double> start;
-  /// Edges that are longer are halved; above 0. So are those of more than a quarter of it where
+  /// Edges that are longer are halved; above 0. So are those of more than half of it where
   /// neighbours turn by more than 30 degrees.
   double most_edge = 0;
   /// The surface is torn where edges are longer than so many times most_edge, though points of the
   /// line and times of the source were halved ten times; 1 or more.
   double tear = 4;
   /// More is an error.
-  std::uint32_t most_vertices = std::uint32_t{ 1 } << 24;
+  std::uint32_t most_vertices = std::uint32_t{ 1 } << 22;
   Together together;
 };
 
