@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of unsteady flows: path lines, streak surfaces and Lyapunov exponents, through the plugin.
+
+usage: pvpython pictures.py FOLDER   writes series of three flows and the pictures into FOLDER
+
+PYTHONPATH has core/python, BAT_LIBRARY is libbat_capi.so, PV_PLUGIN_PATH has the plugin.
+"""
+import os
+import sys
+
+import numpy as np
+import parabat.flow
+from paraview.simple import *
+
+SIZE = 480
+BACKGROUND = [0.02, 0.02, 0.05]
+
+
+def grid(counts, lower, upper):
+    axes = [np.linspace(l, u, n) for n, l, u in zip(counts, lower, upper)]
+    z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
+    spacing = [(u - l) / max(n - 1, 1) or 1 for n, l, u in zip(counts, lower, upper)]
+    return x, y, z, dict(origin=lower, spacing=spacing, flush=False)
+
+
+def write(folder, name, times, velocity, options):
+    path = os.path.join(folder, name + ".bricks.series")
+    if not os.path.exists(path):
+        levels = ((t, np.stack(np.broadcast_arrays(*velocity(t)), -1).astype("f4")) for t in times)
+        parabat.flow.write_series(path, levels, **options)
+    return OpenDataFile(path)
+
+
+def double_gyre(folder):
+    """Shadden, Lekien and Marsden 2005, section 6.1."""
+    x, y, _, options = grid((201, 101, 1), (0, 0, 0), (2, 1, 0))
+
+    def velocity(t):
+        a = 0.25 * np.sin(np.pi / 5 * t)
+        f, slope = a * x * x + (1 - 2 * a) * x, 2 * a * x + 1 - 2 * a
+        u, v = -np.sin(np.pi * f) * np.cos(np.pi * y), np.cos(np.pi * f) * np.sin(np.pi * y) * slope
+        return 0.1 * np.pi * u, 0.1 * np.pi * v, 0 * x
+    return write(folder, "gyre", np.linspace(0, 20, 161), velocity, options)
+
+
+def street(folder):
+    """Vortices of alternating sign in a wind, which begin behind x = 1 and wobble along z."""
+    x, y, z, options = grid((193, 97, 33), (0, -2.5, 0), (12, 2.5, 3))
+
+    def velocity(t):
+        u, v = np.ones_like(x), np.zeros_like(x)
+        for k in range(-14, 20):
+            at = 1.0 * k + 0.8 * t + 0.25 * np.sin(2 * np.pi * z / 3 + 0.9 * k)
+            side = 0.35 * (-1) ** k
+            rise = np.clip((at - 1) / 2, 0, 1)
+            strength = 0.45 * (-1) ** k * rise * rise * (3 - 2 * rise)
+            dx, dy = x - at, y - side
+            core = strength * np.exp(-(dx * dx + dy * dy) / 0.32)
+            u, v = u + core * dy / 0.4, v - core * dx / 0.4
+        return u, v, 0.15 * np.sin(np.pi * x / 3) * np.sin(np.pi * z / 3)
+    return write(folder, "street", np.linspace(0, 12, 41), velocity, options)
+
+
+def turbulence(folder):
+    """Random waves without divergence, whose energy falls as k^-5/3."""
+    n, length = 65, 2 * np.pi
+    x, y, z, options = grid((n, n, n), (0, 0, 0), (length, length, length))
+    random = np.random.default_rng(4)
+    modes = []
+    for k in np.geomspace(1, 8, 60):
+        wave = random.normal(size=3)
+        wave *= k / np.linalg.norm(wave)
+        swing = np.cross(wave, random.normal(size=3))
+        swing *= k ** (-5 / 6) / np.linalg.norm(swing)
+        modes.append((wave, swing, random.uniform(0, length), random.normal() * k ** (2 / 3)))
+
+    def velocity(t):
+        v = np.zeros((3, *x.shape), "f4")
+        for wave, swing, phase, rate in modes:
+            value = np.cos((wave[0] * x + wave[1] * y + wave[2] * z + phase + rate * t).astype("f4"))
+            for c in range(3):
+                v[c] += 0.4 * swing[c] * value
+        return v
+    return write(folder, "turbulence", np.linspace(0, 6, 25), velocity, options)
+
+
+def views(name, count, width=SIZE, height=SIZE):
+    layout = CreateLayout(name)
+    made = []
+    for place in range(count):
+        view = CreateRenderView(ViewSize=[width, height])
+        if place:
+            layout.SplitViewHorizontal(made[-1], 1 / (count - place + 1))
+        AssignViewToLayout(view, layout)
+        view.UseColorPaletteForBackground = 0
+        view.Background = BACKGROUND
+        view.OrientationAxesVisibility = 0
+        made.append(view)
+    return layout, made
+
+
+def save(folder, name, layout, count, width=SIZE, height=SIZE):
+    SaveScreenshot(os.path.join(folder, name + ".png"), layout, SeparatorWidth=0,
+                   ImageResolution=[width * count, height])
+
+
+def look(view, position, focus, up=(0, 1, 0), angle=30):
+    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = position, focus, up
+    view.CameraViewAngle = angle
+
+
+def coloured(source, view, array, preset, low, high):
+    display = Show(source, view)
+    ColorBy(display, ("POINTS", array))
+    table = GetColorTransferFunction(array)
+    table.ApplyPreset(preset, True)
+    table.RescaleTransferFunction(low, high)
+    display.SetScalarBarVisibility(view, False)
+    return display
+
+
+def outline(bounds, view, color):
+    box = Box(XLength=bounds[1] - bounds[0], YLength=bounds[3] - bounds[2], ZLength=bounds[5] - bounds[4],
+              Center=[(bounds[i] + bounds[i + 1]) / 2 for i in (0, 2, 4)])
+    display = Show(Outline(Input=box), view)
+    display.AmbientColor = display.DiffuseColor = color
+    display.LineWidth = 2
+
+
+def draw_lines(folder, flow):
+    """Path lines of turbulence, and those of them that reach a box."""
+    layout, both = views("lines", 2)
+    lines = FlowPathLines(Input=flow, SeedType="Point Cloud")
+    lines.SeedType.Center, lines.SeedType.Radius, lines.SeedType.NumberOfPoints = [3.1, 3.1, 3.1], 1.2, 400
+    lines.Destination = [4.2, 5.4, 1, 2.2, 2.5, 3.7]
+    found = FlowPathLines(Input=flow, SeedType=lines.SeedType)
+    found.UseDestination, found.Destination, found.Keep = 1, lines.Destination, "Those That Arrive"
+    for view, shown in zip(both, (lines, found)):
+        display = coloured(shown, view, "ParticleAge", "Inferno (matplotlib)", 0, 6)
+        display.LineWidth = 1.5
+        outline([0, 6.28] * 3, view, [0.35, 0.35, 0.45])
+        look(view, [15.5, 10.5, 17.5], [3.1, 2.9, 3.1])
+    outline(list(lines.Destination), both[1], [0.3, 0.9, 1])
+    save(folder, "flow_path_lines", layout, 2)
+    data = servermanager.Fetch(found).GetFieldData()
+    print("path lines:", {data.GetArrayName(i): data.GetArray(i).GetValue(0) for i in range(data.GetNumberOfArrays())})
+
+
+def draw_surface(folder, flow):
+    """The smoke of a wire before a street of vortices, at three times."""
+    layout, three = views("surface", 3, SIZE, 300)
+    for view, time in zip(three, (4, 6, 7.5)):
+        surface = FlowStreakSurface(Input=flow, SeedType="Line")
+        surface.SeedType.Point1, surface.SeedType.Point2 = [0.5, 0.05, 0.3], [0.5, 0.05, 2.7]
+        surface.MaximumEdge = 0.1
+        surface.LimitTimes, surface.StartTime, surface.EndTime = 1, 0, time
+        display = coloured(surface, view, "ParticleAge", "Viridis (matplotlib)", 0, 7.5)
+        display.Specular = 0.5
+        outline(list(flow.Bounds), view, [0.35, 0.35, 0.45])
+        look(view, [8, 7, 16.5], [4.6, -0.2, 1.5], angle=18)
+        data = servermanager.Fetch(surface)
+        print("streak surface:", time, data.GetNumberOfPolys(), "triangles,",
+              data.GetFieldData().GetArray("bricks_touched").GetValue(0), "of", flow.BrickCount, "bricks")
+    save(folder, "flow_streak_surface", layout, 3, SIZE, 300)
+
+
+def draw_exponents(folder, flow):
+    """Where the double gyre parts, where it comes together, and path lines over the first."""
+    layout, both = views("exponents", 2, 640, 330)
+    for view, direction, time in zip(both, ("Forward", "Backward"), (0, 10)):
+        ftle = FlowFTLE(Input=flow, Direction=direction, Dimensions=[401, 201, 1], Duration=10)
+        ftle.UseStartTime, ftle.StartTime = 1, time
+        coloured(ftle, view, "FTLE_" + direction.lower(), "Inferno (matplotlib)", 0, 0.5)
+        look(view, [1, 0.5, 2.0], [1, 0.5, 0])
+    lines = FlowPathLines(Input=flow, SeedType="Line")
+    lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = [1.02, 0.35, 0], [1.26, 0.35, 0], 9
+    lines.LimitTimes, lines.EndTime = 1, 10
+    display = coloured(lines, both[0], "ParticleAge", "Viridis (matplotlib)", 0, 10)
+    setattr(display, "Translation" if hasattr(display, "Translation") else "Position", [0, 0, 0.01])
+    display.LineWidth = 2
+    save(folder, "flow_ftle", layout, 2, 640, 330)
+
+
+if __name__ == "__main__":
+    target = sys.argv[1]
+    draw_exponents(target, double_gyre(target))
+    draw_surface(target, street(target))
+    draw_lines(target, turbulence(target))
