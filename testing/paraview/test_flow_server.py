@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flow of a client on pvserver with several ranks: path lines, streak surfaces and exponents are those of the library, and
+a level that is gone leaves nothing. Arguments: the number of ranks, mpiexec, pvserver."""
+import parabat.flow
+from bat_server import running_server
+from idx_grids import *
+
+ranks, mpiexec, pvserver = int(sys.argv[1]), *sys.argv[2:]
+N, TIMES = 25, [0, 0.5, 1.25, 2]
+
+
+def velocity(time):
+    x = np.linspace(-1, 1, N)
+    z, y, x = np.meshgrid(x, x, x, indexing="ij")
+    return np.stack([-y, x * (1 + 0.3 * time), 0.2 * np.sin(3 * x) + 0 * z], -1).astype("f4")
+
+
+def arrays_of(attributes):
+    return {attributes.GetArrayName(i): vtk_to_numpy(attributes.GetArray(i)) for i in range(attributes.GetNumberOfArrays())}
+
+
+def check(folder, port):
+    Connect("127.0.0.1", port)
+    path = folder("turn.bricks.series")
+    parabat.flow.write_series(path, [(t, velocity(t)) for t in TIMES], origin=(-1, -1, -1), spacing=[2 / (N - 1)] * 3, flush=False)
+    flow = parabat.flow.open(path)
+    reader = OpenDataFile(path)
+    lines = FlowPathLines(Input=reader, SeedType="Line")
+    ends = np.array([[0.1, 0, -0.2], [0.6, 0, 0.1]])
+    lines.SeedType.Point1, lines.SeedType.Point2, lines.SeedType.Resolution = *ends.tolist(), 12
+    seeds = vtk_to_numpy(fetch(lines.SeedType).GetPoints().GetData()).astype("f8")
+    data = fetch(lines)
+    points, of = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())
+    wanted = flow.path_lines(seeds, keep_faces=True)
+    expect(sorted(of["SeedIds"].tolist()), list(range(13)), "seeds")
+    for i, seed in enumerate(of["SeedIds"]):
+        ids = data.GetCell(i).GetPointIds()
+        cell = [ids.GetId(k) for k in range(ids.GetNumberOfIds())]
+        expect(points[cell], wanted.line(seed), f"line {seed}")
+
+    surface = FlowStreakSurface(Input=reader, SeedType=lines.SeedType)
+    surface.MaximumEdge = 0.1
+    data = fetch(surface)
+    wanted = flow.streak_surface(seeds, most_edge=0.1)
+    expect(data.GetNumberOfPolys(), len(wanted.triangles), "triangles")
+    at = arrays_of(data.GetPointData())
+    positions = dict(zip(zip(wanted.line_places, wanted.release_times), wanted.positions.tolist()))
+    points = vtk_to_numpy(data.GetPoints().GetData())
+    for name, point in zip(zip(at["LinePlace"], at["ReleaseTime"]), points.tolist()):
+        expect(point, positions[name], f"particle {name}")
+    expect(len(set(zip(at["LinePlace"], at["ReleaseTime"]))), len(positions), "particles")
+
+    ftle = FlowFTLE(Input=reader, Dimensions=[9, 8, 7], UseBox=1, Box=[-0.4, 0.4, -0.3, 0.4, -0.2, 0.2], Duration=1.5)
+    found = flow.ftle([-0.4, -0.3, -0.2, 0.4, 0.4, 0.2], (9, 8, 7), length=1.5)
+    assert not np.isnan(found.exponents).any()
+    check_image(ftle, {"FTLE_forward": found.exponents, "FlowMap_forward": found.flow_map, "EndTime_forward": found.end_times},
+                (0, 0, 0), (-0.4, -0.3, -0.2), (0.1, 0.1, 0.4 / 6), "exponents", ranks=ranks)
+
+    os.remove(folder("turn_0002.bricks"))
+    reader.InvokeCommand("Reload")
+    for source in (lines, surface, ftle):
+        expect(fetch(source).GetPointData().GetNumberOfArrays(), 0, "what is there without a level")
+
+
+if __name__ == "__main__":
+    # As a module of its own: scripts of filters put all names of numpy into the main one.
+    import test_flow_server
+    with running_server(mpiexec, ranks, pvserver, client_leaves=False) as port, Folder() as folder:
+        test_flow_server.check(folder, port)
+    finish()
