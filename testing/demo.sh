@@ -56,7 +56,7 @@ main()
 {
   ensure_packages "${CORE_PACKAGES[@]}" "${PARAVIEW_PACKAGES[@]}" lammps
   configure_release
-  build "$BUILD_DIR" bat_info bat_validate BATReader BATWriter
+  build "$BUILD_DIR" bat_info bat_validate bat_capi BATReader BATWriter
   mkdir -p "$DEMO"
   simulate
 
@@ -66,6 +66,10 @@ main()
 
   local bats=("$DEMO"/impact_*.bat)
   "$BUILD_DIR/bin/bat_validate" "${bats[@]}"
+
+  say "Tracks: some grains at many times, appended one by one"
+  PYTHONPATH=$SOURCE_DIR/core/python BAT_LIBRARY=$BUILD_DIR/lib/libbat_capi.so \
+    python3 "$DEMO_SOURCE/trails.py" "$DEMO" "$SIMULATION"/trails.*.dump
 
   say "Queries: pvbatch opens the .bat files and compares with the dumps"
   run_pvbatch "$DEMO_SOURCE/open.py" "$DEMO" "$SIMULATION" "${bats[@]}"

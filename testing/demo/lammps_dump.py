@@ -43,7 +43,8 @@ class Dump:
             raise ValueError(f"{path}: {len(rows)} rows, but its header says {self.count}")
 
         self.positions = self._columns(rows, ["xu", "yu", "zu"])
-        self.attributes = {name: self._columns(rows, columns) for name, columns in ATTRIBUTES}
+        self.attributes = {name: self._columns(rows, columns) for name, columns in ATTRIBUTES
+                           if set(columns) <= set(names)}
 
     def _read_header(self, path):
         """The lines up to ITEM: ATOMS, as (first value by item, names of the columns)."""

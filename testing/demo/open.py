@@ -149,6 +149,7 @@ def main():
                    [paths[i] for i in SHOWN_STEPS], [dumps[i].time for i in SHOWN_STEPS])
     pictures.box(os.path.join(picture_folder, "box.png"), paths[-1], middle)
     pictures.fast_grains(os.path.join(picture_folder, "range.png"), paths[-1])
+    pictures.trails(os.path.join(picture_folder, "trails.png"), os.path.join(picture_folder, "tracked.tracks.bat"), paths[-1])
 
 
 main()

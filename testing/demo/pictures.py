@@ -5,12 +5,14 @@ import os
 
 from paraview.simple import (
     BATReader,
+    BATTrails,
     ColorBy,
     CreateLayout,
     CreateRenderView,
     Delete,
     GetColorTransferFunction,
     GetScalarBar,
+    OutputPort,
     SaveScreenshot,
     Show,
     Text,
@@ -173,4 +175,26 @@ def fast_grains(path, bat):
     reader = read([bat], AttributeRanges=["velocity", "8", ""])
     color_by_speed(show_grains(reader, view), view)
     add_text(view, f"speed >= 8: {reader.LoadedCount:,} grains")
+    save([[view]], path, 1500, 900)
+
+
+def trails(path, tracks, bat):
+    """Where the grains of a tracks file have been, and where they are at the end; behind them 10 % of the bed."""
+    view = new_view({"position": [52.0, -112.0, 62.0], "focus": [64.0, 37.0, 21.0]})
+    bed = Show(read([bat], Quality=0.1), view)
+    bed.SetRepresentationType("Points")
+    bed.PointSize = 1.5
+    bed.ColorArrayName = [None, ""]
+    bed.AmbientColor = bed.DiffuseColor = [0.45, 0.47, 0.52]
+    source = BATTrails(FileNames=[tracks])
+    source.UpdatePipeline()
+    source.UpdatePropertyInformation()
+    times = list(source.TimestepValues)
+    view.ViewTime = times[-1]
+    lines = Show(source, view)
+    lines.LineWidth = 1.6
+    color_by_speed(lines, view)
+    ends = show_grains(OutputPort(source, 1), view, 1.3)
+    color_by_speed(ends, view)
+    add_text(view, f"{source.FoundCount:,} grains at {len(times)} times")
     save([[view]], path, 1500, 900)
