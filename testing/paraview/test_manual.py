@@ -28,7 +28,7 @@ for element in core:
     if label and element.get("name") != "Box":
         assert f"<b>{label}</b>" in page, f"Help page: nothing about {label}"
         assert f"| {label}" in manual, f"README.md: nothing about {label}"
-for picture in re.findall(r"pictures/\w+\.png", manual):
+for picture in re.findall(r"[\w./]*pictures/\w+\.png", manual):
     assert os.path.exists(os.path.join(source_folder, "reader_plugin", picture)), picture
 
 with Folder() as folder:
