@@ -369,8 +369,10 @@ nlohmann::json to_json(const Node& node)
   json all = json::array();
   for (std::uint64_t i = 0; i != static_cast<std::uint64_t>(numbers->count); ++i)
   {
-    all.push_back(
-      is_integer(numbers->type) ? json(int64_at(*numbers, i)) : json(float64_at(*numbers, i)));
+    all.push_back(numbers->type == ScalarType::UInt64
+        ? json(static_cast<std::uint64_t>(int64_at(*numbers, i))) // the same bits
+        : is_integer(numbers->type) ? json(int64_at(*numbers, i))
+                                    : json(float64_at(*numbers, i)));
   }
   return all.size() == 1 ? all[0] : all;
 }

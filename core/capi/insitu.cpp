@@ -367,14 +367,30 @@ int bat_insitu_end_step(bat_insitu* insitu, bat_report* report)
           return;
         }
         name_species(handle, std::move(names));
+        std::vector<bat::insitu::WrittenFile> files;
         if (handle.wanted_files)
         {
-          keep_report(handle,
-            handle.writer.write(handle.comm, handle.step, handle.time, handle.species), sum);
+          files = handle.writer.write_files(handle.comm, handle.step, handle.time, handle.species);
         }
+        // A list that fails takes no tracks with it, nor tracks a list. Errors are those of all
+        // ranks.
+        std::optional<bat::Error> failure;
         if (handle.wanted_tracks)
         {
-          (void)handle.writer.write_tracks(handle.comm, handle.step, handle.time, handle.species);
+          failure = bat::attempt(
+            [&] {
+              (void)handle.writer.write_tracks(
+                handle.comm, handle.step, handle.time, handle.species);
+            });
+        }
+        handle.writer.write_lists(handle.comm, files, handle.step, handle.time);
+        if (failure)
+        {
+          throw bat::Error(*failure);
+        }
+        if (handle.wanted_files)
+        {
+          keep_report(handle, files, sum);
         }
       });
   }

@@ -2,6 +2,7 @@
 // Names of files out of a pattern, a series and a step.
 
 #include "bat/insitu.hpp"
+#include "bat/tracks.hpp"
 
 #include <fmt/format.h>
 
@@ -119,6 +120,10 @@ FilePattern::FilePattern(std::string_view pattern)
     if (some == fill_in(this->format_, 2, 0.5, "a"))
     {
       this->format_.insert(this->format_.size() - 4, "_{timestep:06d}");
+    }
+    if (is_tracks(fill_in(this->format_, 1, 0.5, "a")))
+    {
+      refuse("readers take files that end in .tracks.bat for tracks");
     }
   }
   catch (const fmt::format_error& e)

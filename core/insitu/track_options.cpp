@@ -43,7 +43,12 @@ Number number_of(const std::string& key, const json& value)
   {
     refuse(key, value, "a number");
   }
-  return value.get<double>();
+  const auto number = value.get<double>();
+  if (std::abs(number) >= 0x1p63) // a whole number of more than 64 bits is rounded to such a one
+  {
+    refuse(key, value, "a number of 64 bits");
+  }
+  return number;
 }
 
 std::int64_t whole_number(const std::string& key, const json& value)
@@ -76,6 +81,11 @@ bool is_list(const json& value)
 
 void read_ids(TrackOptions& options, const json& value)
 {
+  if (value.is_number()) // what Conduit makes of an array of one
+  {
+    options.ids.push_back(number_of("ids", value));
+    return;
+  }
   if (!is_list(value) || value.empty())
   {
     refuse("ids", value, "a list of numbers, or of pairs of them");

@@ -110,6 +110,38 @@ std::optional<std::uint64_t> bits_of(const Number& number, ScalarType type)
     });
 }
 
+// Two are the same if the texts are.
+std::string text_of(const TrackOptions& options)
+{
+  std::string text;
+  const auto add = [&](const std::string& part)
+  { text += fmt::format("{}:{};", part.size(), part); };
+  const auto add_numbers = [&](const std::vector<Number>& numbers)
+  {
+    add(fmt::format("{}", numbers.size()));
+    for (const Number& number : numbers)
+    {
+      std::visit(
+        [&](auto value) { add(fmt::format("{} {}", number.index(), to_bits(value))); }, number);
+    }
+  };
+  add_numbers(options.ids);
+  add_numbers(options.second);
+  for (std::size_t axis = 0; options.box && axis != 3; ++axis)
+  {
+    add(fmt::format("{} {}", options.box->lower[axis], options.box->upper[axis]));
+  }
+  add(fmt::format("{} {}", options.every_id, options.attributes ? options.attributes->size() : 0));
+  add(options.attributes ? "named" : "all");
+  for (const std::string& name : options.attributes.value_or(std::vector<std::string>()))
+  {
+    add(name);
+  }
+  add(options.id_attribute);
+  add(options.second_attribute);
+  return text;
+}
+
 json schema_json(const TrackSchema& schema, const std::string& metadata)
 {
   json attributes = json::array();
@@ -198,12 +230,13 @@ struct TrackRecorder::Source
     this->schema = other;
   }
 
-  [[nodiscard]] Id id_at(std::uint64_t row) const
+  /// Nothing if a value is NaN, which is no id.
+  [[nodiscard]] std::optional<Id> id_at(std::uint64_t row) const
   {
     const auto bits = [&](const ArrayView& values, ScalarType type)
     {
       return dispatch(type,
-        [&](auto example)
+        [&](auto example) -> std::optional<std::uint64_t>
         {
           using T = decltype(example);
           const T value = value_at<T>(values, 0, row);
@@ -211,14 +244,17 @@ struct TrackRecorder::Source
           {
             if (std::isnan(value))
             {
-              refuse("an id is NaN; allowed are numbers");
+              return std::nullopt;
             }
           }
           return bits_of(value);
         });
     };
-    return { bits(this->id, this->schema.id_type),
-      this->schema.second_attribute.empty() ? 0 : bits(this->second, this->schema.second_type) };
+    const auto first = bits(this->id, this->schema.id_type);
+    const auto other = this->schema.second_attribute.empty()
+      ? std::optional<std::uint64_t>(0)
+      : bits(this->second, this->schema.second_type);
+    return first && other ? std::optional(Id{ *first, *other }) : std::nullopt;
   }
 };
 
@@ -405,6 +441,26 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
 std::uint64_t TrackRecorder::record(
   const mpi::OwnComm& comm, std::int64_t step, double time, const std::vector<mpi::Piece>& pieces)
 {
+  if (!this->has_agreed_)
+  {
+    // Other ways to choose are other messages, and lists of a rank's own ids lose those that leave.
+    std::string mine;
+    mpi::together(comm.get(), [&] { mine = text_of(this->options_); });
+    std::string first = mine;
+    mpi::broadcast_text(comm, first);
+    mpi::together(comm.get(),
+      [&]
+      {
+        if (mine != first)
+        {
+          refuse(fmt::format("the options of rank {} ({} ids, box {}, every_id {}, id '{}', second "
+                             "'{}') are not those of rank 0; all ranks must have the same",
+            comm.rank(), this->options_.ids.size(), this->options_.box ? "given" : "none",
+            this->options_.every_id, this->options_.id_attribute, this->options_.second_attribute));
+        }
+      });
+    this->has_agreed_ = true;
+  }
   // What each rank has.
   std::optional<mpi::RankParticles> particles;
   std::vector<Source> sources;
@@ -517,9 +573,13 @@ std::uint64_t TrackRecorder::record(
             {
               inside = inside && at[axis] >= box.lower[axis] && at[axis] <= box.upper[axis];
             }
-            if (inside)
+            if (!inside)
             {
-              in_box.push_back(sources[p].id_at(parts[p].row(parts[p].first + i)));
+              continue;
+            }
+            if (const auto id = sources[p].id_at(parts[p].row(parts[p].first + i)))
+            {
+              in_box.push_back(*id);
             }
           }
         }
@@ -581,16 +641,17 @@ std::uint64_t TrackRecorder::record(
           });
         for (const std::uint64_t row : found)
         {
-          const Id id = source.id_at(row);
-          if (this->options_.every_id == 0 &&
-            !std::binary_search(this->chosen_.begin(), this->chosen_.end(), id))
+          const std::optional<Id> id = source.id_at(row);
+          if (!id ||
+            (this->options_.every_id == 0 &&
+              !std::binary_search(this->chosen_.begin(), this->chosen_.end(), *id)))
           {
             continue;
           }
           const std::size_t at = rows.size();
           rows.resize(at + words);
-          rows[at] = id.first;
-          rows[at + 1] = id.second;
+          rows[at] = id->first;
+          rows[at + 1] = id->second;
           auto* out = reinterpret_cast<std::byte*>(&rows[at + 2]);
           for (const ArrayView& values : source.values)
           {

@@ -52,5 +52,6 @@ private:
   std::vector<Id> chosen_;                ///< ascending bits; of a list or a box
   std::vector<std::uint64_t> hashes_;     ///< a bit for each that a chosen id may have
   bool has_told_ = false;
+  bool has_agreed_ = false; ///< all ranks on the options
 };
 }

@@ -421,6 +421,7 @@ TEST(Tracks, are_kept_at_every_call_whatever_files_are_written)
         p.set(kBat + "channels/dust/tracks/every_id", 2);
         p.set(kBat + "channels/dust/tracks/attributes/a", "mass");
         p.set(kBat + "channels/gas/every", 2);
+        p.set(kBat + "channels/gas/tracks/ids", 1); // a list of one
       }));
     for (const std::int64_t step : { 100, 110, 120, 130 })
     {

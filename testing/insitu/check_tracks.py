@@ -64,6 +64,20 @@ def main():
                 same = np.flatnonzero(found.steps == step)[0]
                 np.testing.assert_array_equal(listed.positions[s], trails.positions[same])
                 np.testing.assert_array_equal(listed["velocity"][s], trails["velocity"][same])
+    # A list that cannot be replaced takes no tracks with it.
+    if COMM.rank == 0:
+        (folder / "kept.bat.series").write_text("no list")
+    COMM.barrier()
+    with parabat.Series(folder / "kept_{timestep}.bat", COMM, tracks={"every_id": 128}, flush=False) as series:
+        xyz, columns = particles(0)
+        mine = slice(COMM.rank, None, COMM.size)
+        try:
+            series.write(0, 0.0, xyz[mine], {key: values[mine] for key, values in columns.items()})
+            raise AssertionError("the list was replaced")
+        except parabat.BatError as error:
+            assert "kept.bat.series" in str(error), error
+    COMM.barrier()
+    assert len(parabat.Tracks(folder / "kept.tracks.bat")) == 1
     failures = []
     for bad in ({"ids": [1], "every_id": 3}, {"id": "x"}, {"every_id": "k"}, ["ids"]):
         try:

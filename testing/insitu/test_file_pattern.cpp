@@ -98,6 +98,9 @@ TEST(FilePattern, wrong_ones_are_refused)
   EXPECT_NE(refusal("dust_{rank}.bat").find("dust_{rank}.bat"), std::string::npos);
   EXPECT_NE(refusal("dust_{timestep:06q}.bat"), "");
   EXPECT_NE(refusal("dust_{timestep.bat"), "");
+  EXPECT_NE(
+    refusal("dust_{timestep}.tracks.bat").find(".tracks.bat for tracks"), std::string::npos);
+  EXPECT_EQ(file("dust.tracks.bat"), "dust.tracks_000012.bat");
   EXPECT_NE(refusal("dust_{}.bat"), "");
   EXPECT_NE(
     refusal(std::string("dust\0.bat", 9)).find("'dust\\0.bat': it has a zero"), std::string::npos);

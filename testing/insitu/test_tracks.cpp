@@ -4,9 +4,11 @@
 #include "bat/insitu.hpp"
 #include "bat/parallel/mpi_support.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <set>
 
 namespace
@@ -303,6 +305,62 @@ TEST(Tracks, what_ranks_disagree_on_is_an_error_on_all_and_ghosts_are_left_out)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST(Tracks, ranks_with_other_options_are_an_error_on_all)
+{
+  const SharedDir folder;
+  SeriesWriter writer(FilePattern((folder / "dust").string()), {});
+  const Dealt mine(1);
+  const auto error = [&](const TrackOptions& options)
+  {
+    writer.set_tracks(options);
+    return mpi_test::error_of(
+      [&] { (void)writer.write_tracks(MPI_COMM_WORLD, 1, 1, { mine.species() }); });
+  };
+  const bool is_other = rank() == ranks() - 1 && ranks() > 1;
+  TrackOptions options; // ids of its own
+  options.ids = { kFirstId + (is_other ? 1 : 0) };
+  EXPECT_EQ(error(options).find("rank 0") != std::string::npos, ranks() > 1);
+  if (is_other) // another way to choose
+  {
+    options.ids.clear();
+    options.box = bat::Box{ { 0, 0, 0 }, { 1, 1, 1 } };
+  }
+  EXPECT_EQ(error(options).find("rank 0") != std::string::npos, ranks() > 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Tracks, nan_is_no_id_whatever_chooses)
+{
+  const SharedDir folder;
+  clouds::Cloud cloud;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<float> positions;
+  std::vector<double> ids;
+  std::vector<double> second;
+  for (int i = 0; i != 12; ++i)
+  {
+    positions.insert(positions.end(), 3, static_cast<float>(i));
+    ids.push_back(i == 3 ? nan : 100 * rank() + i);
+    second.push_back(i == 5 ? nan : 1);
+  }
+  cloud.set_positions(positions);
+  cloud.add("id", bat::ScalarType::Float64, ids);
+  cloud.add("cpu", bat::ScalarType::Float64, second);
+  TrackOptions options;
+  options.box = bat::Box{ { 0, 0, 0 }, { 9, 9, 9 } };
+  for (const std::uint64_t kept :
+    { std::uint64_t{ 9 }, std::uint64_t{ 8 } }) // of the ten in the box
+  {
+    SeriesWriter writer(FilePattern((folder / fmt::format("dust{}", kept)).string()), {});
+    writer.set_tracks(options);
+    EXPECT_EQ(
+      writer.write_tracks(MPI_COMM_WORLD, 1, 1, { Species{ "", { { cloud.view(), {} } } } }),
+      kept * static_cast<std::uint64_t>(ranks()));
+    options.second_attribute = "cpu";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST(Tracks, options_are_those_of_the_text)
 {
   const TrackOptions options = bat::insitu::parse_track_options(
@@ -314,9 +372,12 @@ TEST(Tracks, options_are_those_of_the_text)
   EXPECT_EQ(options.id_attribute + options.second_attribute + options.attributes->at(0), "abc");
   EXPECT_EQ(options.every, 3);
   check(options);
-  for (const char* bad : { "[]", "{", R"({"ids": []})", R"({"ids": ["a"]})", R"({"ids": [[1]]})",
-         R"({"box": [1, 2]})", R"({"every_id": 0})", R"({"every_id": -3})", R"({"every": 0.5})",
-         R"({"id": ""})", R"({"attributes": "a"})", R"({"what": 1})" })
+  EXPECT_TRUE(bat::insitu::parse_track_options(R"({"ids": 18446744073709551615})").ids ==
+    (std::vector<bat::Number>{ ~std::uint64_t{ 0 } }));
+  for (const char* bad :
+    { "[]", "{", R"({"ids": [-9223372036854775809]})", R"({"ids": []})", R"({"ids": ["a"]})",
+      R"({"ids": [[1]]})", R"({"box": [1, 2]})", R"({"every_id": 0})", R"({"every_id": -3})",
+      R"({"every": 0.5})", R"({"id": ""})", R"({"attributes": "a"})", R"({"what": 1})" })
   {
     EXPECT_THROW((void)bat::insitu::parse_track_options(bad), bat::Error) << bad;
   }

@@ -104,6 +104,8 @@ public:
       this->find_columns();
     }
     std::vector<StepResult> results;
+    std::shared_ptr<const std::string> metadata; // that `cell` is of
+    std::optional<PeriodicCell> cell;
     for (const format::BlockSample& sample : this->block_.samples)
     {
       StepResult result;
@@ -114,7 +116,12 @@ public:
       result.counts.resize(this->request_.ids.size());
       if (this->request_.unwrap_by_files)
       {
-        result.cell = named_cell(sample.metadata, this->file_.name());
+        if (sample.metadata != metadata)
+        {
+          metadata = sample.metadata;
+          cell = named_cell(*metadata, this->file_.name());
+        }
+        result.cell = cell;
         if (!result.cell && sample.rows != 0)
         {
           refuse(fmt::format(

@@ -41,6 +41,12 @@ TracksList list_tracks(const io::RandomAccessFile& file)
   for (const format::BlockStart& start : found.starts)
   {
     format::TrackBlock block = format::read_block(file, start);
+    // A file of blocks of one sample repeats what rarely changes.
+    auto& metadata = block.samples.front().metadata;
+    if (!list.blocks.empty() && *metadata == *list.blocks.back().samples.back().metadata)
+    {
+      metadata = list.blocks.back().samples.back().metadata;
+    }
     list.blocks.push_back({ start, std::move(block.schema), std::move(block.samples), 0 });
   }
   std::optional<std::int64_t> limit;
@@ -162,7 +168,8 @@ void validate_tracks(const std::filesystem::path& path)
         format::corrupt(file,
           fmt::format("step {} has {} rows; its block says {}", sample.step, rows[s], sample.rows));
       }
-      if (!sample.metadata.empty() && !scan_json_object(sample.metadata))
+      const bool is_new = s == 0 || sample.metadata != block.samples[s - 1].metadata;
+      if (is_new && !sample.metadata->empty() && !scan_json_object(*sample.metadata))
       {
         format::corrupt(file, fmt::format("metadata of step {} is no JSON object", sample.step));
       }

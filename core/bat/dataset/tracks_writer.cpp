@@ -93,7 +93,12 @@ std::uint64_t stored_id(std::uint64_t bits, ScalarType type, const std::string& 
     {
       refuse(fmt::format("a value of '{}' is NaN; allowed are numbers", name));
     }
-    return value == 0 ? 0 : bits;
+    bits = value == 0 ? 0 : bits;
+  }
+  if (!format::can_hold_id(type, bits))
+  {
+    refuse(fmt::format("a value of '{}' is {}; allowed are those of {}", name,
+      to_string(number_from_bits(bits, value_class(type))), name_of(type)));
   }
   return bits;
 }
@@ -369,7 +374,9 @@ void TracksWriter::append(const TrackSample& sample)
     rows[i].values = i * row_bytes;
   }
   std::vector<std::byte> bytes = format::encode_block(impl.end, schema,
-    { { sample.step, sample.time, rows.size(), sample.metadata } }, rows, sample.values);
+    { { sample.step, sample.time, rows.size(),
+      std::make_shared<const std::string>(sample.metadata) } },
+    rows, sample.values);
   // With its checksum, 8 bytes at once, the block is there.
   constexpr std::size_t kCommit = offsetof(format::BlockStart, start_checksum);
   std::uint64_t commit;

@@ -196,6 +196,9 @@ private:
       "the type of its ids is none");
     this->need(head.id_name_bytes != 0 && (head.second_name_bytes != 0) == (head.second_type != 0),
       "its ids have no name");
+    this->need(head.id_name_bytes <= 65535 && head.second_name_bytes <= 65535,
+      fmt::format("the names of its ids have {} and {} bytes; at most 65535 are allowed",
+        head.id_name_bytes, head.second_name_bytes));
     Sum bytes;
     bytes.add(1, sizeof(BlockHead));
     bytes.add(head.attribute_count, sizeof(TrackAttributeRecord));
@@ -317,7 +320,9 @@ private:
       sample.step = record.step;
       sample.time = has_time ? std::optional(record.time) : std::nullopt;
       sample.rows = record.rows;
-      sample.metadata = same ? block.samples.back().metadata : this->text(record.metadata_bytes);
+      sample.metadata = same
+        ? block.samples.back().metadata
+        : std::make_shared<const std::string>(this->text(record.metadata_bytes));
       block.samples.push_back(std::move(sample));
     }
     this->need(rows == this->head_.row_count,
@@ -332,6 +337,11 @@ private:
   std::uint64_t texts_end_ = 0;
   BlockHead head_{};
 };
+}
+
+bool can_hold_id(ScalarType type, std::uint64_t id) noexcept
+{
+  return dispatch(type, [&](auto example) { return is_stored_as<decltype(example)>(id); });
 }
 
 bool same_schema(const TrackSchema& a, const TrackSchema& b) noexcept

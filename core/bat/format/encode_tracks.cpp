@@ -128,14 +128,15 @@ std::vector<std::byte> encode_block(std::uint64_t offset, const TrackSchema& sch
     record.time = sample.time.value_or(0);
     record.rows = sample.rows;
     record.flags = sample.time ? std::uint32_t{ kSampleHasTime } : 0;
-    if (s != 0 && sample.metadata == samples[s - 1].metadata)
+    if (s != 0 &&
+      (sample.metadata == samples[s - 1].metadata || *sample.metadata == *samples[s - 1].metadata))
     {
       record.flags |= kSameMetadata;
     }
     else
     {
-      record.metadata_bytes = static_cast<std::uint32_t>(sample.metadata.size());
-      texts += sample.metadata;
+      record.metadata_bytes = static_cast<std::uint32_t>(sample.metadata->size());
+      texts += *sample.metadata;
     }
     append(bytes, &record, sizeof(record));
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct BlockSample
   std::int64_t step = 0;
   std::optional<double> time;
   std::uint64_t rows = 0;
-  std::string metadata;
+  /// Shared by samples that have the same; never null.
+  std::shared_ptr<const std::string> metadata = std::make_shared<const std::string>();
 };
 
 /// All of a block but its values.
@@ -44,6 +46,8 @@ struct TrackBlock
 
 /// Whether both have ids of the same names and value classes, as all blocks with rows of a file do.
 [[nodiscard]] bool same_ids(const TrackSchema& a, const TrackSchema& b) noexcept;
+/// Whether `id` is what a file has for a value of `type`: in its range, 0 as +0, not NaN.
+[[nodiscard]] bool can_hold_id(ScalarType type, std::uint64_t id) noexcept;
 /// "'id' int64", "'id' int64 and 'cpu' int32".
 [[nodiscard]] std::string ids_text(const TrackSchema& schema);
 

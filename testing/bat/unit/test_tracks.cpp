@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <sys/resource.h>
 #include <thread>
 
 namespace
@@ -509,6 +510,7 @@ TEST_F(Tracks, what_cannot_be_written_is_an_error_and_leaves_the_file)
   refused([](bat::TrackSample& s) { s.schema.attributes[0].name = "id"; }, "twice");
   refused([](bat::TrackSample& s) { s.schema.id_attribute = "other"; }, "'other'");
   refused([](bat::TrackSample& s) { s.schema.id_type = bat::ScalarType::UInt64; }, "uint64");
+  refused([](bat::TrackSample& s) { s.schema.id_type = bat::ScalarType::Int32; }, "those of int32");
   {
     const FileSizeLimit full(fs::file_size(this->path) + 300);
     EXPECT_THROW(writer.append(sample(1, 5)), bat::Error);
@@ -523,6 +525,32 @@ TEST_F(Tracks, what_cannot_be_written_is_an_error_and_leaves_the_file)
   const fs::path other = this->temp / "b.tracks.bat";
   EXPECT_THROW(bat::TracksWriter(other, false).append(bad), bat::Error);
   EXPECT_EQ(bat::Tracks::open(other).samples.size(), 0U);
+}
+
+TEST_F(Tracks, metadata_that_does_not_change_is_in_memory_once)
+{
+  const auto most_memory = []
+  {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss; // KiB
+  };
+  const std::string metadata = R"({"input": ")" + std::string(1 << 19, 'x') + R"("})";
+  const long before = most_memory();
+  {
+    bat::TracksWriter writer(this->path, false);
+    for (int step = 0; step != 200; ++step)
+    {
+      this->samples.push_back(sample(step, 7));
+      bat::TrackSample one = this->samples.back();
+      one.metadata = metadata;
+      writer.append(one);
+    }
+    writer.finish();
+  }
+  EXPECT_LT(fs::file_size(this->path), 2 * metadata.size());
+  this->expect_all(1);
+  EXPECT_LT(most_memory() - before, 48 << 10); // of 100 MiB that the samples have
 }
 
 // Bytes never change; BAT_MAKE_GOLDEN in the environment writes them.
