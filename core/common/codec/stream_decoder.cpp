@@ -66,7 +66,10 @@ void in_batches(const std::byte* bits, std::size_t bits_bytes, std::size_t count
   {
     refuse_frame(fmt::format("{} of {} bytes of packed bits are left over", left, bits_bytes));
   }
-  check_unused_bits(from.memory, from.position, "packed bits");
+  if (bits_bytes != 0)
+  {
+    check_unused_bits(bits + (bits_bytes - 1), from.position & 7, "packed bits");
+  }
 }
 
 constexpr std::size_t kUnpacked = 4 * kBlockValues; // values between two loops, in cache
