@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many cases a test that runs under AddressSanitizer has time for.
+// Whether a test runs under AddressSanitizer, and how many cases it has time for.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 
 #include "bat/bat.hpp"
 #include "support/file_size_limit.hpp"
+#include "support/sanitizers.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -550,7 +551,10 @@ TEST_F(Tracks, metadata_that_does_not_change_is_in_memory_once)
   }
   EXPECT_LT(fs::file_size(this->path), 2 * metadata.size());
   this->expect_all(1);
-  EXPECT_LT(most_memory() - before, 48 << 10); // of 100 MiB that the samples have
+  if (!sanitizers::kPresent) // keeps what was given back
+  {
+    EXPECT_LT(most_memory() - before, 48 << 10); // of 100 MiB that the samples have
+  }
 }
 
 // Bytes never change; BAT_MAKE_GOLDEN in the environment writes them.
