@@ -253,7 +253,7 @@ int vtkFlowFTLE::RequestInformation(
 int vtkFlowFTLE::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
-  bat_vtk::AskForNothing(inputVector[0]->GetInformationObject(0));
+  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
   return 1;
 }
 

@@ -531,7 +531,7 @@ int vtkFlowPathLines::RequestInformation(
 int vtkFlowPathLines::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
-  bat_vtk::AskForNothing(inputVector[0]->GetInformationObject(0));
+  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
   return 1;
 }
 

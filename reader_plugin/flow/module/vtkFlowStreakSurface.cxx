@@ -376,7 +376,7 @@ int vtkFlowStreakSurface::RequestInformation(
 int vtkFlowStreakSurface::RequestUpdateExtent(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
 {
-  bat_vtk::AskForNothing(inputVector[0]->GetInformationObject(0));
+  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
   return 1;
 }
 
