@@ -57,23 +57,6 @@ inline void AnnounceTimes(vtkInformation* outInfo, const std::vector<double>& ti
   outInfo->Set(Pipeline::TIME_RANGE(), range, 2);
 }
 
-/// Of a velocity field in bricks: no image of it, and no other time. Other inputs, which are
-/// refused later, may not know how to give nothing.
-inline void AskForNothing(vtkAlgorithm* filter, vtkInformation* inInfo)
-{
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
-  if (!vtkFlowSource::OfInput(filter, 0))
-  {
-    return;
-  }
-  constexpr int nothing[6] = { 0, -1, 0, -1, 0, -1 };
-  inInfo->Set(Pipeline::UPDATE_EXTENT(), nothing, 6);
-  if (inInfo->Has(Pipeline::TIME_STEPS()) && inInfo->Length(Pipeline::TIME_STEPS()) > 0)
-  {
-    inInfo->Set(Pipeline::UPDATE_TIME_STEP(), inInfo->Get(Pipeline::TIME_STEPS(), 0));
-  }
-}
-
 template <typename ArrayT, typename T>
 void AddNumber(vtkFieldData* field, const char* name, T value)
 {

@@ -5,8 +5,6 @@
 
 #include "bat/error.hpp"
 
-#include "vtkMultiProcessController.h"
-
 #include <utility>
 
 namespace bat_vtk
@@ -22,6 +20,7 @@ bool FlowRun::Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failu
 {
   const bool isSame =
     this->Last == wanted && (this->LastEnd == End::Done || this->LastTime == filterTime);
+  this->IsTogether = true;
   this->IsNews = AnyOf(this->Controller, !isSame);
   if (this->IsNews)
   {
@@ -31,6 +30,24 @@ bool FlowRun::Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failu
     this->Trouble = failure;
   }
   return this->IsNews;
+}
+
+//------------------------------------------------------------------------------
+bool FlowRun::BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double time)
+{
+  const std::vector<double> settings{ time };
+  this->IsNews = this->LastTime != filterTime || this->LastInputTime != inputTime ||
+    this->Last.Settings != settings;
+  this->IsTogether = this->IsNews;
+  if (this->IsNews)
+  {
+    this->Last.Settings = settings;
+    this->LastTime = filterTime;
+    this->LastInputTime = inputTime;
+    this->LastEnd = End::Nothing;
+    this->Trouble = {};
+  }
+  return this->IsNews || this->IsDone();
 }
 
 //------------------------------------------------------------------------------
@@ -56,10 +73,13 @@ void FlowRun::Try(const std::function<void()>& f)
         }
       });
   }
-  isAborted = AnyOf(this->Controller, isAborted);
-  this->Trouble = FirstFailure(this->Controller, this->Trouble, "", "");
+  if (this->IsTogether)
+  {
+    isAborted = AnyOf(this->Controller, isAborted);
+    this->Trouble = FirstFailure(this->Controller, this->Trouble, "", "");
+    this->IsNews = true;
+  }
   this->LastEnd = this->Trouble ? End::Failed : isAborted ? End::Aborted : End::Done;
-  this->IsNews = true;
 }
 
 //------------------------------------------------------------------------------
@@ -69,19 +89,20 @@ bool FlowRun::IsToBeSaid() const
 }
 
 //------------------------------------------------------------------------------
-void FlowRun::Deliver(vtkPolyData* output, bool keepWhenAborted)
+void FlowRun::Deliver(vtkDataObject* output, bool keepWhenAborted)
 {
   if (this->LastEnd == End::Done)
   {
+    this->Shown = vtk::TakeSmartPointer(output->NewInstance());
     this->Shown->ShallowCopy(output);
     return;
   }
   output->Initialize(); // a half-filled output looks like success downstream
   if (this->LastEnd != End::Aborted)
   {
-    this->Shown->Initialize();
+    this->Shown = nullptr;
   }
-  else if (keepWhenAborted)
+  else if (keepWhenAborted && this->Shown)
   {
     output->ShallowCopy(this->Shown);
   }

@@ -7,8 +7,8 @@
 
 #include "bat/brick_source.hpp"
 
-#include "vtkNew.h"
-#include "vtkPolyData.h"
+#include "vtkDataObject.h"
+#include "vtkMultiProcessController.h"
 #include "vtkSmartPointer.h"
 #include "vtkType.h"
 
@@ -16,8 +16,6 @@
 #include <functional>
 #include <memory>
 #include <vector>
-
-class vtkMultiProcessController;
 
 namespace bat_vtk
 {
@@ -45,8 +43,14 @@ public:
   /// aborted is asked for by a filter that was changed since. `failure` is that of what is wanted.
   bool Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failure);
 
-  /// Collective: f(), unless this process has failed. All fail if one does, and are aborted if one
-  /// is: if f() throws bat::Error that something was cancelled.
+  /// The same for parts of an output, which some processes are asked for again and others are not:
+  /// whether a part is to be run. Collective is only what is new on all: another filter, input, or
+  /// time.
+  bool BeginPart(vtkMTimeType filterTime, vtkMTimeType inputTime, double time);
+  [[nodiscard]] bool IsCollective() const { return this->IsTogether; }
+
+  /// Collective, if the run is: f(), unless this process has failed. All fail if one does, and are
+  /// aborted if one is: if f() throws bat::Error that something was cancelled.
   void Try(const std::function<void()>& f);
 
   [[nodiscard]] const Wanted& LastWanted() const { return this->Last; }
@@ -56,9 +60,12 @@ public:
   /// Whether a failure is new, and this process is the one that says so.
   [[nodiscard]] bool IsToBeSaid() const;
 
+  /// The filter is not changed since, as far as the last run is concerned.
+  void SetFilterTime(vtkMTimeType time) { this->LastTime = time; }
+
   /// Leaves `output` as it is, and keeps it, if the run is done. Otherwise it is empty, or, if an
   /// aborted one is to keep it, what was kept.
-  void Deliver(vtkPolyData* output, bool keepWhenAborted);
+  void Deliver(vtkDataObject* output, bool keepWhenAborted);
 
   [[nodiscard]] int Rank() const;
   [[nodiscard]] int Ranks() const;
@@ -75,11 +82,13 @@ private:
   };
 
   Wanted Last;
-  vtkMTimeType LastTime = 0; // of the filter, when it was tried
+  vtkMTimeType LastTime = 0;      // of the filter, when it was tried
+  vtkMTimeType LastInputTime = 0; // of parts
   End LastEnd = End::Nothing;
   Failure Trouble;
   bool IsNews = false;
-  vtkNew<vtkPolyData> Shown;
+  bool IsTogether = true;
+  vtkSmartPointer<vtkDataObject> Shown;
 };
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkFlowFTLE.h"
 
-#include "Agreement.h"
 #include "Extents.h"
 #include "Failure.h"
 #include "FlowFields.h"
+#include "FlowReport.h"
+#include "FlowRun.h"
 #include "vtkFlowSource.h"
 
 #include "bat/error.hpp"
@@ -20,13 +21,10 @@
 #include "vtkInformation.h"
 #include "vtkInformationExecutivePortKey.h"
 #include "vtkInformationVector.h"
-#include "vtkMultiProcessController.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPointData.h"
-#include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
-#include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
@@ -81,35 +79,8 @@ vtkMTimeType PipelineTimeOf(vtkInformationVector* inputs)
 class vtkFlowFTLE::vtkInternals
 {
 public:
-  enum class End
-  {
-    Nothing,
-    Traced,
-    Aborted,
-    Failed
-  };
-
-  // Why an update is needed: the same on all processes. Other extents of the same are asked for by
-  // some processes, and not by others.
-  struct Cause
-  {
-    vtkMTimeType Filter = 0;
-    vtkMTimeType Input = 0;
-    double Time = 0;
-    bool operator==(const Cause& other) const
-    {
-      return this->Filter == other.Filter && this->Input == other.Input && this->Time == other.Time;
-    }
-  };
-
   bat::flow::FtleGrid Grid; ///< all nodes, that RequestInformation has announced
   Failure NoGrid;           ///< why it has not
-  Cause LastCause;
-  End LastEnd = End::Nothing;
-  Failure LastFailure;
-  vtkSmartPointer<vtkMultiProcessController> Controller =
-    vtkMultiProcessController::GetGlobalController();
-  vtkNew<vtkImageData> Shown; ///< what an update that is aborted returns to
 
   // Throws bat::Error.
   void Describe(const vtkFlowFTLE& filter)
@@ -145,8 +116,6 @@ vtkStandardNewMacro(vtkFlowFTLE);
 vtkFlowFTLE::vtkFlowFTLE()
   : Internals(std::make_unique<vtkInternals>())
 {
-  this->SetNumberOfInputPorts(1);
-  this->SetNumberOfOutputPorts(1);
 }
 
 //------------------------------------------------------------------------------
@@ -170,64 +139,26 @@ void vtkFlowFTLE::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "StartTime: " << this->StartTime << "\n";
   os << indent << "Duration: " << this->Duration << "\n";
   os << indent << "Direction: " << this->Direction << "\n";
-  os << indent << "MaximumError: " << this->MaximumError << "\n";
-  os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
-  print("Bounds", this->Bounds, 6);
-  os << indent << "BricksTouched: " << this->BricksTouched << "\n";
-  os << indent << "BytesRead: " << this->BytesRead << "\n";
-  os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
-  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
-  os << indent << "FirstTime: " << this->FirstTime << "\n";
   os << indent << "SuggestedDuration: " << this->SuggestedDuration << "\n";
-  os << indent << "Controller: " << this->Internals->Controller.Get() << "\n";
 }
 
 //------------------------------------------------------------------------------
-void vtkFlowFTLE::SetKeepWhenAborted(bool keep)
+int vtkFlowFTLE::FillOutputPortInformation(int, vtkInformation* info)
 {
-  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkImageData");
+  return 1;
 }
 
 //------------------------------------------------------------------------------
-bool vtkFlowFTLE::GetAborted() const
-{
-  return this->Internals->LastEnd == vtkInternals::End::Aborted;
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowFTLE::SetController(vtkMultiProcessController* controller)
-{
-  this->Internals->Controller = controller; // not Modified: the output stays as it is
-}
-
-//------------------------------------------------------------------------------
-vtkMultiProcessController* vtkFlowFTLE::GetController() const
-{
-  return this->Internals->Controller;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowFTLE::RequestInformation(
-  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
 {
   vtkInternals& self = *this->Internals;
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
   outInfo->Set(CAN_PRODUCE_SUB_EXTENT(), 1);
-  outInfo->Remove(Pipeline::TIME_STEPS());
-  outInfo->Remove(Pipeline::TIME_RANGE());
-  std::fill_n(this->Bounds, 6, 0.0);
-  this->FirstTime = 0;
-  this->SuggestedDuration = 1;
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
+  this->SuggestedDuration = flow ? (this->LastTime - this->FirstTime) / 2 : 1;
   self.NoGrid = Failure::Of(
     [&]()
     {
       bat_vtk::NeedsFlow(flow);
-      const std::array<double, 6> bounds = bat_vtk::DomainOf(flow->GetSource()->grid());
-      std::copy(bounds.begin(), bounds.end(), this->Bounds);
-      const std::vector<double>& times = flow->GetSource()->times();
-      this->FirstTime = times.front();
-      this->SuggestedDuration = (times.back() - times.front()) / 2;
       self.Describe(*this);
     });
   Extent whole = bat_vtk::EmptyExtent;
@@ -246,101 +177,33 @@ int vtkFlowFTLE::RequestInformation(
     }
   }
   outInfo->Set(Pipeline::WHOLE_EXTENT(), whole.data(), 6);
-  return 1;
 }
 
 //------------------------------------------------------------------------------
-int vtkFlowFTLE::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
+void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
+  vtkInformation* outInfo, vtkDataObject* output)
 {
-  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowFTLE::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  using End = vtkInternals::End;
-  vtkInternals& self = *this->Internals;
-  vtkImageData* output = vtkImageData::GetData(outputVector);
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  output->Initialize();
-  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
-  const vtkInternals::Cause cause{ this->GetMTime(), PipelineTimeOf(inputVector[0]),
-    this->TimeAt(outInfo) };
-  const bool isSame = self.LastCause == cause;
-  if (isSame && self.LastEnd == End::Aborted)
+  bat_vtk::FlowRun& run = *this->Run;
+  const double time = this->TimeAt(flow, outInfo);
+  if (!run.BeginPart(this->GetMTime(), PipelineTimeOf(inputVector[0]), time))
   {
-    this->DeliverShown(output); // until it is asked for again
-    return 1;
+    return;
   }
-  self.LastCause = cause;
   this->SetAbortExecute(0); // it was for the update before
-  vtkTypeInt64 counts[2] = { 0, 0 };
-  bool isAborted = false;
-  Failure failure = isSame && self.LastEnd == End::Failed ? self.LastFailure : Failure{};
-  if (!failure)
+  *this->Report = {};
+  run.Try([&]() { this->TraceExtent(flow, outInfo, time, vtkImageData::SafeDownCast(output)); });
+  if (run.IsCollective())
   {
-    failure = Failure::Of(
-      [&]()
-      {
-        try
-        {
-          this->TraceExtent(outInfo, cause.Time, output, counts);
-        }
-        catch (const bat::Error& error)
-        {
-          isAborted = error.code() == bat::ErrorCode::Cancelled;
-          if (!isAborted)
-          {
-            throw;
-          }
-        }
-      });
+    this->Report->SumUp(run.Controller);
   }
-  if (!isSame)
+  if (run.IsDone())
   {
-    isAborted = bat_vtk::AnyOf(self.Controller, isAborted);
-    failure = bat_vtk::FirstFailure(self.Controller, failure, "", "");
-    bat_vtk::SumOf(self.Controller, counts, 2);
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
   }
-  this->BricksTouched = static_cast<vtkIdType>(counts[0]);
-  this->BytesRead = static_cast<vtkIdType>(counts[1]);
-  this->ErrorCode = failure.Code; // not by its setter: an update is no change of the filter
-  if (failure)
-  {
-    output->Initialize(); // a half-filled output looks like success downstream
-    self.Shown->Initialize();
-    self.LastEnd = End::Failed;
-    self.LastFailure = failure;
-    if (!isSame && (!self.Controller || self.Controller->GetLocalProcessId() == 0))
-    {
-      vtkErrorMacro(<< failure.Text);
-    }
-  }
-  else if (isAborted)
-  {
-    this->DeliverShown(output);
-    self.LastEnd = End::Aborted;
-    self.LastCause.Filter = this->GetMTime(); // which the abort has changed
-    this->SetAbortOutput(false);              // the executive would take the output away
-  }
-  else
-  {
-    const auto add = [&](const char* name, vtkTypeInt64 value)
-    { bat_vtk::AddNumber<vtkTypeInt64Array>(output->GetFieldData(), name, value); };
-    add("bricks_touched", counts[0]);
-    add("bytes_read", counts[1]);
-    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), cause.Time);
-    self.Shown->ShallowCopy(output);
-    self.LastEnd = End::Traced;
-  }
-  return 1;
 }
 
 //------------------------------------------------------------------------------
-double vtkFlowFTLE::TimeAt(vtkInformation* outInfo)
+double vtkFlowFTLE::TimeAt(vtkFlowSource* flow, vtkInformation* outInfo) const
 {
   if (this->UseStartTime)
   {
@@ -350,35 +213,18 @@ double vtkFlowFTLE::TimeAt(vtkInformation* outInfo)
   {
     return outInfo->Get(Pipeline::UPDATE_TIME_STEP());
   }
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
-  if (!flow)
-  {
-    return 0;
-  }
-  const std::vector<double>& times = flow->GetSource()->times();
-  return this->Direction == BACKWARD ? times.back() : times.front();
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowFTLE::DeliverShown(vtkImageData* output)
-{
-  output->Initialize();
-  if (this->KeepWhenAborted)
-  {
-    output->ShallowCopy(this->Internals->Shown);
-  }
+  return this->Direction == BACKWARD && flow ? this->LastTime : this->FirstTime;
 }
 
 //------------------------------------------------------------------------------
 void vtkFlowFTLE::TraceExtent(
-  vtkInformation* outInfo, double time, vtkImageData* output, vtkTypeInt64* counts)
+  vtkFlowSource* flow, vtkInformation* outInfo, double time, vtkImageData* output)
 {
   const vtkInternals& self = *this->Internals;
   if (self.NoGrid)
   {
     throw self.NoGrid;
   }
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
   bat_vtk::NeedsFlow(flow);
   const Extent whole = bat_vtk::ExtentIn(outInfo, Pipeline::WHOLE_EXTENT());
   Extent extent =
@@ -386,20 +232,14 @@ void vtkFlowFTLE::TraceExtent(
   output->SetExtent(extent.data());
   output->SetOrigin(self.Grid.origin.data());
   output->SetSpacing(self.Grid.spacing.data());
-  const int runs = this->Direction == BOTH ? 2 : 1;
+  const std::size_t runs = this->Direction == BOTH ? 2 : 1;
   bat::flow::TraceOptions options;
-  options.most_error = this->MaximumError;
-  options.no_slip = this->NoSlip;
   vtkNew<vtkUnsignedCharArray> ghosts;
   ghosts->SetName(vtkDataSetAttributes::GhostArrayName());
-  for (int run = 0; run < runs; ++run)
+  for (std::size_t run = 0; run < runs; ++run)
   {
     options.backward = this->Direction == BACKWARD || run == 1;
-    options.progress = [&](double share)
-    {
-      this->UpdateProgress((run + share) / runs);
-      return !this->CheckAbort();
-    };
+    this->Prepare(options, run, runs);
     const bat::flow::Ftle field =
       bat::flow::ftle(flow->GetCache(), self.Part(extent), time, this->Duration, options);
     const std::string way = options.backward ? "_backward" : "_forward";
@@ -409,8 +249,7 @@ void vtkFlowFTLE::TraceExtent(
     AddValues(points, "FlowMap" + way, 3, nodes == 0 ? nullptr : field.flow_map[0].data(), nodes);
     AddValues(points, "EndTime" + way, 1, field.end_times.data(), nodes);
     HideWithout(field.exponents, run == 0, ghosts);
-    counts[0] += static_cast<vtkTypeInt64>(field.statistics.touched);
-    counts[1] += static_cast<vtkTypeInt64>(field.statistics.bytes_read);
+    this->Report->Add(field.statistics);
   }
   output->GetPointData()->SetActiveScalars(
     this->Direction == BACKWARD ? "FTLE_backward" : "FTLE_forward");

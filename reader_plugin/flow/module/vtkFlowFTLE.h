@@ -4,9 +4,7 @@
  * @brief   finite-time Lyapunov exponents of an unsteady flow, from bricks on demand
  *
  * Particles start at the nodes of a box and are followed for a while; where those of neighbouring
- * nodes part fast, flow separates (forward) or comes together (backward). The input is a
- * vtkBricksReader, or whatever has a vtkFlowSource in the information of its output: nothing of its
- * image is asked for.
+ * nodes part fast, flow separates (forward) or comes together (backward).
  *
  * The output is a vtkImageData of the nodes. FTLE_forward is ln sqrt(largest eigenvalue of F^T F) /
  * Duration, with the gradient F of where particles end by central differences between nodes,
@@ -16,34 +14,25 @@
  * has no line, or ends before its time, have NaN; those that have it in all directions are hidden
  * (vtkGhostType). Positions of FlowMap do not wrap along cyclic axes.
  *
- * The field data say what was read: bricks_touched, bytes_read, of all processes together.
- *
  * Each process traces the nodes of its part and those beside it; the exponents are the same bits on
- * any number of processes. Updates of new settings, input or times are collective. Errors are
- * reported through vtkErrorMacro, the same on all processes, and leave the output empty, as does an
- * update that is aborted.
+ * any number of processes.
  */
 
 #ifndef vtkFlowFTLE_h
 #define vtkFlowFTLE_h
 
-#include "SteppedLoad.h"   // for SteppedLoad
+#include "vtkFlowFilter.h"
 #include "vtkFlowModule.h" // for export macro
-#include "vtkImageAlgorithm.h"
 
 #include <memory> // for std::unique_ptr
 
-class vtkMultiProcessController;
+class vtkImageData;
 
-class VTKFLOW_EXPORT vtkFlowFTLE
-  : public vtkImageAlgorithm
-#ifndef __VTK_WRAP__
-  , public bat_vtk::SteppedLoad
-#endif
+class VTKFLOW_EXPORT vtkFlowFTLE : public vtkFlowFilter
 {
 public:
   static vtkFlowFTLE* New();
-  vtkTypeMacro(vtkFlowFTLE, vtkImageAlgorithm);
+  vtkTypeMacro(vtkFlowFTLE, vtkFlowFilter);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
@@ -103,79 +92,22 @@ public:
   vtkGetMacro(Direction, int);
   ///@}
 
-  ///@{
   /**
-   * Most error of a step, in cells of the field, 1e-12 to 1. Default: 1e-6.
+   * After UpdateInformation: half of how long the series lasts; 1 without input.
    */
-  vtkSetMacro(MaximumError, double);
-  vtkGetMacro(MaximumError, double);
-  ///@}
-
-  ///@{
-  /**
-   * Whether NaN is a wall, with velocity 0. Otherwise particles end at cells that have NaN.
-   * Default: false.
-   */
-  vtkSetMacro(NoSlip, bool);
-  vtkGetMacro(NoSlip, bool);
-  vtkBooleanMacro(NoSlip, bool);
-  ///@}
-
-  ///@{
-  /**
-   * Box of the domain, first time of the series, and half of how long it lasts, after
-   * UpdateInformation; zeros, 0 and 1 without input.
-   */
-  vtkGetVector6Macro(Bounds, double);
-  vtkGetMacro(FirstTime, double);
   vtkGetMacro(SuggestedDuration, double);
-  ///@}
-
-  ///@{
-  /**
-   * Of the last update, of all processes together.
-   */
-  vtkGetMacro(BricksTouched, vtkIdType);
-  vtkGetMacro(BytesRead, vtkIdType);
-  ///@}
-
-  ///@{
-  /**
-   * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. Default:
-   * false, the output is empty.
-   */
-  void SetKeepWhenAborted(bool keep) override;
-  bool GetKeepWhenAborted() const { return this->KeepWhenAborted; }
-  ///@}
-
-  /**
-   * Whether the last Update was aborted. An Update after Modified() tries again.
-   */
-  bool GetAborted() const override;
-
-  /**
-   * Does nothing: these are no steps of refining.
-   */
-  void PutOffStep() override {}
-
-  ///@{
-  /**
-   * Processes that update together. Default: the global controller.
-   */
-  void SetController(vtkMultiProcessController* controller);
-  vtkMultiProcessController* GetController() const;
-  ///@}
 
 protected:
   vtkFlowFTLE();
   ~vtkFlowFTLE() override;
 
-  int RequestInformation(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
-  int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
-  int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector) override;
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
+
+#ifndef __VTK_WRAP__
+  void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
+  void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
+    vtkDataObject* output) override;
+#endif
 
   bool UseBox = false;
   double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
@@ -184,23 +116,14 @@ protected:
   double StartTime = 0.0;
   double Duration = 1.0;
   int Direction = FORWARD;
-  double MaximumError = 1e-6;
-  bool NoSlip = false;
-  double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
-  vtkIdType BricksTouched = 0;
-  vtkIdType BytesRead = 0;
-  bool KeepWhenAborted = false;
-  double FirstTime = 0.0;
   double SuggestedDuration = 1.0;
 
 private:
   vtkFlowFTLE(const vtkFlowFTLE&) = delete;
   void operator=(const vtkFlowFTLE&) = delete;
 
-  double TimeAt(vtkInformation* outInfo);
-  void DeliverShown(vtkImageData* output);
-  void TraceExtent(
-    vtkInformation* outInfo, double time, vtkImageData* output, vtkTypeInt64* counts);
+  double TimeAt(vtkFlowSource* flow, vtkInformation* outInfo) const;
+  void TraceExtent(vtkFlowSource* flow, vtkInformation* outInfo, double time, vtkImageData* output);
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

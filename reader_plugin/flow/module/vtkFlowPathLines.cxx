@@ -4,6 +4,7 @@
 #include "Agreement.h"
 #include "Failure.h"
 #include "FlowFields.h"
+#include "FlowReport.h"
 #include "FlowRun.h"
 #include "FlowSeeds.h"
 #include "LinesToVTK.h"
@@ -12,12 +13,9 @@
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 
-#include "vtkCommunicator.h"
 #include "vtkDataObject.h"
 #include "vtkDoubleArray.h"
-#include "vtkErrorCode.h"
 #include "vtkFieldData.h"
-#include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
@@ -49,59 +47,12 @@ namespace
 /// Of all processes.
 struct Totals
 {
-  std::vector<vtkTypeInt64> Counts;
-  double WaitSeconds = 0;
+  vtkTypeInt64 Particles = 0;
+  vtkTypeInt64 WithoutLine = 0;
+  vtkTypeInt64 Arrived = 0;
   double FirstArrival = std::numeric_limits<double>::quiet_NaN();
   double MedianArrival = std::numeric_limits<double>::quiet_NaN();
 };
-
-// The counts in Totals, by their names in the field data. Those from SAME on are not summed up.
-enum Count
-{
-  PARTICLES,
-  WITHOUT_LINE,
-  ARRIVED,
-  TOUCHED,
-  BYTES_READ,
-  HITS,
-  READS,
-  WAITS,
-  PREFETCHED,
-  PREFETCHES_USED,
-  PREFETCHES_WASTED,
-  CACHE_BYTES,
-  SAME,
-  BRICKS = SAME,
-  COUNTS
-};
-constexpr std::array<const char*, COUNTS> CountNames = { { "particles", "particles_without_line",
-  "particles_that_arrive", "bricks_touched", "bytes_read", "hits", "reads", "waits", "prefetched",
-  "prefetches_used", "prefetches_wasted", "cache_bytes", "bricks" } };
-
-std::vector<vtkTypeInt64> CountsOf(const bat::flow::PathLines& lines)
-{
-  const bat::flow::Statistics& s = lines.statistics;
-  std::vector<vtkTypeInt64> counts(COUNTS);
-  const auto set = [&](Count count, std::uint64_t number)
-  { counts[count] = static_cast<vtkTypeInt64>(number); };
-  set(PARTICLES, lines.lines.size());
-  for (const bat::flow::Line& line : lines.lines)
-  {
-    counts[WITHOUT_LINE] += line.reason == bat::flow::Reason::NoSeed ? 1 : 0;
-    counts[ARRIVED] += line.arrival_time == line.arrival_time ? 1 : 0;
-  }
-  set(TOUCHED, s.touched);
-  set(BYTES_READ, s.bytes_read);
-  set(HITS, s.hits);
-  set(READS, s.read);
-  set(WAITS, s.waits);
-  set(PREFETCHED, s.prefetched);
-  set(PREFETCHES_USED, s.prefetches_used);
-  set(PREFETCHES_WASTED, s.prefetches_wasted);
-  set(CACHE_BYTES, s.cache_bytes);
-  set(BRICKS, s.bricks);
-  return counts;
-}
 
 // Collective. In the order of time.
 std::vector<double> ArrivalsOfAll(
@@ -143,15 +94,17 @@ std::vector<double> ArrivalsOfAll(
 Totals TotalsOf(
   const bat::flow::PathLines& lines, bool backward, vtkMultiProcessController* controller)
 {
-  Totals totals;
-  totals.Counts = CountsOf(lines);
-  bat_vtk::SumOf(controller, totals.Counts.data(), SAME);
-  totals.WaitSeconds = lines.statistics.wait_seconds;
-  if (controller && controller->GetNumberOfProcesses() > 1)
+  std::array<vtkTypeInt64, 3> counts{ static_cast<vtkTypeInt64>(lines.lines.size()) };
+  for (const bat::flow::Line& line : lines.lines)
   {
-    const double seconds = totals.WaitSeconds;
-    controller->AllReduce(&seconds, &totals.WaitSeconds, 1, vtkCommunicator::SUM_OP);
+    counts[1] += line.reason == bat::flow::Reason::NoSeed ? 1 : 0;
+    counts[2] += line.arrival_time == line.arrival_time ? 1 : 0;
   }
+  bat_vtk::SumOf(controller, counts.data(), static_cast<int>(counts.size()));
+  Totals totals;
+  totals.Particles = counts[0];
+  totals.WithoutLine = counts[1];
+  totals.Arrived = counts[2];
   std::vector<double> arrivals = ArrivalsOfAll(lines, controller);
   if (backward)
   {
@@ -168,15 +121,10 @@ Totals TotalsOf(
 
 void AddTotals(vtkFieldData* field, const Totals& totals)
 {
-  for (std::size_t i = 0; i < COUNTS; ++i)
-  {
-    AddNumber<vtkTypeInt64Array>(field, CountNames[i], totals.Counts[i]);
-  }
-  const auto share = static_cast<double>(totals.Counts[TOUCHED]) /
-    static_cast<double>(std::max<vtkTypeInt64>(totals.Counts[BRICKS], 1));
-  AddNumber<vtkDoubleArray>(field, "touched_percent", 100 * share);
-  AddNumber<vtkDoubleArray>(field, "wait_seconds", totals.WaitSeconds);
-  if (totals.Counts[ARRIVED] > 0) // NaN does not pass through the texts that VTK sends
+  AddNumber<vtkTypeInt64Array>(field, "particles", totals.Particles);
+  AddNumber<vtkTypeInt64Array>(field, "particles_without_line", totals.WithoutLine);
+  AddNumber<vtkTypeInt64Array>(field, "particles_that_arrive", totals.Arrived);
+  if (totals.Arrived > 0) // NaN does not pass through the texts that VTK sends
   {
     AddNumber<vtkDoubleArray>(field, "first_arrival", totals.FirstArrival);
     AddNumber<vtkDoubleArray>(field, "median_arrival", totals.MedianArrival);
@@ -196,8 +144,9 @@ public:
   // Throws Failure.
   bat::flow::TraceOptions Options() const
   {
-    const vtkFlowPathLines& f = *this->Filter;
+    vtkFlowPathLines& f = *this->Filter;
     bat::flow::TraceOptions options;
+    f.Prepare(options);
     options.backward = f.Backward;
     if (f.LimitTimes)
     {
@@ -205,10 +154,8 @@ public:
     }
     options.integrator = f.Integrator == RUNGE_KUTTA_4 ? bat::flow::Integrator::RungeKutta4
                                                        : bat::flow::Integrator::CellByCell;
-    options.most_error = f.MaximumError;
     options.step_share = f.StepShare;
     options.terminal_speed = f.TerminalSpeed;
-    options.no_slip = f.NoSlip;
     if (f.UseDestination)
     {
       bat::flow::Destination destination;
@@ -222,11 +169,6 @@ public:
     }
     options.keep_faces = f.PointsOnFaces;
     options.prefetch = f.Prefetch ? bat::flow::Prefetch::Velocity : bat::flow::Prefetch::None;
-    options.progress = [this](double share)
-    {
-      this->Filter->UpdateProgress(share);
-      return !this->Filter->CheckAbort();
-    };
     return options;
   }
 
@@ -234,16 +176,7 @@ public:
   std::vector<double> Releases(const std::vector<double>& times) const
   {
     const vtkFlowPathLines& f = *this->Filter;
-    const double start = f.LimitTimes ? f.StartTime : times.front();
-    const double end = f.LimitTimes ? f.EndTime : times.back();
-    if (!(start < end && start >= times.front() && end <= times.back()))
-    {
-      std::ostringstream text;
-      text << "StartTime is " << start << " and EndTime " << end
-           << "; the first has to be the smaller one, and the series has times from "
-           << times.front() << " to " << times.back();
-      Refuse(text.str());
-    }
+    const auto [start, end] = f.Times(times);
     std::vector<double> releases{ f.Backward ? end : start };
     if (f.Release == AT_INTERVALS)
     {
@@ -317,7 +250,7 @@ public:
     {
       for (const double release : this->Particles.Releases)
       {
-        seeds.push_back({ this->Run.LastWanted().Positions[seed], release });
+        seeds.push_back({ this->Filter->Run->LastWanted().Positions[seed], release });
       }
     }
     this->Whole = bat::flow::trace(flow->GetCache(), seeds, options);
@@ -361,7 +294,6 @@ public:
     AddTotals(output->GetFieldData(), this->Sums);
   }
 
-  bat_vtk::FlowRun Run;
   bat::flow::PathLines Whole; ///< of this process
   bat_vtk::TracedParticles Particles;
   Totals Sums;
@@ -380,9 +312,6 @@ vtkStandardNewMacro(vtkFlowPathLines);
 vtkFlowPathLines::vtkFlowPathLines()
   : Internals(std::make_unique<vtkInternals>(this))
 {
-  this->SetNumberOfInputPorts(2);
-  this->SetNumberOfOutputPorts(1);
-  this->Internals->Sums.Counts.resize(COUNTS);
 }
 
 //------------------------------------------------------------------------------
@@ -394,10 +323,6 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   const auto on = [](bool is) { return is ? "on" : "off"; };
   os << indent << "Show: " << this->Show << "\n";
-  os << indent << "Backward: " << on(this->Backward) << "\n";
-  os << indent << "LimitTimes: " << on(this->LimitTimes) << "\n";
-  os << indent << "StartTime: " << this->StartTime << "\n";
-  os << indent << "EndTime: " << this->EndTime << "\n";
   os << indent << "Release: " << this->Release << "\n";
   os << indent << "ReleaseInterval: " << this->ReleaseInterval << "\n";
   os << indent << "UseDestination: " << on(this->UseDestination) << "\n";
@@ -407,147 +332,20 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Keep: " << this->Keep << "\n";
   os << indent << "StopOnArrival: " << on(this->StopOnArrival) << "\n";
   os << indent << "Integrator: " << this->Integrator << "\n";
-  os << indent << "MaximumError: " << this->MaximumError << "\n";
   os << indent << "StepShare: " << this->StepShare << "\n";
   os << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n";
-  os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
   os << indent << "PointsOnFaces: " << on(this->PointsOnFaces) << "\n";
   os << indent << "Prefetch: " << on(this->Prefetch) << "\n";
-  os << indent << "Bounds:";
-  std::for_each(this->Bounds, this->Bounds + 6, [&os](double end) { os << " " << end; });
-  os << "\n";
-  os << indent << "FirstTime: " << this->FirstTime << "\n";
-  os << indent << "LastTime: " << this->LastTime << "\n";
-  os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
-  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
-  os << indent << "Controller: " << this->Internals->Run.Controller.Get() << "\n";
-  for (std::size_t i = 0; i < COUNTS; ++i)
-  {
-    os << indent << CountNames[i] << ": " << this->Internals->Sums.Counts[i] << "\n";
-  }
 }
 
 //------------------------------------------------------------------------------
-void vtkFlowPathLines::SetSourceConnection(vtkAlgorithmOutput* seeds)
-{
-  this->SetInputConnection(1, seeds);
-}
-
-//------------------------------------------------------------------------------
-vtkIdType vtkFlowPathLines::GetBricksTouched() const
-{
-  return this->Internals->Sums.Counts[TOUCHED];
-}
-
-//------------------------------------------------------------------------------
-vtkIdType vtkFlowPathLines::GetBytesRead() const
-{
-  return this->Internals->Sums.Counts[BYTES_READ];
-}
-
-//------------------------------------------------------------------------------
-vtkIdType vtkFlowPathLines::GetWaits() const
-{
-  return this->Internals->Sums.Counts[WAITS];
-}
-
-//------------------------------------------------------------------------------
-vtkIdType vtkFlowPathLines::GetPrefetched() const
-{
-  return this->Internals->Sums.Counts[PREFETCHED];
-}
-
-//------------------------------------------------------------------------------
-vtkIdType vtkFlowPathLines::GetWasted() const
-{
-  return this->Internals->Sums.Counts[PREFETCHES_WASTED];
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowPathLines::SetKeepWhenAborted(bool keep)
-{
-  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
-}
-
-//------------------------------------------------------------------------------
-bool vtkFlowPathLines::GetAborted() const
-{
-  return this->Internals->Run.IsAborted();
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowPathLines::PutOffStep() {}
-
-//------------------------------------------------------------------------------
-void vtkFlowPathLines::SetController(vtkMultiProcessController* controller)
-{
-  this->Internals->Run.Controller = controller; // not Modified: the output stays as it is
-}
-
-//------------------------------------------------------------------------------
-vtkMultiProcessController* vtkFlowPathLines::GetController() const
-{
-  return this->Internals->Run.Controller;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowPathLines::FillInputPortInformation(int port, vtkInformation* info)
-{
-  info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkImageData" : "vtkDataSet");
-  if (port == 1)
-  {
-    info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowPathLines::RequestInformation(
-  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
-{
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  outInfo->Set(CAN_HANDLE_PIECE_REQUEST(), 1);
-  outInfo->Remove(Pipeline::TIME_STEPS());
-  outInfo->Remove(Pipeline::TIME_RANGE());
-  std::fill_n(this->Bounds, 6, 0.0);
-  this->FirstTime = 0;
-  this->LastTime = 1;
-  if (vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0))
-  {
-    const std::vector<double>& times = flow->GetSource()->times();
-    const std::array<double, 6> bounds = bat_vtk::DomainOf(flow->GetSource()->grid());
-    std::copy(bounds.begin(), bounds.end(), this->Bounds);
-    this->FirstTime = times.front();
-    this->LastTime = times.back();
-    if (this->Show != PATH_LINES)
-    {
-      bat_vtk::AnnounceTimes(outInfo, times);
-    }
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowPathLines::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
-{
-  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowPathLines::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
+  vtkInformation* outInfo, vtkDataObject* output)
 {
   vtkInternals& self = *this->Internals;
-  vtkMultiProcessController* controller = self.Run.Controller;
-  vtkPolyData* output = vtkPolyData::GetData(outputVector);
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  output->Initialize();
-  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
+  bat_vtk::FlowRun& run = *this->Run;
   vtkSmartPointer<vtkPolyData> seeds =
-    bat_vtk::GatherSeeds(vtkDataObject::GetData(inputVector[1]), controller);
+    bat_vtk::GatherSeeds(vtkDataObject::GetData(inputVector[1]), run.Controller);
 
   bat_vtk::FlowRun::Wanted wanted;
   wanted.Positions = bat_vtk::PositionsOf(seeds);
@@ -562,43 +360,35 @@ int vtkFlowPathLines::RequestData(
       releases = self.Releases(wanted.Source->times());
       wanted.Settings = vtkInternals::SettingsOf(options, releases);
     });
-  if (self.Run.Begin(std::move(wanted), this->GetMTime(), failure))
+  if (run.Begin(std::move(wanted), this->GetMTime(), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
     self.Whole = {};
     self.Particles = {};
     self.Particles.Releases = std::move(releases);
-    self.Particles.Seeds =
-      bat_vtk::DealSeeds(self.Run.LastWanted().Positions, self.Run.Rank(), self.Run.Ranks());
-    self.Run.Try([&]() { self.Trace(flow, options); });
-    if (self.Run.IsDone())
+    self.Particles.Seeds = bat_vtk::DealSeeds(run.LastWanted().Positions, run.Rank(), run.Ranks());
+    run.Try([&]() { self.Trace(flow, options); });
+    if (run.IsDone())
     {
-      self.Sums = TotalsOf(self.Whole, this->Backward, controller);
+      self.Sums = TotalsOf(self.Whole, this->Backward, run.Controller);
+      *this->Report = {};
+      this->Report->Add(self.Whole.statistics);
+      this->Report->SumUp(run.Controller);
     }
   }
-  if (self.Run.IsDone())
+  if (!run.IsDone())
   {
-    const std::vector<double>& times = self.Run.LastWanted().Source->times();
-    double time = this->Backward ? times.back() : times.front();
-    if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
-    {
-      time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
-    }
-    self.Run.Try([&]() { self.Fill(flow, time, options, seeds, output); });
-    if (this->Show != PATH_LINES)
-    {
-      output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
-    }
+    return;
   }
-  self.Run.Deliver(output, this->KeepWhenAborted);
-  if (self.Run.IsAborted())
+  const std::vector<double>& times = run.LastWanted().Source->times();
+  double time = this->Backward ? times.back() : times.front();
+  if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
   {
-    this->SetAbortOutput(false); // the executive would take the output away
+    time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
   }
-  this->ErrorCode = self.Run.GetFailure().Code; // not by its setter: an update is no change
-  if (self.Run.IsToBeSaid())
+  run.Try([&]() { self.Fill(flow, time, options, seeds, vtkPolyData::SafeDownCast(output)); });
+  if (this->ShowsPresentTime())
   {
-    vtkErrorMacro(<< self.Run.GetFailure().Text);
+    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);
   }
-  return 1;
 }

@@ -4,6 +4,7 @@
 #include "Agreement.h"
 #include "Failure.h"
 #include "FlowFields.h"
+#include "FlowReport.h"
 #include "FlowRun.h"
 #include "FlowSeeds.h"
 #include "vtkFlowSource.h"
@@ -177,16 +178,7 @@ public:
   std::array<double, 2> Times(const std::vector<double>& times, vtkInformation* outInfo) const
   {
     const vtkFlowStreakSurface& f = *this->Filter;
-    const double lower = f.LimitTimes ? f.StartTime : times.front();
-    const double upper = f.LimitTimes ? f.EndTime : times.back();
-    if (!(lower < upper && lower >= times.front() && upper <= times.back()))
-    {
-      std::ostringstream text;
-      text << "StartTime is " << lower << " and EndTime " << upper
-           << "; the first has to be the smaller one, and the series has times from "
-           << times.front() << " to " << times.back();
-      bat_vtk::Refuse(text.str());
-    }
+    const auto [lower, upper] = f.Times(times);
     const double first = f.Backward ? upper : lower;
     double last = f.Backward ? lower : upper;
     if (f.Show == AT_PRESENT_TIME)
@@ -218,42 +210,33 @@ public:
     const std::vector<Positions>& lines, vtkPolyData* output)
   {
     vtkFlowStreakSurface& f = *this->Filter;
-    vtkMultiProcessController* controller = this->Run.Controller;
+    vtkMultiProcessController* controller = f.Run->Controller;
     bat::flow::StreakSurfaceOptions options;
     options.trace.backward = f.Backward;
-    options.trace.most_error = f.MaximumError;
-    options.trace.no_slip = f.NoSlip;
     options.start = times[0];
     options.most_edge = f.MaximumEdge;
     options.tear = f.Tear;
-    options.together.rank = this->Run.Rank();
-    options.together.ranks = this->Run.Ranks();
+    options.together.rank = f.Run->Rank();
+    options.together.ranks = f.Run->Ranks();
     options.together.gather =
       [controller](std::vector<bat::flow::Line> mine, const std::optional<bat::Error>& error)
     { return Gather(controller, mine, error); };
     Mesh mesh;
     for (std::size_t i = 0; i < lines.size(); ++i)
     {
-      options.trace.progress = [&](double share)
-      {
-        f.UpdateProgress((static_cast<double>(i) + share) / static_cast<double>(lines.size()));
-        return !f.CheckAbort();
-      };
+      f.Prepare(options.trace, i, lines.size());
       const bat::flow::StreakSurface surface =
         bat::flow::streak_surface(flow->GetCache(), lines[i], times[1], options);
       mesh.Add(surface, static_cast<vtkIdType>(i), times[1], options.together.rank,
         options.together.ranks);
       this->Particles += static_cast<vtkTypeInt64>(surface.followed);
-      this->Counts[0] += static_cast<vtkTypeInt64>(surface.statistics.touched);
-      this->Counts[1] += static_cast<vtkTypeInt64>(surface.statistics.bytes_read);
+      f.Report->Add(surface.statistics);
     }
     mesh.GiveTo(output);
   }
 
-  bat_vtk::FlowRun Run;
-  vtkTypeInt64 Particles = 0;           ///< of the last run, of all processes
-  std::array<vtkTypeInt64, 2> Counts{}; ///< bricks touched, bytes read
-  vtkNew<vtkPolyData> Surface;          ///< of this process
+  vtkTypeInt64 Particles = 0;  ///< of the last run, of all processes
+  vtkNew<vtkPolyData> Surface; ///< of this process
 
 private:
   vtkFlowStreakSurface* Filter;
@@ -266,8 +249,6 @@ vtkStandardNewMacro(vtkFlowStreakSurface);
 vtkFlowStreakSurface::vtkFlowStreakSurface()
   : Internals(std::make_unique<vtkInternals>(this))
 {
-  this->SetNumberOfInputPorts(2);
-  this->SetNumberOfOutputPorts(1);
 }
 
 //------------------------------------------------------------------------------
@@ -277,84 +258,20 @@ vtkFlowStreakSurface::~vtkFlowStreakSurface() = default;
 void vtkFlowStreakSurface::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  const auto on = [](bool is) { return is ? "on" : "off"; };
   os << indent << "Show: " << this->Show << "\n";
-  os << indent << "Backward: " << on(this->Backward) << "\n";
-  os << indent << "LimitTimes: " << on(this->LimitTimes) << "\n";
-  os << indent << "StartTime: " << this->StartTime << "\n";
-  os << indent << "EndTime: " << this->EndTime << "\n";
   os << indent << "MaximumEdge: " << this->MaximumEdge << "\n";
   os << indent << "Tear: " << this->Tear << "\n";
-  os << indent << "MaximumError: " << this->MaximumError << "\n";
-  os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
-  os << indent << "FirstTime: " << this->FirstTime << "\n";
-  os << indent << "LastTime: " << this->LastTime << "\n";
   os << indent << "SuggestedEdge: " << this->SuggestedEdge << "\n";
-  os << indent << "BricksTouched: " << this->BricksTouched << "\n";
-  os << indent << "BytesRead: " << this->BytesRead << "\n";
-  os << indent << "KeepWhenAborted: " << on(this->KeepWhenAborted) << "\n";
-  os << indent << "Aborted: " << (this->GetAborted() ? "yes" : "no") << "\n";
-  os << indent << "Controller: " << this->Internals->Run.Controller.Get() << "\n";
 }
 
 //------------------------------------------------------------------------------
-void vtkFlowStreakSurface::SetSourceConnection(vtkAlgorithmOutput* lines)
+void vtkFlowStreakSurface::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
 {
-  this->SetInputConnection(1, lines);
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowStreakSurface::SetKeepWhenAborted(bool keep)
-{
-  this->KeepWhenAborted = keep; // not Modified: the output stays as it is
-}
-
-//------------------------------------------------------------------------------
-bool vtkFlowStreakSurface::GetAborted() const
-{
-  return this->Internals->Run.IsAborted();
-}
-
-//------------------------------------------------------------------------------
-void vtkFlowStreakSurface::SetController(vtkMultiProcessController* controller)
-{
-  this->Internals->Run.Controller = controller; // not Modified: the output stays as it is
-}
-
-//------------------------------------------------------------------------------
-vtkMultiProcessController* vtkFlowStreakSurface::GetController() const
-{
-  return this->Internals->Run.Controller;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowStreakSurface::FillInputPortInformation(int port, vtkInformation* info)
-{
-  info->Set(INPUT_REQUIRED_DATA_TYPE(), port == 0 ? "vtkImageData" : "vtkDataSet");
-  if (port == 1)
-  {
-    info->Append(INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
-  }
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowStreakSurface::RequestInformation(
-  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
-{
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  outInfo->Set(CAN_HANDLE_PIECE_REQUEST(), 1);
-  outInfo->Remove(Pipeline::TIME_STEPS());
-  outInfo->Remove(Pipeline::TIME_RANGE());
-  this->FirstTime = 0;
-  this->LastTime = 1;
+  this->Superclass::Describe(flow, outInfo);
   this->SuggestedEdge = 1;
-  if (vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0))
+  if (flow)
   {
-    const std::vector<double>& times = flow->GetSource()->times();
     const bat::BrickGrid& grid = flow->GetSource()->grid();
-    this->FirstTime = times.front();
-    this->LastTime = times.back();
     double square = 0;
     double cell = 0;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -364,39 +281,21 @@ int vtkFlowStreakSurface::RequestInformation(
       cell = length > 0 ? std::max(cell, grid.spacing[axis]) : cell;
     }
     this->SuggestedEdge = std::max(cell, std::sqrt(square) / MostEdgesAcross);
-    if (this->Show == AT_PRESENT_TIME)
-    {
-      bat_vtk::AnnounceTimes(outInfo, times);
-    }
   }
-  return 1;
 }
 
 //------------------------------------------------------------------------------
-int vtkFlowStreakSurface::RequestUpdateExtent(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector*)
-{
-  bat_vtk::AskForNothing(this, inputVector[0]->GetInformationObject(0));
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-int vtkFlowStreakSurface::RequestData(
-  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
+  vtkInformation* outInfo, vtkDataObject* output)
 {
   vtkInternals& self = *this->Internals;
-  vtkPolyData* output = vtkPolyData::GetData(outputVector);
-  vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  output->Initialize();
-  output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
-  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
-
+  bat_vtk::FlowRun& run = *this->Run;
   std::vector<Positions> lines;
   std::array<double, 2> times{};
   bat_vtk::FlowRun::Wanted wanted;
   Failure failure = Failure::Of( // all processes find the same
     [&]()
-    { lines = bat_vtk::GatherLines(vtkDataObject::GetData(inputVector[1]), self.Run.Controller); });
+    { lines = bat_vtk::GatherLines(vtkDataObject::GetData(inputVector[1]), run.Controller); });
   for (const Positions& line : lines)
   {
     wanted.Positions.insert(wanted.Positions.end(), line.begin(), line.end());
@@ -412,44 +311,27 @@ int vtkFlowStreakSurface::RequestData(
         wanted.Settings = self.Settings(times, lines);
       });
   }
-  if (self.Run.Begin(std::move(wanted), this->GetMTime(), failure))
+  if (run.Begin(std::move(wanted), this->GetMTime(), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
     self.Particles = 0;
-    self.Counts = {};
+    *this->Report = {};
     self.Surface->Initialize();
     // Processes that do not agree would wait for each other.
-    self.Run.Try([]() {});
-    if (self.Run.IsDone())
+    run.Try([]() {});
+    if (run.IsDone())
     {
-      self.Run.Try([&]() { self.Trace(flow, times, lines, self.Surface); });
-      bat_vtk::SumOf(self.Run.Controller, self.Counts.data(), static_cast<int>(self.Counts.size()));
+      run.Try([&]() { self.Trace(flow, times, lines, self.Surface); });
+      this->Report->SumUp(run.Controller);
     }
-    this->BricksTouched = static_cast<vtkIdType>(self.Counts[0]);
-    this->BytesRead = static_cast<vtkIdType>(self.Counts[1]);
   }
-  if (self.Run.IsDone())
+  if (run.IsDone())
   {
     output->ShallowCopy(self.Surface);
-    const auto add = [&](const char* name, vtkTypeInt64 value)
-    { bat_vtk::AddNumber<vtkTypeInt64Array>(output->GetFieldData(), name, value); };
-    add("particles", self.Particles);
-    add("bricks_touched", self.Counts[0]);
-    add("bytes_read", self.Counts[1]);
-    if (this->Show == AT_PRESENT_TIME)
+    bat_vtk::AddNumber<vtkTypeInt64Array>(output->GetFieldData(), "particles", self.Particles);
+    if (this->ShowsPresentTime())
     {
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), times[1]);
     }
   }
-  self.Run.Deliver(output, this->KeepWhenAborted);
-  if (self.Run.IsAborted())
-  {
-    this->SetAbortOutput(false); // the executive would take the output away
-  }
-  this->ErrorCode = self.Run.GetFailure().Code; // not by its setter: an update is no change
-  if (self.Run.IsToBeSaid())
-  {
-    vtkErrorMacro(<< self.Run.GetFailure().Text);
-  }
-  return 1;
 }

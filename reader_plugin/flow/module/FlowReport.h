@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What runs of a filter have read, for its panel and the field data of its output.
+#ifndef FlowReport_h
+#define FlowReport_h
+
+#include "bat/flow/trace.hpp"
+
+#include "vtkType.h"
+
+#include <array>
+#include <iosfwd>
+
+class vtkFieldData;
+class vtkIndent;
+class vtkMultiProcessController;
+
+namespace bat_vtk
+{
+class FlowReport
+{
+public:
+  // Those from Same on are not summed up.
+  enum Count
+  {
+    Touched,
+    BytesRead,
+    Hits,
+    Reads,
+    Waits,
+    Prefetched,
+    PrefetchesUsed,
+    PrefetchesWasted,
+    CacheBytes,
+    Same,
+    Bricks = Same,
+    Counts
+  };
+
+  /// Another run of this process.
+  void Add(const bat::flow::Statistics& statistics);
+
+  /// Collective: of all processes, in place of their own.
+  void SumUp(vtkMultiProcessController* controller);
+
+  [[nodiscard]] vtkTypeInt64 Get(Count count) const { return this->Numbers[count]; }
+
+  void AddTo(vtkFieldData* field) const;
+  void Print(std::ostream& os, vtkIndent indent) const;
+
+private:
+  std::array<vtkTypeInt64, Counts> Numbers{};
+  double WaitSeconds = 0;
+};
+}
+
+#endif

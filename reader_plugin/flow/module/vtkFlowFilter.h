@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @class   vtkFlowFilter
+ * @brief   what filters that follow particles through an unsteady flow have in common
+ *
+ * The first input is a vtkBricksReader, or whatever has a vtkFlowSource in the information of its
+ * output: nothing of its image is asked for, but the bricks that particles visit are read.
+ *
+ * The field data of the output say what was read, of all processes together: bricks (of the
+ * dataset), bricks_touched, touched_percent, bytes_read, hits, reads, waits, wait_seconds,
+ * prefetched, prefetches_used, prefetches_wasted, cache_bytes.
+ *
+ * Updates of new settings, input or times are collective. Errors are reported through
+ * vtkErrorMacro by one process, set the error code of all, and leave the output empty, as does an
+ * update that is aborted.
+ */
+
+#ifndef vtkFlowFilter_h
+#define vtkFlowFilter_h
+
+#include "SteppedLoad.h" // for SteppedLoad
+#include "vtkDataObjectAlgorithm.h"
+#include "vtkFlowModule.h" // for export macro
+
+#include <memory> // for std::unique_ptr
+
+class vtkFlowSource;
+class vtkMultiProcessController;
+
+#ifndef __VTK_WRAP__
+namespace bat::flow
+{
+struct TraceOptions;
+}
+#endif
+namespace bat_vtk
+{
+class FlowReport;
+class FlowRun;
+}
+
+class VTKFLOW_EXPORT vtkFlowFilter
+  : public vtkDataObjectAlgorithm
+#ifndef __VTK_WRAP__
+  , public bat_vtk::SteppedLoad
+#endif
+{
+public:
+  vtkAbstractTypeMacro(vtkFlowFilter, vtkDataObjectAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /**
+   * Most error of a step, in cells of the field, 1e-12 to 1. Default: 1e-6.
+   */
+  vtkSetMacro(MaximumError, double);
+  vtkGetMacro(MaximumError, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether NaN is a wall, with velocity 0. Otherwise particles end at cells that have NaN.
+   * Default: false.
+   */
+  vtkSetMacro(NoSlip, bool);
+  vtkGetMacro(NoSlip, bool);
+  vtkBooleanMacro(NoSlip, bool);
+  ///@}
+
+  ///@{
+  /**
+   * After UpdateInformation: box of the domain, first and last time of the series; zeros, 0 and 1
+   * without input.
+   */
+  vtkGetVector6Macro(Bounds, double);
+  vtkGetMacro(FirstTime, double);
+  vtkGetMacro(LastTime, double);
+  ///@}
+
+  ///@{
+  /**
+   * Of the last run, of all processes together.
+   */
+  vtkIdType GetBricksTouched() const;
+  vtkIdType GetBytesRead() const;
+  vtkIdType GetWaits() const;
+  vtkIdType GetPrefetched() const;
+  vtkIdType GetWasted() const;
+  ///@}
+
+  ///@{
+  /**
+   * Whether an Update that is aborted (SetAbortExecute) leaves the output as it was. Default:
+   * false, the output is empty.
+   */
+  void SetKeepWhenAborted(bool keep) override;
+  bool GetKeepWhenAborted() const { return this->KeepWhenAborted; }
+  ///@}
+
+  /**
+   * Whether the last Update was aborted. An Update after Modified() tries again.
+   */
+  bool GetAborted() const override;
+
+  /**
+   * Does nothing: runs are no steps of refining.
+   */
+  void PutOffStep() override {}
+
+  ///@{
+  /**
+   * Processes that update together. Default: the global controller.
+   */
+  void SetController(vtkMultiProcessController* controller);
+  vtkMultiProcessController* GetController() const;
+  ///@}
+
+protected:
+  vtkFlowFilter();
+  ~vtkFlowFilter() override;
+
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+  int RequestInformation(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+  int RequestUpdateExtent(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+  int RequestData(vtkInformation* request, vtkInformationVector** inputVector,
+    vtkInformationVector* outputVector) override;
+
+#ifndef __VTK_WRAP__
+  /// What the output is to be. `flow` may be null.
+  virtual void Describe(vtkFlowSource* flow, vtkInformation* outInfo) = 0;
+  /// Runs what has to be run, with Run, and fills an empty output if that is done. `flow` may be
+  /// null.
+  virtual void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
+    vtkInformation* outInfo, vtkDataObject* output) = 0;
+
+  /// Settings that all have, and the progress of part `part` of `parts`.
+  void Prepare(bat::flow::TraceOptions& options, std::size_t part = 0, std::size_t parts = 1);
+#endif
+
+  double MaximumError = 1e-6;
+  bool NoSlip = false;
+  bool KeepWhenAborted = false;
+  double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
+  double FirstTime = 0.0;
+  double LastTime = 1.0;
+
+  std::unique_ptr<bat_vtk::FlowRun> Run;
+  std::unique_ptr<bat_vtk::FlowReport> Report;
+
+private:
+  vtkFlowFilter(const vtkFlowFilter&) = delete;
+  void operator=(const vtkFlowFilter&) = delete;
+};
+
+#endif
