@@ -632,17 +632,22 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
   auto seeds = random_seeds(400, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
   for (std::size_t i = 0; i != seeds.size(); ++i)
   {
-    seeds[i].time = i % 5 == 0 ? 0.17 : i % 7 == 0 ? 0.6 : 0; // in both, in one of them
+    seeds[i].time = i % 5 == 0 ? 0.17 : i % 7 == 0 ? 0.6 : i % 11 == 0 ? 0.3 : 0; // in both or one
   }
   flow::TraceOptions options;
   options.prefetch = flow::Prefetch::None;
   options.destination = flow::Destination{ { { 4, 4, 4 }, { 5.5, 5.5, 6 } }, false };
-  for (const bool stops : { false, true })
+  for (const auto& [stops, keep, faces, rk4] : { std::array<bool, 4>{ false, true, false, false },
+         { true, true, true, false }, { true, false, false, false }, { false, true, false, true } })
   {
-    for (const bool keep : { true, false })
+    for (const bool rests : { true, false })
     {
       options.destination->stop_on_arrival = stops;
       options.keep_points = keep;
+      options.keep_faces = faces;
+      options.integrator = rk4 ? flow::Integrator::RungeKutta4 : flow::Integrator::CellByCell;
+      options.step_share = 0.3;
+      options.keep_resting = rests;
       const auto before = flow::trace(cache_of(some), seeds, options);
       const auto whole = flow::trace(cache_of(all), seeds, options);
       std::atomic<int> old_reads{ 0 };
@@ -650,7 +655,19 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
       const auto more = flow::go_on(cache_of(all), before, seeds, options);
       all->before_read = nullptr;
       EXPECT_EQ(old_reads, 0);
+      EXPECT_LT(more.statistics.touched, whole.statistics.touched);
+      if (rests)
+      {
+        // Whatever there was before: the bits of one run. In more than one piece, too.
+        EXPECT_EQ(more.checksum(), whole.checksum());
+        const auto in_between = std::make_shared<Source>(
+          grid, std::vector<double>(times.begin(), times.begin() + 5), field);
+        const auto twice = flow::go_on(
+          cache_of(all), flow::go_on(cache_of(in_between), before, seeds, options), seeds, options);
+        EXPECT_EQ(twice.checksum(), whole.checksum());
+      }
       ASSERT_EQ(more.positions.size(), whole.positions.size());
+      const double within = rk4 ? 1e-2 : 1e-5; // its steps are not chosen for their error
       int ends[3] = { 0, 0, 0 };
       for (std::size_t i = 0; i != seeds.size(); ++i)
       {
@@ -658,15 +675,15 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
         const flow::Line& b = whole.lines[i];
         ASSERT_EQ(a.reason, b.reason) << i;
         ASSERT_EQ(a.points, b.points) << i;
-        ASSERT_LT(distance(a.end, b.end), 1e-5) << i;
-        ASSERT_NEAR(a.end_time, b.end_time, 1e-5);
+        ASSERT_LT(distance(a.end, b.end), within) << i;
+        ASSERT_NEAR(a.end_time, b.end_time, within);
         ASSERT_EQ(a.arrival_time == a.arrival_time, b.arrival_time == b.arrival_time);
-        ASSERT_FALSE(std::abs(a.arrival_time - b.arrival_time) > 1e-5);
+        ASSERT_FALSE(std::abs(a.arrival_time - b.arrival_time) > within);
         for (std::uint64_t k = 0; k != a.points; ++k)
         {
-          ASSERT_LT(
-            distance(more.positions[a.first_point + k], whole.positions[b.first_point + k]), 1e-5);
-          ASSERT_NEAR(more.times[a.first_point + k], whole.times[b.first_point + k], 1e-5);
+          ASSERT_LT(distance(more.positions[a.first_point + k], whole.positions[b.first_point + k]),
+            within);
+          ASSERT_NEAR(more.times[a.first_point + k], whole.times[b.first_point + k], within);
         }
         ends[0] += a.reason == flow::Reason::EndTime;
         ends[1] += a.reason == flow::Reason::Stagnation;
@@ -680,6 +697,41 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
       EXPECT_THROW((void)flow::go_on(cache_of(all), whole, {}, options), Error);
     }
   }
+}
+
+TEST(Flow, lines_of_more_releases_go_on)
+{
+  const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };
+  const BrickGrid grid = cube(31, kTau);
+  const auto all = std::make_shared<Source>(grid, times, sampled_flow::abc);
+  const auto some = std::make_shared<Source>(
+    grid, std::vector<double>(times.begin(), times.begin() + 4), sampled_flow::abc);
+  const auto places = random_seeds(30, { 1, 1, 1 }, { 5, 5, 5 }, 0);
+  const auto released = [&](std::size_t count)
+  {
+    std::vector<flow::Seed> seeds;
+    for (const flow::Seed& place : places)
+    {
+      for (std::size_t i = 0; i != count; ++i)
+      {
+        seeds.push_back({ place.position, times[i] });
+      }
+    }
+    return seeds;
+  };
+  flow::TraceOptions options;
+  options.keep_resting = true;
+  const auto before = flow::trace(cache_of(some), released(4), options);
+  const auto more =
+    flow::go_on(cache_of(all), flow::with_more_releases(before, 4, 7), released(7), options);
+  EXPECT_EQ(more.checksum(), flow::trace(cache_of(all), released(7), options).checksum());
+  EXPECT_THROW((void)flow::with_more_releases(before, 7, 8), Error);
+  EXPECT_THROW((void)flow::with_more_releases(before, 4, 3), Error);
+  EXPECT_THROW((void)flow::with_more_releases(before, 0, 3), Error);
+  // Another series has no such time.
+  const auto other = std::make_shared<Source>(
+    grid, std::vector<double>{ 0, 0.1, 0.25, 0.31, 0.5 }, sampled_flow::abc);
+  EXPECT_THROW((void)flow::go_on(cache_of(other), before, released(4), options), Error);
 }
 
 TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)

@@ -351,6 +351,10 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   line.end_time = particle.share == interval.stop
     ? interval.stop_time
     : interval.begin + particle.share * (interval.end - interval.begin);
+  if (reason == Reason::EndTime && this->options_.keep_resting && particle.share == 1)
+  {
+    worker.log->resting.push_back(particle);
+  }
   if (reason == Reason::Stagnation)
   {
     line.end_time = this->frame_.end_time();

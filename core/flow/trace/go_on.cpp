@@ -2,11 +2,18 @@
 // Lines of a series that has grown since they were traced.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
+#include "flow/trace/frames.hpp"
+#include "flow/trace/resting.hpp"
+#include "flow/trace/touching.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace bat::flow
 {
@@ -24,6 +31,84 @@ void take(const PathLines& from, std::uint64_t at, std::uint64_t count, PathLine
   add(from.velocities, to.velocities);
   to.lines.back().points += count;
 }
+
+std::shared_ptr<const Resting> resting_of(std::vector<Particle>&& particles, double time)
+{
+  std::sort(particles.begin(), particles.end(),
+    [](const Particle& a, const Particle& b) { return a.line < b.line; });
+  return std::make_shared<Resting>(Resting{ std::move(particles), time });
+}
+
+// What is walked of lines that go on.
+struct Walks
+{
+  struct Walk
+  {
+    std::size_t line;
+    std::uint64_t known; ///< points of the line that stay
+    bool rested;         ///< walks from where it was; otherwise, begins anew at `from`
+  };
+  std::vector<Walk> walks; ///< by line
+  std::vector<Seed> from;
+  std::vector<Particle> resting; ///< whose `line` is the number of the walk
+  std::vector<Particle> others;  ///< that rest on
+};
+
+// At the beginning of the interval behind the one that it rests in.
+Particle woken(Particle particle, const Line& line, const RunFrame& frame)
+{
+  ++particle.interval;
+  particle.share = 0;
+  particle.is_new = true;
+  particle.walks = false;
+  particle.points = 0;
+  if (particle.interval > frame.last_interval() ||
+    frame.interval(particle.interval).begin != line.end_time)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("line {} ends at time {}, where the source has no time; lines go on in the "
+                  "series that they come from",
+        particle.line, line.end_time));
+  }
+  return particle;
+}
+
+Walks walks_of(const PathLines& lines, const std::vector<Seed>& seeds, const RunFrame& frame,
+  const TraceOptions& options)
+{
+  const auto is_before_end = [&](double t)
+  { return options.backward ? t > frame.end_time() : t < frame.end_time(); };
+  static const std::vector<Particle> none;
+  const std::vector<Particle>& resting = lines.resting ? lines.resting->particles : none;
+  Walks walks;
+  auto next = resting.begin();
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    const Line& line = lines.lines[i];
+    const Particle* rest = next != resting.end() && next->line == i ? &*next++ : nullptr;
+    // Who was released when the run ended begins with the velocity of the interval that comes; who
+    // had no line may have been too late for one.
+    const bool is_seed = line.reason == Reason::NoSeed ||
+      (lines.resting && seeds[i].time == lines.resting->time && is_before_end(seeds[i].time));
+    if (!is_seed && (line.reason != Reason::EndTime || !is_before_end(line.end_time)))
+    {
+      if (rest != nullptr)
+      {
+        walks.others.push_back(*rest);
+      }
+      continue;
+    }
+    const bool rested = rest != nullptr && !is_seed;
+    if (rested)
+    {
+      walks.resting.push_back(woken(*rest, line, frame));
+      walks.resting.back().line = static_cast<std::uint32_t>(walks.walks.size());
+    }
+    walks.walks.push_back({ i, is_seed ? 0 : line.points, rested });
+    walks.from.push_back(is_seed ? seeds[i] : Seed{ line.end, line.end_time });
+  }
+  return walks;
+}
 }
 
 PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Seed>& seeds,
@@ -34,28 +119,10 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     throw Error(ErrorCode::InvalidArgument,
       fmt::format("{} seeds for {} lines to go on with", seeds.size(), lines.lines.size()));
   }
-  const std::vector<double>& times = cache.source().times();
-  const double end = options.end_time.value_or(options.backward ? times.front() : times.back());
-  const auto is_before_end = [&](double t) { return options.backward ? t > end : t < end; };
-
-  // What is walked: from ends, and of seeds that had no line, which may have been too late for one.
-  std::vector<std::size_t> walking;
-  std::vector<Seed> from;
-  for (std::size_t i = 0; i != seeds.size(); ++i)
-  {
-    const Line& line = lines.lines[i];
-    if (line.reason == Reason::EndTime && is_before_end(line.end_time))
-    {
-      walking.push_back(i);
-      from.push_back({ line.end, line.end_time });
-    }
-    else if (line.reason == Reason::NoSeed)
-    {
-      walking.push_back(i);
-      from.push_back(seeds[i]);
-    }
-  }
-  const PathLines more = trace(cache, from, options);
+  const RunFrame frame(cache.source(), options);
+  Walks walks = walks_of(lines, seeds, frame, options);
+  KeySet touched;
+  const PathLines more = trace_touching(cache, walks.from, options, touched, walks.resting);
 
   PathLines whole;
   whole.statistics = more.statistics;
@@ -67,19 +134,20 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     Line& line = whole.lines.back();
     line.first_point = whole.positions.size();
     line.points = 0;
-    take(lines, old.first_point, old.points, whole);
-    if (old.reason == Reason::Stagnation && is_before_end(old.end_time))
+    if (next == walks.walks.size() || walks.walks[next].line != i)
     {
-      line.end_time = end; // it stays to the end of the run
-      if (old.points > 1)
+      take(lines, old.first_point, old.points, whole);
+      if (old.reason == Reason::Stagnation)
       {
-        whole.times.back() = end;
+        line.end_time = frame.end_time(); // it stays to the end of the run
+        if (old.points > 1)
+        {
+          whole.times.back() = line.end_time;
+        }
       }
-    }
-    if (next == walking.size() || walking[next] != i)
-    {
       continue;
     }
+    const Walks::Walk& walk = walks.walks[next];
     const Line& walked = more.lines[next++];
     if (old.reason != Reason::NoSeed && walked.reason == Reason::NoSeed)
     {
@@ -94,9 +162,52 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     line.end = walked.end;
     line.end_time = walked.end_time;
     line.arrival_time = arrival == arrival ? arrival : walked.arrival_time;
-    const std::uint64_t known = old.points != 0 && walked.points != 0 ? 1 : 0;
-    take(more, walked.first_point + known, walked.points - known, whole);
+    take(lines, old.first_point, walk.known, whole);
+    // Who begins anew at the end of a line has the point there again.
+    const std::uint64_t again = !walk.rested && walk.known != 0 && walked.points != 0 ? 1 : 0;
+    take(more, walked.first_point + again, walked.points - again, whole);
+  }
+  if (more.resting)
+  {
+    std::vector<Particle> particles = std::move(walks.others);
+    for (Particle particle : more.resting->particles)
+    {
+      particle.line = static_cast<std::uint32_t>(walks.walks[particle.line].line);
+      particles.push_back(particle);
+    }
+    whole.resting = resting_of(std::move(particles), more.resting->time);
   }
   return whole;
+}
+
+PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t after)
+{
+  if (before == 0 || before > after || lines.lines.size() % before != 0)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{} lines of {} releases each, to be of {}", lines.lines.size(), before, after));
+  }
+  std::vector<Line> all;
+  all.reserve(lines.lines.size() / before * after);
+  for (std::size_t i = 0; i != lines.lines.size(); ++i)
+  {
+    all.push_back(lines.lines[i]);
+    if ((i + 1) % before == 0)
+    {
+      all.resize(all.size() + after - before);
+    }
+  }
+  lines.lines = std::move(all);
+  if (lines.resting)
+  {
+    std::vector<Particle> particles = lines.resting->particles;
+    for (Particle& particle : particles)
+    {
+      particle.line =
+        static_cast<std::uint32_t>(particle.line / before * after + particle.line % before);
+    }
+    lines.resting = resting_of(std::move(particles), lines.resting->time);
+  }
+  return lines;
 }
 }

@@ -5,6 +5,7 @@
 #include "bat/error.hpp"
 #include "flow/trace/buckets.hpp"
 #include "flow/trace/frames.hpp"
+#include "flow/trace/resting.hpp"
 #include "flow/trace/touching.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <tuple>
 
@@ -28,7 +30,7 @@ int threads_of(const TraceOptions& options)
 
 // Points of a tile behind those of the tiles before, line by line and in the order of the way.
 void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& tile,
-  const std::vector<Seed>& seeds, PathLines& all)
+  const std::vector<Seed>& seeds, const std::vector<bool>& rested, PathLines& all)
 {
   std::uint64_t count = all.positions.size();
   for (const WalkLog& log : logs)
@@ -59,12 +61,13 @@ void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& 
     {
       const std::uint64_t at = all.lines[point.line].first_point + point.number;
       all.positions[at] = point.position;
-      // Exactly the seed's, which the share of an interval may not give back.
-      all.times[at] = point.number == 0 ? seeds[point.line].time : point.time;
+      all.times[at] = point.time;
       all.velocities[at] = point.velocity;
-      if (point.number == 0)
+      if (point.number == 0 && !rested[point.line])
       {
+        // Exactly the seed's, which cell and share of an interval may not give back.
         all.positions[at] = seeds[point.line].position;
+        all.times[at] = seeds[point.line].time;
       }
     }
     log = {};
@@ -116,8 +119,8 @@ PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceO
   return trace_touching(cache, seeds, options, touched);
 }
 
-PathLines trace_touching(
-  const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options, KeySet& touched)
+PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
+  const TraceOptions& options, KeySet& touched, const std::vector<Particle>& resting)
 {
   const BrickSource& source = cache.source();
   const RunFrame frame(source, options);
@@ -132,17 +135,32 @@ PathLines trace_touching(
   {
     std::array<std::int32_t, 3> cell;
     std::uint32_t line;
+    const Particle* rest;
   };
   std::vector<Start> starts;
+  std::vector<bool> rested(seeds.size());
   std::uint64_t total = 0;
+  const auto add = [&](const Particle& particle, std::uint32_t line, const Particle* rest)
+  {
+    total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
+    starts.push_back({ particle.cell, line, rest });
+  };
+  for (const Particle& particle : resting)
+  {
+    rested[particle.line] = true;
+    add(particle, particle.line, &particle);
+  }
   for (std::size_t i = 0; i != seeds.size(); ++i)
   {
     all.lines[i].end = seeds[i].position;
     all.lines[i].end_time = seeds[i].time;
+    if (rested[i])
+    {
+      continue;
+    }
     if (const std::optional<Particle> particle = frame.begin(seeds[i]))
     {
-      total += static_cast<std::uint64_t>(frame.last_interval() - particle->interval) + 1;
-      starts.push_back({ particle->cell, static_cast<std::uint32_t>(i) });
+      add(*particle, static_cast<std::uint32_t>(i), nullptr);
     }
   }
   // Near ones together: a tile then has few bricks.
@@ -167,6 +185,7 @@ PathLines trace_touching(
         static_cast<double>(std::max<std::uint64_t>(total, 1)));
     return options.progress(std::min(fraction, 1.0));
   };
+  auto rests = std::make_shared<Resting>();
   for (std::size_t begin = 0; begin < starts.size();)
   {
     const std::size_t end = begin + std::min(starts.size() - begin, options.most_particles);
@@ -175,8 +194,8 @@ PathLines trace_touching(
     std::uint64_t tile_total = 0;
     for (; begin != end; ++begin)
     {
-      const std::uint32_t line = starts[begin].line;
-      Particle particle = *frame.begin(seeds[line]);
+      const auto [cell, line, rest] = starts[begin];
+      Particle particle = rest != nullptr ? *rest : *frame.begin(seeds[line]);
       particle.line = line;
       tile.push_back(particle);
       lines.push_back(line);
@@ -184,7 +203,11 @@ PathLines trace_touching(
     }
     Buckets buckets(bricks, frame, options, threads_of(options), all.lines);
     buckets.run(std::move(tile), report);
-    put_together(buckets.logs(), lines, seeds, all);
+    for (const WalkLog& log : buckets.logs())
+    {
+      rests->particles.insert(rests->particles.end(), log.resting.begin(), log.resting.end());
+    }
+    put_together(buckets.logs(), lines, seeds, rested, all);
     done_before += tile_total;
     touched.insert(buckets.touched());
     all.statistics.waits += buckets.waits();
@@ -193,6 +216,13 @@ PathLines trace_touching(
   if (options.progress && !options.progress(1))
   {
     throw Error(ErrorCode::Cancelled, "the caller gave the trace up");
+  }
+  if (options.keep_resting)
+  {
+    std::sort(rests->particles.begin(), rests->particles.end(),
+      [](const Particle& a, const Particle& b) { return a.line < b.line; });
+    rests->time = frame.end_time();
+    all.resting = std::move(rests);
   }
   const CacheCounts counts = bricks.counts();
   const BrickGrid& grid = source.grid();

@@ -120,6 +120,7 @@ struct WalkLog
     double time = 0;
   };
   std::vector<Arrival> arrivals;
+  std::vector<Particle> resting; ///< at the end of the last interval of all, if they are kept
   std::uint64_t cells = 0;
   std::uint64_t steps = 0;
   /// Velocity in cells per interval where the interval was begun; for who looks ahead.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -83,6 +84,9 @@ struct TraceOptions
   bool keep_points = true;
   /// Points where lines cross faces of cells are kept too.
   bool keep_faces = false;
+  /// What go_on() needs to give the bits of one run: about 200 bytes for each line that ends with
+  /// the times of the source.
+  bool keep_resting = false;
 
   /// Most threads that compute; 0 for as many as oneTBB finds. Changes no bit of an answer.
   int threads = 0;
@@ -126,6 +130,8 @@ struct Line
   std::uint64_t points = 0;
 };
 
+struct Resting;
+
 struct PathLines
 {
   std::vector<Line> lines; ///< one for each seed
@@ -134,6 +140,7 @@ struct PathLines
   std::vector<double> times;
   std::vector<std::array<double, 3>> velocities;
   Statistics statistics;
+  std::shared_ptr<const Resting> resting; ///< with TraceOptions::keep_resting
 
   /// Of all ends and points: two answers are the same bits if it is the same.
   [[nodiscard]] std::uint64_t checksum() const;
@@ -150,13 +157,18 @@ struct PathLines
 /// The lines of `seeds` in a source that has more times than it had when `lines` were traced, such
 /// as the series of a simulation that goes on: what has ended with the times goes on from there,
 /// and seeds that were too late have their lines. Reads only the new times, and where such seeds
-/// begin. `options` are those of the run that `lines` come from, but for end_time. As exact as
-/// trace(), not the same bits, because steps begin anew at the old end; points and ends are the
-/// same otherwise, if the old run ended at a time level. Statistics are those of what is walked
-/// here. Throws Error as trace(); InvalidArgument if there are not as many seeds as lines, or a
-/// line ends where the source has no flow.
+/// begin. `options` are those of the run that `lines` come from, but for end_time. The same bits
+/// as those of trace(), if that run kept what rests (TraceOptions::keep_resting) and ended with the
+/// times that there were. Otherwise as exact, but steps begin anew at the old end. Statistics are
+/// those of what is walked here. Throws Error as trace(); InvalidArgument if there are not as many
+/// seeds as lines, or a line ends where the source has no flow, or no time.
 [[nodiscard]] PathLines go_on(const Cache& cache, const PathLines& lines,
   const std::vector<Seed>& seeds, const TraceOptions& options = {});
+
+/// `lines` of seeds that release `before` particles each, for go_on() with seeds that release
+/// `after`: the later ones of each seed have no line yet. Throws Error{InvalidArgument} unless
+/// `before` divides the lines and is at most `after`.
+[[nodiscard]] PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t after);
 
 /// What of `lines` is not after `time` (backwards: not before it), with a last point at that time
 /// where a line goes on: walked to from the point before, so that it is as exact as any. Lines that

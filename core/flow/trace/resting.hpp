@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Particles that have come to the end of a series, which may go on.
+#pragma once
+
+#include "flow/walk/particle.hpp"
+
+#include <vector>
+
+namespace bat::flow
+{
+struct Resting
+{
+  std::vector<Particle> particles; ///< by their lines, ascending
+  double time = 0;                 ///< when the run ended
+};
+}
