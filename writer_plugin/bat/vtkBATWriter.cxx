@@ -3,15 +3,13 @@
 
 #include "DataFacts.h"
 #include "VTKToBAT.h"
+#include "WriterRanks.h"
 #include "vtkBATErrors.h"
 
 #include "bat/error.hpp"
 #include "bat/write_options.hpp"
 #ifdef BAT_WRITER_HAS_MPI
 #include "bat/mpi.hpp"
-
-#include "vtkMPI.h"
-#include "vtkMPICommunicator.h"
 #endif
 
 #include "vtkAlgorithm.h"
@@ -58,17 +56,6 @@ std::vector<std::string> KeysAndTexts(const std::vector<bat_vtk::Warning>& warni
   }
   return remarks;
 }
-
-#ifdef BAT_WRITER_HAS_MPI
-// Null if the controller's processes do not talk through MPI.
-MPI_Comm* CommunicatorOf(vtkMultiProcessController* controller)
-{
-  auto* communicator =
-    vtkMPICommunicator::SafeDownCast(controller ? controller->GetCommunicator() : nullptr);
-  return communicator && communicator->GetMPIComm() ? communicator->GetMPIComm()->GetHandle()
-                                                    : nullptr;
-}
-#endif
 }
 
 //------------------------------------------------------------------------------
@@ -395,7 +382,7 @@ void vtkBATWriter::WriteData()
   try
   {
 #ifdef BAT_WRITER_HAS_MPI
-    if (MPI_Comm* communicator = CommunicatorOf(this->Controller))
+    if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
     {
       const Conversion conversion =
         this->Convert([communicator](const std::vector<std::string>& mine)

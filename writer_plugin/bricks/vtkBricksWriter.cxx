@@ -7,7 +7,6 @@
 #include "JoinedGrid.h"
 #include "VelocityInput.h"
 #include "WriterRanks.h"
-#include "vtkBATErrors.h"
 
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
@@ -17,14 +16,8 @@
 #include "bat/ranks.hpp"
 #endif
 
-#include "vtkAlgorithm.h"
 #include "vtkDataObject.h"
-#include "vtkErrorCode.h"
-#include "vtkInformation.h"
-#include "vtkInformationVector.h"
-#include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
-#include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <cstdio>
 #include <cstring>
@@ -33,11 +26,8 @@
 #include <string>
 #include <vector>
 
-using Pipeline = vtkStreamingDemandDrivenPipeline;
-
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkBricksWriter);
-vtkCxxSetObjectMacro(vtkBricksWriter, Controller, vtkMultiProcessController);
 
 namespace
 {
@@ -97,12 +87,6 @@ Target TargetOf(const std::string& name, bool all, bool keep)
   return target;
 }
 
-#ifndef BAT_WRITER_HAS_MPI
-constexpr bool HasMPI = false;
-#else
-constexpr bool HasMPI = true;
-#endif
-
 // The values of a box of which arrays may have more.
 std::vector<char> Packed(const bat::idx::Grid& grid, std::size_t bytes)
 {
@@ -127,16 +111,8 @@ std::vector<char> Packed(const bat::idx::Grid& grid, std::size_t bytes)
 }
 
 //------------------------------------------------------------------------------
-vtkBricksWriter::vtkBricksWriter()
-{
-  this->SetController(vtkMultiProcessController::GetGlobalController());
-}
-
-//------------------------------------------------------------------------------
 vtkBricksWriter::~vtkBricksWriter()
 {
-  this->SetController(nullptr);
-  this->SetFileName(nullptr);
   this->SetField(nullptr);
 }
 
@@ -144,145 +120,24 @@ vtkBricksWriter::~vtkBricksWriter()
 void vtkBricksWriter::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << "\n";
   os << indent << "Field: " << (this->Field ? this->Field : "") << "\n";
   os << indent << "Compression: " << (this->Compression ? "on" : "off") << "\n";
   os << indent << "Cyclic: " << this->Cyclic[0] << " " << this->Cyclic[1] << " " << this->Cyclic[2]
      << "\n";
-  os << indent << "OtherSteps: " << this->OtherSteps << "\n";
-  os << indent << "WriteAllTimeSteps: " << (this->WriteAllTimeSteps ? "on" : "off") << "\n";
-  os << indent << "Flush: " << (this->Flush ? "on" : "off") << "\n";
-  os << indent << "Threads: " << this->Threads << "\n";
-  os << indent << "Controller: " << this->Controller << "\n";
-  os << indent << "Report: " << this->Report << "\n";
 }
 
 //------------------------------------------------------------------------------
-int vtkBricksWriter::ProcessRequest(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  vtkInformation* input = inputVector[0]->GetInformationObject(0);
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_INFORMATION()))
-  {
-    this->Times.clear();
-    if (input->Has(Pipeline::TIME_STEPS()))
-    {
-      const double* times = input->Get(Pipeline::TIME_STEPS());
-      this->Times.assign(times, times + input->Length(Pipeline::TIME_STEPS()));
-    }
-    return 1;
-  }
-  if (request->Has(Pipeline::REQUEST_UPDATE_EXTENT()))
-  {
-    if (this->Controller)
-    {
-      input->Set(Pipeline::UPDATE_PIECE_NUMBER(), this->Controller->GetLocalProcessId());
-      input->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), this->Controller->GetNumberOfProcesses());
-      input->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
-    }
-    if (this->WriteAllTimeSteps && this->Current < this->Times.size())
-    {
-      input->Set(Pipeline::UPDATE_TIME_STEP(), this->Times[this->Current]);
-    }
-    return 1;
-  }
-  const int result = this->Superclass::ProcessRequest(request, inputVector, outputVector);
-  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()))
-  {
-    ++this->Current;
-    const bool goesOn = this->WriteAllTimeSteps && this->ErrorCode == vtkErrorCode::NoError &&
-      this->Current < this->Times.size();
-    if (goesOn)
-    {
-      request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
-    }
-    else
-    {
-      request->Remove(Pipeline::CONTINUE_EXECUTING());
-      this->Current = 0;
-    }
-  }
-  return result;
-}
-
-//------------------------------------------------------------------------------
-int vtkBricksWriter::FillInputPortInformation(int, vtkInformation* info)
-{
-  // All data sets, to say what is wrong with others than images. Composite data must be named: the
-  // pipeline cannot loop over blocks for an algorithm without output.
-  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataSet");
-  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
-  return 1;
-}
-
-//------------------------------------------------------------------------------
-bool vtkBricksWriter::IsFirst() const
-{
-  return !this->Controller || this->Controller->GetLocalProcessId() == 0;
-}
-
-//------------------------------------------------------------------------------
-void vtkBricksWriter::Fail(unsigned long code, const std::string& text)
-{
-  this->SetErrorCode(code);
-  this->Report.clear();
-  if (!this->IsFirst())
-  {
-    return; // all ranks have the same error; rank 0 tells it
-  }
-  const std::string name = this->FileName ? this->FileName : "";
-  // The core names the file where it can.
-  const bool named = name.empty() || text.find(name) != std::string::npos;
-  vtkErrorMacro(<< (named ? text : name + ": " + text));
-}
-
-//------------------------------------------------------------------------------
-void vtkBricksWriter::Warn(const std::string& text)
-{
-  if (this->Warned.insert(text).second && this->IsFirst())
-  {
-    vtkWarningMacro(<< this->FileName << ": " << text);
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkBricksWriter::WriteData()
-{
-  this->SetErrorCode(vtkErrorCode::NoError);
-  this->Report.clear();
-  if (!this->FileName || !*this->FileName)
-  {
-    this->Fail(vtkErrorCode::NoFileNameError, "FileName must be set");
-    return;
-  }
-  try
-  {
-    this->WriteLevel();
-  }
-  catch (...)
-  {
-    const bat::Error error = bat::current_error();
-    this->Fail(bat_vtk::ToVTKErrorCode(error.code()), error.what());
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkBricksWriter::WriteLevel()
+std::string vtkBricksWriter::WriteStep()
 {
   vtkDataObject* input = this->GetInput();
   const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(input);
   const std::string name = this->FileName;
-  const bool keep = this->OtherSteps == KEEP || (this->WriteAllTimeSteps && this->Current > 0);
 
   bat::bricks::WriteOptions options;
   options.compress = this->Compression;
   options.flush = this->Flush;
   options.threads = this->Threads;
-  options.progress = [this](double fraction)
-  {
-    this->UpdateProgress(fraction);
-    return !this->CheckAbort();
-  };
+  options.progress = this->Progress();
   if (const std::optional<std::string> remark = bat_vtk::RemarkOnLevel(leaves))
   {
     this->Warn(*remark);
@@ -293,7 +148,7 @@ void vtkBricksWriter::WriteLevel()
   std::optional<bat::Error> failure = bat::attempt(
     [&]
     {
-      target = TargetOf(name, this->WriteAllTimeSteps, keep);
+      target = TargetOf(name, this->WriteAllTimeSteps, this->KeepsSteps());
       velocity =
         bat_vtk::VelocityOf(bat_vtk::ImagesOf(input, leaves), this->Field ? this->Field : "");
     });
@@ -326,23 +181,22 @@ void vtkBricksWriter::WriteLevel()
     header.time = static_cast<double>(target.Before.size());
   }
   header.step = common.Step;
+  if (!header.step && this->TimeStep >= 0)
+  {
+    header.step = this->TimeStep;
+  }
   if (target.List && !header.step)
   {
     header.step = static_cast<std::int64_t>(target.Before.size());
   }
 
+  this->Agree(failure, grid.Warnings);
+
   bat::bricks::WriteReport report;
   bool isWritten = false;
 #ifdef BAT_WRITER_HAS_MPI
-  MPI_Comm* const communicator = bat_vtk::CommunicatorOf(this->Controller);
-  if (communicator)
+  if (MPI_Comm* communicator = bat_vtk::CommunicatorOf(this->Controller))
   {
-    // What one rank cannot convert is an error of all: none may wait for it in a collective call.
-    bat::mpi::agree(*communicator, failure);
-    for (const std::string& warning : bat::mpi::union_of_names(*communicator, grid.Warnings))
-    {
-      this->Warn(warning);
-    }
     std::vector<std::string> fields;
     if (velocity.Field)
     {
@@ -365,16 +219,8 @@ void vtkBricksWriter::WriteLevel()
     isWritten = true;
   }
 #endif
-  if (!HasMPI || !isWritten)
+  if (!isWritten)
   {
-    if (failure)
-    {
-      throw bat::Error(*failure);
-    }
-    for (const std::string& warning : grid.Warnings)
-    {
-      this->Warn(warning);
-    }
     const bat_vtk::JoinedGrid joined = bat_vtk::JoinPieces(grid, bat_vtk::Missing::Never);
     header.grid.points = joined.Grid.dimensions;
     std::size_t bytes = header.grid.point_bytes();
@@ -400,16 +246,7 @@ void vtkBricksWriter::WriteLevel()
           bat::bricks::write_list(*target.List, target.Before, this->Flush);
         }
       });
-#ifdef BAT_WRITER_HAS_MPI
-    if (communicator)
-    {
-      bat::mpi::agree(*communicator, unlisted);
-    }
-#endif
-    if (unlisted)
-    {
-      throw bat::Error(*unlisted);
-    }
+    this->Agree(unlisted);
   }
-  this->Report = ToJson(report);
+  return ToJson(report);
 }
