@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The time steps of an .idx dataset as an unsteady flow, as they lie on the disk.
+#pragma once
+
+#include "bat/brick_source.hpp"
+#include "bat/idx/dataset.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bat::idx
+{
+struct VelocityOptions
+{
+  /// Names of the fields that are the velocity: one with 2 or 3 components, or 2 or 3 with one
+  /// each, for x, y, z; all of type float32, or all float64. Empty: the only field with 2 or 3
+  /// components of these types.
+  std::vector<std::string> fields;
+  /// Axes along which a last cell leads from the last sample back to the first; no .idx tells.
+  std::array<bool, 3> cyclic{};
+  int edge = 8; ///< of a brick, in samples: BrickGrid::edge
+  /// Most memory for blocks. What is less than reading one takes, three blocks, is raised to that.
+  /// Samples near each other lie in blocks of all levels, which many bricks share: little memory
+  /// means that blocks are read again and again, and changes nothing else.
+  std::uint64_t block_bytes = std::uint64_t{ 128 } << 20;
+};
+
+/// Bricks of the finest level. Blocks that were read last stay in memory, unpacked. Blocks that are
+/// absent have no flow: NaN. No file stays open.
+class VelocitySource : public BrickSource
+{
+public:
+  /// Reads the text of the dataset. Throws Error: as Dataset::open(); InvalidArgument (naming the
+  /// fields there are; samples that no origin and spacing place; more samples than a BrickGrid may
+  /// have; options), NotFound (there is no time step yet), Corrupt (times that do not increase).
+  static std::shared_ptr<const VelocitySource> open(
+    const std::filesystem::path& path, const VelocityOptions& options = {});
+  ~VelocitySource() override;
+
+  [[nodiscard]] const BrickGrid& grid() const noexcept override;
+  [[nodiscard]] const std::vector<double>& times() const noexcept override;
+  [[nodiscard]] std::string level_name(std::size_t level) const override;
+  /// Throws Error as Dataset::read(), and InvalidArgument: no such level or brick.
+  std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
+
+  [[nodiscard]] const Dataset& dataset() const noexcept;
+  /// Memory for blocks: the most that there was.
+  [[nodiscard]] std::uint64_t most_block_bytes() const;
+  /// Blocks that were read, each time they were, and of these those that were absent.
+  [[nodiscard]] std::uint64_t blocks_read() const;
+  [[nodiscard]] std::uint64_t absent_blocks() const;
+
+private:
+  struct Impl;
+  explicit VelocitySource(std::unique_ptr<const Impl> impl);
+  std::unique_ptr<const Impl> impl_;
+};
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Unpacked blocks in memory: those that were used last, within a budget.
+#pragma once
+
+#include "idx/format/order.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace bat::idx
+{
+struct BlockKey
+{
+  std::size_t step = 0; ///< number in the list of steps
+  std::size_t field = 0;
+  std::uint64_t block = 0;
+
+  friend bool operator==(const BlockKey& a, const BlockKey& b) noexcept
+  {
+    return a.step == b.step && a.field == b.field && a.block == b.block;
+  }
+};
+
+/// The samples of a block that lie in the box of its dataset, in row-major order.
+struct BlockSamples
+{
+  format::LevelBlocks shape;     ///< one block, of these samples
+  std::vector<std::byte> values; ///< empty: the block is absent
+};
+
+/// All functions may be called concurrently.
+class BlockCache
+{
+public:
+  /// `block_bytes`: of an unpacked block. A budget below what reading one takes is raised to that.
+  BlockCache(std::uint64_t budget, std::uint64_t block_bytes);
+
+  using Read = std::function<BlockSamples()>;
+  /// Calls use(samples) with a block, which read() makes if it is not there; others that want it
+  /// meanwhile wait for that. Uses do not nest. Throws what the functions throw; a block whose
+  /// read() has thrown is read again.
+  void use(
+    const BlockKey& key, const Read& read, const std::function<void(const BlockSamples&)>& use);
+
+  [[nodiscard]] std::uint64_t most_bytes() const;
+
+private:
+  struct Entry
+  {
+    BlockKey key;
+    std::mutex reading;
+    BlockSamples samples;
+    bool is_there = false;
+    std::size_t users = 0;
+    std::uint64_t bytes = 0;       ///< that it counts with
+    std::list<Entry*> own{ this }; ///< what lies among the unused while nobody uses it
+    std::list<Entry*>::iterator place;
+  };
+  struct Hash
+  {
+    std::size_t operator()(const BlockKey& key) const noexcept;
+  };
+
+  [[nodiscard]] Entry& pin(const BlockKey& key);
+  void unpin(Entry& entry) noexcept;
+  void fill(Entry& entry, const Read& read);
+  void take_room(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes) noexcept;
+
+  const std::uint64_t reading_bytes_; ///< for a read: the block, and what it is unpacked from
+  const std::uint64_t budget_;
+  mutable std::mutex mutex_;
+  std::condition_variable room_;
+  std::unordered_map<BlockKey, std::unique_ptr<Entry>, Hash> entries_;
+  std::list<Entry*> unused_; ///< oldest first
+  std::uint64_t bytes_ = 0;
+  std::uint64_t most_bytes_ = 0;
+};
+}
