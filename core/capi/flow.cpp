@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of bricks; path lines, streak surfaces and Lyapunov exponents from them.
+// Files of bricks; path lines, streak surfaces and Lyapunov exponents from what flow_sources.cpp
+// opens.
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/series.hpp"
@@ -7,6 +8,7 @@
 #include "bat/flow/ftle.hpp"
 #include "bat/flow/streak_surface.hpp"
 #include "bat/flow/trace.hpp"
+#include "capi/flow_handles.hpp"
 #include "capi/status.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +23,6 @@
 #include <utility>
 #include <vector>
 
-struct bat_flow
-{
-  bat::flow::Cache cache;
-};
-
 struct bat_flow_lines
 {
   bat::flow::PathLines lines;
@@ -37,8 +34,6 @@ struct bat_flow_surface
 };
 
 namespace bat::capi
-{
-namespace
 {
 BrickGrid grid_of(const bat_flow_grid& given)
 {
@@ -73,6 +68,8 @@ std::function<bool(double)> progress_of(bat_progress function, void* data)
   return [function, data](double done) { return function(data, done) == 0; };
 }
 
+namespace
+{
 flow::TraceOptions options_of(const bat_flow_options& given)
 {
   flow::TraceOptions options;
@@ -173,20 +170,6 @@ int bat_bricks_validate(const char* path)
       {
         (void)series->level(level).validate();
       }
-    });
-}
-
-int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out)
-{
-  return guard(
-    [&]
-    {
-      need(out, "out") = nullptr;
-      bat::flow::CacheOptions options;
-      options.bytes = need_size(cache_bytes, "cache_bytes");
-      options.io_threads = static_cast<int>(need_at_most(io_threads, 1024, "io_threads"));
-      *out = new bat_flow{ bat::flow::Cache(
-        bat::bricks::Series::open(need_text(path, "the path to read")), options) };
     });
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCONFIG=... -P test_package.cmake
-# Installs BUILD_DIR, then builds and runs three projects that know only the installed files.
+# Installs BUILD_DIR, then builds and runs four projects that know only the installed files.
 function (run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
   if (NOT result EQUAL 0)
@@ -45,5 +45,9 @@ run("${WORK_DIR}/c/orbit" write "${WORK_DIR}/orbit.bat")
 run("${WORK_DIR}/c/orbit" restart "${WORK_DIR}/orbit.bat")
 build_project("${SOURCE_DIR}/insitu" insitu)
 run("${WORK_DIR}/insitu/orbit_insitu" "${WORK_DIR}/steps/orbit.bat")
+if (EXISTS "${prefix}/include/bat/flow/trace.hpp")
+  build_project("${SOURCE_DIR}/flow" flow)
+  run("${WORK_DIR}/flow/own_source" "${WORK_DIR}/wheel")
+endif ()
 build_project("${CMAKE_CURRENT_LIST_DIR}/package_cxx" cxx)
 run("${WORK_DIR}/cxx/package_cxx" "${WORK_DIR}/two.bat")

@@ -114,6 +114,67 @@ class Flow(unittest.TestCase):
                 with self.assertRaises(parabat.BatValueError):
                     field.ftle(**{"box": [-1, -1, -1, 1, 1, 1], **wrong})
 
+    def test_other_sources_give_the_same_bits(self):
+        seeds = np.random.default_rng(5).uniform(-0.9, 0.9, (50, 3))
+        place = {"origin": (-1, -1, -1), "spacing": [0.125] * 3}
+        expected = flow.path_lines(self.series, seeds)
+        times, turn = [0, 0.5, 2], rotation()
+        grid = self.series.with_name("turn.idx")
+        for step, time in enumerate(times):
+            parabat.idx.write(grid, {"p": turn[..., 0], "wind": turn, **dict(zip("uvw", np.moveaxis(turn, -1, 0)))},
+                              mode="add_step" if step else "replace", step=step, time=time, flush=False, **place)
+        found = {
+            "arrays": flow.path_lines(list(zip(times, [turn] * 3)), seeds, **place),
+            "swapped": flow.path_lines(zip(times, [turn.astype(">f4")] * 3), seeds, cache_bytes=1 << 16, **place),
+            "idx": flow.path_lines(grid, seeds),
+            "its fields": flow.path_lines(grid, seeds, fields=["u", "v", "w"], cache_bytes=1 << 20, io_threads=3)}
+        with flow.from_function(lambda level, box: turn[box], times, (17, 17, 17), brick_points=5, **place) as source:
+            found["function"] = source.path_lines(seeds)
+            self.assertIn("a function", repr(source))
+        self.assertEqual({name: lines.checksum for name, lines in found.items()},
+                         {name: expected.checksum for name in found})
+        self.assertEqual(found["arrays"].statistics["bytes_read"], 0)
+        with flow.open(grid, fields="wind", cyclic=(True, False, False)) as source:
+            self.assertEqual(source.cyclic, (True, False, False))
+
+    def test_what_other_sources_refuse(self):
+        turn = rotation()
+        grid = self.series.with_name("turn.idx")
+        parabat.idx.write(grid, {"p": turn[..., 0], "n": turn.astype(np.int32), "time": turn[..., 0].astype(np.float64)},
+                          flush=False)
+        for fields, text in (((), "'n' int32"), ("n", "'n' int32"), (["p", "time"], "one type"), ("q", "no field 'q'")):
+            with self.assertRaisesRegex(parabat.BatValueError, text):
+                flow.open(grid, fields=fields)
+        with self.assertRaisesRegex(parabat.BatValueError, "of .idx"):
+            flow.open(self.series, fields=["u", "v"])
+        for levels, text in (([(0, turn), (0, turn)], "increase"), ([(0, turn), (1, rotation(9))], "one grid"),
+                             ([], "none"), ([(0, turn)], "needs two"), ([(0, turn[0]), (1, turn[0])], "shape")):
+            with self.assertRaisesRegex(parabat.BatValueError, text):
+                flow.from_arrays(levels)
+        def fails(level, box):
+            raise OSError(f"no level {level}")
+        for read, kind, text in ((fails, parabat.BatError, "points 8 8 8.*OSError: no level [01]"),
+                                 (lambda level, box: turn[:1], parabat.BatValueError, r"asked for was \(8, 8, 8, 3\)"),
+                                 (lambda level, box: turn[box].astype(float), parabat.BatValueError, "float64")):
+            with flow.from_function(read, [0, 1], (17, 17, 17)) as source:
+                with self.assertRaisesRegex(kind, text):
+                    source.path_lines([[9, 9, 9]])
+        for wrong, text in ((dict(times=[1, 0]), "increase"), (dict(points=(17, 17)), "three"),
+                            (dict(dtype=int), "int64"), (dict(brick_points=40), "edge"), (dict(components=1), "components"),
+                            (dict(spacing=(0, 1, 1)), "spacing along x")):
+            with self.assertRaisesRegex(parabat.BatValueError, text):
+                flow.from_function(**{"read": fails, "times": [0, 1], "points": (17, 17, 17), **wrong})
+
+    def test_a_function_that_reads_ahead_ends_with_python(self):
+        code = ("import time, numpy as np, parabat.flow as flow\n"
+                "def read(level, box):\n"
+                "    time.sleep(0.005)\n"
+                "    return np.ones([b.stop - b.start for b in box] + [3], np.float32)\n"
+                "wind = flow.from_function(read, range(9), (64, 64, 64))\n"
+                "wind.path_lines(np.full((300, 3), 5.5) + np.arange(300)[:, None] / 20, end_time=1)\n")
+        done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_another_reader_reads_it(self):
         try:
             import bricks_spec  # pylint: disable=import-outside-toplevel

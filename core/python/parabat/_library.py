@@ -158,10 +158,11 @@ def _release(free, pointer):
 class Owned:
     """A handle that is freed once: by close(), or when nobody has it any more."""
 
-    def __init__(self, free):
+    def __init__(self, free, at_exit=False):
+        """at_exit: also when Python ends, and then before it does; arrays may not lie in it."""
         self.pointer = ctypes.c_void_p()
         self._finalizer = weakref.finalize(self, _release, free, self.pointer)
-        self._finalizer.atexit = False  # where arrays may still lie in it
+        self._finalizer.atexit = at_exit
 
     def __enter__(self):
         return self

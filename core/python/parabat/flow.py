@@ -12,6 +12,10 @@
         lines.statistics["touched"], lines.statistics["bricks"]
         wind.streak_surface([(0, 0, 1), (0, 5, 1)], most_edge=0.1).triangles   # (m, 3)
         wind.ftle((0, 0, 1, 9, 9, 1), (91, 91, 1), length=0.5).exponents   # (1, 91, 91)
+    parabat.flow.path_lines("wind.idx", seeds, fields=["u", "v", "w"])     # as it lies on the disk
+    parabat.flow.path_lines([(0.0, v0), (0.5, v1)], seeds, spacing=(0.1, 0.1, 0.1))   # in memory
+    with parabat.flow.from_function(lambda level, box: zarr_array[level][box], times, (512, 512, 256)) as wind:
+        wind.path_lines(seeds)                  # from whatever gives boxes of it
 
 Velocities are arrays of shape (nz, ny, nx, components), float32 or float64, 2 or 3 components; NaN is
 where there is no flow. Files: core/bricks/BRICKS.md. Integration: core/flow/README.md.
@@ -33,11 +37,12 @@ import numpy as np
 
 from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text, by_numbers
 from ._library import DTYPES, TYPES, Owned, check, library
+from ._library import told as error_told
 from ._progress import Progress
 from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
 
-__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "StreakSurface", "convert", "open", "path_lines",
-           "validate", "write_level", "write_series"]
+__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "StreakSurface", "convert", "from_arrays", "from_function",
+           "open", "path_lines", "validate", "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
 REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6: "stagnation",
@@ -122,6 +127,32 @@ def _velocity(values):
     return np.ascontiguousarray(array)
 
 
+def _grid_of(shape, dtype, origin, spacing, cyclic):
+    """shape: (nz, ny, nx, components)."""
+    grid = _Grid()
+    grid.points[:] = shape[2::-1]
+    grid.origin[:] = _triple(origin, "origin")
+    grid.spacing[:] = _triple(spacing, "spacing")
+    grid.cyclic[:] = _flags(cyclic, "cyclic")
+    grid.components = shape[3]
+    grid.type = TYPES[dtype.name]
+    return grid
+
+
+def _next_level(number, time, velocity, before, first):
+    """(time, packed velocity) of level `number`, checked: `before` is the time of the one before, `first` shape and
+    type of the first; None if there are none."""
+    time = as_real(time, "time").value
+    if not math.isfinite(time) or (before is not None and time <= before):
+        refuse(f"time {time} of level {number}: times must be finite and increase" +
+               (f"; the one before has {before}" if before is not None else ""))
+    velocity = _velocity(velocity)
+    if first is not None and (velocity.shape, velocity.dtype) != first:
+        refuse(f"velocity: shape {velocity.shape} and type {velocity.dtype} of level {number}; those of level 0 "
+               f"are {first[0]} and {first[1]}, and a series has one grid")
+    return time, velocity
+
+
 def write_level(path: str | os.PathLike, velocity: Any, *, origin: Sequence[float] = (0, 0, 0),
                 spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
                 time: float | None = None, step: int | None = None, field: str = "velocity",
@@ -134,13 +165,7 @@ def write_level(path: str | os.PathLike, velocity: Any, *, origin: Sequence[floa
     """
     lib = _flow_library()
     array = _velocity(velocity)
-    grid = _Grid()
-    grid.points[:] = array.shape[2::-1]
-    grid.origin[:] = _triple(origin, "origin")
-    grid.spacing[:] = _triple(spacing, "spacing")
-    grid.cyclic[:] = _flags(cyclic, "cyclic")
-    grid.components = array.shape[3]
-    grid.type = TYPES[array.dtype.name]
+    grid = _grid_of(array.shape, array.dtype, origin, spacing, cyclic)
     text = None if metadata is None else as_text(json.dumps(metadata), "metadata")
     told = Progress(progress)
     with told.watched():
@@ -170,15 +195,8 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
     name = path.name[:-len(".bricks.series")]
     files, times, first = [], [], None
     for number, (time, velocity) in enumerate(levels):
-        time = as_real(time, "time").value
-        if not math.isfinite(time) or (times and time <= times[-1]):
-            refuse(f"time {time} of level {number}: times must be finite and increase" +
-                   (f"; the one before has {times[-1]}" if times else ""))
-        velocity = _velocity(velocity)
+        time, velocity = _next_level(number, time, velocity, times[-1] if times else None, first)
         first = first or (velocity.shape, velocity.dtype)
-        if (velocity.shape, velocity.dtype) != first:
-            refuse(f"velocity: shape {velocity.shape} and type {velocity.dtype} of level {number}; those of level 0 "
-                   f"are {first[0]} and {first[1]}, and a series has one grid")
         file = path.with_name(f"{name}_{number:04d}.bricks")
         if file.exists() and not replace:
             refuse(f"{file}: is there already, of another series; replace=True writes over it")
@@ -295,20 +313,40 @@ class StreakSurface:
                 f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
 
 
-class Flow:
-    """An open series, and the bricks of it that are in memory: what one call has read, the next one
-    does not. Threads may call it at the same time. Use it in a `with`, or close() it."""
+_READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_int64),
+                         ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p)
 
-    def __init__(self, path: str | os.PathLike, *, cache_bytes: int = 1 << 29, io_threads: int = 32):
+
+def _reader(lib, read, shape, dtype):
+    """What the library calls for the velocities of a brick."""
+    def fill(_data, level, first, count, values):
+        try:
+            box = tuple(slice(first[axis], first[axis] + count[axis]) for axis in (2, 1, 0))
+            wanted = (*(one.stop - one.start for one in box), shape[3])
+            found = _velocity(read(level, box))
+            if found.shape != wanted or found.dtype != dtype:
+                refuse(f"read(): shape {found.shape} of type {found.dtype}; asked for was {wanted} of {dtype}")
+            ctypes.memmove(values, found.ctypes.data, found.nbytes)
+            return 0
+        except BaseException as failure:  # pylint: disable=broad-except
+            return lib.bat_fail(*error_told(failure))
+    return _READ(fill)
+
+
+class Flow:
+    """A flow, and the bricks of it that are in memory: what one call has read, the next one does not.
+    Threads may call it at the same time. Use it in a `with`, or close() it. open(), from_arrays() and
+    from_function() make one."""
+
+    def __init__(self, owned: Owned, name: str, kept: Any = None):
         lib = _flow_library()
-        self._owned = Owned(lib.bat_flow_free)
-        check(lib.bat_flow_open(as_path(path), ctypes.c_uint64(as_integer(cache_bytes, "cache_bytes").value),
-                                as_integer(io_threads, "io_threads"), ctypes.byref(self._owned.pointer)))
+        self._owned = owned
+        self._kept = kept  # arrays and functions that the library uses
         grid, count = _Grid(), ctypes.c_uint64()
         times = ctypes.POINTER(ctypes.c_double)()
         check(lib.bat_flow_describe(self._owned.pointer, ctypes.byref(grid), ctypes.byref(count),
                                     ctypes.byref(times)))
-        self.path = os.fspath(path)
+        self.path = name  #: of the files, or what the flow is of
         self.times = np.ctypeslib.as_array(times, (count.value,)).copy()  #: of the levels
         self.points = tuple(grid.points)                 #: of the grid along x, y, z
         self.origin = tuple(grid.origin)
@@ -502,18 +540,100 @@ def _lines_of(lib, pointer):
                      statistics.as_dict(), checksum.value)
 
 
-def open(path: str | os.PathLike, *, cache_bytes: int = 1 << 29,  # pylint: disable=redefined-builtin
-         io_threads: int = 32) -> Flow:
-    """A .bricks.series, with at most cache_bytes of memory for bricks, and io_threads reads at the
-    same time. Two time levels at least. Nothing but a header is read."""
-    return Flow(path, cache_bytes=cache_bytes, io_threads=io_threads)
+def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):
+    """A Flow of what a function of the library opens."""
+    lib = _flow_library()
+    owned = Owned(lib.bat_flow_free, at_exit=kept is not None)
+    check(getattr(lib, call)(*arguments, ctypes.c_uint64(as_integer(cache_bytes, "cache_bytes").value),
+                             as_integer(io_threads, "io_threads"), ctypes.byref(owned.pointer)))
+    return Flow(owned, name, kept)
 
 
-def path_lines(series: str | os.PathLike | Flow, seeds: Any, times: Any = None, **options: Any) -> PathLines:
-    """Flow.path_lines() of a series that is open, or of a path; then options may be those of open()
-    too."""
+def open(path: str | os.PathLike, *, fields: str | Sequence[str] | None = None,  # pylint: disable=redefined-builtin
+         cyclic: bool | Sequence[bool] | None = None, cache_bytes: int = 1 << 29, io_threads: int = 32) -> Flow:
+    """A .bricks.series, or the time steps of an .idx dataset as they are, with at most cache_bytes of
+    memory for what is read of it, and io_threads reads at the same time. Two time levels at least.
+    Nothing but a header is read.
+
+    fields, of an .idx: the name of the velocity, which has 2 or 3 components, or two or three names, of
+    x, y, z; None for the only field that can be. cyclic, of an .idx: along x, y, z, whether a last cell
+    leads from the last sample back to the first. Absent blocks are without flow. Bricks are smaller,
+    checked, and read in one piece; convert() makes them.
+    """
+    name = os.fspath(path)
+    if fields is None and cyclic is None:
+        return _opened(name, "bat_flow_open", [as_path(path)], cache_bytes, io_threads)
+    if not os.fsdecode(name).endswith(".idx"):
+        refuse(f"{os.fsdecode(name)}: fields and cyclic are of .idx; a .bricks.series knows its own")
+    names = [fields] if isinstance(fields, str) else as_list([] if fields is None else fields, "fields", "names")
+    texts = (ctypes.c_char_p * max(1, len(names)))(*[as_text(one, "fields") for one in names])
+    flags = (ctypes.c_int64 * 3)(*_flags(False if cyclic is None else cyclic, "cyclic"))
+    return _opened(name, "bat_flow_open_idx", [as_path(path), ctypes.c_uint64(len(names)), texts, flags],
+                   cache_bytes, io_threads)
+
+
+def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] = (0, 0, 0),
+                spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
+                cache_bytes: int = 1 << 26, io_threads: int = 2) -> Flow:
+    """A flow in memory, of pairs of time and velocity as of write_series(). Arrays that are packed are
+    used where they are, mapped ones too, and must stay as they are while the flow is open."""
+    times, arrays = [], []
+    for number, (time, velocity) in enumerate(levels):
+        first = (arrays[0].shape, arrays[0].dtype) if arrays else None
+        time, velocity = _next_level(number, time, velocity, times[-1] if times else None, first)
+        times.append(time)
+        arrays.append(velocity)
+    if not arrays:
+        refuse("levels: none were given; two are needed")
+    grid = _grid_of(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)
+    addresses = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+    return _opened(f"{len(arrays)} arrays", "bat_flow_open_arrays", [
+        ctypes.byref(grid), ctypes.c_uint64(len(arrays)), (ctypes.c_double * len(arrays))(*times), addresses],
+                   cache_bytes, io_threads, arrays)
+
+
+def from_function(read: Callable[[int, tuple[slice, slice, slice]], Any], times: Sequence[float],
+                  points: Sequence[int], *, components: int = 3, dtype: Any = np.float32,
+                  origin: Sequence[float] = (0, 0, 0), spacing: Sequence[float] = (1, 1, 1),
+                  cyclic: bool | Sequence[bool] = False, brick_points: int = 8, cache_bytes: int = 1 << 29,
+                  io_threads: int = 8) -> Flow:
+    """A flow that a function reads, a box at a time: zarr, netCDF, HDF5, a formula.
+
+    read(level, box) returns the velocities at a time as an array (nz, ny, nx, components) of dtype; box:
+    slices along z, y, x, so that `lambda level, box: data[level][box]` is one. It is called for bricks of
+    brick_points (4 to 32) points along each axis, by io_threads threads, also for what may be needed
+    later; what was read stays in memory, at most cache_bytes. What it raises becomes the BatError of
+    whoever needs the brick. points: along x, y, z.
+    """
+    lib = _flow_library()
+    if not callable(read):
+        refuse_type("read", read, "functions of a level and a box")
+    whole = [as_integer(count, "points").value for count in as_list(points, "points", "three whole numbers")]
+    if len(whole) != 3:
+        refuse(f"points: {shown(points)}; three whole numbers are needed, along x, y, z")
+    when = [as_real(time, "times").value for time in as_list(times, "times", "numbers")]
+    kind = np.dtype(dtype).newbyteorder("=")
+    if kind not in (np.float32, np.float64):
+        refuse(f"dtype: {kind}; allowed: float32, float64")
+    shape = (*whole[::-1], as_integer(components, "components").value)
+    grid = _grid_of(shape, kind, origin, spacing, cyclic)
+    function = _reader(lib, read, shape, kind)
+    return _opened("a function", "bat_flow_open_function", [
+        ctypes.byref(grid), ctypes.c_uint64(len(when)), (ctypes.c_double * max(1, len(when)))(*when),
+        as_integer(brick_points, "brick_points"), function, None], cache_bytes, io_threads, function)
+
+
+_OF_OPEN = ("fields", "cyclic", "cache_bytes", "io_threads")
+_OF_ARRAYS = ("origin", "spacing", "cyclic", "cache_bytes", "io_threads")
+
+
+def path_lines(series: str | os.PathLike | Flow | Iterable[tuple[float, Any]], seeds: Any, times: Any = None,
+               **options: Any) -> PathLines:
+    """Flow.path_lines() of a flow that is open, of a path, or of pairs of time and velocity; then options
+    may be those of open(), or of from_arrays(), too."""
     if isinstance(series, Flow):
         return series.path_lines(seeds, times, **options)
-    own = {name: options.pop(name) for name in ("cache_bytes", "io_threads") if name in options}
-    with open(series, **own) as flow:
+    is_path = isinstance(series, (str, bytes, os.PathLike))
+    own = {name: options.pop(name) for name in (_OF_OPEN if is_path else _OF_ARRAYS) if name in options}
+    with (open if is_path else from_arrays)(series, **own) as flow:
         return flow.path_lines(seeds, times, **options)

@@ -41,15 +41,40 @@ extern "C"
   /* Reads every byte of a .bricks file, or of all files of a list, and checks every rule. */
   BAT_API int bat_bricks_validate(const char* path);
 
-  /* ---- Open series --------------------------------------------------------------------------- */
+  /* ---- Open flows ---------------------------------------------------------------------------- */
 
-  /* A series and the bricks of it that are in memory. Traces of it may run at the same time. */
+  /* A flow and the bricks of it that are in memory. Traces of it may run at the same time. */
   typedef struct bat_flow bat_flow;
 
-  /* `path`: a list, or one .bricks file. `cache_bytes`: most memory for bricks. `io_threads`: reads
-   * at the same time, 1 to 1024. Two time levels at least. */
+  /* `path`: a list, or one .bricks file; or an .idx, as bat_flow_open_idx() without fields and
+   * cyclic axes. `cache_bytes`: most memory for bricks. `io_threads`: reads at the same time, 1 to
+   * 1024. Two time levels at least. */
   BAT_API int bat_flow_open(
     const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out);
+  /* The time steps of an .idx dataset as they lie on the disk: bat::idx::VelocitySource
+   * (bat/idx/velocity_source.hpp). `fields`: one with 2 or 3 components, or 2 or 3 with one, of
+   * float32 or float64; with `field_count` 0 the only one that can be. `cyclic`: 3 numbers for x,
+   * y, z, not 0 where a last cell leads from the last sample back to the first; NULL for none. A
+   * quarter of the memory is for blocks. */
+  BAT_API int bat_flow_open_idx(const char* path, uint64_t field_count, const char* const* fields,
+    const int64_t* cyclic, uint64_t cache_bytes, int64_t io_threads, bat_flow** out);
+  /* Velocities in memory: `levels` has an array for each of `time_count` times, as those of
+   * bat_bricks_write(). The arrays stay the caller's and as they are until bat_flow_free(). */
+  BAT_API int bat_flow_open_arrays(const bat_flow_grid* grid, uint64_t time_count,
+    const double* times, const void* const* levels, uint64_t cache_bytes, int64_t io_threads,
+    bat_flow** out);
+  /* Of whatever has velocities: fills `values` with those of the points from first[0], first[1],
+   * first[2] on, count[0] x count[1] x count[2] of them, at time `level`: components interleaved,
+   * x fastest, NaN where there is no flow. Returns 0; or a status, after bat_fail(), or any other
+   * number. Called from `io_threads` threads at the same time, also for what may be needed later.
+   */
+  typedef int (*bat_flow_read)(
+    void* data, uint64_t level, const int64_t* first, const int64_t* count, void* values);
+  /* `edge`: points of a brick along each axis, 4 to 32; a call of `read` is for one brick.
+   * bat_flow_free() waits for calls that are under way. */
+  BAT_API int bat_flow_open_function(const bat_flow_grid* grid, uint64_t time_count,
+    const double* times, int64_t edge, bat_flow_read read, void* data, uint64_t cache_bytes,
+    int64_t io_threads, bat_flow** out);
   BAT_API void bat_flow_free(bat_flow* flow);
   /* `times` belong to the handle. */
   BAT_API int bat_flow_describe(

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What flow is traced in: series of bricks, .idx datasets, arrays, and functions of the caller.
+
+#include "bat/bat_flow.h"
+
+#include "bat/bricks/series.hpp"
+#include "bat/flow/array_source.hpp"
+#ifdef BAT_CAPI_HAS_IDX
+#include "bat/idx/velocity_source.hpp"
+#endif
+#include "capi/flow_handles.hpp"
+#include "capi/status.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace bat::capi
+{
+namespace
+{
+flow::CacheOptions cache_options(std::uint64_t cache_bytes, std::int64_t io_threads)
+{
+  flow::CacheOptions options;
+  options.bytes = need_size(cache_bytes, "cache_bytes");
+  options.io_threads = static_cast<int>(need_at_most(io_threads, 1024, "io_threads"));
+  return options;
+}
+
+bool is_idx(const std::string& path)
+{
+  constexpr char kEnding[] = ".idx";
+  constexpr std::size_t kLength = sizeof(kEnding) - 1;
+  return path.size() >= kLength && path.compare(path.size() - kLength, kLength, kEnding) == 0;
+}
+
+#ifdef BAT_CAPI_HAS_IDX
+// Blocks have a quarter of the memory, and the bricks in them the rest.
+bat_flow* open_idx(
+  const std::string& path, idx::VelocityOptions velocity, flow::CacheOptions options)
+{
+  velocity.block_bytes = options.bytes / 4;
+  options.bytes -= velocity.block_bytes;
+  return new bat_flow{ flow::Cache(idx::VelocitySource::open(path, velocity), options) };
+}
+#else
+[[noreturn]] bat_flow* open_idx(const std::string& path, int, const flow::CacheOptions&)
+{
+  refuse(path + ": this library was built without zlib or LZ4, and reads no .idx");
+}
+#endif
+
+std::vector<double> times_of(std::uint64_t count, const double* times)
+{
+  need_size(count, "time_count");
+  need(times, "times");
+  return { times, times + count };
+}
+
+/// Bricks that a function of the caller fills.
+class FunctionSource : public BrickSource
+{
+public:
+  FunctionSource(const BrickGrid& grid, std::vector<double> times, bat_flow_read read, void* data)
+    : grid_(grid)
+    , times_(std::move(times))
+    , read_(read)
+    , data_(data)
+  {
+  }
+  [[nodiscard]] const BrickGrid& grid() const noexcept override { return this->grid_; }
+  [[nodiscard]] const std::vector<double>& times() const noexcept override { return this->times_; }
+  [[nodiscard]] std::string level_name(std::size_t level) const override
+  {
+    return fmt::format("level {} of a function", level);
+  }
+  std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override
+  {
+    const std::array<std::int64_t, 3> place = this->grid_.brick_place(brick);
+    std::int64_t first[3];
+    std::int64_t count[3];
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      first[a] = place[a] * this->grid_.edge;
+      count[a] = this->grid_.brick_points(a, place[a]);
+    }
+    const std::size_t row = static_cast<std::size_t>(count[0]) * this->grid_.point_bytes();
+    const auto rows = static_cast<std::size_t>(count[1] * count[2]);
+    thread_local std::vector<std::byte> values;
+    values.resize(rows * row);
+    const int status = this->read_(this->data_, level, first, count, values.data());
+    if (status != BAT_OK)
+    {
+      const bool known = status > BAT_OK && status <= BAT_CANCELLED && *last_error() != '\0';
+      throw Error(known ? code_of(status) : ErrorCode::CannotOpen,
+        fmt::format("{}: points {} {} {} and on: {}", this->level_name(level), first[0], first[1],
+          first[2], known ? last_error() : fmt::format("the function returned {}", status)));
+    }
+    for (std::size_t i = 0; i != rows; ++i)
+    {
+      const auto y = i % static_cast<std::size_t>(count[1]);
+      const auto z = i / static_cast<std::size_t>(count[1]);
+      std::memcpy(to.first + z * to.plane_bytes + y * to.row_bytes, values.data() + i * row, row);
+    }
+    return values.size();
+  }
+
+private:
+  BrickGrid grid_;
+  std::vector<double> times_;
+  bat_flow_read read_;
+  void* data_;
+};
+}
+}
+
+using namespace bat::capi;
+
+int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, bat_flow** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      const bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
+      const std::string source = need_text(path, "the path to read");
+      *out = is_idx(source)
+        ? open_idx(source, {}, options)
+        : new bat_flow{ bat::flow::Cache(bat::bricks::Series::open(source), options) };
+    });
+}
+
+int bat_flow_open_idx(const char* path, uint64_t field_count, const char* const* fields,
+  const int64_t* cyclic, uint64_t cache_bytes, int64_t io_threads, bat_flow** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      const bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
+      const std::string source = need_text(path, "the path to read");
+      std::vector<std::string> names;
+      for (std::uint64_t i = 0; i != need_size(field_count, "field_count"); ++i)
+      {
+        names.push_back(need_text(need(fields, "fields") ? fields[i] : nullptr, "name of a field"));
+      }
+#ifdef BAT_CAPI_HAS_IDX
+      bat::idx::VelocityOptions velocity;
+      velocity.fields = std::move(names);
+      for (std::size_t a = 0; cyclic && a != 3; ++a)
+      {
+        velocity.cyclic[a] = cyclic[a] != 0;
+      }
+      *out = open_idx(source, velocity, options);
+#else
+      (void)cyclic;
+      *out = open_idx(source, 0, options);
+#endif
+    });
+}
+
+int bat_flow_open_arrays(const bat_flow_grid* grid, uint64_t time_count, const double* times,
+  const void* const* levels, uint64_t cache_bytes, int64_t io_threads, bat_flow** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      std::vector<double> all = times_of(time_count, times);
+      need(levels, "levels");
+      *out = new bat_flow{ bat::flow::Cache(
+        std::make_shared<bat::flow::ArraySource>(grid_of(need(grid, "grid")), std::move(all),
+          std::vector<const void*>(levels, levels + time_count)),
+        cache_options(cache_bytes, io_threads)) };
+    });
+}
+
+int bat_flow_open_function(const bat_flow_grid* grid, uint64_t time_count, const double* times,
+  int64_t edge, bat_flow_read read, void* data, uint64_t cache_bytes, int64_t io_threads,
+  bat_flow** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      std::vector<double> all = times_of(time_count, times);
+      if (!read)
+      {
+        refuse("read is NULL");
+      }
+      bat::BrickGrid own = grid_of(need(grid, "grid"));
+      own.edge = static_cast<int>(need_at_most(edge, bat::BrickGrid::most_edge, "edge"));
+      *out = new bat_flow{ bat::flow::Cache(
+        std::make_shared<FunctionSource>(own, std::move(all), read, data),
+        cache_options(cache_bytes, io_threads)) };
+    });
+}
