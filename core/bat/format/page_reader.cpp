@@ -19,33 +19,18 @@ namespace
 constexpr std::uint64_t kDirectPages = 16;
 constexpr std::uint64_t kReadPages = 64; // this much at once: still in the cache when checked
 constexpr std::uint64_t kBufferPages = 64;
+// So many pages between needed ones are cheaper to copy than another call of the system is.
+constexpr std::uint64_t kPagesBetween = 2;
 constexpr std::uint64_t kViewedPages = 32;   // are looked at before they leave the near caches
 constexpr std::uint64_t kGapBytes = 1 << 17; // cheaper to read than to ask twice
 
-// The pages from first_page on that the next spans need, as far as they touch, and at most `most`
-// pages.
-PageRange touching_pages(const PageLayout& layout, const Span* spans, std::size_t span_count,
-  std::uint64_t first_page, std::uint64_t most)
-{
-  PageRange pages{ first_page, first_page + 1 };
-  for (std::size_t i = 0; i != span_count && pages.count() < most; ++i)
-  {
-    const PageRange next = layout.pages_of(spans[i]);
-    if (next.first > pages.end)
-    {
-      break;
-    }
-    pages.end = std::max(pages.end, next.end);
-  }
-  return { first_page, std::min(pages.end, first_page + most) };
-}
+constexpr std::uint64_t kExpectedBytes = 1024; // further ones the processor sees coming
 
 // Lines of memory come at the same time that otherwise are waited for one after the other.
 void prefetch(const std::byte* memory, std::uint64_t bytes)
 {
   constexpr std::uint64_t line = 64;
-  constexpr std::uint64_t most = 16 * line; // further ones the processor sees coming
-  for (std::uint64_t at = 0; at < std::min(bytes, most); at += line)
+  for (std::uint64_t at = 0; at < bytes; at += line)
   {
     __builtin_prefetch(memory + at);
   }
@@ -152,7 +137,7 @@ PageReader::Run PageReader::view(const PageRange& pages)
   const ByteRange bytes = layout.bytes_of(pages);
   const std::byte* const at = this->section_.file().view(layout.in_file(bytes.begin), bytes.size());
   this->check(pages, at);
-  return { at, bytes };
+  return { at, bytes, ~std::uint64_t{ 0 } };
 }
 
 void PageReader::check(const PageRange& pages, const std::byte* bytes)
@@ -188,16 +173,94 @@ void PageReader::check(const PageRange& pages, const std::byte* bytes)
   }
 }
 
-// Reads pages to the buffer, behind `used` pages that stay there.
-PageReader::Run PageReader::load(const PageRange& pages, std::uint64_t used)
+PageReader::Batch PageReader::next_batch(
+  const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t most) const
 {
-  const ByteRange bytes = this->section_.layout().bytes_of(pages);
+  const PageLayout& layout = this->section_.layout();
+  Batch batch{ { first_page, first_page + 1 }, 1 };
+  for (std::size_t i = 0; i != span_count && batch.pages.count() < most; ++i)
+  {
+    const PageRange next = layout.pages_of(spans[i]);
+    if (next.first > batch.pages.end + kPagesBetween || next.first >= first_page + most)
+    {
+      break;
+    }
+    batch.pages.end = std::clamp(next.end, batch.pages.end, first_page + most);
+    for (std::uint64_t page = std::max(next.first, first_page); page < batch.pages.end; ++page)
+    {
+      batch.needed |= std::uint64_t{ 1 } << (page - first_page);
+    }
+  }
+  return batch;
+}
+
+// Reads pages to the buffer, behind `used` pages that stay there.
+PageReader::Run PageReader::load(const Batch& batch, std::uint64_t used)
+{
+  const PageLayout& layout = this->section_.layout();
+  const ByteRange bytes = layout.bytes_of(batch.pages);
   this->buffered_ = {};
   this->buffer_.resize(
     std::max<std::size_t>(this->buffer_.size(), used * kPageBytes + bytes.size()));
   std::byte* const to = this->buffer_.data() + used * kPageBytes;
-  this->read(pages, to);
-  return { to, bytes };
+  this->section_.file().read(layout.in_file(bytes.begin), to, bytes.size());
+  for (std::uint64_t needed = batch.needed; needed != 0; needed &= needed - 1)
+  {
+    const auto i = static_cast<std::uint64_t>(__builtin_ctzll(needed));
+    const std::uint64_t page = batch.pages.first + i;
+    this->check({ page, page + 1 }, to + i * kPageBytes);
+  }
+  return { to, bytes, batch.needed };
+}
+
+const std::byte* PageReader::find(const Span& elements) const noexcept
+{
+  const ByteRange bytes = this->section_.layout().bytes_of(elements);
+  return this->buffered_.has(bytes) ? this->buffered_.at(bytes.begin) : nullptr;
+}
+
+const std::byte* PageReader::look_at(const Span* spans, std::size_t span_count)
+{
+  if (const std::byte* const there = this->find(spans[0]))
+  {
+    return there;
+  }
+  const PageLayout& layout = this->section_.layout();
+  const ByteRange bytes = layout.bytes_of(spans[0]);
+  const std::uint64_t page = layout.page_of(bytes.begin);
+  if (this->section_.file().is_mapped())
+  {
+    if (this->looked_at_++ % kBufferPages == 0)
+    {
+      this->section_.file().check_length();
+    }
+    this->buffered_ = {};
+    this->buffered_ = this->view({ page, page + 1 });
+    if (span_count > 1)
+    {
+      this->expect(spans[1]);
+    }
+  }
+  else
+  {
+    this->buffered_ = this->load(this->next_batch(spans, span_count, page, kBufferPages), 0);
+  }
+  return this->buffered_.at(bytes.begin);
+}
+
+// All of the page where the elements begin, if it will be checked.
+void PageReader::expect(const Span& elements) const
+{
+  const PageLayout& layout = this->section_.layout();
+  const std::uint64_t byte = layout.bytes_of(elements).begin;
+  const std::uint64_t page = layout.page_of(byte);
+  if (elements.count != 0)
+  {
+    const ByteRange bytes = this->checked_->has(page)
+      ? ByteRange{ byte, byte + 1 }
+      : layout.bytes_of(PageRange{ page, page + 1 });
+    prefetch(this->section_.file().view(layout.in_file(bytes.begin), 0), bytes.size());
+  }
 }
 
 // Pages are checked when the first span comes to them; spans ascend.
@@ -226,6 +289,11 @@ void PageReader::gather_mapped(const Span* spans, std::size_t span_count, std::b
           run = this->view({ pages.first, std::min(pages.end, pages.first + kDirectPages) });
         }
         bytes = std::min(rest.end, run.bytes.end) - rest.begin;
+        if (rest.begin + bytes == rest.end && i + 1 != span_count &&
+          !run.has(layout.bytes_of(spans[i + 1]).begin))
+        {
+          this->expect(spans[i + 1]);
+        }
         std::memcpy(out, run.at(rest.begin), bytes);
       }
       rest.begin += bytes;
@@ -281,12 +349,13 @@ void PageReader::gather(const Span* spans, std::size_t span_count, std::byte* ou
         // Only up to where the direct read begins, if there will be one.
         const std::uint64_t page = layout.page_of(rest.begin);
         const bool is_head = rest.size() >= (kDirectPages + 1) * kPageBytes;
-        this->buffered_ = this->load(is_head
-            ? PageRange{ page, page + 1 }
-            : touching_pages(layout, spans + i, span_count - i, page, kBufferPages),
-          0);
+        this->buffered_ =
+          this->load(is_head ? Batch{ { page, page + 1 }, 1 }
+                             : this->next_batch(spans + i, span_count - i, page, kBufferPages),
+            0);
       }
-      const std::uint64_t bytes = std::min(rest.end, this->buffered_.bytes.end) - rest.begin;
+      const std::uint64_t bytes =
+        std::min(rest.end, this->buffered_.checked_end(rest.begin)) - rest.begin;
       std::memcpy(out, this->buffered_.at(rest.begin), bytes);
       rest.begin += bytes;
       out += bytes;
@@ -327,7 +396,7 @@ void PageReader::visit_mapped(const Span* spans, std::size_t span_count,
         viewed += pages.count();
       }
       this->found_.push_back({ run.at(bytes.begin), part.count });
-      prefetch(run.at(bytes.begin), bytes.size());
+      prefetch(run.at(bytes.begin), std::min(bytes.size(), kExpectedBytes));
       rest.first += part.count;
       rest.count -= part.count;
     }
@@ -363,12 +432,13 @@ void PageReader::visit(const Span* spans, std::size_t span_count,
           this->look_at_found(look);
           used = 0;
         }
-        const PageRange pages =
-          touching_pages(layout, spans + i, span_count - i, needed.first, kBufferPages - used);
-        run = this->load(pages, used);
-        used += pages.count();
+        const Batch batch =
+          this->next_batch(spans + i, span_count - i, needed.first, kBufferPages - used);
+        run = this->load(batch, used);
+        used += batch.pages.count();
       }
-      const std::uint64_t count = (std::min(rest.end, run.bytes.end) - rest.begin) / element_bytes;
+      const std::uint64_t count =
+        (std::min(rest.end, run.checked_end(rest.begin)) - rest.begin) / element_bytes;
       this->found_.push_back({ run.at(rest.begin), count });
       rest.begin += count * element_bytes;
     }

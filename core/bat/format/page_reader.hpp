@@ -11,6 +11,7 @@
 #include "common/elements.hpp"
 #include "common/io/random_access_file.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -120,28 +121,59 @@ public:
   void visit(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
 
+  /// The elements, which are on one page, where they lie if look_at() has read their page before
+  /// and still has it; else null.
+  [[nodiscard]] const std::byte* find(const Span& elements) const noexcept;
+  /// The elements of the first span where they lie, until the next call of any function. Each span
+  /// is on one page; the others, which ascend, are those that are asked for next.
+  [[nodiscard]] const std::byte* look_at(const Span* spans, std::size_t span_count);
+
 private:
   friend class PagedSection;
 
-  /// Checked bytes of the section, whole pages of it.
+  /// Pages that are read together, at most as many as a set has bits. Of those that only lie
+  /// between needed ones nothing is checked or used.
+  struct Batch
+  {
+    PageRange pages;
+    std::uint64_t needed = 0; ///< bit i: page pages.first + i
+  };
+
+  /// Bytes of the section, whole pages of it, of which some are checked.
   struct Run
   {
     const std::byte* pages = nullptr;
     ByteRange bytes;
+    std::uint64_t checked = 0; ///< bit i: the page i of it
 
     [[nodiscard]] bool has(std::uint64_t byte) const noexcept
     {
-      return byte >= this->bytes.begin && byte < this->bytes.end;
+      return byte >= this->bytes.begin && byte < this->bytes.end &&
+        (this->checked >> (byte - this->bytes.begin) / kPageBytes & 1) != 0;
     }
     [[nodiscard]] bool has(const ByteRange& wanted) const noexcept
     {
-      return wanted.begin >= this->bytes.begin && wanted.end <= this->bytes.end;
+      return this->has(wanted.begin) && wanted.end <= this->checked_end(wanted.begin);
+    }
+    /// Of the checked bytes from one on that it has.
+    [[nodiscard]] std::uint64_t checked_end(std::uint64_t byte) const noexcept
+    {
+      const std::uint64_t page = (byte - this->bytes.begin) / kPageBytes;
+      const std::uint64_t gaps = ~(this->checked >> page); // shifted in are gaps, too
+      const std::uint64_t pages =
+        gaps == 0 ? kMostPages : static_cast<std::uint64_t>(__builtin_ctzll(gaps));
+      return std::min(this->bytes.end, this->bytes.begin + (page + pages) * kPageBytes);
     }
     [[nodiscard]] const std::byte* at(std::uint64_t byte) const noexcept
     {
       return this->pages + (byte - this->bytes.begin);
     }
   };
+  static constexpr std::uint64_t kMostPages = 64; ///< of a Batch and of a Run
+
+  /// From first_page on, what the next spans need, as far as it is near, and at most `most` pages.
+  [[nodiscard]] Batch next_batch(
+    const Span* spans, std::size_t span_count, std::uint64_t first_page, std::uint64_t most) const;
 
   void visit_mapped(const Span* spans, std::size_t span_count,
     const std::function<void(const Elements*, std::size_t)>& look);
@@ -150,13 +182,15 @@ private:
   void read(const PageRange& pages, std::byte* to);
   [[nodiscard]] Run view(const PageRange& pages);
   void check(const PageRange& pages, const std::byte* bytes);
-  [[nodiscard]] Run load(const PageRange& pages, std::uint64_t used);
+  void expect(const Span& elements) const;
+  [[nodiscard]] Run load(const Batch& batch, std::uint64_t used);
   void look_at_found(const std::function<void(const Elements*, std::size_t)>& look);
 
   const PagedSection& section_;
   CheckedPages* checked_;
   Bytes buffer_;
-  Run buffered_;                    ///< by gather()
+  Run buffered_;                    ///< by gather() and look_at()
+  std::uint64_t looked_at_ = 0;     ///< pages of a mapped file, by look_at()
   std::vector<std::uint32_t> sums_; ///< of the pages of a group
   PageRange sums_pages_;
   std::vector<Elements> found_; ///< by visit(), not looked at yet

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <vector>
 
 namespace bat::query
 {
@@ -69,16 +69,17 @@ public:
   {
   }
 
-  /// Reads the first `bytes` bytes of the page at `offset`, unless it is there already.
-  void load(std::uint64_t offset, std::uint64_t bytes)
+  /// Turns to a page, or what is used of it; false if that must be read, by load().
+  [[nodiscard]] bool find(const Span& page)
   {
-    if (offset != this->offset_)
-    {
-      this->offset_ = kNone;
-      const Span span{ offset, bytes };
-      this->reader_.gather(&span, 1, this->bytes_.data());
-      this->offset_ = offset;
-    }
+    this->page_ = this->reader_.find(page);
+    return this->page_ != nullptr;
+  }
+  /// Turns to the first page; the others, which ascend, come next.
+  void load(const std::vector<Span>& pages)
+  {
+    this->page_ = nullptr;
+    this->page_ = this->reader_.look_at(pages.data(), pages.size());
   }
 
   [[nodiscard]] V fence(std::uint64_t i) const { return this->at<V>(i * sizeof(V)); }
@@ -93,26 +94,34 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{ 0 };
-
   template <class T>
   [[nodiscard]] T at(std::uint64_t offset) const
   {
     T value;
-    std::memcpy(&value, this->bytes_.data() + offset, sizeof(value));
+    std::memcpy(&value, this->page_ + offset, sizeof(value));
     return value;
   }
 
   format::PageReader reader_;
-  std::uint64_t offset_ = kNone;
-  std::array<std::byte, format::kPageBytes> bytes_{};
+  const std::byte* page_ = nullptr; ///< in memory of the file or of the reader
 };
 
 // First number from `begin` to `end` of which `before` is false, in a row in which it does not
-// become true again. Comparisons with NaN, which stands last, are false.
+// become true again. Comparisons with NaN, which stands last, are false. Fast if it is near to
+// `begin`.
 template <class Before>
 std::uint64_t first_not(std::uint64_t begin, std::uint64_t end, const Before& before)
 {
+  for (std::uint64_t stride = 1; end - begin > stride; stride *= 2)
+  {
+    const std::uint64_t last = begin + stride - 1;
+    if (!before(last))
+    {
+      end = last;
+      break;
+    }
+    begin = last + 1;
+  }
   while (begin != end)
   {
     const std::uint64_t middle = begin + (end - begin) / 2;
@@ -169,8 +178,9 @@ public:
   {
     std::uint64_t page = 0; // where the last probe has ended, and where in it
     std::uint64_t i = 0;
-    for (const Probe<V>& probe : this->probes_)
+    for (std::size_t p = 0; p != this->probes_.size(); ++p)
     {
+      const Probe<V>& probe = this->probes_[p];
       if (probe.first_page > page)
       {
         page = probe.first_page;
@@ -179,8 +189,10 @@ public:
       for (; page <= probe.last_page; ++page, i = 0)
       {
         const std::uint64_t count = this->layout_.entry_count(page);
-        this->page_.load(this->layout_.page_offset(this->layout_.last_level(), page),
-          count * sizeof(format::IndexEntry));
+        if (!this->page_.find(this->entries(page)))
+        {
+          this->page_.load(this->pages_from(p, page));
+        }
         i =
           first_not(i, count, [&](std::uint64_t k) { return this->page_.value(k) < probe.lower; });
         for (; i != count && this->page_.value(i) <= probe.upper; ++i)
@@ -196,30 +208,74 @@ public:
   }
 
 private:
+  [[nodiscard]] Span entries(std::uint64_t page) const
+  {
+    return { this->layout_.page_offset(this->layout_.last_level(), page),
+      this->layout_.entry_count(page) * sizeof(format::IndexEntry) };
+  }
+
+  // Of the entries: the page, which is one of probe p, and some that are needed next.
+  const std::vector<Span>& pages_from(std::size_t p, std::uint64_t page)
+  {
+    constexpr std::size_t most = 64;
+    this->next_.clear();
+    for (; p != this->probes_.size() && this->next_.size() != most; ++p)
+    {
+      page = std::max(page, this->probes_[p].first_page);
+      for (; page <= this->probes_[p].last_page && this->next_.size() != most; ++page)
+      {
+        this->next_.push_back(this->entries(page));
+      }
+    }
+    return this->next_;
+  }
+
   // Level by level, so that pages are read in ascending order.
   void find_pages()
   {
     for (std::size_t level = 0; level != this->layout_.last_level(); ++level)
     {
+      std::uint64_t page = 0; // that the last lower end was in, and the fence before which it was
+      std::uint64_t fence = 0;
       for (Probe<V>& probe : this->probes_)
       {
-        probe.first_page =
-          this->page_below(level, probe.first_page, [&](V fence) { return fence < probe.lower; });
-        probe.last_page =
-          this->page_below(level, probe.last_page, [&](V fence) { return fence <= probe.upper; });
+        fence = probe.first_page == page ? fence : 0;
+        page = probe.first_page;
+        this->load_fences(level, page);
+        fence = this->fence_not(level, page, fence, [&](V f) { return f < probe.lower; });
+        probe.first_page = below(page, fence);
+        const bool same = probe.last_page == page;
+        this->load_fences(level, probe.last_page);
+        const std::uint64_t last = this->fence_not(
+          level, probe.last_page, same ? fence : 0, [&](V f) { return f <= probe.upper; });
+        probe.last_page = below(probe.last_page, last);
       }
     }
   }
 
-  // The last page below a page whose fence is `before`, else the first.
-  template <class Before>
-  std::uint64_t page_below(std::size_t level, std::uint64_t page, const Before& before)
+  void load_fences(std::size_t level, std::uint64_t page)
   {
-    const std::uint64_t count = this->layout_.fence_count(level, page);
-    this->page_.load(this->layout_.page_offset(level, page), count * sizeof(V));
-    const std::uint64_t end =
-      first_not(0, count, [&](std::uint64_t k) { return before(this->page_.fence(k)); });
-    return format::IndexLayout::page_below(page, std::max<std::uint64_t>(end, 1) - 1);
+    const Span fences{ this->layout_.page_offset(level, page),
+      this->layout_.fence_count(level, page) * sizeof(V) };
+    if (!this->page_.find(fences))
+    {
+      this->page_.load({ fences });
+    }
+  }
+
+  // The first fence from one on that is not `before`.
+  template <class Before>
+  [[nodiscard]] std::uint64_t fence_not(
+    std::size_t level, std::uint64_t page, std::uint64_t first, const Before& before) const
+  {
+    return first_not(first, this->layout_.fence_count(level, page),
+      [&](std::uint64_t k) { return before(this->page_.fence(k)); });
+  }
+
+  // The last page whose fence is before `fence`, else the first.
+  [[nodiscard]] static std::uint64_t below(std::uint64_t page, std::uint64_t fence)
+  {
+    return format::IndexLayout::page_below(page, std::max<std::uint64_t>(fence, 1) - 1);
   }
 
   [[nodiscard]] std::uint32_t position(std::uint64_t i) const
@@ -239,6 +295,7 @@ private:
   std::vector<Probe<V>> probes_; ///< ascending, disjoint
   format::IndexLayout layout_;
   IndexPage<V> page_;
+  std::vector<Span> next_;
 };
 
 [[noreturn]] void found_twice(const File::Impl& file, std::size_t key, std::uint32_t position)

@@ -48,6 +48,49 @@ TEST(Hostile, repair_gets_changed_values_past_every_checksum)
   EXPECT_EQ(value, 1234567);
 }
 
+// Pages are read together with those between them, of which nobody wants to know.
+TEST(Hostile, a_damaged_page_is_met_by_who_needs_it_only)
+{
+  const bat::Bytes sound = bat::encode(clouds::uniform(5000, 3).view(), {});
+  damage::Bytes file(sound.begin(), sound.end());
+  const bat::File whole = bat::File::from_memory(file, "whole.bat");
+  const std::size_t id = whole.attribute_index("id");
+  const auto record = damage::load<format::SectionRecord>(
+    file, damage::section_record(file, SectionKind::Attribute, static_cast<std::uint32_t>(id)));
+  ASSERT_EQ(record.encoding, format::kRaw);
+  const std::uint64_t of_page = format::kPageBytes / sizeof(std::int64_t);
+  damage::flip(file, 8 * (record.offset + format::kPageBytes));
+
+  TempDir folder;
+  write_bytes(folder / "damaged.bat", file);
+  bat::OpenOptions mapped;
+  mapped.map = true;
+  for (const bat::OpenOptions& how : { bat::OpenOptions(), mapped })
+  {
+    const bat::File damaged = bat::File::open(folder / "damaged.bat", how);
+    const auto read = [&](const bat::File& from, const bat::Selection& some)
+    {
+      std::vector<std::int64_t> values(some.count);
+      from.read_attribute(id, some, values.data());
+      return values;
+    };
+    const bat::Selection around{ { { 1, 2 }, { 2 * of_page + 1, of_page + 4 } }, of_page + 6, 0 };
+    EXPECT_EQ(read(damaged, around), read(whole, around));
+    const bat::Selection all{ { { 1, 2 }, { of_page + 7, 1 }, { 2 * of_page, 1 } }, 4, 0 };
+    try
+    {
+      (void)read(damaged, all);
+      ADD_FAILURE() << "the page is damaged";
+    }
+    catch (const bat::Error& error)
+    {
+      EXPECT_EQ(error.code(), bat::ErrorCode::Corrupt);
+      EXPECT_NE(std::string(error.what()).find("page 1 of attribute 'id'"), std::string::npos)
+        << error.what();
+    }
+  }
+}
+
 TEST(Hostile, damage_of_an_attribute_names_it)
 {
   const damage::Bytes sound = golden("seventeen");

@@ -211,7 +211,8 @@ TEST(SortedIndex, a_few_ids_of_many_are_found_by_reading_little)
   const std::uint64_t before = fresh.bytes_read();
   const bat::Selection selection = fresh.select(query);
   EXPECT_EQ(selection.tested, 0U);
-  EXPECT_LT(fresh.bytes_read() - before, 110U * 4096); // of 1.6 MB of ids
+  // Of 590 pages, a page for each and some that lie between near ones.
+  EXPECT_LT(fresh.bytes_read() - before, 150U * 4096);
   EXPECT_EQ(fresh.upper_bound(query), selection.count);
   std::vector<std::int64_t> ids(selection.count);
   fresh.read_attribute(fresh.attribute_index("id"), selection, ids.data());
