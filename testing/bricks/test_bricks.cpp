@@ -313,6 +313,77 @@ TEST(BrickSeries, levels_of_a_list_and_what_is_wrong_with_lists)
   EXPECT_NE(text.find("another grid"), std::string::npos);
 }
 
+TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_were_replaced)
+{
+  const TempDir folder;
+  auto made = brick_cases::make("g", { 9, 9, 9 }, 3, ScalarType::Float32, 8, false, false);
+  const auto write_level = [&](int level, int value)
+  {
+    std::memset(made.values.data(), value, 12);
+    bricks::write(folder / ("g" + std::to_string(level) + ".bricks"), made.header,
+      made.values.data(), made.values.size());
+  };
+  const auto list = folder / "g.bricks.series";
+  const auto write_list = [&](int levels, double shift = 0)
+  {
+    std::vector<bricks::SeriesEntry> entries;
+    for (int i = 0; i != levels; ++i)
+    {
+      entries.push_back({ "g" + std::to_string(i) + ".bricks", i + shift });
+    }
+    bricks::write_list(list, entries);
+  };
+  std::vector<std::byte> brick(8 * 8 * 8 * 12);
+  const auto first_byte = [&](const bricks::Series& series, std::size_t level)
+  {
+    series.read(level, 0, { brick.data(), 96, 768 });
+    return static_cast<int>(brick[0]);
+  };
+  for (int level = 0; level != 5; ++level)
+  {
+    write_level(level, level);
+  }
+  write_list(3);
+  const auto first = bricks::Series::open(list);
+  EXPECT_EQ(first_byte(*first, 0), 0);
+  EXPECT_EQ(first_byte(*first, 2), 2);
+  EXPECT_TRUE(first->goes_on_in(*first));
+  EXPECT_TRUE(first->goes_on_in(*first->reopen()));
+
+  write_list(4);
+  const auto grown = first->reopen();
+  EXPECT_EQ(grown->times().size(), 4u);
+  EXPECT_TRUE(first->goes_on_in(*grown));
+  EXPECT_FALSE(grown->goes_on_in(*first));
+  // Nothing is known of what was opened twice.
+  EXPECT_FALSE(first->goes_on_in(*bricks::Series::open(list)));
+  EXPECT_EQ(first_byte(*grown, 3), 3);
+
+  // Of a file that nobody has read, nothing was computed.
+  write_level(1, 50);
+  write_list(5);
+  const auto more = grown->reopen();
+  EXPECT_TRUE(first->goes_on_in(*more));
+  EXPECT_TRUE(grown->goes_on_in(*more));
+  EXPECT_EQ(first_byte(*more, 1), 50);
+  // The first one has read this level, the second one has not.
+  write_level(0, 60);
+  const auto replaced = more->reopen();
+  EXPECT_FALSE(first->goes_on_in(*replaced));
+  EXPECT_FALSE(grown->goes_on_in(*replaced));
+  EXPECT_FALSE(more->goes_on_in(*replaced));
+  EXPECT_EQ(first_byte(*replaced, 0), 60);
+  EXPECT_EQ(first_byte(*more, 0), 0);
+
+  write_list(5, 0.5);
+  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+  write_list(4);
+  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+  std::filesystem::remove(folder / "g0.bricks");
+  write_list(5);
+  EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+}
+
 TEST(BrickSeries, an_open_file_that_is_replaced_is_read_to_its_end_or_refused)
 {
   const TempDir folder;

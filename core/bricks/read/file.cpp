@@ -164,6 +164,11 @@ std::uint64_t File::file_bytes() const noexcept
   return this->impl_->file.size();
 }
 
+bool File::is_as_opened() const noexcept
+{
+  return this->impl_->file.is_as_opened();
+}
+
 std::uint64_t File::stored_bytes(std::uint64_t brick) const
 {
   return this->impl_->entry(brick).bytes;

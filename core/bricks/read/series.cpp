@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <mutex>
@@ -105,6 +106,7 @@ void write_list(
 
 struct Series::Impl
 {
+  std::filesystem::path path;
   std::string name;
   std::vector<std::filesystem::path> paths;
   std::vector<double> times;
@@ -112,7 +114,7 @@ struct Series::Impl
   std::uint64_t grid_id = 0;
   std::string grid_file; ///< whose grid it is
   mutable std::mutex mutex;
-  mutable std::vector<std::unique_ptr<const File>> files; ///< null: not opened yet
+  mutable std::vector<std::shared_ptr<const File>> files; ///< null: not opened yet
 };
 
 Series::Series(std::unique_ptr<Impl> impl)
@@ -124,6 +126,7 @@ Series::~Series() = default;
 std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
 {
   auto impl = std::make_unique<Impl>();
+  impl->path = path;
   impl->name = path.string();
   std::optional<File> first;
   if (path.extension() != ".series")
@@ -160,6 +163,46 @@ std::shared_ptr<const Series> Series::open(const std::filesystem::path& path)
   impl->grid_id = first->grid_id();
   impl->grid_file = first->name();
   return std::shared_ptr<const Series>(new Series(std::move(impl)));
+}
+
+std::shared_ptr<const Series> Series::reopen() const
+{
+  const Impl& impl = *this->impl_;
+  std::shared_ptr<const Series> now = Series::open(impl.path);
+  const Impl& then = *now->impl_;
+  if (then.grid_id != impl.grid_id)
+  {
+    return now;
+  }
+  const std::lock_guard<std::mutex> lock(impl.mutex);
+  for (std::size_t level = 0; level != std::min(impl.paths.size(), then.paths.size()); ++level)
+  {
+    if (impl.files[level] && impl.paths[level] == then.paths[level] &&
+      impl.files[level]->is_as_opened())
+    {
+      then.files[level] = impl.files[level];
+    }
+  }
+  return now;
+}
+
+bool Series::goes_on_in(const BrickSource& later) const
+{
+  const auto* other = dynamic_cast<const Series*>(&later);
+  if (other == nullptr || other == this)
+  {
+    return other == this;
+  }
+  const Impl& impl = *this->impl_;
+  const Impl& then = *other->impl_;
+  const std::scoped_lock lock(impl.mutex, then.mutex);
+  bool is_there = then.grid_id == impl.grid_id && then.paths.size() >= impl.paths.size();
+  for (std::size_t level = 0; is_there && level != impl.paths.size(); ++level)
+  {
+    is_there = then.paths[level] == impl.paths[level] && then.times[level] == impl.times[level] &&
+      (!impl.files[level] || then.files[level] == impl.files[level]);
+  }
+  return is_there;
 }
 
 const BrickGrid& Series::grid() const noexcept
@@ -199,7 +242,7 @@ const File& Series::level(std::size_t level) const
       return *impl.files[level];
     }
   }
-  auto file = std::make_unique<const File>(File::open(impl.paths[level]));
+  auto file = std::make_shared<const File>(File::open(impl.paths[level]));
   if (file->grid_id() != impl.grid_id)
   {
     format::corrupt(file->name(),

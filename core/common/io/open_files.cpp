@@ -299,6 +299,16 @@ OpenFile::Use OpenFile::use() const
   return Use(*this);
 }
 
+bool OpenFile::is_as_opened() const noexcept
+{
+  struct stat now
+  {
+  };
+  return ::stat(this->absolute_.c_str(), &now) == 0 && now.st_dev == this->status_.st_dev &&
+    now.st_ino == this->status_.st_ino && now.st_size == this->status_.st_size &&
+    same_time(now.st_mtim, this->status_.st_mtim);
+}
+
 std::optional<std::uint64_t> OpenFile::length_now() const
 {
   struct stat now

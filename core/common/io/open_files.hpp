@@ -58,6 +58,10 @@ public:
   /// or has been replaced or changed since.
   [[nodiscard]] Use use() const;
 
+  /// Whether the file of the name is the one that was opened first, and was not changed since.
+  /// Where that cannot be told, false.
+  [[nodiscard]] bool is_as_opened() const noexcept;
+
   /// Of the file that was opened first, if it is open or still has its name.
   [[nodiscard]] std::optional<std::uint64_t> length_now() const;
 

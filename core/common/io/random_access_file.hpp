@@ -44,6 +44,11 @@ public:
   [[nodiscard]] std::uint64_t size() const noexcept { return this->size_; }
   /// Of a file that grows; size() is what it had when it was opened.
   [[nodiscard]] std::uint64_t size_now() const;
+  /// Whether the file of the name is still the one that was opened; memory always is.
+  [[nodiscard]] bool is_as_opened() const noexcept
+  {
+    return !this->file_ || this->file_->is_as_opened();
+  }
   /// Throws Error{Truncated} if the file ends before offset + bytes, CannotOpen if it cannot be
   /// read.
   void read(std::uint64_t offset, void* to, std::size_t bytes) const;

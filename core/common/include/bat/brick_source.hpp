@@ -105,5 +105,9 @@ public:
   /// flow. Returns the bytes that this took from a disk. Throws Error, naming file, level, brick,
   /// what was found and what is allowed.
   virtual std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const = 0;
+  /// Whether `later` has all that was read from this one, unchanged, and maybe more times behind
+  /// its last: what was computed from this one holds, and may go on there. False where that is not
+  /// known.
+  [[nodiscard]] virtual bool goes_on_in(const BrickSource& later) const { return this == &later; }
 };
 }

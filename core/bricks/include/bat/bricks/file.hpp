@@ -63,6 +63,8 @@ public:
   /// The same for files of one series.
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
   [[nodiscard]] std::uint64_t file_bytes() const noexcept;
+  /// Whether the file of the name is still the one that was opened, unchanged.
+  [[nodiscard]] bool is_as_opened() const noexcept;
 
   /// Fills the points of a brick; NaN where there is no flow. Returns the bytes that this took from
   /// the file. Throws Error: InvalidArgument (no such brick), Corrupt, Truncated, CannotOpen,

@@ -35,12 +35,17 @@ public:
   /// `path`: a list, or one .bricks file, which is a series of one level. Reads the header of one
   /// file, the first that there is. Throws as read_list() and File::open().
   static std::shared_ptr<const Series> open(const std::filesystem::path& path);
+  /// The series as it is now, e.g. with times that a simulation has added. Files that this one has
+  /// opened stay open for both, unless they were changed or replaced. Throws as open().
+  [[nodiscard]] std::shared_ptr<const Series> reopen() const;
   ~Series() override;
 
   [[nodiscard]] const BrickGrid& grid() const noexcept override;
   [[nodiscard]] const std::vector<double>& times() const noexcept override;
   [[nodiscard]] std::string level_name(std::size_t level) const override;
   std::uint64_t read(std::size_t level, std::uint64_t brick, BrickMemory to) const override;
+  /// Of what reopen() gives.
+  [[nodiscard]] bool goes_on_in(const BrickSource& later) const override;
 
   [[nodiscard]] const std::string& name() const noexcept; ///< of the list
   [[nodiscard]] std::uint64_t grid_id() const noexcept;
