@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A velocity field in bricks and its path lines in ParaView: as the library traces them, whatever is shown, on any number
 of ranks; what is read; what is wrong; state files and traces. Run by pvbatch. Arguments: the number of ranks."""
+import json
+
 import parabat.flow
 from bat_test import *
 from idx_grids import check_image
@@ -232,6 +234,67 @@ def check_exponents(reader, flow, ranks):
     return ftle
 
 
+def check_growing(folder, ranks):
+    """A series that grows while it is open: lines go on, as those of one run; not where a file was replaced."""
+    times = np.linspace(0, 1, 7).tolist()
+    full, path = folder("full.bricks.series"), folder("grow.bricks.series")
+    parabat.flow.write_series(full, [(time, abc(time)) for time in times], spacing=[LENGTH / (N - 1)] * 3, flush=False)
+    entries = json.load(open(full))["files"]
+
+    def grow(count):
+        with open(path + ".new", "w") as file:
+            json.dump({"file-series-version": "1.0", "files": entries[:count]}, file)
+        os.replace(path + ".new", path)
+
+    grow(4)
+    reader = OpenDataFile(path)
+    source, positions = seeds_of(40)
+    lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=source)
+
+    def run(count, what, release="Once"):
+        flow = parabat.flow.open(path)
+        releases = times[:count] if release != "Once" else [0.0]
+        data = fetch(lines)
+        repeated = np.repeat(positions, len(releases), 0)
+        wanted = flow.path_lines(repeated, releases * 40, keep_faces=True)
+        check_lines(data, wanted, releases, what)
+        expect(field_value(data, "particles"), 40 * len(releases), what + ": particles")
+        return field_value(data, "bricks_touched"), wanted.statistics["touched"]
+
+    run(4, "a series that grows")
+    grow(6)
+    fetch(lines)
+    ReloadFiles(reader)
+    expect(list(reader.TimestepValues), times[:6], "times after reloading")
+    touched, whole = run(6, "lines that go on")
+    assert touched < 0.7 * ranks * whole, (touched, whole)
+    ReloadFiles(reader)
+    run(6, "nothing new")
+    lines.Release = "At Each Time Step"
+    run(6, "released at each time step", "all")
+    grow(7)
+    ReloadFiles(reader)
+    touched, whole = run(7, "releases that go on", "all")
+    assert touched < 0.6 * ranks * whole, (touched, whole)
+    lines.Release, lines.Direction = "Once", "Backward"
+    fetch(lines)
+    grow(6)
+    ReloadFiles(reader)
+    lines.Direction = "Forward"
+    run(6, "a series that has become shorter")
+
+    # What was traced is not in the files any more.
+    parabat.flow.write_series(
+        full, [(time, abc(time + 0.5)) for time in times], spacing=[LENGTH / (N - 1)] * 3, flush=False, replace=True)
+    grow(7)
+    ReloadFiles(reader)
+    touched, whole = run(7, "files that were replaced")
+    assert touched >= whole, (touched, whole)
+    expect(said(), 0, "messages of a series that grows")
+    for proxy in (lines, source, reader):
+        Delete(proxy)
+
+
 def check(folder):
     path = folder("abc.bricks.series")
     field = {time: abc(time) for time in TIMES}
@@ -456,5 +519,6 @@ def check(folder):
 
 
 with Folder() as folder:
+    check_growing(folder, ranks)
     check(folder)
 finish()

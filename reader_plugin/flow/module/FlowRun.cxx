@@ -5,10 +5,22 @@
 
 #include "bat/error.hpp"
 
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace bat_vtk
 {
+//------------------------------------------------------------------------------
+bool FlowRun::Wanted::GoesOnIn(const Wanted& later) const
+{
+  return this->Source && later.Source && this->Source->goes_on_in(*later.Source) &&
+    this->Settings == later.Settings && this->Positions == later.Positions &&
+    this->Releases.size() <= later.Releases.size() &&
+    std::equal(this->Releases.begin(), this->Releases.end(), later.Releases.begin());
+}
+
 //------------------------------------------------------------------------------
 FlowRun::FlowRun()
   : Controller(vtkMultiProcessController::GetGlobalController())
@@ -22,12 +34,22 @@ bool FlowRun::Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failu
     this->Last == wanted && (this->LastEnd == End::Done || this->LastTime == filterTime);
   this->IsTogether = true;
   this->IsNews = AnyOf(this->Controller, !isSame);
+  this->IsGoingOn = false;
   if (this->IsNews)
   {
+    const bool goesOn = !failure && this->IsDone() && this->Last.GoesOnIn(wanted);
+    this->IsGoingOn = !AnyOf(this->Controller, !goesOn);
     this->Last = std::move(wanted);
     this->LastTime = filterTime;
     this->LastEnd = End::Nothing;
-    this->Trouble = failure;
+    std::ostringstream times; // a simulation may have added one since another process has looked
+    if (this->Last.Source)
+    {
+      times << std::setprecision(17) << this->Last.Source->times().size() << " times to "
+            << this->Last.Source->times().back();
+    }
+    this->Trouble = FirstFailure(this->Controller, failure,
+      this->Last.Source ? this->Last.Source->level_name(0) : "", times.str());
   }
   return this->IsNews;
 }

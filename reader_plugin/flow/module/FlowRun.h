@@ -27,21 +27,28 @@ public:
   {
     std::shared_ptr<const bat::BrickSource> Source; ///< as long as the run, to tell it from another
     std::vector<double> Settings;
+    std::vector<double> Releases;
     std::vector<std::array<double, 3>> Positions;
 
     bool operator==(const Wanted& other) const
     {
       return this->Source == other.Source && this->Settings == other.Settings &&
-        this->Positions == other.Positions;
+        this->Releases == other.Releases && this->Positions == other.Positions;
     }
+    /// Whether `later` is the same, maybe with more times and releases behind.
+    [[nodiscard]] bool GoesOnIn(const Wanted& later) const;
   };
 
   /// With the global controller.
   FlowRun();
 
   /// Collective. Whether there is to be a run: something else is wanted, or what has failed or was
-  /// aborted is asked for by a filter that was changed since. `failure` is that of what is wanted.
+  /// aborted is asked for by a filter that was changed since. `failure` is that of what is wanted;
+  /// processes that see other times fail, too.
   bool Begin(Wanted wanted, vtkMTimeType filterTime, const Failure& failure);
+
+  /// Whether the run, after Begin(), may go on from where the last one ended.
+  [[nodiscard]] bool GoesOn() const { return this->IsGoingOn; }
 
   /// The same for parts of an output, which some processes are asked for again and others are not:
   /// whether a part is to be run. Collective is only what is new on all: another filter, input, or
@@ -88,6 +95,7 @@ private:
   Failure Trouble;
   bool IsNews = false;
   bool IsTogether = true;
+  bool IsGoingOn = false;
   vtkSmartPointer<vtkDataObject> Shown;
 };
 }

@@ -149,12 +149,21 @@ public:
     const std::filesystem::path path = std::filesystem::u8path(name);
     // Taken before opening: a list that is replaced in between is opened again next time.
     const std::optional<bat_vtk::FileStamp> stamp = bat_vtk::FileStamp::Of(path);
-    if (!this->Series || !stamp || !(this->Stamp == stamp) || this->OpenName != name)
+    if (!this->Series || this->IsToReopen || !stamp || !(this->Stamp == stamp) ||
+      this->OpenName != name)
     {
-      this->Series.reset();
-      this->Series = bat::bricks::Series::open(path);
+      const std::shared_ptr<const bat::bricks::Series> before = std::move(this->Series);
+      this->Series = nullptr;
+      this->Series =
+        before && this->OpenName == name ? before->reopen() : bat::bricks::Series::open(path);
+      if (before && before->times().size() == this->Series->times().size() &&
+        before->goes_on_in(*this->Series))
+      {
+        this->Series = before; // with the bricks that filters have in memory
+      }
       this->OpenName = name;
       this->Stamp = stamp;
+      this->IsToReopen = false;
     }
   }
 
@@ -220,6 +229,7 @@ public:
   std::shared_ptr<const bat::bricks::Series> Series; // with filters that trace in it
   std::string OpenName;
   std::optional<bat_vtk::FileStamp> Stamp;
+  bool IsToReopen = false;
   vtkNew<vtkFlowSource> Flow;
 
   ImagePlan Plan; ///< that RequestInformation has announced
@@ -339,7 +349,8 @@ const char* vtkBricksReader::GetErrorText() const
 //------------------------------------------------------------------------------
 void vtkBricksReader::Reload()
 {
-  this->Internals->Series.reset();
+  this->Internals->IsToReopen = true;
+  this->Internals->Flow->Modified(); // what has failed is tried again
   this->Modified();
 }
 

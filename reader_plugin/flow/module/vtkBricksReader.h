@@ -125,7 +125,8 @@ public:
   const char* GetErrorText() const;
 
   /**
-   * Makes the next update read the list again.
+   * Makes the next update read the list again. Filters go on with the times that it has more, where
+   * no file that they have read was changed.
    */
   void Reload();
 

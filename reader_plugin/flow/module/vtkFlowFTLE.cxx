@@ -185,7 +185,7 @@ void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVecto
 {
   bat_vtk::FlowRun& run = *this->Run;
   const double time = this->TimeAt(flow, outInfo);
-  if (!run.BeginPart(this->GetMTime(), PipelineTimeOf(inputVector[0]), time))
+  if (!run.BeginPart(this->ChangeTime(flow), PipelineTimeOf(inputVector[0]), time))
   {
     return;
   }

@@ -164,8 +164,8 @@ int vtkFlowFilter::RequestData(
   vtkDataObject* output = vtkDataObject::GetData(outputVector);
   output->Initialize();
   output->GetInformation()->Remove(vtkDataObject::DATA_TIME_STEP());
-  this->Produce(
-    vtkFlowSource::OfInput(this, 0), inputVector, outputVector->GetInformationObject(0), output);
+  vtkFlowSource* flow = vtkFlowSource::OfInput(this, 0);
+  this->Produce(flow, inputVector, outputVector->GetInformationObject(0), output);
   if (this->Run->IsDone())
   {
     this->Report->AddTo(output->GetFieldData());
@@ -173,8 +173,8 @@ int vtkFlowFilter::RequestData(
   this->Run->Deliver(output, this->KeepWhenAborted);
   if (this->Run->IsAborted())
   {
-    this->Run->SetFilterTime(this->GetMTime()); // which the abort has changed
-    this->SetAbortOutput(false);                // the executive would take the output away
+    this->Run->SetFilterTime(this->ChangeTime(flow)); // to which the abort is a change
+    this->SetAbortOutput(false);                      // the executive would take the output away
   }
   this->ErrorCode = this->Run->GetFailure().Code; // not by its setter: an update is no change
   if (this->Run->IsToBeSaid())
@@ -182,6 +182,12 @@ int vtkFlowFilter::RequestData(
     vtkErrorMacro(<< this->Run->GetFailure().Text);
   }
   return 1;
+}
+
+//------------------------------------------------------------------------------
+vtkMTimeType vtkFlowFilter::ChangeTime(vtkFlowSource* flow)
+{
+  return std::max<vtkMTimeType>(this->GetMTime(), flow ? flow->GetMTime() : 0);
 }
 
 //------------------------------------------------------------------------------

@@ -135,6 +135,9 @@ protected:
   virtual void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
     vtkInformation* outInfo, vtkDataObject* output) = 0;
 
+  /// When what a run depends on was changed: what has failed or was aborted is tried again then.
+  vtkMTimeType ChangeTime(vtkFlowSource* flow);
+
   /// Settings that all have, and the progress of part `part` of `parts`.
   void Prepare(bat::flow::TraceOptions& options, std::size_t part = 0, std::size_t parts = 1);
 #endif

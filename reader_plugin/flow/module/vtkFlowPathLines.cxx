@@ -168,6 +168,7 @@ public:
       options.destination = destination;
     }
     options.keep_faces = f.PointsOnFaces;
+    options.keep_resting = !f.Backward && !f.LimitTimes; // what a series that grows goes on with
     options.prefetch = f.Prefetch ? bat::flow::Prefetch::Velocity : bat::flow::Prefetch::None;
     return options;
   }
@@ -213,9 +214,8 @@ public:
     return releases;
   }
 
-  // Everything that changes a line.
-  static std::vector<double> SettingsOf(
-    const bat::flow::TraceOptions& options, const std::vector<double>& releases)
+  // Everything that changes a line, but for the releases.
+  static std::vector<double> SettingsOf(const bat::flow::TraceOptions& options)
   {
     std::vector<double> settings{ options.backward ? 1.0 : 0.0, options.end_time ? 1.0 : 0.0,
       options.end_time.value_or(0.0), static_cast<double>(options.integrator), options.most_error,
@@ -228,13 +228,19 @@ public:
       settings.insert(settings.end(), to.box.upper.begin(), to.box.upper.end());
       settings.push_back(to.stop_on_arrival ? 1.0 : 0.0);
     }
-    settings.insert(settings.end(), releases.begin(), releases.end());
     return settings;
   }
 
-  // Traces the lines of this process. Throws bat::Error and Failure.
+  // Traces the lines of this process; those that there are, if they go on, from their ends. Throws
+  // bat::Error and Failure.
   void Trace(vtkFlowSource* flow, const bat::flow::TraceOptions& options)
   {
+    bat::flow::PathLines before = std::exchange(this->Whole, {});
+    const std::size_t releasesBefore = this->Particles.Releases.size();
+    const bat_vtk::FlowRun& run = *this->Filter->Run;
+    this->Particles = {};
+    this->Particles.Releases = run.LastWanted().Releases;
+    this->Particles.Seeds = bat_vtk::DealSeeds(run.LastWanted().Positions, run.Rank(), run.Ranks());
     const double count = static_cast<double>(this->Particles.Seeds.size()) *
       static_cast<double>(this->Particles.Releases.size());
     if (count > MostParticles)
@@ -250,10 +256,14 @@ public:
     {
       for (const double release : this->Particles.Releases)
       {
-        seeds.push_back({ this->Filter->Run->LastWanted().Positions[seed], release });
+        seeds.push_back({ run.LastWanted().Positions[seed], release });
       }
     }
-    this->Whole = bat::flow::trace(flow->GetCache(), seeds, options);
+    this->Whole = run.GoesOn() ? bat::flow::go_on(flow->GetCache(),
+                                   bat::flow::with_more_releases(std::move(before), releasesBefore,
+                                     this->Particles.Releases.size()),
+                                   seeds, options)
+                               : bat::flow::trace(flow->GetCache(), seeds, options);
   }
 
   // What is to be seen of the lines, at a time. Throws bat::Error.
@@ -350,23 +360,18 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   bat_vtk::FlowRun::Wanted wanted;
   wanted.Positions = bat_vtk::PositionsOf(seeds);
   bat::flow::TraceOptions options;
-  std::vector<double> releases;
   const Failure failure = Failure::Of(
     [&]()
     {
       bat_vtk::NeedsFlow(flow);
       wanted.Source = flow->GetSource();
       options = self.Options();
-      releases = self.Releases(wanted.Source->times());
-      wanted.Settings = vtkInternals::SettingsOf(options, releases);
+      wanted.Releases = self.Releases(wanted.Source->times());
+      wanted.Settings = vtkInternals::SettingsOf(options);
     });
-  if (run.Begin(std::move(wanted), this->GetMTime(), failure))
+  if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
-    self.Whole = {};
-    self.Particles = {};
-    self.Particles.Releases = std::move(releases);
-    self.Particles.Seeds = bat_vtk::DealSeeds(run.LastWanted().Positions, run.Rank(), run.Ranks());
     run.Try([&]() { self.Trace(flow, options); });
     if (run.IsDone())
     {

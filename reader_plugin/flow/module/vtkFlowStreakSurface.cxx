@@ -311,7 +311,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
         wanted.Settings = self.Settings(times, lines);
       });
   }
-  if (run.Begin(std::move(wanted), this->GetMTime(), failure))
+  if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
     self.Particles = 0;
