@@ -8,6 +8,8 @@ from bat_test import *
 from idx_grids import check_image
 from paraview import smtrace
 from paraview.modules.vtkRemotingCore import vtkProcessModule
+from vtkmodules.util.misc import calldata_type
+from vtkmodules.util.vtkConstants import VTK_STRING
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 
 ranks = int(sys.argv[1])
@@ -16,8 +18,15 @@ TIMES = [0, 0.25, 0.5, 1]
 N, LENGTH = 41, 2 * np.pi
 messages = []
 window = vtkOutputWindow.GetInstance()
+
+
+@calldata_type(VTK_STRING)
+def keep(_, event, text):
+    messages.append(text)
+
+
 for kind in ("ErrorEvent", "WarningEvent"):
-    window.AddObserver(kind, lambda _, event: messages.append(event))
+    window.AddObserver(kind, keep)
 
 
 def said():
@@ -295,6 +304,39 @@ def check_growing(folder, ranks):
         Delete(proxy)
 
 
+def check_grid(folder, field, flow, source, positions):
+    """The same velocities as time steps of an .idx: the same bits, whatever is loaded."""
+    path = folder("abc.idx")
+    for step, (time, v) in enumerate(field.items() if not os.path.exists(path) else ()):
+        parts = dict(zip("uvw", np.moveaxis(v, -1, 0)))
+        parabat.idx.write(path, {"wind": v, **parts, "n": np.zeros(v.shape[:3], "i4")}, step=step, time=time, flush=False,
+                          spacing=[LENGTH / (N - 1)] * 3, mode="add_step" if step else "replace")
+    grid = OpenDataFile(path)
+    grid.Resolution = 6
+    grid.PointArrayStatus = ["wind"]
+    lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
+    check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of a grid")
+    assert field_value(fetch(lines), "bytes_read") > 0
+    assert 0 < fetch(grid, 1).GetNumberOfPoints() <= 27, "of level 6"
+    lines.MaximumError = 1e-7
+    check_lines(fetch(lines), flow.path_lines(positions, most_error=1e-7, keep_faces=True), [0.0], "exact lines of a grid")
+    lines.MaximumError = 1e-6
+    expect(field_value(fetch(lines), "reads"), 0, "reads of bricks that are in memory")
+    grid.PointArrayStatus, grid.CacheSize = ["u", "v", "w"], 2
+    check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of three fields")
+    exponents = FlowFTLE(Input=grid, Dimensions=[4, 4, 1])
+    assert "FTLE_forward" in arrays_of(fetch(exponents).GetPointData())
+    expect(said(), 0, "messages of a grid")
+    grid.PointArrayStatus = ["wind", "n", "u"]  # the only vector of real numbers
+    check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of the only vector")
+    grid.PointArrayStatus = ["u", "n"]
+    expect(fetch(lines).GetNumberOfPoints(), 0, "lines of no velocity")
+    assert len(messages) == 1 and "abc.idx: check one field with 2 or 3 components" in messages[0], messages
+    said()
+    for proxy in (lines, exponents, grid):
+        Delete(proxy)
+
+
 def check(folder):
     path = folder("abc.bricks.series")
     field = {time: abc(time) for time in TIMES}
@@ -466,6 +508,7 @@ def check(folder):
 
     ftle = check_exponents(reader, flow, ranks)
     surface = check_surfaces(reader, flow, source)
+    check_grid(folder, field, flow, source, positions)
 
     # A time level is gone: nothing is half there.
     lines.SeedSource = source

@@ -26,13 +26,17 @@ namespace bat_vtk
   throw Failure{ ToVTKErrorCode(bat::ErrorCode::InvalidArgument), text };
 }
 
-/// Throws Failure if there is none.
-inline void NeedsFlow(vtkFlowSource* flow)
+/// Throws Failure if a filter's first input is none.
+inline void NeedsFlow(vtkAlgorithm* filter)
 {
-  if (!flow)
+  if (!vtkFlowSource::OfInput(filter, 0))
   {
-    Refuse("Input has no velocity field in bricks. It must be a Bricks Reader, or its file could "
-           "not be opened; parabat.flow.convert and parabat convert make .bricks.series");
+    const std::string problem = vtkFlowSource::ProblemOfInput(filter, 0);
+    Refuse(problem.empty()
+        ? "Input has no velocity field in bricks. It must be a Bricks Reader or an IDX Reader, or "
+          "its file could not be opened; parabat.flow.convert and parabat convert make "
+          ".bricks.series"
+        : "Input has no velocity field: " + problem);
   }
 }
 

@@ -158,7 +158,7 @@ void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
   self.NoGrid = Failure::Of(
     [&]()
     {
-      bat_vtk::NeedsFlow(flow);
+      bat_vtk::NeedsFlow(this);
       self.Describe(*this);
     });
   Extent whole = bat_vtk::EmptyExtent;
@@ -225,7 +225,7 @@ void vtkFlowFTLE::TraceExtent(
   {
     throw self.NoGrid;
   }
-  bat_vtk::NeedsFlow(flow);
+  bat_vtk::NeedsFlow(this);
   const Extent whole = bat_vtk::ExtentIn(outInfo, Pipeline::WHOLE_EXTENT());
   Extent extent =
     bat_vtk::Intersection(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), whole);

@@ -363,7 +363,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   const Failure failure = Failure::Of(
     [&]()
     {
-      bat_vtk::NeedsFlow(flow);
+      bat_vtk::NeedsFlow(this);
       wanted.Source = flow->GetSource();
       options = self.Options();
       wanted.Releases = self.Releases(wanted.Source->times());

@@ -5,13 +5,52 @@
 #include "vtkAlgorithmOutput.h"
 #include "vtkInformation.h"
 #include "vtkInformationObjectBaseKey.h"
+#include "vtkInformationStringKey.h"
 #include "vtkObjectFactory.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
+
+namespace
+{
+// Of the output that a port of a filter is connected to, if it tells of a flow.
+vtkInformation* InformationOfInput(vtkAlgorithm* filter, int port)
+{
+  int output = 0;
+  vtkAlgorithm* input = filter->GetNumberOfInputConnections(port) > 0
+    ? filter->GetInputAlgorithm(port, 0, output)
+    : nullptr;
+  while (input)
+  {
+    vtkInformation* info = input->GetOutputInformation(output);
+    if (info &&
+      (info->Has(vtkFlowSource::FLOW_SOURCE()) || info->Has(vtkFlowSource::FLOW_PROBLEM())))
+    {
+      return info;
+    }
+    input = input->IsA("vtkPVPostFilter") && input->GetNumberOfInputConnections(0) > 0
+      ? input->GetInputAlgorithm(0, 0, output)
+      : nullptr;
+  }
+  return nullptr;
+}
+
+bool HasTimes(vtkInformation* info, const std::vector<double>& times)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  const auto count = static_cast<std::size_t>(
+    info->Has(Pipeline::TIME_STEPS()) ? info->Length(Pipeline::TIME_STEPS()) : 0);
+  return count == times.size() &&
+    std::equal(times.begin(), times.end(), info->Get(Pipeline::TIME_STEPS()));
+}
+}
 
 //------------------------------------------------------------------------------
 vtkStandardNewMacro(vtkFlowSource);
 vtkInformationKeyRestrictedMacro(vtkFlowSource, FLOW_SOURCE, ObjectBase, "vtkFlowSource");
+vtkInformationKeyMacro(vtkFlowSource, FLOW_PROBLEM, String);
 
 //------------------------------------------------------------------------------
 vtkFlowSource::vtkFlowSource() = default;
@@ -30,22 +69,22 @@ void vtkFlowSource::PrintSelf(ostream& os, vtkIndent indent)
 //------------------------------------------------------------------------------
 vtkFlowSource* vtkFlowSource::OfInput(vtkAlgorithm* filter, int port)
 {
-  int output = 0;
-  vtkAlgorithm* input = filter->GetNumberOfInputConnections(port) > 0
-    ? filter->GetInputAlgorithm(port, 0, output)
-    : nullptr;
-  while (input)
+  vtkInformation* info = InformationOfInput(filter, port);
+  vtkFlowSource* flow = info ? vtkFlowSource::SafeDownCast(info->Get(FLOW_SOURCE())) : nullptr;
+  return flow && HasTimes(info, flow->GetSource()->times()) ? flow : nullptr;
+}
+
+//------------------------------------------------------------------------------
+std::string vtkFlowSource::ProblemOfInput(vtkAlgorithm* filter, int port)
+{
+  vtkInformation* info = InformationOfInput(filter, port);
+  if (info && info->Has(FLOW_PROBLEM()))
   {
-    vtkInformation* info = input->GetOutputInformation(output);
-    if (info && info->Has(FLOW_SOURCE()))
-    {
-      return vtkFlowSource::SafeDownCast(info->Get(FLOW_SOURCE()));
-    }
-    input = input->IsA("vtkPVPostFilter") && input->GetNumberOfInputConnections(0) > 0
-      ? input->GetInputAlgorithm(0, 0, output)
-      : nullptr;
+    return info->Get(FLOW_PROBLEM());
   }
-  return nullptr;
+  return info && !OfInput(filter, port)
+    ? "its time steps are those of several files; a flow is one file with all time steps"
+    : std::string();
 }
 
 //------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 
 #include <memory>   // for std::shared_ptr
 #include <optional> // for std::optional
+#include <string>   // for std::string
 
 #ifndef __VTK_WRAP__
 #include "bat/flow/cache.hpp" // for bat::flow::Cache
@@ -23,6 +24,7 @@
 
 class vtkAlgorithm;
 class vtkInformationObjectBaseKey;
+class vtkInformationStringKey;
 
 class VTKFLOW_EXPORT vtkFlowSource : public vtkObject
 {
@@ -38,10 +40,21 @@ public:
   static vtkInformationObjectBaseKey* FLOW_SOURCE();
 
   /**
-   * What is connected to the first connection of an input port, or null. ParaView's own filter
-   * between two proxies is looked through.
+   * Of information of an output that could be a velocity field and is none: why.
+   */
+  static vtkInformationStringKey* FLOW_PROBLEM();
+
+  /**
+   * What is connected to the first connection of an input port, or null, also if the input has
+   * other time steps, as a series of files has. ParaView's own filter between two proxies is looked
+   * through.
    */
   static vtkFlowSource* OfInput(vtkAlgorithm* filter, int port);
+
+  /**
+   * Why OfInput() is null, where the input knows; or an empty text.
+   */
+  static std::string ProblemOfInput(vtkAlgorithm* filter, int port);
 
 #ifndef __VTK_WRAP__
   /**

@@ -305,7 +305,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     failure = Failure::Of(
       [&]()
       {
-        bat_vtk::NeedsFlow(flow);
+        bat_vtk::NeedsFlow(this);
         wanted.Source = flow->GetSource();
         times = self.Times(wanted.Source->times(), outInfo);
         wanted.Settings = self.Settings(times, lines);

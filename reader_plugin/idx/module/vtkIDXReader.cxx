@@ -9,9 +9,11 @@
 #include "LevelRefining.h"
 #include "SaidOnce.h"
 #include "vtkBATScalarTypes.h"
+#include "vtkFlowSource.h"
 
 #include "bat/error.hpp"
 #include "bat/idx/dataset.hpp"
+#include "bat/idx/velocity_source.hpp"
 
 #include "vtkCommand.h"
 #include "vtkCommunicator.h"
@@ -23,6 +25,8 @@
 #include "vtkFieldData.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationObjectBaseKey.h"
+#include "vtkInformationStringKey.h"
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
@@ -114,6 +118,61 @@ public:
   const bat::idx::Dataset& Announced()
   {
     return this->Plan.Question.Generation != 0 ? *this->File : this->Open();
+  }
+
+  // Those that are read, if they are the velocity of the announced file. Throws Failure.
+  std::vector<std::string> VelocityFields() const
+  {
+    std::vector<std::string> vectors;
+    std::vector<std::string> scalars;
+    for (const std::size_t index : this->Plan.Question.Fields)
+    {
+      const bat::idx::Field& field = this->File->fields()[index];
+      if (field.type == bat::ScalarType::Float32 || field.type == bat::ScalarType::Float64)
+      {
+        if (field.components == 2 || field.components == 3)
+        {
+          vectors.push_back(field.name);
+        }
+        else if (field.components == 1)
+        {
+          scalars.push_back(field.name);
+        }
+      }
+    }
+    if (vectors.size() == 1)
+    {
+      return vectors;
+    }
+    const std::size_t wanted = this->Plan.Question.Fields.size();
+    if (scalars.size() != wanted || wanted < 2 || wanted > 3)
+    {
+      throw Failure{ vtkErrorCode::UserError,
+        "check one field with 2 or 3 components of type float or double, or two or three fields "
+        "with one, and no others" };
+    }
+    return scalars;
+  }
+
+  // The announced file as a flow; the same one as long as nothing has changed. Throws bat::Error
+  // and Failure.
+  void OpenFlow(double cacheMebibytes)
+  {
+    bat::idx::VelocityOptions options;
+    options.fields = this->VelocityFields();
+    // The rest is for bricks.
+    options.block_bytes =
+      static_cast<std::uint64_t>(Saturated(std::ceil(cacheMebibytes * Mebibyte / 4)));
+    FlowCause cause{ this->Generation, options.fields, options.block_bytes };
+    if (!this->Flow->GetSource() || !(this->LastFlow == cause))
+    {
+      bat::flow::CacheOptions bricks;
+      bricks.bytes = 3 * std::min(options.block_bytes, std::uint64_t{ 1 } << 62);
+      this->Flow->SetSource(
+        bat::idx::VelocitySource::open(std::filesystem::u8path(this->OpenName), options));
+      this->Flow->SetCacheOptions(bricks);
+      this->LastFlow = std::move(cause);
+    }
   }
 
   std::vector<std::size_t> WantedFields(const bat::idx::Dataset& file) const
@@ -263,6 +322,21 @@ public:
   std::vector<double> Times;
   bat_vtk::LevelRefining Refining;
 
+  struct FlowCause
+  {
+    std::uint64_t Generation = 0;
+    std::vector<std::string> Fields;
+    std::uint64_t BlockBytes = 0;
+
+    bool operator==(const FlowCause& other) const
+    {
+      return this->Generation == other.Generation && this->Fields == other.Fields &&
+        this->BlockBytes == other.BlockBytes;
+    }
+  };
+  vtkNew<vtkFlowSource> Flow;
+  FlowCause LastFlow; ///< of its source
+
   enum class End
   {
     Loaded,
@@ -333,6 +407,7 @@ void vtkIDXReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "RefineWhileIdle: " << (this->RefineWhileIdle ? "on" : "off") << "\n";
   os << indent << "UseBox: " << (this->UseBox ? "on" : "off") << "\n";
   print("Box", this->Box, 6);
+  os << indent << "CacheSize: " << this->CacheSize << "\n";
   os << indent << "PointDataArraySelection:\n";
   this->PointDataArraySelection->PrintSelf(os, indent.GetNextIndent());
   os << indent << "FileVersion: " << this->GetFileVersion() << "\n";
@@ -570,6 +645,8 @@ void vtkIDXReader::DescribeNothing(vtkInformation* outInfo)
   outInfo->Set(Pipeline::WHOLE_EXTENT(), bat_vtk::EmptyExtent.data(), 6);
   outInfo->Remove(Pipeline::TIME_STEPS());
   outInfo->Remove(Pipeline::TIME_RANGE());
+  outInfo->Remove(vtkFlowSource::FLOW_SOURCE());
+  outInfo->Remove(vtkFlowSource::FLOW_PROBLEM());
 }
 
 //------------------------------------------------------------------------------
@@ -621,6 +698,25 @@ void vtkIDXReader::DescribeFile(vtkInformation* outInfo)
   if (!self.Plan.Warning.empty())
   {
     this->Warn(self.Plan.Warning, self.Plan.Warning);
+  }
+  this->DescribeFlow(outInfo);
+}
+
+//------------------------------------------------------------------------------
+// What is wrong is said by filters that need a flow.
+void vtkIDXReader::DescribeFlow(vtkInformation* outInfo)
+{
+  vtkInternals& self = *this->Internals;
+  const Failure failure = Failure::Of(
+    [&]()
+    {
+      self.OpenFlow(this->CacheSize);
+      outInfo->Set(vtkFlowSource::FLOW_SOURCE(), self.Flow);
+    });
+  if (failure)
+  {
+    outInfo->Set(
+      vtkFlowSource::FLOW_PROBLEM(), failure.TextWith(TextOrEmpty(this->FileName)).c_str());
   }
 }
 

@@ -21,6 +21,11 @@
  * changed or the file has been read. All requests succeed for the pipeline: ParaView would not ask
  * again whoever fails one.
  *
+ * Time steps of a velocity are a flow too, which filters read in bricks of the finest level, whatever
+ * is loaded (vtkFlowSource.h): of the fields that are selected, the only one with 2 or 3 components
+ * of type float or double, or, if two or three fields are selected and no others, those with one,
+ * in the order of the file.
+ *
  * The field data of the output says what it is: level, level_requested (without a budget), levels
  * (the number of the finest), samples (of the whole image), bytes_read and absent_blocks (of this
  * process), and timestep.
@@ -132,6 +137,15 @@ public:
    */
   vtkSetVector6Macro(Box, double);
   vtkGetVector6Macro(Box, double);
+  ///@}
+
+  ///@{
+  /**
+   * Most MiB of this process for what filters of flow have read, which they share. It changes no
+   * line. Default: 512.
+   */
+  vtkSetClampMacro(CacheSize, double, 0.0, 1e12);
+  vtkGetMacro(CacheSize, double);
   ///@}
 
   /**
@@ -254,6 +268,7 @@ protected:
   bool RefineWhileIdle = false;
   bool UseBox = false;
   double Box[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  double CacheSize = 512.0;
   vtkNew<vtkDataArraySelection> PointDataArraySelection;
 
   int Levels = 0;
@@ -274,6 +289,7 @@ private:
   void SelectionModified();
   void DescribeNothing(vtkInformation* outInfo);
   void DescribeFile(vtkInformation* outInfo);
+  void DescribeFlow(vtkInformation* outInfo);
   void DeliverNothing(vtkImageData* output);
   void LoadExtent(vtkInformation* outInfo, vtkImageData* output);
   void Report(const bat_vtk::Failure& failure);
