@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chosen particles through time, beside what else follows ids: h5py with numpy, ParticleTracker of openPMD-viewer, and
-vtkTemporalPathLineFilter of VTK. Same particles, same ids, one thread, files in the page cache, turn by turn; what each
-finds is compared with the truth.
+vtkTemporalPathLineFilter of VTK behind the readers of VTK. Same particles, same ids, one thread, files in the page cache,
+turn by turn; what each finds is compared with the truth.
 
     PYTHONPATH=core/python BAT_LIBRARY=build/lib/libbat_capi.so python3 testing/bench/follow_bench.py FOLDER \\
-        [--particles 1000000] [--steps 4] [--repeat 25] [--ids 1000]
+        [--particles 1000000] [--steps 4] [--repeat 25] [--ids 1000] [--type float64] [--id-range wide] [--choose box]
 
-`steps` files are written; every system reads each of them `repeat` times. Needs numpy and h5py; openPMD-viewer and VTK take
-part where they can be imported. Prints milliseconds for a step, least of the rounds: of the processor, which other programs
-take less from, and by the clock; and the ratio to parabat.follow."""
+`steps` files are written; every system reads each of them `repeat` times, or twice if it is slow. A particle has a position
+and a velocity of `type` and an int64 id; particles are in another order in every step. Ids are all numbers of a range
+(`dense`, as of LAMMPS and Gadget), or any (`wide`, as of AMReX, which packs the rank that made the particle into them).
+Those that are followed are chosen at random, which is the worst for a file in spatial order, or are neighbours in the first
+step (`box`), as a person's selection is.
+
+What each reads, of every step: parabat the pages that the particles are on, of the index, the positions and the velocities.
+h5py id, position and velocity whole, from contiguous datasets of HDF5, which is its fastest layout. openPMD-viewer the same,
+of openPMD files that keep each component by itself. VTK all of a .vtp (appended, raw, not compressed: what ParaView writes
+unless told otherwise) by vtkXMLPolyDataReader, or of a .vtkhdf (the defaults of vtkHDFWriter) by vtkHDFReader; particles
+have no vertex cells there, which takes less time.
+
+Needs numpy and h5py; openPMD-viewer and VTK take part where they can be imported. Prints milliseconds for a step, least of
+the rounds: of the processor, which other programs take less from, and by the clock; and the ratio to parabat.follow."""
 
 import argparse
 import importlib
@@ -23,11 +34,14 @@ import parabat
 ROUNDS = 3
 
 
-def make(folder, particles, steps):
+def make(folder, particles, steps, number="float32", id_range="dense"):
     random = np.random.default_rng(1)
-    ids = random.permutation(particles).astype(np.int64) + 2**40
-    places = random.random((particles, 3), dtype=np.float32)
-    velocity = random.standard_normal((particles, 3)).astype(np.float32) / 1000
+    if id_range == "dense":
+        ids = random.permutation(particles).astype(np.int64) + 2**40
+    else:
+        ids = random.permutation(np.unique(random.integers(0, 2**62, particles + particles // 100))[:particles])
+    places = random.random((particles, 3)).astype(number)
+    velocity = random.standard_normal((particles, 3)).astype(number) / 1000
     written = []
     for step in range(steps):
         places = (places + velocity) % 1
@@ -37,6 +51,8 @@ def make(folder, particles, steps):
         with h5py.File(f"{folder}/step{step}.h5", "w") as file:
             file["position"], file["id"], file["velocity"] = places[order], columns["id"], columns["velocity"]
         openpmd(f"{folder}/openpmd/step{step:08d}.h5", step, places[order], columns)
+        if path_line_filter():
+            vtk_files(f"{folder}/step{step}", places[order], columns)
         written.append((places[order], columns))
     return written
 
@@ -111,24 +127,47 @@ def path_line_filter():
     return None
 
 
-def vtk_step(folder, step):
+def vtk_files(path, places, columns):
     from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
     from vtkmodules.vtkCommonCore import vtkPoints
     from vtkmodules.vtkCommonDataModel import vtkPolyData
-    with h5py.File(f"{folder}/step{step}.h5") as file:
-        data, points = vtkPolyData(), vtkPoints()
-        points.SetData(numpy_to_vtk(file["position"][:], deep=True))
-        data.SetPoints(points)
-        ids = numpy_to_vtkIdTypeArray(file["id"][:], deep=True)
-        ids.SetName("id")
-        data.GetPointData().AddArray(ids)
-        velocity = numpy_to_vtk(file["velocity"][:], deep=True)
-        velocity.SetName("velocity")
-        data.GetPointData().AddArray(velocity)
+    from vtkmodules.vtkIOHDF import vtkHDFWriter
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+    data, points = vtkPolyData(), vtkPoints()
+    points.SetData(numpy_to_vtk(places))
+    data.SetPoints(points)
+    for name, array in (("id", numpy_to_vtkIdTypeArray(columns["id"])), ("velocity", numpy_to_vtk(columns["velocity"]))):
+        array.SetName(name)
+        data.GetPointData().AddArray(array)
+    xml = vtkXMLPolyDataWriter()
+    xml.SetDataModeToAppended()
+    xml.EncodeAppendedDataOff()
+    xml.SetCompressorTypeToNone()
+    for writer, suffix in ((xml, "vtp"), (vtkHDFWriter(), "vtkhdf")):
+        writer.SetInputData(data)
+        writer.SetFileName(f"{path}.{suffix}")
+        assert writer.Write(), path
+
+
+def vtk_step(folder, step, suffix):
+    """What its reader gives; ids of the type that the filter wants."""
+    from vtkmodules.vtkCommonCore import vtkIdTypeArray
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+    reader = vtkXMLPolyDataReader() if suffix == "vtp" else vtkHDFReader()
+    reader.SetFileName(f"{folder}/step{step}.{suffix}")
+    reader.Update()
+    data = reader.GetOutput()
+    ids = data.GetPointData().GetArray("id")
+    if not isinstance(ids, vtkIdTypeArray):
+        same = vtkIdTypeArray()
+        same.DeepCopy(ids)
+        same.SetName("id")
+        data.GetPointData().AddArray(same)
     return data
 
 
-def by_vtk(folder, steps, ids):
+def by_vtk(folder, steps, ids, suffix):
     """Its lines, of all particles whose ids are in the selection."""
     from vtkmodules.util.numpy_support import numpy_to_vtkIdTypeArray
     from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
@@ -139,6 +178,7 @@ def by_vtk(folder, steps, ids):
     class Source(VTKPythonAlgorithmBase):
         def __init__(self):
             super().__init__(nInputPorts=0, nOutputPorts=1, outputType="vtkPolyData")
+            self.steps = 0
 
         def RequestInformation(self, request, inputs, outputs):
             info, times = outputs.GetInformationObject(0), [float(i) for i in range(len(steps))]
@@ -150,8 +190,9 @@ def by_vtk(folder, steps, ids):
             info = outputs.GetInformationObject(0)
             at = int(info.Get(vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()))
             output = vtkPolyData.GetData(outputs)
-            output.ShallowCopy(vtk_step(folder, steps[at]))
+            output.ShallowCopy(vtk_step(folder, steps[at], suffix))
             output.GetInformation().Set(output.DATA_TIME_STEP(), float(at))
+            self.steps += 1
             return 1
 
     chosen = vtkPolyData()
@@ -170,7 +211,15 @@ def by_vtk(folder, steps, ids):
     lines.SetMaxStepDistance(2, 2, 2)
     for at in range(len(steps)):
         lines.UpdateTimeStep(float(at))
+    assert source.steps == len(steps), source.steps
     return lines.GetOutput().GetNumberOfLines()
+
+
+def chosen_ids(truth, count, how):
+    places, columns = truth[0]
+    if how == "random":
+        return np.random.default_rng(2).choice(columns["id"], count, replace=False)
+    return columns["id"][np.argsort(np.abs(places - 0.5).max(axis=1))[:count]]
 
 
 def main():
@@ -178,11 +227,14 @@ def main():
     parser.add_argument("folder")
     for name, default in (("particles", 1000000), ("steps", 4), ("repeat", 25), ("ids", 1000)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--type", choices=("float32", "float64"), default="float32")
+    parser.add_argument("--id-range", choices=("dense", "wide"), default="dense")
+    parser.add_argument("--choose", choices=("random", "box"), default="random")
     arguments = parser.parse_args()
     folder = arguments.folder
     os.makedirs(f"{folder}/openpmd", exist_ok=True)
-    truth = make(folder, arguments.particles, arguments.steps)
-    ids = np.random.default_rng(2).choice(truth[0][1]["id"], arguments.ids, replace=False)
+    truth = make(folder, arguments.particles, arguments.steps, arguments.type, arguments.id_range)
+    ids = chosen_ids(truth, arguments.ids, arguments.choose)
     steps = [i % arguments.steps for i in range(arguments.steps * arguments.repeat)]
     few = steps[:2 * arguments.steps]
     places = [np.array([place[np.flatnonzero(columns["id"] == one)[0]] for one in ids[:20]]) for place, columns in truth]
@@ -192,7 +244,8 @@ def main():
     if importlib.util.find_spec("openpmd_viewer"):
         systems["openPMD-viewer"] = (by_openpmd, few)
     if path_line_filter():
-        systems["vtkTemporalPathLineFilter"] = (by_vtk, few[:arguments.steps])
+        for suffix in ("vtp", "vtkhdf"):
+            systems[f"vtkTemporalPathLineFilter, .{suffix}"] = (lambda *a, s=suffix: by_vtk(*a, s), few[:arguments.steps])
     best, least = dict.fromkeys(systems, np.inf), dict.fromkeys(systems, np.inf)
     for _ in range(ROUNDS):
         for name, (follow, which) in systems.items():
@@ -205,10 +258,11 @@ def main():
                     assert np.allclose(found[0][at][:20], places[step], rtol=0, atol=1e-6), (name, at)
             else:
                 assert found == len(ids), (name, found)
-    print(f"{arguments.ids:,} ids, {arguments.particles:,} particles, one thread; parabat {parabat.__version__}, {len(steps)} steps")
+    print(f"{arguments.ids:,} ids ({arguments.id_range}; {arguments.choose}), {arguments.particles:,} particles of {arguments.type}, "
+          f"one thread; parabat {parabat.__version__}, {len(steps)} steps")
     for name, milliseconds in least.items():
-        print(f"  {name:26} {milliseconds:9.2f} ms a step of the processor  {milliseconds / least['parabat.follow']:7.1f} x  "
-              f"{milliseconds / least['parabat.follow, map']:7.1f} x  ({best[name]:.2f} ms by the clock)")
+        print(f"  {name:34} {milliseconds:9.2f} ms of the processor for a step, {milliseconds / least['parabat.follow']:7.1f} x; "
+              f"{best[name]:9.2f} ms by the clock, {best[name] / best['parabat.follow']:7.1f} x")
 
 
 if __name__ == "__main__":

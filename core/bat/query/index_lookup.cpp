@@ -76,10 +76,10 @@ public:
     return this->page_ != nullptr;
   }
   /// Turns to the first page; the others, which ascend, come next.
-  void load(const std::vector<Span>& pages)
+  void load(const Span* pages, std::size_t count)
   {
     this->page_ = nullptr;
-    this->page_ = this->reader_.look_at(pages.data(), pages.size());
+    this->page_ = this->reader_.look_at(pages, count);
   }
 
   [[nodiscard]] V fence(std::uint64_t i) const { return this->at<V>(i * sizeof(V)); }
@@ -191,7 +191,7 @@ public:
         const std::uint64_t count = this->layout_.entry_count(page);
         if (!this->page_.find(this->entries(page)))
         {
-          this->page_.load(this->pages_from(p, page));
+          this->load_entries(p, page);
         }
         i =
           first_not(i, count, [&](std::uint64_t k) { return this->page_.value(k) < probe.lower; });
@@ -214,11 +214,29 @@ private:
       this->layout_.entry_count(page) * sizeof(format::IndexEntry) };
   }
 
-  // Of the entries: the page, which is one of probe p, and some that are needed next.
-  const std::vector<Span>& pages_from(std::size_t p, std::uint64_t page)
+  // The page, which is one of probe p. Pages ascend from call to call.
+  void load_entries(std::size_t p, std::uint64_t page)
   {
-    constexpr std::size_t most = 64;
+    const Span wanted = this->entries(page);
+    while (this->next_first_ != this->next_.size() &&
+      this->next_[this->next_first_].first < wanted.first)
+    {
+      ++this->next_first_;
+    }
+    if (this->next_first_ == this->next_.size() ||
+      this->next_[this->next_first_].first != wanted.first)
+    {
+      this->find_next(p, page);
+    }
+    this->page_.load(&this->next_[this->next_first_], this->next_.size() - this->next_first_);
+  }
+
+  // Pages that are needed from this one of probe p on.
+  void find_next(std::size_t p, std::uint64_t page)
+  {
+    constexpr std::size_t most = 256;
     this->next_.clear();
+    this->next_first_ = 0;
     for (; p != this->probes_.size() && this->next_.size() != most; ++p)
     {
       page = std::max(page, this->probes_[p].first_page);
@@ -227,7 +245,6 @@ private:
         this->next_.push_back(this->entries(page));
       }
     }
-    return this->next_;
   }
 
   // Level by level, so that pages are read in ascending order.
@@ -259,7 +276,7 @@ private:
       this->layout_.fence_count(level, page) * sizeof(V) };
     if (!this->page_.find(fences))
     {
-      this->page_.load({ fences });
+      this->page_.load(&fences, 1);
     }
   }
 
@@ -295,7 +312,8 @@ private:
   std::vector<Probe<V>> probes_; ///< ascending, disjoint
   format::IndexLayout layout_;
   IndexPage<V> page_;
-  std::vector<Span> next_;
+  std::vector<Span> next_; ///< pages of entries
+  std::size_t next_first_ = 0;
 };
 
 [[noreturn]] void found_twice(const File::Impl& file, std::size_t key, std::uint32_t position)
