@@ -20,7 +20,7 @@ SOURCES = (".hpp", ".cpp", ".h", ".cxx", ".c")
 MPI = r"^mpi\.h$"
 VTK = r"^(vtk|pq|Q[A-Z])"
 LIBRARIES = r"^(tbb/|nlohmann|fmt/|xxhash|CLI/|zlib|lz4)"
-OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|trace|walk)|insitu)/"
+OWN_PRIVATE = r"^(common|parallel|bat/(format|tree|query|write|plan|libbat|dataset|parallel)|idx/(format|read|write|parallel)|bricks/(format|read|write)|flow/(cache|hints|trace|walk)|insitu)/"
 
 # Folder, and what no file below it may include, whatever the floors.
 FORBIDDEN = [
@@ -30,8 +30,9 @@ FORBIDDEN = [
     ("core/bat/plan", MPI),
     ("core/idx/(include|format|read|write)", MPI),
     ("core/bricks/(include|format|read|write)", MPI),
-    # Whoever has bricks: traces know no file.
-    ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|xxhash|lz4)"),
+    # Whoever has bricks: traces know no file but that of hints.
+    ("core/flow", MPI + r"|^bat/(idx|bricks)/|^(idx|bricks)/|^(nlohmann|lz4)"),
+    ("core/flow/(include|cache|trace|walk)", r"^xxhash"),
     ("core/bricks/(read|write)", r"^(lz4|xxhash)"),
     # Zlib and LZ4 are behind one door.
     ("core/idx/(read|write)", r"^(zlib|lz4)"),

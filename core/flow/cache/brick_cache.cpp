@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow/cache/brick_cache.hpp"
 
+#include "flow/hints/store.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,6 +55,7 @@ Cache::Cache(std::shared_ptr<const BrickSource> source, const CacheOptions& opti
     throw Error(ErrorCode::InvalidArgument, "a cache without a source of bricks");
   }
   check(*source, options);
+  this->hints_ = std::make_shared<HintStore>(*source, options.hints_file);
   this->bricks_ = std::make_shared<BrickCache>(std::move(source), options);
 }
 const BrickSource& Cache::source() const noexcept
@@ -143,12 +146,13 @@ BrickSlot* BrickCache::new_slot()
   return this->slots_.back().get();
 }
 
-// A slot for another brick, or null. What was read ahead has a quarter at most: beyond that, it
-// goes first, and reading ahead takes a slot only from what nobody has come for in a long time.
-BrickSlot* BrickCache::take_slot(bool for_prefetch)
+// A slot for another brick, or null. `most_ahead`: 0, or how many bricks read ahead there may be if
+// this is another one; then it takes a slot only from what nobody has come for in a long time. What
+// was read ahead and is more than a quarter goes first.
+BrickSlot* BrickCache::take_slot(std::size_t most_ahead)
 {
   const std::size_t quarter = this->capacity_ / 4;
-  if (for_prefetch && this->ahead_ >= quarter)
+  if (most_ahead != 0 && this->ahead_ >= most_ahead)
   {
     BrickSlot* const oldest = this->unused_.oldest;
     if (!oldest || this->ticket_ - oldest->ticket < 2 * this->capacity_)
@@ -186,6 +190,7 @@ void BrickCache::forget(BrickSlot& slot) noexcept
     slot.prefetched = false;
     --this->ahead_;
     ++this->counts_.wasted;
+    this->counts_.hints_wasted += slot.hinted;
   }
   else
   {
@@ -218,7 +223,7 @@ void BrickCache::ask(BrickSlot& slot, std::deque<Request>& queue)
 {
   slot.ticket = ++this->ticket_;
   queue.push_back({ &slot, slot.ticket });
-  if (this->idle_ < this->demanded_.size() + this->prefetched_.size() &&
+  if (this->idle_ < this->demanded_.size() + this->prefetched_.size() + this->hinted_.size() &&
     this->threads_.size() < this->most_threads_)
   {
     try
@@ -287,7 +292,7 @@ BrickCache::Acquired BrickCache::acquire(
     BrickSlot* slot = nullptr;
     try
     {
-      slot = this->take_slot(false);
+      slot = this->take_slot(0);
       if (slot)
       {
         slot->key = keys[i];
@@ -324,6 +329,7 @@ BrickCache::Acquired BrickCache::acquire(
       slot.prefetched = false;
       --this->ahead_;
       ++this->counts_.used;
+      this->counts_.hints_used += slot.hinted;
     }
     if (slot.state == State::Ready)
     {
@@ -382,35 +388,49 @@ bool BrickCache::has(const std::uint64_t* keys, std::size_t count) const noexcep
     });
 }
 
-void BrickCache::prefetch(const std::uint64_t* keys, std::size_t count) noexcept
+std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead ahead) noexcept
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
+  const bool by_hints = ahead == Ahead::Hints;
+  const std::size_t most = std::max<std::size_t>(this->capacity_ / (by_hints ? 8 : 4), 1);
+  std::size_t asked = 0;
   for (std::size_t i = 0; i != count; ++i)
   {
-    if (this->table_.find(keys[i]))
-    {
-      continue;
-    }
-    BrickSlot* slot = nullptr;
+    BrickSlot* slot = this->table_.find(keys[i]);
     try
     {
-      slot = this->take_slot(true);
+      if (slot)
+      {
+        if (!by_hints && slot->hinted && slot->prefetched && slot->state == State::Queued)
+        {
+          this->ask(*slot, this->prefetched_); // sooner; the older request is void
+        }
+        continue;
+      }
+      slot = this->take_slot(most);
       if (!slot)
       {
-        return;
+        return asked;
       }
       slot->key = keys[i];
       this->table_.insert(slot);
       slot->state = State::Queued;
       slot->pins = 0;
       slot->ghosts.store(1, std::memory_order_relaxed);
-      this->ask(*slot, this->prefetched_);
+      this->ask(*slot, by_hints ? this->hinted_ : this->prefetched_);
       slot->prefetched = true;
+      slot->hinted = by_hints;
       ++this->ahead_;
       ++this->counts_.prefetched;
+      this->counts_.hinted += by_hints;
+      keys[asked++] = keys[i];
     }
     catch (const std::exception&)
     {
+      if (slot && slot->prefetched)
+      {
+        return asked; // its older request stays
+      }
       if (slot && slot->state == State::Queued)
       {
         this->table_.erase(slot);
@@ -420,14 +440,26 @@ void BrickCache::prefetch(const std::uint64_t* keys, std::size_t count) noexcept
         slot->state = State::Free;
         this->free_.push_back(slot);
       }
-      return; // no memory and no threads are no reason to fail for what may not be needed
+      return asked; // no memory and no threads are no reason to fail for what may not be needed
     }
   }
+  return asked;
+}
+
+std::size_t BrickCache::unused(const std::uint64_t* keys, std::size_t count) const noexcept
+{
+  const std::lock_guard<std::mutex> lock(this->mutex_);
+  return static_cast<std::size_t>(std::count_if(keys, keys + count,
+    [this](std::uint64_t key)
+    {
+      const BrickSlot* const slot = this->table_.find(key);
+      return slot && slot->prefetched;
+    }));
 }
 
 std::optional<BrickSlot*> BrickCache::next_request() noexcept
 {
-  for (std::deque<Request>* const queue : { &this->demanded_, &this->prefetched_ })
+  for (std::deque<Request>* const queue : { &this->demanded_, &this->prefetched_, &this->hinted_ })
   {
     while (!queue->empty())
     {
@@ -474,6 +506,7 @@ void BrickCache::finish(BrickSlot& slot, std::optional<Error> error, std::uint64
     slot.prefetched = false;
     --this->ahead_;
     ++this->counts_.wasted;
+    this->counts_.hints_wasted += slot.hinted;
   }
   this->table_.erase(&slot);
   slot.state = State::Free;

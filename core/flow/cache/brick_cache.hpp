@@ -58,6 +58,7 @@ private:
   };
   State state = State::Free;
   bool prefetched = false; ///< and not used yet
+  bool hinted = false;     ///< prefetched by hints
   std::uint32_t pins = 0;
   std::uint64_t ticket = 0; ///< of its last read
   BrickSlot* newer = nullptr;
@@ -73,6 +74,9 @@ struct CacheCounts
   std::uint64_t prefetched = 0; ///< bricks read ahead
   std::uint64_t used = 0;       ///< of these: a trace needed them later
   std::uint64_t wasted = 0;     ///< of these: dropped before
+  std::uint64_t hinted = 0;     ///< bricks read ahead by hints; of prefetched, used, wasted they
+  std::uint64_t hints_used = 0; ///< are a part
+  std::uint64_t hints_wasted = 0;
   std::uint64_t hits = 0;       ///< that a trace needed and were there
   std::uint64_t bytes_read = 0; ///< from disk
 };
@@ -108,8 +112,18 @@ public:
   void release(BrickSlot* const* slots, std::size_t count) noexcept;
   /// Whether all are there.
   [[nodiscard]] bool has(const std::uint64_t* keys, std::size_t count) const noexcept;
-  /// Reads bricks ahead, as far as a quarter of the slots allows. What fails is forgotten.
-  void prefetch(const std::uint64_t* keys, std::size_t count) noexcept;
+  /// Who asks for bricks before they are needed.
+  enum class Ahead
+  {
+    Velocity, ///< soon: as far as a quarter of the slots allows
+    Hints     ///< in the far future: when nothing else is read, as far as half of that allows
+  };
+  /// Reads bricks ahead. What fails is forgotten. Keys of what is asked for now come first; returns
+  /// how many there are.
+  std::size_t prefetch(
+    std::uint64_t* keys, std::size_t count, Ahead ahead = Ahead::Velocity) noexcept;
+  /// How many are there, read ahead, and were never needed.
+  [[nodiscard]] std::size_t unused(const std::uint64_t* keys, std::size_t count) const noexcept;
 
   /// Makes sure that the ghosts of `mask` and of the parts of it are there. `slots[m]` are the
   /// neighbours behind the faces of the axes in m, for all m that are parts of `mask`; slots[0] is
@@ -144,7 +158,7 @@ private:
     std::uint64_t ticket = 0;
   };
 
-  [[nodiscard]] BrickSlot* take_slot(bool for_prefetch);
+  [[nodiscard]] BrickSlot* take_slot(std::size_t most_ahead);
   [[nodiscard]] BrickSlot* new_slot();
   void forget(BrickSlot& slot) noexcept;
   void unpin(BrickSlot& slot) noexcept;
@@ -173,6 +187,7 @@ private:
   std::size_t ahead_ = 0; ///< prefetched and not used yet, also those being read
   std::deque<Request> demanded_;
   std::deque<Request> prefetched_;
+  std::deque<Request> hinted_;
   std::uint64_t ticket_ = 0;
   CacheCounts counts_;
   std::condition_variable requested_;

@@ -71,7 +71,7 @@ void Buckets::Bucket::bricks_are_there(const std::optional<Error>& error) noexce
 }
 
 Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
-  std::vector<Line>& lines)
+  HintUse hints, std::vector<Line>& lines)
   : cache_(cache)
   , grid_(cache.source().grid())
   , frame_(frame)
@@ -81,7 +81,12 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   , capacity_(cache.capacity_of_at_least(kSlotsPerThread * static_cast<std::size_t>(threads)))
   , logs_(static_cast<std::size_t>(threads))
   , checked_(cache.counts())
+  , hints_(std::move(hints))
 {
+  if (this->hints_.most_learned != 0)
+  {
+    this->hint_logs_.assign(static_cast<std::size_t>(threads), HintLog(this->hints_.most_learned));
+  }
   constexpr std::size_t kMostActive = 64; // bricks of more are asked for before they are needed
   this->most_active_ =
     std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMostActive));
@@ -376,6 +381,7 @@ void Buckets::go_on(Particle& particle, WalkEnd end, Worker& worker)
   }
   else if (end != WalkEnd::Brick && end != WalkEnd::Ghosts)
   {
+    worker.lost += end != WalkEnd::Time;
     this->end_line(particle, reason_of(end), worker);
     return;
   }
@@ -502,6 +508,10 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
     }
     this->go_on(particle, end, worker);
   }
+  if (worker.learned || this->hints_.graph)
+  {
+    this->note_ways(bucket, worker);
+  }
   worker.part.clear();
 }
 
@@ -539,6 +549,7 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
   using Clock = std::chrono::steady_clock;
   Worker worker;
   worker.log = &this->logs_[number];
+  worker.learned = this->hint_logs_.empty() ? nullptr : &this->hint_logs_[number];
   auto reported = Clock::now();
   std::unique_lock<std::mutex> lock(this->mutex_);
   const auto failure = attempt(
@@ -592,6 +603,11 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
               this->cache_.prefetch(worker.ahead.data(), worker.ahead.size());
               worker.ahead.clear();
             }
+            if (!worker.hinted.empty())
+            {
+              worker.hinted.resize(this->cache_.prefetch(
+                worker.hinted.data(), worker.hinted.size(), BrickCache::Ahead::Hints));
+            }
           });
         lock.lock();
         this->finish(bucket);
@@ -600,13 +616,24 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           throw *failed;
         }
         this->put(worker);
+        if (this->hints_.graph)
+        {
+          this->hinted_.insert(this->hinted_.end(), worker.hinted.begin(), worker.hinted.end());
+          worker.hinted.clear();
+          this->judge_hints();
+        }
         if (this->options_.prefetch != Prefetch::None)
         {
           const CacheCounts counts = this->cache_.counts();
-          const std::uint64_t wasted = counts.wasted - this->checked_.wasted;
-          if (wasted + counts.used - this->checked_.used >= kJudged)
+          const auto by_velocity =
+            [&](std::uint64_t CacheCounts::*all, std::uint64_t CacheCounts::*hints)
+          { return (counts.*all - counts.*hints) - (this->checked_.*all - this->checked_.*hints); };
+          const std::uint64_t wasted =
+            by_velocity(&CacheCounts::wasted, &CacheCounts::hints_wasted);
+          const std::uint64_t used = by_velocity(&CacheCounts::used, &CacheCounts::hints_used);
+          if (wasted + used >= kJudged)
           {
-            if (10 * wasted > 3 * (wasted + counts.used - this->checked_.used))
+            if (10 * wasted > 3 * (wasted + used))
             {
               this->depth_ = this->depth_ / 2;
             }
@@ -634,8 +661,9 @@ void Buckets::run(
   std::vector<Particle>&& particles, const std::function<bool(std::uint64_t)>& report)
 {
   {
+    const auto first = std::make_unique<Worker>();
     const std::lock_guard<std::mutex> lock(this->mutex_);
-    Worker worker;
+    Worker& worker = *first;
     this->alive_ = particles.size();
     for (const Particle& particle : particles)
     {
@@ -649,6 +677,11 @@ void Buckets::run(
     constexpr std::size_t kRoomy = 16;
     this->ahead_intervals_ =
       this->capacity_ >= kRoomy * this->buckets_.size() ? kIntervalsAhead : 0;
+    if (this->hints_.graph)
+    {
+      this->announce(); // what is needed goes first
+      this->hint_from_seeds(worker);
+    }
   }
   std::vector<std::thread> threads;
   const auto started = attempt(

@@ -6,6 +6,7 @@
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
 #include "flow/cache/brick_cache.hpp"
+#include "flow/hints/transitions.hpp"
 #include "flow/trace/frames.hpp"
 #include "flow/trace/key_set.hpp"
 #include "flow/walk/particle.hpp"
@@ -49,9 +50,15 @@ struct BucketKey
 class Buckets
 {
 public:
+  /// What is known of where particles go, and how much more may be learned; 0: nothing is.
+  struct HintUse
+  {
+    std::shared_ptr<const HintGraph> graph; ///< null: none are used
+    std::size_t most_learned = 0;
+  };
   /// Ends go to `lines`: each is one particle's, so that no two threads write the same.
   Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& options, int threads,
-    std::vector<Line>& lines);
+    HintUse hints, std::vector<Line>& lines);
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
   ~Buckets();
@@ -62,6 +69,8 @@ public:
 
   /// What all workers have noted, in no order.
   [[nodiscard]] std::vector<WalkLog>& logs() noexcept { return this->logs_; }
+  /// Where particles went; of each worker, if anything is learned.
+  [[nodiscard]] std::vector<HintLog>& hint_logs() noexcept { return this->hint_logs_; }
   /// Of the run: bricks needed, waits.
   [[nodiscard]] const KeySet& touched() const noexcept { return this->touched_; }
   [[nodiscard]] std::uint64_t waits() const noexcept { return this->waits_; }
@@ -96,16 +105,31 @@ private:
     BucketKey key;
     Particle particle;
   };
+  /// Where particles are, or are expected.
+  struct Place
+  {
+    std::int32_t interval = 0;
+    std::uint64_t brick = 0;
+    double share = 0; ///< of those that begin; or how many
+  };
   /// Of one worker.
   struct Worker
   {
     WalkLog* log = nullptr;
+    HintLog* learned = nullptr;
     std::vector<Particle> part;
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
     std::array<std::uint64_t, 1024> asked{}; ///< keys that were asked for lately, plus one
-    std::uint64_t done = 0;                  ///< particle-intervals
+    std::uint32_t lost = 0;                  ///< ended before the run did, of a part
+    std::vector<std::uint64_t> hinted;
+    std::vector<Place> arrived;
+    std::vector<Place> expected;
+    std::vector<Place> expected_next;
+    std::array<std::uint64_t, 1024> hints_asked{};
+    std::array<std::uint64_t, 1024> hints_followed{}; ///< nodes lately, with how many particles
+    std::uint64_t done = 0;                           ///< particle-intervals
     std::uint64_t ended = 0;
   };
 
@@ -122,6 +146,14 @@ private:
   void go_on(Particle& particle, WalkEnd end, Worker& worker);
   void end_line(const Particle& particle, Reason reason, Worker& worker);
   void look_ahead(const Particle& from, Worker& worker) const;
+  void note_ways(const Bucket& from, Worker& worker) const;
+  void follow_hints(const Place& from, Worker& worker) const;
+  void expect(const Place& place, const HintGraph& graph, std::pair<std::size_t, std::size_t> known,
+    double total, double least, Worker& worker) const;
+  [[nodiscard]] std::optional<HintNode> node_of(
+    std::int32_t interval, std::uint64_t brick) const noexcept;
+  void hint_from_seeds(Worker& worker);
+  void judge_hints();
   void put(Worker& worker);
   void add(const BucketKey& key, const Particle& particle, Worker& worker);
   void finish(const BucketPointer& bucket) noexcept;
@@ -154,5 +186,13 @@ private:
   double wait_seconds_ = 0;
   std::atomic<int> depth_{ 3 }; ///< intervals to look ahead, with the one begun
   CacheCounts checked_;         ///< when the depth was looked at last
+
+  HintUse hints_;
+  std::vector<HintLog> hint_logs_;
+  std::atomic<int> hint_depth_{ 16 }; ///< steps from node to node that hints are followed
+  std::vector<std::uint64_t> hinted_; ///< keys that were asked for, whose time has not passed
+  std::int32_t hints_judged_to_ = 0;  ///< interval
+  std::uint64_t hints_judged_ = 0;    ///< since their depth was looked at last
+  std::uint64_t hints_in_vain_ = 0;   ///< of these
 };
 }

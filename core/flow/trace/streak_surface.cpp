@@ -6,6 +6,7 @@
 // steps, and bricks are in memory that neighbours have read.
 #include "bat/flow/streak_surface.hpp"
 
+#include "flow/hints/store.hpp"
 #include "flow/trace/touching.hpp"
 
 #include <fmt/format.h>
@@ -170,6 +171,7 @@ public:
       }
       this->follow(requests);
     }
+    this->cache_.hints().save();
     this->thin_timelines();
     for (Timeline& timeline : this->timelines_)
     {
@@ -326,6 +328,8 @@ private:
     sum.prefetched += all.prefetched;
     sum.prefetches_used += all.prefetches_used;
     sum.prefetches_wasted += all.prefetches_wasted;
+    sum.hinted += all.hinted;
+    sum.hints_used += all.hints_used;
     sum.bytes_read += all.bytes_read;
     sum.waits += all.waits;
     sum.wait_seconds += all.wait_seconds;

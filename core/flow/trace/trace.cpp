@@ -3,6 +3,7 @@
 #include "bat/flow/trace.hpp"
 
 #include "bat/error.hpp"
+#include "flow/hints/store.hpp"
 #include "flow/trace/buckets.hpp"
 #include "flow/trace/frames.hpp"
 #include "flow/trace/resting.hpp"
@@ -21,6 +22,8 @@ namespace bat::flow
 {
 namespace
 {
+constexpr std::size_t kMostLearned = std::size_t{ 1 } << 18; // by a thread, 8 MB
+
 int threads_of(const TraceOptions& options)
 {
   const auto there_are = static_cast<int>(
@@ -116,7 +119,9 @@ std::uint64_t PathLines::checksum() const
 PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceOptions& options)
 {
   KeySet touched;
-  return trace_touching(cache, seeds, options, touched);
+  PathLines lines = trace_touching(cache, seeds, options, touched);
+  cache.hints().save();
+  return lines;
 }
 
 PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
@@ -172,6 +177,19 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   }
   BrickCache& bricks = cache.bricks();
   const CacheCounts before = bricks.counts();
+  Buckets::HintUse hints;
+  if (options.hints != Hints::Off && options.prefetch != Prefetch::None)
+  {
+    hints.graph = cache.hints().graph();
+    if (hints.graph->size() == 0)
+    {
+      hints.graph = nullptr;
+    }
+  }
+  if (options.hints == Hints::Learn)
+  {
+    hints.most_learned = std::min(cache.hints().most(), kMostLearned);
+  }
   std::uint64_t done_before = 0;
   double fraction = 0;
   const auto report = [&](std::uint64_t done)
@@ -201,8 +219,9 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
       lines.push_back(line);
       tile_total += static_cast<std::uint64_t>(frame.last_interval() - particle.interval) + 1;
     }
-    Buckets buckets(bricks, frame, options, threads_of(options), all.lines);
+    Buckets buckets(bricks, frame, options, threads_of(options), hints, all.lines);
     buckets.run(std::move(tile), report);
+    cache.hints().learn(buckets.hint_logs());
     for (const WalkLog& log : buckets.logs())
     {
       rests->particles.insert(rests->particles.end(), log.resting.begin(), log.resting.end());
@@ -239,6 +258,8 @@ PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
   s.prefetched = counts.prefetched - before.prefetched;
   s.prefetches_used = counts.used - before.used;
   s.prefetches_wasted = counts.wasted - before.wasted;
+  s.hinted = counts.hinted - before.hinted;
+  s.hints_used = counts.hints_used - before.hints_used;
   s.bytes_read = counts.bytes_read - before.bytes_read;
   s.cache_bytes = bricks.bytes();
   s.most_cache_bytes = bricks.most_bytes();

@@ -102,6 +102,10 @@ PathLines until(
   walk.destination.reset(); // when they arrive is known
   walk.keep_points = true;
   walk.keep_faces = false;
+  if (walk.hints == Hints::Learn)
+  {
+    walk.hints = Hints::Read; // the whole lines have been learned
+  }
   PathLines rest;
   if (!on.lines.empty())
   {

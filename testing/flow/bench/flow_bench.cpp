@@ -295,6 +295,8 @@ struct RunOptions
   int io_threads = 64;
   int delay_us = 0;
   std::string prefetch = "velocity";
+  std::string hints = "off";
+  std::string hints_file;
   std::string integrator = "cells";
   double most_error = 1e-6;
   double compare_with = 0;
@@ -408,11 +410,15 @@ nlohmann::ordered_json run(const RunOptions& o)
   options.keep_points = !o.ends_only;
   options.prefetch =
     o.prefetch == "none" ? bat::flow::Prefetch::None : bat::flow::Prefetch::Velocity;
+  options.hints = o.hints == "learn" ? bat::flow::Hints::Learn
+    : o.hints == "read"              ? bat::flow::Hints::Read
+                                     : bat::flow::Hints::Off;
   options.integrator =
     o.integrator == "rk4" ? bat::flow::Integrator::RungeKutta4 : bat::flow::Integrator::CellByCell;
   bat::flow::CacheOptions cache_options;
   cache_options.bytes = static_cast<std::uint64_t>(o.cache_mib * (1 << 20));
   cache_options.io_threads = o.io_threads;
+  cache_options.hints_file = o.hints_file;
   const auto open = [&]
   {
     std::shared_ptr<const bat::BrickSource> source = bat::bricks::Series::open(o.series);
@@ -465,9 +471,10 @@ nlohmann::ordered_json run(const RunOptions& o)
       { "read_in_vain_percent",
         100 * static_cast<double>(s.prefetched - s.prefetches_used) /
           static_cast<double>(s.touched) },
-      { "waits", s.waits }, { "wait_seconds", s.wait_seconds }, { "cells", s.cells },
-      { "steps", s.steps }, { "cache_bytes", s.cache_bytes },
-      { "most_cache_bytes", s.most_cache_bytes }, { "peak_mb", usage.ru_maxrss / 1024 } });
+      { "hinted", s.hinted }, { "hints_used", s.hints_used }, { "waits", s.waits },
+      { "wait_seconds", s.wait_seconds }, { "cells", s.cells }, { "steps", s.steps },
+      { "cache_bytes", s.cache_bytes }, { "most_cache_bytes", s.most_cache_bytes },
+      { "peak_mb", usage.ru_maxrss / 1024 } });
     if (o.compare_with > 0)
     {
       bat::flow::TraceOptions exact = options;
@@ -697,6 +704,8 @@ int main(int argc, char** argv)
   runner->add_option("--io-threads", running.io_threads);
   runner->add_option("--delay-us", running.delay_us, "least time of a read");
   runner->add_option("--prefetch", running.prefetch)->check(CLI::IsMember({ "none", "velocity" }));
+  runner->add_option("--hints", running.hints)->check(CLI::IsMember({ "off", "read", "learn" }));
+  runner->add_option("--hints-file", running.hints_file, "where they are kept");
   runner->add_option("--integrator", running.integrator)->check(CLI::IsMember({ "cells", "rk4" }));
   runner->add_option("--most-error", running.most_error);
   runner->add_option(

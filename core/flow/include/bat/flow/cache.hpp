@@ -5,11 +5,13 @@
 #include "bat/brick_source.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 
 namespace bat::flow
 {
 class BrickCache;
+class HintStore;
 
 struct CacheOptions
 {
@@ -18,7 +20,16 @@ struct CacheOptions
   std::uint64_t bytes = std::uint64_t{ 512 } << 20;
   /// Reads at the same time. They wait for the disk more than for processors; many hide its delay.
   int io_threads = 32;
+  /// Where traces of this source find what earlier ones have learned (TraceOptions::hints), and
+  /// leave what they learn: hints_beside(). If it cannot be written, or is something else, they
+  /// leave it in `parabat` in the user's cache folder ($XDG_CACHE_HOME or ~/.cache). Empty: hints
+  /// are forgotten with the cache. A file is never an error.
+  std::filesystem::path hints_file;
 };
+
+/// NAME.bricks.hints of NAME.bricks.series: the file beside a series, or any other file, in which
+/// hints are looked for.
+[[nodiscard]] std::filesystem::path hints_beside(const std::filesystem::path& series);
 
 /// Bricks in memory, and the threads that read them. All functions may be called concurrently; so
 /// may traces that share it. Copies are the same cache.
@@ -37,8 +48,10 @@ public:
   void clear() const;
 
   [[nodiscard]] BrickCache& bricks() const noexcept { return *this->bricks_; }
+  [[nodiscard]] HintStore& hints() const noexcept { return *this->hints_; }
 
 private:
   std::shared_ptr<BrickCache> bricks_;
+  std::shared_ptr<HintStore> hints_;
 };
 }

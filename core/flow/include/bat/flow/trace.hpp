@@ -33,6 +33,15 @@ enum class Prefetch
   Velocity ///< where the velocity at the beginning of each interval leads
 };
 
+/// Whether reading ahead goes by what earlier traces of the source have learned, too: where
+/// particles went from each brick. Changes no answer.
+enum class Hints
+{
+  Off,
+  Read, ///< those that there are; nothing is written
+  Learn ///< and this run adds to them: CacheOptions::hints_file is written when it has ended
+};
+
 /// Why a line ends. Numbers of VTK's vtkIntegrator where it has them; they never change.
 enum class Reason : std::uint8_t
 {
@@ -91,6 +100,8 @@ struct TraceOptions
   /// Most threads that compute; 0 for as many as oneTBB finds. Changes no bit of an answer.
   int threads = 0;
   Prefetch prefetch = Prefetch::Velocity;
+  /// Nothing is read ahead by hints without `prefetch`.
+  Hints hints = Hints::Read;
   /// Particles that are on their way at the same time; what more seeds there are waits.
   std::size_t most_particles = std::size_t{ 1 } << 18;
   /// Called from the calling thread with a fraction in [0, 1], never less than before; false gives
@@ -108,6 +119,8 @@ struct Statistics
   std::uint64_t prefetched = 0;        ///< bricks read before they were needed
   std::uint64_t prefetches_used = 0;   ///< of these: needed later
   std::uint64_t prefetches_wasted = 0; ///< of these: dropped before they were needed
+  std::uint64_t hinted = 0;            ///< bricks read ahead by hints, of those prefetched
+  std::uint64_t hints_used = 0;        ///< of these: needed later
   std::uint64_t bytes_read = 0;        ///< from disk
   std::uint64_t value_bytes = 0;       ///< of the dataset: all values of all levels
   std::uint64_t waits = 0;             ///< times that a thread had nothing to do but to wait

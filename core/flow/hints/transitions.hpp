@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What earlier runs tell of where particles go: how many went from one brick to which neighbour.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bat::flow
+{
+/// A brick in an interval between two time levels, in one direction of time.
+using HintNode = std::uint64_t;
+
+/// What a particle does in a node: 6 bits. Moves are (x + 1) + 3 (y + 1) + 9 (z + 1) of the way to
+/// the neighbour.
+namespace hint_step
+{
+inline constexpr unsigned kMoves = 27; ///< to 26 neighbours in the same interval
+inline constexpr unsigned kEnds = 13;  ///< of these, the one that is none: it ends, or is lost
+inline constexpr unsigned kNext = 27;  ///< to 54: as moves, and the next interval begins
+inline constexpr unsigned kLeave = 54; ///< steps below leave the node: their shares add up to 1
+/// Part p, 1 to 7, is needed: points of the neighbour behind the upper faces of axes p.
+inline constexpr unsigned kNeeds = 53;
+inline constexpr unsigned kEnd = 61; ///< there are no steps from here on
+}
+
+/// Nothing if the numbers do not fit: interval below 2^21, brick below 2^36.
+[[nodiscard]] std::optional<HintNode> hint_node(
+  bool backward, std::size_t interval, std::uint64_t brick) noexcept;
+
+/// Transitions are a node with a step, in this order; each has a count of 1 to 65,535.
+inline constexpr unsigned kStepBits = 6;
+
+/// Transitions in their order, which do not change.
+class HintGraph
+{
+public:
+  static constexpr std::uint64_t kMostCount = 65535;
+  static constexpr std::size_t kBytes = 10; ///< of a transition, in memory and in a file
+
+  HintGraph() = default;
+  /// As they were found in a file; nothing unless they are such as this class says.
+  [[nodiscard]] static std::optional<HintGraph> of(
+    std::vector<std::uint64_t>&& transitions, std::vector<std::uint16_t>&& counts);
+
+  [[nodiscard]] std::size_t size() const noexcept { return this->transitions_.size(); }
+  [[nodiscard]] const std::vector<std::uint64_t>& transitions() const noexcept
+  {
+    return this->transitions_;
+  }
+  [[nodiscard]] const std::vector<std::uint16_t>& counts() const noexcept { return this->counts_; }
+  /// Numbers of the first transition of a node and of the one behind its last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> find(HintNode node) const noexcept;
+  [[nodiscard]] unsigned step(std::size_t i) const noexcept
+  {
+    return static_cast<unsigned>(this->transitions_[i] & ((1u << kStepBits) - 1));
+  }
+
+  /// With what `more` has, at most `most` transitions: counts are halved until there are no more,
+  /// and what falls to 0 goes. The counts of a node that are too large are halved together.
+  [[nodiscard]] HintGraph merged(const HintGraph& more, std::size_t most) const;
+
+private:
+  friend class HintLog;
+  void append(HintNode node, std::vector<std::pair<unsigned, std::uint64_t>>& steps);
+
+  std::vector<std::uint64_t> transitions_;
+  std::vector<std::uint16_t> counts_;
+};
+
+/// What one thread of a run has seen.
+class HintLog
+{
+public:
+  /// Keeps at most so many transitions, in twice the memory of a graph.
+  explicit HintLog(std::size_t most)
+    : most_(most)
+  {
+  }
+  void add(HintNode node, unsigned step, std::uint64_t count);
+  /// All, with at most as many transitions as are kept; forgets them.
+  [[nodiscard]] HintGraph take();
+
+private:
+  struct Seen
+  {
+    std::uint64_t transition = 0;
+    std::uint64_t count = 0;
+  };
+  void gather();
+
+  std::size_t most_;
+  std::vector<Seen> seen_;
+  std::size_t room_ = std::size_t{ 1 } << 12; ///< until equal ones are put together
+};
+}
