@@ -101,6 +101,9 @@ flow::TraceOptions options_of(const bat_flow_options& given)
     static_cast<int>(need_at_most(given.threads, std::numeric_limits<int>::max(), "threads"));
   options.prefetch = need_at_most(given.prefetch, 1, "prefetch") != 0 ? flow::Prefetch::Velocity
                                                                       : flow::Prefetch::None;
+  constexpr std::array<flow::Hints, 3> kHints{ flow::Hints::Off, flow::Hints::Read,
+    flow::Hints::Learn };
+  options.hints = kHints.at(static_cast<std::size_t>(need_at_most(given.hints, 2, "hints")));
   return options;
 }
 
@@ -108,7 +111,7 @@ bat_flow_statistics statistics_of(const flow::Statistics& s)
 {
   return { s.bricks, s.touched, s.hits, s.read, s.prefetched, s.prefetches_used,
     s.prefetches_wasted, s.bytes_read, s.value_bytes, s.waits, s.cells, s.steps, s.cache_bytes,
-    s.most_cache_bytes, s.wait_seconds };
+    s.most_cache_bytes, s.hinted, s.hints_used, s.wait_seconds };
 }
 }
 }
@@ -224,6 +227,7 @@ void bat_flow_options_init(bat_flow_options* options)
   options->terminal_speed = usual.terminal_speed;
   options->keep_points = 1;
   options->prefetch = 1;
+  options->hints = 1;
 }
 
 int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions,

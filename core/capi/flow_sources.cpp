@@ -124,11 +124,15 @@ int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, ba
     [&]
     {
       need(out, "out") = nullptr;
-      const bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
+      bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
       const std::string source = need_text(path, "the path to read");
-      *out = is_idx(source)
-        ? open_idx(source, {}, options)
-        : new bat_flow{ bat::flow::Cache(bat::bricks::Series::open(source), options) };
+      if (is_idx(source))
+      {
+        *out = open_idx(source, {}, options);
+        return;
+      }
+      options.hints_file = bat::flow::hints_beside(source);
+      *out = new bat_flow{ bat::flow::Cache(bat::bricks::Series::open(source), options) };
     });
 }
 

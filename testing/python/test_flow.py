@@ -65,6 +65,38 @@ class Flow(unittest.TestCase):
         np.testing.assert_allclose(found.arrivals[0], np.arccos(0.6), atol=1e-5)
         self.assertTrue(np.isnan(found.arrivals[1]))
 
+    def test_hints_are_written_by_who_learns_only(self):
+        hints = self.series.with_name("turn.bricks.hints")
+        seeds = np.random.default_rng(1).uniform(-0.6, 0.6, (300, 3))
+        line = [[0.1, 0.1, 0], [0.5, 0.1, 0]]
+        box = (-0.5, -0.5, 0, 0.5, 0.5, 0)
+
+        def runs(mode):
+            with flow.open(self.series) as turn:
+                yield turn.path_lines(seeds, hints=mode)
+            with flow.open(self.series) as turn:
+                yield turn.streak_surface(line, most_edge=0.2, hints=mode)
+            with flow.open(self.series) as turn:
+                yield turn.ftle(box, (9, 9, 1), hints=mode)
+        first = flow.path_lines(self.series, seeds)
+        self.assertEqual(sum(run.statistics["hinted"] for mode in ("off", "read") for run in runs(mode)), 0)
+        self.assertFalse(hints.exists())
+        for run in runs("learn"):
+            size = hints.stat().st_size
+            self.assertEqual((size - 64) % 10, 0)
+        self.assertGreater(size, 64)
+        told = hints.read_bytes()
+        self.assertEqual(sum(run.statistics["hinted"] for run in runs("off")), 0)
+        for run in runs("read"):
+            self.assertLessEqual(run.statistics["hints_used"], run.statistics["hinted"])
+            self.assertLessEqual(run.statistics["hinted"], run.statistics["prefetched"])
+        lines = flow.path_lines(self.series, seeds)  # the default reads
+        self.assertGreater(lines.statistics["hinted"], 0)
+        self.assertEqual(lines.checksum, first.checksum)
+        self.assertEqual(hints.read_bytes(), told)
+        with self.assertRaisesRegex(parabat.BatError, "hints: 'write'; allowed: off, read, learn"):
+            flow.path_lines(self.series, seeds, hints="write")
+
     def test_streak_surface(self):
         line = np.array([[0.25, 0, 0], [0.5, 0, 0.25], [0.75, 0, 0]])
         with flow.open(self.series) as turn:

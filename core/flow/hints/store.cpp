@@ -271,6 +271,9 @@ HintStore::HintStore(const BrickSource& source, std::filesystem::path file)
 {
   if (!this->file_.empty())
   {
+    std::error_code none; // a process may go to another folder
+    const auto whole = std::filesystem::absolute(this->file_, none);
+    this->file_ = none ? this->file_ : whole;
     this->other_ = in_cache_folder(this->file_);
   }
 }

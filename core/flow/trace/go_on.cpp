@@ -2,6 +2,7 @@
 // Lines of a series that has grown since they were traced.
 #include "bat/error.hpp"
 #include "bat/flow/trace.hpp"
+#include "flow/hints/store.hpp"
 #include "flow/trace/frames.hpp"
 #include "flow/trace/resting.hpp"
 #include "flow/trace/touching.hpp"
@@ -123,6 +124,7 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
   Walks walks = walks_of(lines, seeds, frame, options);
   KeySet touched;
   const PathLines more = trace_touching(cache, walks.from, options, touched, walks.resting);
+  cache.hints().save();
 
   PathLines whole;
   whole.statistics = more.statistics;

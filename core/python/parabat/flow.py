@@ -51,6 +51,7 @@ REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6
 
 _INTEGRATORS = ("cell-by-cell", "rk4")
 _PREFETCH = ("none", "velocity")
+_HINTS = ("off", "read", "learn")
 
 
 class _Grid(ctypes.Structure):
@@ -66,14 +67,14 @@ class _Options(ctypes.Structure):
                 ("no_slip", ctypes.c_int64), ("has_destination", ctypes.c_int64),
                 ("destination", ctypes.c_double * 6), ("stop_on_arrival", ctypes.c_int64),
                 ("keep_points", ctypes.c_int64), ("keep_faces", ctypes.c_int64),
-                ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64)]
+                ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64), ("hints", ctypes.c_int64)]
 
 
 class _Statistics(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in (
         "bricks", "touched", "hits", "read", "prefetched", "prefetches_used", "prefetches_wasted",
         "bytes_read", "value_bytes", "waits", "cells", "steps", "cache_bytes",
-        "most_cache_bytes")] + [("wait_seconds", ctypes.c_double)]
+        "most_cache_bytes", "hinted", "hints_used")] + [("wait_seconds", ctypes.c_double)]
 
     def as_dict(self):
         return {name: getattr(self, name) for name, _ in self._fields_}
@@ -379,7 +380,7 @@ class Flow:
                    most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
                    no_slip: bool = False, destination: Sequence[float] | None = None,
                    stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool = False,
-                   threads: int = 0, prefetch: str = "velocity",
+                   threads: int = 0, prefetch: str = "velocity", hints: str = "read",
                    progress: Callable[[float], Any] | None = None) -> PathLines:
         """Follows seeds of shape (n, 3), released at times: one, or (n,); the first time of the
         series, or backwards its last, if not given.
@@ -389,8 +390,14 @@ class Flow:
         integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
         "rk4" takes steps of step_share of an interval, as ParaView's tracers. no_slip: NaN is
         velocity 0. keep_faces: points where lines cross faces of cells too. The same bits whatever
-        the cache, threads and prefetch ("velocity" or "none"). progress(done) is told shares from 0
-        to 1; False gives up.
+        the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is told shares
+        from 0 to 1; False gives up.
+
+        hints: earlier runs may have left NAME.bricks.hints beside the series, of where particles
+        went from each brick. "read" reads ahead by it, too, and writes nothing; "learn" adds to it
+        what this run sees, or, where that cannot be written, to a file in the user's cache folder,
+        ~/.cache/parabat; "off" does neither. statistics["hinted"] are the bricks read ahead so,
+        statistics["hints_used"] those of them that were needed.
         """
         lib = self._library()
         try:
@@ -406,7 +413,7 @@ class Flow:
         except (TypeError, ValueError):
             refuse(f"times: {shown(times)}; allowed: one number, or one for each of {len(seeds)} seeds")
         options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
-                           threads, prefetch)
+                           threads, prefetch, hints)
         if end_time is not None:
             options.end_time = as_real(end_time, "end_time").value
             if math.isnan(options.end_time):
@@ -431,7 +438,7 @@ class Flow:
                        start: float | None = None, tear: float = 4, backward: bool = False,
                        integrator: str = "cell-by-cell", most_error: float = 1e-6, step_share: float = 0.5,
                        terminal_speed: float = 0, no_slip: bool = False, threads: int = 0,
-                       prefetch: str = "velocity",
+                       prefetch: str = "velocity", hints: str = "read",
                        progress: Callable[[float], Any] | None = None) -> StreakSurface:
         """The surface at time (the last one; backwards, the first) of particles that a line, points of
         shape (n, 3), has released all the time from start (the first time; backwards, the last) on.
@@ -450,7 +457,7 @@ class Flow:
             refuse(f"line: shape {line.shape}; allowed: (n, 3)")
         when = as_real(self.times[0 if backward else -1] if time is None else time, "time")
         options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
-                           threads, prefetch)
+                           threads, prefetch, hints)
         told = Progress(progress)
         owned = Owned(lib.bat_flow_surface_free)
         with owned, told.watched():
@@ -464,7 +471,7 @@ class Flow:
     def ftle(self, box: Sequence[float], points: Sequence[int] = (64, 64, 64), *, time: float | None = None,
              length: float | None = None, backward: bool = False, integrator: str = "cell-by-cell",
              most_error: float = 1e-6, step_share: float = 0.5, terminal_speed: float = 0,
-             no_slip: bool = False, threads: int = 0, prefetch: str = "velocity",
+             no_slip: bool = False, threads: int = 0, prefetch: str = "velocity", hints: str = "read",
              progress: Callable[[float], Any] | None = None) -> Ftle:
         """Finite-time Lyapunov exponents at nodes that fill box (lower x, y, z, upper x, y, z) from face
         to face: how fast particles part that start near each other.
@@ -483,7 +490,7 @@ class Flow:
         start = as_real(first if time is None else time, "time").value
         duration = as_real(abs(last - start) if length is None else length, "length").value
         options = _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip,
-                           threads, prefetch)
+                           threads, prefetch, hints)
         shape = [max(n, 1) if upper > lower else 1
                  for n, lower, upper in zip(counts, box[:3], box[3:])]
         exponents, end_times = np.empty(shape[::-1]), np.empty(shape[::-1])
@@ -498,7 +505,7 @@ class Flow:
         return Ftle(exponents, flow_map, end_times, statistics.as_dict())
 
 
-def _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip, threads, prefetch):
+def _options(lib, backward, integrator, most_error, step_share, terminal_speed, no_slip, threads, prefetch, hints):
     options = _Options()
     lib.bat_flow_options_init(ctypes.byref(options))
     options.backward = bool(backward)
@@ -509,6 +516,7 @@ def _options(lib, backward, integrator, most_error, step_share, terminal_speed, 
     options.no_slip = bool(no_slip)
     options.threads = as_integer(threads, "threads").value
     options.prefetch = _choice(prefetch, "prefetch", _PREFETCH)
+    options.hints = _choice(hints, "hints", _HINTS)
     return options
 
 

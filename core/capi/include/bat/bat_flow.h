@@ -112,13 +112,19 @@ extern "C"
     int64_t keep_faces;      /* 0 */
     int64_t threads;         /* 0: as many as there are */
     int64_t prefetch;        /* 1: by velocity; 0: none */
+    int64_t hints;           /* 1: read; 0: off; 2: learn */
   } bat_flow_options;
+  /* Hints are what earlier runs have learned of where particles go (core/flow/HINTS.md). They are
+   * read from NAME.bricks.hints beside the series, or from the user's cache folder, and reading
+   * ahead goes by them too. Only runs that learn write there, at their end. No answer depends on
+   * them, and no error is theirs. */
   BAT_API void bat_flow_options_init(bat_flow_options* options);
 
   typedef struct bat_flow_statistics
   {
     uint64_t bricks, touched, hits, read, prefetched, prefetches_used, prefetches_wasted,
-      bytes_read, value_bytes, waits, cells, steps, cache_bytes, most_cache_bytes;
+      bytes_read, value_bytes, waits, cells, steps, cache_bytes, most_cache_bytes, hinted,
+      hints_used;
     double wait_seconds;
   } bat_flow_statistics;
 
