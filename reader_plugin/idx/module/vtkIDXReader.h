@@ -21,10 +21,10 @@
  * changed or the file has been read. All requests succeed for the pipeline: ParaView would not ask
  * again whoever fails one.
  *
- * Time steps of a velocity are a flow too, which filters read in bricks of the finest level, whatever
- * is loaded (vtkFlowSource.h): of the fields that are selected, the only one with 2 or 3 components
- * of type float or double, or, if two or three fields are selected and no others, those with one,
- * in the order of the file.
+ * Time steps of a velocity are a flow too, which filters read in bricks of the finest level,
+ * whatever is loaded (vtkFlowSource.h): of the fields that are selected, the only one with 2 or 3
+ * components of type float or double, or, if two or three fields are selected and no others, those
+ * with one, in the order of the file.
  *
  * The field data of the output says what it is: level, level_requested (without a budget), levels
  * (the number of the finest), samples (of the whole image), bytes_read and absent_blocks (of this
