@@ -59,7 +59,7 @@ bool changes(const std::string& part)
 
 // In the last folder that does not change from step to step, with what remains of those below it in
 // its name.
-std::string format_of_list(const std::string& format)
+std::string format_of_list(const std::string& format, const std::string& extension)
 {
   std::filesystem::path folder;
   std::string name;
@@ -75,22 +75,23 @@ std::string format_of_list(const std::string& format)
       continue;
     }
     const std::string left = without_step(part);
-    name += (name.empty() || left.empty() || left == ".bat" ? "" : "_") + left;
+    name += (name.empty() || left.empty() || left == extension ? "" : "_") + left;
   }
-  return (folder / (name == ".bat" ? "steps.bat" : name)).string() + ".series";
+  return (folder / (name == extension ? "steps" + extension : name)).string() + ".series";
 }
 }
 
-FilePattern::FilePattern(std::string_view pattern)
-  : format_(std::regex_replace(std::string(pattern), std::regex("%(0?[0-9]*)ts"), "{timestep:$1d}"))
+FilePattern::FilePattern(std::string_view pattern, std::string_view extension)
+  : extension_(extension)
+  , format_(std::regex_replace(std::string(pattern), std::regex("%(0?[0-9]*)ts"), "{timestep:$1d}"))
 {
-  const std::filesystem::path extension = std::filesystem::path(this->format_).extension();
+  const std::string found = std::filesystem::path(this->format_).extension().string();
   const auto refuse = [&](const std::string& why)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("file pattern '{}': {}; allowed are paths that end in .bat with {{timestep}}, "
+      fmt::format("file pattern '{}': {}; allowed are paths that end in {} with {{timestep}}, "
                   "{{timestep:06d}}, %06ts, {{time}}, {{time:.3f}}, {{name}}, {{channel}}",
-        pattern, why));
+        pattern, why, extension));
   };
   if (pattern.find('\0') != std::string_view::npos)
   {
@@ -104,14 +105,14 @@ FilePattern::FilePattern(std::string_view pattern)
   {
     refuse("a placeholder has no name");
   }
-  if (extension != ".bat")
+  if (found != extension)
   {
     // A dot inside a placeholder, as in {time:.3f}, is no extension.
-    if (!extension.empty() && extension.string().find('}') == std::string::npos)
+    if (!found.empty() && found.find('}') == std::string::npos)
     {
-      refuse(fmt::format("its extension is '{}'", extension.string()));
+      refuse(fmt::format("its extension is '{}'", found));
     }
-    this->format_ += ".bat";
+    this->format_ += extension;
   }
   try
   {
@@ -119,7 +120,7 @@ FilePattern::FilePattern(std::string_view pattern)
     this->has_name_ = some != fill_in(this->format_, 1, 0.5, "b");
     if (some == fill_in(this->format_, 2, 0.5, "a"))
     {
-      this->format_.insert(this->format_.size() - 4, "_{timestep:06d}");
+      this->format_.insert(this->format_.size() - extension.size(), "_{timestep:06d}");
     }
     if (is_tracks(fill_in(this->format_, 1, 0.5, "a")))
     {
@@ -141,7 +142,7 @@ void FilePattern::add_name()
   std::size_t place = find_in_file_name(this->format_, R"([_.\-]*\{timestep)");
   if (place == std::string::npos)
   {
-    place = this->format_.size() - 4; // before .bat
+    place = this->format_.size() - this->extension_.size();
   }
   const bool begins = place == 0 || this->format_[place - 1] == '/';
   this->format_.insert(place, begins ? "{name}_" : "_{name}");
@@ -155,7 +156,8 @@ std::filesystem::path FilePattern::file(std::int64_t step, double time, std::str
 
 std::filesystem::path FilePattern::series(std::string_view name) const
 {
-  const std::string path = fill_in(format_of_list(this->format_), 0, 0, as_file_name(name));
+  const std::string path =
+    fill_in(format_of_list(this->format_, this->extension_), 0, 0, as_file_name(name));
   return std::filesystem::path(path).lexically_normal();
 }
 

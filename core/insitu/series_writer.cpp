@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a step after the other and keeps the list of them.
 
+#include "bat/dataset.hpp"
 #include "bat/insitu.hpp"
 #include "bat/text.hpp"
 #include "common/kept_memory.hpp"
-#include "insitu/series_list.hpp"
+#include "common/series_list.hpp"
 #include "insitu/track_recorder.hpp"
 #include "parallel/comm.hpp"
 
@@ -47,11 +48,6 @@ void check_utf8(const std::string& text, const char* what)
   }
 }
 
-std::string name_in_list(const std::filesystem::path& file, const std::filesystem::path& list)
-{
-  return file.lexically_normal().lexically_relative(list.parent_path()).generic_string();
-}
-
 void make_folders(const std::vector<WrittenFile>& files)
 {
   for (const WrittenFile& file : files)
@@ -67,22 +63,23 @@ void make_folders(const std::vector<WrittenFile>& files)
   }
 }
 
+series::OwnTime own_time_of(const std::filesystem::path& file)
+{
+  try
+  {
+    const Dataset dataset = Dataset::open(file);
+    return { dataset.time(), dataset.step() };
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
 // Whether it can be printed or not: a notice is no failure.
 void print(const std::string& notice)
 {
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
-}
-
-std::string text_of_return(
-  const std::filesystem::path& list, const SeriesEntries& dropped, std::int64_t step)
-{
-  const std::string steps = dropped.size() == 1
-    ? fmt::format("step {}", *dropped.front().step)
-    : fmt::format(
-        "{} steps from {} to {}", dropped.size(), *dropped.front().step, *dropped.back().step);
-  return fmt::format("{}: the simulation has come back to step {}: {} that it had written before "
-                     "{} removed",
-    list.string(), step, steps, dropped.size() == 1 ? "is" : "are");
 }
 
 // Pieces of all species of a name, with the step they belong to.
@@ -118,15 +115,6 @@ std::string to_json(const WrittenFile& file)
   json["species"] = file.species;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
-
-// A list as this writer has left it.
-struct SeriesWriter::List
-{
-  SeriesEntries entries;
-  SeriesEntries dropped; // not in the list any more, but still there
-  std::filesystem::file_time_type written;
-  bool has_told_of_clock = false;
-};
 
 SeriesWriter::SeriesWriter(FilePattern pattern, mpi::WriteOptions options, Notice notice)
   : pattern_(std::move(pattern))
@@ -261,7 +249,7 @@ std::vector<WrittenFile> SeriesWriter::files_of(
     file.path = this->pattern_.file(step, time, name);
     file.species = name;
     check_utf8(name, "the name of a species");
-    check_utf8(name_in_list(file.path, this->pattern_.series(name)), "the name of a file");
+    check_utf8(series::name_in_list(file.path, this->pattern_.series(name)), "the name of a file");
     for (const WrittenFile& other : files)
     {
       if (other.path == file.path)
@@ -280,49 +268,17 @@ std::vector<WrittenFile> SeriesWriter::files_of(
 void SeriesWriter::list(const WrittenFile& file, std::int64_t step, double time)
 {
   const std::filesystem::path path = this->pattern_.series(file.species);
-  const std::filesystem::path folder = path.parent_path();
-  std::shared_ptr<List>& held = this->lists_[path.string()];
-  held = held ? held : std::make_shared<List>();
-  List& list = *held;
-  std::error_code not_there;
-  if (list.entries.empty() || std::filesystem::last_write_time(path, not_there) != list.written)
+  std::shared_ptr<series::List>& list = this->lists_[path.string()];
+  if (!list)
   {
-    list.entries = read_series(path); // somebody else's, or nobody's
+    // Two patterns may share a list.
+    series::Files files{ &own_time_of,
+      [pattern = this->pattern_, species = file.species](std::int64_t s, double t)
+      { return pattern.file(s, t, species); },
+      &remove_dataset };
+    list = std::make_shared<series::List>(
+      path, std::move(files), this->options_.build.flush, this->notice_);
   }
-  // Two patterns may share a list.
-  const auto is_of_this_series = [&](const SeriesEntry& entry)
-  {
-    const OwnTime own = own_time_of(folder / entry.file);
-    const std::filesystem::path ours = this->pattern_.file(
-      own.step.value_or(*entry.step), own.time.value_or(entry.time), file.species);
-    return name_in_list(ours, path) == entry.file;
-  };
-  const std::string name = name_in_list(file.path, path);
-  const SeriesChange change =
-    add_to_series(list.entries, folder, name, step, time, is_of_this_series);
-  // Files go when no list names them any more; a list that cannot be written is tried again.
-  SeriesEntries& dropped = list.dropped;
-  dropped.insert(dropped.end(), change.dropped.begin(), change.dropped.end());
-  dropped.erase(std::remove_if(dropped.begin(), dropped.end(),
-                  [&](const SeriesEntry& entry) { return entry.file == name; }),
-    dropped.end());
-  write_series(path, list.entries, this->options_.build.flush);
-  list.written = std::filesystem::last_write_time(path);
-  for (const SeriesEntry& entry : dropped)
-  {
-    remove_dataset(folder / entry.file);
-  }
-  if (!dropped.empty())
-  {
-    this->notice_(text_of_return(path, dropped, step));
-    dropped.clear();
-  }
-  if (change.clock_is_back && !list.has_told_of_clock)
-  {
-    list.has_told_of_clock = true;
-    this->notice_(fmt::format("{}: the time of step {} is {}, which is not after that of the step "
-                              "before; it is listed as {}, and later ones accordingly",
-      path.string(), step, time, change.time));
-  }
+  list->add(step, time);
 }
 }

@@ -249,12 +249,7 @@ void remove_leftovers(const std::filesystem::path& path, const std::set<std::str
     const std::filesystem::path top = io::follow_links(path);
     const std::filesystem::path beside =
       top.has_parent_path() ? top.parent_path() : std::filesystem::path(".");
-    const std::string name = top.filename().string();
-    for (const std::string& temporary :
-      names_in(beside, [&](const std::string& n) { return io::is_temporary_of(n, name); }))
-    {
-      io::remove_if_abandoned(beside / temporary);
-    }
+    io::remove_abandoned_of(top);
     const std::filesystem::path folder = leaves_folder(top);
     std::error_code none;
     if (!std::filesystem::is_directory(folder, none))

@@ -354,7 +354,12 @@ private:
         this->report_.value_bytes = value_bytes(grid);
         this->report_.file_bytes = write_front(*this->file_, *this->layout_,
           { this->header_, range, this->preview_.data(), this->index_.data(), this->end_ });
+        if (this->options_.before_rename)
+        {
+          this->options_.before_rename();
+        }
         this->file_->commit(this->options_.flush);
+        io::remove_abandoned_of(this->path_);
       });
     std::array<std::uint64_t, 4> report{ this->report_.bricks, this->report_.blank_bricks,
       this->report_.value_bytes, this->report_.file_bytes };
@@ -386,5 +391,33 @@ WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path, con
   const std::vector<Piece>& pieces, const WriteOptions& options)
 {
   return TogetherWriter(comm, path, header, pieces, options).run();
+}
+
+WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& header,
+  const std::vector<Piece>& pieces, const WriteOptions& options)
+{
+  const OwnComm own(comm);
+  const bool is_root = own.rank() == 0;
+  std::filesystem::path file;
+  together(own.get(), [&] { file = is_root ? series.file_of(header) : file; });
+  WriteOptions with_list = options;
+  with_list.before_rename = [&]
+  {
+    if (options.before_rename)
+    {
+      options.before_rename();
+    }
+    series.make_way(header);
+  };
+  const WriteReport report = write_together(own.get(), file, header, pieces, with_list);
+  together(own.get(),
+    [&]
+    {
+      if (is_root)
+      {
+        series.add(header);
+      }
+    });
+  return report;
 }
 }

@@ -3,7 +3,7 @@
 
 #include "bat/error.hpp"
 #include "bricks/format/header.hpp"
-#include "common/io/atomic_file.hpp"
+#include "common/series_list.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -91,17 +91,12 @@ void write_list(
   {
     throw Error(ErrorCode::InvalidArgument, list.string() + ": " + fault);
   }
-  nlohmann::ordered_json json;
-  json["file-series-version"] = "1.0";
-  json["files"] = nlohmann::ordered_json::array();
+  series::Entries listed;
   for (const SeriesEntry& entry : entries)
   {
-    json["files"].push_back({ { "name", entry.file }, { "time", entry.time } });
+    listed.push_back({ entry.file, entry.time, std::nullopt, std::nullopt });
   }
-  const std::string text = json.dump(1) + "\n";
-  io::AtomicFile file(list);
-  file.write(0, text.data(), text.size());
-  file.commit(flush);
+  series::write_list(list, listed, flush);
 }
 
 struct Series::Impl

@@ -61,7 +61,12 @@ WriteReport write(const std::filesystem::path& path, const Header& given, const 
     });
   report.file_bytes =
     write_front(file, layout, { header, encoder.range(), preview.data(), index.data(), end });
+  if (options.before_rename)
+  {
+    options.before_rename();
+  }
   file.commit(options.flush);
+  io::remove_abandoned_of(path);
   report.blank_bricks = report.bricks - stored_bricks(index);
   return report;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 
@@ -122,6 +123,36 @@ void remove_if_abandoned(const std::filesystem::path& temporary) noexcept
     ::unlink(temporary.c_str());
   }
   ::close(descriptor);
+}
+
+void remove_abandoned_in(const std::filesystem::path& folder,
+  const std::function<bool(const std::string& target)>& is_wanted) noexcept
+{
+  try
+  {
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    {
+      const std::string name = entry->path().filename().string();
+      if (is_temporary(name) && is_wanted(name.substr(1, name.size() - kRandomDigits - 6)))
+      {
+        remove_if_abandoned(entry->path());
+      }
+    }
+  }
+  catch (const std::exception&)
+  {
+    return; // they stay, and are in nobody's way
+  }
+}
+
+void remove_abandoned_of(const std::filesystem::path& target) noexcept
+{
+  const std::string name = target.filename().string();
+  remove_abandoned_in(target.parent_path(),
+    [&](const std::string& other)
+    { return other == name && temporary_prefix(name).size() == name.size() + 2; });
 }
 
 bool is_temporary(const std::string& name)

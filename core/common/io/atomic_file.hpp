@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -83,4 +84,9 @@ void flush_folder(const std::filesystem::path& folder) noexcept;
 
 /// Removes a temporary whose writer was killed; one that is being written stays.
 void remove_if_abandoned(const std::filesystem::path& temporary) noexcept;
+/// The same of all temporaries of `target` beside it.
+void remove_abandoned_of(const std::filesystem::path& target) noexcept;
+/// The same of all temporaries in a folder whose targets' names `is_wanted`.
+void remove_abandoned_in(const std::filesystem::path& folder,
+  const std::function<bool(const std::string& target)>& is_wanted) noexcept;
 }

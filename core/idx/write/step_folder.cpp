@@ -284,15 +284,6 @@ void commit_step(StepFolder& step, const std::filesystem::path& path, const std:
   }
   step.keep();
   // What writers left that were killed just before.
-  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error);
-       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-  {
-    if (io::is_temporary_of(entry->path().filename().string(), path.filename().string()))
-    {
-      io::remove_if_abandoned(entry->path());
-    }
-  }
+  io::remove_abandoned_of(path);
 }
 }

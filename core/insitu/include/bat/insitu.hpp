@@ -18,6 +18,10 @@ namespace bat
 {
 class KeptMemory;
 }
+namespace bat::series
+{
+class List;
+}
 
 namespace bat::insitu
 {
@@ -25,14 +29,14 @@ namespace bat::insitu
 ///   {timestep} {timestep:06d} %ts %06ts   is the number of the step,
 ///   {time} {time:.3f}                     the simulation time,
 ///   {name} {channel}                      the name of the species.
-/// A pattern without the number of the step gets "_{timestep:06d}" before its extension. The
-/// extension is .bat; it is added where there is none.
+/// A pattern without the number of the step gets "_{timestep:06d}" before its extension, which is
+/// added where there is none.
 class FilePattern
 {
 public:
   /// Throws Error{InvalidArgument}: empty, another extension, a placeholder that cannot be filled
   /// in.
-  explicit FilePattern(std::string_view pattern);
+  explicit FilePattern(std::string_view pattern, std::string_view extension = ".bat");
 
   /// True if files of two species have different names.
   [[nodiscard]] bool has_name() const noexcept { return this->has_name_; }
@@ -41,13 +45,14 @@ public:
 
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, std::string_view name) const;
-  /// The list of the files of a species, NAME.bat.series: the pattern without step and time, in the
-  /// last folder that does not change from step to step.
+  /// The list of the files of a species, NAME.bat.series for .bat: the pattern without step and
+  /// time, in the last folder that does not change from step to step.
   [[nodiscard]] std::filesystem::path series(std::string_view name) const;
   /// The tracks of a species beside it, NAME.tracks.bat.
   [[nodiscard]] std::filesystem::path tracks(std::string_view name) const;
 
 private:
+  std::string extension_;
   std::string format_; ///< for fmt, with the arguments timestep, time and name
   bool has_name_ = false;
 };
@@ -160,8 +165,7 @@ private:
   mpi::WriteOptions options_;
   Notice notice_;
   std::shared_ptr<KeptMemory> memory_;
-  struct List;
-  std::map<std::string, std::shared_ptr<List>> lists_; ///< rank 0: by path
+  std::map<std::string, std::shared_ptr<series::List>> lists_; ///< rank 0: by path
   TrackOptions track_options_;
   std::map<std::string, std::shared_ptr<TrackRecorder>> tracks_; ///< by species
 };

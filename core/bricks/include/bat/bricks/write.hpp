@@ -20,6 +20,9 @@ struct WriteOptions
   bool flush = true;
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
+  /// Called when all bytes are written and before the file has its name, of many ranks on the first
+  /// only. What it throws fails the write.
+  std::function<void()> before_rename;
 };
 
 struct WriteReport

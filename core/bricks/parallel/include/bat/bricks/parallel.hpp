@@ -2,6 +2,7 @@
 // Many ranks write one time level of a velocity field.
 #pragma once
 
+#include "bat/bricks/growing_series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/logical_box.hpp"
 
@@ -37,5 +38,11 @@ struct Piece
 /// all ranks alike the error of the first that has one: as write(), and InvalidArgument if the
 /// pieces are not as above, leave a point out that they surround, or if no rank has one.
 WriteReport write_together(MPI_Comm comm, const std::filesystem::path& path, const Header& header,
+  const std::vector<Piece>& pieces, const WriteOptions& options = {});
+
+/// Collective. The same as a level of a series that grows, GrowingSeries::write(): `header` of rank
+/// 0 has its step and time, and `series` of rank 0 is asked; the others need not be of the same
+/// list. Throws on all ranks alike: as write_together() and GrowingSeries::write().
+WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& header,
   const std::vector<Piece>& pieces, const WriteOptions& options = {});
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bat/bricks/growing_series.hpp"
+
+#include "bat/bricks/file.hpp"
+#include "bat/error.hpp"
+#include "common/io/atomic_file.hpp"
+#include "common/series_list.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace bat::bricks
+{
+namespace
+{
+series::OwnTime own_time_of(const std::filesystem::path& path)
+{
+  try
+  {
+    const File file = File::open(path);
+    return { file.header().time, file.header().step };
+  }
+  catch (const Error&)
+  {
+    return {};
+  }
+}
+
+void remove_file(const std::filesystem::path& file)
+{
+  std::error_code none; // no list names it any more
+  std::filesystem::remove(file, none);
+}
+}
+
+struct GrowingSeries::Impl
+{
+  std::filesystem::path path;
+  FileOfStep file_of_step;
+  series::List list;
+  bool is_clean = false; ///< of what runs have left that were killed
+};
+
+GrowingSeries::GrowingSeries(
+  std::filesystem::path list, FileOfStep file_of_step, bool flush, Notice notice)
+  : impl_(std::make_unique<Impl>(Impl{ list, file_of_step,
+      series::List(
+        list, { &own_time_of, file_of_step, &remove_file }, flush,
+        notice ? std::move(notice) : [](const std::string&) {}) }))
+{
+}
+GrowingSeries::~GrowingSeries() = default;
+GrowingSeries::GrowingSeries(GrowingSeries&&) noexcept = default;
+GrowingSeries& GrowingSeries::operator=(GrowingSeries&&) noexcept = default;
+
+std::filesystem::path GrowingSeries::file_of(const Header& header) const
+{
+  const std::string list = this->impl_->path.string();
+  if (!header.step || !header.time || !std::isfinite(*header.time))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: a level has {} and {}; levels of a running simulation need the number of "
+                  "the step and a finite time",
+        list, header.step ? fmt::format("step {}", *header.step) : "no step",
+        header.time ? fmt::format("time {}", *header.time) : "no time"));
+  }
+  std::filesystem::path file = this->impl_->file_of_step(*header.step, *header.time);
+  if (!is_utf8(file.string()))
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: the name of the file of step {} is not UTF-8, which lists are in", list,
+        *header.step));
+  }
+  return file;
+}
+
+void GrowingSeries::make_way(const Header& header)
+{
+  this->impl_->list.make_way(*header.step, *header.time);
+}
+
+void GrowingSeries::add(const Header& header)
+{
+  Impl& impl = *this->impl_;
+  impl.list.add(*header.step, *header.time);
+  if (!impl.is_clean)
+  {
+    impl.is_clean = true;
+    const std::filesystem::path folder =
+      impl.file_of_step(*header.step, *header.time).parent_path();
+    io::remove_abandoned_in(folder,
+      [](const std::string& target)
+      { return std::filesystem::path(target).extension() == ".bricks"; });
+    io::remove_abandoned_of(impl.path);
+  }
+}
+
+WriteReport GrowingSeries::write(
+  const Header& header, const void* values, std::size_t bytes, const WriteOptions& options)
+{
+  WriteOptions own = options;
+  own.before_rename = [&]
+  {
+    if (options.before_rename)
+    {
+      options.before_rename();
+    }
+    this->make_way(header);
+  };
+  const WriteReport report = bricks::write(this->file_of(header), header, values, bytes, own);
+  this->add(header);
+  return report;
+}
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/series_list.hpp"
+
+#include "bat/error.hpp"
+#include "common/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace bat::series
+{
+namespace
+{
+// As many steps as possible keep their time: one that is not later than that before is as much
+// later as the clock says, and where the clock has gone back, as the steps before it took.
+double time_after(const Entries& before, const Entry& entry, const OwnTime& last_clock)
+{
+  const Entry& last = before.back();
+  const double clock = entry.clock.value_or(entry.time);
+  if (clock > last.time)
+  {
+    return clock;
+  }
+  const double least = std::nextafter(last.time, std::numeric_limits<double>::infinity());
+  if (clock > last_clock.time.value_or(last.time))
+  {
+    return std::max(least, last.time + (clock - *last_clock.time));
+  }
+  if (!last.step || !entry.step || *last.step == *entry.step)
+  {
+    return least;
+  }
+  const double steps = static_cast<double>(*entry.step) - static_cast<double>(*last.step);
+  if (before.size() > 1 && before.end()[-2].step && *before.end()[-2].step < *last.step)
+  {
+    const Entry& other = before.end()[-2];
+    const double of_a_step = (last.time - other.time) /
+      (static_cast<double>(*last.step) - static_cast<double>(*other.step));
+    return std::max(least, last.time + of_a_step * steps);
+  }
+  return std::max(least, last.time + (clock > 0 ? clock : steps));
+}
+
+// A file that says no step belongs behind the one before it.
+std::int64_t step_at(const Entries& entries, std::size_t i)
+{
+  while (i != 0 && !entries[i].step)
+  {
+    --i;
+  }
+  return entries[i].step.value_or(std::numeric_limits<std::int64_t>::min());
+}
+
+void sort_by_steps(Entries& entries)
+{
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i != entries.size(); ++i)
+  {
+    order.emplace_back(step_at(entries, i), i);
+  }
+  std::stable_sort(order.begin(), order.end());
+  Entries sorted;
+  for (const auto& [step, i] : order)
+  {
+    Entry& entry = entries[i];
+    if (!sorted.empty() && entry.time <= sorted.back().time)
+    {
+      entry.clock = entry.time;
+      const Entry& before = sorted.back();
+      entry.time = time_after(sorted, entry, { before.clock.value_or(before.time), before.step });
+    }
+    sorted.push_back(std::move(entry));
+  }
+  entries = std::move(sorted);
+}
+
+Entries entries_of(
+  const nlohmann::json& json, const std::filesystem::path& folder, const Files& files)
+{
+  Entries entries;
+  for (const nlohmann::json& file : json.at("files"))
+  {
+    Entry entry;
+    entry.file = file.at("name").get<std::string>();
+    entry.time = file.at("time").get<double>();
+    if (!std::filesystem::exists(folder / entry.file))
+    {
+      continue;
+    }
+    if (const auto step = file.find("step"); step != file.end())
+    {
+      entry.step = step->get<std::int64_t>();
+    }
+    else
+    {
+      entry.step = files.own_time(folder / entry.file).step;
+    }
+    entries.push_back(std::move(entry));
+  }
+  sort_by_steps(entries);
+  return entries;
+}
+
+// Where the next entry is somebody else's.
+double time_between(const Entries& before, double time, double next)
+{
+  if (time < next)
+  {
+    return time;
+  }
+  const double middle = before.empty()
+    ? std::nextafter(next, -std::numeric_limits<double>::infinity())
+    : before.back().time + (next - before.back().time) / 2;
+  return std::min(middle, next);
+}
+
+// Entries of a list whose files exist, in order of their steps; none if there is no list.
+Entries read_entries(const std::filesystem::path& list, const Files& files)
+{
+  if (!std::filesystem::exists(list))
+  {
+    return {};
+  }
+  std::ifstream stream(list);
+  if (!stream)
+  {
+    throw Error(ErrorCode::CannotOpen, fmt::format("{}: cannot be read", list.string()));
+  }
+  try
+  {
+    return entries_of(nlohmann::json::parse(stream), list.parent_path(), files);
+  }
+  catch (const nlohmann::json::exception& e)
+  {
+    throw Error(ErrorCode::Corrupt,
+      fmt::format("{}: is no list of files with times and is not replaced; move it away ({})",
+        list.string(), e.what()));
+  }
+}
+
+std::string text_of_return(
+  const std::filesystem::path& list, const Entries& dropped, std::int64_t step)
+{
+  const std::string steps = dropped.size() == 1
+    ? fmt::format("step {}", *dropped.front().step)
+    : fmt::format(
+        "{} steps from {} to {}", dropped.size(), *dropped.front().step, *dropped.back().step);
+  return fmt::format("{}: the simulation has come back to step {}: {} that it had written before "
+                     "{} removed",
+    list.string(), step, steps, dropped.size() == 1 ? "is" : "are");
+}
+}
+
+std::string name_in_list(const std::filesystem::path& file, const std::filesystem::path& list)
+{
+  return file.lexically_normal().lexically_relative(list.parent_path()).generic_string();
+}
+
+void write_list(const std::filesystem::path& list, const Entries& entries, bool flush)
+{
+  nlohmann::ordered_json json;
+  json["file-series-version"] = "1.0";
+  json["files"] = nlohmann::ordered_json::array();
+  for (const Entry& entry : entries)
+  {
+    nlohmann::ordered_json file = { { "name", entry.file }, { "time", entry.time } };
+    if (entry.step)
+    {
+      file["step"] = *entry.step;
+    }
+    json["files"].push_back(std::move(file));
+  }
+  const std::string text = json.dump(1) + "\n";
+  io::AtomicFile file(list);
+  file.write(0, text.data(), text.size());
+  file.commit(flush);
+}
+
+// What adding a step means for the others.
+struct List::Change
+{
+  Entries entries;            ///< with the step
+  std::size_t place = 0;      ///< of the step
+  Entries dropped;            ///< steps from this one on, of a run that came before
+  bool clock_is_back = false; ///< its time is listed later than the simulation's
+};
+
+List::List(std::filesystem::path path, Files files, bool flush, Notice notice)
+  : path_(std::move(path))
+  , files_(std::move(files))
+  , flush_(flush)
+  , notice_(std::move(notice))
+{
+}
+
+std::string List::name_of(std::int64_t step, double time) const
+{
+  return name_in_list(this->files_.of_step(step, time), this->path_);
+}
+
+// Somebody else may have written it.
+void List::refresh()
+{
+  std::error_code not_there;
+  if (this->entries_.empty() ||
+    std::filesystem::last_write_time(this->path_, not_there) != this->written_)
+  {
+    this->entries_ = read_entries(this->path_, this->files_);
+  }
+}
+
+List::Change List::with(std::int64_t step, double time) const
+{
+  const std::filesystem::path folder = this->path_.parent_path();
+  const std::string name = this->name_of(step, time);
+  const auto is_of_this_series = [&](const Entry& entry)
+  {
+    const OwnTime own = this->files_.own_time(folder / entry.file);
+    return this->name_of(own.step.value_or(*entry.step), own.time.value_or(entry.time)) ==
+      entry.file;
+  };
+  Change change;
+  Entries& kept = change.entries;
+  for (const Entry& entry : this->entries_)
+  {
+    if (entry.file == name)
+    {
+      continue;
+    }
+    const bool goes = entry.step && *entry.step >= step && is_of_this_series(entry);
+    (goes ? change.dropped : kept).push_back(entry);
+  }
+  change.place = kept.size();
+  while (change.place != 0 && step_at(kept, change.place - 1) > step)
+  {
+    --change.place;
+  }
+  const auto next = kept.begin() + static_cast<std::ptrdiff_t>(change.place);
+  const Entries later(next, kept.end());
+  kept.erase(next, kept.end());
+  Entry entry{ name, time, step, time };
+  if (!kept.empty() && time <= kept.back().time)
+  {
+    const Entry& last = kept.back();
+    const OwnTime own =
+      last.clock ? OwnTime{ last.clock, {} } : this->files_.own_time(folder / last.file);
+    change.clock_is_back = last.step != step;
+    entry.time = time_after(kept, entry, { own.time.value_or(last.time), {} });
+  }
+  if (!later.empty())
+  {
+    entry.time = time_between(kept, entry.time, later.front().time);
+  }
+  kept.push_back(std::move(entry));
+  kept.insert(kept.end(), later.begin(), later.end());
+  return change;
+}
+
+void List::replace(const Entries& entries)
+{
+  if (entries.empty())
+  {
+    std::filesystem::remove(this->path_);
+    if (this->flush_)
+    {
+      io::flush_folder(this->path_.parent_path());
+    }
+    return;
+  }
+  write_list(this->path_, entries, this->flush_);
+  this->written_ = std::filesystem::last_write_time(this->path_);
+}
+
+void List::make_way(std::int64_t step, double time)
+{
+  this->refresh();
+  Change change = this->with(step, time);
+  change.entries.erase(change.entries.begin() + static_cast<std::ptrdiff_t>(change.place));
+  if (change.entries.size() != this->entries_.size())
+  {
+    this->replace(change.entries);
+    this->entries_ = std::move(change.entries);
+    this->dropped_.insert(this->dropped_.end(), change.dropped.begin(), change.dropped.end());
+  }
+}
+
+void List::add(std::int64_t step, double time)
+{
+  this->refresh();
+  Change change = this->with(step, time);
+  const Entry added = change.entries[change.place];
+  // Files go when no list names them any more; a list that cannot be written is tried again.
+  Entries& dropped = this->dropped_;
+  dropped.insert(dropped.end(), change.dropped.begin(), change.dropped.end());
+  dropped.erase(std::remove_if(dropped.begin(), dropped.end(),
+                  [&](const Entry& entry) { return entry.file == added.file; }),
+    dropped.end());
+  this->entries_ = std::move(change.entries);
+  this->replace(this->entries_);
+  for (const Entry& entry : dropped)
+  {
+    this->files_.remove(this->path_.parent_path() / entry.file);
+  }
+  if (!dropped.empty())
+  {
+    this->notice_(text_of_return(this->path_, dropped, step));
+    dropped.clear();
+  }
+  if (change.clock_is_back && !this->has_told_of_clock_)
+  {
+    this->has_told_of_clock_ = true;
+    this->notice_(fmt::format("{}: the time of step {} is {}, which is not after that of the step "
+                              "before; it is listed as {}, and later ones accordingly",
+      this->path_.string(), step, time, added.time));
+  }
+}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of the files of a series that ParaView opens as one source, NAME.bat.series or
+// NAME.bricks.series, as a running simulation makes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bat::series
+{
+struct Entry
+{
+  std::string file; ///< relative to the list's folder
+  double time = 0;  ///< as listed: later than that of the entry before
+  std::optional<std::int64_t> step;
+  std::optional<double> clock; ///< the simulation's time, where it is known
+};
+
+/// In the order of their steps.
+using Entries = std::vector<Entry>;
+
+/// Time and step that a file says of itself; nothing where it cannot be read.
+struct OwnTime
+{
+  std::optional<double> time;
+  std::optional<std::int64_t> step;
+};
+
+/// Replaces a list by one rename. Throws Error: CannotOpen, NoSpace, WriteFailed.
+void write_list(const std::filesystem::path& list, const Entries& entries, bool flush);
+
+/// The files that a list may have.
+struct Files
+{
+  std::function<OwnTime(const std::filesystem::path&)> own_time;
+  /// Of a step: files that are called otherwise are somebody else's, though in the same list.
+  std::function<std::filesystem::path(std::int64_t step, double time)> of_step;
+  /// Of a run that came before.
+  std::function<void(const std::filesystem::path&)> remove;
+};
+
+/// How a file is called in a list.
+[[nodiscard]] std::string name_in_list(
+  const std::filesystem::path& file, const std::filesystem::path& list);
+
+/// A list that steps are added to. One that is there is continued with those of its files that
+/// exist. A simulation that comes back to a step replaces what was written from that step on. Not
+/// thread-safe.
+class List
+{
+public:
+  /// Called with a line that a person should read.
+  using Notice = std::function<void(const std::string&)>;
+
+  /// `flush`: waits until a list is on disk before it takes the place of the one before.
+  List(std::filesystem::path path, Files files, bool flush, Notice notice);
+
+  /// Before the file of a step has its name: takes the step, and those after it, out of the list
+  /// that is there, so that no list ever names files of two runs. Throws as add().
+  void make_way(std::int64_t step, double time);
+  /// Puts the step into its place and replaces the list by one rename; then removes the files that
+  /// it has replaced. Its time is `time`, or where that is not later than the time before: as much
+  /// later as the clock has moved since, or where the clock has gone back, as steps before it have
+  /// taken. Throws Error: CannotOpen, NoSpace, WriteFailed; Corrupt if what is there is no list.
+  void add(std::int64_t step, double time);
+
+private:
+  [[nodiscard]] std::string name_of(std::int64_t step, double time) const;
+  void refresh();
+  struct Change;
+  [[nodiscard]] Change with(std::int64_t step, double time) const;
+  void replace(const Entries& entries);
+
+  std::filesystem::path path_;
+  Files files_;
+  bool flush_;
+  Notice notice_;
+  Entries entries_;
+  Entries dropped_; ///< not in the list any more, but still there
+  std::filesystem::file_time_type written_;
+  bool has_told_of_clock_ = false;
+};
+}
