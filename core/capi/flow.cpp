@@ -59,6 +59,27 @@ BrickGrid grid_of(const bat_flow_grid& given)
   return grid;
 }
 
+bricks::Header header_of(const bat_flow_grid* grid, const char* field, const char* metadata,
+  const double* time, const std::int64_t* step)
+{
+  bricks::Header header;
+  if (grid)
+  {
+    header.grid = grid_of(*grid);
+  }
+  header.field = field ? field : "velocity";
+  header.metadata = metadata ? metadata : "";
+  if (time)
+  {
+    header.time = *time;
+  }
+  if (step)
+  {
+    header.step = *step;
+  }
+  return header;
+}
+
 std::function<bool(double)> progress_of(bat_progress function, void* data)
 {
   if (!function)
@@ -126,18 +147,8 @@ int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* va
     [&]
     {
       const std::string target = need_text(path, "the path to write");
-      bat::bricks::Header header;
-      header.grid = grid_of(need(grid, "grid"));
-      header.field = field ? field : "velocity";
-      header.metadata = metadata ? metadata : "";
-      if (time)
-      {
-        header.time = *time;
-      }
-      if (step)
-      {
-        header.step = *step;
-      }
+      const bat::bricks::Header header =
+        header_of(&need(grid, "grid"), field, metadata, time, step);
       bat::bricks::WriteOptions options;
       options.compress = compress != 0;
       options.flush = flush != 0;

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "bat/bat_flow.h"
+#include "bat/bricks/file.hpp"
 #include "bat/flow/cache.hpp"
 
+#include <cstdint>
 #include <functional>
-#include <memory>
-#include <vector>
 
 struct bat_flow
 {
@@ -18,5 +18,8 @@ namespace bat::capi
 {
 /// Throws Error{InvalidArgument}: components or type of no velocity.
 [[nodiscard]] BrickGrid grid_of(const bat_flow_grid& given);
+/// `grid` may be NULL where there are no values. Throws as grid_of().
+[[nodiscard]] bricks::Header header_of(const bat_flow_grid* grid, const char* field,
+  const char* metadata, const double* time, const std::int64_t* step);
 [[nodiscard]] std::function<bool(double)> progress_of(bat_progress function, void* data);
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """parabat.flow: a rotating flow written, read by another reader, traced, and what is refused.
 
-Argument: a folder for files."""
+Arguments: a folder for files; the word `ranks` before it, of many ranks."""
 
 import concurrent.futures
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -218,6 +219,16 @@ class Flow(unittest.TestCase):
         self.assertEqual(found["metadata"], {"units": "m/s"})
         self.assertEqual(found["time"], 0.5)
 
+    def test_levels_of_a_longer_series_go(self):
+        folder = pathlib.Path(self.folder.name)
+        other = folder / "turn_0007.bricks"  # no level of the list
+        flow.write_level(other, rotation(), flush=False)
+        files = flow.write_series(self.series, [(0, rotation()), (1, rotation())], replace=True, flush=False)
+        self.assertEqual(sorted(folder.glob("turn*.bricks")), [*files, other])
+        with self.assertRaisesRegex(parabat.BatValueError, "increase"):  # a failure takes nothing
+            flow.write_series(self.series, [(1, rotation()), (0, rotation())], replace=True, flush=False)
+        self.assertEqual(sorted(folder.glob("turn*.bricks")), [*files, other])
+
     def test_npy_files(self):
         folder = pathlib.Path(self.folder.name)
         for number in range(3):
@@ -323,5 +334,54 @@ class Flow(unittest.TestCase):
             flow.path_lines(self.series, [[0, 0, 0.5], [0.5, 0, 0]])
 
 
+def ranks():
+    """Of mpiexec: the bytes that one process writes; what fails on one rank fails on all."""
+    from mpi4py import MPI  # pylint: disable=import-outside-toplevel
+    comm = MPI.COMM_WORLD
+    folder = pathlib.Path(comm.bcast(tempfile.mkdtemp(dir=SCRATCH) if comm.rank == 0 else None))
+    turn, times = rotation(20), [0, 0.5, 2]
+    begin, end = (20 * n // comm.size for n in (comm.rank, comm.rank + 1))
+    low = max(0, begin - 2)
+    place = {"origin": (-1, -1, -1), "spacing": [0.125] * 3, "field": "wind", "flush": False}
+
+    def pieces(values=turn):
+        ghosts = [[0, 0], [0, 0], [begin - low, 0]]
+        return [flow.Piece(values[low:end], (0, 0, low), ghosts)] if end > begin else []
+    files = flow.write_series(folder / "all.bricks.series", ((t, pieces()) for t in times), comm=comm, **place)
+    if comm.rank == 0:
+        alone = flow.write_series(folder / "one.bricks.series", [(t, turn) for t in times], **place)
+        assert [f.read_bytes() for f in files] == [f.read_bytes() for f in alone]
+        assert flow.path_lines(folder / "all.bricks.series", [[0.5, 0, 0]]).reasons.tolist() == [8]
+
+    def fails(levels, text, kind=parabat.BatError, **options):
+        try:
+            flow.write_series(folder / "bad.bricks.series", levels, comm=comm, **{**place, "replace": True, **options})
+        except kind as error:
+            assert text in str(error), str(error)
+        else:
+            raise AssertionError(text)
+    last = comm.rank == comm.size - 1
+
+    def breaks():
+        yield 0, pieces()
+        if last:
+            raise parabat.BatValueError(9, "no more of it")
+        yield 1, pieces()
+    fails(breaks(), "no more of it")
+    fails([(0, pieces())] * (2 if last else 1) if comm.size > 1 else [(1, pieces()), (0, pieces())],
+          "different numbers of levels" if comm.size > 1 else "increase")
+    fails([(0, pieces()), (1, pieces(turn.astype(float)) if last else pieces())], "float64" if comm.size > 1 else "one grid")
+    fails([(0, pieces()), (1, pieces(rotation(20)[:, :, :-1]))], "one grid")
+    fails([(0, [flow.Piece(turn[:5]), flow.Piece(turn[6:], (0, 0, 6))] if last else [])], "0 0 5")
+    fails([(0, [])], "no rank has points")
+    fails([(0, pieces())], "is there already", replace=False)
+    comm.Barrier()
+    if comm.rank == 0:
+        shutil.rmtree(folder)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    if "ranks" in sys.argv:
+        ranks()
+    else:
+        unittest.main()

@@ -67,6 +67,20 @@ def as_list(items, what, allowed):
     return list(items)
 
 
+def as_layers(ghosts):
+    """Three pairs: layers of ghosts before and behind along x, y, z."""
+    if hasattr(ghosts, "__iter__"):
+        pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
+        if [len(pair) for pair in pairs] != [2, 2, 2]:
+            refuse(f"ghosts: {shown(ghosts)}; allowed are a number, and three pairs of numbers, of x, y, z")
+    else:
+        pairs = [[ghosts, ghosts]] * 3
+    found = [[as_integer(number, "ghosts").value for number in pair] for pair in pairs]
+    if any(number < 0 for pair in found for number in pair):
+        refuse(f"ghosts: {shown(ghosts)}; numbers below 0 are not allowed")
+    return found
+
+
 def as_names(names, what):
     """UTF-8 of each name, once."""
     return list(dict.fromkeys(as_text(name, what) for name in as_list(names, what, "lists of names")))

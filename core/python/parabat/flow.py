@@ -23,6 +23,7 @@ where there is no flow. Files: core/bricks/BRICKS.md. Integration: core/flow/REA
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import glob
@@ -30,18 +31,19 @@ import json
 import math
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_list, as_path, as_real, as_text, by_numbers
-from ._library import DTYPES, TYPES, Owned, check, library
+from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text, by_numbers
+from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._library import told as error_told
 from ._progress import Progress
 from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
 
-__all__ = ["Flow", "Ftle", "PathLines", "REASONS", "StreakSurface", "convert", "from_arrays", "from_function",
+__all__ = ["Flow", "Ftle", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "from_arrays", "from_function",
            "open", "path_lines", "validate", "write_level", "write_series"]
 
 #: Why a line ends: the numbers of PathLines.reasons.
@@ -140,21 +142,60 @@ def _grid_of(shape, dtype, origin, spacing, cyclic):
     return grid
 
 
-def _next_level(number, time, velocity, before, first):
-    """(time, packed velocity) of level `number`, checked: `before` is the time of the one before, `first` shape and
-    type of the first; None if there are none."""
+def _next_time(number, time, before):
+    """As a number, of level `number`; before: that of the level before, or None."""
     time = as_real(time, "time").value
     if not math.isfinite(time) or (before is not None and time <= before):
         refuse(f"time {time} of level {number}: times must be finite and increase" +
                (f"; the one before has {before}" if before is not None else ""))
-    velocity = _velocity(velocity)
-    if first is not None and (velocity.shape, velocity.dtype) != first:
-        refuse(f"velocity: shape {velocity.shape} and type {velocity.dtype} of level {number}; those of level 0 "
-               f"are {first[0]} and {first[1]}, and a series has one grid")
-    return time, velocity
+    return time
 
 
-def write_level(path: str | os.PathLike, velocity: Any, *, origin: Sequence[float] = (0, 0, 0),
+class Piece:
+    """A part of a level that a rank has.
+
+    velocity: as of write_level(). first: numbers of its first point along x, y, z. ghosts: layers around the
+    points that the array has too and that are not written: a number, or three pairs, before and behind along
+    x, y, z.
+    """
+
+    def __init__(self, velocity: Any, first: Sequence[int] = (0, 0, 0), ghosts: Any = 0):
+        self.velocity = velocity
+        self.first = first
+        self.ghosts = ghosts
+
+
+class _Part(ctypes.Structure):
+    """A piece as C has it."""
+
+    _fields_ = [("box", ctypes.c_int64 * 6), ("stored", ctypes.c_int64 * 6), ("values", ctypes.c_void_p)]
+
+
+def _pieces_of(velocity):
+    """[(packed array, lower x, y, z, upper x, y, z of what is written, the same of the array)]"""
+    given = velocity if isinstance(velocity, (list, tuple)) else [Piece(velocity)]
+    pieces = []
+    for piece in given:
+        if not isinstance(piece, Piece):
+            refuse_type("velocity", piece, "an array, a list of Piece")
+        array = _velocity(piece.velocity)
+        first = [as_integer(number, "first").value for number in as_list(piece.first, "first", "three whole numbers")]
+        if len(first) != 3:
+            refuse(f"first: {shown(piece.first)}; three whole numbers are needed, of x, y, z")
+        stored = (*first, *(begin + count - 1 for begin, count in zip(first, array.shape[2::-1])))
+        layers = as_layers(piece.ghosts)
+        if not hasattr(piece.ghosts, "__iter__"):
+            layers = [[0, 0] if count == 1 else pair for count, pair in zip(array.shape[2::-1], layers)]
+        box = (*(stored[axis] + layers[axis][0] for axis in range(3)), *(stored[axis + 3] - layers[axis][1] for axis in range(3)))
+        if any(box[axis] > box[axis + 3] for axis in range(3)):
+            refuse(f"a piece of {' x '.join(map(str, array.shape[2::-1]))} points, less its ghosts, has none")
+        pieces.append((array, box, stored))
+    if len({(array.dtype, array.shape[3]) for array, _, _ in pieces}) > 1:
+        refuse("velocity: pieces have different types or numbers of components")
+    return pieces
+
+
+def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, origin: Sequence[float] = (0, 0, 0),
                 spacing: Sequence[float] = (1, 1, 1), cyclic: bool | Sequence[bool] = False,
                 time: float | None = None, step: int | None = None, field: str = "velocity",
                 metadata: dict | None = None, compress: bool = True, flush: bool = True,
@@ -162,54 +203,143 @@ def write_level(path: str | os.PathLike, velocity: Any, *, origin: Sequence[floa
     """Writes one time level as a .bricks file, which appears complete or not at all.
 
     Every bit of velocity comes back; of a masked array, masked values become NaN. `cyclic`: along x,
-    y, z, whether a last cell leads from the last point back to the first.
+    y, z, whether a last cell leads from the last point back to the first. `origin`: of point (0, 0, 0).
+
+    comm: of mpi4py; then collective, and velocity is a list of Piece, which may be empty: all ranks
+    write what their pieces are together, the same bytes for any number of ranks and any cut. Points
+    that several have are the lowest rank's; points that none has are refused. Path, field, time, step,
+    metadata, compress and flush are rank 0's.
     """
     lib = _flow_library()
-    array = _velocity(velocity)
-    grid = _grid_of(array.shape, array.dtype, origin, spacing, cyclic)
-    text = None if metadata is None else as_text(json.dumps(metadata), "metadata")
     told = Progress(progress)
+    with agreed(comm):
+        if comm is None and isinstance(velocity, (list, tuple)):
+            refuse("velocity: pieces are written by the ranks of a communicator, `comm`")
+        pieces = _pieces_of(velocity)
+        array = pieces[0][0] if pieces else np.empty((1, 1, 1, 3), np.float32)
+        grid = _grid_of(array.shape, array.dtype, origin, spacing, cyclic)
+        text = None if metadata is None else as_text(json.dumps(metadata), "metadata")
+        about = (as_text(field, "field"), text,
+                 None if time is None else ctypes.byref(as_real(time, "time")),
+                 None if step is None else ctypes.byref(as_integer(step, "step")),
+                 ctypes.c_int64(bool(compress)), ctypes.c_int64(bool(flush)), told.callback, None)
+        name = as_path(path)
     with told.watched():
-        check(lib.bat_bricks_write(
-            as_path(path), ctypes.byref(grid), array.ctypes.data_as(ctypes.c_void_p),
-            ctypes.c_size_t(array.nbytes), as_text(field, "field"), text,
-            None if time is None else ctypes.byref(as_real(time, "time")),
-            None if step is None else ctypes.byref(as_integer(step, "step")),
-            ctypes.c_int64(bool(compress)), ctypes.c_int64(bool(flush)), told.callback, None))
+        if comm is None:
+            check(lib.bat_bricks_write(name, ctypes.byref(grid), array.ctypes.data_as(ctypes.c_void_p),
+                                       ctypes.c_size_t(array.nbytes), *about))
+        else:
+            parts = (_Part * max(1, len(pieces)))(*(
+                _Part((ctypes.c_int64 * 6)(*box), (ctypes.c_int64 * 6)(*stored), values.ctypes.data)
+                for values, box, stored in pieces))
+            call(comm, "bricks_write", name, ctypes.byref(grid), ctypes.c_uint64(len(pieces)), parts, *about)
 
 
-def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *,
-                 replace: bool = False, **options: Any) -> list[pathlib.Path]:
+class _Levels:
+    """Writes levels of a series, one behind the other, and its list. Collective if there is a communicator."""
+
+    def __init__(self, path, comm, replace, options):
+        self.path = path
+        self.files = []
+        self._comm, self._replace, self._options = comm, replace, options
+        self._times, self._first = [], None
+        with agreed(comm):
+            as_text(path.name, "name of the series")  # the list is in UTF-8
+            if not path.name.endswith(".bricks.series"):
+                refuse(f"{path}: the name of a series must end in .bricks.series")
+            if self._leads() and path.exists() and not replace:
+                refuse(f"{path}: is there already; replace=True writes over it and its levels")
+            self._before = _levels_of(path) if self._leads() and replace else set()
+
+    def _leads(self):
+        return self._comm is None or self._comm.rank == 0
+
+    def _shape(self, pieces):
+        """What all levels have alike: numbers of points of the whole, components and type."""
+        found = [(box, array.shape[3], array.dtype) for array, box, _ in pieces]
+        if self._comm is not None:
+            found = [one for of_rank in self._comm.allgather(found) for one in of_rank]
+        if not found:
+            return None  # which is refused when it is written
+        boxes = np.array([box for box, _, _ in found])
+        return (tuple(np.concatenate([boxes[:, :3].min(0), boxes[:, 3:].max(0)]).tolist()), found[0][1], found[0][2])
+
+    def add(self, time, velocity, progress=None):
+        """Writes a level."""
+        number, pieces = len(self.files), []
+        with agreed(self._comm):
+            time = _next_time(number, time, self._times[-1] if self._times else None)
+            if self._comm is None and isinstance(velocity, (list, tuple)):
+                refuse("velocity: pieces are written by the ranks of a communicator, `comm`")
+            pieces = _pieces_of(velocity)
+        shape = self._shape(pieces)
+        self._first = self._first or shape
+        file = self.path.with_name(f"{self.path.name[:-len('.bricks.series')]}_{number:04d}.bricks")
+        with agreed(self._comm):
+            if shape != self._first:
+                (box, components, kind), (first, of_first, kind_of_first) = shape or (0, 0, 0), self._first
+                refuse(f"velocity: level {number} has points {box}, {components} components of type {kind}; those of level 0 "
+                       f"are {first}, {of_first} of {kind_of_first}, and a series has one grid")
+            if self._leads() and file.exists() and not self._replace:
+                refuse(f"{file}: is there already, of another series; replace=True writes over it")
+        write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time, step=number,
+                    progress=progress, **self._options)
+        self.files.append(file)
+        self._times.append(time)
+        with agreed(self._comm):
+            if self._leads():
+                self._list()
+
+    def _list(self):
+        names = (ctypes.c_char_p * len(self.files))(*[as_path(file.name) for file in self.files])
+        check(_flow_library().bat_bricks_write_list(
+            as_path(self.path), ctypes.c_uint64(len(self.files)), names, (ctypes.c_double * len(self._times))(*self._times)))
+
+    def finish(self):
+        """Removes levels that a series had which this one has replaced."""
+        with agreed(self._comm):
+            if not self.files:
+                refuse(f"{self.path}: no levels were given; a series has at least one")
+            if self._leads():
+                for file in self._before - {file.name for file in self.files}:
+                    with contextlib.suppress(OSError):
+                        self.path.with_name(file).unlink()
+
+
+def _levels_of(path):
+    """Names of the files of a list that are named as write_series() names them; none if it is no list."""
+    try:
+        names = [entry["name"] for entry in json.loads(path.read_text("utf-8"))["files"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    stem = re.escape(path.name[:-len(".bricks.series")])
+    return {name for name in names if isinstance(name, str) and re.fullmatch(stem + r"_\d{4,}\.bricks", name)}
+
+
+def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *, comm: Any = None,
+                 replace: bool = False, progress: Callable[[float], Any] | None = None,
+                 **options: Any) -> list[pathlib.Path]:
     """Writes NAME.bricks.series and, beside it, NAME_0000.bricks, ... of pairs of time and velocity.
 
     Times must increase; all levels have the shape and type of the first. The list is replaced after
     each level, so that a series in the making can be opened; a list or a level that is there already is
-    refused unless `replace`. options: as write_level(), but time and step. Returns the files of the
-    levels.
+    refused unless `replace`, which at the end removes what other levels the list had. comm, options: as
+    write_level(), but time and step; with comm, all ranks give as many levels. progress: told shares of
+    each level. Returns the files of the levels.
     """
-    path = pathlib.Path(os.fsdecode(path))
-    as_text(path.name, "name of the series")  # the list is in UTF-8
-    if not path.name.endswith(".bricks.series"):
-        refuse(f"{path}: the name of a series must end in .bricks.series")
-    if path.exists() and not replace:
-        refuse(f"{path}: is there already; replace=True writes over it and its levels")
-    name = path.name[:-len(".bricks.series")]
-    files, times, first = [], [], None
-    for number, (time, velocity) in enumerate(levels):
-        time, velocity = _next_level(number, time, velocity, times[-1] if times else None, first)
-        first = first or (velocity.shape, velocity.dtype)
-        file = path.with_name(f"{name}_{number:04d}.bricks")
-        if file.exists() and not replace:
-            refuse(f"{file}: is there already, of another series; replace=True writes over it")
-        write_level(file, velocity, time=time, step=number, **options)
-        files.append(file)
-        times.append(time)
-        names = (ctypes.c_char_p * len(files))(*[as_path(f.name) for f in files])
-        check(_flow_library().bat_bricks_write_list(
-            as_path(path), ctypes.c_uint64(len(files)), names, (ctypes.c_double * len(times))(*times)))
-    if not files:
-        refuse(f"{path}: no levels were given; a series has at least one")
-    return files
+    series = _Levels(pathlib.Path(os.fsdecode(path)), comm, replace, options)
+    levels = iter(levels)
+    while True:
+        with agreed(comm):
+            level = next(levels, None)
+        ended = [level is None] if comm is None else comm.allgather(level is None)
+        if all(ended):
+            break
+        if any(ended):
+            refuse(f"{path}: ranks have different numbers of levels")  # as all of them know
+        series.add(*level, progress)
+    series.finish()
+    return series.files
 
 
 def convert(inputs: str | Iterable[str | os.PathLike], path: str | os.PathLike, *,
@@ -587,10 +717,11 @@ def from_arrays(levels: Iterable[tuple[float, Any]], *, origin: Sequence[float] 
     used where they are, mapped ones too, and must stay as they are while the flow is open."""
     times, arrays = [], []
     for number, (time, velocity) in enumerate(levels):
-        first = (arrays[0].shape, arrays[0].dtype) if arrays else None
-        time, velocity = _next_level(number, time, velocity, times[-1] if times else None, first)
-        times.append(time)
-        arrays.append(velocity)
+        times.append(_next_time(number, time, times[-1] if times else None))
+        arrays.append(_velocity(velocity))
+        if (arrays[-1].shape, arrays[-1].dtype) != (arrays[0].shape, arrays[0].dtype):
+            refuse(f"velocity: shape {arrays[-1].shape} and type {arrays[-1].dtype} of level {number}; those of level 0 "
+                   f"are {arrays[0].shape} and {arrays[0].dtype}, and a flow has one grid")
     if not arrays:
         refuse("levels: none were given; two are needed")
     grid = _grid_of(arrays[0].shape, arrays[0].dtype, origin, spacing, cyclic)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_list, as_path, as_plain, as_real, as_text
+from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._progress import Progress
 from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
@@ -501,20 +501,6 @@ class Piece:
         self.ghosts = ghosts
 
 
-def _layers(ghosts):
-    """Three pairs."""
-    if hasattr(ghosts, "__iter__"):
-        pairs = [as_list(pair, "ghosts", "a number, three pairs of numbers") for pair in ghosts]
-        if [len(pair) for pair in pairs] != [2, 2, 2]:
-            refuse(f"ghosts: {shown(ghosts)}; allowed are a number, and three pairs of numbers, of x, y, z")
-    else:
-        pairs = [[ghosts, ghosts]] * 3
-    found = [[_whole(number, "ghosts") for number in pair] for pair in pairs]
-    if any(number < 0 for pair in found for number in pair):
-        refuse(f"ghosts: {shown(ghosts)}; numbers below 0 are not allowed")
-    return found
-
-
 def _arrays_of(fields, axes):
     """name -> packed array with the shape (nz, ny, nx, components), all alike."""
     if not hasattr(fields, "items"):
@@ -546,7 +532,7 @@ def _add_piece(handle, piece, axes):
         refuse("fields: a piece without fields")
     shape = next(iter(arrays.values())).shape[2::-1]
     first = list(_three(piece.first, ctypes.c_int64, "first", as_integer))
-    layers = _layers(piece.ghosts)
+    layers = as_layers(piece.ghosts)
     for axis in range(3 - (axes or 3)):  # a plane has no ghosts across it
         layers[2 - axis] = [0, 0]
     for axis in range(3):

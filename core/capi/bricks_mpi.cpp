@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of bat/bat_mpi.h for velocity fields in bricks.
+
+#include "bat/bat_mpi.h"
+
+#include "bat/bricks/parallel.hpp"
+#include "capi/flow_handles.hpp"
+#include "capi/mpi_calls.hpp"
+#include "capi/status.hpp"
+#include "capi/together.hpp"
+
+#include <algorithm>
+
+using namespace bat::capi;
+namespace bricks = bat::bricks;
+
+namespace
+{
+bat::LogicalBox box_of(const std::int64_t* ends)
+{
+  bat::LogicalBox box;
+  std::copy_n(ends, 3, box.lower.begin());
+  std::copy_n(ends + 3, 3, box.upper.begin());
+  return box;
+}
+}
+
+int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* grid,
+  uint64_t piece_count, const bat_bricks_piece* pieces, const char* field, const char* metadata,
+  const double* time, const int64_t* step, int64_t compress, int64_t flush, bat_progress progress,
+  void* data)
+{
+  std::string target;
+  bricks::Header header;
+  std::vector<bricks::Piece> own;
+  bricks::WriteOptions options;
+  const int status = together(comm,
+    [&]
+    {
+      target = path_of_root(comm, path);
+      for (std::uint64_t i = 0; i != need_size(piece_count, "piece_count"); ++i)
+      {
+        need(pieces, "pieces");
+        own.push_back({ box_of(pieces[i].box), pieces[i].values, box_of(pieces[i].stored) });
+      }
+      header = header_of(own.empty() ? nullptr : &need(grid, "grid"), field, metadata, time, step);
+      options.compress = compress != 0;
+      options.flush = flush != 0;
+      options.progress = progress_of(progress, data);
+    });
+  return status != BAT_OK
+    ? status
+    : guard([&] { bricks::write_together(comm, target, header, own, options); });
+}
+
+int bat_mpi_bricks_write_f(MPI_Fint comm, const char* path, const bat_flow_grid* grid,
+  uint64_t piece_count, const bat_bricks_piece* pieces, const char* field, const char* metadata,
+  const double* time, const int64_t* step, int64_t compress, int64_t flush, bat_progress progress,
+  void* data)
+{
+  return bat_mpi_bricks_write(from_fortran(comm), path, grid, piece_count, pieces, field, metadata,
+    time, step, compress, flush, progress, data);
+}
