@@ -177,6 +177,16 @@ TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
     processor::allow(processor::Instructions::Portable);
     EXPECT_EQ(flow::trace(cache_of(source), seeds, options).checksum(), expected);
     processor::allow(processor::Instructions::Avx512);
+    // Whoever walks beside whom.
+    const flow::Cache cache = cache_of(source);
+    const auto together = flow::trace(cache, seeds, options);
+    for (std::size_t i = 0; i < seeds.size(); i += 5)
+    {
+      const auto alone = flow::trace(cache, { seeds[i] }, options);
+      ASSERT_EQ(alone.lines[0].reason, together.lines[i].reason) << i;
+      ASSERT_EQ(alone.lines[0].end, together.lines[i].end) << i;
+      ASSERT_EQ(alone.lines[0].end_time, together.lines[i].end_time) << i;
+    }
   }
 }
 
@@ -472,6 +482,25 @@ TEST(Flow, planes_and_lines_of_points)
     EXPECT_NEAR(lines.lines[0].end[1], 3 * std::sin(2), 1e-4);
     EXPECT_EQ(lines.lines[0].end[2], 5);
     EXPECT_EQ(lines.lines[1].reason, flow::Reason::NoSeed);
+  }
+  // A plane across the first axis.
+  grid.points = { 1, 33, 33 };
+  grid.origin = { 5, -8, -8 };
+  grid.spacing = { 1, 0.5, 0.5 };
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2 },
+    [](const Point& p, double) {
+      return Point{ 7, -p[2], p[1] };
+    });
+  for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+  {
+    flow::TraceOptions options;
+    options.integrator = integrator;
+    options.step_share = 0.05;
+    const auto lines = flow::trace(cache_of(source), { { { 5, 3, 0 }, 0 } }, options);
+    EXPECT_EQ(lines.lines[0].reason, flow::Reason::EndTime);
+    EXPECT_EQ(lines.lines[0].end[0], 5);
+    EXPECT_NEAR(lines.lines[0].end[1], 3 * std::cos(2), 1e-4);
+    EXPECT_NEAR(lines.lines[0].end[2], 3 * std::sin(2), 1e-4);
   }
 }
 

@@ -389,23 +389,21 @@ void Buckets::go_on(Particle& particle, WalkEnd end, Worker& worker)
 }
 
 // Bricks on the way of a particle that keeps the velocity it has at the beginning of an interval.
-void Buckets::look_ahead(const Particle& from, Worker& worker) const
+void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Worker& worker) const
 {
   const WalkFrame& walk = this->frame_.walk();
-  const std::array<double, 3>& velocity = worker.log->ahead;
+  const std::array<double, 3>& velocity = from.velocity;
   std::array<double, 3> at{};
   for (std::size_t a = 0; a != 3; ++a)
   {
     at[a] = from.cell[a] + from.at[a];
   }
-  const double length =
-    this->frame_.interval(from.interval).end - this->frame_.interval(from.interval).begin;
-  const std::int32_t last =
-    std::min(this->frame_.last_interval(), from.interval + this->depth_.load() - 1);
-  for (std::int32_t n = from.interval; n <= last; ++n)
+  const double length = this->frame_.interval(first).end - this->frame_.interval(first).begin;
+  const std::int32_t last = std::min(this->frame_.last_interval(), first + this->depth_.load() - 1);
+  for (std::int32_t n = first; n <= last; ++n)
   {
     const IntervalFrame& interval = this->frame_.interval(n);
-    const double share = n == from.interval ? interval.stop - from.share : interval.stop;
+    const double share = n == first ? interval.stop - from.share : interval.stop;
     std::array<double, 3> way{};
     double longest = 0;
     for (std::size_t a = 0; a != 3; ++a)
@@ -414,7 +412,7 @@ void Buckets::look_ahead(const Particle& from, Worker& worker) const
       longest = std::max(longest, std::abs(way[a]));
     }
     const int stops = static_cast<int>(std::min(longest / (0.5 * this->grid_.edge), 7.0)) + 1;
-    for (int stop = n == from.interval ? 1 : 0; stop <= stops; ++stop)
+    for (int stop = n == first ? 1 : 0; stop <= stops; ++stop)
     {
       Particle there;
       bool inside = true;
@@ -489,24 +487,16 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
     }
     pair.there |= static_cast<unsigned>(all) << mask;
   }
-  const bool looks_ahead = this->options_.prefetch == Prefetch::Velocity;
-  for (Particle& particle : worker.part)
+  worker.ends.resize(worker.part.size());
+  walk(this->frame_.walk(), interval, pair, worker.part.data(), worker.part.size(),
+    worker.ends.data(), *worker.log);
+  for (const WalkLog::Beginning& beginning : worker.log->beginnings)
   {
-    Particle from;
-    if (looks_ahead)
-    {
-      from.cell = particle.cell;
-      from.at = particle.at;
-      from.share = particle.share;
-      from.interval = particle.interval;
-    }
-    worker.log->has_ahead = false;
-    const WalkEnd end = walk(this->frame_.walk(), interval, pair, particle, *worker.log);
-    if (looks_ahead && worker.log->has_ahead)
-    {
-      this->look_ahead(from, worker);
-    }
-    this->go_on(particle, end, worker);
+    this->look_ahead(beginning, bucket.key.interval, worker);
+  }
+  for (std::size_t i = 0; i != worker.part.size(); ++i)
+  {
+    this->go_on(worker.part[i], worker.ends[i], worker);
   }
   if (worker.learned || this->hints_.graph)
   {

@@ -118,6 +118,7 @@ private:
     WalkLog* log = nullptr;
     HintLog* learned = nullptr;
     std::vector<Particle> part;
+    std::vector<WalkEnd> ends; ///< of the part's particles
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
@@ -145,7 +146,6 @@ private:
   void walk_part(const Bucket& bucket, Worker& worker);
   void go_on(Particle& particle, WalkEnd end, Worker& worker);
   void end_line(const Particle& particle, Reason reason, Worker& worker);
-  void look_ahead(const Particle& from, Worker& worker) const;
   void note_ways(const Bucket& from, Worker& worker) const;
   void follow_hints(const Place& from, Worker& worker) const;
   void expect(const Place& place, const HintGraph& graph, std::pair<std::size_t, std::size_t> known,
@@ -154,6 +154,7 @@ private:
     std::int32_t interval, std::uint64_t brick) const noexcept;
   void hint_from_seeds(Worker& worker);
   void judge_hints();
+  void look_ahead(const WalkLog::Beginning& from, std::int32_t first, Worker& worker) const;
   void put(Worker& worker);
   void add(const BucketKey& key, const Particle& particle, Worker& worker);
   void finish(const BucketPointer& bucket) noexcept;

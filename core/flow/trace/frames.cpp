@@ -66,6 +66,7 @@ RunFrame::RunFrame(const BrickSource& source, const TraceOptions& options)
   this->walk_.step_share = options.integrator == Integrator::RungeKutta4 ? options.step_share : 0;
   this->walk_.no_slip = options.no_slip;
   this->walk_.notes_points = options.keep_points;
+  this->walk_.notes_beginnings = options.prefetch == Prefetch::Velocity;
   this->walk_.notes_faces = options.keep_faces && options.keep_points;
   std::size_t stride = grid.point_bytes();
   for (std::size_t a = 0; a != 3; ++a)

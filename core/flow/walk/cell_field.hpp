@@ -1,86 +1,193 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The velocity in one cell during one interval: trilinear in space, linear in time, one polynomial.
+// The velocity in one cell of each lane during one interval: trilinear in space, linear in time.
 #pragma once
 
+#include "flow/walk/lanes.hpp"
 #include "flow/walk/particle.hpp"
-#include "flow/walk/vector4.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 
 namespace bat::flow
 {
+/// Where the values of cells' first points are.
+using LaneValues = std::array<const std::byte*, kLanes>;
+
+/// Four numbers of a file.
+template <class T>
+struct FourOf
+{
+  typedef T Type __attribute__((vector_size(4 * sizeof(T))));
+};
+
+/// Velocities at two points beside each other along x: six numbers, and not a byte beyond them,
+/// where others may be writing. The last four of them begin with the third.
+template <class T, bool plain>
+BAT_INLINE void load_two(const WalkFrame& run, const std::byte* from,
+  typename FourOf<T>::Type& first, typename FourOf<T>::Type& last)
+{
+  if constexpr (plain)
+  {
+    std::memcpy(&first, from, 4 * sizeof(T));
+    std::memcpy(&last, from + 2 * sizeof(T), 4 * sizeof(T));
+  }
+  else
+  {
+    std::array<T, 6> six{};
+    for (std::size_t point = 0; point != 2; ++point)
+    {
+      T* const to = six.data() + 3 * point;
+      std::memcpy(
+        to, from + point * run.stride[0], static_cast<std::size_t>(run.components) * sizeof(T));
+      // Of a point as a whole: NaN of one component is no velocity.
+      if (run.no_slip && !(to[0] == to[0] && to[1] == to[1] && to[2] == to[2]))
+      {
+        to[0] = to[1] = to[2] = 0;
+      }
+    }
+    std::memcpy(&first, six.data(), sizeof(first));
+    std::memcpy(&last, six.data() + 2, sizeof(last));
+  }
+}
+
+/// Velocities of all lanes at two points beside each other along x.
+template <class T, bool plain>
+BAT_INLINE void load_edge(
+  const WalkFrame& run, const LaneValues& at, std::size_t offset, Vectors& lower, Vectors& upper)
+{
+  using Four = typename FourOf<T>::Type;
+  std::array<Four, kLanes> a;
+  std::array<Four, kLanes> b;
+  for (unsigned k = 0; k != kLanes; ++k)
+  {
+    load_two<T, plain>(run, at[k] + offset, a[k], b[k]);
+  }
+  const Four xy01 = __builtin_shufflevector(a[0], a[1], 0, 4, 1, 5);
+  const Four xy23 = __builtin_shufflevector(a[2], a[3], 0, 4, 1, 5);
+  const Four zx01 = __builtin_shufflevector(a[0], a[1], 2, 6, 3, 7);
+  const Four zx23 = __builtin_shufflevector(a[2], a[3], 2, 6, 3, 7);
+  const Four yz01 = __builtin_shufflevector(b[0], b[1], 2, 6, 3, 7);
+  const Four yz23 = __builtin_shufflevector(b[2], b[3], 2, 6, 3, 7);
+  const Four x0 = __builtin_shufflevector(xy01, xy23, 0, 1, 4, 5);
+  const Four y0 = __builtin_shufflevector(xy01, xy23, 2, 3, 6, 7);
+  const Four z0 = __builtin_shufflevector(zx01, zx23, 0, 1, 4, 5);
+  const Four x1 = __builtin_shufflevector(zx01, zx23, 2, 3, 6, 7);
+  const Four y1 = __builtin_shufflevector(yz01, yz23, 0, 1, 4, 5);
+  const Four z1 = __builtin_shufflevector(yz01, yz23, 2, 3, 6, 7);
+  lower = { __builtin_convertvector(x0, Vector4), __builtin_convertvector(y0, Vector4),
+    __builtin_convertvector(z0, Vector4) };
+  upper = { __builtin_convertvector(x1, Vector4), __builtin_convertvector(y1, Vector4),
+    __builtin_convertvector(z1, Vector4) };
+}
+
+[[nodiscard]] BAT_INLINE Vectors scaled(const IntervalFrame& interval, const Vectors& v)
+{
+  return { interval.scale[0] * v.x, interval.scale[1] * v.y, interval.scale[2] * v.z };
+}
+
+/// Of lanes with numbers only.
+[[nodiscard]] BAT_INLINE unsigned finite_lanes(const Vectors& v)
+{
+  const Vector4 sum = v.x + v.y + v.z;
+  return bits_of(sum - sum == 0);
+}
+
+/// The velocity as one polynomial.
 struct CellField
 {
-  std::array<Vector4, 8> q; ///< of products of x, y, z (bits 1, 2, 4), at the beginning
-  std::array<Vector4, 8> r; ///< of the same times the share of the interval
+  std::array<Vectors, 8> q; ///< of products of x, y, z (bits 1, 2, 4), at the beginning
+  std::array<Vectors, 8> r; ///< of the same times the share of the interval
 
   /// In cells per interval.
-  [[nodiscard]] BAT_INLINE Vector4 at(const Vector4& p, double t) const
+  [[nodiscard]] BAT_INLINE Vectors at(const Vectors& p, const Vector4& t) const
   {
-    const Vector4 x = all_of(p[0]);
-    const Vector4 y = all_of(p[1]);
-    const Vector4 z = all_of(p[2]);
-    std::array<Vector4, 8> v;
-    for (std::size_t k = 0; k != 8; ++k)
-    {
-      v[k] = this->q[k] + t * this->r[k];
-    }
-    for (std::size_t k = 0; k != 4; ++k)
-    {
-      v[k] = v[k] + z * v[k + 4];
-    }
-    v[0] = v[0] + y * v[2];
-    v[1] = v[1] + y * v[3];
-    return v[0] + x * v[1];
+    const auto& f = *this;
+    const Vectors a0 = (f.q[0] + t * f.r[0]) + p.z * (f.q[4] + t * f.r[4]);
+    const Vectors a1 = (f.q[1] + t * f.r[1]) + p.z * (f.q[5] + t * f.r[5]);
+    const Vectors a2 = (f.q[2] + t * f.r[2]) + p.z * (f.q[6] + t * f.r[6]);
+    const Vectors a3 = (f.q[3] + t * f.r[3]) + p.z * (f.q[7] + t * f.r[7]);
+    return (a0 + p.y * a2) + p.x * (a1 + p.y * a3);
   }
 };
 
-/// Velocity at a point, in cells per interval.
-template <class T>
-[[nodiscard]] BAT_INLINE Vector4 load_corner(
-  const WalkFrame& run, const Vector4& scale, const std::byte* value)
+template <class T, bool plain>
+[[nodiscard]] BAT_INLINE unsigned load_cells(const WalkFrame& run, const IntervalFrame& interval,
+  const LaneValues& before, const LaneValues& after, CellField& cells)
 {
-  Vector4 v = load_vector<T>(value, run.components);
-  // Of a point as a whole: NaN of one component is no velocity.
-  if (run.no_slip && !(v[0] == v[0] && v[1] == v[1] && v[2] == v[2]))
+  for (std::size_t edge = 0; edge != 4; ++edge)
   {
-    v = all_of(0);
+    const std::size_t offset =
+      ((edge & 1) != 0 ? run.stride[1] : 0) + ((edge & 2) != 0 ? run.stride[2] : 0);
+    Vectors lower;
+    Vectors upper;
+    load_edge<T, plain>(run, before, offset, lower, upper);
+    cells.q[2 * edge] = scaled(interval, lower);
+    cells.q[2 * edge + 1] = scaled(interval, upper - lower);
+    Vectors lower_after;
+    Vectors upper_after;
+    load_edge<T, plain>(run, after, offset, lower_after, upper_after);
+    cells.r[2 * edge] = scaled(interval, lower_after - lower);
+    cells.r[2 * edge + 1] = scaled(interval, (upper_after - upper) - (lower_after - lower));
   }
-  return v * scale;
-}
-
-/// Of the cell whose first point is `offset` bytes into the values. False if it is without flow.
-template <class T>
-[[nodiscard]] BAT_INLINE bool load_cell(const WalkFrame& run, const IntervalFrame& interval,
-  const BrickPair& bricks, std::size_t offset, CellField& cell)
-{
-  Vector4 scale;
-  std::memcpy(&scale, interval.scale.data(), sizeof(scale));
-  for (std::size_t k = 0; k != 8; ++k)
-  {
-    const std::size_t at = offset + ((k & 1) != 0 ? run.stride[0] : 0) +
-      ((k & 2) != 0 ? run.stride[1] : 0) + ((k & 4) != 0 ? run.stride[2] : 0);
-    const Vector4 before = load_corner<T>(run, scale, bricks.before + at);
-    cell.q[k] = before;
-    cell.r[k] = load_corner<T>(run, scale, bricks.after + at) - before;
-  }
-  for (std::size_t bit = 1; bit != 8; bit *= 2)
+  for (std::size_t bit = 2; bit != 8; bit *= 2)
   {
     for (std::size_t k = 0; k != 8; ++k)
     {
       if ((k & bit) != 0)
       {
-        cell.q[k] = cell.q[k] - cell.q[k - bit];
-        cell.r[k] = cell.r[k] - cell.r[k - bit];
+        cells.q[k] = cells.q[k] - cells.q[k - bit];
+        cells.r[k] = cells.r[k] - cells.r[k - bit];
       }
     }
   }
   // Made of all corners: finite if they are.
-  const Vector4 last = cell.q[7] + cell.r[7];
-  const double sum = last[0] + last[1] + last[2];
-  return sum - sum == 0;
+  return finite_lanes(cells.q[7] + cells.r[7]);
+}
+
+/// Of the cells that begin with these values. Bits of lanes whose cell has flow.
+template <class T>
+[[nodiscard]] BAT_INLINE unsigned load_cells(const WalkFrame& run, const IntervalFrame& interval,
+  const LaneValues& before, const LaneValues& after, CellField& cells)
+{
+  return run.stride[0] == 3 * sizeof(T) && run.components == 3 && !run.no_slip
+    ? load_cells<T, true>(run, interval, before, after, cells)
+    : load_cells<T, false>(run, interval, before, after, cells);
+}
+
+template <class T, bool plain>
+[[nodiscard]] BAT_INLINE Vectors velocity_once(const WalkFrame& run, const LaneValues& before,
+  const LaneValues& after, const Vectors& p, const Vector4& t)
+{
+  std::array<Vectors, 4> edges;
+  for (std::size_t edge = 0; edge != 4; ++edge)
+  {
+    const std::size_t offset =
+      ((edge & 1) != 0 ? run.stride[1] : 0) + ((edge & 2) != 0 ? run.stride[2] : 0);
+    Vectors lower;
+    Vectors upper;
+    load_edge<T, plain>(run, before, offset, lower, upper);
+    Vectors lower_after;
+    Vectors upper_after;
+    load_edge<T, plain>(run, after, offset, lower_after, upper_after);
+    lower = lower + t * (lower_after - lower);
+    upper = upper + t * (upper_after - upper);
+    edges[edge] = lower + p.x * (upper - lower);
+  }
+  const Vectors front = edges[0] + p.y * (edges[1] - edges[0]);
+  const Vectors back = edges[2] + p.y * (edges[3] - edges[2]);
+  return front + p.z * (back - front);
+}
+
+/// In cells per interval, of who asks a cell only once. Not finite where the cell is without flow.
+template <class T>
+[[nodiscard]] BAT_INLINE Vectors velocity_in_cells(const WalkFrame& run,
+  const IntervalFrame& interval, const LaneValues& before, const LaneValues& after,
+  const Vectors& p, const Vector4& t)
+{
+  return scaled(interval,
+    run.stride[0] == 3 * sizeof(T) && run.components == 3 && !run.no_slip
+      ? velocity_once<T, true>(run, before, after, p, t)
+      : velocity_once<T, false>(run, before, after, p, t));
 }
 }

@@ -25,19 +25,6 @@ struct Curve
     return larger(
       larger(larger(this->b[0], this->b[1]), larger(this->b[2], this->b[3])), this->b[4]);
   }
-  [[nodiscard]] BAT_INLINE Vector4 at(double t) const
-  {
-    const double r = 1 - t;
-    std::array<Vector4, 5> p = this->b;
-    for (std::size_t n = 4; n != 0; --n)
-    {
-      for (std::size_t i = 0; i != n; ++i)
-      {
-        p[i] = r * p[i] + t * p[i + 1];
-      }
-    }
-    return p[0];
-  }
   /// Of the parts before and after the middle.
   BAT_INLINE void halve(Curve& before, Curve& after) const
   {

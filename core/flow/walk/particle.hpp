@@ -80,6 +80,7 @@ struct WalkFrame
   bool no_slip = false;  ///< NaN is a velocity of 0
   bool notes_faces = false;
   bool notes_points = true;
+  bool notes_beginnings = false; ///< for who looks ahead
   bool has_destination = false;
   bool stops_on_arrival = false;
   std::array<double, 3> destination_lower{}; ///< in cells from the first point
@@ -121,11 +122,19 @@ struct WalkLog
   };
   std::vector<Arrival> arrivals;
   std::vector<Particle> resting; ///< at the end of the last interval of all, if they are kept
+  /// Where a particle was when it began an interval, and its velocity in cells per interval.
+  struct Beginning
+  {
+    std::array<double, 3> at{};
+    std::array<std::int32_t, 3> cell{};
+    double share = 0;
+    std::array<double, 3> velocity{};
+  };
+  std::vector<Beginning> beginnings; ///< of the last walk
   std::uint64_t cells = 0;
   std::uint64_t steps = 0;
-  /// Velocity in cells per interval where the interval was begun; for who looks ahead.
-  std::array<double, 3> ahead{};
-  bool has_ahead = false;
+  std::vector<std::uint32_t> walking; ///< numbers of particles, while they walk
+  std::vector<std::uint32_t> stepping;
 };
 
 /// Cells of an interval after which a particle is given up.
@@ -133,9 +142,10 @@ inline constexpr std::uint32_t kMostCells = 100000;
 /// And steps: a particle that turns round in one cell for ever crosses no face.
 inline constexpr std::uint32_t kMostSteps = 1000000;
 
-/// Walks until one of the ends. The bits do not depend on the processor.
-WalkEnd walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
-  Particle& particle, WalkLog& log);
+/// Each of `count` particles walks until one of the ends, which is noted at its place in `ends`.
+/// What becomes of one does not depend on the others, nor its bits on the processor.
+void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
+  Particle* particles, std::size_t count, WalkEnd* ends, WalkLog& log);
 
 /// Where the next slope of Runge-Kutta 4 is taken: `move` away from the particle.
 struct PlaceOfSlope

@@ -2,8 +2,9 @@
 // The walk for every processor, and with AVX2 for those that have it.
 #include "common/intrinsics.hpp"
 #include "common/processor.hpp"
+#include "flow/walk/cell_walk.hpp"
 #include "flow/walk/particle.hpp"
-#include "flow/walk/walk_loops.hpp"
+#include "flow/walk/slope_walk.hpp"
 
 #include <cmath>
 
@@ -11,46 +12,98 @@ namespace bat::flow
 {
 namespace
 {
+struct Walkers
+{
+  const WalkFrame& run;
+  const IntervalFrame& interval;
+  const BrickPair& bricks;
+  Particle* particles;
+  WalkEnd* ends;
+  WalkLog& log;
+};
+
+// By turns: who steps may have to walk, and then steps again.
 template <class T>
-BAT_INLINE WalkEnd walk_values(const WalkFrame& run, const IntervalFrame& interval,
-  const BrickPair& bricks, Particle& particle, WalkLog& log)
+BAT_INLINE void walk_values(const Walkers& all)
 {
-  loops::Walker<T> walker{ run, interval, bricks, particle, log, {} };
-  return run.step_share > 0 ? walker.step_by_step() : walker.walk_cells(interval.stop);
+  std::vector<std::uint32_t>& walking = all.log.walking;
+  std::vector<std::uint32_t>& stepping = all.log.stepping;
+  for (;;)
+  {
+    CellWalk<T>(all.run, all.interval, all.bricks, all.particles, all.ends, all.log).walk(walking);
+    if (all.run.step_share == 0)
+    {
+      return;
+    }
+    for (const std::uint32_t i : walking)
+    {
+      if (all.ends[i] == WalkEnd::Interval)
+      {
+        all.particles[i].walks = false;
+        if (all.particles[i].share < all.interval.stop)
+        {
+          stepping.push_back(i);
+        }
+      }
+    }
+    walking.clear();
+    SlopeWalk<T>(all.run, all.interval, all.bricks, all.particles, all.ends, all.log)
+      .walk(stepping);
+    for (const std::uint32_t i : stepping)
+    {
+      if (all.ends[i] == WalkEnd::Interval && all.particles[i].walks)
+      {
+        walking.push_back(i);
+      }
+    }
+    stepping.clear();
+    if (walking.empty())
+    {
+      return;
+    }
+  }
 }
 
-BAT_INLINE WalkEnd walk_any(const WalkFrame& run, const IntervalFrame& interval,
-  const BrickPair& bricks, Particle& particle, WalkLog& log)
+void walk_portable(const Walkers& all)
 {
-  return run.is_double ? walk_values<double>(run, interval, bricks, particle, log)
-                       : walk_values<float>(run, interval, bricks, particle, log);
-}
-
-WalkEnd walk_portable(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
-  Particle& particle, WalkLog& log)
-{
-  return walk_any(run, interval, bricks, particle, log);
+  all.run.is_double ? walk_values<double>(all) : walk_values<float>(all);
 }
 
 #ifdef BAT_AVX2
-BAT_AVX2 WalkEnd walk_avx2(const WalkFrame& run, const IntervalFrame& interval,
-  const BrickPair& bricks, Particle& particle, WalkLog& log)
+BAT_AVX2 void walk_avx2(const Walkers& all)
 {
-  return walk_any(run, interval, bricks, particle, log);
+  all.run.is_double ? walk_values<double>(all) : walk_values<float>(all);
 }
 #endif
 }
 
-WalkEnd walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
-  Particle& particle, WalkLog& log)
+void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& bricks,
+  Particle* particles, std::size_t count, WalkEnd* ends, WalkLog& log)
 {
+  log.walking.clear();
+  log.stepping.clear();
+  log.beginnings.clear();
+  for (std::size_t i = 0; i != count; ++i)
+  {
+    Particle& p = particles[i];
+    if (run.step_share > 0 && !p.has_begun && !p.walks)
+    {
+      p.walks = true; // begins as others do, in its own cell
+      p.until = p.share;
+    }
+    const bool steps = run.step_share > 0 && (!p.walks || p.share == p.until);
+    const bool begins = !p.has_begun;
+    (steps && !begins ? log.stepping : log.walking).push_back(static_cast<std::uint32_t>(i));
+  }
+  const Walkers all{ run, interval, bricks, particles, ends, log };
 #ifdef BAT_AVX2
   if (processor::has_avx2())
   {
-    return walk_avx2(run, interval, bricks, particle, log);
+    walk_avx2(all);
+    return;
   }
 #endif
-  return walk_portable(run, interval, bricks, particle, log);
+  walk_portable(all);
 }
 
 PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noexcept
@@ -98,7 +151,7 @@ PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noex
 
 std::array<std::int32_t, 3> needed_cell(const WalkFrame& run, const Particle& particle) noexcept
 {
-  if (run.step_share > 0 && !particle.walks && particle.has_begun && !particle.is_new)
+  if (run.step_share > 0 && !particle.walks && particle.has_begun)
   {
     const PlaceOfSlope place = place_of_slope(run, particle);
     if (place.inside)

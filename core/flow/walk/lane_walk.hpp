@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all walks share: lanes with particles, their cells, what is noted.
+#pragma once
+
+#include "flow/walk/cell_field.hpp"
+#include "flow/walk/curve.hpp"
+#include "flow/walk/lanes.hpp"
+#include "flow/walk/particle.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bat::flow
+{
+/// Particles by their numbers go through four lanes; whoever ends makes room for the next one. What
+/// one lane does depends on no other.
+template <class T>
+struct LaneWalk
+{
+  static constexpr double kStill = 1e-12; ///< cells in an interval that are no movement
+
+  const WalkFrame& run;
+  const IntervalFrame& interval;
+  const BrickPair& bricks;
+  Particle* particles;
+  WalkEnd* ends;
+  WalkLog& log;
+
+  std::array<Particle*, kLanes> lanes{};
+  unsigned active = 0; ///< bit k: lane k has a particle
+  LaneValues before{}; ///< of lanes' cells
+  LaneValues after{};
+
+  BAT_INLINE LaneWalk(const WalkFrame& all, const IntervalFrame& now, const BrickPair& pair,
+    Particle* first, WalkEnd* first_end, WalkLog& notes)
+    : run(all)
+    , interval(now)
+    , bricks(pair)
+    , particles(first)
+    , ends(first_end)
+    , log(notes)
+  {
+  }
+
+  [[nodiscard]] BAT_INLINE double time_at(double share) const
+  {
+    return share == interval.stop ? interval.stop_time
+                                  : interval.begin + share * (interval.end - interval.begin);
+  }
+
+  BAT_INLINE void note(Particle& p, const std::array<double, 3>& u, double share,
+    const std::array<double, 3>& slope) const
+  {
+    if (!run.notes_points || p.is_noted)
+    {
+      return;
+    }
+    NotedPoint point;
+    point.line = p.line;
+    point.number = p.points++;
+    point.time = this->time_at(share);
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      const auto cell = static_cast<double>(p.cell[a] + std::int64_t{ p.turns[a] } * run.cells[a]);
+      point.position[a] = run.origin[a] + (cell + u[a]) * run.spacing[a];
+      point.velocity[a] = slope[a] * interval.per_cell[a];
+    }
+    log.points.push_back(point);
+    p.is_noted = true;
+  }
+  /// Where the particle is, with the velocity that it came with: its cell may have none.
+  BAT_INLINE void note_end(Particle& p) const { this->note(p, p.at, p.share, p.sum); }
+
+  /// The lane has no particle any longer.
+  BAT_INLINE void leave(unsigned lane, WalkEnd end)
+  {
+    this->ends[lanes[lane] - particles] = end;
+    active &= ~(1u << lane);
+  }
+
+  enum class Found : std::uint8_t
+  {
+    Cell,
+    Brick,
+    Ghosts
+  };
+  /// Values of a cell, if the brick has it.
+  BAT_INLINE Found enter(unsigned lane, const std::array<std::int32_t, 3>& cell)
+  {
+    std::size_t offset = 0;
+    unsigned mask = 0;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      const std::int32_t local = cell[a] - bricks.first[a];
+      if (local < 0 || local >= bricks.points[a])
+      {
+        return Found::Brick;
+      }
+      offset += static_cast<std::size_t>(local) * run.stride[a];
+      mask |= static_cast<unsigned>(local == bricks.points[a] - 1 && !run.is_flat[a]) << a;
+    }
+    if ((bricks.there >> mask & 1) == 0)
+    {
+      return Found::Ghosts;
+    }
+    before[lane] = bricks.before + offset;
+    after[lane] = bricks.after + offset;
+    return Found::Cell;
+  }
+  [[nodiscard]] static BAT_INLINE WalkEnd end_of(Found found)
+  {
+    return found == Found::Brick ? WalkEnd::Brick : WalkEnd::Ghosts;
+  }
+  /// Lanes without particles have the cell of one that has.
+  BAT_INLINE void fill_idle_lanes()
+  {
+    const unsigned busy = lowest_lane(active);
+    for (unsigned idle = kAllLanes & ~active; idle != 0; idle &= idle - 1)
+    {
+      before[lowest_lane(idle)] = before[busy];
+      after[lowest_lane(idle)] = after[busy];
+    }
+  }
+
+  [[nodiscard]] BAT_INLINE bool is_no_movement(const std::array<double, 3>& v) const
+  {
+    double square = 0;
+    double cells = 0;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      const double w = v[a] * interval.per_cell[a];
+      square += w * w;
+      cells += v[a] * v[a];
+    }
+    return cells <= kStill * kStill || square <= run.terminal_speed * run.terminal_speed;
+  }
+
+  /// Whether nothing in the lane's cell moves during the whole interval.
+  [[nodiscard]] BAT_INLINE bool is_still(unsigned lane) const
+  {
+    CellField field;
+    (void)load_cells<T>(run, interval, before, after, field);
+    // Speed is largest at a corner, at one of the ends of the interval.
+    for (int corner = 0; corner != 16; ++corner)
+    {
+      const Vectors at{ all_of(corner & 1), all_of(corner >> 1 & 1), all_of(corner >> 2 & 1) };
+      if (!this->is_no_movement(field.at(at, all_of(corner >> 3)).of(lane)))
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Where a curve from the particle's cell is in the destination first, up to `end`.
+  [[nodiscard]] BAT_INLINE std::optional<double> arrival(
+    const Particle& p, const Curve& curve, double end) const
+  {
+    Vector4 lower = all_of(-1);
+    Vector4 upper = all_of(2);
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      if (!run.is_flat[a])
+      {
+        const auto first = static_cast<double>(p.cell[a]);
+        lower[static_cast<int>(a)] = run.destination_lower[a] - first;
+        upper[static_cast<int>(a)] = run.destination_upper[a] - first;
+      }
+    }
+    const Vector4 low = curve.lowest();
+    const Vector4 high = curve.highest();
+    if (low[0] > upper[0] || high[0] < lower[0] || low[1] > upper[1] || high[1] < lower[1] ||
+      low[2] > upper[2] || high[2] < lower[2])
+    {
+      return std::nullopt;
+    }
+    return first_inside(curve, lower, upper, end);
+  }
+  /// Notes where the curve of a step is in the destination first, a share of it not above `end`.
+  [[nodiscard]] BAT_INLINE std::optional<double> arrive(
+    Particle& p, const Curve& curve, double end, double share, double h) const
+  {
+    const std::optional<double> at = this->arrival(p, curve, end);
+    if (at)
+    {
+      p.has_arrived = true;
+      log.arrivals.push_back({ p.line, this->time_at(share + *at * h) });
+    }
+    return at;
+  }
+
+  /// What is done once where a particle comes to an interval. True if it ends there.
+  [[nodiscard]] BAT_INLINE bool begin_interval(
+    unsigned lane, const std::array<double, 3>& slope, WalkEnd& end)
+  {
+    Particle& p = *lanes[lane];
+    p.is_new = false;
+    p.cells = 0;
+    p.steps = 0;
+    if (run.notes_beginnings)
+    {
+      log.beginnings.push_back({ p.at, p.cell, p.share, slope });
+    }
+    if (!p.has_begun)
+    {
+      p.has_begun = true;
+      this->note(p, p.at, p.share, slope);
+      if (run.has_destination)
+      {
+        Curve here;
+        here.b.fill(Vector4{ p.at[0], p.at[1], p.at[2], 0 });
+        if (this->arrive(p, here, 0, p.share, 0) && run.stops_on_arrival)
+        {
+          end = WalkEnd::Arrived;
+          return true;
+        }
+      }
+    }
+    if (p.share < interval.stop && this->is_no_movement(slope) && this->is_still(lane))
+    {
+      end = WalkEnd::Still;
+      return true;
+    }
+    return false;
+  }
+
+  /// At the end of a walk's share. A step of Runge-Kutta 4 that was walked instead goes on.
+  [[nodiscard]] BAT_INLINE WalkEnd stop_here(
+    Particle& p, const std::array<double, 3>& u, double share, const std::array<double, 3>& slope)
+  {
+    if (share < interval.stop)
+    {
+      return WalkEnd::Interval;
+    }
+    this->note(p, u, share, slope);
+    return interval.is_last ? WalkEnd::Time : WalkEnd::Interval;
+  }
+};
+}
