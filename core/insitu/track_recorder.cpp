@@ -391,12 +391,13 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
   }
   else if (this->options_.box && (!this->chosen_at_ || step <= *this->chosen_at_))
   {
-    // Those of the samples before, where a run goes on; else those that are in the box now.
+    // Those of the samples before, where a run goes on; else those that are in the box now. Samples
+    // in which nobody was say nothing, whether of this run or of one before.
     TracksWriter::Ids before;
     mpi::together(comm.get(),
       [&]
       {
-        if (comm.rank() == 0)
+        if (comm.rank() == 0 && (this->chosen_at_ || !this->has_looked_back_))
         {
           before = this->writer_->ids_before(step);
         }
@@ -416,7 +417,8 @@ void TrackRecorder::choose(const mpi::OwnComm& comm, std::int64_t step, const Tr
       });
     mpi::broadcast_records(comm, ids);
     this->chosen_ = std::move(ids);
-    this->chosen_at_ = step;
+    this->chosen_at_ = this->chosen_.empty() ? std::nullopt : std::optional(step);
+    this->has_looked_back_ = true;
   }
   else
   {

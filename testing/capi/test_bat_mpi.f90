@@ -20,6 +20,7 @@ program test_bat_mpi
   path = trim(folder) // '/test_bat_mpi_fortran_np' // achar(iachar('0') + ranks)
   call writing_and_reading
   call steps
+  call tracks
   call MPI_Finalize(ierr)
 
 contains
@@ -105,6 +106,66 @@ contains
     call bat_insitu_end_step(insitu, status)
     call need(status == BAT_OUT_OF_MEMORY .and. index(bat_error_text(), 'no room') > 0)
     call bat_insitu_close(insitu)
+  end subroutine
+
+  ! Particles 0 to 2 * ranks - 1, of which 1, 2 * ranks - 1 and one that is nowhere have tracks.
+  subroutine tracks
+    interface
+      integer(c_int) function bat_tracks_open(path, tracks) bind(c)
+        import; character(c_char), intent(in) :: path(*); type(c_ptr), intent(out) :: tracks
+      end function
+      subroutine bat_tracks_free(tracks) bind(c)
+        import; type(c_ptr), value :: tracks
+      end subroutine
+      integer(c_int) function bat_tracks_ids(tracks, count, name, type, ids, second_name, second_type, second) bind(c)
+        import; type(c_ptr), value :: tracks, name, type, second_name, second_type, second
+        integer(c_int64_t), intent(out) :: count; type(c_ptr), intent(out) :: ids
+      end function
+      integer(c_int) function bat_tracks_samples(tracks, count, steps, times, particles) bind(c)
+        import; type(c_ptr), value :: tracks, times, particles
+        integer(c_int64_t), intent(out) :: count; type(c_ptr), intent(out) :: steps
+      end function
+    end interface
+    real(c_float), target :: positions(3, 2)
+    integer(c_int64_t), target :: ids(2)
+    integer(c_int64_t), pointer :: found(:)
+    integer(c_int64_t) :: count
+    type(c_ptr) :: insitu, particles, written, values
+    logical :: wanted
+    integer :: step
+    ids = 2 * rank + [0, 1]
+    positions = real(rank)
+    call bat_insitu_open(path // '_tracks', insitu, MPI_COMM_WORLD, c_null_ptr, status)
+    call bat_insitu_set_every(insitu, 100_c_int64_t, status); call need(status == BAT_OK)
+    call bat_insitu_set_tracks(insitu, '{"every_id": 2' // zero // '}', status); call fails('zero character')
+    call bat_insitu_set_tracks(insitu, '{"every_id": 2}', [1, 2], status); call fails('ids')
+    call bat_insitu_set_tracks(insitu, '{"every_id": 2}', status); call need(status == BAT_OK)
+    call bat_insitu_set_tracks(insitu, '{}', [1_c_int64_t], status); call need(status == BAT_OK)
+    call bat_insitu_set_tracks(insitu, '{"every": 2}', [1, 2 * ranks - 1, 2 * ranks], status)
+    call need(status == BAT_OK)
+    do step = 0, 4
+      call bat_particles_create(2, particles, status)
+      call bat_particles_set_positions(particles, positions, status)
+      call bat_particles_set_attribute(particles, 'id', ids, status)
+      call bat_insitu_begin_step(insitu, int(step, c_int64_t), 0.5d0 * step, wanted, status)
+      call need(wanted .eqv. mod(step, 2) == 0)
+      if (wanted) call bat_insitu_add(insitu, particles, status)
+      call bat_particles_free(particles)
+      call bat_insitu_end_step(insitu, status); call need(status == BAT_OK)
+    end do
+    call bat_insitu_close(insitu)
+    if (rank /= 0) return
+    call need(bat_tracks_open(path // '_tracks.tracks.bat' // zero, written) == BAT_OK)
+    call need(bat_tracks_ids(written, count, c_null_ptr, c_null_ptr, values, c_null_ptr, c_null_ptr, &
+      c_null_ptr) == BAT_OK)
+    call c_f_pointer(values, found, [count])
+    call need(count == merge(1, 2, ranks == 1))
+    call need(found(1) == 1 .and. found(count) == 2 * ranks - 1)
+    call need(bat_tracks_samples(written, count, values, c_null_ptr, c_null_ptr) == BAT_OK)
+    call c_f_pointer(values, found, [count])
+    call need(count == 3)
+    call need(all(found == [0, 2, 4]))
+    call bat_tracks_free(written)
   end subroutine
 
   ! The first on the last rank.

@@ -251,6 +251,51 @@ TEST(Tracks, a_run_that_goes_on_keeps_the_particles_of_the_box_and_replaces_step
     bat::follow(bat::read_series(folder / "dust.bat.series"), request));
 }
 
+TEST(Tracks, of_a_box_are_those_of_the_first_step_with_anybody_in_it_in_one_run_or_more)
+{
+  const SharedDir folder;
+  TrackOptions box;
+  box.box = bat::Box{ { 0, 0, 0 }, { 0.3, 0.3, 1 } };
+  const auto run = [&](const char* name, std::int64_t first, std::int64_t last)
+  {
+    SeriesWriter writer(FilePattern((folder / name).string()), {});
+    writer.set_tracks(box);
+    for (std::int64_t step = first; step != last; ++step)
+    {
+      Dealt mine(step);
+      for (clouds::Cloud& cloud : mine.clouds)
+      {
+        for (std::uint64_t i = 0; step < 3 && i != 3 * cloud.count; ++i)
+        {
+          const float away = 7;
+          std::memcpy(&cloud.positions[i * sizeof(away)], &away, sizeof(away));
+        }
+      }
+      (void)writer.write_tracks(
+        MPI_COMM_WORLD, step, static_cast<double>(step), { mine.species() });
+    }
+  };
+  run("whole", 0, 6);
+  run("parts", 0, 2);
+  run("parts", 2, 6);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::vector<bat::Number> expected = chosen(6,
+    [&](std::int64_t step, std::int64_t, const std::array<float, 3>& at)
+    {
+      return step == 3 && at[0] >= 0 && at[0] <= 0.3 && at[1] >= 0 && at[1] <= 0.3 && at[2] >= 0 &&
+        at[2] <= 1;
+    });
+  ASSERT_FALSE(expected.empty());
+  for (const char* name : { "whole.tracks.bat", "parts.tracks.bat" })
+  {
+    const bat::Tracks tracks = bat::Tracks::open(folder / name);
+    EXPECT_TRUE(tracks.ids == expected) << name;
+    ASSERT_EQ(tracks.samples.size(), 6U) << name;
+    EXPECT_EQ(tracks.samples[2].particles, 0U) << name;
+    EXPECT_EQ(tracks.samples[3].particles, expected.size()) << name;
+  }
+}
+
 TEST(Tracks, what_ranks_disagree_on_is_an_error_on_all_and_ghosts_are_left_out)
 {
   const SharedDir folder;

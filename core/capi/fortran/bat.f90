@@ -64,7 +64,8 @@ module bat
     bat_query_add_sphere, bat_query_add_slab, bat_query_add_oriented_box, bat_query_set_part, &
     bat_query_set_threads
   public :: bat_insitu_open, bat_insitu_close, bat_insitu_set_every, bat_insitu_begin_step, &
-    bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written, bat_insitu_keep_memory
+    bat_insitu_add, bat_insitu_fail, bat_insitu_end_step, bat_insitu_written, bat_insitu_keep_memory, &
+    bat_insitu_set_tracks
   public :: bat_validate, bat_estimate_count, bat_upper_bound, bat_quality_within
   public :: bat_select, bat_selection_free, bat_selection_count, bat_read_positions, bat_read_attribute
 
@@ -93,6 +94,9 @@ module bat
   interface bat_insitu_add
     module procedure add_all, add_without_ghosts_int8, add_without_ghosts_int16, &
       add_without_ghosts_int32, add_without_ghosts_int64
+  end interface
+  interface bat_insitu_set_tracks
+    module procedure set_tracks, set_tracks_int32, set_tracks_int64
   end interface
   interface bat_dataset_attribute_range
     module procedure attribute_range_real64, attribute_range_int64
@@ -238,6 +242,10 @@ module bat
     end subroutine
     function c_set_every(insitu, every) bind(c, name="bat_insitu_set_every") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: every; integer(c_int) :: status
+    end function
+    function c_set_tracks(insitu, options, type, ids, count) bind(c, name="bat_insitu_set_tracks") result(status)
+      import; type(c_ptr), value :: insitu; character(c_char), intent(in) :: options(*); integer(c_int), value :: type
+      type(c_ptr), value :: ids; integer(c_int64_t), value :: count; integer(c_int) :: status
     end function
     function c_keep_memory(insitu, most_bytes) bind(c, name="bat_insitu_keep_memory") result(status)
       import; type(c_ptr), value :: insitu; integer(c_int64_t), value :: most_bytes; integer(c_int) :: status
@@ -913,6 +921,43 @@ contains
     integer, intent(out) :: status
     status = c_set_every(insitu, every)
   end subroutine
+
+  ! Chosen particles in every step, in NAME.tracks.bat beside the list: options, a JSON object, says
+  ! which, or ids, (n), does and options the rest of it, '{}' if there is nothing to say. The same on
+  ! all ranks, before the first step.
+  subroutine set_tracks(insitu, options, status)
+    type(c_ptr), intent(in) :: insitu
+    character(*), intent(in) :: options
+    integer, intent(out) :: status
+    status = tracks_of(insitu, options, BAT_INT64, c_null_ptr, 0_c_int64_t)
+  end subroutine
+
+  subroutine set_tracks_int32(insitu, options, ids, status)
+    type(c_ptr), intent(in) :: insitu
+    character(*), intent(in) :: options
+    integer(c_int32_t), contiguous, target, intent(in) :: ids(:)
+    integer, intent(out) :: status
+    status = tracks_of(insitu, options, BAT_INT32, address(c_loc(ids), size(ids, kind=c_int64_t)), &
+      size(ids, kind=c_int64_t))
+  end subroutine
+
+  subroutine set_tracks_int64(insitu, options, ids, status)
+    type(c_ptr), intent(in) :: insitu
+    character(*), intent(in) :: options
+    integer(c_int64_t), contiguous, target, intent(in) :: ids(:)
+    integer, intent(out) :: status
+    status = tracks_of(insitu, options, BAT_INT64, address(c_loc(ids), size(ids, kind=c_int64_t)), &
+      size(ids, kind=c_int64_t))
+  end subroutine
+
+  integer function tracks_of(insitu, options, type, ids, count) result(status)
+    type(c_ptr), intent(in) :: insitu, ids
+    character(*), intent(in) :: options
+    integer(c_int), intent(in) :: type
+    integer(c_int64_t), intent(in) :: count
+    status = check_text(options, 'the options of tracks')
+    if (status == 0) status = c_set_tracks(insitu, c_text(options), type, ids, count)
+  end function
 
   subroutine bat_insitu_keep_memory(insitu, most_bytes, status)
     type(c_ptr), intent(in) :: insitu

@@ -44,9 +44,10 @@ class Series:
 
     tracks: chosen particles in every step, whatever `every` says, in NAME.tracks.bat beside the list,
     which follow() reads, also while it grows. A dict with one of "ids" (numbers, or pairs), "box" (6
-    numbers: those that are in it at the first step) and "every_id" (k: those whose id is a multiple of
-    k), and if need be "id" (name of their attribute), "second" (of ids that are unique only with it),
-    "attributes" (names of those to keep; all without it), "every" (of how many steps one has tracks).
+    numbers: those that are in it at the first step with anybody in it) and "every_id" (k: those whose
+    id is a multiple of k), and if need be "id" (name of their attribute), "second" (of ids that are
+    unique only with it), "attributes" (names of those to keep; all without it), "every" (of how many
+    steps one has tracks).
     close() puts the histories in order; a series that is not closed has them one by one.
 
     A step whose number is not greater than those in the list, as after a restart, replaces

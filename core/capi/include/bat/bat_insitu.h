@@ -46,17 +46,19 @@ extern "C"
   BAT_API int bat_insitu_set_every(bat_insitu* insitu, int64_t every);
 
   /* Chosen particles in every step, in NAME.tracks.bat beside the list: bat_follow_run reads it,
-   * also while it grows. The same on all ranks, before the first step. `options`, a JSON object or
-   * NULL, says which particles, by one of "ids": [5, 17]      numbers, compared without rounding;
-   * of ids that are unique only together with a second attribute, pairs of them "box": [x0, y0, z0,
-   * x1, y1, z1]   those that are in it at the first step "every_id": 1000    those whose id, an
-   * integer, is a multiple of it and, if need be, "id": the attribute with the ids, by default the
-   * one that is called id, ids, particle_id ...; "second": the second attribute; "attributes":
-   * names of those to keep, by default all; "every": of how many steps that are begun one has
-   * tracks, by default 1, whatever bat_insitu_set_every says of files. `ids`, unless it is NULL,
-   * are `count` numbers of `type` in place of "ids". Each step is in the file, whole, when
-   * bat_insitu_end_step returns; bat_insitu_close puts the histories in order. INVALID_ARGUMENT:
-   * options that contradict themselves or are none. */
+   * also while it grows. The same on all ranks, before the first step. `options` is a JSON object
+   * or NULL. One of three keys says which particles: "ids", as [5, 17], numbers that are compared
+   * without rounding, or pairs if ids are unique only together with a second attribute; "box", as
+   * [x0, y0, z0, x1, y1, z1], those that are in it at the first step with anybody in it;
+   * "every_id", as 1000, those whose id, an integer, is a multiple of it. Other keys, if need be:
+   * "id", the name of the attribute with the ids, by default the one that is called id, ids,
+   * particle_id ...; "second", that of the second attribute; "attributes", names of those to keep,
+   * by default all; "every", of how many steps that are begun one has tracks, by default 1,
+   * whatever bat_insitu_set_every says of files.
+   *
+   * `ids`, unless it is NULL, are `count` numbers of `type` in place of "ids". Each step is in the
+   * file, whole, when bat_insitu_end_step returns; bat_insitu_close puts the histories in order.
+   * INVALID_ARGUMENT: options that contradict themselves or are none. */
   BAT_API int bat_insitu_set_tracks(
     bat_insitu* insitu, const char* options, int type, const void* ids, uint64_t count);
 

@@ -61,7 +61,7 @@ private:
 struct TrackOptions
 {
   std::vector<Number> ids;    ///< any numbers but NaN, compared without rounding
-  std::optional<Box> box;     ///< those that are in it at the first sample
+  std::optional<Box> box;     ///< those that are in it at the first sample with anybody in it
   std::uint64_t every_id = 0; ///< those whose id, an integer, is a multiple of it
   std::vector<Number> second; ///< of `ids`, as many, if there is a second attribute
 
