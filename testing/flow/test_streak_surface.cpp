@@ -453,6 +453,14 @@ TEST(StreakSurface, errors_are_all_ranks_and_what_cannot_be_is_refused)
   options = edges_of(0.1);
   options.most_vertices = 100;
   refuses(line, 0.9, options, "more than 100 vertices");
+  options.stops_at_most = true;
+  options.tear = 20;
+  const auto coarse = flow::streak_surface(cache, line, 0.9, options);
+  EXPECT_FALSE(coarse.is_refined);
+  EXPECT_LE(coarse.followed, 100u);
+  EXPECT_GT(coarse.triangles.size(), 10u);
+  options.most_vertices = 5;
+  refuses(line, 0.9, options, "more than 5 vertices"); // before any refining
   options = edges_of(0.1);
   options.together.ranks = 2;
   refuses(line, 0.9, options, "rank 0 of 2");

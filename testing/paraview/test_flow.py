@@ -164,6 +164,15 @@ def check_surfaces(reader, flow, seeds):
     surface.Direction, surface.StartTime, surface.MaximumEdge = "Backward", 0.3, 0.1
     check_surface(surface, [flow.streak_surface(line, 0.3, start=0.6, most_edge=0.1, backward=True)], "backward", -1)
     expect(said(), 0, "messages of surfaces")
+    assert field_value(fetch(surface, -1), "particles") > 200
+    surface.MaximumParticles = 200
+    for _ in range(2):
+        data = fetch(surface, -1)
+        assert 50 < field_value(data, "particles") <= 200 and data.GetNumberOfPolys() > 20
+        expect(field_value(data, "is_refined"), 0, "whether it is refined")
+    expect(said(), 1, "warnings of too many particles")
+    surface.MaximumParticles = 250000
+    expect(field_value(fetch(surface, -1), "is_refined"), 1, "whether it is refined")
     surface.MaximumEdge = 0
     for _ in range(2):
         expect(fetch(surface).GetNumberOfPoints(), 0, "a surface without edges")
@@ -479,6 +488,7 @@ def check(folder):
     lines.SeedSource = both
     expect(field_value(fetch(lines), "particles"), 65, "seeds of a group")
     own = FlowPathLines(Input=reader, SeedType="Line")
+    assert np.allclose(list(own.Destination), np.array([2, 3, 1, 2, 1, 2]) * LENGTH / 3), list(own.Destination)
     own.SeedType.Point1, own.SeedType.Point2, own.SeedType.Resolution = [1, 1, 1], [5, 5, 5], 10
     data = fetch(own)
     wanted = flow.path_lines(np.linspace([1, 1, 1], [5, 5, 5], 11))

@@ -169,6 +169,12 @@ public:
       {
         break;
       }
+      if (this->options_.stops_at_most &&
+        this->surface_.followed + requests.size() > this->options_.most_vertices)
+      {
+        this->surface_.is_refined = false;
+        break;
+      }
       this->follow(requests);
     }
     this->cache_.hints().save();

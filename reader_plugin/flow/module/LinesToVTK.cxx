@@ -66,7 +66,7 @@ public:
   {
     output->SetPoints(this->Positions);
     output->GetPointData()->AddArray(this->Time);
-    output->GetPointData()->AddArray(this->Age);
+    output->GetPointData()->SetScalars(this->Age); // with which lines are coloured at first
     output->GetPointData()->SetVectors(this->Velocity);
   }
 

@@ -349,6 +349,20 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
+void vtkFlowPathLines::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
+{
+  this->Superclass::Describe(flow, outInfo);
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const double* ends = this->Bounds + 2 * axis;
+    const double third = (ends[1] - ends[0]) / 3;
+    // Not in the middle, where clouds of seeds are at first.
+    this->SuggestedDestination[2 * axis] = axis == 0 ? ends[1] - third : ends[0] + third;
+    this->SuggestedDestination[2 * axis + 1] = axis == 0 ? ends[1] : ends[1] - third;
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** inputVector,
   vtkInformation* outInfo, vtkDataObject* output)
 {

@@ -82,6 +82,12 @@ public:
   vtkGetVector6Macro(Destination, double);
   ///@}
 
+  /**
+   * After UpdateInformation: a box to begin with, the last third of the domain along x and the
+   * middle third along the others; zeros without input.
+   */
+  vtkGetVector6Macro(SuggestedDestination, double);
+
   enum KeepType
   {
     ALL = 0,
@@ -168,6 +174,7 @@ protected:
   {
     return this->Show != PATH_LINES;
   }
+  void Describe(vtkFlowSource* flow, vtkInformation* outInfo) override;
   void Produce(vtkFlowSource* flow, vtkInformationVector** inputVector, vtkInformation* outInfo,
     vtkDataObject* output) override;
 #endif
@@ -181,6 +188,7 @@ private:
   double ReleaseInterval = 1.0;
   bool UseDestination = false;
   double Destination[6] = { 0.0, 1.0, 0.0, 1.0, 0.0, 1.0 };
+  double SuggestedDestination[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   int Keep = ALL;
   bool StopOnArrival = false;
   int Integrator = CELL_BY_CELL;

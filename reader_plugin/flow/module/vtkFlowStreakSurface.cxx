@@ -197,7 +197,7 @@ public:
   {
     const vtkFlowStreakSurface& f = *this->Filter;
     std::vector<double> settings{ f.Backward ? 1.0 : 0.0, times[0], times[1], f.MaximumEdge, f.Tear,
-      f.MaximumError, f.NoSlip ? 1.0 : 0.0 };
+      static_cast<double>(f.MaximumParticles), f.MaximumError, f.NoSlip ? 1.0 : 0.0 };
     for (const Positions& line : lines)
     {
       settings.push_back(static_cast<double>(line.size()));
@@ -216,6 +216,8 @@ public:
     options.start = times[0];
     options.most_edge = f.MaximumEdge;
     options.tear = f.Tear;
+    options.most_vertices = static_cast<std::uint32_t>(f.MaximumParticles);
+    options.stops_at_most = true;
     options.together.rank = f.Run->Rank();
     options.together.ranks = f.Run->Ranks();
     options.together.gather =
@@ -230,12 +232,14 @@ public:
       mesh.Add(surface, static_cast<vtkIdType>(i), times[1], options.together.rank,
         options.together.ranks);
       this->Particles += static_cast<vtkTypeInt64>(surface.followed);
+      this->IsRefined = this->IsRefined && surface.is_refined;
       f.Report->Add(surface.statistics);
     }
     mesh.GiveTo(output);
   }
 
-  vtkTypeInt64 Particles = 0;  ///< of the last run, of all processes
+  vtkTypeInt64 Particles = 0; ///< of the last run, of all processes
+  bool IsRefined = true;
   vtkNew<vtkPolyData> Surface; ///< of this process
 
 private:
@@ -261,6 +265,7 @@ void vtkFlowStreakSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Show: " << this->Show << "\n";
   os << indent << "MaximumEdge: " << this->MaximumEdge << "\n";
   os << indent << "Tear: " << this->Tear << "\n";
+  os << indent << "MaximumParticles: " << this->MaximumParticles << "\n";
   os << indent << "SuggestedEdge: " << this->SuggestedEdge << "\n";
 }
 
@@ -315,6 +320,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
   {
     this->SetAbortExecute(0); // it was for the update before
     self.Particles = 0;
+    self.IsRefined = true;
     *this->Report = {};
     self.Surface->Initialize();
     // Processes that do not agree would wait for each other.
@@ -323,12 +329,26 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     {
       run.Try([&]() { self.Trace(flow, times, lines, self.Surface); });
       this->Report->SumUp(run.Controller);
+      if (run.IsDone() && !self.IsRefined && run.Rank() == 0)
+      {
+        vtkWarningMacro("More than "
+          << this->MaximumParticles
+          << " particles (MaximumParticles) "
+             "would make edges as short as "
+          << this->MaximumEdge
+          << " (MaximumEdge): "
+             "the surface is torn where they are longer than "
+          << this->Tear * this->MaximumEdge
+          << ". A longer MaximumEdge, fewer times or a shorter line need fewer");
+      }
     }
   }
   if (run.IsDone())
   {
     output->ShallowCopy(self.Surface);
     bat_vtk::AddNumber<vtkTypeInt64Array>(output->GetFieldData(), "particles", self.Particles);
+    bat_vtk::AddNumber<vtkTypeInt64Array>(
+      output->GetFieldData(), "is_refined", self.IsRefined ? 1 : 0);
     if (this->ShowsPresentTime())
     {
       output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), times[1]);

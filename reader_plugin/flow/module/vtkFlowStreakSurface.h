@@ -12,7 +12,8 @@
  *
  * The output has triangles; points have Normals, ParticleAge, ReleaseTime, LinePlace (where on the
  * line: 2.5 is between its points 2 and 3) and LineIds. Positions do not wrap along cyclic axes.
- * The field data have, besides what was read: particles.
+ * The field data have, besides what was read: particles, and is_refined, 0 where MaximumParticles
+ * has stopped the refining.
  *
  * The triangles are the same on any number of processes.
  */
@@ -62,6 +63,15 @@ public:
   vtkGetMacro(Tear, double);
   ///@}
 
+  ///@{
+  /**
+   * Refining of a line's surface stops before there are more particles, 1 to 4194304: the surface
+   * is torn where edges are still too long, which is warned of. Default: 250000.
+   */
+  vtkSetClampMacro(MaximumParticles, int, 1, 4194304);
+  vtkGetMacro(MaximumParticles, int);
+  ///@}
+
   /**
    * After UpdateInformation: an edge that shows what the field has and makes no more triangles than
    * can be looked at. Without input 1.
@@ -85,6 +95,7 @@ protected:
   int Show = AT_THE_END;
   double MaximumEdge = 1.0;
   double Tear = 4.0;
+  int MaximumParticles = 250000;
   double SuggestedEdge = 1.0;
 
 private:

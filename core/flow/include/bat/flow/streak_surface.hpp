@@ -39,8 +39,10 @@ struct StreakSurfaceOptions
   /// The surface is torn where edges are longer than so many times most_edge, though points of the
   /// line and times of the source were halved ten times; 1 or more.
   double tear = 4;
-  /// More is an error.
+  /// More is an error; or, with stops_at_most, refining stops before there are more, and the
+  /// surface is torn where edges are still too long.
   std::uint32_t most_vertices = std::uint32_t{ 1 } << 22;
+  bool stops_at_most = false;
   Together together;
 };
 
@@ -55,6 +57,7 @@ struct StreakSurface
   std::vector<std::array<std::uint32_t, 3>> triangles; ///< oriented alike
   Statistics statistics;                               ///< of this rank; of `read` bricks, too
   std::uint64_t followed = 0;                          ///< particles, of all ranks
+  bool is_refined = true; ///< false where refining has stopped at most_vertices
 };
 
 /// The surface at `time` of particles that points of a line have released from `start` on, all the
