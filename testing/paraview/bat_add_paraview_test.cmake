@@ -17,7 +17,7 @@ set(bat_paraview_environment
 function (bat_add_paraview_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "EXPECT_REFUSALS" "FIXTURE_SETUP;PROCESSORS" "COMMAND;FIXTURES")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set(failures "Traceback" "Unhandled error" "Couldn't find object" "Segmentation fault")
+  set(failures "Traceback" "Unhandled error" "Couldn't find object" "Segmentation fault" "Failed to locate property")
   if (NOT arg_EXPECT_REFUSALS)
     list(APPEND failures "ERR\\|")
   endif ()

@@ -27,10 +27,18 @@ with Folder() as folder:
         expect(ids(reader), ID, "all ids")
         Delete(reader)
 
+    stable = folder("stable.bat")
+    SaveData(stable, producer(cloud(1000)), StableSamples=["id"])
+    reader = OpenDataFile(stable)
+    reader.UpdatePipelineInformation()
+    expect(reader.StableSamples, "id", "StableSamples")
+    Delete(reader)
+
     reader = OpenDataFile(path)
     reader.UpdatePipelineInformation()
     expect(reader.ParticleCount, N, "ParticleCount")
     expect(reader.FileVersion, "1.0", "FileVersion")
+    expect(reader.StableSamples, "", "StableSamples of a file without")
     bounds = np.array(reader.Bounds)
     expect(bounds[0::2], P.min(0).astype("f8"), "lower ends of Bounds")
     expect(np.array(reader.Box), bounds, "the box starts as that of the file")
