@@ -126,6 +126,7 @@ std::string config_path()
 
 Adaptor::Adaptor()
   : outputs_(&print_warning)
+  , grid_outputs_(&print_warning)
 {
 }
 
@@ -532,7 +533,7 @@ std::vector<std::string> Adaptor::grid_patterns(
 {
   if (options.names_output || this->pipelines_.empty())
   {
-    return { options.of(channel).output_of_grids() };
+    return options.of(channel).outputs_of_grids();
   }
   std::vector<std::string> outputs;
   for (const Pipeline& pipeline : this->pipelines_)
@@ -546,49 +547,86 @@ std::vector<std::string> Adaptor::grid_patterns(
   return outputs;
 }
 
-std::vector<GridJob> Adaptor::grid_jobs_of(
-  const Census& census, const Step& step, const Options& options, const std::vector<Grids>& grids)
+// Where the first sample of each grid lies, on whatever rank: of .bricks, and of .idx, which have
+// none that are hidden.
+std::vector<Adaptor::Origins> Adaptor::origins_of(
+  const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const
 {
-  std::map<GridKey, GridPlan> plans = plan_grids(census);
   std::vector<double> begins;
   for (const auto& [key, plan] : plans)
   {
-    std::array<double, 3> lowest{};
+    std::array<double, 6> lowest{};
     lowest.fill(std::numeric_limits<double>::infinity());
     for (const Grids& mine : grids)
     {
       for (const GridDomain& domain : mine.domains)
       {
-        const std::array<double, 3> begin = begin_of(domain);
+        const auto of_bricks = begin_of(domain, domain.own);
+        const auto of_grid = begin_of(domain, domain.shown.value_or(domain.own));
+        const bool has_shown = !domain.shown || !domain.shown->is_empty();
         for (std::size_t axis = 0; axis != 3 && domain.key == key; ++axis)
         {
-          lowest[axis] = std::min(lowest[axis], begin[axis]);
+          lowest[axis] = std::min(lowest[axis], of_bricks[axis]);
+          lowest[3 + axis] =
+            has_shown ? std::min(lowest[3 + axis], of_grid[axis]) : lowest[3 + axis];
         }
       }
     }
     begins.insert(begins.end(), lowest.begin(), lowest.end());
   }
   begins = this->communicator_->least(std::move(begins));
+  std::vector<Origins> origins(plans.size());
+  auto from = begins.begin();
+  for (Origins& of_plan : origins)
+  {
+    std::copy_n(from, 3, of_plan.of_bricks.begin());
+    std::copy_n(from + 3, 3, of_plan.of_grid.begin());
+    from += 6;
+  }
+  return origins;
+}
+
+std::vector<GridJob> Adaptor::grid_jobs_of(
+  const Census& census, const Step& step, const Options& options, const std::vector<Grids>& grids)
+{
+  std::map<GridKey, GridPlan> plans = plan_grids(census);
+  const std::map<GridKey, GridCensus> censuses = census.grids();
+  const std::vector<Origins> origins = this->origins_of(plans, grids);
+  const auto leave_out = [&](const std::string& name, const char* how, const std::string& why)
+  {
+    this->warnings_.add(
+      fmt::format("grid {} is not written{}: {}", name, how, why), this->is_root());
+  };
   std::vector<GridJob> jobs;
-  auto begin = begins.begin();
+  auto origin = origins.begin();
   for (auto& [key, plan] : plans)
   {
-    std::copy_n(begin, 3, plan.origin.begin());
-    begin += 3;
+    const Origins& begins = *origin++;
     if (!plan.unsuited.empty())
     {
-      this->warnings_.add(
-        fmt::format("grid {} is not written: {}", plan.name, plan.unsuited), this->is_root());
+      leave_out(plan.name, "", plan.unsuited);
       continue;
     }
     const std::string& channel = key.topology.channel;
+    const ChannelOptions& of_channel = options.of(channel);
     const Step own = census.step(channel, step);
-    GridJob job{ key, std::move(plan), "", options.of(channel).write_grid };
+    GridJob job{ key, std::move(plan), "", of_channel.write_grid, {}, of_channel.bricks };
     job.options.mode = idx::WriteMode::Continue;
     job.options.step = own.number;
     job.options.time = own.time;
     for (std::string& pattern : this->grid_patterns(channel, census, options))
     {
+      const bool is_bricks = GridPattern(pattern).is_bricks();
+      if (is_bricks)
+      {
+        job.velocity = velocity_of(job.plan, censuses.at(key), job.bricks.velocity);
+        if (!job.velocity.problem.empty())
+        {
+          leave_out(job.plan.name, " as .bricks", job.velocity.problem);
+          continue;
+        }
+      }
+      job.plan.origin = is_bricks ? begins.of_bricks : begins.of_grid;
       job.pattern = std::move(pattern);
       jobs.push_back(job);
     }
@@ -677,8 +715,8 @@ void Adaptor::report(conduit_node* params, int status, const std::string& messag
     conduit_node* node = api.append(api.fetch(root, "last_step/grids"));
     api.set_string(api.fetch(node, "grid"), grid.name.c_str());
     api.set_string(api.fetch(node, "file"), grid.path.c_str());
-    set(node, "samples", grid.report.samples);
-    set(node, "bytes", grid.report.file_bytes);
+    set(node, "samples", grid.samples);
+    set(node, "bytes", grid.bytes);
     api.set_float64(api.fetch(node, "seconds"), grid.seconds);
   }
   const auto leave_out = [&](const std::string& channel, const std::string& reason)

@@ -59,6 +59,13 @@ private:
   [[nodiscard]] bool is_due(const Options& options) const;
   [[nodiscard]] std::vector<Channel> read_channels(
     const Node& root, const Options& options, Census& census, std::vector<Grids>& grids) const;
+  struct Origins
+  {
+    std::array<double, 3> of_bricks{};
+    std::array<double, 3> of_grid{};
+  };
+  [[nodiscard]] std::vector<Origins> origins_of(
+    const std::map<GridKey, GridPlan>& plans, const std::vector<Grids>& grids) const;
   [[nodiscard]] std::vector<GridJob> grid_jobs_of(const Census& census, const Step& step,
     const Options& options, const std::vector<Grids>& grids);
   [[nodiscard]] std::vector<std::string> grid_patterns(

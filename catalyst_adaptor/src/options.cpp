@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
-#include "grid_outputs.hpp"
-
 #include "bat/error.hpp"
 #include "bat/idx/write_options.hpp"
 #include "bat/insitu.hpp"
@@ -13,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -84,6 +83,28 @@ struct Option
       this->refuse(allowed);
     }
     return { this->value.begin(), this->value.end() };
+  }
+
+  [[nodiscard]] std::vector<std::string> text_or_texts() const
+  {
+    return this->value.is_string() ? std::vector<std::string>{ this->text() }
+                                   : this->texts("a text, or a list of texts,");
+  }
+
+  // "xz": of these three each at most once.
+  [[nodiscard]] std::array<bool, 3> axes() const
+  {
+    std::array<bool, 3> axes{};
+    for (const char name : this->text())
+    {
+      const std::size_t axis = std::string("xyz").find(name);
+      if (axis == std::string::npos || axes[axis])
+      {
+        this->refuse("a text of axes, such as \"x\" or \"xyz\",");
+      }
+      axes[axis] = true;
+    }
+    return axes;
   }
 
   // For an option of a write, which says what it allows.
@@ -196,8 +217,27 @@ bool set_channel_option(ChannelOptions& options, const std::string& key, const O
 {
   if (key == "grid_output" || (key == "output" && GridPattern::is_one(option.text())))
   {
-    options.grid_output = option.text();
-    static_cast<void>(GridPattern(*options.grid_output));
+    options.grid_outputs = option.text_or_texts();
+    for (const std::string& pattern : options.grid_outputs)
+    {
+      static_cast<void>(GridPattern(pattern));
+    }
+  }
+  else if (key == "bricks_velocity")
+  {
+    options.bricks.velocity = option.text_or_texts();
+    if (options.bricks.velocity.size() > 3)
+    {
+      option.refuse("the name of a field, or of one for each of 2 or 3 components,");
+    }
+  }
+  else if (key == "bricks_cyclic")
+  {
+    options.bricks.cyclic = option.axes();
+  }
+  else if (key == "bricks_compress")
+  {
+    options.bricks.compress = option.whole_number(0, 1) != 0;
   }
   else if (key == "output")
   {
@@ -243,7 +283,7 @@ std::string channel_keys()
   {
     keys += ", " + key;
   }
-  keys += ", grid_output";
+  keys += ", bricks_velocity, bricks_cyclic, bricks_compress, grid_output";
   for (const auto& [key, option] : grid_options())
   {
     keys += write_options().count(key) != 0 ? "" : ", " + key;
@@ -280,11 +320,11 @@ void set_channels(Options& options, const Option& option)
 }
 }
 
-std::string ChannelOptions::output_of_grids() const
+std::vector<std::string> ChannelOptions::outputs_of_grids() const
 {
-  return this->grid_output
-    ? *this->grid_output
-    : (std::filesystem::path(this->output).parent_path() / "{name}.idx").string();
+  const std::filesystem::path folder = std::filesystem::path(this->output).parent_path();
+  return this->grid_outputs.empty() ? std::vector{ (folder / "{name}.idx").string() }
+                                    : this->grid_outputs;
 }
 
 const ChannelOptions& Options::of(const std::string& channel) const

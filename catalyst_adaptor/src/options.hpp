@@ -2,6 +2,7 @@
 // What the user chooses: the node catalyst/bat and the file that CATALYST_BAT_CONFIG names.
 #pragma once
 
+#include "grid_outputs.hpp"
 #include "node.hpp"
 
 #include "bat/idx/write.hpp"
@@ -28,10 +29,11 @@ struct ChannelOptions
   std::string tracks_text;                    ///< of the same
   bool keep_ghosts = false;
   mpi::WriteOptions write = linking_repeats(); ///< sorted indexes: of species that have them
-  std::optional<std::string> grid_output;      ///< none: {name}.idx in the folder of `output`
+  std::vector<std::string> grid_outputs;       ///< none: {name}.idx in the folder of `output`
   idx::WriteOptions write_grid;                ///< of grids, but for step and time
+  BricksOptions bricks;                        ///< of grids that become velocity fields
 
-  [[nodiscard]] std::string output_of_grids() const;
+  [[nodiscard]] std::vector<std::string> outputs_of_grids() const;
 
 private:
   static mpi::WriteOptions linking_repeats()

@@ -50,7 +50,7 @@ std::vector<Pipeline> read_pipelines(const Node& root, std::vector<std::string>&
     if (!is_bat(pipeline.file) && !GridPattern::is_one(pipeline.file))
     {
       warnings.push_back(fmt::format(
-        "{} writes {}, no .bat and no .idx file: it is ignored", node.path(), pipeline.file));
+        "{} writes {}, no .bat, .idx or .bricks file: it is ignored", node.path(), pipeline.file));
       continue;
     }
     check_pattern(pipeline.file);

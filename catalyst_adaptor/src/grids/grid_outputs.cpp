@@ -4,13 +4,14 @@
 #include "failures.hpp"
 
 #include "bat/error.hpp"
-#include "bat/insitu.hpp"
 #include "bat/ranks.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -18,11 +19,12 @@ namespace bat::catalyst
 {
 namespace
 {
-constexpr const char* kExtension = ".idx";
+constexpr const char* kGrid = ".idx";
+constexpr const char* kBricks = ".bricks";
 
-insitu::FilePattern with_step(const std::string& pattern)
+std::string extension_of(const std::string& pattern)
 {
-  return insitu::FilePattern(std::filesystem::path(pattern).replace_extension(".bat").string());
+  return std::filesystem::path(pattern).extension().string();
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to)
@@ -45,110 +47,268 @@ idx::LogicalBox moved(const idx::LogicalBox& box, const std::array<std::int64_t,
   return result;
 }
 
+// The samples that arrays of a domain have, as the grid numbers them.
+idx::LogicalBox stored_box(const GridDomain& domain, const std::array<std::int64_t, 3>& place)
+{
+  const auto& [nx, ny, nz] = domain.dimensions;
+  return moved({ {}, { nx - 1, ny - 1, nz - 1 } }, place);
+}
+
+std::vector<const GridDomain*> domains_of(const GridKey& key, const std::vector<Grids>& mine)
+{
+  std::vector<const GridDomain*> domains;
+  for (const Grids& grids : mine)
+  {
+    for (const GridDomain& domain : grids.domains)
+    {
+      if (domain.key == key)
+      {
+        domains.push_back(&domain);
+      }
+    }
+  }
+  return domains;
+}
+
+// All domains have what the plan has.
+const idx::FieldValues& field_of(const GridDomain& domain, const std::string& name)
+{
+  return *std::find_if(domain.fields.begin(), domain.fields.end(),
+    [&](const idx::FieldValues& field) { return field.name == name; });
+}
+
 idx::GridPieces pieces_of(const GridJob& job, const std::vector<Grids>& mine)
 {
   idx::GridPieces pieces;
   pieces.origin = job.plan.origin;
   pieces.spacing = job.plan.spacing;
-  for (const Grids& grids : mine)
+  for (const GridDomain* domain : domains_of(job.key, mine))
   {
-    for (const GridDomain& domain : grids.domains)
+    if (!domain->shown)
     {
-      if (!(domain.key == job.key))
-      {
-        continue;
-      }
-      const std::array<std::int64_t, 3> place = job.plan.place_of(domain);
-      const auto& [nx, ny, nz] = domain.dimensions;
-      idx::Piece piece;
-      piece.box = moved(domain.own, place);
-      piece.stored = moved({ {}, { nx - 1, ny - 1, nz - 1 } }, place);
-      pieces.fields.clear();
-      for (const std::string& name : job.plan.fields)
-      {
-        // All domains have what the plan has.
-        const auto field = std::find_if(domain.fields.begin(), domain.fields.end(),
-          [&](const idx::FieldValues& f) { return f.name == name; });
-        piece.values.push_back(field->values);
-        pieces.fields.push_back(*field);
-      }
-      pieces.pieces.push_back(std::move(piece));
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format("grid {}: a domain has hidden samples between others; layers at the borders of "
+                    "a domain are allowed in .idx",
+          job.plan.name));
     }
+    if (domain->shown->is_empty())
+    {
+      continue;
+    }
+    const std::array<std::int64_t, 3> place = job.plan.place_of(*domain);
+    idx::Piece piece;
+    piece.box = moved(*domain->shown, place);
+    piece.stored = stored_box(*domain, place);
+    pieces.fields.clear();
+    for (const std::string& name : job.plan.fields)
+    {
+      const idx::FieldValues& field = field_of(*domain, name);
+      piece.values.push_back(field.values);
+      pieces.fields.push_back(field);
+    }
+    pieces.pieces.push_back(std::move(piece));
   }
   return pieces;
 }
 
-WrittenGrid write_grid(MPI_Comm comm, const GridJob& job, const std::filesystem::path& path,
-  const std::vector<Grids>& mine)
+using Copies = std::vector<std::vector<std::byte>>;
+
+template <class T>
+void hide(const std::vector<bool>& hidden, int components, std::byte* values)
 {
-  const auto begin = std::chrono::steady_clock::now();
-  idx::GridPieces pieces;
-  mpi::together(comm,
-    [&]
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (std::size_t i = 0; i != hidden.size(); ++i)
+  {
+    for (std::size_t c = 0; hidden[i] && c != static_cast<std::size_t>(components); ++c)
     {
-      pieces = pieces_of(job, mine);
-      if (path.has_parent_path())
+      std::memcpy(
+        values + (i * static_cast<std::size_t>(components) + c) * sizeof(T), &nan, sizeof(T));
+    }
+  }
+}
+
+// Borrowed from the simulation where it has velocities as bricks have them.
+const void* velocities_of(const GridDomain& domain, const Velocity& velocity, Copies& copies)
+{
+  const idx::FieldValues& first = field_of(domain, velocity.fields.front());
+  if (velocity.fields.size() == 1 && domain.hidden.empty())
+  {
+    return first.values;
+  }
+  const auto& [nx, ny, nz] = domain.dimensions;
+  const auto samples = static_cast<std::size_t>(nx * ny * nz);
+  const std::size_t value = size_of(velocity.type);
+  const std::size_t sample = value * static_cast<std::size_t>(velocity.components);
+  std::vector<std::byte>& copy = copies.emplace_back(samples * sample);
+  if (velocity.fields.size() == 1)
+  {
+    std::memcpy(copy.data(), first.values, copy.size());
+  }
+  else
+  {
+    for (std::size_t c = 0; c != velocity.fields.size(); ++c)
+    {
+      const auto* from = static_cast<const std::byte*>(field_of(domain, velocity.fields[c]).values);
+      for (std::size_t i = 0; i != samples; ++i)
       {
-        std::error_code ignored; // who writes says what is wrong
-        std::filesystem::create_directories(path.parent_path(), ignored);
+        std::memcpy(copy.data() + i * sample + c * value, from + i * value, value);
       }
-    });
-  WrittenGrid written{ job.plan.name, path, idx::write_together(comm, path, pieces, job.options) };
-  written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return written;
+    }
+  }
+  (velocity.type == ScalarType::Float32 ? hide<float> : hide<double>)(domain.hidden,
+    velocity.components, copy.data());
+  return copy.data();
+}
+
+std::vector<bricks::Piece> velocity_pieces_of(
+  const GridJob& job, const std::vector<Grids>& mine, Copies& copies)
+{
+  std::vector<bricks::Piece> pieces;
+  for (const GridDomain* domain : domains_of(job.key, mine))
+  {
+    const std::array<std::int64_t, 3> place = job.plan.place_of(*domain);
+    pieces.push_back({ moved(domain->own, place), velocities_of(*domain, job.velocity, copies),
+      stored_box(*domain, place) });
+  }
+  return pieces;
+}
+
+bricks::Header header_of(const GridJob& job)
+{
+  bricks::Header header;
+  header.field = fmt::format("{}", fmt::join(job.velocity.fields, ","));
+  header.step = job.options.step;
+  header.time = job.options.time;
+  header.grid.origin = job.plan.origin;
+  header.grid.spacing = job.plan.spacing;
+  header.grid.cyclic = job.bricks.cyclic;
+  header.grid.components = job.velocity.components;
+  header.grid.type = job.velocity.type;
+  return header;
 }
 }
 
 bool GridPattern::is_one(const std::string& pattern)
 {
-  return std::filesystem::path(pattern).extension() == kExtension;
+  const std::string extension = extension_of(pattern);
+  return extension == kGrid || extension == kBricks;
 }
 
 GridPattern::GridPattern(std::string pattern)
   : pattern_(std::move(pattern))
-  , has_step_(this->pattern_.find("{time") != std::string::npos ||
-      this->pattern_.find('%') != std::string::npos)
+  , is_bricks_(extension_of(this->pattern_) == kBricks)
 {
   if (!is_one(this->pattern_))
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format(
-        "'{}' is no name of a grid; names that end in {} are allowed", this->pattern_, kExtension));
+      fmt::format("'{}' is no name of a grid; names that end in {} or {} are allowed",
+        this->pattern_, kGrid, kBricks));
   }
-  static_cast<void>(with_step(this->pattern_));
+  insitu::FilePattern with_step(this->pattern_, extension_of(this->pattern_));
+  if (this->is_bricks_ || this->pattern_.find("{time") != std::string::npos ||
+    this->pattern_.find('%') != std::string::npos)
+  {
+    this->with_step_ = std::move(with_step);
+  }
 }
 
 void GridPattern::add_name()
 {
   this->adds_name_ = this->pattern_.find("{name}") == std::string::npos &&
     this->pattern_.find("{channel}") == std::string::npos;
+  if (this->with_step_)
+  {
+    this->with_step_->add_name();
+  }
 }
 
 std::filesystem::path GridPattern::file(
   std::int64_t step, double time, const std::string& name) const
 {
-  if (this->has_step_)
+  if (this->with_step_)
   {
-    insitu::FilePattern pattern = with_step(this->pattern_);
-    if (this->adds_name_)
-    {
-      pattern.add_name();
-    }
-    return pattern.file(step, time, name).replace_extension(kExtension);
+    return this->with_step_->file(step, time, name);
   }
   std::string file = this->pattern_;
   replace_all(file, "{name}", name);
   replace_all(file, "{channel}", name);
   if (this->adds_name_)
   {
-    file.insert(file.size() - std::string(kExtension).size(), "_" + name);
+    file.insert(file.size() - std::string(kGrid).size(), "_" + name);
   }
   return file;
 }
 
+std::filesystem::path GridPattern::series(const std::string& name) const
+{
+  return this->with_step_->series(name);
+}
+
+bricks::GrowingSeries& GridOutputs::series_of(const GridJob& job, const GridPattern& pattern)
+{
+  const std::filesystem::path list = pattern.series(job.plan.name);
+  const auto [series, is_new] = this->series_.try_emplace(
+    std::pair(list, job.options.flush), list,
+    [pattern, name = job.plan.name](std::int64_t step, double time)
+    { return pattern.file(step, time, name); },
+    job.options.flush, this->notice_);
+  return series->second;
+}
+
+WrittenGrid GridOutputs::write_grid(
+  MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& mine)
+{
+  const auto begin = std::chrono::steady_clock::now();
+  idx::GridPieces pieces;
+  std::vector<bricks::Piece> velocities;
+  Copies copies;
+  bricks::GrowingSeries* series = nullptr;
+  mpi::together(comm,
+    [&]
+    {
+      if (place.pattern.is_bricks())
+      {
+        velocities = velocity_pieces_of(job, mine, copies);
+        series = &this->series_of(job, place.pattern);
+      }
+      else
+      {
+        pieces = pieces_of(job, mine);
+      }
+      if (place.file.has_parent_path())
+      {
+        std::error_code ignored; // who writes says what is wrong
+        std::filesystem::create_directories(place.file.parent_path(), ignored);
+      }
+    });
+  WrittenGrid written;
+  written.name = job.plan.name;
+  written.path = place.file;
+  if (series)
+  {
+    bricks::WriteOptions options;
+    options.compress = job.bricks.compress;
+    options.flush = job.options.flush;
+    options.threads = job.options.threads;
+    const bricks::Header header = header_of(job);
+    const bricks::WriteReport report =
+      bricks::write_together(comm, *series, header, velocities, options);
+    written.samples = report.value_bytes / header.grid.point_bytes();
+    written.bytes = report.file_bytes;
+  }
+  else
+  {
+    const idx::WriteReport report = idx::write_together(comm, place.file, pieces, job.options);
+    written.samples = report.samples;
+    written.bytes = report.file_bytes;
+  }
+  written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return written;
+}
+
 // As files of particles: a pattern without the name is that of the grid that has its channel's
 // name, if the pattern is that of one channel; what else comes has its name added.
-std::vector<std::filesystem::path> GridOutputs::files_of(const std::vector<GridJob>& jobs)
+std::vector<GridOutputs::Place> GridOutputs::places_of(const std::vector<GridJob>& jobs)
 {
   std::map<std::string, std::string> users;
   for (const GridJob& job : jobs)
@@ -158,7 +318,7 @@ std::vector<std::filesystem::path> GridOutputs::files_of(const std::vector<GridJ
     user->second = user->second == channel ? channel : "";
   }
   this->channels_.insert(users.begin(), users.end());
-  std::vector<std::filesystem::path> files;
+  std::vector<Place> places;
   std::set<std::filesystem::path> different;
   for (const GridJob& job : jobs)
   {
@@ -168,26 +328,29 @@ std::vector<std::filesystem::path> GridOutputs::files_of(const std::vector<GridJ
     {
       pattern.add_name();
     }
-    files.push_back(pattern.file(job.options.step, job.options.time.value_or(0), job.plan.name));
-    if (!different.insert(files.back().lexically_normal()).second)
+    const std::filesystem::path file =
+      pattern.file(job.options.step, job.options.time.value_or(0), job.plan.name);
+    if (!different.insert(file.lexically_normal()).second)
     {
       throw Error(ErrorCode::InvalidArgument,
-        fmt::format("two grids would be written to {}; the second is '{}'", files.back().string(),
-          job.plan.name));
+        fmt::format(
+          "two grids would be written to {}; the second is '{}'", file.string(), job.plan.name));
     }
+    places.push_back({ std::move(pattern), file });
   }
-  return files;
+  return places;
 }
 
 void GridOutputs::write(
   MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& mine)
 {
   this->last_.clear();
-  const std::vector<std::filesystem::path> files = this->files_of(jobs);
+  const std::vector<Place> places = this->places_of(jobs);
   Failures failures;
   for (std::size_t i = 0; i != jobs.size(); ++i)
   {
-    failures.attempt([&] { this->last_.push_back(write_grid(comm, jobs[i], files[i], mine)); });
+    failures.attempt(
+      [&] { this->last_.push_back(this->write_grid(comm, jobs[i], places[i], mine)); });
   }
   failures.throw_if_any();
 }

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids of a step as .idx datasets that grow by a step.
+// Grids of a step as .idx datasets, or as series of .bricks, that grow by a step.
 #pragma once
 
 #include "grid_plan.hpp"
 #include "grid_reader.hpp"
 
+#include "bat/bricks/parallel.hpp"
 #include "bat/idx/parallel.hpp"
+#include "bat/insitu.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bat::catalyst
 {
-/// Names of datasets: as of files of particles (bat::insitu::FilePattern), with the extension .idx.
-/// Without the number of the step in it, all steps are in one dataset.
+/// Names of datasets: as of files of particles (bat::insitu::FilePattern), with the extension .idx
+/// or .bricks. Without the number of the step in it, all steps are in one .idx.
 class GridPattern
 {
 public:
@@ -24,15 +29,28 @@ public:
   /// Throws Error{InvalidArgument}: another extension, a placeholder that cannot be filled in.
   explicit GridPattern(std::string pattern);
 
+  [[nodiscard]] bool is_bricks() const { return this->is_bricks_; }
+
   /// Puts "_{name}" before the number of the step or the extension, unless the name is in it.
   void add_name();
   [[nodiscard]] std::filesystem::path file(
     std::int64_t step, double time, const std::string& name) const;
+  /// The list of the files of .bricks.
+  [[nodiscard]] std::filesystem::path series(const std::string& name) const;
 
 private:
   std::string pattern_;
-  bool has_step_ = false;
+  std::optional<insitu::FilePattern> with_step_; ///< if it has the number of the step
   bool adds_name_ = false;
+  bool is_bricks_ = false;
+};
+
+/// How velocity fields are written.
+struct BricksOptions
+{
+  std::vector<std::string> velocity; ///< names of fields, see velocity_of()
+  std::array<bool, 3> cyclic{};
+  bool compress = true;
 };
 
 /// A grid and how it is written; the same on all ranks.
@@ -41,31 +59,52 @@ struct GridJob
   GridKey key;
   GridPlan plan;
   std::string pattern;
-  idx::WriteOptions options;
+  idx::WriteOptions options; ///< its step, time, threads and flush hold for .bricks, too
+  Velocity velocity;         ///< of .bricks
+  BricksOptions bricks;
 };
 
 struct WrittenGrid
 {
   std::string name;
   std::filesystem::path path;
-  idx::WriteReport report;
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
   double seconds = 0;
 };
 
 class GridOutputs
 {
 public:
+  using Notice = bricks::GrowingSeries::Notice;
+  explicit GridOutputs(Notice notice)
+    : notice_(std::move(notice))
+  {
+  }
+
   /// Collective. Writes jobs from the domains of all ranks; folders are made. What fails does not
-  /// keep the rest back. Throws Error on all ranks: as idx::write_together; a domain beside the
-  /// lattice of the others; two grids that would be one file.
+  /// keep the rest back. Throws Error on all ranks: as idx::write_together and
+  /// bricks::write_together; a domain beside the lattice of the others; hidden samples in .idx
+  /// other than at the borders of a domain; two grids that would be one file.
   void write(MPI_Comm comm, const std::vector<GridJob>& jobs, const std::vector<Grids>& mine);
   /// Of the last step.
   [[nodiscard]] const std::vector<WrittenGrid>& last() const { return this->last_; }
 
 private:
-  [[nodiscard]] std::vector<std::filesystem::path> files_of(const std::vector<GridJob>& jobs);
+  struct Place
+  {
+    GridPattern pattern;
+    std::filesystem::path file;
+  };
+  [[nodiscard]] std::vector<Place> places_of(const std::vector<GridJob>& jobs);
+  [[nodiscard]] WrittenGrid write_grid(
+    MPI_Comm comm, const GridJob& job, const Place& place, const std::vector<Grids>& mine);
+  [[nodiscard]] bricks::GrowingSeries& series_of(const GridJob& job, const GridPattern& pattern);
 
+  Notice notice_;
   std::map<std::string, std::string> channels_; // by pattern without names: whose it is
+  // By their lists, and whether these are flushed.
+  std::map<std::pair<std::filesystem::path, bool>, bricks::GrowingSeries> series_;
   std::vector<WrittenGrid> last_;
 };
 }

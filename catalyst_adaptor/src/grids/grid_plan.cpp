@@ -3,10 +3,12 @@
 
 #include "bat/error.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace bat::catalyst
@@ -18,6 +20,28 @@ constexpr double kTolerance = 1e-3;
 
 // Beyond, doubles do not tell neighbours apart.
 constexpr double kMostSpacings = 1e12;
+
+// Types by their names, with numbers of components, of what a velocity can be or be made of.
+struct VelocityType
+{
+  ScalarType type;
+  int components;
+};
+
+std::optional<VelocityType> velocity_type_of(const std::string& name)
+{
+  for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
+  {
+    for (const int components : { 1, 2, 3 })
+    {
+      if (name == type_name(type, components))
+      {
+        return VelocityType{ type, components };
+      }
+    }
+  }
+  return std::nullopt;
+}
 
 std::string why_unsuited(const std::vector<std::array<double, 3>>& spacings)
 {
@@ -37,13 +61,12 @@ std::string why_unsuited(const std::vector<std::array<double, 3>>& spacings)
 }
 }
 
-std::array<double, 3> begin_of(const GridDomain& domain)
+std::array<double, 3> begin_of(const GridDomain& domain, const idx::LogicalBox& box)
 {
   std::array<double, 3> begin{};
   for (std::size_t axis = 0; axis != 3; ++axis)
   {
-    begin[axis] =
-      domain.origin[axis] + static_cast<double>(domain.own.lower[axis]) * domain.spacing[axis];
+    begin[axis] = domain.origin[axis] + static_cast<double>(box.lower[axis]) * domain.spacing[axis];
   }
   return begin;
 }
@@ -66,6 +89,63 @@ std::array<std::int64_t, 3> GridPlan::place_of(const GridDomain& domain) const
     place[axis] = std::llround(number);
   }
   return place;
+}
+
+Velocity velocity_of(
+  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& wanted)
+{
+  const Schema& types = census.schemas.front(); // those of fields in a plan are the same everywhere
+  std::vector<std::string> vectors;
+  for (const std::string& field : plan.fields)
+  {
+    const auto type = velocity_type_of(types.at(field));
+    if (type && type->components > 1)
+    {
+      vectors.push_back(field);
+    }
+  }
+  Velocity velocity;
+  velocity.fields = wanted;
+  if (wanted.empty() && std::count(vectors.begin(), vectors.end(), "velocity") != 0)
+  {
+    vectors = { "velocity" };
+  }
+  if (wanted.empty() && vectors.size() == 1)
+  {
+    velocity.fields = vectors;
+  }
+  if (velocity.fields.empty())
+  {
+    velocity.problem = vectors.empty()
+      ? "no field has 2 or 3 components of type float32 or float64, as a velocity has"
+      : fmt::format("{} can be its velocity; bricks_velocity names one", fmt::join(vectors, ", "));
+    return velocity;
+  }
+  velocity.components = static_cast<int>(velocity.fields.size());
+  for (const std::string& field : velocity.fields)
+  {
+    if (std::find(plan.fields.begin(), plan.fields.end(), field) == plan.fields.end())
+    {
+      velocity.problem =
+        fmt::format("it has no field {}, which bricks_velocity names; there are {}", field,
+          fmt::join(plan.fields, ", "));
+      return velocity;
+    }
+    const auto type = velocity_type_of(types.at(field));
+    const bool is_one = velocity.fields.size() == 1;
+    const bool is_like_first = is_one || types.at(field) == types.at(velocity.fields.front());
+    if (!type || (type->components == 1) == is_one || !is_like_first)
+    {
+      velocity.problem = fmt::format("field {} is of type {}; a velocity is one field with 2 or 3 "
+                                     "components, or 2 or 3 fields with one, of type float32 or of "
+                                     "type float64",
+        field, types.at(field));
+      return velocity;
+    }
+    velocity.type = type->type;
+    velocity.components = is_one ? type->components : velocity.components;
+  }
+  return velocity;
 }
 
 std::map<GridKey, GridPlan> plan_grids(const Census& census)

@@ -28,8 +28,22 @@ struct GridPlan
   [[nodiscard]] std::array<std::int64_t, 3> place_of(const GridDomain& domain) const;
 };
 
-/// Where the first own sample of a domain lies.
-[[nodiscard]] std::array<double, 3> begin_of(const GridDomain& domain);
+/// Where the first sample of a box of a domain lies.
+[[nodiscard]] std::array<double, 3> begin_of(const GridDomain& domain, const idx::LogicalBox& box);
+
+/// The velocity of a grid.
+struct Velocity
+{
+  std::vector<std::string> fields; ///< one, or one for each component
+  int components = 3;
+  ScalarType type = ScalarType::Float32;
+  std::string problem; ///< why there is none; else empty
+};
+/// Of the fields of a plan: those that are `wanted`, one with 2 or 3 components or as many with one
+/// each; without any, the only one that can be it, or the one called velocity. Their types are
+/// float32 or float64.
+[[nodiscard]] Velocity velocity_of(
+  const GridPlan& plan, const GridCensus& census, const std::vector<std::string>& wanted);
 
 /// Of the grids that have fields, but for their origins. A grid is called as a species of its
 /// topology; that of elements, beside one of vertices, has "_elements" added. Throws

@@ -93,6 +93,49 @@ idx::LogicalBox whole(const std::array<std::int64_t, 3>& dimensions)
   return { {}, { dimensions[0] - 1, dimensions[1] - 1, dimensions[2] - 1 } };
 }
 
+// The smallest box of samples that are added, and whether it has no others.
+class GrownBox
+{
+public:
+  explicit GrownBox(const std::array<std::int64_t, 3>& dimensions)
+    : box_{ dimensions, { -1, -1, -1 } }
+  {
+  }
+
+  void add(const std::array<std::int64_t, 3>& at)
+  {
+    ++this->count_;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      this->box_.lower[axis] = std::min(this->box_.lower[axis], at[axis]);
+      this->box_.upper[axis] = std::max(this->box_.upper[axis], at[axis]);
+    }
+  }
+  [[nodiscard]] std::optional<idx::LogicalBox> box() const
+  {
+    const auto& [lower, upper] = this->box_;
+    const std::uint64_t inside = this->box_.is_empty()
+      ? 0
+      : samples_in({ upper[0] - lower[0] + 1, upper[1] - lower[1] + 1, upper[2] - lower[2] + 1 });
+    return inside == this->count_ ? std::optional(this->box_) : std::nullopt;
+  }
+
+private:
+  idx::LogicalBox box_;
+  std::uint64_t count_ = 0;
+};
+
+// Vertices of a box of elements.
+idx::LogicalBox vertices_of(const idx::LogicalBox& elements, const GridDomain& vertices)
+{
+  idx::LogicalBox box = elements;
+  for (std::size_t axis = 0; axis != 3 && !elements.is_empty(); ++axis)
+  {
+    box.upper[axis] += vertices.dimensions[axis] > 1 ? 1 : 0;
+  }
+  return box;
+}
+
 // Where the samples of a uniform topology are.
 struct Shape
 {
@@ -150,6 +193,7 @@ GridDomain new_domain(const GridKey& key, const Shape& shape)
     grid.origin[axis] = shape.origin[axis] + (is_centre ? 0.5 * shape.spacing[axis] : 0.0);
   }
   grid.own = whole(grid.dimensions);
+  grid.shown = grid.own;
   return grid;
 }
 
@@ -314,7 +358,8 @@ private:
     return copy;
   }
 
-  // The box of what is no ghost. Vertices of own elements are own ones.
+  // The box of what is no duplicate, and what is hidden in it. Vertices of own elements are own
+  // ones.
   void cut_ghosts(const Node& field, Ghosts kind)
   {
     const bool elements = is_of_elements(field);
@@ -323,8 +368,9 @@ private:
     const Numbers marks = host_numbers(values, this->device_);
     check_count(values, marks.count, marked);
     require_marks(marks, kind, field.path());
-    idx::LogicalBox own{ marked.dimensions, { -1, -1, -1 } };
-    std::uint64_t count = 0;
+    GrownBox own(marked.dimensions);
+    GrownBox shown(marked.dimensions);
+    std::vector<bool> hidden;
     std::uint64_t i = 0;
     for (std::int64_t z = 0; z != marked.dimensions[2]; ++z)
     {
@@ -332,38 +378,35 @@ private:
       {
         for (std::int64_t x = 0; x != marked.dimensions[0]; ++x, ++i)
         {
-          if (is_marked(marks, kind, elements, i))
+          const bool is_shown = !is_marked(marks, kind, elements, i);
+          if (is_shown)
           {
-            continue;
+            own.add({ x, y, z });
+            shown.add({ x, y, z });
           }
-          ++count;
-          const std::array<std::int64_t, 3> at{ x, y, z };
-          for (std::size_t axis = 0; axis != 3; ++axis)
+          else if (is_hidden(marks, kind, elements, i))
           {
-            own.lower[axis] = std::min(own.lower[axis], at[axis]);
-            own.upper[axis] = std::max(own.upper[axis], at[axis]);
+            own.add({ x, y, z });
+            hidden.resize(samples_in(marked.dimensions));
+            hidden[i] = true;
           }
         }
       }
     }
-    const std::uint64_t inside = own.is_empty()
-      ? 0
-      : samples_in({ own.upper[0] - own.lower[0] + 1, own.upper[1] - own.lower[1] + 1,
-          own.upper[2] - own.lower[2] + 1 });
-    if (inside != count)
+    if (!own.box())
     {
       refuse(fmt::format("{} marks ghosts between others; layers at the borders of a domain are "
                          "allowed",
         field.path()));
     }
-    marked.own = own;
+    marked.own = *own.box();
+    marked.shown = shown.box();
+    marked.hidden = std::move(hidden);
     if (elements)
     {
-      this->of_vertices_.own = own;
-      for (std::size_t axis = 0; axis != 3 && count != 0; ++axis)
-      {
-        this->of_vertices_.own.upper[axis] += this->of_vertices_.dimensions[axis] > 1 ? 1 : 0;
-      }
+      this->of_vertices_.own = vertices_of(marked.own, this->of_vertices_);
+      this->of_vertices_.shown =
+        marked.shown ? std::optional(vertices_of(*marked.shown, this->of_vertices_)) : std::nullopt;
     }
   }
 

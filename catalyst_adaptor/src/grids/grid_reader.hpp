@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace bat::catalyst
@@ -24,7 +25,10 @@ struct GridDomain
   std::array<double, 3> origin{}; ///< of sample 0
   std::array<double, 3> spacing{ 1, 1, 1 };
   std::array<std::int64_t, 3> dimensions{ 1, 1, 1 };
-  idx::LogicalBox own;                  ///< without ghosts; not empty
+  idx::LogicalBox own; ///< without duplicates; not empty
+  /// Of `own`: what is not hidden, if that is a box; it may be empty.
+  std::optional<idx::LogicalBox> shown;
+  std::vector<bool> hidden;             ///< of all `dimensions`, if some of `own` are
   std::vector<idx::FieldValues> fields; ///< those that can be had, of all `dimensions`
 };
 

@@ -10,8 +10,9 @@ namespace bat::catalyst
 namespace
 {
 // Bits of VTK's ghost array: duplicate and hidden, of points and of cells.
-constexpr std::int64_t kPointGhosts = 1 | 2;
-constexpr std::int64_t kCellGhosts = 1 | 32;
+constexpr std::int64_t kDuplicate = 1;
+constexpr std::int64_t kHiddenPoint = 2;
+constexpr std::int64_t kHiddenCell = 32;
 }
 
 Ghosts ghosts_in(const Node& domain, const std::string& field)
@@ -36,6 +37,12 @@ void require_marks(const Numbers& marks, Ghosts kind, const std::string& path)
   }
 }
 
+bool is_hidden(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i)
+{
+  const std::int64_t hidden = of_elements ? kHiddenCell : kHiddenPoint;
+  return kind == Ghosts::OfVtk && (int64_at(marks, i) & (hidden | kDuplicate)) == hidden;
+}
+
 bool is_marked(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i)
 {
   if (!is_integer(marks.type))
@@ -43,7 +50,7 @@ bool is_marked(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_
     return float64_at(marks, i) != 0;
   }
   const std::int64_t bits =
-    kind == Ghosts::OfAscent ? -1 : (of_elements ? kCellGhosts : kPointGhosts);
+    kind == Ghosts::OfAscent ? -1 : kDuplicate | (of_elements ? kHiddenCell : kHiddenPoint);
   return (int64_at(marks, i) & bits) != 0;
 }
 }

@@ -22,6 +22,8 @@ enum class Ghosts
 /// Throws Error{InvalidArgument} naming `path`: marks of that kind are of another type.
 void require_marks(const Numbers& marks, Ghosts kind, const std::string& path);
 
+/// Whether mark `i` says that this is hidden: this rank has it, but there is nothing.
+[[nodiscard]] bool is_hidden(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);
 /// Whether mark `i` says that this is a duplicate, or hidden.
 [[nodiscard]] bool is_marked(const Numbers& marks, Ghosts kind, bool of_elements, std::uint64_t i);
 }
