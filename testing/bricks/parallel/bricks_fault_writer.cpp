@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds steps to a series, in which all velocities are one value, and dies where it is told to; see
-// check_killed_bricks.py. usage: mpirun -np R bricks_fault_writer FOLDER FIRST LAST VALUE
-// [--progress RANK N | --rename N]
+// check_killed_bricks.py. usage: [mpirun -np R] bricks_fault_writer alone|together FOLDER FIRST
+// LAST VALUE [--progress RANK N | --rename N]
 //   --progress RANK N    that rank, at its Nth call of progress, from 1 on
 //   --rename N           rank 0, before its Nth rename or removal of a file, from 1 on
 
@@ -50,16 +50,22 @@ extern "C" __attribute__((visibility("default"))) int remove(const char* path) n
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc < 5)
+  if (argc < 6)
   {
     std::fprintf(stderr, "usage: see the source\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    return 2;
   }
+  const bool together = std::string(argv[1]) == "together";
+  int rank = 0;
+  int ranks = 1;
+  if (together)
+  {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
+  ++argv;
+  --argc;
   const std::filesystem::path folder = argv[1];
   bat::bricks::Header header;
   header.grid.edge = 4;
@@ -99,14 +105,25 @@ int main(int argc, char** argv)
     {
       header.step = step;
       header.time = 0.5 * static_cast<double>(step);
-      bat::bricks::write_together(MPI_COMM_WORLD, series, header, { piece }, options);
+      if (together)
+      {
+        bat::bricks::write_together(MPI_COMM_WORLD, series, header, { piece }, options);
+      }
+      else
+      {
+        header.grid.points = { kLength, kSide, kSide };
+        series.write(header, values.data(), values.size() * sizeof(float), options);
+      }
     }
   }
   catch (const bat::Error& error)
   {
     std::fprintf(stderr, "%s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1;
   }
-  MPI_Finalize();
+  if (together)
+  {
+    MPI_Finalize();
+  }
   return 0;
 }

@@ -21,10 +21,12 @@ import bricks_spec
 RANKS = 3
 
 
-def write(folder, first, last, run, *fault):
+def write(folder, first, last, run, *fault, ranks=1):
     """Whether the program ended by itself."""
-    done = subprocess.run([sys.argv[1], "--oversubscribe", "-np", str(RANKS), sys.argv[2], folder, *map(str, (first, last, run, *fault))],
-                          capture_output=True, text=True, timeout=100, check=False)
+    launcher = [sys.argv[1], "--oversubscribe", "-np", str(ranks)] if ranks > 1 else []
+    how = "together" if ranks > 1 else "alone"
+    done = subprocess.run([*launcher, sys.argv[2], how, folder, *map(str, (first, last, run, *fault))], capture_output=True,
+                          text=True, timeout=100, check=False)
     return done.returncode == 0
 
 
@@ -45,40 +47,42 @@ def levels(folder):
     return found
 
 
-def check(faults, before, step):
-    """Kills runs that write `step` into a series of as many steps as `before`, which may have it and later ones."""
-    came = 0
+def check(first, steps, step, ranks, *fault):
+    """Kills a run that writes `step` into a series of as many steps as `steps`, which may have it and later ones."""
+    clean, kept = dict.fromkeys(range(steps), 1), dict.fromkeys(range(step), 1)
     with tempfile.TemporaryDirectory() as name:
-        first = pathlib.Path(name) / "first"
-        first.mkdir()
-        assert write(first, 0, before - 1, 1)
-        clean, kept = dict.fromkeys(range(before), 1), dict.fromkeys(range(step), 1)
-        assert levels(first) == clean
-        for number, fault in enumerate(faults):
-            folder = pathlib.Path(name) / str(number)
-            shutil.copytree(first, folder)
-            ended = write(folder, step, step, 2, *fault)
-            came += not ended
-            found, new = levels(folder), {**kept, step: 2}
-            assert found in ([new] if ended else [clean, kept, new]), (fault, found)
-            # The next run, which also comes back to the step.
-            assert write(folder, step, step + 1, 3)
-            assert levels(folder) == {**kept, step: 3, step + 1: 3}, (fault, levels(folder))
-            # What a run had written later that died while it came back is named by nobody.
-            left = {path.name for path in folder.iterdir()} - {f"flow_{s}.bricks" for s in range(step + 2)}
-            assert left - {f"flow_{s}.bricks" for s in range(before)} == {"flow.bricks.series"}, left
-    return came
+        folder = pathlib.Path(name) / "run"
+        shutil.copytree(first, folder)
+        assert levels(folder) == clean
+        assert not write(folder, step, step, 2, *fault, ranks=ranks), f"{fault} has not come"
+        found = levels(folder)
+        assert found in (clean, kept, {**kept, step: 2}), (fault, found)
+        # The next run, which also comes back to the step.
+        assert write(folder, step, step + 1, 3)
+        assert levels(folder) == {**kept, step: 3, step + 1: 3}, (fault, levels(folder))
+        # What a run had written later that died while it came back is named by nobody.
+        left = {path.name for path in folder.iterdir()} - {f"flow_{s}.bricks" for s in range(step + 2)}
+        assert left - {f"flow_{s}.bricks" for s in range(steps)} == {"flow.bricks.series"}, left
+        return found
 
 
 def main():
-    # Of a new step, the renames are 1: the file, 2: the list.
-    came = check([("--progress", RANKS - 1, 1), ("--progress", 0, 2), ("--progress", 1, 2), ("--rename", 1), ("--rename", 2)], 2, 2)
-    # 1: the list without what comes, 2: the file, 3: the list, 4 and 5: what the run before had later.
-    came += check([("--progress", 1, 2), *(("--rename", n) for n in range(1, 6))], 4, 1)
-    # 1: there is no list, 2: the file, 3: the list.
-    came += check([("--rename", 2), ("--rename", 3)], 3, 0)
-    assert came == 13, came
-    print(f"{came} faults came")
+    steps = 3
+    clean = dict.fromkeys(range(steps), 1)
+    with tempfile.TemporaryDirectory() as name:
+        first = pathlib.Path(name)
+        assert write(first, 0, steps - 1, 1)
+        # In the first round of a collective write, in the last one, and before the file has its name.
+        for fault in (("--progress", RANKS - 1, 1), ("--progress", 1, 2), ("--rename", 1)):
+            assert check(first, steps, steps, RANKS, *fault) == clean
+        # What rank 0 does is the same without others. The file has its name, the list does not have it yet.
+        assert check(first, steps, steps, 1, "--rename", 2) == clean
+        # 1: the list without what comes, 2: the file, 3: the list, 4: what the run before had later.
+        found = [check(first, steps, 1, 1, "--rename", n) for n in range(1, 5)]
+        assert found == [clean, {0: 1}, {0: 1}, {0: 1, 1: 2}], found
+        # All over again: 1: the list goes, 2: the file, 3: the list.
+        found = [check(first, steps, 0, 1, "--rename", n) for n in (2, 3)]
+        assert found == [{}, {}], found
 
 
 if __name__ == "__main__":
