@@ -26,7 +26,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import glob
 import json
 import math
 import os
@@ -37,11 +36,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text, by_numbers
+from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_real, as_text
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._library import told as error_told
 from ._progress import Progress
-from .errors import BatImportError, INVALID_ARGUMENT, refuse, refuse_type, shown
+from .errors import INVALID_ARGUMENT, BatImportError, BatTypeError, refuse, refuse_type, shown
 
 __all__ = ["Flow", "Ftle", "PathLines", "Piece", "REASONS", "StreakSurface", "convert", "from_arrays", "from_function",
            "open", "path_lines", "validate", "write_level", "write_series"]
@@ -235,8 +234,9 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
             call(comm, "bricks_write", name, ctypes.byref(grid), ctypes.c_uint64(len(pieces)), parts, *about)
 
 
-class _Levels:
-    """Writes levels of a series, one behind the other, and its list. Collective if there is a communicator."""
+class SeriesWriter:
+    """Writes levels of a series, one behind the other, and its list; arguments as of write_series(). Collective if
+    there is a communicator."""
 
     def __init__(self, path, comm, replace, options):
         self.path = path
@@ -264,8 +264,8 @@ class _Levels:
         boxes = np.array([box for box, _, _ in found])
         return (tuple(np.concatenate([boxes[:, :3].min(0), boxes[:, 3:].max(0)]).tolist()), found[0][1], found[0][2])
 
-    def add(self, time, velocity, progress=None):
-        """Writes a level."""
+    def add(self, time, velocity, progress=None, **options):
+        """Writes a level; options: of this one. Returns its file."""
         number, pieces = len(self.files), []
         with agreed(self._comm):
             time = _next_time(number, time, self._times[-1] if self._times else None)
@@ -282,13 +282,14 @@ class _Levels:
                        f"are {first}, {of_first} of {kind_of_first}, and a series has one grid")
             if self._leads() and file.exists() and not self._replace:
                 refuse(f"{file}: is there already, of another series; replace=True writes over it")
-        write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time, step=number,
-                    progress=progress, **self._options)
+        write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time,
+                    progress=progress, **{"step": number, **self._options, **options})
         self.files.append(file)
         self._times.append(time)
         with agreed(self._comm):
             if self._leads():
                 self._list()
+        return file
 
     def _list(self):
         names = (ctypes.c_char_p * len(self.files))(*[as_path(file.name) for file in self.files])
@@ -327,7 +328,7 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
     write_level(), but time and step; with comm, all ranks give as many levels. progress: told shares of
     each level. Returns the files of the levels.
     """
-    series = _Levels(pathlib.Path(os.fsdecode(path)), comm, replace, options)
+    series = SeriesWriter(pathlib.Path(os.fsdecode(path)), comm, replace, options)
     levels = iter(levels)
     while True:
         with agreed(comm):
@@ -342,38 +343,41 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
     return series.files
 
 
-def convert(inputs: str | Iterable[str | os.PathLike], path: str | os.PathLike, *,
-            times: Sequence[float] | None = None, progress: Callable[[float], Any] | None = None,
-            **options: Any) -> list[pathlib.Path]:
-    """Files .npy of one level each, or a pattern of them, in the order of the numbers in their names, to a
-    series.
+def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str | os.PathLike, *,
+            times: Sequence[float] | None = None, arrays: Sequence[str] | None = None,
+            origin: Sequence[float] | None = None, spacing: Sequence[float] | None = None,
+            progress: Callable[[float], Any] | None = None, **options: Any) -> list[pathlib.Path]:
+    """Files of grids to a series: .npy of shape (nz, ny, nx, components), .npz, .idx, netCDF, HDF5, bare numbers; names,
+    or a pattern, in the order of the numbers in their names.
 
-    times: of the levels; 0, 1, 2, ... if not given. options: as write_level(). Files are mapped, so
-    that one level need not fit in memory twice.
+    times: of the levels; if not given, those of the files, or else 0, 1, 2, ... arrays: names of the velocity, one with 2
+    or 3 components, or two or three with one. origin, spacing: instead of those of the files. options: as
+    write_series(), but comm, and steps and format of parabat.convert.convert(). Files that can be are mapped, or read
+    a level at a time. Returns the files of the levels. Collective where several ranks were started (mpirun), which read
+    slabs of each level.
     """
-    files = sorted(glob.glob(inputs), key=by_numbers) if isinstance(inputs, str) else [os.fspath(f) for f in inputs]
-    if not files:
-        refuse(f"inputs: {shown(inputs)}; no file matches")
-    for file in files:
-        if not os.fsdecode(file).endswith(".npy"):
-            refuse(f"{file}: only .npy is converted, arrays of shape (nz, ny, nx, components)")
-    times = list(range(len(files))) if times is None else list(times)
-    if len(times) != len(files):
-        refuse(f"times: {len(times)} for {len(files)} files")
-    times = [as_real(time, "times").value for time in times]
-    for before, after in zip(times, times[1:]):
-        if not before < after:
-            refuse(f"times: {after} behind {before}; they must increase")
+    from .convert import ConvertError  # pylint: disable=import-outside-toplevel
+    from .convert import convert as convert_files  # pylint: disable=import-outside-toplevel
+    of_files = {name: options.pop(name) for name in ("format", "steps", "mapping", "dimensions", "type", "byte_order", "skip")
+                if name in options}
+    allowed = ("cyclic", "field", "metadata", "compress", "flush", "replace")
+    for name in options:
+        if name not in allowed:
+            raise BatTypeError(INVALID_ARGUMENT, f"there is no option '{name}'; those are {', '.join(allowed)}")
+    if times is not None:
+        times = [as_real(time, "times").value for time in times]
 
-    def levels():
-        for number, (time, file) in enumerate(zip(times, files)):
-            if progress is not None and progress(number / len(files)) is False:
-                refuse(f"{path}: the conversion was given up")
-            try:
-                yield time, _velocity(np.load(file, mmap_mode="r", allow_pickle=False))
-            except (ValueError, OSError) as error:
-                refuse(f"{file}: {error}")
-    return write_series(path, levels(), **options)
+    def show(news):
+        if "share" in news and progress is not None and progress(news["share"]) is False:
+            raise ConvertError(f"{os.fspath(path)}: the conversion was given up")
+    try:
+        done = convert_files(inputs if isinstance(inputs, (str, os.PathLike)) else list(inputs), os.fspath(path), show=show,
+                             arrays=arrays, origin=None if origin is None else _triple(origin, "origin").tolist(),
+                             spacing=None if spacing is None else _triple(spacing, "spacing").tolist(),
+                             settings={"times": times, **options}, **of_files)
+    except ConvertError as error:
+        refuse(str(error))
+    return [pathlib.Path(news["level"] if "level" in news else news["done"]) for news in done]
 
 
 def validate(path: str | os.PathLike) -> None:

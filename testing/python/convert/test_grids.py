@@ -3,11 +3,13 @@
 --netcdf)."""
 
 import json
+import os
 import sys
 
 import numpy as np
-from parabat import idx
-from parabat.convert import convert, formats
+from parabat import flow, idx
+from parabat.convert import Options, convert, formats
+from parabat.convert.grids import netcdf as formats_of_netcdf
 from support import command, converted, equal, put, refused
 
 random = np.random.default_rng(17)
@@ -60,6 +62,19 @@ def netcdf():
     same("c.idx", {"a": p[0]})
     xarray.Dataset({"a": (("x",), p[0, 0])}).to_netcdf("d.nc")
     refused("d.nc", "d.idx", says=("d.nc: has no variable of two or three axes",))
+    # Slabs, as ranks read them, also of an axis that is turned round.
+    xarray.Dataset({"a": (("lat", "lon"), p[0])}, {"lat": np.linspace(70, -60, 14)}).to_netcdf("f.nc")
+    for name, field in (("a.nc", "temp"), ("f.nc", "a")):
+        slabs = []
+        for i in range(-1, 3):
+            steps = formats_of_netcdf.steps(name, Options(arrays=[field], part=(i, 3) if i >= 0 else (0, 1)))
+            slabs.append(next(steps).read())
+            steps.close()
+        whole, *slabs = slabs
+        equal(name, field, np.concatenate([each.arrays[field] for each in slabs]), whole.arrays[field])
+        axis = whole.axes - 1
+        assert [each.first[axis] for each in slabs] == [whole.dimensions[axis] * i // 3 for i in range(3)]
+        assert all(list(each.origin) == list(whole.origin) for each in slabs)
     put("e.nc", open("a.nc", "rb").read()[:700])
     refused("e.nc", "e.idx", says=("e.nc: ",))
 
@@ -161,6 +176,45 @@ if h5py:
     refused("s.h5", "n.idx", "--map", "p=/cycle_*/q", says=("nothing in the file is called so",))
     put("cut.h5", open("a.h5", "rb").read()[:2000])
     refused("cut.h5", "n.idx", says=("cut.h5: ",))
+
+# --- velocities to bricks
+def bricks_are(path, velocity, time, step, field, **place):
+    flow.write_level("expected.bricks", velocity, time=time, step=step, field=field, flush=False, **place)
+    with open(path, "rb") as found, open("expected.bricks", "rb") as wanted:
+        assert found.read() == wanted.read(), path
+    os.unlink("expected.bricks")
+
+
+uvw = dict(zip("uvw", np.ascontiguousarray(np.moveaxis(v, -1, 0))))
+for step, time in ((0, 0.5), (3, 0.75)):
+    idx.write("wind.idx", {"wind": v + step, "p": p, **uvw}, step=step, time=time, first=(3, 4, 5), origin=(1, 1, 1),
+              spacing=(0.5, 1, 2), mode="add_step" if step else "replace")
+place = {"origin": (2.5, 5, 11), "spacing": (0.5, 1, 2)}
+converted("wind.idx", "wind.bricks.series", "--arrays", "wind", "--cyclic", "y")
+for level, (step, time) in enumerate(((0, 0.5), (3, 0.75))):
+    bricks_are(f"wind_{level:04}.bricks", v + step, time, step, "wind", cyclic=(False, True, False), **place)
+with flow.open("wind.bricks.series") as series:
+    assert series.times.tolist() == [0.5, 0.75]
+converted("wind.idx", "one.bricks", "--arrays", "w,u", "--steps", 1)
+bricks_are("one.bricks", np.stack([uvw["w"], uvw["u"]], -1), 0.75, 3, "velocity", **place)
+refused("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 1, says=("is there already", "--replace"))
+converted("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 0, "--replace", "--times", "8")
+bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), 8.0, 0, "velocity", **place)
+refused("wind.idx", "n.bricks", "--arrays", "wind", says=("2 steps",))
+refused("wind.idx", "n.bricks.series", says=("wind.idx: no velocity", "wind of type float64[3]", "--arrays"))
+refused("wind.idx", "n.bricks.series", "--arrays", "p,u", says=("no velocity", "p of type float32"))
+refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--times", "2,1", says=("1.0 behind 2.0",))
+refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--codec", "zip", code=2)
+converted("head.dat", "h.bricks.series", "--format", "raw", "--dimensions", "21,14,9", "--type", "float64[3]", "--byte-order", "big",
+          "--skip", 5, "--origin=-1,0,1")
+bricks_are("h_0000.bricks", v, 0.0, 0, "head", origin=(-1, 0, 1))
+if h5py:
+    with h5py.File("w.h5", "w") as file:
+        for step in (2, 10):
+            file[f"cycle_{step}/v"] = v * step
+    converted("w.h5", "w.bricks.series", "--map", "wind=/cycle_*/v", "--times", "0.5,9")
+    for level, (step, time) in enumerate(((2, 0.5), (10, 9.0))):
+        bricks_are(f"w_{level:04}.bricks", v * step, time, step, "wind")
 
 # --- what goes for all
 refused("p.npy", "n.idx", "--columns", "x,y,z", code=2)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks share the steps of a conversion; if one cannot, all return the same error and nothing is left."""
+"""Ranks share the steps of a conversion, or the samples of grids; if one cannot, all return the same error and nothing is
+left."""
 
 import os
 
 import numpy as np
 from mpi4py import MPI
+from parabat import flow, idx
 from parabat.convert.formats import npy
 from support import command, same
 
@@ -70,3 +72,54 @@ code, _, err = command("in_*.npz", "out.bat")
 assert code == 3 and (world.rank != 0 or ("in_5.npz: no positions" in err and "5 datasets" in err)), err
 assert world.rank == 0 or err == "", err
 world.barrier()
+
+# Grids: each rank reads a slab of every step, and all write it together.
+try:
+    import h5py
+except ImportError:
+    h5py = None
+v = np.random.default_rng(2).random((5, 6, 7, 3)).astype("f4")
+place = {"origin": (-1, 0, 1), "spacing": (0.5, 1, 2)}
+names = ["plane.npy", "wind_12.npz", "wind.idx", "7x6x5.raw"] + (["wind.h5"] if h5py else [])
+if world.rank == 0:
+    np.save("plane.npy", v[:1])
+    np.savez("wind_12.npz", **dict(zip("uvw", np.moveaxis(v, -1, 0))))
+    for step in (0, 3):
+        idx.write("wind.idx", {"wind": v + step, "n": np.ones((5, 6, 7), "i2")}, step=step, first=(0, 0, 2), flush=False,
+                  mode="add_step" if step else "replace", **place)
+    v.tofile("7x6x5.raw")
+    if h5py:
+        with h5py.File("wind.h5", "w") as file:
+            file["wind"] = v
+world.barrier()
+asked = {"wind.idx": ["--arrays", "wind"], "7x6x5.raw": ["--dimensions", "7,6,5", "--type", "float32[3]"]}
+for name in names:
+    code, out, err = command(name, "to.bricks.series", "--json", *asked.get(name, ["--origin=-1,0,1", "--spacing=0.5,1,2"]), "--replace")
+    assert code == 0 and err == "", err
+    assert len(out.splitlines()) == ((2 if name == "wind.idx" else 1) if world.rank == 0 else 0), out
+    if world.rank == 0:
+        for level, step in enumerate((0, 3) if name == "wind.idx" else (0,)):
+            own = {} if name == "7x6x5.raw" else {**place, "origin": (-1, 0, 5)} if name == "wind.idx" else place
+            field = {"wind_12.npz": "velocity", "plane.npy": "plane", "7x6x5.raw": "7x6x5"}.get(name, "wind")
+            flow.write_level("expected.bricks", v[:1] if name == "plane.npy" else v + step, step=step, field=field, flush=False,
+                             time=float(step if name == "wind.idx" else 0), **own)
+            with open(f"to_{level:04}.bricks", "rb") as found, open("expected.bricks", "rb") as wanted:
+                assert found.read() == wanted.read(), (name, level)
+    world.barrier()
+code, out, err = command("wind.idx", "again.idx", "--json", "--codec", "zip")
+assert code == 0 and err == "", err
+if world.rank == 0:
+    with idx.open("again.idx") as dataset:
+        assert (dataset.steps, dataset.box) == ([0, 3], (0, 0, 2, 6, 5, 6))
+        found = dataset.read(step=3)
+        assert np.array_equal(found["wind"], v + 3) and np.array_equal(found["n"], np.ones((5, 6, 7), "i2"))
+    with open("cut.npy", "wb") as file, open("plane.npy", "rb") as sound:
+        file.write(sound.read()[:-9])
+world.barrier()
+before = world.bcast(sorted(os.listdir(".")))
+for words in (["cut.npy", "bad.bricks.series"], ["wind.idx", "bad.bricks.series"], ["wind.idx", "bad.bricks", "--arrays", "wind"],
+              ["plane.npy", "to.bricks.series"]):
+    code, _, err = command(*words)
+    assert code == 3 and (err != "") == (world.rank == 0), (words, code, err)
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+    world.barrier()

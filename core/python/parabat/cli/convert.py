@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts files of other formats to .bat, grids to .idx, and arrays of velocities to .bricks.series.
+"""Converts files of other formats to .bat, grids to .idx, and velocities on grids to .bricks.series.
 
 Exit codes: 0 all was converted; 3 something was not, which one line on stderr says; 2 what was asked
 cannot be; 130 interrupted, also by SIGTERM.
@@ -7,32 +7,29 @@ cannot be; 130 interrupted, also by SIGTERM.
 
 import argparse
 import contextlib
-import glob
 import json
-import os
 import re
 import signal
 import sys
 
-from .._arguments import by_numbers
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
-from ..errors import BatError
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
 
 _OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
-KINDS = {".bat": "particles", ".idx": "grids", ".bricks.series": "velocities on a grid"}
+_BRICKS = (".bricks", ".bricks.series")
+KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocities on a grid", ".bricks.series": "velocities on grids"}
 # Options that not every kind of output has: what holds if nobody sets them, and for which they are.
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
     "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
-    **{name: (None, (".bat", ".idx")) for name in ("format", "arrays", "mapping")},
+    **{name: (None, (".bat", ".idx", *_BRICKS)) for name in ("format", "arrays", "mapping")},
     "target_size": (0, (".bat", ".idx")),
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
-    "dimensions": (None, (".idx",)), "type": (None, (".idx",)), "byte_order": ("little", (".idx",)), "skip": (0, (".idx",)),
-    "origin": (None, (".idx", ".bricks.series")), "spacing": (None, (".idx", ".bricks.series")),
-    "times": (None, (".bricks.series",)), "cyclic": (None, (".bricks.series",)), "replace": (False, (".bricks.series",))}
+    **{name: (standard, (".idx", *_BRICKS)) for name, standard in (
+        ("dimensions", None), ("type", None), ("byte_order", "little"), ("skip", 0), ("origin", None), ("spacing", None))},
+    "times": (None, _BRICKS), "cyclic": (None, _BRICKS), "replace": (False, _BRICKS)}
 
 
 class _List(argparse.Action):
@@ -51,7 +48,7 @@ def add_arguments(parser):
     parser.add_argument("output", metavar="OUT",
                         help="NAME.bat, the file to write; of a time series NAME_0000.bat, NAME_0001.bat ... and "
                              "NAME.bat.series, of species NAME_SPECIES.bat. NAME.idx for grids, with all steps; "
-                             "NAME.bricks.series for velocities on grids")
+                             "NAME.bricks.series for velocities on grids, NAME.bricks for one step of them")
     parser.add_argument("--list", metavar="json", nargs="?", action=_List,
                         help="show the formats, what they need and what is installed, as text or JSON")
     parser.add_argument("--format", metavar="NAME", help="format of the inputs; the default is found out. A FILE.py "
@@ -80,9 +77,10 @@ def add_arguments(parser):
     grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="before bare numbers")
     grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="where the first sample lies")
     grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances of samples")
-    velocities = parser.add_argument_group("of velocities (OUT ends in .bricks.series), with --origin and --spacing")
+    velocities = parser.add_argument_group("of velocities (OUT ends in .bricks or .bricks.series), with those of "
+                                            "grids that tell of inputs")
     velocities.add_argument("--times", metavar="T,...", type=option_types.numbers,
-                            help="times of the inputs (default: 0, 1, 2, ...)")
+                            help="times of the steps (default: those of the inputs, or 0, 1, 2, ...)")
     velocities.add_argument("--cyclic", metavar="AXES", type=option_types.axes,
                             help="axes, such as xy, along which the flow repeats after the last cell")
     velocities.add_argument("--replace", action="store_true", help="write over a series that is there")
@@ -103,9 +101,12 @@ def add_arguments(parser):
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each dataset")
 
 
-def _settings(arguments, is_grid):
+def _settings(arguments, kind):
+    if kind.startswith(".bricks"):
+        return {"times": arguments.times, "cyclic": arguments.cyclic or False, "flush": arguments.flush,
+                "replace": arguments.replace}
     size = arguments.target_size and max(1, int(arguments.target_size * (1 << 20)))  # 0 would choose one
-    if not is_grid:
+    if kind == ".bat":
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
                 "flush": arguments.flush, "target_bytes": size}
     return {"codec": arguments.codec, "layout": arguments.layout, "dialect": arguments.dialect, "flush": arguments.flush,
@@ -116,14 +117,12 @@ def run(arguments):
     kind = next((end for end in KINDS if arguments.output.endswith(end)), None)
     if kind is None:
         return _fail("the last argument is the file to write and must end in .bat, or of grids in .idx, or of velocities in "
-                     f".bricks.series; it is {arguments.output}", USAGE)
+                     f".bricks or .bricks.series; it is {arguments.output}", USAGE)
     for name, (standard, kinds) in OPTIONS.items():
         if kind not in kinds and getattr(arguments, name) != standard:
             option = "map" if name == "mapping" else name.replace("_", "-")
             return _fail(f"argument --{option}: is of {' and '.join(f'{KINDS[each]}, {each}' for each in kinds)}; the file to "
                          f"write is {arguments.output}", USAGE)
-    if kind == ".bricks.series":
-        return _to_bricks(arguments)
     mapping = dict(arguments.mapping) if arguments.mapping else None
     if mapping and len(mapping) != len(arguments.mapping):
         return _fail("argument --map: a name occurs twice", USAGE)
@@ -134,34 +133,11 @@ def run(arguments):
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, **{name: getattr(arguments, name) for name in (
                         "dimensions", "type", "byte_order", "skip", "origin", "spacing")},
-                    settings=_settings(arguments, kind == ".idx"))
+                    settings=_settings(arguments, kind))
     except Interrupted as error:
         return _fail(str(error), INTERRUPTED)
     except (ConvertError, ImportError) as error:
         return _fail(str(error), USAGE if _OF_ARGUMENT.search(str(error)) else TROUBLE)
-    return YES
-
-
-def _to_bricks(arguments):
-    """Velocities on grids, arrays of numpy, one file for each time."""
-    from .. import flow  # pylint: disable=import-outside-toplevel
-    files = [file for word in arguments.inputs
-             for file in ([word] if os.path.exists(word) else sorted(glob.glob(word), key=by_numbers) or [word])][arguments.steps]
-    try:
-        with _interruptible(), contextlib.ExitStack() as stack:
-            bar = None if arguments.quiet else stack.enter_context(progress("converting"))
-            written = flow.convert(files, arguments.output, times=arguments.times, origin=arguments.origin or (0, 0, 0),
-                                   spacing=arguments.spacing or (1, 1, 1), cyclic=arguments.cyclic or False,
-                                   flush=arguments.flush, replace=arguments.replace,
-                                   progress=bar and (lambda done: bar(done, arguments.output)))
-    except (KeyboardInterrupt, Interrupted):
-        return _fail("interrupted", INTERRUPTED)
-    except (BatError, OSError) as error:
-        return _fail(str(error), TROUBLE)
-    if arguments.json:
-        print(json.dumps({"done": arguments.output, "levels": len(written)}), flush=True)
-    elif not arguments.quiet:
-        print(f"{arguments.output}: {len(written)} time levels", flush=True)
     return YES
 
 

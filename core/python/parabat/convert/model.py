@@ -90,6 +90,7 @@ class Options:
     skip: int = 0                              # bytes before them
     origin: typing.Optional[list] = None       # x, y, z, instead of what a file says
     spacing: typing.Optional[list] = None
+    part: tuple = (0, 1)                       # (i, n): the i-th of n slabs of about equal size is enough
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
 
@@ -203,10 +204,13 @@ class Fields:
 
     arrays: name -> (nz, ny, nx), or with components behind, or (ny, nx) of a plane. origin: where sample (0, 0, 0) lies;
     spacing; first: number of the first sample; x, y, z. remarks, others: as of Particles. axes: 2 or 3; None: the fewest
-    that an array has. options: whose origin and spacing, if they are given, are taken instead.
+    that an array has. options: whose origin and spacing, if they are given, are taken instead. is_part: the arrays are the
+    slab options.part, along their first axis, and `first` says where it begins.
     """
 
-    def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None):
+    def __init__(self, arrays, origin=None, spacing=None, first=(0, 0, 0), remarks=(), others=(), axes=None, options=None,
+                 is_part=False):
+        self._is_part = is_part
         self.remarks, self.others = list(remarks), set(others)
         chosen = options or Options()
         self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
@@ -240,6 +244,16 @@ class Fields:
                                + ", ".join(f"'{name}' {self.arrays[name].shape}" for name in list(shapes)[:6])
                                + "; choose by --arrays")
         self.dimensions = (*next(iter(shapes.values()))[::-1], *(1,) * (3 - self.axes))
+
+    def cut(self, part):
+        """Itself, of which no more than a slab is left; arrays in a file are not read for that."""
+        if not self._is_part and part != (0, 1):
+            begin, end = part_of(self.dimensions[self.axes - 1], *part)
+            self.arrays = {name: array[begin:end] for name, array in self.arrays.items()}
+            self.first, self.dimensions = list(self.first), list(self.dimensions)
+            self.first[self.axes - 1] += begin
+            self.dimensions[self.axes - 1] = end - begin
+        return self
 
 
 def stem(path):

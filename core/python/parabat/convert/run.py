@@ -5,23 +5,27 @@ import os
 import sys
 
 from . import running
-from .grid_job import GridJob, GridOutcome
+from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
 from .running import Job, Outcome
 
 
+JOBS = {".bat": Job, ".idx": GridJob, ".bricks.series": BricksJob, ".bricks": BricksJob}
+
+
 def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None,  # pylint: disable=redefined-builtin
             settings=None, apart=False, memory_bytes=0, **options):
-    """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps.
+    """Converts files to a dataset, or to one for each step and species; grids to an .idx dataset with all steps;
+    velocities on grids to bricks.
 
     inputs: names of files and patterns; several are a time series. output: OUT.bat; of a time
     series OUT_0000.bat, OUT_0001.bat ..., with the list OUT.bat.series; of species OUT_NAME.bat. Or OUT.idx, of
-    grids.
+    grids; OUT.bricks.series, of velocities, with OUT_0000.bricks ..., or OUT.bricks of one step.
     format: name of a format, or a file with one; None to find it out. steps: those to convert, as a
     slice. jobs: processes that convert steps at the same time. show: called with a dict for each
     dataset that is written ("done": its name, and more), each remark ("remark"), and as it goes on
-    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), or of
-    parabat.idx.write(); flush is False if it is not among them. apart: reads in a process of its own,
+    ("share", from 0 to 1, of "what"). settings: keywords of parabat.write(), of
+    parabat.idx.write(), or of parabat.flow.write_series() and `times`; flush is False if it is not among them. apart: reads in a process of its own,
     so that a library that does not survive a damaged file is an error and no more; fork() makes it,
     which is for programs without threads. memory_bytes: at most, of each process; 0 for half of what is
     free. A step that needs more
@@ -32,19 +36,22 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     then of the input that it is about; datasets of other inputs that are whole stay, which it says.
 
     Collective where several ranks were started (mpirun) and mpi4py is there: ranks share the steps, or
-    the particles of the only one; rank 0 shows and returns what was done.
+    the particles of the only one, or the samples of each grid; rank 0 shows and returns what was done.
     """
     output = os.fspath(output)
-    grids = output.endswith(".idx")
-    if not grids and not output.endswith(".bat"):
-        raise ConvertError(f"{output}: the file to write must end in .bat, or of grids in .idx")
+    kind = next((end for end in JOBS if output.endswith(end)), None)
+    if kind is None:
+        raise ConvertError(f"{output}: the file to write must end in .bat, or of grids in .idx, or of velocities in .bricks or "
+                           ".bricks.series")
+    grids = kind != ".bat"
     comm = running.world()
-    if grids and (comm or jobs > 1):
-        raise ConvertError(f"{output}: grids are converted by one process, which uses all processors; without --jobs and mpirun")
+    if grids and jobs > 1:
+        raise ConvertError(f"{output}: grids are converted by one process, which uses all processors, or by ranks (mpirun); "
+                           "without --jobs")
     apart = apart and not comm
     try:
         job = _together(comm, lambda: _prepare(inputs, output, format, steps, settings, options,
-                                               comm.size if comm else jobs, apart, memory_bytes, grids))
+                                               comm.size if comm else jobs, apart, memory_bytes, kind, comm))
     except KeyboardInterrupt:
         raise Interrupted(running.INTERRUPTED) from None
     outcome = (GridOutcome if grids else Outcome)(show or (lambda news: None))
@@ -61,19 +68,20 @@ def convert(inputs, output, *, format=None, steps=slice(None), jobs=1, show=None
     return sorted(outcome.done, key=lambda news: (news["index"], news["species"]))
 
 
-def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, memory_bytes, grids):
+def _prepare(inputs, output, format_name, steps, settings, options, shares, apart, memory_bytes, kind, comm):
     """The Job."""
     folder = os.path.dirname(os.path.abspath(output))
     if not os.path.isdir(folder):
         raise ConvertError(f"{output}: the folder {folder} does not exist")
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    grids = kind != ".bat"
     found = running.find_inputs(list(map(os.fspath, words)), format_name, apart, grids)
     _check_options(found, options, {"arrays"} if grids else {"arrays", "species"})
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)
-    of_output = Options(threads=settings.get("threads", 0), **options)
-    return (GridJob if grids else Job)(found, output, of_output, steps, settings, memory_bytes, shares)
+    of_output = Options(threads=settings.get("threads", 0), part=(comm.rank, comm.size) if comm else (0, 1), **options)
+    return JOBS[kind](found, output, of_output, steps, settings, memory_bytes, shares)
 
 
 def _together(comm, do):
@@ -115,8 +123,8 @@ def print_news(news):
         print(f"note: {news['remark']}", file=sys.stderr, flush=True)
     elif "done" in news:
         if "dimensions" in news:
-            print(f"{news['done']}: step {news['step']}, {' x '.join(map(str, news['dimensions']))} samples, "
-                  f"{len(news['fields'])} fields, {news['bytes'] / 1e6:.1f} MB", flush=True)
+            print(f"{news.get('level', news['done'])}: step {news['step']}, {' x '.join(map(str, news['dimensions']))} samples, "
+                  f"{len(news['fields'])} field{'s' * (len(news['fields']) != 1)}, {news['bytes'] / 1e6:.1f} MB", flush=True)
             return
         print(f"{news['done']}: {news['particles']} particles, {len(news['attributes'])} attributes, "
               f"{news['bytes'] / 1e6:.1f} MB", flush=True)

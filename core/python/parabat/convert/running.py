@@ -103,6 +103,8 @@ def _about(path):
 class Job:
     """A conversion: what is to be done, the same for all processes."""
 
+    is_collective = False  # ranks do each step together, of the communicator `comm`
+
     def __init__(self, inputs, output, options, steps=slice(None), settings=None, memory_bytes=0, shares=1):
         """memory_bytes: of a process; 0 for half of what is free, among `shares` processes."""
         self.inputs = inputs
@@ -736,7 +738,10 @@ def run_ranks(job, outcome, comm):
             news.append(one)
         elif comm.rank == 0:
             outcome.take(one)
-    if _is_shared(job, comm):
+    if job.is_collective:
+        job.comm = comm
+        _guarded(job, lambda: job.work(lambda place: True, lambda one: tell(one) if comm.rank == 0 else None), tell)
+    elif _is_shared(job, comm):
         _guarded(job, lambda: _work_together(job, comm, tell), tell)
     else:
         _guarded(job, lambda: job.work(lambda place: place % comm.size == comm.rank, tell), tell)
@@ -773,19 +778,19 @@ def _work_together(job, comm, tell):
     remarks = _Remarks(tell)
     leads = comm.rank == 0
     with contextlib.closing(job.selected(tell)) as steps:
-        index, one, step = _agreed(comm, lambda: next(steps), job.inputs[0].path)
+        index, one, step = agreed(comm, lambda: next(steps), job.inputs[0].path)
         job.options.at = _shares(tell if leads else lambda news: None, f"reading {one.path}")
-        found = _agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
+        found = agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
         asked = _Asked(job)
         for each in found:
             output = job.name(index, each.species, False)
-            _agreed(comm, lambda each=each: _check_share(job, each, comm.size), one.path)
-            part = _agreed(comm, lambda each=each: each.read(comm.rank, comm.size), one.path)
+            agreed(comm, lambda each=each: _check_share(job, each, comm.size), one.path)
+            part = agreed(comm, lambda each=each: each.read(comm.rank, comm.size), one.path)
             if each.varies:
                 facts = comm.allgather(each.facts(part))
-                _agreed(comm, lambda each=each, facts=facts: each.settle(facts), one.path)
-            part = _agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
-            _agreed(comm, lambda part=part, is_last=each is found[-1]: asked.look([part], is_last), one.path)
+                agreed(comm, lambda each=each, facts=facts: each.settle(facts), one.path)
+            part = agreed(comm, lambda each=each, part=part: each.conform(part), one.path)
+            agreed(comm, lambda part=part, is_last=each is found[-1]: asked.look([part], is_last), one.path)
             if os.path.realpath(output) in {os.path.realpath(each.path) for each in job.inputs}:
                 raise ConvertError(f"{output}: is an input and is not written over; choose another name")
             remarks.tell(one, part)
@@ -804,7 +809,7 @@ def _check_share(job, divided, ranks):
                            f"needs about {_mib(needed + resident())}. More ranks need less")
 
 
-def _agreed(comm, do, path):
+def agreed(comm, do, path):
     """Collective. What do() returns; all ranks raise if one does."""
     result = failure = None
     try:

@@ -2,8 +2,10 @@
 """Grids in HDF5: arrays (nz, ny, nx), (nz, ny, nx, components) or (ny, nx) of one shape; --map NAME=PATH says which, with a
 * for the numbers of steps."""
 
+import numpy as np
+
 from .. import hdf5
-from ..model import ConvertError, Fields, Format, Step, listed
+from ..model import ConvertError, Fields, Format, Step, listed, part_of
 from ..formats.hdf5_files import numbers_of
 
 FEWEST = 2  # axes of what is taken for a grid
@@ -27,8 +29,8 @@ def _mapped(file, options):
             remarks = []
             for name, (path,) in options.mapping.items():
                 if options.wants(name):
-                    fields[name] = hdf5.read(hdf5.node_of(file, path.replace("*", number or "")), remarks=remarks)
-            return Fields(fields, options=options, remarks=remarks, others=[n for n in options.mapping if n not in fields])
+                    fields[name] = _slab(hdf5.node_of(file, path.replace("*", number or "")), options, remarks)
+            return _fields(fields, options, remarks, [n for n in options.mapping if n not in fields])
         yield Step(read, None if number is None else int(number))
 
 
@@ -50,8 +52,26 @@ def _all(file, options):
     wanted = {name: node for name, node in named.items() if options.wants(name)}
     remarks = []
     hdf5.check_all(wanted.values())
-    return Fields({name: hdf5.read(node, remarks=remarks) for name, node in wanted.items()}, options=options,
-                  remarks=remarks, others=[name for name in named if name not in wanted])
+    return _fields({name: _slab(node, options, remarks) for name, node in wanted.items()}, options, remarks,
+                   [name for name in named if name not in wanted])
+
+
+def _slab(node, options, remarks):
+    """The first row that is needed, the values from there on, and how many rows there are; None of a whole array."""
+    if options.part == (0, 1) or getattr(node, "ndim", 0) < FEWEST:
+        return 0, hdf5.read(node, remarks=remarks), None
+    begin, end = part_of(node.shape[0], *options.part)
+    return begin, hdf5.read(node, np.s_[begin:end], remarks), node.shape[0]
+
+
+def _fields(slabs, options, remarks, others):
+    if len({whole for _, _, whole in slabs.values()}) > 1:
+        raise ConvertError("arrays have different shapes, and a grid has one; choose by --arrays")
+    found = Fields({name: values for name, (_, values, _) in slabs.items()}, options=options, remarks=remarks, others=others,
+                   is_part=True)
+    found.first = list(found.first)
+    found.first[found.axes - 1] = next((begin for begin, _, _ in slabs.values()), 0)
+    return found
 
 
 FORMAT = Format("hdf5", "arrays in HDF5, by --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),

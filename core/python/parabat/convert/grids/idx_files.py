@@ -2,7 +2,7 @@
 """Other .idx datasets, of OpenVisus, PIDX or this library: the same samples, stored in another way."""
 
 from ... import idx
-from ..model import ConvertError, Fields, Format, Step, check_memory
+from ..model import ConvertError, Fields, Format, Step, check_memory, part_of
 from ...errors import BatError
 
 
@@ -21,13 +21,16 @@ def _errors(call, *arguments, **options):
 
 def _read(dataset, number, options):
     names = [name for name in dataset.fields if options.wants(name)]
-    check_memory(f"claims {' x '.join(map(str, dataset.lattice().count))} samples", dataset.cost(names).bytes)
-    grid = _errors(dataset.read, names, step=number, axes=3, progress=lambda done: options.at(done))
+    box, axis = list(dataset.box), 2
+    begin, end = part_of(box[axis + 3] - box[axis] + 1, *options.part)
+    box[axis + 3], box[axis] = box[axis] + end - 1, box[axis] + begin
+    check_memory(f"claims {' x '.join(map(str, dataset.lattice(box=box).count))} samples", dataset.cost(names, box=box).bytes)
+    grid = _errors(dataset.read, names, step=number, axes=3, box=box, progress=lambda done: options.at(done))
     remarks = [("absent", f"{grid.absent_blocks} blocks are absent, and have default values")] if grid.absent_blocks else []
     if dataset.warning:
         remarks.append(("place", dataset.warning))
-    return Fields(dict(grid), dataset.origin, dataset.spacing, dataset.box[:3], remarks,
-                  others=[name for name in dataset.fields if name not in names])
+    return Fields(dict(grid), dataset.origin, dataset.spacing, box[:3], remarks,
+                  others=[name for name in dataset.fields if name not in names], options=options, is_part=True)
 
 
 FORMAT = Format("idx", "other .idx datasets", steps, extensions=(".idx",),

@@ -7,7 +7,7 @@ the file stores: fill values, scales and offsets are said and not applied.
 
 import numpy as np
 
-from ..model import ConvertError, Fields, Format, Step, check_memory, listed
+from ..model import ConvertError, Fields, Format, Step, check_memory, listed, part_of
 
 EVEN = 1e-4  # of a spacing, that coordinates may be off
 PACKED = ("_FillValue", "missing_value", "scale_factor", "add_offset")
@@ -73,6 +73,8 @@ def _read(data, space, at, time, options):
         elif found is not None:
             origin[axis], spacing[axis], turned[dim] = found
     fields, others = {}, []
+    rows = data.sizes[space[0]]
+    begin, end = part_of(rows, *options.part)
     for name, variable in data.data_vars.items():
         if not options.wants(name):
             others.append(name)
@@ -82,15 +84,20 @@ def _read(data, space, at, time, options):
             remarks.append((f"left out {name}", f"'{name}' is not written: its axes are {tuple(variable.dims)}"
                             if own != space else f"'{name}' is not written: it holds no numbers"))
             continue
-        check_memory(f"'{name}': claims {variable.shape} values", variable.nbytes // (data.sizes[time] if at else 1))
-        values = variable.isel({dim: i for dim, i in at.items() if dim in variable.dims}).values
+        check_memory(f"'{name}': claims {variable.shape} values",
+                     variable.nbytes // ((data.sizes[time] if at else 1) * options.part[1]))
+        # An axis that is turned round is cut from its end.
+        slab = slice(rows - end, rows - begin) if turned.get(space[0]) else slice(begin, end)
+        values = variable.isel({space[0]: slab, **{dim: i for dim, i in at.items() if dim in variable.dims}}).values
         turn = tuple(slice(None, None, -1) if turned.get(dim) else slice(None) for dim in space)
         fields[name] = values[turn]
         kept = [key for key in PACKED if key in variable.attrs]
         if kept:
             remarks.append((f"packed {name}", f"'{name}' keeps the numbers of the file; not applied: "
                             + ", ".join(f"{key} {variable.attrs[key]}" for key in kept)))
-    return Fields(fields, origin, spacing, remarks=remarks, others=others, axes=len(space), options=options)
+    first = [0, 0, 0]
+    first[len(space) - 1] = begin
+    return Fields(fields, origin, spacing, first, remarks, others, len(space), options, is_part=True)
 
 
 FORMAT = Format("netcdf", "netCDF, through xarray", steps, extensions=(".nc", ".nc4", ".cdf", ".netcdf"),
