@@ -118,6 +118,7 @@ flow::TraceOptions options_of(const bat_flow_options& given)
   }
   options.keep_points = given.keep_points != 0;
   options.keep_faces = given.keep_faces != 0;
+  options.keep_resting = given.keep_resting != 0;
   options.threads =
     static_cast<int>(need_at_most(given.threads, std::numeric_limits<int>::max(), "threads"));
   options.prefetch = need_at_most(given.prefetch, 1, "prefetch") != 0 ? flow::Prefetch::Velocity
@@ -126,6 +127,29 @@ flow::TraceOptions options_of(const bat_flow_options& given)
     flow::Hints::Learn };
   options.hints = kHints.at(static_cast<std::size_t>(need_at_most(given.hints, 2, "hints")));
   return options;
+}
+
+std::vector<flow::Seed> seeds_of(std::uint64_t count, const double* positions, const double* times)
+{
+  std::vector<flow::Seed> seeds(need_size(count, "count"));
+  if (!seeds.empty())
+  {
+    need(positions, "positions");
+    need(times, "times");
+  }
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    std::memcpy(seeds[i].position.data(), positions + 3 * i, sizeof(seeds[i].position));
+    seeds[i].time = times[i];
+  }
+  return seeds;
+}
+
+bool is_reason(std::int64_t number)
+{
+  constexpr std::array<std::int64_t, 7> kReasons{ BAT_FLOW_LEFT_DOMAIN, BAT_FLOW_TOO_MANY_CELLS,
+    BAT_FLOW_STAGNATION, BAT_FLOW_END_TIME, BAT_FLOW_ARRIVED, BAT_FLOW_BLANKED, BAT_FLOW_NO_SEED };
+  return std::find(kReasons.begin(), kReasons.end(), number) != kReasons.end();
 }
 
 bat_flow_statistics statistics_of(const flow::Statistics& s)
@@ -249,17 +273,7 @@ int bat_flow_trace(const bat_flow* flow, uint64_t count, const double* positions
     [&]
     {
       need(out, "out") = nullptr;
-      std::vector<bat::flow::Seed> seeds(need_size(count, "count"));
-      if (!seeds.empty())
-      {
-        need(positions, "positions");
-        need(times, "times");
-      }
-      for (std::size_t i = 0; i != seeds.size(); ++i)
-      {
-        std::memcpy(seeds[i].position.data(), positions + 3 * i, sizeof(seeds[i].position));
-        seeds[i].time = times[i];
-      }
+      const auto seeds = seeds_of(count, positions, times);
       bat::flow::TraceOptions asked;
       if (options)
       {
@@ -347,6 +361,106 @@ int bat_flow_lines_points(
           times[at] = all.times[i];
         }
       }
+    });
+}
+
+int bat_flow_lines_resting(const bat_flow_lines* lines, uint64_t* bytes, void* resting)
+{
+  return guard(
+    [&]
+    {
+      const auto& kept = need(lines, "lines").lines.resting;
+      const std::vector<std::byte> all =
+        kept ? bat::flow::bytes_of(*kept) : std::vector<std::byte>{};
+      if (bytes)
+      {
+        *bytes = all.size();
+      }
+      if (resting && !all.empty())
+      {
+        std::memcpy(resting, all.data(), all.size());
+      }
+    });
+}
+
+int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* ends,
+  const double* end_times, const double* arrivals, const uint64_t* offsets, const double* positions,
+  const double* times, const double* velocities, const void* resting, uint64_t resting_bytes,
+  bat_flow_lines** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      auto made = std::make_unique<bat_flow_lines>();
+      bat::flow::PathLines& all = made->lines;
+      if (need(offsets, "offsets") != 0)
+      {
+        refuse(fmt::format("offsets begin with {}; the first is 0", offsets[0]));
+      }
+      all.lines.resize(need_size(count, "count"));
+      for (std::size_t i = 0; i != all.lines.size(); ++i)
+      {
+        bat::flow::Line& line = all.lines[i];
+        const std::int64_t reason = (&need(reasons, "reasons"))[i];
+        if (!is_reason(reason))
+        {
+          refuse(
+            fmt::format("reason {} of line {}; allowed are those of bat_flow_reason", reason, i));
+        }
+        if (offsets[i + 1] < offsets[i])
+        {
+          refuse(fmt::format(
+            "offset {} behind {} of line {}; they must not fall", offsets[i + 1], offsets[i], i));
+        }
+        line.reason = static_cast<bat::flow::Reason>(reason);
+        std::memcpy(line.end.data(), &need(ends, "ends") + 3 * i, sizeof(line.end));
+        line.end_time = (&need(end_times, "end_times"))[i];
+        line.arrival_time = (&need(arrivals, "arrivals"))[i];
+        line.first_point = offsets[i];
+        line.points = offsets[i + 1] - offsets[i];
+      }
+      const std::size_t points = need_size(offsets[count], "offsets");
+      const auto take = [points](auto& to, const double* from, const char* name)
+      {
+        to.resize(points);
+        if (points != 0)
+        {
+          std::memcpy(to.data(), &need(from, name), sizeof(to[0]) * points);
+        }
+      };
+      take(all.positions, positions, "positions");
+      take(all.times, times, "times");
+      take(all.velocities, velocities, "velocities");
+      if (resting_bytes != 0)
+      {
+        all.resting =
+          bat::flow::resting_from(&need(static_cast<const std::byte*>(resting), "resting"),
+            need_size(resting_bytes, "resting_bytes"), all.lines.size());
+      }
+      *out = made.release();
+    });
+}
+
+int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
+  const double* positions, const double* times, const bat_flow_options* options,
+  bat_progress progress, void* data, bat_flow_lines** out)
+{
+  return guard(
+    [&]
+    {
+      need(out, "out") = nullptr;
+      const auto seeds = seeds_of(count, positions, times);
+      bat::flow::TraceOptions asked;
+      if (options)
+      {
+        asked = options_of(*options);
+      }
+      asked.progress = progress_of(progress, data);
+      auto whole = std::make_unique<bat_flow_lines>();
+      whole->lines =
+        bat::flow::go_on(need(flow, "flow").cache, need(lines, "lines").lines, seeds, asked);
+      *out = whole.release();
     });
 }
 

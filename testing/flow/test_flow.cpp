@@ -694,6 +694,12 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
         const auto twice = flow::go_on(
           cache_of(all), flow::go_on(cache_of(in_between), before, seeds, options), seeds, options);
         EXPECT_EQ(twice.checksum(), whole.checksum());
+        // Kept as bytes, too.
+        auto kept = before;
+        const auto bytes = flow::bytes_of(*before.resting);
+        kept.resting = flow::resting_from(bytes.data(), bytes.size(), seeds.size());
+        EXPECT_EQ(flow::bytes_of(*kept.resting), bytes);
+        EXPECT_EQ(flow::go_on(cache_of(all), kept, seeds, options).checksum(), whole.checksum());
       }
       ASSERT_EQ(more.positions.size(), whole.positions.size());
       const double within = rk4 ? 1e-2 : 1e-5; // its steps are not chosen for their error
@@ -761,6 +767,43 @@ TEST(Flow, lines_of_more_releases_go_on)
   const auto other = std::make_shared<Source>(
     grid, std::vector<double>{ 0, 0.1, 0.25, 0.31, 0.5 }, sampled_flow::abc);
   EXPECT_THROW((void)flow::go_on(cache_of(other), before, released(4), options), Error);
+}
+
+TEST(Flow, bytes_that_are_not_what_rests_are_refused)
+{
+  const auto source = abc(21);
+  const auto seeds = random_seeds(20, { 2, 2, 2 }, { 4, 4, 4 }, 0);
+  flow::TraceOptions options;
+  options.keep_resting = true;
+  options.end_time = 0.5;
+  auto lines = flow::trace(cache_of(source), seeds, options);
+  options.end_time.reset();
+  const auto bytes = flow::bytes_of(*lines.resting);
+  ASSERT_EQ(bytes.size(), 16u + 96u * seeds.size());
+  for (std::size_t count = 0; count != bytes.size(); ++count)
+  {
+    if (count < 16 || count % 96 != 16)
+    {
+      EXPECT_THROW((void)flow::resting_from(bytes.data(), count, seeds.size()), Error) << count;
+    }
+  }
+  EXPECT_THROW((void)flow::resting_from(bytes.data(), bytes.size(), seeds.size() - 1), Error);
+  // Whatever else is wrong with them: an error, or some lines.
+  std::mt19937_64 random(2);
+  int errors = 0;
+  for (int n = 0; n != 400; ++n)
+  {
+    auto odd = bytes;
+    odd[static_cast<std::size_t>(random() % odd.size())] ^= static_cast<std::byte>(1u << n % 8);
+    const auto failed = attempt(
+      [&]
+      {
+        lines.resting = flow::resting_from(odd.data(), odd.size(), seeds.size());
+        (void)flow::go_on(cache_of(source), lines, seeds, options);
+      });
+    errors += failed ? 1 : 0;
+  }
+  EXPECT_GT(errors, 20);
 }
 
 TEST(Flow, streak_lines_of_a_turning_wind_are_those_of_the_formula)

@@ -4,6 +4,7 @@
 Arguments: a folder for files; the word `ranks` before it, of many ranks."""
 
 import concurrent.futures
+import dataclasses
 import pathlib
 import shutil
 import subprocess
@@ -97,6 +98,47 @@ class Flow(unittest.TestCase):
         self.assertEqual(hints.read_bytes(), told)
         with self.assertRaisesRegex(parabat.BatError, "hints: 'write'; allowed: off, read, learn"):
             flow.path_lines(self.series, seeds, hints="write")
+
+    def test_lines_go_on_in_a_series_that_grows(self):
+        grows = self.series.with_name("grows.bricks.series")
+        levels = [(0.25 * i, rotation() * (1 + i)) for i in range(6)]
+        place = {"origin": (-1, -1, -1), "spacing": [0.125] * 3, "flush": False}
+        seeds = np.random.default_rng(1).uniform(-0.8, 0.8, (50, 3))
+        times = np.where(np.arange(50) % 3 == 0, 0.9, np.where(np.arange(50) % 5 == 0, 0.5, 0.1))
+        lines, kept = None, self.series.with_name("lines.npz")
+        for count in (3, 4, 6):
+            flow.write_series(grows, levels[:count], replace=True, **place)
+            with flow.open(grows) as series:
+                if lines is None:
+                    lines = series.path_lines(seeds, times)
+                    self.assertEqual(set(lines.reasons), {8, 11})
+                else:  # as another process would: from a file
+                    old = np.load(kept)
+                    lines = flow.PathLines(statistics={}, checksum=0, **old)
+                    lines = series.path_lines(seeds, times, go_on=lines)
+            arrays = {name: value for name, value in vars(lines).items() if isinstance(value, np.ndarray)}
+            np.savez(kept, **arrays)
+        whole = flow.path_lines(grows, seeds, times)
+        self.assertEqual(lines.checksum, whole.checksum)
+        for name, value in arrays.items():
+            np.testing.assert_array_equal(value, getattr(whole, name), name)
+        self.assertLess(lines.statistics["steps"], whole.statistics["steps"])
+        ends = flow.path_lines(grows, seeds, times, end_time=0.5, keep_points=False)
+        self.assertEqual(ends.resting.shape, (0,))
+        on = flow.path_lines(grows, seeds, times, keep_points=False, go_on=ends)
+        np.testing.assert_allclose(on.ends, whole.ends, atol=1e-5)
+        for change, said in (({"reasons": 0 * whole.reasons}, "reason 0 of line 0"),
+                             ({"offsets": whole.offsets[::-1]}, "shape"),
+                             ({"offsets": whole.offsets + 1}, "shape"),
+                             ({"offsets": np.r_[0, 99, whole.offsets[2:]]}, "offset [0-9]+ behind 99 of line 1"),
+                             ({"resting": whole.resting[1:]}, "what lines go on with: .* bytes that are not of this library"),
+                             ({"ends": whole.ends[:, :2]}, "ends of the lines to go on with")):
+            with self.assertRaisesRegex(parabat.BatError, said):
+                flow.path_lines(grows, seeds, times, go_on=dataclasses.replace(whole, **change))
+        with self.assertRaisesRegex(parabat.BatError, "go_on"):
+            flow.path_lines(grows, seeds, times, go_on=seeds)
+        with self.assertRaisesRegex(parabat.BatError, "3 seeds for 50 lines"):
+            flow.path_lines(grows, seeds[:3], 0.1, go_on=whole)
 
     def test_streak_surface(self):
         line = np.array([[0.25, 0, 0], [0.5, 0, 0.25], [0.75, 0, 0]])

@@ -55,6 +55,13 @@ struct Walks
   std::vector<Particle> others;  ///< that rest on
 };
 
+// Of this grid.
+bool is_inside(const Particle& particle, const WalkFrame& walk)
+{
+  return particle.cell[0] < walk.cells[0] && particle.cell[1] < walk.cells[1] &&
+    particle.cell[2] < walk.cells[2];
+}
+
 // At the beginning of the interval behind the one that it rests in.
 Particle woken(Particle particle, const Line& line, const RunFrame& frame)
 {
@@ -63,12 +70,13 @@ Particle woken(Particle particle, const Line& line, const RunFrame& frame)
   particle.is_new = true;
   particle.walks = false;
   particle.points = 0;
-  if (particle.interval > frame.last_interval() ||
+  if (!is_inside(particle, frame.walk()) || particle.interval > frame.last_interval() ||
     frame.interval(particle.interval).begin != line.end_time)
   {
     throw Error(ErrorCode::InvalidArgument,
-      fmt::format("line {} ends at time {}, where the source has no time; lines go on in the "
-                  "series that they come from",
+      fmt::format(
+        "line {} ends at time {}, where the source has no such time or place; lines go on in the "
+        "series that they come from",
         particle.line, line.end_time));
   }
   return particle;

@@ -68,7 +68,8 @@ class _Options(ctypes.Structure):
                 ("no_slip", ctypes.c_int64), ("has_destination", ctypes.c_int64),
                 ("destination", ctypes.c_double * 6), ("stop_on_arrival", ctypes.c_int64),
                 ("keep_points", ctypes.c_int64), ("keep_faces", ctypes.c_int64),
-                ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64), ("hints", ctypes.c_int64)]
+                ("threads", ctypes.c_int64), ("prefetch", ctypes.c_int64), ("hints", ctypes.c_int64),
+                ("keep_resting", ctypes.c_int64)]
 
 
 class _Statistics(ctypes.Structure):
@@ -398,6 +399,7 @@ class PathLines:
     positions: np.ndarray   #: (points, 3)
     times: np.ndarray       #: (points,)
     velocities: np.ndarray  #: (points, 3)
+    resting: np.ndarray     #: (bytes,) uint8, with which lines go on to the bits of one run
     statistics: dict        #: bricks touched, bytes read, ...: bat::flow::Statistics
     checksum: int           #: equal for answers of the same bits
 
@@ -515,6 +517,7 @@ class Flow:
                    no_slip: bool = False, destination: Sequence[float] | None = None,
                    stop_on_arrival: bool = False, keep_points: bool = True, keep_faces: bool = False,
                    threads: int = 0, prefetch: str = "velocity", hints: str = "read",
+                   go_on: PathLines | None = None,
                    progress: Callable[[float], Any] | None = None) -> PathLines:
         """Follows seeds of shape (n, 3), released at times: one, or (n,); the first time of the
         series, or backwards its last, if not given.
@@ -532,6 +535,12 @@ class Flow:
         what this run sees, or, where that cannot be written, to a file in the user's cache folder,
         ~/.cache/parabat; "off" does neither. statistics["hinted"] are the bricks read ahead so,
         statistics["hints_used"] those of them that were needed.
+
+        go_on: lines of the same seeds, times and options, traced when the series had fewer times,
+        such as while a simulation runs. Those that had ended with the times go on from there, and
+        seeds that were too late begin: only the new times are read. The same bits as of one run, if
+        points are kept, and the old one had no end_time between two levels. A series that has grown
+        must be opened again. PathLines may come from arrays that were kept in a file.
         """
         lib = self._library()
         try:
@@ -558,14 +567,20 @@ class Flow:
             options.stop_on_arrival = bool(stop_on_arrival)
         elif stop_on_arrival:
             refuse("stop_on_arrival: there is no destination")
-        options.keep_points = bool(keep_points)
+        options.keep_points = options.keep_resting = bool(keep_points)
         options.keep_faces = bool(keep_faces)
+        if not isinstance(go_on, (PathLines, type(None))):
+            refuse_type("go_on", go_on, "PathLines, and None")
         told = Progress(progress)
+        given = (ctypes.c_uint64(len(seeds)), _address(seeds), _address(times), ctypes.byref(options),
+                 told.callback, None)
         owned = Owned(lib.bat_flow_lines_free)
         with owned, told.watched():
-            check(lib.bat_flow_trace(
-                self._owned.pointer, ctypes.c_uint64(len(seeds)), _address(seeds), _address(times),
-                ctypes.byref(options), told.callback, None, ctypes.byref(owned.pointer)))
+            if go_on is None:
+                check(lib.bat_flow_trace(self._owned.pointer, *given, ctypes.byref(owned.pointer)))
+            else:
+                with _lines_from(lib, go_on) as old:
+                    check(lib.bat_flow_go_on(self._owned.pointer, old.pointer, *given, ctypes.byref(owned.pointer)))
             return _lines_of(lib, owned.pointer)
 
     def streak_surface(self, line: Any, time: float | None = None, *, most_edge: float,
@@ -678,8 +693,33 @@ def _lines_of(lib, pointer):
         pointer, _address(reasons, ctypes.c_int64), _address(ends), _address(end_times),
         _address(arrivals), _address(offsets, ctypes.c_uint64)))
     check(lib.bat_flow_lines_points(pointer, _address(positions), _address(times), _address(velocities)))
-    return PathLines(reasons, ends, end_times, arrivals, offsets, positions, times, velocities,
+    check(lib.bat_flow_lines_resting(pointer, ctypes.byref(count), None))
+    resting = np.empty(count.value, np.uint8)
+    check(lib.bat_flow_lines_resting(pointer, None, resting.ctypes.data_as(ctypes.c_void_p)))
+    return PathLines(reasons, ends, end_times, arrivals, offsets, positions, times, velocities, resting,
                      statistics.as_dict(), checksum.value)
+
+
+def _lines_from(lib, lines):
+    """Lines of the library from arrays, which may come from a file: types and shapes are looked at."""
+    def array(name, shape, dtype=np.float64):
+        values = np.ascontiguousarray(getattr(lines, name), dtype=dtype)
+        if values.shape != shape:
+            refuse(f"{name} of the lines to go on with: shape {values.shape}; allowed: {shape}")
+        return values
+    n = len(lines.reasons)
+    offsets = array("offsets", (n + 1,), np.int64)
+    m = int(offsets[-1])
+    reasons = array("reasons", (n,), np.int64)
+    ends = [array("ends", (n, 3)), array("end_times", (n,)), array("arrivals", (n,))]
+    points = [array("positions", (m, 3)), array("times", (m,)), array("velocities", (m, 3))]
+    resting = array("resting", (len(lines.resting),), np.uint8)
+    owned = Owned(lib.bat_flow_lines_free)
+    check(lib.bat_flow_lines_from(
+        ctypes.c_uint64(n), _address(reasons, ctypes.c_int64), *map(_address, ends),
+        _address(offsets, ctypes.c_uint64), *map(_address, points),
+        resting.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(resting.nbytes), ctypes.byref(owned.pointer)))
+    return owned
 
 
 def _opened(name, call, arguments, cache_bytes, io_threads, kept=None):

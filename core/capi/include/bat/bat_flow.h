@@ -113,6 +113,7 @@ extern "C"
     int64_t threads;         /* 0: as many as there are */
     int64_t prefetch;        /* 1: by velocity; 0: none */
     int64_t hints;           /* 1: read; 0: off; 2: learn */
+    int64_t keep_resting;    /* 0; not 0: bat_flow_go_on() gives the bits of one run */
   } bat_flow_options;
   /* Hints are what earlier runs have learned of where particles go (core/flow/HINTS.md). They are
    * read from NAME.bricks.hints beside the series, or from the user's cache folder, and reading
@@ -149,6 +150,23 @@ extern "C"
    * velocities (n, 3). */
   BAT_API int bat_flow_lines_points(
     const bat_flow_lines* lines, double* positions, double* times, double* velocities);
+  /* What rests at the end of a run with keep_resting: `bytes` of it, into `resting`, which may be
+   * NULL. Of this version of the library; to be kept as it is. */
+  BAT_API int bat_flow_lines_resting(const bat_flow_lines* lines, uint64_t* bytes, void* resting);
+
+  /* Lines of which a program has kept what the three functions above gave: of `count` lines.
+   * `resting` may be NULL. */
+  BAT_API int bat_flow_lines_from(uint64_t count, const int64_t* reasons, const double* ends,
+    const double* end_times, const double* arrivals, const uint64_t* offsets,
+    const double* positions, const double* times, const double* velocities, const void* resting,
+    uint64_t resting_bytes, bat_flow_lines** out);
+  /* Lines in a series that has more times than it had when `lines` were traced, opened again: those
+   * that have ended with the times go on, and seeds that were too late begin; only the new times
+   * are read. Seeds and options are those that `lines` come from, but for end_time. The same bits
+   * as of one run, if that of `lines` had keep_resting: bat::flow::go_on() (bat/flow/trace.hpp). */
+  BAT_API int bat_flow_go_on(const bat_flow* flow, const bat_flow_lines* lines, uint64_t count,
+    const double* positions, const double* times, const bat_flow_options* options,
+    bat_progress progress, void* data, bat_flow_lines** out);
 
   /* ---- Finite-time Lyapunov exponents -------------------------------------------------------- */
 

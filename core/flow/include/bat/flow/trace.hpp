@@ -178,6 +178,13 @@ struct PathLines
 [[nodiscard]] PathLines go_on(const Cache& cache, const PathLines& lines,
   const std::vector<Seed>& seeds, const TraceOptions& options = {});
 
+/// What rests, as bytes that a program may keep, to go on in another process: 16, and 96 for each
+/// line that may go on.
+[[nodiscard]] std::vector<std::byte> bytes_of(const Resting& resting);
+/// The same back, of as many lines. Throws Error{InvalidArgument} unless they are such bytes.
+[[nodiscard]] std::shared_ptr<const Resting> resting_from(
+  const std::byte* bytes, std::size_t count, std::size_t lines);
+
 /// `lines` of seeds that release `before` particles each, for go_on() with seeds that release
 /// `after`: the later ones of each seed have no line yet. Throws Error{InvalidArgument} unless
 /// `before` divides the lines and is at most `after`.
