@@ -5,6 +5,7 @@ budget, the same answer whatever reads.
 Usage: check_flow_bench.py FLOW_BENCH FOLDER"""
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ def bench(*arguments):
 
 def main():
     folder = sys.argv[2]
+    pathlib.Path(folder, "wind.hints").unlink(missing_ok=True)
     made = bench("make", folder, "--points", 81, "--levels", 7, "--modes", 24, "--time", 0.25)
     series = made["series"]
     assert made["store_over_raw"] < 0.85, made
@@ -29,6 +31,14 @@ def main():
     ahead, = bench("run", series, "--delay-us", 300)
     assert ahead["checksum"] == first["checksum"]
     assert ahead["prefetches_used"] > 0 and ahead["read_in_vain_percent"] < 40, ahead
+
+    hints = f"{folder}/wind.hints"
+    slow = ("run", series, "--delay-us", 300, "--hints-file", hints, "--hints")
+    learned, = bench(*slow, "learn", "--fresh")
+    read, = bench(*slow, "read")
+    assert learned["checksum"] == read["checksum"] == first["checksum"]
+    assert learned["hinted"] == 0 < read["hints_used"] <= read["hinted"] <= read["prefetched"], (learned, read)
+    assert read["read_in_vain_percent"] < 40, read
 
     cube = ("run", series, "--region", "cube", "--seeds", 8000, "--ends-only", "--prefetch", "none")
     large, = bench(*cube)

@@ -6,6 +6,7 @@
 //   flow_bench reads SERIES                 cold bricks per second beside plain preads of their
 //   size flow_bench store                        bricks put into memory and found there, per second
 //
+// --hints learn leaves in --hints-file where particles went, read goes by it.
 // --delay-us has each read take so long at least: the only way to measure waits on a machine whose
 // disk others use. Runs of one command share a cache unless --fresh; --cold drops the files from
 // the system's cache before each.

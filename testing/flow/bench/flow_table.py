@@ -21,6 +21,41 @@ def row(name, measured, must, met, **more):
     print(f"| {name} | {measured} | {must} | {'yes' if met else 'NO'} |", flush=True)
 
 
+def hints_rows(run, folder, rounds=5):
+    """Slow reads again: hints learned from other seeds of the place, and from seeds of all over, beside the first run."""
+    slow = ("--delay-us", 5000, "--io-threads", 64)
+    known = {"place": [("--random", n) for n in (2, 3, 4, 5)], "all over": [("--region", "all", "--seeds", 5000)]}
+    files = {}
+    for name, runs in known.items():
+        files[name] = folder / f"{name}.hints"
+        files[name].unlink(missing_ok=True)
+        for words in runs:
+            run("--hints", "learn", "--hints-file", files[name], *words)
+    turns = [(run(*slow, "--prefetch", "none")[0], run(*slow)[0],
+              *(run(*slow, "--hints", "read", "--hints-file", file)[0] for file in files.values()))
+             for _ in range(rounds)]
+    assert len({r["checksum"] for turn in turns for r in turn}) == 1
+    seconds = [[r["seconds"] for r in turn] for turn in turns]
+
+    def saved(against, of):
+        return 100 * statistics.median(1 - turn[of] / turn[against] for turn in seconds)
+    used = [100 * r["hints_used"] / r["hinted"] for r in turns[0][2:]]
+    row("second run, hints of 4 x 200 other seeds of the place: time saved against the first run; hints of use",
+        f"{saved(1, 2):.0f} %, {used[0]:.0f} %", "0 %", saved(1, 2) >= 0, seconds=seconds)
+    row("the same, hints of 5,000 seeds of all over; against no reading ahead",
+        f"{saved(1, 3):.0f} %, {used[1]:.0f} %; {saved(0, 3):.0f} %", "-; 0 %", saved(0, 3) >= 0)
+    warm = ("--region", "cube", "--seeds", 64000, "--ends-only", "--repeat", 3)
+    ratios = []
+    for _ in range(3):
+        files["learned"] = folder / "learned.hints"
+        files["learned"].unlink(missing_ok=True)
+        off, learn = (run(*warm, *words)[-1]["cpu_seconds"] for words in
+                      ((), ("--hints", "learn", "--hints-file", files["learned"])))
+        ratios.append(learn / off)
+    row("64,000 seeds, warm: processor time of a run that learns and reads, against one without; the file, KB",
+        f"{statistics.median(ratios):.2f} x; {files['learned'].stat().st_size / 1e3:.0f}", "-", True, ratios=ratios)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -93,6 +128,7 @@ def main():
     vain = statistics.median(b["read_in_vain_percent"] for _, b in waits)
     row("first run, 5 ms a read, 64 in flight: time that reading ahead saves, read in vain", f"{100 * saved:.0f} %, {vain:.0f} %",
         "45 %, 15 %", saved >= 0.45 and vain <= 15, seconds=[[a["seconds"], b["seconds"]] for a, b in waits])
+    hints_rows(run, folder)
 
     # Speed.
     warm = (*cube, "--repeat", 3)
