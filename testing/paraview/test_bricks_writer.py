@@ -144,6 +144,28 @@ def check(folder):
     with parabat.flow.open(growing) as flow:
         expect(flow.times.tolist(), TIMES[:2], "times")
 
+    # The extractor: a file for each step by its number, also again and from a step on.
+    extractor = CreateExtractor("BRICKS", wind)
+    extractor.Writer.FileName = "run.bricks.series"
+    extractor.Writer.Cyclic = [0, 0, 1]
+    for first in (None, 1):
+        extractor.Trigger.UseStartTimeStep = int(first is not None)
+        extractor.Trigger.StartTimeStep = first or 0
+        SaveExtracts(ExtractsOutputDirectory=folder(""))
+        for number, time in enumerate(TIMES):
+            check_level(folder(f"run_{number:06d}.bricks"), field(time), time, number, cyclic=(False, False, True))
+        with parabat.flow.open(folder("run.bricks.series")) as flow:
+            expect(flow.times.tolist(), TIMES, "times of the extractor's series")
+        expect([message for message in messages if "come back to step 1: step 2" not in message], [], "messages")
+        messages.clear()
+    extractor.Trigger.UseEndTimeStep = 1
+    extractor.Trigger.EndTimeStep = 1
+    SaveExtracts(ExtractsOutputDirectory=folder(""))
+    expect(sorted(name for name in os.listdir(folder("")) if name.startswith("run") and "wanted" not in name),
+           ["run.bricks.series", "run_000000.bricks", "run_000001.bricks"], "files of the extractor")
+    Delete(extractor)
+    messages.clear()
+
     # Points that are hidden have no flow.
     hidden = source(more="""ghosts = image.AllocatePointGhostArray()
         for j in range(33 * 21):

@@ -8,6 +8,7 @@
 #include "VelocityInput.h"
 #include "WriterRanks.h"
 
+#include "bat/bricks/growing_series.hpp"
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
@@ -20,8 +21,8 @@
 #include "vtkObjectFactory.h"
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,20 @@ bool EndsWith(const std::string& text, const std::string& end)
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// What comes before .bricks or .bricks.series.
+std::string StemOf(const std::string& name)
+{
+  for (const std::string end : { ".bricks.series", ".bricks" })
+  {
+    if (EndsWith(name, end))
+    {
+      return name.substr(0, name.size() - end.size());
+    }
+  }
+  throw bat::Error(bat::ErrorCode::InvalidArgument,
+    name + ": the name has to end in .bricks, or in .bricks.series");
+}
+
 // Where a level goes, and what lists it.
 struct Target
 {
@@ -54,22 +69,8 @@ struct Target
 
 Target TargetOf(const std::string& name, bool all, bool keep)
 {
-  std::string stem = name;
-  bool series = all;
-  if (EndsWith(name, ".bricks.series"))
-  {
-    series = true;
-    stem.resize(name.size() - std::strlen(".bricks.series"));
-  }
-  else if (EndsWith(name, ".bricks"))
-  {
-    stem.resize(name.size() - std::strlen(".bricks"));
-  }
-  else
-  {
-    throw bat::Error(bat::ErrorCode::InvalidArgument,
-      name + ": the name has to end in .bricks, or in .bricks.series");
-  }
+  const std::string stem = StemOf(name);
+  const bool series = all || EndsWith(name, ".series");
   Target target;
   if (!series)
   {
@@ -111,6 +112,9 @@ std::vector<char> Packed(const bat::idx::Grid& grid, std::size_t bytes)
 }
 
 //------------------------------------------------------------------------------
+vtkBricksWriter::vtkBricksWriter() = default;
+
+//------------------------------------------------------------------------------
 vtkBricksWriter::~vtkBricksWriter()
 {
   this->SetField(nullptr);
@@ -127,11 +131,34 @@ void vtkBricksWriter::PrintSelf(ostream& os, vtkIndent indent)
 }
 
 //------------------------------------------------------------------------------
+bat::bricks::GrowingSeries& vtkBricksWriter::SeriesAt(const std::string& list)
+{
+  if (!this->Growing || this->GrowingList != list || this->GrowingFlush != this->Flush)
+  {
+    const std::string stem = StemOf(list);
+    this->Growing = std::make_unique<bat::bricks::GrowingSeries>(
+      std::filesystem::u8path(list),
+      [stem](std::int64_t step, double)
+      {
+        char number[32];
+        std::snprintf(number, sizeof(number), "_%06lld.bricks", static_cast<long long>(step));
+        return std::filesystem::u8path(stem + number);
+      },
+      this->Flush, [this](const std::string& text) { this->Warn(text); });
+    this->GrowingList = list;
+    this->GrowingFlush = this->Flush;
+  }
+  return *this->Growing;
+}
+
+//------------------------------------------------------------------------------
 std::string vtkBricksWriter::WriteStep()
 {
   vtkDataObject* input = this->GetInput();
   const std::vector<bat_vtk::Leaf> leaves = bat_vtk::LeavesOf(input);
   const std::string name = this->FileName;
+  const int others = this->WhatBecomesOfSteps();
+  const bool grows = others == KEEP_EARLIER;
 
   bat::bricks::WriteOptions options;
   options.compress = this->Compression;
@@ -145,10 +172,18 @@ std::string vtkBricksWriter::WriteStep()
 
   bat_vtk::VelocityImages velocity;
   Target target;
+  bat::bricks::GrowingSeries* series = nullptr;
   std::optional<bat::Error> failure = bat::attempt(
     [&]
     {
-      target = TargetOf(name, this->WriteAllTimeSteps, this->KeepsSteps());
+      if (grows)
+      {
+        series = &this->SeriesAt(StemOf(name) + ".bricks.series");
+      }
+      else
+      {
+        target = TargetOf(name, this->WriteAllTimeSteps, others == KEEP);
+      }
       velocity =
         bat_vtk::VelocityOf(bat_vtk::ImagesOf(input, leaves), this->Field ? this->Field : "");
     });
@@ -176,20 +211,17 @@ std::string vtkBricksWriter::WriteStep()
     header.grid.type = grid.Fields[0].type;
   }
   header.time = common.Time ? common.Time : bat_vtk::RequestedTime(this->GetInputInformation(0, 0));
-  if (target.List && !header.time)
-  {
-    header.time = static_cast<double>(target.Before.size());
-  }
   header.step = common.Step;
   if (!header.step && this->TimeStep >= 0)
   {
     header.step = this->TimeStep;
   }
-  if (target.List && !header.step)
+  if (target.List || (grows && this->WriteAllTimeSteps))
   {
-    header.step = static_cast<std::int64_t>(target.Before.size());
+    const std::size_t number = grows ? this->Current : target.Before.size();
+    header.time = header.time.value_or(static_cast<double>(number));
+    header.step = header.step.value_or(static_cast<std::int64_t>(number));
   }
-
   this->Agree(failure, grid.Warnings);
 
   bat::bricks::WriteReport report;
@@ -215,7 +247,9 @@ std::string vtkBricksWriter::WriteStep()
     {
       pieces.push_back({ piece.Box, piece.Values[0], piece.Stored });
     }
-    report = bat::bricks::write_together(*communicator, target.File, header, pieces, options);
+    report = grows
+      ? bat::bricks::write_together(*communicator, *series, header, pieces, options)
+      : bat::bricks::write_together(*communicator, target.File, header, pieces, options);
     isWritten = true;
   }
 #endif
@@ -232,12 +266,13 @@ std::string vtkBricksWriter::WriteStep()
     }
     const std::vector<char> packed =
       joined.Grid.stored ? Packed(joined.Grid, header.grid.point_bytes()) : std::vector<char>();
-    report = bat::bricks::write(target.File, header,
-      joined.Grid.stored ? packed.data() : joined.Grid.fields[0].values, bytes, options);
+    const void* values = joined.Grid.stored ? packed.data() : joined.Grid.fields[0].values;
+    report = grows ? series->write(header, values, bytes, options)
+                   : bat::bricks::write(target.File, header, values, bytes, options);
   }
   if (target.List)
   {
-    const std::optional<bat::Error> unlisted = bat::attempt(
+    this->Agree(bat::attempt(
       [&]
       {
         if (this->IsFirst())
@@ -245,8 +280,7 @@ std::string vtkBricksWriter::WriteStep()
           target.Before.push_back({ target.File.filename().u8string(), *header.time });
           bat::bricks::write_list(*target.List, target.Before, this->Flush);
         }
-      });
-    this->Agree(unlisted);
+      }));
   }
   return ToJson(report);
 }

@@ -15,10 +15,11 @@
  *
  * FileName NAME.bricks is one time level. NAME.bricks.series is a list of levels, NAME_0000.bricks
  * and so on, which is replaced after each level: all time steps of the input (WriteAllTimeSteps,
- * which makes a series of NAME.bricks too), or one more with each write (OtherSteps). The time of a
- * level is that of the input data (DATA_TIME_STEP), else the one that the pipeline was asked for,
- * else its number; its step is the value "timestep" or "cycle" of the input's field data, else
- * TimeStep, else its number.
+ * which makes a series of NAME.bricks too), or one more with each write (OtherSteps). With
+ * KEEP_EARLIER, for running simulations, a file is called by its step, NAME_000012.bricks, and the
+ * list is such as bat/bricks/growing_series.hpp says. The time of a level is that of the input data
+ * (DATA_TIME_STEP), else the one that the pipeline was asked for, else its number; its step is the
+ * value "timestep" or "cycle" of the input's field data, else TimeStep, else its number.
  *
  * With an MPI controller of several ranks, all ranks write one file together: each asks its input
  * for its own piece, and the bytes of the file do not depend on the ranks
@@ -36,7 +37,16 @@
 #include "vtkBricksWriterModule.h" // for export macro
 #include "vtkGridWriter.h"
 
+#include <memory> // for std::unique_ptr
 #include <string> // for std::string
+
+namespace bat
+{
+namespace bricks
+{
+class GrowingSeries;
+}
+}
 
 class VTKBRICKSWRITER_EXPORT vtkBricksWriter : public vtkGridWriter
 {
@@ -72,7 +82,7 @@ public:
   ///@}
 
 protected:
-  vtkBricksWriter() = default;
+  vtkBricksWriter();
   ~vtkBricksWriter() override;
 
   std::string WriteStep() override;
@@ -84,6 +94,12 @@ protected:
 private:
   vtkBricksWriter(const vtkBricksWriter&) = delete;
   void operator=(const vtkBricksWriter&) = delete;
+
+  bat::bricks::GrowingSeries& SeriesAt(const std::string& list);
+
+  std::string GrowingList; ///< the list of Growing
+  bool GrowingFlush = false;
+  std::unique_ptr<bat::bricks::GrowingSeries> Growing;
 };
 
 #endif

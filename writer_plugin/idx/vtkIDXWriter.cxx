@@ -75,7 +75,10 @@ std::string vtkIDXWriter::WriteStep()
     this->MissingSamples == ZEROS ? bat_vtk::Missing::Zero : bat_vtk::Missing::Refuse;
 
   bat::idx::WriteOptions options;
-  options.mode = this->KeepsSteps() ? bat::idx::WriteMode::AddStep : bat::idx::WriteMode::Replace;
+  const int others = this->WhatBecomesOfSteps();
+  options.mode = others == KEEP ? bat::idx::WriteMode::AddStep
+    : others == KEEP_EARLIER    ? bat::idx::WriteMode::Continue
+                                : bat::idx::WriteMode::Replace;
   const std::int64_t number = this->WriteAllTimeSteps ? static_cast<std::int64_t>(this->Current)
                                                       : std::max<std::int64_t>(0, this->TimeStep);
   options.codec = this->Compression == ZIP ? bat::idx::Codec::Zip
@@ -113,7 +116,10 @@ std::string vtkIDXWriter::WriteStep()
     this->Written.clear();
     this->WrittenTo = this->FileName;
   }
-  options.step = this->StepFor(options.step, options.time);
+  if (others != KEEP_EARLIER) // which may come back to a number with another time
+  {
+    options.step = this->StepFor(options.step, options.time);
+  }
   bat_vtk::GridInput grid;
   if (!failure)
   {

@@ -118,6 +118,13 @@ bool vtkGridWriter::IsFirst() const
 }
 
 //------------------------------------------------------------------------------
+int vtkGridWriter::WhatBecomesOfSteps() const
+{
+  const bool isFurther = this->WriteAllTimeSteps && this->Current > 0;
+  return this->OtherSteps == REMOVE && isFurther ? KEEP : this->OtherSteps;
+}
+
+//------------------------------------------------------------------------------
 void vtkGridWriter::Fail(unsigned long code, const std::string& text)
 {
   this->SetErrorCode(code);

@@ -50,15 +50,17 @@ public:
   enum OtherStepsType
   {
     REMOVE = 0,
-    KEEP = 1
+    KEEP = 1,
+    KEEP_EARLIER = 2
   };
 
   ///@{
   /**
    * What becomes of the time steps that are there: the new one takes their place, or is added to
-   * them; it has to be of the same grid then. Default: REMOVE.
+   * them; it has to be of the same grid then. KEEP_EARLIER is for running simulations, which may
+   * come back to a step: those before it stay, and later ones are gone. Default: REMOVE.
    */
-  vtkSetClampMacro(OtherSteps, int, REMOVE, KEEP);
+  vtkSetClampMacro(OtherSteps, int, REMOVE, KEEP_EARLIER);
   vtkGetMacro(OtherSteps, int);
   ///@}
 
@@ -126,8 +128,8 @@ protected:
   virtual std::string WriteStep() = 0;
 
   bool IsFirst() const; ///< of the ranks
-  /// Whether steps that are there stay.
-  bool KeepsSteps() const { return this->OtherSteps == KEEP || this->IsFurther(); }
+  /// OtherSteps; of a step behind the first one that is written, KEEP in the place of REMOVE.
+  int WhatBecomesOfSteps() const;
   /// Once for each text, on the first rank.
   void Warn(const std::string& text);
   /// Collective. What one rank cannot do is an error of all, thrown as bat::Error: none may wait
@@ -149,7 +151,6 @@ private:
   vtkGridWriter(const vtkGridWriter&) = delete;
   void operator=(const vtkGridWriter&) = delete;
 
-  bool IsFurther() const { return this->WriteAllTimeSteps && this->Current > 0; }
   void Fail(unsigned long code, const std::string& text);
 
   std::vector<double> Times; ///< of the input
