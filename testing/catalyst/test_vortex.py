@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example that writes a grid and particles through Catalyst: what is in its files, from any ranks.
+"""The example that writes a grid, its velocity in bricks, and particles through Catalyst: what is in its files, from any ranks.
 
 Usage: test_vortex.py FOLDER VORTEX MPIEXEC [ARGUMENT ...] -np"""
 
 import filecmp
+import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -11,16 +13,22 @@ import sys
 
 import numpy as np
 import parabat
+from parabat import flow as flows
 from parabat import idx
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bricks"))
+import bricks_spec
 
 SAMPLES, STEPS, GRAINS, SPEED = 12, [0, 2, 4], 500, 0.1
 
 
 def simulate(folder, vortex, launcher, ranks):
     folder.mkdir(parents=True)
+    options = {"grid_output": ["flow.idx", "flow.bricks"], "bricks_cyclic": "xyz"}
+    (folder / "options.json").write_text(json.dumps(options))
     numbers = map(str, (SAMPLES, STEPS[-1], STEPS[1], GRAINS))
     result = subprocess.run([*launcher, str(ranks), vortex, *numbers], cwd=folder, capture_output=True, text=True,
-                            timeout=300)
+                            timeout=300, env={**os.environ, "CATALYST_BAT_CONFIG": "options.json"})
     assert result.returncode == 0, result.stdout + result.stderr
     assert "catalyst-bat" not in result.stderr, result.stderr
 
@@ -46,6 +54,19 @@ def check_flow(path):
         assert np.abs(grid["vorticity"] - truth).max() < 1e-6, step
 
 
+def check_bricks(path, grid):
+    """The velocities of the grid, of which lines are traced, also out of the box on one side and in on the other."""
+    entries = json.loads(path.read_text())["files"]
+    assert [entry["time"] for entry in entries] == STEPS, entries
+    for step, entry in zip(STEPS, entries):
+        level = bricks_spec.read(path.parent / entry["name"])
+        assert np.array_equal(level["values"], idx.open(grid).read(step=step)["velocity"]), step
+    with flows.open(path) as series:
+        places = np.linspace(0, SAMPLES - 0.5, 40)[:, None] * [1, 0.7, 0.4]
+        lines = series.path_lines(places)
+        assert set(lines.reasons) == {8}, lines.reasons  # all are at the end
+
+
 def grains(path):
     particles = parabat.open(path).read()
     order = np.argsort(particles["id"])
@@ -61,8 +82,9 @@ def main():
     for folder, ranks in ((one, 1), (three, 3)):
         simulate(folder, vortex, launcher, ranks)
     check_flow(one / "flow.idx")
-    files = [p.relative_to(one) for p in [one / "flow.idx", *(one / "flow").rglob("*.bin")]]
-    assert len(files) == 1 + len(STEPS), files
+    check_bricks(one / "flow.bricks.series", one / "flow.idx")
+    files = [p.relative_to(one) for p in [one / "flow.idx", *(one / "flow").rglob("*.bin"), *one.glob("flow*.bricks*")]]
+    assert len(files) == 1 + len(STEPS) + 1 + len(STEPS), files
     _, wrong, missing = filecmp.cmpfiles(one, three, files, shallow=False)
     assert not wrong and not missing, (wrong, missing)
     for step in STEPS:
