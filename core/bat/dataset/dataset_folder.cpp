@@ -190,6 +190,23 @@ std::filesystem::path leaves_folder(const std::filesystem::path& top)
   return top.parent_path() / (top.filename().string() + ".leaves");
 }
 
+void check_name(const std::filesystem::path& top)
+{
+  const std::string name = top.filename().string();
+  for (const std::string ending : { ".tracks.bat", ".series", ".idx", ".bricks" })
+  {
+    if (name.size() >= ending.size() &&
+      name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
+    {
+      throw Error(ErrorCode::InvalidArgument,
+        fmt::format(
+          "{}: is no name of a dataset of particles, since readers take what ends in {} for "
+          "another kind of file; allowed are names that end in .bat, or otherwise",
+          top.string(), ending));
+    }
+  }
+}
+
 std::string leaf_file_name(std::uint32_t leaf, std::uint64_t header_checksum, std::uint32_t variant)
 {
   return variant == 0 ? fmt::format("{:05}-{:016x}.bat", leaf, header_checksum)

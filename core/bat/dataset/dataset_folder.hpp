@@ -12,6 +12,10 @@ namespace bat
 /// "out.bat.leaves" for "out.bat": where the leaf files of a dataset are.
 [[nodiscard]] std::filesystem::path leaves_folder(const std::filesystem::path& top);
 
+/// Throws Error{InvalidArgument} if a dataset may not be called so, because readers take what ends
+/// so for another kind of file: tracks, lists of steps, grids, velocities.
+void check_name(const std::filesystem::path& top);
+
 /// "00012-0123456789abcdef.bat": leaf files are named by what they hold, so that writing a dataset
 /// again never changes a file that the dataset in place refers to. A `variant` above 0 is added
 /// where another dataset has a file of that name: "00012-0123456789abcdef-1.bat".

@@ -280,6 +280,7 @@ public:
     , memory_(memory == 0 ? kMemory : memory)
     , kept_(memory_)
   {
+    check_name(path);
     check_options(this->options_);
     if (this->memory_ < kLeastMemory)
     {

@@ -385,6 +385,7 @@ private:
 RepackReport repack_one(
   const fs::path& in, const fs::path& out, const RepackOptions& options, const Tell& tell)
 {
+  check_name(out);
   return in_arena(options.build.threads,
     [&]
     {

@@ -15,6 +15,7 @@ namespace bat
 WriteReport write_file(
   const std::filesystem::path& path, const ParticleView& particles, const BuildOptions& options)
 {
+  check_name(path);
   io::AtomicFile file(path);
   WriteReport report = write_leaf(file, write::link_repeats(particles, options), options);
   const std::set<std::string> replaced = leaf_files_of(path);

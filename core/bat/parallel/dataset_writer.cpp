@@ -184,6 +184,7 @@ private:
     together(this->comm_.get(),
       [&]
       {
+        check_name(path);
         this->path_ = io::follow_links(path);
         check_options(this->options_);
         BuildOptions build = this->options_.build;

@@ -2,6 +2,8 @@
 // The folder of leaf files: names, and what a writer removes around its dataset.
 
 #include "bat/dataset/dataset_folder.hpp"
+#include "bat/piece_writer.hpp"
+#include "bat/repack.hpp"
 
 #include "support/dataset_files.hpp"
 
@@ -38,6 +40,40 @@ TEST_F(DatasetFolder, names_are_those_of_the_text)
   EXPECT_EQ(bat::leaf_file_name(12, 0), "00012-0000000000000000.bat");
   EXPECT_EQ(bat::leaf_file_name(16777215, ~std::uint64_t{ 0 }), "16777215-ffffffffffffffff.bat");
   EXPECT_EQ(bat::leaf_file_name(12, 0, 3), "00012-0000000000000000-3.bat");
+}
+
+TEST_F(DatasetFolder, names_of_other_kinds_of_files_are_no_names_of_datasets)
+{
+  const clouds::Cloud cloud = clouds::uniform(10, 1);
+  for (const char* name : { "out.bat", "out", "out.pbat", "out.data", "tracks.bat", ".bat", "idx" })
+  {
+    EXPECT_NO_THROW(bat::check_name(this->folder / name)) << name;
+  }
+  bat::write_file(this->top, cloud.view());
+  for (const char* name :
+    { "out.tracks.bat", "out.bat.series", "out.idx", "out.bricks", "out.bricks.series" })
+  {
+    const fs::path path = this->folder / name;
+    const auto refused = [&](const auto& f)
+    {
+      try
+      {
+        f();
+        ADD_FAILURE() << name;
+      }
+      catch (const bat::Error& error)
+      {
+        EXPECT_EQ(error.code(), bat::ErrorCode::InvalidArgument);
+        EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("allowed are"), std::string::npos);
+      }
+    };
+    refused([&] { bat::check_name(path); });
+    refused([&] { bat::write_file(path, cloud.view()); });
+    refused([&] { const bat::PieceWriter writer(path, {}, 0); });
+    refused([&] { bat::repack(this->top, path, {}); });
+  }
+  EXPECT_EQ(names_in(this->folder.path()), Names{ "out.bat" });
 }
 
 TEST_F(DatasetFolder, leaf_files_that_are_not_kept_and_temporaries_go)
