@@ -32,6 +32,8 @@ constexpr std::uint64_t kMostBytesOfThreads = std::uint64_t{ 256 } << 20;
 constexpr int kMostThreads = 1024;
 /// Tasks between two calls of a progress function.
 constexpr std::size_t kTasksAtOnce = 16;
+/// Blocks of a list, where all are looked at whatever the text claims.
+constexpr std::size_t kBlocksAtOnce = std::size_t{ 1 } << 16;
 /// Blocks that lie together are read together, up to this many bytes.
 constexpr std::uint64_t kMostRunBytes = std::uint64_t{ 1 } << 20;
 /// Rows of headers that are read along rather than read again behind them.
@@ -94,7 +96,39 @@ public:
 
   ReadReport read(const ReadOptions& options)
   {
-    const std::vector<WantedBlock> blocks = this->wanted_blocks();
+    this->run_all(this->wanted_blocks(), options, [](double share) { return share; });
+    return this->report(options);
+  }
+
+  /// As read() of all levels without an array. Blocks are looked at some at a time, and those in
+  /// folders that are not there not at all, since a text may claim any number of blocks.
+  ReadReport check(const ReadOptions& options)
+  {
+    for (const format::LevelBlocks& level : this->levels_)
+    {
+      const format::BlockRange range = this->source_.order.blocks_with(level, this->read_.lattice);
+      this->block_count_ += range.count();
+      const int digits = std::max(0, level.level - this->source_.order.bits_per_block() - 1);
+      const std::uint64_t first =
+        level.level == this->source_.order.bits_per_block() ? 0 : std::uint64_t{ 1 } << digits;
+      if (range.count() != 0)
+      {
+        this->check_blocks(level, range, first, digits, options);
+      }
+    }
+    this->run_checked(this->source_.order.block_count(), options);
+    return this->report(options);
+  }
+
+private:
+  template <class Fraction>
+  void run_all(
+    const std::vector<WantedBlock>& blocks, const ReadOptions& options, const Fraction& fraction)
+  {
+    if (this->read_.array)
+    {
+      this->block_count_ = blocks.size();
+    }
     const std::vector<Task> tasks = this->tasks_of(blocks);
     tbb::enumerable_thread_specific<Scratch> scratch;
     const auto most = static_cast<int>(
@@ -104,7 +138,7 @@ public:
     const std::size_t at_once = options.progress ? kTasksAtOnce : tasks.size();
     for (std::size_t begin = 0; begin < tasks.size(); begin += at_once)
     {
-      tell(options, static_cast<double>(begin) / static_cast<double>(tasks.size()));
+      tell(options, fraction(static_cast<double>(begin) / static_cast<double>(tasks.size())));
       const std::size_t end = std::min(tasks.size(), begin + at_once);
       const auto run = [&](std::size_t i)
       { this->run(blocks.data() + tasks[i].begin, blocks.data() + tasks[i].end, scratch.local()); };
@@ -115,20 +149,134 @@ public:
       }
       in_arena(threads, [&] { tbb::parallel_for(begin, end, run); });
     }
-    if (!blocks.empty() && !this->found_file_)
+  }
+
+  // Those of 2^digits blocks from `first` on that are in the range.
+  void check_blocks(const format::LevelBlocks& level, const format::BlockRange& range,
+    std::uint64_t first, int digits, const ReadOptions& options)
+  {
+    const std::uint64_t end = first + (std::uint64_t{ 1 } << digits);
+    if (end <= this->checked_until_)
+    {
+      return;
+    }
+    const format::Point lower = this->source_.order.place_of(level, first);
+    const format::Point upper = this->source_.order.place_of(level, end - 1);
+    bool all = true;
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      if (upper[axis] < range.lower[axis] || lower[axis] > range.upper[axis])
+      {
+        return;
+      }
+      all = all && lower[axis] >= range.lower[axis] && upper[axis] <= range.upper[axis];
+    }
+    if (!all)
+    {
+      this->check_blocks(level, range, first, digits - 1, options);
+      this->check_blocks(level, range, first + (end - first) / 2, digits - 1, options);
+      return;
+    }
+    for (std::uint64_t block = std::max(first, this->checked_until_); block < end;)
+    {
+      const std::uint64_t next = this->after_missing_folder(block);
+      if (next == block)
+      {
+        this->checked_.push_back({ block, format::place_of_block(this->source_.header, block) });
+      }
+      block = std::max(next, block + 1);
+      this->checked_until_ = block;
+      if (this->checked_.size() == kBlocksAtOnce)
+      {
+        this->run_checked(block, options);
+      }
+    }
+  }
+
+  // Blocks before `end` are done then.
+  void run_checked(std::uint64_t end, const ReadOptions& options)
+  {
+    const auto all = static_cast<double>(this->source_.order.block_count());
+    const double from = this->checked_share_;
+    const double to = static_cast<double>(end) / all;
+    sort_by_place(this->checked_);
+    this->run_all(
+      this->checked_, options, [&](double share) { return from + share * (to - from); });
+    this->checked_.clear();
+    this->checked_share_ = to;
+  }
+
+  [[nodiscard]] ReadReport report(const ReadOptions& options) const
+  {
+    if (this->block_count_ != 0 && !this->found_file_)
     {
       this->check_something_exists();
     }
     tell(options, 1);
     ReadReport report;
     report.samples = this->read_.lattice.samples();
-    report.blocks = blocks.size();
-    report.absent_blocks = this->absent_blocks_;
+    report.blocks = this->block_count_;
+    report.absent_blocks = this->block_count_ - this->present_blocks_;
     report.bytes_read = this->bytes_read_;
     return report;
   }
 
-private:
+  // The first block that is not in files of the same folder as this one, if this one begins a file
+  // in a folder that is not there; else the block itself.
+  [[nodiscard]] std::uint64_t after_missing_folder(std::uint64_t block)
+  {
+    const Header& header = this->source_.header;
+    const auto file = [&](std::uint64_t of)
+    { return header.arco != 0 ? of : format::place_of_block(header, of).file; };
+    if (header.interleave > 1 || file(block) != block)
+    {
+      return block;
+    }
+    std::filesystem::path folder = this->path_of(block).parent_path();
+    std::error_code none;
+    if (folder == this->known_folder_ || std::filesystem::exists(folder, none))
+    {
+      this->known_folder_ = folder;
+      return block;
+    }
+    while (folder.has_parent_path() && folder.parent_path() != folder &&
+      !std::filesystem::exists(folder.parent_path(), none))
+    {
+      folder = folder.parent_path();
+    }
+    // Digits of numbers that are not in the name of the folder are at the end of it.
+    const auto is_below = [&](std::uint64_t number)
+    {
+      const std::filesystem::path path = this->path_of(number);
+      return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+        folder.end();
+    };
+    std::uint64_t next = block + 1;
+    for (unsigned bits = 4; bits < 64; bits += 4)
+    {
+      const std::uint64_t last = block | ((std::uint64_t{ 1 } << bits) - 1);
+      if (!is_below(last & ~((std::uint64_t{ 1 } << bits) - 1)) || !is_below(last))
+      {
+        break;
+      }
+      next = last + 1;
+    }
+    if (block == 0)
+    {
+      this->check_step_exists({ 0, {} }, this->path_of(0));
+    }
+    return next;
+  }
+
+  static void sort_by_place(std::vector<WantedBlock>& blocks)
+  {
+    std::sort(blocks.begin(), blocks.end(),
+      [](const WantedBlock& a, const WantedBlock& b) {
+        return a.place.file != b.place.file ? a.place.file < b.place.file
+                                            : a.place.row < b.place.row;
+      });
+  }
+
   static void tell(const ReadOptions& options, double fraction)
   {
     if (options.progress && !options.progress(fraction))
@@ -166,11 +314,7 @@ private:
         }
       }
     }
-    std::sort(wanted.begin(), wanted.end(),
-      [](const WantedBlock& a, const WantedBlock& b) {
-        return a.place.file != b.place.file ? a.place.file < b.place.file
-                                            : a.place.row < b.place.row;
-      });
+    sort_by_place(wanted);
     return wanted;
   }
 
@@ -223,6 +367,7 @@ private:
     if (this->source_.header.arco != 0)
     {
       scratch.found.assign(1, { begin->block, this->arco_record(*file, begin->block) });
+      ++this->present_blocks_;
     }
     else
     {
@@ -346,6 +491,7 @@ private:
           continue;
         }
         this->check(file, at->block, record, headers_end);
+        ++this->present_blocks_;
         scratch.found.push_back({ at->block, record });
       }
     }
@@ -508,7 +654,6 @@ private:
 
   void fill(std::uint64_t block)
   {
-    ++this->absent_blocks_;
     if (!this->read_.array)
     {
       return;
@@ -528,13 +673,21 @@ private:
   std::vector<format::LevelBlocks> levels_; ///< from bits_per_block on
   format::BlockOrders orders_;
   std::atomic<bool> found_file_{ false };
-  std::atomic<std::uint64_t> absent_blocks_{ 0 };
+  std::uint64_t block_count_ = 0; ///< that are looked for
+  std::atomic<std::uint64_t> present_blocks_{ 0 };
+  std::filesystem::path known_folder_; ///< that is there
+  // Of check(): what is to be looked at next, before which block all is in it or done, and the
+  // share that is done.
+  std::vector<WantedBlock> checked_;
+  std::uint64_t checked_until_ = 0;
+  double checked_share_ = 0;
   std::atomic<std::uint64_t> bytes_read_{ 0 };
 };
 }
 
 ReadReport read_blocks(const Source& source, const BlockRead& read, const ReadOptions& options)
 {
-  return BlockReader(source, read).read(options);
+  BlockReader reader(source, read);
+  return read.array ? reader.read(options) : reader.check(options);
 }
 }

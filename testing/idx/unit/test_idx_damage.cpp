@@ -384,3 +384,62 @@ TEST_F(IdxDamage, cost_is_what_a_read_takes)
   EXPECT_EQ(dataset.finest_level({ 0, 1 }, 3, 1000000), 3);
   EXPECT_EQ(dataset.finest_level({ 0, 1 }, 9, 0), 0);
 }
+
+// Of 2^40 blocks two are there, in folders far apart: they are looked at, and the others counted.
+TEST(IdxClaims, any_number_of_absent_blocks_takes_no_time_and_no_memory)
+{
+  const TempDir folder;
+  const auto put_text = [&](const std::string& name, const std::string& box)
+  {
+    std::ofstream(folder / (name + ".idx"))
+      << "(version)\n6\n(box)\n"
+      << box << "\n(fields)\np float32\n(bits)\n"
+      << "V0101010101010101012012012012012012012012012012012012\n(bitsperblock)\n12\n"
+      << "(blocksperfile)\n256\n(filename_template)\n./big/%02x/%04x.bin\n";
+    return Dataset::open(folder / (name + ".idx"));
+  };
+  constexpr std::uint64_t kBlocks = std::uint64_t{ 1 } << 40;
+  constexpr std::size_t kHeaders = 40 + 40 * 256;
+  constexpr std::size_t kBlockBytes = 4 << 12;
+  std::vector<std::byte> file(kHeaders + kBlockBytes);
+  format::BlockRecord record;
+  record.offset = kHeaders;
+  record.bytes = kBlockBytes;
+  record.layout = Layout::RowMajor;
+  format::encode_record(record, file.data() + 40); // of the first block
+  const std::string far = "big/7f/3c/1200.bin";
+  std::filesystem::create_directories(folder / "big/00");
+  std::filesystem::create_directories((folder / far).parent_path());
+  const Dataset whole = put_text("whole", "0 1048575 0 1048575 0 4095");
+  ASSERT_EQ(whole.levels(), 52);
+  EXPECT_THROW((void)whole.check(0, 0), bat::Error); // nothing of the step is there
+  write_bytes(folder / "big/00/0000.bin", file);
+  write_bytes(folder / far, file);
+  std::size_t told = 0;
+  ReadOptions options;
+  options.progress = [&](double) { return ++told != 0; };
+  const ReadReport report = whole.check(0, 0, options);
+  EXPECT_EQ(report.blocks, kBlocks);
+  EXPECT_EQ(report.absent_blocks, kBlocks - 2);
+  EXPECT_GT(report.bytes_read, 2 * kBlockBytes);
+  EXPECT_GT(told, 1u);
+  EXPECT_LT(told, 1000u);
+
+  // Few blocks among as many, and what is wrong with one of those that are there.
+  const Dataset line = put_text("line", "0 1048575 0 0 0 0");
+  const ReadReport few = line.check(0, 0);
+  EXPECT_EQ(few.blocks, line.cost({ 0 }, 52).blocks);
+  EXPECT_EQ(few.absent_blocks, few.blocks - 1);
+  file.pop_back();
+  write_bytes(folder / far, file);
+  try
+  {
+    (void)whole.check(0, 0);
+    ADD_FAILURE();
+  }
+  catch (const bat::Error& error)
+  {
+    EXPECT_EQ(error.code(), ErrorCode::Truncated);
+    EXPECT_NE(std::string(error.what()).find("1200.bin"), std::string::npos) << error.what();
+  }
+}
