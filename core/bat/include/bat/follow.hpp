@@ -58,8 +58,8 @@ struct FollowOptions
   /// Called from the calling thread with a fraction in [0, 1], never less than before; false
   /// cancels.
   std::function<bool(double)> progress;
-  /// Maps files instead of reading them, which takes half of the time where many pages have a
-  /// particle each; see OpenOptions::map for which files it is.
+  /// Maps files instead of reading them, which takes two thirds of the time where many pages have
+  /// a particle each; see OpenOptions::map for which files it is.
   bool map = false;
   /// Goes on without files that are missing or damaged: Trails::problems has them. Without it the
   /// error of the first step that has one is thrown.
