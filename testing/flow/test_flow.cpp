@@ -734,6 +734,43 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
   }
 }
 
+// Who was released at the last time there was may have no line once the flow behind it is there.
+TEST(Flow, lines_go_on_where_cells_become_blank)
+{
+  const std::vector<double> times{ 0, 0.5, 1, 1.5, 2 };
+  const sampled_flow::Field field = [](const Point& p, double t)
+  {
+    const double dry = p[0] + 3 * t; // a shore that moves
+    return dry > 7 ? Point{ kNaN, kNaN, kNaN } : sampled_flow::abc(p, t);
+  };
+  const BrickGrid grid = cube(17, kTau);
+  const auto all = std::make_shared<Source>(grid, times, field);
+  auto seeds = random_seeds(200, { 0, 0, 0 }, { kTau, kTau, kTau }, 0);
+  flow::TraceOptions options;
+  options.keep_resting = true;
+  options.destination = flow::Destination{ { { 0, 0, 0 }, { kTau, kTau, kTau } }, false };
+  for (std::size_t count = 2; count != times.size(); ++count)
+  {
+    const auto some = std::make_shared<Source>(grid,
+      std::vector<double>(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count)),
+      field);
+    for (std::size_t i = 0; i != seeds.size(); ++i)
+    {
+      seeds[i].time = i % 2 == 0 ? 0 : times[count - 1];
+    }
+    const auto before = flow::trace(cache_of(some), seeds, options);
+    const auto whole = flow::trace(cache_of(all), seeds, options);
+    std::size_t lost = 0;
+    for (std::size_t i = 0; i != seeds.size(); ++i)
+    {
+      lost += before.lines[i].reason == flow::Reason::EndTime &&
+        whole.lines[i].reason == flow::Reason::NoSeed;
+    }
+    EXPECT_GT(lost, 0u);
+    EXPECT_EQ(flow::go_on(cache_of(all), before, seeds, options).checksum(), whole.checksum());
+  }
+}
+
 TEST(Flow, lines_of_more_releases_go_on)
 {
   const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };

@@ -48,6 +48,7 @@ struct Walks
     std::size_t line;
     std::uint64_t known; ///< points of the line that stay
     bool rested;         ///< walks from where it was; otherwise, begins anew at `from`
+    bool is_seed;        ///< which may have no line
   };
   std::vector<Walk> walks; ///< by line
   std::vector<Seed> from;
@@ -113,7 +114,7 @@ Walks walks_of(const PathLines& lines, const std::vector<Seed>& seeds, const Run
       walks.resting.push_back(woken(*rest, line, frame));
       walks.resting.back().line = static_cast<std::uint32_t>(walks.walks.size());
     }
-    walks.walks.push_back({ i, is_seed ? 0 : line.points, rested });
+    walks.walks.push_back({ i, is_seed ? 0 : line.points, rested, is_seed });
     walks.from.push_back(is_seed ? seeds[i] : Seed{ line.end, line.end_time });
   }
   return walks;
@@ -159,7 +160,7 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     }
     const Walks::Walk& walk = walks.walks[next];
     const Line& walked = more.lines[next++];
-    if (old.reason != Reason::NoSeed && walked.reason == Reason::NoSeed)
+    if (!walk.is_seed && walked.reason == Reason::NoSeed)
     {
       throw Error(ErrorCode::InvalidArgument,
         fmt::format(
@@ -171,7 +172,7 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     line.reason = walked.reason;
     line.end = walked.end;
     line.end_time = walked.end_time;
-    line.arrival_time = arrival == arrival ? arrival : walked.arrival_time;
+    line.arrival_time = !walk.is_seed && arrival == arrival ? arrival : walked.arrival_time;
     take(lines, old.first_point, walk.known, whole);
     // Who begins anew at the end of a line has the point there again.
     const std::uint64_t again = !walk.rested && walk.known != 0 && walked.points != 0 ? 1 : 0;
