@@ -22,7 +22,7 @@ std::size_t BlockCache::Hash::operator()(const BlockKey& key) const noexcept
 }
 
 BlockCache::BlockCache(std::uint64_t budget, std::uint64_t block_bytes)
-  : reading_bytes_(kBlocksOfRead * block_bytes)
+  : reading_bytes_(sizeof(Entry) + kBlocksOfRead * block_bytes)
   , budget_(std::max(budget, this->reading_bytes_))
 {
 }

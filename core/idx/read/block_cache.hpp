@@ -74,7 +74,7 @@ private:
   void take_room(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) noexcept;
 
-  const std::uint64_t reading_bytes_; ///< for a read: the block, and what it is unpacked from
+  const std::uint64_t reading_bytes_; ///< for a read: entry, block, what it is unpacked from
   const std::uint64_t budget_;
   mutable std::mutex mutex_;
   std::condition_variable room_;

@@ -23,9 +23,9 @@ struct VelocityOptions
   /// Axes along which a last cell leads from the last sample back to the first; no .idx tells.
   std::array<bool, 3> cyclic{};
   int edge = 8; ///< of a brick, in samples: BrickGrid::edge
-  /// Most memory for blocks. What is less than reading one takes, three blocks, is raised to that.
-  /// Samples near each other lie in blocks of all levels, which many bricks share: little memory
-  /// means that blocks are read again and again, and changes nothing else.
+  /// Most memory for blocks. What is less than reading one takes, three blocks and what is noted of
+  /// them, is raised. Samples near each other lie in blocks of all levels, which many bricks share:
+  /// little memory means that blocks are read again and again, and changes nothing else.
   std::uint64_t block_bytes = std::uint64_t{ 128 } << 20;
 };
 
