@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -249,6 +250,24 @@ class Flow(unittest.TestCase):
                 "wind.path_lines(np.full((300, 3), 5.5) + np.arange(300)[:, None] / 20, end_time=1)\n")
         done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_who_closes_waits_for_no_more_than_what_is_being_read(self):
+        begun, late, gate = [], [], threading.Event()
+        def read(level, box):
+            begun.append(level)
+            if closing.is_set():
+                late.append(level)
+                gate.wait(60)
+            return np.ones([one.stop - one.start for one in box] + [3], np.float32)
+        closing = threading.Event()
+        source = flow.from_function(read, range(3), (256, 256, 256), io_threads=1)
+        seeds = np.random.default_rng(1).uniform(1, 250, (5000, 3))
+        with self.assertRaises(parabat.BatCancelledError):
+            source.path_lines(seeds, threads=1, progress=lambda done: len(begun) < 300)
+        closing.set()
+        threading.Timer(1, gate.set).start()
+        source.close()
+        self.assertLess(len(late), 3)
 
     def test_another_reader_reads_it(self):
         try:

@@ -111,6 +111,10 @@ BrickCache::~BrickCache()
   {
     const std::lock_guard<std::mutex> lock(this->mutex_);
     this->ending_ = true;
+    // Traces have ended: what is still to be read was asked for ahead, and nobody comes for it.
+    this->demanded_.clear();
+    this->prefetched_.clear();
+    this->hinted_.clear();
   }
   this->requested_.notify_all();
   for (std::thread& thread : this->threads_)
