@@ -251,6 +251,51 @@ class Flow(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
+    def test_a_failure_without_a_text_is_one(self):
+        class Odd(Exception):
+            def __str__(self):
+                raise RuntimeError("no text")
+        def read(level, box):
+            if level == 1:
+                raise Odd()
+            return np.ones([one.stop - one.start for one in box] + [3], np.float32)
+        with flow.from_function(read, [0, 1], (17, 17, 17)) as source:
+            with self.assertRaisesRegex(parabat.BatError, "level 1.*Odd"):
+                source.path_lines([[4, 4, 4]])
+
+    def test_a_flow_that_nobody_has_is_freed_whoever_collects_it(self):
+        code = ("import gc, time, numpy as np, parabat, parabat.flow as flow\n"
+                "class Model:\n"
+                "    def __init__(self):\n"
+                "        self.reads = 0\n"
+                "        self.flow = flow.from_function(self.read, range(3), (256, 256, 256), io_threads=1)\n"
+                "    def read(self, level, box):\n"
+                "        self.reads += 1\n"
+                "        time.sleep(0.001)\n"
+                "        return np.ones([one.stop - one.start for one in box] + [3], np.float32)\n"
+                "model = Model()\n"
+                "try:\n"
+                "    model.flow.path_lines(np.random.default_rng(1).uniform(1, 250, (5000, 3)),\n"
+                "                          progress=lambda done: model.reads < 300)\n"
+                "except parabat.BatCancelledError:\n"
+                "    pass\n"
+                "gc.set_threshold(1, 1, 1)\n"
+                "del model\n"
+                "time.sleep(0.3)\n")
+        done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False, timeout=300)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_a_process_that_was_forked_ends(self):
+        code = ("import os, sys, numpy as np, parabat.flow as flow\n"
+                "wind = flow.from_function(lambda level, box: np.ones([one.stop - one.start for one in box] + [3], 'f4'),\n"
+                "                          range(3), (16, 16, 16))\n"
+                "wind.path_lines([[1, 1, 1]])\n"
+                "child = os.fork()\n"
+                "if child == 0:\n"
+                "    sys.exit()\n"
+                "sys.exit(os.waitpid(child, 0)[1])\n")
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode, 0)
+
     def test_who_closes_waits_for_no_more_than_what_is_being_read(self):
         begun, late, gate = [], [], threading.Event()
         def read(level, box):

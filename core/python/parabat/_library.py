@@ -122,7 +122,10 @@ def told(error):
     """Status and text for other ranks."""
     known = isinstance(error, BatError)
     status = OUT_OF_MEMORY if isinstance(error, MemoryError) else INVALID_ARGUMENT
-    text = str(error) if known else f"{type(error).__name__}: {error}"
+    try:
+        text = str(error) if known else f"{type(error).__name__}: {error}"
+    except Exception:  # pylint: disable=broad-except
+        text = f"{type(error).__name__}, which has no text"
     return error.status if known else status, text.replace("\0", "\\0").encode(errors="replace")
 
 
@@ -150,8 +153,9 @@ def agreed(comm):
     together(comm, failure)
 
 
-def _release(free, pointer):
-    free(pointer)
+def _release(free, pointer, process):
+    if process == os.getpid():  # a process that was forked has none of the threads to wait for
+        free(pointer)
     pointer.value = None
 
 
@@ -161,7 +165,7 @@ class Owned:
     def __init__(self, free, at_exit=False):
         """at_exit: also when Python ends, and then before it does; arrays may not lie in it."""
         self.pointer = ctypes.c_void_p()
-        self._finalizer = weakref.finalize(self, _release, free, self.pointer)
+        self._finalizer = weakref.finalize(self, _release, free, self.pointer, os.getpid())
         self._finalizer.atexit = at_exit
 
     def __enter__(self):

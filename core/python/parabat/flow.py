@@ -450,15 +450,18 @@ class StreakSurface:
                 f"{self.statistics['touched']} of {self.statistics['bricks']} bricks touched)")
 
 
-_READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_int64),
-                         ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p)
+# Addresses are numbers here: making a pointer could run Python's garbage collector before fill() holds what it needs,
+# and a thread cannot free the flow that it reads for.
+_READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p,
+                         ctypes.c_void_p)
 
 
 def _reader(lib, read, shape, dtype):
     """What the library calls for the velocities of a brick."""
     def fill(_data, level, first, count, values):
         try:
-            box = tuple(slice(first[axis], first[axis] + count[axis]) for axis in (2, 1, 0))
+            starts, lengths = ((ctypes.c_int64 * 3).from_address(numbers) for numbers in (first, count))
+            box = tuple(slice(starts[axis], starts[axis] + lengths[axis]) for axis in (2, 1, 0))
             wanted = (*(one.stop - one.start for one in box), shape[3])
             found = _velocity(read(level, box))
             if found.shape != wanted or found.dtype != dtype:
