@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A velocity field in bricks and its path lines in ParaView: as the library traces them, whatever is shown, on any number
 of ranks; what is read; what is wrong; state files and traces. Run by pvbatch. Arguments: the number of ranks."""
+import glob
 import json
 
 import parabat.flow
@@ -346,6 +347,46 @@ def check_grid(folder, field, flow, source, positions):
         Delete(proxy)
 
 
+def check_grid_folder(folder, source):
+    """Time steps that the .idx leaves to its folder; and an image whose damage is said though lines came first."""
+    first, path = folder("steps.idx"), folder("listed.idx")
+    v = np.full((33, 33, 33, 3), 0.1, "f4")
+
+    def add(step):
+        parabat.idx.write(first, {"wind": v}, step=step, flush=False, mode="add_step" if step else "replace",
+                          bits_per_block=9, file_bytes=1 << 14)
+
+    for step in range(3):
+        add(step)
+    with open(first, encoding="ascii") as file:
+        text = file.read()
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text.replace("0 2 time", "* * time"))
+    grid = OpenDataFile(path)
+    lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
+    assert fetch(lines).GetNumberOfPoints() > 0
+    add(3)
+    grid.Resolution = 5  # for which the folder is looked at anew
+    assert fetch(lines).GetNumberOfPoints() > 0, messages
+    grid.UpdatePipelineInformation()
+    expect(list(grid.TimestepValues), [0, 1, 2, 3], "time steps of a folder")
+    expect(said(), 0, "messages of a folder")
+    for proxy in (lines, grid):
+        Delete(proxy)
+
+    last = sorted(glob.glob(folder("steps") + "/*/time_000000/*.bin"))[-1]
+    os.truncate(last, 50)
+    grid = OpenDataFile(first)
+    lines = FlowPathLinesWithCustomSource(Input=grid, SeedSource=source)
+    assert fetch(lines).GetNumberOfPoints() > 0
+    expect(said(), 0, "messages of lines that meet no damage")
+    expect(fetch(grid).GetNumberOfPoints(), 0, "an image with damage")
+    assert len(messages) == 1 and os.path.basename(last) in messages[0], messages
+    said()
+    for proxy in (lines, grid):
+        Delete(proxy)
+
+
 def check(folder):
     path = folder("abc.bricks.series")
     field = {time: abc(time) for time in TIMES}
@@ -519,6 +560,7 @@ def check(folder):
     ftle = check_exponents(reader, flow, ranks)
     surface = check_surfaces(reader, flow, source)
     check_grid(folder, field, flow, source, positions)
+    check_grid_folder(folder, source)
 
     # A time level is gone: nothing is half there.
     lines.SeedSource = source

@@ -163,7 +163,7 @@ public:
     // The rest is for bricks.
     options.block_bytes =
       static_cast<std::uint64_t>(Saturated(std::ceil(cacheMebibytes * Mebibyte / 4)));
-    FlowCause cause{ this->Generation, options.fields, options.block_bytes };
+    FlowCause cause{ this->Generation, this->Steps, options.fields, options.block_bytes };
     if (!this->Flow->GetSource() || !(this->LastFlow == cause))
     {
       bat::flow::CacheOptions bricks;
@@ -325,13 +325,14 @@ public:
   struct FlowCause
   {
     std::uint64_t Generation = 0;
+    std::vector<std::int64_t> Steps; ///< of a folder that the text leaves them to
     std::vector<std::string> Fields;
     std::uint64_t BlockBytes = 0;
 
     bool operator==(const FlowCause& other) const
     {
-      return this->Generation == other.Generation && this->Fields == other.Fields &&
-        this->BlockBytes == other.BlockBytes;
+      return this->Generation == other.Generation && this->Steps == other.Steps &&
+        this->Fields == other.Fields && this->BlockBytes == other.BlockBytes;
     }
   };
   vtkNew<vtkFlowSource> Flow;
@@ -733,6 +734,19 @@ int vtkIDXReader::RequestData(
   if (isSame && self.LastEnd == End::GivenUp)
   {
     self.DeliverShown(output); // until it is asked for again
+    return 1;
+  }
+  // Filters that read bricks themselves ask for no sample on any process, of the first time step:
+  // nothing is loaded by that, and what was shown and how it ended is as before.
+  const bool wants = self.NoPlan || bat_vtk::IsEmpty(self.Plan.Whole) ||
+    !bat_vtk::IsEmpty(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()));
+  if (!isSame && !bat_vtk::AnyOf(self.Controller, wants))
+  {
+    output->Initialize();
+    if (!self.Times.empty())
+    {
+      output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[cause.Step]);
+    }
     return 1;
   }
   self.LastCause = cause;
