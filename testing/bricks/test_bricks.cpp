@@ -382,6 +382,25 @@ TEST(BrickSeries, goes_on_with_times_that_were_added_and_not_with_files_that_wer
   std::filesystem::remove(folder / "g0.bricks");
   write_list(5);
   EXPECT_FALSE(replaced->goes_on_in(*replaced->reopen()));
+
+  // Written over in place by as many bytes, with its time set back.
+  bricks::WriteOptions flat;
+  flat.compress = false;
+  for (const int level : { 0, 2 })
+  {
+    std::memset(made.values.data(), 60 + level, 12);
+    bricks::write(folder / ("g" + std::to_string(level) + ".bricks"), made.header,
+      made.values.data(), made.values.size(), flat);
+  }
+  write_list(3);
+  const auto last = bricks::Series::open(list);
+  EXPECT_EQ(first_byte(*last, 0), 60);
+  const auto file = folder / "g0.bricks";
+  const auto when = std::filesystem::last_write_time(file);
+  std::filesystem::copy_file(
+    folder / "g2.bricks", file, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::last_write_time(file, when);
+  EXPECT_FALSE(last->goes_on_in(*last->reopen()));
 }
 
 TEST(BrickSeries, an_open_file_that_is_replaced_is_read_to_its_end_or_refused)
