@@ -4,6 +4,7 @@
 #include "bat/bat_mpi.h"
 
 #include "bat/bricks/parallel.hpp"
+#include "bat/ranks.hpp"
 #include "capi/flow_handles.hpp"
 #include "capi/mpi_calls.hpp"
 #include "capi/status.hpp"
@@ -34,6 +35,7 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
   bricks::Header header;
   std::vector<bricks::Piece> own;
   bricks::WriteOptions options;
+  bricks::GrowingSeries* series = nullptr; // of rank 0, whose path counts
   const int status = together(comm,
     [&]
     {
@@ -47,10 +49,30 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
       options.compress = compress != 0;
       options.flush = flush != 0;
       options.progress = progress_of(progress, data);
+      series = growing_series_at(target, options.flush);
+      if (series)
+      {
+        target = series->file_of(header).string();
+        options.before_rename = [&] { series->make_way(header); };
+      }
     });
-  return status != BAT_OK
-    ? status
-    : guard([&] { bricks::write_together(comm, target, header, own, options); });
+  if (status != BAT_OK)
+  {
+    return status;
+  }
+  return guard(
+    [&]
+    {
+      bricks::write_together(comm, target, header, own, options);
+      bat::mpi::together(comm,
+        [&]
+        {
+          if (series)
+          {
+            series->add(header);
+          }
+        });
+    });
 }
 
 int bat_mpi_bricks_write_f(MPI_Fint comm, const char* path, const bat_flow_grid* grid,

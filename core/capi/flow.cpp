@@ -17,8 +17,11 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +60,21 @@ BrickGrid grid_of(const bat_flow_grid& given)
   grid.components = static_cast<int>(given.components);
   grid.type = static_cast<ScalarType>(given.type);
   return grid;
+}
+
+bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush)
+{
+  const std::string end = ".bricks.series";
+  if (path.size() < end.size() || path.compare(path.size() - end.size(), end.size(), end) != 0)
+  {
+    return nullptr;
+  }
+  // It knows the times of the steps before, and what it has told of.
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, bool>, bricks::GrowingSeries> all;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::string place = std::filesystem::absolute(path).lexically_normal().string();
+  return &all.try_emplace({ place, flush }, std::filesystem::path(path), flush).first->second;
 }
 
 bricks::Header header_of(const bat_flow_grid* grid, const char* field, const char* metadata,
@@ -177,6 +195,11 @@ int bat_bricks_write(const char* path, const bat_flow_grid* grid, const void* va
       options.compress = compress != 0;
       options.flush = flush != 0;
       options.progress = progress_of(progress, data);
+      if (bat::bricks::GrowingSeries* series = bat::capi::growing_series_at(target, options.flush))
+      {
+        series->write(header, values, need_size(bytes, "bytes"), options);
+        return;
+      }
       bat::bricks::write(target, header, values, need_size(bytes, "bytes"), options);
     });
 }

@@ -4,10 +4,12 @@
 
 #include "bat/bat_flow.h"
 #include "bat/bricks/file.hpp"
+#include "bat/bricks/growing_series.hpp"
 #include "bat/flow/cache.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 struct bat_flow
 {
@@ -21,5 +23,8 @@ namespace bat::capi
 /// `grid` may be NULL where there are no values. Throws as grid_of().
 [[nodiscard]] bricks::Header header_of(const bat_flow_grid* grid, const char* field,
   const char* metadata, const double* time, const std::int64_t* step);
+/// Null, unless the path is that of a series, NAME.bricks.series: that which this process adds
+/// levels to there.
+[[nodiscard]] bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush);
 [[nodiscard]] std::function<bool(double)> progress_of(bat_progress function, void* data);
 }

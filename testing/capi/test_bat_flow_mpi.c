@@ -174,6 +174,36 @@ int main(int argc, char** argv)
     free(whole);
   }
 
+  /* A simulation adds levels, and comes back to a step. */
+  snprintf(list, sizeof(list), "%s/capi_np%d_run.bricks.series", folder, ranks);
+  remove(list);
+  const int64_t steps[] = { 0, 5, 10, 5 };
+  for (int level = 0; level != 4; ++level)
+  {
+    const double now = 0.25 * (double)steps[level];
+    CHECK_OK(bat_mpi_bricks_write(MPI_COMM_WORLD, rank == 0 ? list : NULL, has_some ? &grid : NULL,
+      (uint64_t)has_some, has_some ? &piece : NULL, "wind", NULL, &now, &steps[level], 1, 0, NULL,
+      NULL));
+  }
+  CHECK_FAILS(
+    bat_mpi_bricks_write(MPI_COMM_WORLD, list, has_some ? &grid : NULL, (uint64_t)has_some,
+      has_some ? &piece : NULL, NULL, NULL, &time, NULL, 1, 0, NULL, NULL),
+    BAT_INVALID_ARGUMENT, "no step");
+  if (rank == 0)
+  {
+    bat_flow* flow = NULL;
+    bat_flow_grid found;
+    uint64_t count = 0;
+    const double* times = NULL;
+    CHECK_OK(bat_flow_open(list, 1 << 20, 2, &flow));
+    CHECK_OK(bat_flow_describe(flow, &found, &count, &times));
+    CHECK(count == 2 && times[0] == 0 && times[1] == 1.25 && found.points[2] == N);
+    bat_flow_free(flow);
+    snprintf(path, sizeof(path), "%s/capi_np%d_run_000005.bricks", folder, ranks);
+    CHECK_OK(bat_bricks_validate(path));
+    snprintf(path, sizeof(path), "%s/capi_np%d.bricks", folder, ranks);
+  }
+
   /* What one rank has wrong is told to all. */
   if (rank == 0)
   {

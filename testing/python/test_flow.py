@@ -481,6 +481,21 @@ def ranks():
     fails([(0, [flow.Piece(turn[:5]), flow.Piece(turn[6:], (0, 0, 6))] if last else [])], "0 0 5")
     fails([(0, [])], "no rank has points")
     fails([(0, pieces())], "is there already", replace=False)
+    # A simulation adds steps, and comes back to one; lines go on meanwhile.
+    run, lines = folder / "run.bricks.series", None
+    seeds = [[0.5, 0, 0], [0.2, 0.3, 0.1]]
+    for step in (0, 1, 2, 3, 5, 3):
+        flow.write_level(run, pieces(), comm=comm, time=0.3 * step, step=step, **place)
+        if comm.rank == 0 and 1 < step < 5 and lines is not Ellipsis:
+            with flow.open(run) as now:
+                lines = flow.path_lines(now, seeds, go_on=lines) if lines else flow.path_lines(now, seeds)
+                whole = flow.path_lines(run, seeds)
+                assert np.allclose(lines.ends, whole.ends, atol=1e-6) and (lines.reasons == whole.reasons).all()
+        lines = Ellipsis if step == 5 else lines
+    if comm.rank == 0:
+        with flow.open(run) as now:
+            assert np.allclose(now.times, [0, 0.3, 0.6, 0.9], atol=1e-15), now.times
+        assert sorted(f.name for f in folder.glob("run_*")) == [f"run_{step:06d}.bricks" for step in range(4)]
     comm.Barrier()
     if comm.rank == 0:
         shutil.rmtree(folder)

@@ -135,15 +135,7 @@ bat::bricks::GrowingSeries& vtkBricksWriter::SeriesAt(const std::string& list)
 {
   if (!this->Growing || this->GrowingList != list || this->GrowingFlush != this->Flush)
   {
-    const std::string stem = StemOf(list);
-    this->Growing = std::make_unique<bat::bricks::GrowingSeries>(
-      std::filesystem::u8path(list),
-      [stem](std::int64_t step, double)
-      {
-        char number[32];
-        std::snprintf(number, sizeof(number), "_%06lld.bricks", static_cast<long long>(step));
-        return std::filesystem::u8path(stem + number);
-      },
+    this->Growing = std::make_unique<bat::bricks::GrowingSeries>(std::filesystem::u8path(list),
       this->Flush, [this](const std::string& text) { this->Warn(text); });
     this->GrowingList = list;
     this->GrowingFlush = this->Flush;

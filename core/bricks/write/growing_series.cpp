@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +31,26 @@ series::OwnTime own_time_of(const std::filesystem::path& path)
   }
 }
 
+// Whether it can be printed or not: a notice is no failure.
+void print(const std::string& notice)
+{
+  (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
+}
+
+GrowingSeries::FileOfStep files_beside(const std::filesystem::path& list)
+{
+  const std::string end = ".bricks.series";
+  const std::string name = list.filename().string();
+  if (name.size() <= end.size() || name.compare(name.size() - end.size(), end.size(), end) != 0)
+  {
+    throw Error(ErrorCode::InvalidArgument,
+      fmt::format("{}: the name of a series must end in {}", list.string(), end));
+  }
+  return [folder = list.parent_path(), stem = name.substr(0, name.size() - end.size())](
+           std::int64_t step, double)
+  { return folder / fmt::format("{}_{:06}.bricks", stem, step); };
+}
+
 void remove_file(const std::filesystem::path& file)
 {
   std::error_code none; // no list names it any more
@@ -48,9 +69,12 @@ struct GrowingSeries::Impl
 GrowingSeries::GrowingSeries(
   std::filesystem::path list, FileOfStep file_of_step, bool flush, Notice notice)
   : impl_(std::make_unique<Impl>(Impl{ list, file_of_step,
-      series::List(
-        list, { &own_time_of, file_of_step, &remove_file }, flush,
-        notice ? std::move(notice) : [](const std::string&) {}) }))
+      series::List(list, { &own_time_of, file_of_step, &remove_file }, flush,
+        notice ? std::move(notice) : Notice(&print)) }))
+{
+}
+GrowingSeries::GrowingSeries(const std::filesystem::path& list, bool flush, Notice notice)
+  : GrowingSeries(list, files_beside(list), flush, std::move(notice))
 {
 }
 GrowingSeries::~GrowingSeries() = default;

@@ -205,6 +205,10 @@ def write_level(path: str | os.PathLike, velocity: Any, *, comm: Any = None, ori
     Every bit of velocity comes back; of a masked array, masked values become NaN. `cyclic`: along x,
     y, z, whether a last cell leads from the last point back to the first. `origin`: of point (0, 0, 0).
 
+    A path NAME.bricks.series is for simulations: the level is NAME_000012.bricks, by its step, and is added
+    to that list, which may be read at any time; time and step are needed. A list that is there is continued;
+    what was written from this step on, as by a run before a restart, is replaced, which stderr says.
+
     comm: of mpi4py; then collective, and velocity is a list of Piece, which may be empty: all ranks
     write what their pieces are together, the same bytes for any number of ranks and any cut. Points
     that several have are the lowest rank's; points that none has are refused. Path, field, time, step,

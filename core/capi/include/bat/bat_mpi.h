@@ -111,13 +111,13 @@ extern "C"
     int64_t stored[6];  /* of the array, which has `box` and may have more: layers of ghosts */
     const void* values; /* as those of bat_bricks_write(), of all points of `stored` */
   } bat_bricks_piece;
-  /* Writes one time level as a .bricks file (bat/bat_flow.h): the smallest box that has all pieces,
-   * and the same bytes for any number of ranks and any cut into pieces. Points that several pieces
-   * have are those of the lowest rank, and there of the first piece; points that none has are an
-   * error. Origin, spacing, cyclic axes, components and type of `grid` are the same on all ranks
-   * that have pieces, and the origin is that of point 0 0 0; its number of points is not used.
-   * Ranks without pieces may pass NULL for it. Path, field, metadata, time, step, compress and
-   * flush of rank 0 count. Errors as bat_bricks_write. */
+  /* Writes one time level as a .bricks file, or adds it to a series (bat/bat_flow.h): the smallest
+   * box that has all pieces, and the same bytes for any number of ranks and any cut into pieces.
+   * Points that several pieces have are those of the lowest rank, and there of the first piece;
+   * points that none has are an error. Origin, spacing, cyclic axes, components and type of `grid`
+   * are the same on all ranks that have pieces, and the origin is that of point 0 0 0; its number
+   * of points is not used. Ranks without pieces may pass NULL for it. Path, field, metadata, time,
+   * step, compress and flush of rank 0 count. Errors as bat_bricks_write. */
   BAT_API int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* grid,
     uint64_t piece_count, const bat_bricks_piece* pieces, const char* field, const char* metadata,
     const double* time, const int64_t* step, int64_t compress, int64_t flush, bat_progress progress,

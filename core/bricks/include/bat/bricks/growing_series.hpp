@@ -27,8 +27,12 @@ public:
   /// Called with a line that a person should read.
   using Notice = std::function<void(const std::string&)>;
 
+  /// Without `notice`, notices go to the standard error.
   GrowingSeries(
     std::filesystem::path list, FileOfStep file_of_step, bool flush = true, Notice notice = {});
+  /// With files beside the list, NAME_000012.bricks for step 12 of NAME.bricks.series. Throws
+  /// Error{InvalidArgument} if the list is called otherwise.
+  explicit GrowingSeries(const std::filesystem::path& list, bool flush = true, Notice notice = {});
   ~GrowingSeries();
   GrowingSeries(GrowingSeries&&) noexcept;
   GrowingSeries& operator=(GrowingSeries&&) noexcept;
