@@ -126,12 +126,12 @@ int bat_flow_open(const char* path, uint64_t cache_bytes, int64_t io_threads, ba
       need(out, "out") = nullptr;
       bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
       const std::string source = need_text(path, "the path to read");
+      options.hints_file = bat::flow::hints_beside(source);
       if (is_idx(source))
       {
         *out = open_idx(source, {}, options);
         return;
       }
-      options.hints_file = bat::flow::hints_beside(source);
       *out = new bat_flow{ bat::flow::Cache(bat::bricks::Series::open(source), options) };
     });
 }
@@ -143,8 +143,9 @@ int bat_flow_open_idx(const char* path, uint64_t field_count, const char* const*
     [&]
     {
       need(out, "out") = nullptr;
-      const bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
+      bat::flow::CacheOptions options = cache_options(cache_bytes, io_threads);
       const std::string source = need_text(path, "the path to read");
+      options.hints_file = bat::flow::hints_beside(source);
       std::vector<std::string> names;
       for (std::uint64_t i = 0; i != need_size(field_count, "field_count"); ++i)
       {

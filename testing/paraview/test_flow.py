@@ -314,6 +314,51 @@ def check_growing(folder, ranks):
         Delete(proxy)
 
 
+def check_hints(folder, ranks):
+    """Runs that learn leave a file, which later ones of fresh readers read ahead by; no line changes."""
+    path, hints = folder("hinted.bricks.series"), folder("hinted.bricks.hints")
+    parabat.flow.write_series(path, ((time, abc(time)) for time in TIMES), spacing=[LENGTH / (N - 1)] * 3, flush=False)
+    reader = OpenDataFile(path)
+    source, positions = seeds_of(200)
+    lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=source)
+    surface = FlowStreakSurface(Input=reader, SeedType="Line")
+    surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [2, 2, 2], [2, 4, 2], 4
+    exponents = FlowFTLE(Input=reader, Dimensions=[7, 6, 1], UseBox=1, Box=[1, 4, 1, 4, 3, 3])
+    wanted = parabat.flow.path_lines(path, positions, keep_faces=True)
+
+    def hinted():
+        data = fetch(lines)
+        check_lines(data, wanted, [0.0], "lines with hints")
+        counts = [field_value(data, "hinted"), field_value(data, "hints_used")]
+        lines.UpdatePropertyInformation()
+        expect([lines.Hinted, lines.HintsUsed], counts, "hints in the panel")
+        assert counts[1] <= counts[0] <= field_value(data, "prefetched"), counts
+        return counts[0]
+    expect(lines.Hints, "Read", "hints at first")
+    expect(hinted(), 0, "hints that nobody has learned")
+    triangles, nodes = triangles_of(fetch(surface, -1)), arrays_of(fetch(exponents).GetPointData())
+    assert not os.path.exists(hints), "a file of who does not learn"
+    sizes = []
+    for proxy in (lines, surface, exponents):
+        proxy.Hints = "Learn"
+        fetch(proxy)
+        sizes.append(os.path.getsize(hints))
+    assert 64 < sizes[0] < sizes[1] < sizes[2], sizes
+    for mode, has_some in (("Read", True), ("Off", False)):
+        for proxy in (lines, surface, exponents):
+            proxy.Hints = mode
+        reader.CacheSize = 100 + has_some  # bricks that are in memory are forgotten
+        lines.TerminalSpeed = 1e-9 * has_some
+        assert (hinted() > 0) == has_some, mode
+        expect(set(triangles_of(fetch(surface, -1))), set(triangles), "triangles with hints")
+        for name, values in arrays_of(fetch(exponents).GetPointData()).items():
+            expect(values.tobytes(), nodes[name].tobytes(), name + " with hints")
+    expect(os.path.getsize(hints), sizes[2], "a file that was read only")
+    expect(said(), 0, "messages of hints")
+    for proxy in (exponents, surface, lines, reader):
+        Delete(proxy)
+
+
 def check_grid(folder, field, flow, source, positions):
     """The same velocities as time steps of an .idx: the same bits, whatever is loaded."""
     path = folder("abc.idx")
@@ -615,5 +660,6 @@ def check(folder):
 
 with Folder() as folder:
     check_growing(folder, ranks)
+    check_hints(folder, ranks)
     check(folder)
 finish()

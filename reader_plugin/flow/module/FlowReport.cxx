@@ -21,7 +21,7 @@ namespace
 // In the field data.
 constexpr std::array<const char*, bat_vtk::FlowReport::Counts> Names = { { "bricks_touched",
   "bytes_read", "hits", "reads", "waits", "prefetched", "prefetches_used", "prefetches_wasted",
-  "cache_bytes", "bricks" } };
+  "hinted", "hints_used", "cache_bytes", "bricks" } };
 }
 
 namespace bat_vtk
@@ -41,6 +41,8 @@ void FlowReport::Add(const bat::flow::Statistics& s)
   add(Prefetched, s.prefetched);
   add(PrefetchesUsed, s.prefetches_used);
   add(PrefetchesWasted, s.prefetches_wasted);
+  add(Hinted, s.hinted);
+  add(HintsUsed, s.hints_used);
   set(CacheBytes, s.cache_bytes);
   set(Bricks, s.bricks);
   this->WaitSeconds += s.wait_seconds;

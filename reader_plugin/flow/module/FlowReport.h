@@ -30,6 +30,8 @@ public:
     Prefetched,
     PrefetchesUsed,
     PrefetchesWasted,
+    Hinted,
+    HintsUsed,
     CacheBytes,
     Same,
     Bricks = Same,

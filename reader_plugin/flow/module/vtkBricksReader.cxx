@@ -435,6 +435,7 @@ void vtkBricksReader::DescribeFile(vtkInformation* outInfo)
   bat::flow::CacheOptions options;
   options.bytes = static_cast<std::uint64_t>(std::min(this->CacheSize * Mebibyte, 1.8e19));
   options.io_threads = this->IOThreads;
+  options.hints_file = bat::flow::hints_beside(self.Series->name());
   self.Flow->SetSource(self.Series);
   self.Flow->SetCacheOptions(options);
   outInfo->Set(vtkFlowSource::FLOW_SOURCE(), self.Flow);

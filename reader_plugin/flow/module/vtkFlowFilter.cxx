@@ -40,6 +40,7 @@ void vtkFlowFilter::PrintSelf(ostream& os, vtkIndent indent)
   const auto on = [](bool is) { return is ? "on" : "off"; };
   os << indent << "MaximumError: " << this->MaximumError << "\n";
   os << indent << "NoSlip: " << on(this->NoSlip) << "\n";
+  os << indent << "Hints: " << this->Hints << "\n";
   os << indent << "Bounds:";
   std::for_each(this->Bounds, this->Bounds + 6, [&os](double end) { os << " " << end; });
   os << "\n";
@@ -79,6 +80,18 @@ vtkIdType vtkFlowFilter::GetPrefetched() const
 vtkIdType vtkFlowFilter::GetWasted() const
 {
   return this->Report->Get(bat_vtk::FlowReport::PrefetchesWasted);
+}
+
+//------------------------------------------------------------------------------
+vtkIdType vtkFlowFilter::GetHinted() const
+{
+  return this->Report->Get(bat_vtk::FlowReport::Hinted);
+}
+
+//------------------------------------------------------------------------------
+vtkIdType vtkFlowFilter::GetHintsUsed() const
+{
+  return this->Report->Get(bat_vtk::FlowReport::HintsUsed);
 }
 
 //------------------------------------------------------------------------------
@@ -195,6 +208,9 @@ void vtkFlowFilter::Prepare(bat::flow::TraceOptions& options, std::size_t part, 
 {
   options.most_error = this->MaximumError;
   options.no_slip = this->NoSlip;
+  options.hints = this->Hints == LEARN ? bat::flow::Hints::Learn
+    : this->Hints == READ              ? bat::flow::Hints::Read
+                                       : bat::flow::Hints::Off;
   options.progress = [this, part, parts](double share)
   {
     this->UpdateProgress((static_cast<double>(part) + share) / static_cast<double>(parts));

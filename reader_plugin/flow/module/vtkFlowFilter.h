@@ -8,7 +8,7 @@
  *
  * The field data of the output say what was read, of all processes together: bricks (of the
  * dataset), bricks_touched, touched_percent, bytes_read, hits, reads, waits, wait_seconds,
- * prefetched, prefetches_used, prefetches_wasted, cache_bytes.
+ * prefetched, prefetches_used, prefetches_wasted, hinted, hints_used, cache_bytes.
  *
  * Updates of new settings, input or times are collective. Errors are reported through
  * vtkErrorMacro by one process, set the error code of all, and leave the output empty, as does an
@@ -67,6 +67,24 @@ public:
   vtkBooleanMacro(NoSlip, bool);
   ///@}
 
+  enum HintsUse
+  {
+    OFF,
+    READ,
+    LEARN
+  };
+
+  ///@{
+  /**
+   * Whether bricks are read ahead by what earlier runs have learned of where particles go, too:
+   * OFF, READ, or LEARN, which adds what this run sees. That is in NAME.bricks.hints beside the
+   * series, or, where that cannot be written, in the user's cache folder; only LEARN writes it. No
+   * output depends on it. Default: READ.
+   */
+  vtkSetClampMacro(Hints, int, OFF, LEARN);
+  vtkGetMacro(Hints, int);
+  ///@}
+
   ///@{
   /**
    * After UpdateInformation: box of the domain, first and last time of the series; zeros, 0 and 1
@@ -86,6 +104,8 @@ public:
   vtkIdType GetWaits() const;
   vtkIdType GetPrefetched() const;
   vtkIdType GetWasted() const;
+  vtkIdType GetHinted() const;
+  vtkIdType GetHintsUsed() const;
   ///@}
 
   ///@{
@@ -144,6 +164,7 @@ protected:
 
   double MaximumError = 1e-6;
   bool NoSlip = false;
+  int Hints = READ;
   bool KeepWhenAborted = false;
   double Bounds[6] = { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 };
   double FirstTime = 0.0;

@@ -214,13 +214,14 @@ public:
     return releases;
   }
 
-  // Everything that changes a line, but for the releases.
+  // Everything that changes a line, or what is learned from it, but for the releases.
   static std::vector<double> SettingsOf(const bat::flow::TraceOptions& options)
   {
     std::vector<double> settings{ options.backward ? 1.0 : 0.0, options.end_time ? 1.0 : 0.0,
       options.end_time.value_or(0.0), static_cast<double>(options.integrator), options.most_error,
       options.step_share, options.terminal_speed, options.no_slip ? 1.0 : 0.0,
-      options.keep_faces ? 1.0 : 0.0, options.destination ? 1.0 : 0.0 };
+      options.keep_faces ? 1.0 : 0.0, options.hints == bat::flow::Hints::Learn ? 1.0 : 0.0,
+      options.destination ? 1.0 : 0.0 };
     if (options.destination)
     {
       const bat::flow::Destination& to = *options.destination;

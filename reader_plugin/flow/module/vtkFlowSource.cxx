@@ -101,7 +101,8 @@ void vtkFlowSource::SetSource(std::shared_ptr<const bat::BrickSource> source)
 //------------------------------------------------------------------------------
 void vtkFlowSource::SetCacheOptions(const bat::flow::CacheOptions& options)
 {
-  if (options.bytes != this->Options.bytes || options.io_threads != this->Options.io_threads)
+  if (options.bytes != this->Options.bytes || options.io_threads != this->Options.io_threads ||
+    options.hints_file != this->Options.hints_file)
   {
     this->Cache.reset();
     this->Options = options;

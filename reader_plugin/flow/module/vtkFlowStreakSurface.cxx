@@ -191,13 +191,15 @@ public:
     return { first, last };
   }
 
-  // Everything that changes the surface. Lines are one behind the other.
+  // Everything that changes the surface, or what is learned from it. Lines are one behind the
+  // other.
   std::vector<double> Settings(
     const std::array<double, 2>& times, const std::vector<Positions>& lines) const
   {
     const vtkFlowStreakSurface& f = *this->Filter;
     std::vector<double> settings{ f.Backward ? 1.0 : 0.0, times[0], times[1], f.MaximumEdge, f.Tear,
-      static_cast<double>(f.MaximumParticles), f.MaximumError, f.NoSlip ? 1.0 : 0.0 };
+      static_cast<double>(f.MaximumParticles), f.MaximumError, f.NoSlip ? 1.0 : 0.0,
+      f.Hints == LEARN ? 1.0 : 0.0 };
     for (const Positions& line : lines)
     {
       settings.push_back(static_cast<double>(line.size()));

@@ -168,6 +168,7 @@ public:
     {
       bat::flow::CacheOptions bricks;
       bricks.bytes = 3 * std::min(options.block_bytes, std::uint64_t{ 1 } << 62);
+      bricks.hints_file = bat::flow::hints_beside(std::filesystem::u8path(this->OpenName));
       this->Flow->SetSource(
         bat::idx::VelocitySource::open(std::filesystem::u8path(this->OpenName), options));
       this->Flow->SetCacheOptions(bricks);
