@@ -87,6 +87,18 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   {
     this->hint_logs_.assign(static_cast<std::size_t>(threads), HintLog(this->hints_.most_learned));
   }
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    this->bricks_[a] = this->grid_.bricks(a);
+  }
+  while (1 << this->edge_shift_ < this->grid_.edge)
+  {
+    ++this->edge_shift_;
+  }
+  if (1 << this->edge_shift_ != this->grid_.edge)
+  {
+    this->edge_shift_ = 0;
+  }
   constexpr std::size_t kMostActive = 64; // bricks of more are asked for before they are needed
   this->most_active_ =
     std::max(static_cast<std::size_t>(threads), std::min(this->capacity_ / 32, kMostActive));
@@ -112,47 +124,61 @@ void Buckets::fail(const Error& error) noexcept
   this->changed_.notify_all();
 }
 
-BucketKey Buckets::key_of(const Particle& particle) const noexcept
+Buckets::BrickPlace Buckets::place_of(const std::array<std::int32_t, 3>& cell) const noexcept
 {
-  const std::array<std::int32_t, 3> cell = needed_cell(this->frame_.walk(), particle);
-  BucketKey key;
-  std::array<std::int64_t, 3> place{};
+  BrickPlace place;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    place[a] = cell[a] / this->grid_.edge;
-    const auto local = static_cast<int>(cell[a] - place[a] * this->grid_.edge);
-    const bool last = local == this->grid_.brick_points(a, place[a]) - 1;
-    key.mask |= static_cast<unsigned>(last && !this->frame_.walk().is_flat[a]) << a;
+    place.at[a] =
+      this->edge_shift_ != 0 ? cell[a] >> this->edge_shift_ : cell[a] / this->grid_.edge;
+    const std::int64_t next = cell[a] + std::int64_t{ 1 };
+    const bool last = next == this->grid_.points[a] || next == (place.at[a] + 1) * this->grid_.edge;
+    place.mask |= static_cast<unsigned>(last && !this->frame_.walk().is_flat[a]) << a;
   }
+  place.brick = this->brick_at(place.at);
+  return place;
+}
+
+BucketKey Buckets::key_of(const Particle& particle) const noexcept
+{
+  const BrickPlace place = this->place_of(needed_cell(this->frame_.walk(), particle));
+  BucketKey key;
   key.interval = particle.interval;
-  key.order = order_of(place);
-  key.brick = this->grid_.brick_number(place);
+  key.mask = place.mask;
+  key.order = order_of(place.at);
+  key.brick = place.brick;
   return key;
 }
 
 std::size_t Buckets::keys_of(
   const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept
 {
-  const auto place = this->grid_.brick_place(key.brick);
+  return this->keys_of(
+    { this->grid_.brick_place(key.brick), key.brick, key.mask }, key.interval, keys);
+}
+
+std::size_t Buckets::keys_of(const BrickPlace& place, std::int32_t interval,
+  std::array<std::uint64_t, kMostSlots>& keys) const noexcept
+{
   std::size_t count = 0;
   for (unsigned part = 0; part != 8; ++part)
   {
-    if ((part & ~key.mask) != 0)
+    if ((part & ~place.mask) != 0)
     {
       continue;
     }
-    std::array<std::int64_t, 3> at = place;
+    std::array<std::int64_t, 3> at = place.at;
     for (std::size_t a = 0; a != 3; ++a)
     {
       if ((part >> a & 1) != 0)
       {
         // Behind the last brick only along cyclic axes: cells end at the last point else.
-        at[a] = (at[a] + 1) % this->grid_.bricks(a);
+        at[a] = at[a] + 1 == this->bricks_[a] ? 0 : at[a] + 1;
       }
     }
-    const std::uint64_t brick = this->grid_.brick_number(at);
-    keys[count++] = this->cache_.key(this->frame_.level_before(key.interval), brick);
-    keys[count++] = this->cache_.key(this->frame_.level_after(key.interval), brick);
+    const std::uint64_t brick = this->brick_at(at);
+    keys[count++] = this->cache_.key(this->frame_.level_before(interval), brick);
+    keys[count++] = this->cache_.key(this->frame_.level_after(interval), brick);
   }
   return count;
 }
@@ -370,8 +396,10 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   }
 }
 
-void Buckets::go_on(Particle& particle, WalkEnd end, Worker& worker)
+void Buckets::go_on(std::size_t number, Worker& worker)
 {
+  Particle& particle = worker.part[number];
+  const WalkEnd end = worker.ends[number];
   if (end == WalkEnd::Interval)
   {
     ++particle.interval;
@@ -385,7 +413,7 @@ void Buckets::go_on(Particle& particle, WalkEnd end, Worker& worker)
     this->end_line(particle, reason_of(end), worker);
     return;
   }
-  worker.moved.push_back({ this->key_of(particle), particle });
+  worker.moved.push_back({ this->key_of(particle), number });
 }
 
 // Bricks on the way of a particle that keeps the velocity it has at the beginning of an interval.
@@ -414,7 +442,7 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
     const int stops = static_cast<int>(std::min(longest / (0.5 * this->grid_.edge), 7.0)) + 1;
     for (int stop = n == first ? 1 : 0; stop <= stops; ++stop)
     {
-      Particle there;
+      std::array<std::int32_t, 3> cell{};
       bool inside = true;
       for (std::size_t a = 0; a != 3; ++a)
       {
@@ -425,15 +453,23 @@ void Buckets::look_ahead(const WalkLog::Beginning& from, std::int32_t first, Wor
           x -= std::floor(x / cells) * cells;
         }
         inside = inside && x >= 0 && x <= cells;
-        there.cell[a] = inside ? static_cast<std::int32_t>(std::min(x, cells - 1)) : 0;
+        cell[a] = inside ? static_cast<std::int32_t>(std::min(x, cells - 1)) : 0;
       }
       if (!inside)
       {
         break;
       }
-      there.interval = n;
+      const BrickPlace place = this->place_of(cell);
+      const std::uint64_t way_mark =
+        (static_cast<std::uint64_t>(n) * this->cache_.key(1, 0) + place.brick) * 8 + place.mask + 1;
+      std::uint64_t& passed = worker.passed[way_mark * 0x9E3779B97F4A7C15u >> 54];
+      if (passed == way_mark)
+      {
+        continue;
+      }
+      passed = way_mark;
       std::array<std::uint64_t, kMostSlots> keys{};
-      const std::size_t count = this->keys_of(this->key_of(there), keys);
+      const std::size_t count = this->keys_of(place, n, keys);
       for (std::size_t i = 0; i != count; ++i)
       {
         std::uint64_t& asked = worker.asked[keys[i] * 0x9E3779B97F4A7C15u >> 54];
@@ -496,13 +532,12 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
   }
   for (std::size_t i = 0; i != worker.part.size(); ++i)
   {
-    this->go_on(worker.part[i], worker.ends[i], worker);
+    this->go_on(i, worker);
   }
   if (worker.learned || this->hints_.graph)
   {
     this->note_ways(bucket, worker);
   }
-  worker.part.clear();
 }
 
 void Buckets::add(const BucketKey& key, const Particle& particle, Worker& worker)
@@ -525,9 +560,10 @@ void Buckets::put(Worker& worker)
   worker.found.clear();
   for (const Moved& moved : worker.moved)
   {
-    this->add(moved.key, moved.particle, worker);
+    this->add(moved.key, worker.part[moved.particle], worker);
   }
   worker.moved.clear();
+  worker.part.clear();
   this->done_ += worker.done;
   this->alive_ -= worker.ended;
   worker.done = 0;

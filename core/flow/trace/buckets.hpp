@@ -103,7 +103,7 @@ private:
   struct Moved
   {
     BucketKey key;
-    Particle particle;
+    std::size_t particle = 0; ///< of the part
   };
   /// Where particles are, or are expected.
   struct Place
@@ -122,8 +122,9 @@ private:
     std::vector<Moved> moved;
     std::vector<std::pair<BucketKey, Bucket*>> found;
     std::vector<std::uint64_t> ahead;
-    std::array<std::uint64_t, 1024> asked{}; ///< keys that were asked for lately, plus one
-    std::uint32_t lost = 0;                  ///< ended before the run did, of a part
+    std::array<std::uint64_t, 1024> asked{};  ///< keys that were asked for lately, plus one
+    std::array<std::uint64_t, 1024> passed{}; ///< bricks, with faces and interval, likewise
+    std::uint32_t lost = 0;                   ///< ended before the run did, of a part
     std::vector<std::uint64_t> hinted;
     std::vector<Place> arrived;
     std::vector<Place> expected;
@@ -134,6 +135,18 @@ private:
     std::uint64_t ended = 0;
   };
 
+  struct BrickPlace
+  {
+    std::array<std::int64_t, 3> at{}; ///< among the bricks
+    std::uint64_t brick = 0;
+    unsigned mask = 0; ///< axes behind whose faces the neighbours are needed
+  };
+  [[nodiscard]] BrickPlace place_of(const std::array<std::int32_t, 3>& cell) const noexcept;
+  [[nodiscard]] std::uint64_t brick_at(const std::array<std::int64_t, 3>& place) const noexcept
+  {
+    return static_cast<std::uint64_t>(
+      place[0] + this->bricks_[0] * (place[1] + this->bricks_[1] * place[2]));
+  }
   [[nodiscard]] BucketKey key_of(const Particle& particle) const noexcept;
   void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
   void announce();
@@ -142,9 +155,11 @@ private:
   [[nodiscard]] BucketPointer& bucket_of(const BucketKey& key);
   [[nodiscard]] std::size_t keys_of(
     const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
+  [[nodiscard]] std::size_t keys_of(const BrickPlace& place, std::int32_t interval,
+    std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
   [[nodiscard]] BucketPointer take(std::vector<Particle>& part);
   void walk_part(const Bucket& bucket, Worker& worker);
-  void go_on(Particle& particle, WalkEnd end, Worker& worker);
+  void go_on(std::size_t number, Worker& worker);
   void end_line(const Particle& particle, Reason reason, Worker& worker);
   void note_ways(const Bucket& from, Worker& worker) const;
   void follow_hints(const Place& from, Worker& worker) const;
@@ -166,6 +181,8 @@ private:
   const RunFrame& frame_;
   const TraceOptions& options_;
   int threads_;
+  std::array<std::int64_t, 3> bricks_{}; ///< along each axis
+  int edge_shift_ = 0;                   ///< of a brick's edge, if that is a power of two
   std::vector<Line>& lines_;
   std::size_t capacity_; ///< slots of the cache
   std::size_t most_active_;
