@@ -13,6 +13,8 @@ constexpr std::size_t kPart = 256;          // particles that a worker takes fro
 constexpr std::size_t kSlotsPerThread = 16; // a cell at a corner of bricks, at both times
 constexpr std::size_t kLooked = 1000;       // buckets of which one that is resident is chosen
 constexpr int kIntervalsAhead = 3;
+constexpr std::size_t kLookers = 64; // particles of a part that look ahead
+constexpr std::size_t kFewParticles = 16;
 constexpr std::uint64_t kJudged = 256; // prefetches after which their use is looked at
 constexpr auto kReportEach = std::chrono::milliseconds(50);
 
@@ -286,6 +288,7 @@ Buckets::BucketPointer& Buckets::bucket_of(const BucketKey& key)
     place = std::make_shared<Bucket>();
     place->all = this;
     place->key = key;
+    place->particles.reserve(kFewParticles);
   }
   return place;
 }
@@ -526,9 +529,11 @@ void Buckets::walk_part(const Bucket& bucket, Worker& worker)
   worker.ends.resize(worker.part.size());
   walk(this->frame_.walk(), interval, pair, worker.part.data(), worker.part.size(),
     worker.ends.data(), *worker.log);
-  for (const WalkLog::Beginning& beginning : worker.log->beginnings)
+  // Of many, some: they go to the same bricks.
+  const std::vector<WalkLog::Beginning>& beginnings = worker.log->beginnings;
+  for (std::size_t i = 0; i < beginnings.size(); i += beginnings.size() / kLookers + 1)
   {
-    this->look_ahead(beginning, bucket.key.interval, worker);
+    this->look_ahead(beginnings[i], bucket.key.interval, worker);
   }
   for (std::size_t i = 0; i != worker.part.size(); ++i)
   {

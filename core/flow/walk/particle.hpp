@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace bat::flow
@@ -114,7 +115,7 @@ enum class WalkEnd : std::uint8_t
 /// What a worker has noted and counted.
 struct WalkLog
 {
-  std::vector<NotedPoint> points;
+  std::deque<NotedPoint> points;
   struct Arrival
   {
     std::uint32_t line = 0;

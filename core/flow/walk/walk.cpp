@@ -151,7 +151,9 @@ PlaceOfSlope place_of_slope(const WalkFrame& run, const Particle& particle) noex
 
 std::array<std::int32_t, 3> needed_cell(const WalkFrame& run, const Particle& particle) noexcept
 {
-  if (run.step_share > 0 && !particle.walks && particle.has_begun)
+  const bool steps = run.step_share > 0 && !particle.walks && particle.has_begun;
+  const bool is_at_upper = particle.at[0] == 1 || particle.at[1] == 1 || particle.at[2] == 1;
+  if (steps && (particle.slopes != 0 || is_at_upper))
   {
     const PlaceOfSlope place = place_of_slope(run, particle);
     if (place.inside)
