@@ -381,15 +381,15 @@ void BrickCache::release(BrickSlot* const* slots, std::size_t count) noexcept
   }
 }
 
-bool BrickCache::has(const std::uint64_t* keys, std::size_t count) const noexcept
+std::size_t BrickCache::missing(const std::uint64_t* keys, std::size_t count) const noexcept
 {
   const std::lock_guard<std::mutex> lock(this->mutex_);
-  return std::all_of(keys, keys + count,
+  return static_cast<std::size_t>(std::count_if(keys, keys + count,
     [this](std::uint64_t key)
     {
       const BrickSlot* const slot = this->table_.find(key);
-      return slot && slot->state == State::Ready;
-    });
+      return !slot || slot->state != State::Ready;
+    }));
 }
 
 std::size_t BrickCache::prefetch(std::uint64_t* keys, std::size_t count, Ahead ahead) noexcept

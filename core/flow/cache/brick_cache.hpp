@@ -110,8 +110,8 @@ public:
   [[nodiscard]] Acquired acquire(
     const std::uint64_t* keys, std::size_t count, BrickSlot** slots, Waiter& waiter);
   void release(BrickSlot* const* slots, std::size_t count) noexcept;
-  /// Whether all are there.
-  [[nodiscard]] bool has(const std::uint64_t* keys, std::size_t count) const noexcept;
+  /// How many are not there.
+  [[nodiscard]] std::size_t missing(const std::uint64_t* keys, std::size_t count) const noexcept;
   /// Who asks for bricks before they are needed.
   enum class Ahead
   {

@@ -11,7 +11,7 @@ namespace
 {
 constexpr std::size_t kPart = 256;          // particles that a worker takes from a large bucket
 constexpr std::size_t kSlotsPerThread = 16; // a cell at a corner of bricks, at both times
-constexpr std::size_t kLooked = 1000;       // buckets of which one that is resident is chosen
+constexpr std::size_t kLooked = 500;        // bricks of which one is chosen whose reads are few
 constexpr int kIntervalsAhead = 3;
 constexpr std::size_t kLookers = 64; // particles of a part that look ahead
 constexpr std::size_t kFewParticles = 16;
@@ -185,85 +185,107 @@ std::size_t Buckets::keys_of(const BrickPlace& place, std::int32_t interval,
   return count;
 }
 
-// The next bucket whose bricks are asked for: in order of place round and round, among the next
-// ones one whose bricks are there, lest they are dropped before their turn comes.
+// The next bucket whose bricks are asked for.
 Buckets::BucketPointer Buckets::pick()
 {
   if (this->buckets_.empty())
   {
     return nullptr;
   }
-  const std::int32_t first = this->buckets_.begin()->first.interval;
-  const std::int32_t last = first + this->ahead_intervals_;
-  if (this->cursor_.interval < first || this->cursor_.interval > last)
+  if (this->ahead_intervals_ == 0)
   {
-    this->cursor_ = { first, 0, 0, 0 };
+    return this->pick_group();
   }
-  const bool is_tight = this->ahead_intervals_ == 0;
-  BucketPointer chosen;
+  const std::int32_t last = this->buckets_.begin()->first.interval + this->ahead_intervals_;
   std::size_t looked = 0;
-  auto at = is_tight ? this->buckets_.lower_bound(this->cursor_) : this->buckets_.begin();
-  for (std::size_t n = 0; n != this->buckets_.size() && looked != kLooked; ++n, ++at)
+  for (const auto& [key, bucket] : this->buckets_)
   {
-    if (at == this->buckets_.end() || at->first.interval > last)
+    if (key.interval > last || looked++ == kLooked)
     {
-      at = this->buckets_.begin();
-    }
-    if (at->second->state != Bucket::State::Idle)
-    {
-      continue;
-    }
-    ++looked;
-    if (!chosen)
-    {
-      chosen = at->second;
-      if (!is_tight)
-      {
-        break;
-      }
-    }
-    std::array<std::uint64_t, kMostSlots> keys{};
-    const std::size_t count = this->keys_of(at->first, keys);
-    if (this->cache_.has(keys.data(), count))
-    {
-      chosen = at->second;
       break;
     }
+    if (bucket->state == Bucket::State::Idle)
+    {
+      return bucket;
+    }
   }
-  if (chosen)
-  {
-    this->cursor_ = chosen->key;
-  }
-  return chosen;
+  return nullptr;
 }
 
-// Where slots are few, all that wait for a brick walk together, with the neighbours of all: none of
-// them asks for the brick again when it is gone.
-Buckets::BucketPointer Buckets::merged(BucketPointer bucket)
+// All buckets of one brick that were not asked for yet. `at` goes on to those of another one.
+Buckets::Group Buckets::group_at(BucketMap::const_iterator& at) const
 {
-  if (!bucket || this->ahead_intervals_ != 0)
-  {
-    return bucket;
-  }
-  BucketKey key = bucket->key;
-  key.mask = 0;
-  const auto first = this->buckets_.lower_bound(key);
-  const auto is_there = [&](const auto& at)
-  {
-    return at != this->buckets_.end() && at->first.interval == key.interval &&
-      at->first.brick == key.brick;
-  };
-  for (auto at = first; is_there(at); ++at)
+  Group group;
+  group.key = at->first;
+  group.key.mask = 0;
+  for (; at != this->buckets_.end() && at->first.is_beside(group.key); ++at)
   {
     if (at->second->state == Bucket::State::Idle)
     {
-      key.mask |= at->first.mask;
+      group.key.mask |= at->first.mask;
+      group.particles += at->second->particles.size();
     }
   }
+  if (group.particles != 0)
+  {
+    std::array<std::uint64_t, kMostSlots> keys{};
+    const std::size_t count = this->keys_of(group.key, keys);
+    group.missing = this->cache_.missing(keys.data(), count);
+  }
+  return group;
+}
+
+// Where slots are few: all that wait for one brick walk together, with the neighbours of all, and
+// none of them asks for the brick again when it is gone. First those whose bricks are there, lest
+// they are dropped before their turn comes; then where many particles walk for few reads: where
+// there are few, others will come.
+Buckets::BucketPointer Buckets::pick_group()
+{
+  const BucketMap& buckets = this->buckets_;
+  const std::int32_t interval = buckets.begin()->first.interval;
+  const auto end = buckets.lower_bound({ interval + 1, 0, 0, 0 });
+  auto begin = buckets.begin();
+  if (this->cursor_.interval == interval)
+  {
+    begin = buckets.lower_bound(this->cursor_);
+    begin = begin == end ? buckets.begin() : begin;
+  }
+  std::optional<Group> best;
+  auto at = begin;
+  for (std::size_t looked = 0; looked != kLooked; ++looked)
+  {
+    const Group group = this->group_at(at);
+    if (group.particles != 0 && (!best || group.is_before(*best)))
+    {
+      best = group;
+    }
+    at = at == end ? buckets.begin() : at;
+    if (at == begin)
+    {
+      break;
+    }
+  }
+  return best ? this->merged(best->key) : nullptr;
+}
+
+// All that wait for the brick, in the bucket of that key.
+Buckets::BucketPointer Buckets::merged(const BucketKey& key)
+{
+  this->cursor_ = key;
+  this->cursor_.mask = 0;
+  const auto first = this->buckets_.lower_bound(this->cursor_);
+  const auto is_there = [&](const auto& at)
+  { return at != this->buckets_.end() && at->first.is_beside(key); };
   if (const auto whole = this->buckets_.find(key);
       whole != this->buckets_.end() && whole->second->state != Bucket::State::Idle)
   {
-    return bucket; // that one was asked for already
+    // That one was asked for already: others go alone.
+    auto at = first;
+    while (at->second->state != Bucket::State::Idle)
+    {
+      ++at;
+    }
+    return at->second;
   }
   BucketPointer all = this->bucket_of(key);
   for (auto at = first; is_there(at);)
@@ -297,7 +319,7 @@ void Buckets::announce()
 {
   while (this->active_ < this->most_active_ && !this->error_)
   {
-    const BucketPointer bucket = this->merged(this->pick());
+    const BucketPointer bucket = this->pick();
     if (!bucket)
     {
       return;
@@ -394,7 +416,7 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
     line.end_time = this->frame_.end_time();
     if (this->options_.keep_points && interval.begin != line.end_time)
     {
-      worker.log->points.push_back({ particle.line, particle.points, line.end, line.end_time, {} });
+      worker.log->points.add({ particle.line, particle.points, line.end, line.end_time, {} });
     }
   }
 }

@@ -34,6 +34,11 @@ struct BucketKey
   std::uint64_t order = 0; ///< of the brick, near ones near
   std::uint64_t brick = 0;
 
+  /// Of the same brick and interval.
+  [[nodiscard]] bool is_beside(const BucketKey& other) const noexcept
+  {
+    return this->interval == other.interval && this->brick == other.brick;
+  }
   friend bool operator<(const BucketKey& a, const BucketKey& b) noexcept
   {
     return std::tie(a.interval, a.order, a.brick, a.mask) <
@@ -99,6 +104,23 @@ private:
     std::array<BrickSlot*, kMostSlots> slots{}; ///< pairs before and after, for each part of mask
   };
   using BucketPointer = std::shared_ptr<Bucket>;
+  using BucketMap = std::map<BucketKey, BucketPointer>;
+
+  /// Buckets of one brick and interval.
+  struct Group
+  {
+    BucketKey key; ///< with all neighbours that they need
+    std::size_t particles = 0;
+    std::size_t missing = 0; ///< bricks that must be read
+
+    [[nodiscard]] bool is_before(const Group& other) const noexcept
+    {
+      const auto square = [](std::size_t n)
+      { return static_cast<double>(n) * static_cast<double>(n); };
+      return static_cast<double>(this->particles) * square(other.missing) >
+        static_cast<double>(other.particles) * square(this->missing);
+    }
+  };
 
   struct Moved
   {
@@ -151,7 +173,9 @@ private:
   void work(std::size_t number, const std::function<bool(std::uint64_t)>* report) noexcept;
   void announce();
   [[nodiscard]] BucketPointer pick();
-  [[nodiscard]] BucketPointer merged(BucketPointer bucket);
+  [[nodiscard]] Group group_at(BucketMap::const_iterator& at) const;
+  [[nodiscard]] BucketPointer pick_group();
+  [[nodiscard]] BucketPointer merged(const BucketKey& key);
   [[nodiscard]] BucketPointer& bucket_of(const BucketKey& key);
   [[nodiscard]] std::size_t keys_of(
     const BucketKey& key, std::array<std::uint64_t, kMostSlots>& keys) const noexcept;
@@ -190,7 +214,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<BucketKey, BucketPointer> buckets_; ///< that have particles and are not taken whole
+  BucketMap buckets_; ///< that have particles and are not taken whole
   std::vector<BucketPointer> ready_;
   BucketKey cursor_;
   std::size_t active_ = 0;           ///< buckets with pinned bricks

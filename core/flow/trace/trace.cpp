@@ -38,9 +38,12 @@ void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& 
   std::uint64_t count = all.positions.size();
   for (const WalkLog& log : logs)
   {
-    for (const NotedPoint& point : log.points)
+    for (const auto& piece : log.points.pieces())
     {
-      ++all.lines[point.line].points;
+      for (const NotedPoint& point : piece)
+      {
+        ++all.lines[point.line].points;
+      }
     }
     for (const WalkLog::Arrival& arrival : log.arrivals)
     {
@@ -60,17 +63,20 @@ void put_together(std::vector<WalkLog>& logs, const std::vector<std::uint32_t>& 
   all.velocities.resize(count);
   for (WalkLog& log : logs)
   {
-    for (const NotedPoint& point : log.points)
+    for (const auto& piece : log.points.pieces())
     {
-      const std::uint64_t at = all.lines[point.line].first_point + point.number;
-      all.positions[at] = point.position;
-      all.times[at] = point.time;
-      all.velocities[at] = point.velocity;
-      if (point.number == 0 && !rested[point.line])
+      for (const NotedPoint& point : piece)
       {
-        // Exactly the seed's, which cell and share of an interval may not give back.
-        all.positions[at] = seeds[point.line].position;
-        all.times[at] = seeds[point.line].time;
+        const std::uint64_t at = all.lines[point.line].first_point + point.number;
+        all.positions[at] = point.position;
+        all.times[at] = point.time;
+        all.velocities[at] = point.velocity;
+        if (point.number == 0 && !rested[point.line])
+        {
+          // Exactly the seed's, which cell and share of an interval may not give back.
+          all.positions[at] = seeds[point.line].position;
+          all.times[at] = seeds[point.line].time;
+        }
       }
     }
     log = {};

@@ -68,7 +68,7 @@ struct LaneWalk
       point.position[a] = run.origin[a] + (cell + u[a]) * run.spacing[a];
       point.velocity[a] = slope[a] * interval.per_cell[a];
     }
-    log.points.push_back(point);
+    log.points.add(point);
     p.is_noted = true;
   }
   /// Where the particle is, with the velocity that it came with: its cell may have none.

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace bat::flow
@@ -98,6 +97,32 @@ struct NotedPoint
   std::array<double, 3> velocity{};
 };
 
+/// Many of them: none is ever moved, and large pieces go back to the system.
+class NotedPoints
+{
+public:
+  void add(const NotedPoint& point)
+  {
+    if (this->pieces_.empty() || this->pieces_.back().size() == this->pieces_.back().capacity())
+    {
+      this->pieces_.emplace_back();
+      this->pieces_.back().reserve(this->next_);
+      this->next_ = this->next_ < kLargest ? 2 * this->next_ : kLargest;
+    }
+    this->pieces_.back().push_back(point);
+  }
+  [[nodiscard]] const std::vector<std::vector<NotedPoint>>& pieces() const noexcept
+  {
+    return this->pieces_;
+  }
+
+private:
+  static constexpr std::size_t kLargest = std::size_t{ 1 } << 19;
+
+  std::vector<std::vector<NotedPoint>> pieces_;
+  std::size_t next_ = 64;
+};
+
 enum class WalkEnd : std::uint8_t
 {
   Interval, ///< at the end of its interval; `share` is 1
@@ -115,7 +140,7 @@ enum class WalkEnd : std::uint8_t
 /// What a worker has noted and counted.
 struct WalkLog
 {
-  std::deque<NotedPoint> points;
+  NotedPoints points;
   struct Arrival
   {
     std::uint32_t line = 0;
