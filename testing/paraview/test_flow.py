@@ -197,6 +197,7 @@ def check_exponents(reader, flow, ranks):
     """Finite-time Lyapunov exponents of a box, of slices, of all of the domain; at the present time and at another."""
     ftle = FlowFTLE(Input=reader)
     expect((ftle.Duration, ftle.StartTime, list(ftle.Box)), (0.5, 0.0, list(reader.Bounds)), "defaults")
+    expect(list(ftle.Dimensions), [201, 201, 1], "nodes at first")
     ftle.UseBox, ftle.Box, ftle.Dimensions, ftle.Duration = 1, [2.5, 3.7, 2.5, 3.75, 2.4, 3.9], [13, 9, 11], 0.25
 
     def check_box(wanted, what, time=None, **others):
@@ -215,6 +216,9 @@ def check_exponents(reader, flow, ranks):
 
     check_box({"forward": wanted()}, "exponents")
     ftle.UpdatePropertyInformation()
+    words = ftle.GetProperty("Estimate")[0].split()
+    expect((words[:3], words[4:6]), (["at", "most", "about"], ["of", str(4 * 6 ** 3)]), "an estimate")
+    assert ftle.BricksTouched / ranks <= int(words[3]) < 2 * 6 ** 3 + 1, words
     assert wanted().statistics["touched"] <= ftle.BricksTouched <= ranks * wanted().statistics["touched"]
     expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
     check_box({"forward": wanted(time=0.3)}, "exponents of another time", 0.3)
@@ -251,6 +255,106 @@ def check_exponents(reader, flow, ranks):
     expect(said(), 1, "errors of a box")
     ftle.UseBox = 0
     return ftle
+
+
+# The field at all points of what is asked for; a line in a file for each time step that is made by the first rank.
+IMAGES = """
+import sys
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+info = self.GetOutputInformation(0)
+time = info.Get(Pipeline.UPDATE_TIME_STEP()) if info.Has(Pipeline.UPDATE_TIME_STEP()) else 0
+extent = [0] * 6
+info.Get(Pipeline.UPDATE_EXTENT(), extent)
+n, length = {n}, 2 * np.pi
+x = np.linspace(0, length, n)
+z, y, x = np.meshgrid(x[extent[4]:extent[5] + 1], x[extent[2]:extent[3] + 1], x[extent[0]:extent[1] + 1], indexing="ij")
+a = np.sqrt(3) + 0.5 * np.sin(np.pi * time)
+v = np.stack([a * np.sin(z) + np.cos(y), np.sqrt(2) * np.sin(x) + a * np.cos(z), np.sin(y) + np.sqrt(2) * np.cos(x)], -1)
+array = numpy_to_vtk(v.astype("{type}").reshape(-1, 3), deep=1)
+array.SetName("wind")
+image = self.GetOutput()
+image.SetExtent(*extent)
+image.SetSpacing(length / (n - 1), length / (n - 1), length / (n - 1))
+image.GetPointData().AddArray(array)
+image.GetInformation().Set(image.DATA_TIME_STEP(), time)
+if vtkMultiProcessController.GetGlobalController().GetLocalProcessId() == 0:
+    with open("{log}", "a") as file:
+        print(time, file=file)
+"""
+IMAGE_INFORMATION = """
+import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkDataObject
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline as Pipeline
+info = self.GetOutputInformation(0)
+step = 2 * np.pi / ({n} - 1)
+info.Set(Pipeline.WHOLE_EXTENT(), 0, {n} - 1, 0, {n} - 1, 0, {n} - 1)
+info.Set(vtkDataObject.SPACING(), step, step, step)
+info.Set(vtkDataObject.ORIGIN(), 0, 0, 0)
+info.Set(vtkAlgorithm.CAN_PRODUCE_SUB_EXTENT(), 1)
+info.Remove(Pipeline.TIME_STEPS())
+for time in {times}:
+    info.Append(Pipeline.TIME_STEPS(), time)
+info.Set(Pipeline.TIME_RANGE(), [{times}[0], {times}[-1]], 2)
+"""
+
+
+def check_images(folder, flow, ranks):
+    """Images that are not in bricks: the same bits, from whole time steps, each asked for about once in a run."""
+    log = folder("steps.txt")
+
+    def images_of(kind="f4"):
+        source = ProgrammableSource(OutputDataSetType="vtkImageData")
+        source.Script = IMAGES.format(n=N, log=log, type=kind)
+        source.ScriptRequestInformation = IMAGE_INFORMATION.format(n=N, times=TIMES)
+        return source
+
+    def steps():
+        with open(log) as file:
+            made = file.read().split()
+        os.remove(log)
+        return len(made)
+
+    images = images_of()
+    source, positions = seeds_of(60)
+    lines = FlowPathLinesWithCustomSource(Input=images, SeedSource=source)
+    expect((lines.StartTime, lines.EndTime), (0.0, 1.0), "times of images")
+    check_lines(fetch(lines), flow.path_lines(positions, keep_faces=True), [0.0], "lines of images")
+    expect(said(), 1, "notes that whole steps are read")
+    assert steps() <= len(TIMES) + 2
+    lines.Direction, lines.PointsOnFaces = "Backward", 0
+    check_lines(fetch(lines), flow.path_lines(positions, 1.0, backward=True), [1.0], "lines of images, backward")
+    assert steps() <= len(TIMES) + 2
+    lines.Direction, lines.Show = "Forward", "Particles"
+    there = fetch(lines, 0.6)
+    part = flow.path_lines(positions, end_time=0.6)
+    expect(there.GetNumberOfPoints(), int((part.reasons == 8).sum()), "particles of images")
+
+    spacing = LENGTH / (N - 1)
+    surface = FlowStreakSurface(Input=images, SeedType="Line")
+    surface.SeedType.Point1, surface.SeedType.Point2, surface.SeedType.Resolution = [3, 2, 3], [3, 3, 3.5], 20
+    line = vtk_to_numpy(fetch(surface.SeedType).GetPoints().GetData()).astype("f8")
+    check_surface(surface, [flow.streak_surface(line, most_edge=spacing)], "a surface of images")
+    ftle = FlowFTLE(Input=images, UseBox=1, Box=[2.5, 3.7, 2.5, 3.75, 2.4, 3.9], Dimensions=[13, 9, 11], Direction="Both")
+    ftle.Duration, ftle.UseStartTime, ftle.StartTime = 0.25, 1, 0.4
+    wanted = {}
+    for way in ("forward", "backward"):
+        found = flow.ftle([2.5, 2.5, 2.4, 3.7, 3.75, 3.9], (13, 9, 11), time=0.4, length=0.25, backward=way == "backward")
+        wanted.update({"FTLE_" + way: found.exponents, "FlowMap_" + way: found.flow_map, "EndTime_" + way: found.end_times})
+    check_image(ftle, wanted, [0] * 3, [2.5, 2.5, 2.4], [0.1, 1.25 / 8, 0.15], "exponents of images", None, ranks)
+    expect(said(), 2, "notes that whole steps are read")
+
+    # What is no velocity.
+    lines.Input = images_of("i4")
+    expect(fetch(lines, 0.6).GetNumberOfPoints(), 0, "lines of integers")
+    expect(said(), 1, "errors of integers")
+    lines.Input = images
+    assert fetch(lines, 0.6).GetNumberOfPoints() > 0
+    said()
+    for proxy in (lines, surface, ftle):
+        Delete(proxy)
 
 
 def check_growing(folder, ranks):
@@ -606,6 +710,8 @@ def check(folder):
     surface = check_surfaces(reader, flow, source)
     check_grid(folder, field, flow, source, positions)
     check_grid_folder(folder, source)
+
+    check_images(folder, flow, ranks)
 
     # A time level is gone: nothing is half there.
     lines.SeedSource = source

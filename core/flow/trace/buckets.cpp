@@ -728,8 +728,8 @@ void Buckets::run(
     // With room for what several intervals need, fewer waits: particles need not wait for each
     // other.
     constexpr std::size_t kRoomy = 16;
-    this->ahead_intervals_ =
-      this->capacity_ >= kRoomy * this->buckets_.size() ? kIntervalsAhead : 0;
+    const bool is_roomy = this->capacity_ >= kRoomy * this->buckets_.size();
+    this->ahead_intervals_ = is_roomy && !this->options_.in_step ? kIntervalsAhead : 0;
     if (this->hints_.graph)
     {
       this->announce(); // what is needed goes first

@@ -131,8 +131,15 @@ PathLines trace(const Cache& cache, const std::vector<Seed>& seeds, const TraceO
 }
 
 PathLines trace_touching(const Cache& cache, const std::vector<Seed>& seeds,
-  const TraceOptions& options, KeySet& touched, const std::vector<Particle>& resting)
+  const TraceOptions& given, KeySet& touched, const std::vector<Particle>& resting)
 {
+  TraceOptions options = given;
+  if (options.in_step)
+  {
+    options.prefetch = Prefetch::None;
+    options.hints = Hints::Off;
+    options.most_particles = std::numeric_limits<std::size_t>::max();
+  }
   const BrickSource& source = cache.source();
   const RunFrame frame(source, options);
   if (seeds.size() >= 0xFFFFFFFFu)

@@ -26,20 +26,6 @@ namespace bat_vtk
   throw Failure{ ToVTKErrorCode(bat::ErrorCode::InvalidArgument), text };
 }
 
-/// Throws Failure if a filter's first input is none.
-inline void NeedsFlow(vtkAlgorithm* filter)
-{
-  if (!vtkFlowSource::OfInput(filter, 0))
-  {
-    const std::string problem = vtkFlowSource::ProblemOfInput(filter, 0);
-    Refuse(problem.empty()
-        ? "Input has no velocity field in bricks. It must be a Bricks Reader or an IDX Reader, or "
-          "its file could not be opened; parabat.flow.convert and parabat convert make "
-          ".bricks.series"
-        : "Input has no velocity field: " + problem);
-  }
-}
-
 /// x min, x max, y min, ...
 inline std::array<double, 6> DomainOf(const bat::BrickGrid& grid)
 {

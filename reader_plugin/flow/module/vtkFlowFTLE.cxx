@@ -8,6 +8,7 @@
 #include "FlowRun.h"
 #include "vtkFlowSource.h"
 
+#include "bat/bricks/series.hpp"
 #include "bat/error.hpp"
 #include "bat/flow/ftle.hpp"
 
@@ -32,6 +33,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iomanip>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -63,16 +66,6 @@ void HideWithout(const std::vector<double>& exponents, bool isFirst, vtkUnsigned
     *ghost++ = isHidden ? vtkDataSetAttributes::HIDDENPOINT : 0;
   }
 }
-
-// When anything that an input comes from has changed.
-vtkMTimeType PipelineTimeOf(vtkInformationVector* inputs)
-{
-  vtkExecutive* executive = nullptr;
-  int port = 0;
-  vtkExecutive::PRODUCER()->Get(inputs->GetInformationObject(0), executive, port);
-  auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(executive);
-  return pipeline ? pipeline->GetPipelineMTime() : 0;
-}
 }
 
 //------------------------------------------------------------------------------
@@ -96,6 +89,45 @@ public:
     }
     this->Grid = bat::flow::ftle_grid(box, points);
   }
+
+  // Throws bat::Error.
+  [[nodiscard]] std::string EstimateOf(
+    const vtkFlowFTLE& filter, const bat::bricks::Series& series) const
+  {
+    const bat::BrickGrid& grid = series.grid();
+    const double reach = series.level(0).header().largest_speed * filter.Duration;
+    const double* ends = filter.UseBox ? filter.Box : filter.Bounds;
+    double bricks = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      const double edge = grid.edge * grid.spacing[axis];
+      const auto last = static_cast<double>(grid.bricks(axis) - 1);
+      const auto brickAt = [&](double x)
+      { return std::clamp(std::floor((x - grid.origin[axis]) / edge), 0.0, last); };
+      bricks *= brickAt(ends[2 * axis + 1] + reach) - brickAt(ends[2 * axis] - reach) + 1;
+    }
+    const std::vector<double>& times = series.times();
+    const double start = filter.UseStartTime      ? filter.StartTime
+      : filter.Direction == vtkFlowFTLE::BACKWARD ? times.back()
+                                                  : times.front();
+    const double from = filter.Direction == FORWARD ? start : start - filter.Duration;
+    const double to = filter.Direction == BACKWARD ? start : start + filter.Duration;
+    // With those on both sides of the ends.
+    const auto first = std::upper_bound(times.begin(), times.end(), from);
+    const auto end = std::lower_bound(times.begin(), times.end(), to);
+    const auto levels = static_cast<double>(
+      std::min(end + 1, times.end()) - (first == times.begin() ? first : first - 1));
+    const double all = static_cast<double>(grid.brick_count()) * static_cast<double>(times.size());
+    const double count = std::min(bricks * std::max(levels, 0.0), all);
+    const double bytes = count * std::pow(grid.edge, 3) * static_cast<double>(grid.point_bytes());
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(0) << "at most about " << count << " of " << all
+         << " bricks (" << std::ceil(100 * count / all) << " %), "
+         << std::ceil(bytes / (1024 * 1024)) << " MiB of values";
+    return text.str();
+  }
+
+  std::string Estimate;
 
   [[nodiscard]] bat::flow::FtleGrid Part(const Extent& extent) const
   {
@@ -135,10 +167,12 @@ void vtkFlowFTLE::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "UseBox: " << on(this->UseBox) << "\n";
   print("Box", this->Box, 6);
   print("Dimensions", this->Dimensions, 3);
+  print("SuggestedDimensions", this->SuggestedDimensions, 3);
   os << indent << "UseStartTime: " << on(this->UseStartTime) << "\n";
   os << indent << "StartTime: " << this->StartTime << "\n";
   os << indent << "Duration: " << this->Duration << "\n";
   os << indent << "Direction: " << this->Direction << "\n";
+  os << indent << "Estimate: " << this->GetEstimate() << "\n";
   os << indent << "SuggestedDuration: " << this->SuggestedDuration << "\n";
 }
 
@@ -150,17 +184,44 @@ int vtkFlowFTLE::FillOutputPortInformation(int, vtkInformation* info)
 }
 
 //------------------------------------------------------------------------------
+const char* vtkFlowFTLE::GetEstimate() const
+{
+  return this->Internals->Estimate.c_str();
+}
+
+//------------------------------------------------------------------------------
 void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
 {
   vtkInternals& self = *this->Internals;
   outInfo->Set(CAN_PRODUCE_SUB_EXTENT(), 1);
+  std::fill_n(this->SuggestedDimensions, 3, 64);
+  if (flow)
+  {
+    const double lengths[3] = { this->Bounds[1] - this->Bounds[0],
+      this->Bounds[3] - this->Bounds[2], this->Bounds[5] - this->Bounds[4] };
+    const double longest = *std::max_element(lengths, lengths + 3);
+    const bool isFlat = *std::min_element(lengths, lengths + 3) == 0;
+    for (int axis = 0; axis < 3 && longest > 0; ++axis)
+    {
+      this->SuggestedDimensions[axis] =
+        axis == 2 && !isFlat ? 1 : 1 + static_cast<int>(std::lround(200 * lengths[axis] / longest));
+    }
+  }
   this->SuggestedDuration = flow ? (this->LastTime - this->FirstTime) / 2 : 1;
   self.NoGrid = Failure::Of(
     [&]()
     {
-      bat_vtk::NeedsFlow(this);
+      this->NeedsFlow(flow);
       self.Describe(*this);
     });
+  self.Estimate.clear();
+  if (const auto* series = flow && !self.NoGrid
+      ? dynamic_cast<const bat::bricks::Series*>(flow->GetSource().get())
+      : nullptr)
+  {
+    // A level that is missing is told by the run that needs it.
+    (void)Failure::Of([&]() { self.Estimate = self.EstimateOf(*this, *series); });
+  }
   Extent whole = bat_vtk::EmptyExtent;
   if (!self.NoGrid)
   {
@@ -185,13 +246,14 @@ void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVecto
 {
   bat_vtk::FlowRun& run = *this->Run;
   const double time = this->TimeAt(flow, outInfo);
-  if (!run.BeginPart(this->ChangeTime(flow), PipelineTimeOf(inputVector[0]), time))
+  if (!run.BeginPart(this->ChangeTime(flow), this->InputTime(inputVector[0]), time))
   {
     return;
   }
   this->SetAbortExecute(0); // it was for the update before
   *this->Report = {};
-  run.Try([&]() { this->TraceExtent(flow, outInfo, time, vtkImageData::SafeDownCast(output)); });
+  this->TryTrace(flow, this->Direction == BACKWARD,
+    [&]() { this->TraceExtent(flow, outInfo, time, vtkImageData::SafeDownCast(output)); });
   if (run.IsCollective())
   {
     this->Report->SumUp(run.Controller);
@@ -225,7 +287,7 @@ void vtkFlowFTLE::TraceExtent(
   {
     throw self.NoGrid;
   }
-  bat_vtk::NeedsFlow(this);
+  this->NeedsFlow(flow);
   const Extent whole = bat_vtk::ExtentIn(outInfo, Pipeline::WHOLE_EXTENT());
   Extent extent =
     bat_vtk::Intersection(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), whole);

@@ -93,6 +93,19 @@ public:
   ///@}
 
   /**
+   * After UpdateInformation: nodes of a slice in the middle of the domain across z, or of all of a
+   * domain that is flat, 201 along its longest axis; 64, 64, 64 without input.
+   */
+  vtkGetVector3Macro(SuggestedDimensions, int);
+
+  /**
+   * After UpdateInformation: about how much an update reads at most, in words: the bricks of the
+   * box as far as the largest speed carries in Duration, that of the first time of the series.
+   * Empty where nothing is known of it.
+   */
+  const char* GetEstimate() const;
+
+  /**
    * After UpdateInformation: half of how long the series lasts; 1 without input.
    */
   vtkGetMacro(SuggestedDuration, double);
@@ -117,6 +130,7 @@ protected:
   double Duration = 1.0;
   int Direction = FORWARD;
   double SuggestedDuration = 1.0;
+  int SuggestedDimensions[3] = { 64, 64, 64 };
 
 private:
   vtkFlowFTLE(const vtkFlowFTLE&) = delete;

@@ -4,7 +4,10 @@
  * @brief   what filters that follow particles through an unsteady flow have in common
  *
  * The first input is a vtkBricksReader, or whatever has a vtkFlowSource in the information of its
- * output: nothing of its image is asked for, but the bricks that particles visit are read.
+ * output: nothing of its image is asked for, but the bricks that particles visit are read. Or it is
+ * any image of two or more time steps: those of a run are asked for one after the other, whole, by
+ * all processes, which is warned of once; two are in memory. Its velocity is its point vectors, or
+ * its only point array of 2 or 3 components, float or double; hidden points are NaN.
  *
  * The field data of the output say what was read, of all processes together: bricks (of the
  * dataset), bricks_touched, touched_percent, bytes_read, hits, reads, waits, wait_seconds,
@@ -20,12 +23,20 @@
 
 #include "SteppedLoad.h" // for SteppedLoad
 #include "vtkDataObjectAlgorithm.h"
-#include "vtkFlowModule.h" // for export macro
+#include "vtkFlowModule.h"   // for export macro
+#include "vtkSmartPointer.h" // for vtkSmartPointer
 
 #include <memory> // for std::unique_ptr
 
+class vtkDataArray;
 class vtkFlowSource;
 class vtkMultiProcessController;
+
+#ifndef __VTK_WRAP__
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <functional> // for std::function
+#endif
 
 #ifndef __VTK_WRAP__
 namespace bat::flow
@@ -158,6 +169,18 @@ protected:
   /// When what a run depends on was changed: what has failed or was aborted is tried again then.
   vtkMTimeType ChangeTime(vtkFlowSource* flow);
 
+  /// Throws bat_vtk::Failure if there is none, telling why.
+  void NeedsFlow(vtkFlowSource* flow);
+
+  /// When anything that an input comes from has changed.
+  static vtkMTimeType InputTime(vtkInformationVector* inputs);
+
+  /// Run->Try() of what traces. Of images, in a thread beside this one, which gives it time steps.
+  void TryTrace(vtkFlowSource* flow, bool backward, const std::function<void()>& trace);
+
+  /// From a trace, collective: f() in the thread and at a time where processes may speak.
+  void Together(const std::function<void()>& f);
+
   /// Settings that all have, and the progress of part `part` of `parts`.
   void Prepare(bat::flow::TraceOptions& options, std::size_t part = 0, std::size_t parts = 1);
 #endif
@@ -174,6 +197,16 @@ protected:
   std::unique_ptr<bat_vtk::FlowReport> Report;
 
 private:
+#ifndef __VTK_WRAP__
+  vtkFlowSource* DescribeImages(vtkInformationVector* inputs);
+  vtkFlowSource* OpenImages(vtkInformationVector* inputs);
+  vtkSmartPointer<vtkDataArray> LoadImage(std::size_t level);
+  bool GoesOn(double share);
+
+  class ImageInput;
+  std::unique_ptr<ImageInput> Images; ///< null without such an input
+#endif
+
   vtkFlowFilter(const vtkFlowFilter&) = delete;
   void operator=(const vtkFlowFilter&) = delete;
 };

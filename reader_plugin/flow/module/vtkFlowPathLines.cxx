@@ -378,7 +378,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   const Failure failure = Failure::Of(
     [&]()
     {
-      bat_vtk::NeedsFlow(this);
+      this->NeedsFlow(flow);
       wanted.Source = flow->GetSource();
       options = self.Options();
       wanted.Releases = self.Releases(wanted.Source->times());
@@ -387,7 +387,7 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   if (run.Begin(std::move(wanted), this->ChangeTime(flow), failure))
   {
     this->SetAbortExecute(0); // it was for the update before
-    run.Try([&]() { self.Trace(flow, options); });
+    this->TryTrace(flow, this->Backward, [&]() { self.Trace(flow, options); });
     if (run.IsDone())
     {
       self.Sums = TotalsOf(self.Whole, this->Backward, run.Controller);
@@ -406,7 +406,8 @@ void vtkFlowPathLines::Produce(vtkFlowSource* flow, vtkInformationVector** input
   {
     time = outInfo->Get(Pipeline::UPDATE_TIME_STEP());
   }
-  run.Try([&]() { self.Fill(flow, time, options, seeds, vtkPolyData::SafeDownCast(output)); });
+  this->TryTrace(flow, this->Backward,
+    [&]() { self.Fill(flow, time, options, seeds, vtkPolyData::SafeDownCast(output)); });
   if (this->ShowsPresentTime())
   {
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), time);

@@ -223,8 +223,12 @@ public:
     options.together.rank = f.Run->Rank();
     options.together.ranks = f.Run->Ranks();
     options.together.gather =
-      [controller](std::vector<bat::flow::Line> mine, const std::optional<bat::Error>& error)
-    { return Gather(controller, mine, error); };
+      [controller, &f](std::vector<bat::flow::Line> mine, const std::optional<bat::Error>& error)
+    {
+      std::vector<bat::flow::Line> all;
+      f.Together([&]() { all = Gather(controller, mine, error); });
+      return all;
+    };
     Mesh mesh;
     for (std::size_t i = 0; i < lines.size(); ++i)
     {
@@ -312,7 +316,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     failure = Failure::Of(
       [&]()
       {
-        bat_vtk::NeedsFlow(this);
+        this->NeedsFlow(flow);
         wanted.Source = flow->GetSource();
         times = self.Times(wanted.Source->times(), outInfo);
         wanted.Settings = self.Settings(times, lines);
@@ -329,7 +333,7 @@ void vtkFlowStreakSurface::Produce(vtkFlowSource* flow, vtkInformationVector** i
     run.Try([]() {});
     if (run.IsDone())
     {
-      run.Try([&]() { self.Trace(flow, times, lines, self.Surface); });
+      this->TryTrace(flow, this->Backward, [&]() { self.Trace(flow, times, lines, self.Surface); });
       this->Report->SumUp(run.Controller);
       if (run.IsDone() && !self.IsRefined && run.Rank() == 0)
       {

@@ -104,6 +104,10 @@ struct TraceOptions
   Hints hints = Hints::Read;
   /// Particles that are on their way at the same time; what more seeds there are waits.
   std::size_t most_particles = std::size_t{ 1 } << 18;
+  /// No particle begins an interval before all have ended the one before, nothing is read ahead,
+  /// and all particles are on their way at the same time: for sources that have few levels at a
+  /// time, each of which is needed once. Changes no answer.
+  bool in_step = false;
   /// Called from the calling thread with a fraction in [0, 1], never less than before; false gives
   /// up.
   std::function<bool(double)> progress;

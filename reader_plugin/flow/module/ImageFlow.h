@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Time steps of images as a flow: bricks are cut from whole steps, of which two are in memory.
+#ifndef ImageFlow_h
+#define ImageFlow_h
+
+#include "bat/brick_source.hpp"
+
+#include "vtkDataArray.h"
+#include "vtkSmartPointer.h"
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+class vtkImageData;
+class vtkMultiProcessController;
+
+namespace bat_vtk
+{
+/// Only the thread that has the pipeline may update the input, and all processes have to ask it for
+/// the same: traces run in a thread beside, whose wishes Serve() fulfils.
+class ImageFlow : public bat::BrickSource
+{
+public:
+  /// `array`: of velocities, for messages.
+  ImageFlow(const bat::BrickGrid& grid, std::vector<double> times, std::string array);
+
+  /// What there is to trace in an image: its vectors, or its only array of 2 or 3 components, float
+  /// or double. Throws Failure, naming what there is.
+  static vtkDataArray* VelocityOf(vtkImageData* image);
+
+  /// `trace`, beside. Collective with a controller, which may be null. `load` gives the velocities
+  /// of a level, and may be collective; `progress` is told a fraction, and gives up with false.
+  /// Throws what trace and load throw.
+  void Serve(vtkMultiProcessController* controller, bool backward,
+    const std::function<vtkSmartPointer<vtkDataArray>(std::size_t)>& load,
+    const std::function<bool(double)>& progress, const std::function<void()>& trace) const;
+
+  /// From the trace: passed on to `progress`. False if it gives up.
+  bool Report(double share) const;
+  /// From the trace: f() in the thread of Serve(), in all processes.
+  void Call(const std::function<void()>& f) const;
+
+  [[nodiscard]] const bat::BrickGrid& grid() const noexcept override { return this->Grid; }
+  [[nodiscard]] const std::vector<double>& times() const noexcept override { return this->Times; }
+  [[nodiscard]] std::string level_name(std::size_t level) const override;
+  /// Returns the bytes that are copied. Waits for Serve(), and throws what `load` has thrown, or
+  /// bat::Error{Cancelled}.
+  std::uint64_t read(std::size_t level, std::uint64_t brick, bat::BrickMemory to) const override;
+
+private:
+  struct Step
+  {
+    std::size_t Level = 0;
+    vtkSmartPointer<vtkDataArray> Values; ///< packed; null: there is none
+  };
+  struct State
+  {
+    std::mutex Mutex;
+    std::condition_variable ForTrace;
+    std::condition_variable ForServer;
+    std::array<Step, 2> Steps;
+    std::set<std::size_t> Wanted; ///< levels that nobody has given yet
+    const std::function<void()>* Call = nullptr;
+    std::exception_ptr CallTrouble;
+    std::exception_ptr LoadTrouble;
+    double Share = 0;
+    bool IsCancelled = false;
+    bool IsOver = false;
+  };
+
+  [[nodiscard]] vtkSmartPointer<vtkDataArray> ValuesOf(std::size_t level) const;
+
+  bat::BrickGrid Grid;
+  std::vector<double> Times;
+  std::string Array;
+  std::unique_ptr<State> Now;
+};
+}
+
+#endif
