@@ -31,7 +31,7 @@ install(FILES "${PROJECT_BINARY_DIR}/installed/_installed.py" DESTINATION "${BAT
 install(FILES "${PROJECT_SOURCE_DIR}/reader_plugin/python/parabat_paraview.py"
   DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview" COMPONENT python)
 install(FILES "${PROJECT_SOURCE_DIR}/xml/BATReader.xml" "${PROJECT_SOURCE_DIR}/xml/BATWriter.xml"
-    "${PROJECT_SOURCE_DIR}/xml/IDXReader.xml"
+    "${PROJECT_SOURCE_DIR}/xml/IDXReader.xml" "${PROJECT_SOURCE_DIR}/xml/IDXWriter.xml"
   DESTINATION "${BAT_PYTHON_DIR}/parabat/paraview/proxies" COMPONENT python)
 # Where the target `viewer` was built.
 install(FILES "${PROJECT_BINARY_DIR}/web/core/web/dist/viewer.html" DESTINATION "${BAT_PYTHON_DIR}/parabat"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The readers of particles and grids and the writer of particles as a Python plugin, for a ParaView into which a compiled
+"""The readers and writers of particles and grids as a Python plugin, for a ParaView into which a compiled
 plugin cannot be loaded.
 
 Tools > Manage Plugins > Load New, PV_PLUGIN_PATH, or `parabat paraview FILE` loads this file. The package `parabat` lies
@@ -1308,3 +1308,235 @@ class BATWriter(VTKPythonAlgorithmBase):
                 self._path, positions, gathered, sorted_indexes=self._indexes, stable_samples=self._samples,
                 error_bounds=self._bounds, **self._options, **facts))
         return ranks.agree(error)
+
+
+class _Grid:
+    """What the images of all ranks are pieces of; `found` are the facts of each, in the order of ranks."""
+
+    def __init__(self, found, samples):
+        self.cells = samples == 2 or (samples == 0 and not any(one["points"] for one in found))
+        reference = found[0]
+        first = [min(one["extent"][2 * axis] for one in found) for axis in range(3)]
+        # Numbers of extents are those of samples, unless pieces count from places of their own.
+        self.uses_extents = min(first) >= 0 and all(one["origin"] == reference["origin"] for one in found)
+        self.origin, self.spacing, self.flat = [], [], []
+        for axis in range(3):
+            unit = reference["spacing"][axis]
+            ends = [[one["origin"][axis] + one["extent"][2 * axis + side] * one["spacing"][axis] for one in found]
+                    for side in range(2)]
+            self.flat.append(max(ends[1]) - min(ends[0]) < 0.5 * unit)
+            self.spacing.append(unit if unit > 0 or not self.flat[axis] else 1.0)
+            self.origin.append(reference["origin"][axis] if self.uses_extents else min(ends[0]))
+
+    def where(self):
+        """Of sample (0, 0, 0): centres of cells lie half a spacing behind points."""
+        return [start + (0.5 * unit if self.cells and not flat else 0.0)
+                for start, unit, flat in zip(self.origin, self.spacing, self.flat)]
+
+    def shift(self, about):
+        """From numbers of a piece's extent to those of all samples."""
+        shifts = []
+        for axis in range(3):
+            unit, name = self.spacing[axis], "xyz"[axis]
+            count = about["extent"][2 * axis + 1] - about["extent"][2 * axis] + 1
+            if not self.flat[axis] and not abs(about["spacing"][axis] - unit) * count <= 1e-3 * unit:
+                raise parabat.BatValueError(9, f"{about['label']}spacing {about['spacing'][axis]:g} along {name}, and {unit:g} "
+                                            "elsewhere; all pieces of a grid have the same")
+            number = 0.0 if self.uses_extents else (about["origin"][axis] - self.origin[axis]) / unit
+            if not abs(number - round(number)) <= 1e-3 or abs(number) > 1e15:
+                raise parabat.BatValueError(9, f"{about['label']}lies {number - math.floor(number):g} of a spacing beside the "
+                                            f"samples of other pieces along {name}; all pieces of a grid lie on one lattice")
+            shifts.append(round(number))
+        return shifts
+
+
+@_proxy_xml("IDXWriter.xml", "IDXWriterCore", "IDXWriter", "writers", supports_parallel="1")
+class IDXWriter(VTKPythonAlgorithmBase):
+    """An image, or pieces of one, with all their numeric arrays. The first process writes those of all."""
+
+    DUPLICATE, HIDDEN = 1, (2, 32)  # vtkDataSetAttributes: of points and cells; of points, of cells
+
+    def __init__(self):
+        super().__init__(nInputPorts=1, nOutputPorts=0, inputType="vtkDataObject")
+        self._path, self._samples, self._zeros, self._step = "", 0, False, -1
+        self._options = {"mode": "replace", "codec": "raw", "zip_level": 6, "layout": "row_major", "dialect": "openvisus",
+                         "file_bytes": 64 << 20, "bits_per_block": 0, "threads": 0, "flush": True}
+
+    def SetFileName(self, name):
+        self._path = name or ""
+        self.Modified()
+
+    def SetOtherSteps(self, value):
+        self._options["mode"] = ("replace", "add_step")[value]
+
+    def SetCompression(self, value):
+        self._options["codec"] = ("raw", "zip", "lz4")[value]
+
+    def SetZipLevel(self, value):
+        self._options["zip_level"] = value
+
+    def SetLayout(self, value):
+        self._options["layout"] = "hz" if value else "row_major"
+        self._options["dialect"] = "pidx" if value == 2 else "openvisus"
+
+    def SetSamples(self, value):
+        self._samples = value
+
+    def SetMissingSamples(self, value):
+        self._zeros = bool(value)
+
+    def SetFileSize(self, value):
+        self._options["file_bytes"] = max(1, int(value * (1 << 20)))
+
+    def SetBitsPerBlock(self, value):
+        self._options["bits_per_block"] = value
+
+    def SetThreads(self, value):
+        self._options["threads"] = value
+
+    def SetFlush(self, value):
+        self._options["flush"] = bool(value)
+
+    def SetTimeStep(self, value):
+        self._step = value
+
+    def Write(self):
+        self.Modified()
+        self.Update()
+
+    RequestUpdateExtent = BATWriter.RequestUpdateExtent
+
+    def RequestData(self, request, inInfo, outInfo):
+        data, ranks = vtkDataObject.GetData(inInfo[0], 0), _Ranks()
+        found, error = _attempt(lambda: self._images(data))
+        error = ranks.agree(error)
+        if not error:
+            images, facts = found
+            told = [json.loads(text) for text in ranks.texts(json.dumps([[about for _, about in images], facts]))]
+            abouts = [about for own, _ in told for about in own]
+            grid = _Grid(abouts, self._samples) if abouts else None
+            pieces, error = _attempt(lambda: [piece for image in images for piece in self._piece(*image, grid)])
+            error = ranks.agree(error)
+        if not error:
+            facts = next((each for _, each in told if each), {})
+            information, wanted = inInfo[0].GetInformationObject(0), vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP()
+            if information.Has(wanted):
+                facts.setdefault("time", information.Get(wanted))
+            error = self._write(ranks, pieces, grid, facts)
+        if error and ranks.is_first:
+            _say(error if not self._path or self._path in error else f"{self._path}: {error}")
+        return 0 if error else 1
+
+    @staticmethod
+    def _images(data):
+        """[(image, facts of it)], and time and step of the data."""
+        images, leaves = [], list(vtk_input.leaves_of(data))
+        for number, (leaf, name, _) in enumerate(leaves):
+            label = "" if leaf is data else f"block {number}" + (f" ({name})" if name else "") + ": "
+            if leaf is None or leaf.GetNumberOfElements(vtkDataObject.POINT) + leaf.GetNumberOfElements(vtkDataObject.ROW) == 0:
+                continue
+            if not isinstance(leaf, vtkImageData):
+                raise parabat.BatValueError(9, f"{label}a {leaf.GetClassName()} cannot be written; grids are images with equal "
+                                            "spacing (vtkImageData, vtkUniformGrid)")
+            if not leaf.GetDirectionMatrix().IsIdentity():
+                raise parabat.BatValueError(9, f"{label}the image is turned (direction matrix); axes of a grid are x, y and z")
+            images.append((leaf, {
+                "label": label, "extent": list(leaf.GetExtent()), "origin": list(leaf.GetOrigin()),
+                "spacing": list(leaf.GetSpacing()), "points": bool(IDXWriter._arrays(leaf.GetPointData()))}))
+        facts = vtk_input.facts_of(data, [leaf for leaf, _, _ in leaves if leaf], vtk_input.Remarks()) if data else {}
+        return images, {name: facts[name] for name in ("time", "step") if name in facts}
+
+    @staticmethod
+    def _arrays(fields):
+        found = [fields.GetAbstractArray(i) for i in range(fields.GetNumberOfArrays())]
+        return [one for one in found if one.GetName() != "vtkGhostType"]
+
+    def _piece(self, image, about, grid):
+        """[(lower x, y, z, {name: (nz, ny, nx, components)})], or none of an image without samples."""
+        fields = image.GetCellData() if grid.cells else image.GetPointData()
+        extent = [end - (side and grid.cells and not grid.flat[axis]) for axis in range(3) for side, end in enumerate(
+            about["extent"][2 * axis:2 * axis + 2])]
+        shape = [extent[2 * axis + 1] - extent[2 * axis] + 1 for axis in (2, 1, 0)]
+        if min(shape) < 1:
+            return []
+        shift, label = grid.shift(about), about["label"]
+        marks = [fields.GetArray("vtkGhostType") for fields in (image.GetPointData(), image.GetCellData())]
+        marks = [None if one is None else vtk_to_numpy(one) for one in marks]
+        hidden, own = None, tuple(slice(0, count) for count in shape)
+        if any(one is not None and (one & mark).any() for one, mark in zip(marks, self.HIDDEN)):
+            if not self._zeros:
+                raise parabat.BatValueError(9, f"{label}samples are hidden (vtkGhostType), which a file cannot say; with "
+                                            "MissingSamples = Zeros they are written as zeros")
+        mine = marks[grid.cells]
+        if mine is not None and mine.size == shape[0] * shape[1] * shape[2]:
+            mine = mine.reshape(shape)
+            hidden = (mine & self.HIDDEN[grid.cells]) != 0
+            kept = np.nonzero((mine & self.DUPLICATE) == 0)
+            box = tuple(slice(int(at.min()), int(at.max()) + 1) for at in kept) if len(kept[0]) else own
+            if len(kept[0]) == math.prod(part.stop - part.start for part in box):  # duplicates can be cut off
+                own = box
+        arrays = {}
+        for one in self._arrays(fields):
+            name = one.GetName() or ""
+            if not isinstance(one, vtkDataArray) or one.GetDataTypeAsString() == "bit":
+                raise parabat.BatValueError(9, f"{label}array '{name}' is of {one.GetDataTypeAsString()}; integers of 8 to 64 "
+                                            "bits, float and double can be written")
+            values = vtk_to_numpy(one).reshape(*shape, one.GetNumberOfComponents())
+            if hidden is not None and hidden.any():
+                values = np.where(hidden[..., None], values.dtype.type(0), values)
+            arrays[name] = values[own]
+        lower = [extent[2 * axis] + shift[axis] + own[2 - axis].start for axis in range(3)]
+        return [(lower, arrays)]
+
+    def _write(self, ranks, pieces, grid, facts):
+        """Text of an error, the same on all ranks."""
+        if not self._path:
+            return "FileName must be set"
+        listed = [json.loads(text) for text in ranks.texts(json.dumps([
+            (lower, next(iter(arrays.values())).shape[:3] if arrays else (0, 0, 0),
+             [(name, values.dtype.str, values.shape[3]) for name, values in arrays.items()]) for lower, arrays in pieces]))]
+        schema = next((fields for own in listed for _, _, fields in own), None)
+        if schema is None:
+            return "no process has samples; grids are images (vtkImageData)"
+        if not schema:
+            return "there are no arrays to write"
+        if any(fields != schema for own in listed for _, _, fields in own):
+            return "arrays of blocks have other names, types or components than those of the first one; all blocks of a grid " \
+                   "have the same arrays"
+        boxes = [(lower, shape) for own in listed for lower, shape, _ in own]
+        first = [min(lower[axis] for lower, _ in boxes) for axis in range(3)]
+        whole = [max(lower[axis] + shape[2 - axis] for lower, shape in boxes) - first[axis] for axis in (2, 1, 0)]
+        fields = {}
+        for name, dtype, components in schema:
+            own = np.concatenate([arrays[name].reshape(-1, components) for _, arrays in pieces] or [
+                np.empty((0, components), dtype)])
+            gathered, error = ranks.gather(own), ""
+            if ranks.is_first:
+                fields[name], error = _attempt(lambda values=gathered, kind=(dtype, components): self._joined(
+                    values, kind, boxes, first, whole))
+            error = ranks.agree(error)
+            if error:
+                return error
+        if ranks.is_first:
+            step = facts.get("step", self._step)
+            _, error = _attempt(lambda: parabat.idx.write(
+                self._path, fields, first=first, origin=grid.where(), spacing=grid.spacing, axes=3,
+                step=max(0, int(step)), time=facts.get("time"), **self._options))
+        return ranks.agree(error)
+
+    def _joined(self, values, kind, boxes, first, whole):
+        """One array of all pieces; samples that several have are those of the first."""
+        dtype, components = kind
+        if len(boxes) == 1:
+            return values.reshape(*whole, components)
+        joined, known, end = np.zeros((*whole, components), dtype), np.zeros(whole, bool), len(values)
+        for lower, shape in reversed(boxes):
+            count = math.prod(shape)
+            place = tuple(slice(lower[axis] - first[axis], lower[axis] - first[axis] + shape[2 - axis]) for axis in (2, 1, 0))
+            joined[place] = values[end - count:end].reshape(*shape, components)
+            known[place], end = True, end - count
+        if not known.all() and not self._zeros:
+            z, y, x = np.argwhere(~known)[0] + np.array(first[::-1])
+            raise parabat.BatValueError(9, f"no piece has the sample {x} {y} {z}, which others surround; with MissingSamples = "
+                                        "Zeros such samples are zeros")
+        return joined

@@ -7,6 +7,7 @@ from bat_test import *
 from idx_grids import SHAPE, at_level, check_image, strides, truth
 from vtkmodules.vtkCommonCore import vtkOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkTable
+from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
 
 PLUGIN, RANKS, FOLDER, COMPILED = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 N = 20000
@@ -272,8 +273,71 @@ def grids():
     Delete(grid)
 
 
+def written_grids():
+    """Images, and pieces of them, as the writer of grids makes them."""
+    idx = sys.modules["parabat"].idx
+
+    def truth_of(extent):
+        source = vtkRTAnalyticSource()
+        source.SetWholeExtent(*extent)
+        source.Update()
+        shape = [extent[2 * axis + 1] - extent[2 * axis] + 1 for axis in (2, 1, 0)]
+        return vtk_to_numpy(source.GetOutput().GetPointData().GetArray(0)).reshape(shape)
+
+    def check(name, box, origin, values, steps=(0,)):
+        with idx.open(path(name)) as dataset:
+            expect((dataset.box, tuple(dataset.origin), tuple(dataset.steps)), (box, origin, steps), name)
+            expect(dataset.read(step=steps[-1])["RTData"], values, name + ": samples")
+
+    def refused(name, source, *words):
+        if os.path.exists(path(name)):  # of a run before
+            os.unlink(path(name))
+        messages.clear()
+        try:
+            SaveData(path(name), source)
+        except RuntimeError:
+            pass  # of ParaView 5.13 and later
+        assert any(all(word in message for word in words) for message in messages), messages
+        assert not os.path.exists(path(name)), name
+        messages.clear()
+
+    whole = [2, 14, 0, 9, 3, 9]
+    image = Wavelet(WholeExtent=whole)
+    SaveData(path("wave.idx"), image, Compression="Zip", FileSize=0.01, BitsPerBlock=6)
+    check("wave.idx", (2, 0, 3, 14, 9, 9), (0, 0, 0), truth_of(whole))
+    SaveData(path("wave.idx"), image, OtherSteps="Keep", TimeStep=3, Compression="Zip", BitsPerBlock=6, FileSize=0.01)
+    check("wave.idx", (2, 0, 3, 14, 9, 9), (0, 0, 0), truth_of(whole), (0, 3))
+    usual = Wavelet()
+    SaveData(path("usual.idx"), usual, Layout="HZ")
+    check("usual.idx", (0, 0, 0, 20, 20, 20), (-10, -10, -10), truth_of([-10, 10] * 3))
+    cells = PointDatatoCellData(Input=image)
+    SaveData(path("cells.idx"), cells)
+    values = truth_of(whole).astype("f8")
+    for axis in range(3):
+        values = (np.delete(values, 0, axis) + np.delete(values, -1, axis)) / 2
+    with idx.open(path("cells.idx")) as dataset:
+        expect((dataset.box, tuple(dataset.origin)), ((2, 0, 3, 13, 8, 8), (0.5, 0.5, 0.5)), "cells")
+        assert np.allclose(dataset.read()["RTData"], values, rtol=1e-5), "values of cells"
+    # Two blocks with planes in common, with a gap, and of other kinds.
+    center = {"Center": [4, 4, 4]}
+    low, high = Wavelet(WholeExtent=[0, 5, 0, 8, 0, 8], **center), Wavelet(WholeExtent=[4, 8, 0, 8, 0, 8], **center)
+    both = GroupDatasets(Input=[low, high])
+    SaveData(path("both.idx"), both)
+    with idx.open(path("both.idx")) as dataset:
+        expect(dataset.box, (0, 0, 0, 8, 8, 8), "blocks")
+    low.WholeExtent = [0, 2, 0, 8, 0, 8]
+    refused("gap.idx", both, "no piece has the sample 3 0 0", "MissingSamples")
+    SaveData(path("gap.idx"), both, MissingSamples="Zeros")
+    with idx.open(path("gap.idx")) as dataset:
+        expect(dataset.read(box=(3, 0, 0, 3, 8, 8))["RTData"].any(), np.False_, "a gap")
+    refused("cloud.idx", GroupDatasets(Input=[Sphere()]), "block 0", "a vtkPolyData cannot be written")
+    refused("kinds.idx", GroupDatasets(Input=[low, cells]), "all blocks of a grid have the same arrays")
+    expect(messages, [], "messages of written grids")
+
+
 if "IDXReader" in globals():
     grids()
+    written_grids()
 
 # A reader that is deleted leaves nothing in memory.
 if RANKS == 1:
