@@ -56,6 +56,13 @@ done = subprocess.run([sys.executable, "-m", "parabat.convert", "steps.npy", "--
 assert done.returncode == 0 and os.path.exists("module.bat") and not done.stderr, done
 for words in (["--steps", "1_0"], ["--steps", "::0"], ["--steps", "1:2:3:4"], ["--jobs", "1_0"], ["--target-size", "1_0"]):
     assert "'parabat convert --help' has all arguments" in refused("steps.npy", "bad.bat", *words, code=2)
+# Less than a byte is the least size, not that of nobody who said one.
+np.savez("few.npz", pos=xyz[:3], id=ids[:3])
+for size, leaves in (("1e-300", 3), ("auto", 1)):
+    converted("few.npz", "few.bat", "--target-size", size)
+    with parabat.open("few.bat") as few:
+        assert few.leaf_files == leaves, (size, few.leaf_files)
+    same("few.bat", xyz[:3], {"id": ids[:3]})
 
 # --- More than memory holds; pieces of HDF5 that were never written; groups that do become species
 try:

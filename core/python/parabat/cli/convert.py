@@ -105,7 +105,7 @@ def _settings(arguments, kind):
     if kind.startswith(".bricks"):
         return {"times": arguments.times, "cyclic": arguments.cyclic or False, "flush": arguments.flush,
                 "replace": arguments.replace}
-    size = arguments.target_size and max(1, int(arguments.target_size * (1 << 20)))  # 0 would choose one
+    size = max(1, int(arguments.target_size * (1 << 20))) if arguments.target_size else 0  # which chooses one
     if kind == ".bat":
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
                 "flush": arguments.flush, "target_bytes": size}
