@@ -201,6 +201,9 @@ refused("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 1, says=("is the
 converted("wind.idx", "one.bricks", "--arrays", "u,v", "--steps", 0, "--replace", "--times", "8")
 bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), 8.0, 0, "velocity", **place)
 refused("wind.idx", "n.bricks", "--arrays", "wind", says=("2 steps",))
+np.savez("named.npz", **{"meridional (v)": uvw["v"], "zonal (u)": uvw["u"]})  # names that are changed, in another order
+convert("named.npz", "one.bricks", arrays=["zonal (u)", "meridional (v)"], settings={"replace": True})
+bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), None, 0, "velocity")
 refused("wind.idx", "n.bricks.series", says=("wind.idx: no velocity", "wind of type float64[3]", "--arrays"))
 refused("wind.idx", "n.bricks.series", "--arrays", "p,u", says=("no velocity", "p of type float32"))
 refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--times", "2,1", says=("1.0 behind 2.0",))

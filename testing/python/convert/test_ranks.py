@@ -3,10 +3,13 @@
 left."""
 
 import os
+import signal
+import types
 
 import numpy as np
 from mpi4py import MPI
 from parabat import flow, idx
+from parabat.convert import grid_job
 from parabat.convert.formats import npy
 from support import command, same
 
@@ -123,3 +126,29 @@ for words in (["cut.npy", "bad.bricks.series"], ["wind.idx", "bad.bricks.series"
     assert code == 3 and (err != "") == (world.rank == 0), (words, code, err)
     assert sorted(os.listdir(".")) == before, os.listdir(".")
     world.barrier()
+
+# What one rank alone cannot, or is told, is what all tell.
+if h5py:
+    if world.rank == 0:
+        with h5py.File("holes.h5", "w") as file:
+            for name in "uvw":
+                file.create_dataset(name, (4 * world.size, 3, 3), "f4", chunks=(4, 3, 3))[:4 * world.size - 4] = 1
+    world.barrier()
+    code, _, err = command("holes.h5", "holes.bricks.series")
+    assert code == 0 and (world.rank != 0 or f"/u: 1 of {world.size} pieces" in err), err
+    world.barrier()
+
+
+def fails(*_, **__):
+    raise MemoryError
+
+
+if world.rank == world.size - 1:
+    grid_job.np = types.SimpleNamespace(**{**vars(np), "stack": fails})
+code, _, err = command("wind_12.npz", "bad.bricks.series")
+assert code == 3 and (world.rank != 0 or "wind_12.npz: out of memory" in err), err
+grid_job.np = np
+if world.rank == world.size - 1:
+    flow.SeriesWriter.add = lambda *_, add=flow.SeriesWriter.add, **__: (add(*_, **__), signal.raise_signal(signal.SIGINT))[0]
+code, _, err = command("wind.idx", "int.bricks.series", "--arrays", "wind")
+assert code == 130 and (world.rank != 0 or "interrupted" in err), (code, err)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import BatError, idx
 from .model import ConvertError, listed
-from .running import INTERRUPTED, Job, Outcome, agreed, in_turn
+from .running import INTERRUPTED, Job, Outcome, agreed, in_turn, shares
 
 
 class GridJob(Job):
@@ -49,8 +49,13 @@ class GridJob(Job):
                     return self.put(fields, news, place, progress)
                 except (BatError, ConvertError) as error:
                     text = str(error)
-                    raise ConvertError(text if self.output in text else f"{one.path}: {text}") from None
-            self.write(self.output, put, lambda more, news=news: {**news, **more}, tell, lambda place=place: mine(place))
+                    raise ConvertError(text if self.output in text or text.startswith(one.path) else f"{one.path}: {text}") from None
+            if self.comm is None:
+                self.write(self.output, put, lambda more, news=news: {**news, **more}, tell, lambda place=place: mine(place))
+            else:
+                at = shares(tell, f"writing {self.output}", lambda place=place: mine(place))
+                more = self.together(lambda at=at: put(at), one.path)
+                tell({**news, **more})
             place += 1
         if place == 0:
             raise ConvertError(f"{self.inputs[0].path}: no steps" + ("" if self.steps == slice(None) else
@@ -63,13 +68,18 @@ class GridJob(Job):
             yield from in_turn(self, steps, mine, tell)
             return
         while True:
-            found = agreed(self.comm, lambda: next(steps, None), self.inputs[0].path)
+            found = agreed(self.comm, lambda: mine(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
             if found is None:
                 return
             index, one, step = found
             fields = agreed(self.comm, lambda step=step: step.read().cut(self.options.part), one.path)
+            fields.remarks = list(dict(remark for each in self.comm.allgather(fields.remarks) for remark in each).items())
             yield index, one, step, fields
             del fields
+
+    def together(self, do, path):
+        """What do() returns, which a rank does by itself, or at the end of which it may fail by itself."""
+        return do() if self.comm is None else agreed(self.comm, do, path)
 
     def _dimensions(self, fields):
         """Of the whole step: samples along x, y, z."""
@@ -111,8 +121,7 @@ class BricksJob(GridJob):
             if not before < after:
                 raise ConvertError(f"times: {after} behind {before}; they must increase")
         if self._times is not None or not is_series:
-            with contextlib.closing(self.selected(lambda news: None)) as steps:
-                count = sum(1 for _ in steps)
+            count = self.together(self._count, self.inputs[0].path)
             if self._times is not None and len(self._times) != count:
                 raise ConvertError(f"times: {len(self._times)} for {count} steps")
             if not is_series and count > 1:
@@ -127,9 +136,13 @@ class BricksJob(GridJob):
             raise ConvertError(str(error).replace("replace=True", "--replace")) from None
         super().work(mine, tell)
 
+    def _count(self):
+        with contextlib.closing(self.selected(lambda news: None)) as steps:
+            return sum(1 for _ in steps)
+
     def put(self, fields, news, place, progress):
         from .. import flow  # pylint: disable=import-outside-toplevel
-        name, velocity = self._velocity(fields)
+        name, velocity = self.together(lambda: self._velocity(fields), news["input"])
         place_of = {"origin": fields.origin, "spacing": fields.spacing, "field": self._options.get("field", name),
                     "step": news["step"]}
         if self.comm is None:
@@ -143,15 +156,19 @@ class BricksJob(GridJob):
             news["time"] = self._times[0] if self._times else news["time"]
             flow.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
                              **{**self._options, **place_of})
-            return {"bytes": os.path.getsize(self.output)}
+            return {"bytes": self._size(self.output)}
         news["time"] = self._times[place] if self._times else float(place) if news["time"] is None else news["time"]
         file = self._writer.add(news["time"], pieces, progress, **place_of)
-        return {"bytes": os.path.getsize(file), "level": str(file)}
+        return {"bytes": self._size(file), "level": str(file)}
+
+    def _size(self, file):
+        """Of whom it is told; other ranks may not see the file yet."""
+        return os.path.getsize(file) if self.comm is None or self.comm.rank == 0 else 0
 
     def _velocity(self, fields):
         """(name, (nz, ny, nx, components)) of arrays that can be one."""
         order = self.options.arrays or []
-        names = sorted(fields.arrays, key=lambda name: order.index(name) if name in order else len(order))
+        names = sorted(fields.arrays, key=lambda name: order.index(fields.names[name]) if order else 0)
         arrays = [fields.arrays[name].reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
         kinds = [array.dtype.newbyteorder("=") for array in arrays]
         real = all(kind in (np.float32, np.float64) for kind in kinds)

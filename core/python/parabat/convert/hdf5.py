@@ -136,19 +136,25 @@ def _chunks(node, part):
     return len(found), sum(found)
 
 
-def check_all(nodes):
-    """check() of arrays that are read for one step, and check_memory() of them together."""
+def check_all(nodes, parts=1):
+    """check() of arrays that are read for one step, and check_memory() of one of `parts` of them together."""
     nodes = list(nodes)
     for node in nodes:
-        check(node)
+        check(node, whole=parts == 1)
     if nodes:
         check_memory(f"{nodes[0].parent.name}: claims {nodes[0].shape[:1]} values in each of {len(nodes)} arrays",
-                     sum(node.size * node.dtype.itemsize for node in nodes))
+                     sum(node.size * node.dtype.itemsize for node in nodes) // parts)
 
 
-def read(node, part=Ellipsis, remarks=None):
-    """Its values, in the order of bytes of this machine."""
-    check(node, part, remarks)
+def read(node, part=Ellipsis, remarks=None, is_slab=False):
+    """Its values, in the order of bytes of this machine. is_slab: other ranks read the rest, and what is said of values that
+    are not there is said of all."""
+    if is_slab:
+        check(node, Ellipsis, remarks, whole=False)
+        check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}",
+                     node.size * node.dtype.itemsize * _rows(node, part) // node.shape[0] if node.size else 0)
+    else:
+        check(node, part, remarks)
     try:
         values = node[part]
     except (OSError, RuntimeError) as error:

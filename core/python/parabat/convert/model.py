@@ -221,7 +221,7 @@ class Fields:
             missing = [name for name in chosen.arrays if name not in known]
             if missing:
                 raise ConvertError(f"there is no field '{missing[0]}'; there are {listed(sorted(known))}")
-        self.arrays = {}
+        self.arrays, self.names = {}, {}  # names: of those that are called otherwise in the file
         for name, array in arrays.items():
             if not chosen.wants(name):
                 continue
@@ -234,7 +234,7 @@ class Fields:
                 self.remarks.append((f"name {name}", f"'{name}' becomes the field '{known}'"))
             if known in self.arrays:
                 raise ConvertError(f"two fields would be called '{known}'")
-            self.arrays[known] = array
+            self.arrays[known], self.names[known] = array, name
         if not self.arrays:
             raise ConvertError("no array of it can be a field of a grid")
         self.axes = axes or min(3, min(array.ndim for array in self.arrays.values()))

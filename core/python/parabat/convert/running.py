@@ -180,7 +180,7 @@ class Job:
             check()
             _interrupts.check()
         with _interrupts.held():
-            tell(news(write(_shares(tell, f"writing {output}", at))))
+            tell(news(write(shares(tell, f"writing {output}", at))))
         _interrupts.check()
 
     def name(self, index, species, is_series):
@@ -193,7 +193,7 @@ def in_turn(job, steps, mine, tell):
     for place, (index, one, step) in enumerate(steps):
         mine(place)
         tell({"reading": one.path})
-        job.options.at = _shares(tell, f"reading {one.path}")
+        job.options.at = shares(tell, f"reading {one.path}")
         with _about(one.path):
             found = step.read()
         yield index, one, step, found
@@ -210,7 +210,7 @@ def _work(job, steps, mine, tell):
         found, is_divided = [], False
         if mine(place):
             tell({"reading": one.path})
-            job.options.at = _shares(tell, f"reading {one.path}")
+            job.options.at = shares(tell, f"reading {one.path}")
             with _about(one.path):
                 found, is_divided = _of_step(job, one, step)
                 asked = _Asked(job)
@@ -232,7 +232,7 @@ def _work(job, steps, mine, tell):
             def check(place=place):
                 mine(place)
                 _interrupts.check()
-            settings = {"progress": _shares(tell, f"writing {output}", check), **job.settings}
+            settings = {"progress": shares(tell, f"writing {output}", check), **job.settings}
 
             def done(report, names, each=each, output=output, index=index, one=one, step=step, is_series=is_series):
                 tell(_done(output, one, index, each, step, report, names, is_series))
@@ -337,17 +337,33 @@ class _Interrupts:
 
     @contextlib.contextmanager
     def held(self):
-        self._is_held = True
+        before, self._is_held = self._is_held, True
         try:
             yield
         finally:
-            self._is_held = False
+            self._is_held = before
+
+    @contextlib.contextmanager
+    def of_ranks(self):
+        """Signals that a program takes as interruptions are held until agreed() tells all ranks of them: one that left
+        alone would be waited for without end."""
+        self._came, before = False, {}
+        with contextlib.suppress(ValueError):  # a thread of another program
+            for number in SIGNALS:
+                if callable(signal.getsignal(number)):
+                    before[number] = signal.signal(number, self)
+        try:
+            with self.held():
+                yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 _interrupts = _Interrupts()
 
 
-def _shares(tell, what, check=lambda: None):
+def shares(tell, what, check=lambda: None):
     """A function that tells of each percent."""
     last = [-1]
 
@@ -740,7 +756,9 @@ def run_ranks(job, outcome, comm):
             outcome.take(one)
     if job.is_collective:
         job.comm = comm
-        _guarded(job, lambda: job.work(lambda place: True, lambda one: tell(one) if comm.rank == 0 else None), tell)
+        with _interrupts.of_ranks():
+            _guarded(job, lambda: job.work(lambda place: _interrupts.check(), lambda one: tell(one) if comm.rank == 0 else None),
+                     tell)
     elif _is_shared(job, comm):
         _guarded(job, lambda: _work_together(job, comm, tell), tell)
     else:
@@ -779,7 +797,7 @@ def _work_together(job, comm, tell):
     leads = comm.rank == 0
     with contextlib.closing(job.selected(tell)) as steps:
         index, one, step = agreed(comm, lambda: next(steps), job.inputs[0].path)
-        job.options.at = _shares(tell if leads else lambda news: None, f"reading {one.path}")
+        job.options.at = shares(tell if leads else lambda news: None, f"reading {one.path}")
         found = agreed(comm, lambda: _of_species(step.divided(), job.options), one.path)
         asked = _Asked(job)
         for each in found:
@@ -796,7 +814,7 @@ def _work_together(job, comm, tell):
             remarks.tell(one, part)
             tell({"begin": output, "input": one.path, "index": index})
             report = write_particles(output, part, step, {
-                "progress": _shares(tell, f"writing {output}") if leads else None, **job.settings}, comm)
+                "progress": shares(tell, f"writing {output}") if leads else None, **job.settings}, comm)
             if leads:
                 tell(_done(output, one, index, each, step, report, part.attributes, False))
 
@@ -817,9 +835,13 @@ def agreed(comm, do, path):
             result = do()
     except ConvertError as error:
         failure = str(error)
-    failure = next((each for each in comm.allgather(failure) if each is not None), None)
-    if failure is not None:
-        raise ConvertError(failure)
+    except KeyboardInterrupt:
+        failure = INTERRUPTED
+    failures = [each for each in comm.allgather(failure) if each is not None]
+    if INTERRUPTED in failures:  # which made others fail
+        raise KeyboardInterrupt
+    if failures:
+        raise ConvertError(failures[0])
     return result
 
 

@@ -51,7 +51,7 @@ def _all(file, options):
         raise ConvertError(f"has no array of {FEWEST} axes or more; there are {listed(file)}")
     wanted = {name: node for name, node in named.items() if options.wants(name)}
     remarks = []
-    hdf5.check_all(wanted.values())
+    hdf5.check_all(wanted.values(), options.part[1])
     return _fields({name: _slab(node, options, remarks) for name, node in wanted.items()}, options, remarks,
                    [name for name in named if name not in wanted])
 
@@ -61,7 +61,7 @@ def _slab(node, options, remarks):
     if options.part == (0, 1) or getattr(node, "ndim", 0) < FEWEST:
         return 0, hdf5.read(node, remarks=remarks), None
     begin, end = part_of(node.shape[0], *options.part)
-    return begin, hdf5.read(node, np.s_[begin:end], remarks), node.shape[0]
+    return begin, hdf5.read(node, np.s_[begin:end], remarks, is_slab=True), node.shape[0]
 
 
 def _fields(slabs, options, remarks, others):
