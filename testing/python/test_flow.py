@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -140,6 +141,22 @@ class Flow(unittest.TestCase):
             flow.path_lines(grows, seeds, times, go_on=seeds)
         with self.assertRaisesRegex(parabat.BatError, "3 seeds for 50 lines"):
             flow.path_lines(grows, seeds[:3], 0.1, go_on=whole)
+
+    def test_no_list_has_levels_of_two_series(self):
+        path = self.series.with_name("again.bricks.series")
+        levels = [(float(i), rotation() * (1 + i)) for i in range(3)]
+        flow.write_series(path, levels, flush=False)
+        listed = path.read_bytes()
+
+        def gives_up(_done):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):  # nothing was replaced
+            flow.write_series(path, levels, replace=True, flush=False, progress=gives_up)
+        self.assertEqual(path.read_bytes(), listed)
+        with unittest.mock.patch.object(flow.SeriesWriter, "_list", side_effect=OSError("full")):
+            with self.assertRaisesRegex(OSError, "full"):
+                flow.write_series(path, levels[1:], replace=True, flush=False)
+        self.assertFalse(path.exists())
 
     def test_streak_surface(self):
         line = np.array([[0.25, 0, 0], [0.5, 0, 0.25], [0.75, 0, 0]])

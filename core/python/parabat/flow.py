@@ -254,6 +254,8 @@ class SeriesWriter:
                 refuse(f"{path}: the name of a series must end in .bricks.series")
             if self._leads() and path.exists() and not replace:
                 refuse(f"{path}: is there already; replace=True writes over it and its levels")
+            if self._leads() and path.exists() and path.stat().st_mode & 0o222 == 0:
+                refuse(f"{path}: is read-only and is not replaced")
             self._before = _levels_of(path) if self._leads() and replace else set()
 
     def _leads(self):
@@ -287,14 +289,31 @@ class SeriesWriter:
                        f"are {first}, {of_first} of {kind_of_first}, and a series has one grid")
             if self._leads() and file.exists() and not self._replace:
                 refuse(f"{file}: is there already, of another series; replace=True writes over it")
-        write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time,
-                    progress=progress, **{"step": number, **self._options, **options})
+        with self._list_away() if number == 0 else contextlib.nullcontext():
+            write_level(file, velocity if self._comm is not None else pieces[0][0], comm=self._comm, time=time,
+                        progress=progress, **{"step": number, **self._options, **options})
         self.files.append(file)
         self._times.append(time)
         with agreed(self._comm):
             if self._leads():
                 self._list()
         return file
+
+    @contextlib.contextmanager
+    def _list_away(self):
+        """While the first level takes the place of another series' one, so that no list has levels of both."""
+        place = pathlib.Path(os.path.realpath(self.path))
+        old = None
+        with agreed(self._comm):
+            if self._leads() and place.is_file():
+                old = place.read_bytes()
+                place.unlink()
+        try:
+            yield
+        except BaseException:
+            if old is not None:
+                place.write_bytes(old)
+            raise
 
     def _list(self):
         names = (ctypes.c_char_p * len(self.files))(*[as_path(file.name) for file in self.files])
