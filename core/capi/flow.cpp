@@ -73,8 +73,11 @@ bricks::GrowingSeries* growing_series_at(const std::string& path, bool flush)
   static std::mutex mutex;
   static std::map<std::pair<std::string, bool>, bricks::GrowingSeries> all;
   const std::lock_guard<std::mutex> lock(mutex);
-  const std::string place = std::filesystem::absolute(path).lexically_normal().string();
-  return &all.try_emplace({ place, flush }, std::filesystem::path(path), flush).first->second;
+  // A process may go to another folder.
+  const std::filesystem::path whole = std::filesystem::absolute(path);
+  const std::filesystem::path place =
+    std::filesystem::weakly_canonical(whole.parent_path()) / whole.filename();
+  return &all.try_emplace({ place.string(), flush }, place, flush).first->second;
 }
 
 bricks::Header header_of(const bat_flow_grid* grid, const char* field, const char* metadata,

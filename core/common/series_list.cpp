@@ -160,7 +160,9 @@ std::string text_of_return(
 
 std::string name_in_list(const std::filesystem::path& file, const std::filesystem::path& list)
 {
-  return file.lexically_normal().lexically_relative(list.parent_path()).generic_string();
+  return file.lexically_normal()
+    .lexically_relative(list.lexically_normal().parent_path())
+    .generic_string();
 }
 
 void write_list(const std::filesystem::path& list, const Entries& entries, bool flush)
@@ -278,11 +280,15 @@ void List::replace(const Entries& entries)
   this->written_ = std::filesystem::last_write_time(this->path_);
 }
 
-void List::make_way(std::int64_t step, double time)
+void List::make_way(std::int64_t step, double time, const Check& check)
 {
   this->refresh();
   Change change = this->with(step, time);
   change.entries.erase(change.entries.begin() + static_cast<std::ptrdiff_t>(change.place));
+  if (check && !change.entries.empty())
+  {
+    check(this->path_.parent_path() / change.entries.back().file);
+  }
   if (change.entries.size() != this->entries_.size())
   {
     this->replace(change.entries);

@@ -60,8 +60,10 @@ public:
   List(std::filesystem::path path, Files files, bool flush, Notice notice);
 
   /// Before the file of a step has its name: takes the step, and those after it, out of the list
-  /// that is there, so that no list ever names files of two runs. Throws as add().
-  void make_way(std::int64_t step, double time);
+  /// that is there, so that no list ever names files of two runs. `check` gets one of the files
+  /// that stay, and what it throws leaves the list as it is. Throws as add().
+  using Check = std::function<void(const std::filesystem::path&)>;
+  void make_way(std::int64_t step, double time, const Check& check = {});
   /// Puts the step into its place and replaces the list by one rename; then removes the files that
   /// it has replaced. Its time is `time`, or where that is not later than the time before: as much
   /// later as the clock has moved since, or where the clock has gone back, as steps before it have

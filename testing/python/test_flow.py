@@ -5,6 +5,8 @@ Arguments: a folder for files; the word `ranks` before it, of many ranks."""
 
 import concurrent.futures
 import dataclasses
+import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -141,6 +143,26 @@ class Flow(unittest.TestCase):
             flow.path_lines(grows, seeds, times, go_on=seeds)
         with self.assertRaisesRegex(parabat.BatError, "3 seeds for 50 lines"):
             flow.path_lines(grows, seeds[:3], 0.1, go_on=whole)
+
+    def test_a_series_that_grows_is_one_wherever_the_process_is(self):
+        folder = self.series.parent.resolve() / "one"
+        (folder / "other").mkdir(parents=True)
+        turn, before = rotation(), os.getcwd()
+        place = {"flush": False}
+        try:
+            os.chdir(folder)
+            flow.write_level("./w.bricks.series", turn, time=0, step=0, **place)
+            os.chdir("other")
+            flow.write_level(folder / "w.bricks.series", turn, time=1, step=1, **place)
+            flow.write_level("./../w.bricks.series", turn, time=2, step=2, **place)
+            with self.assertRaisesRegex(parabat.BatValueError, "a grid of 17 x 17 x 16 points.*one grid"):
+                flow.write_level("../w.bricks.series", turn[1:], time=3, step=3, **place)
+        finally:
+            os.chdir(before)
+        self.assertEqual(sorted(os.listdir(folder)), ["other", "w.bricks.series"] + [f"w_{i:06}.bricks" for i in range(3)])
+        self.assertEqual([entry["name"] for entry in json.loads((folder / "w.bricks.series").read_text())["files"]],
+                         [f"w_{i:06}.bricks" for i in range(3)])
+        flow.validate(folder / "w.bricks.series")
 
     def test_no_list_has_levels_of_two_series(self):
         path = self.series.with_name("again.bricks.series")

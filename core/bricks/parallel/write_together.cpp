@@ -356,7 +356,7 @@ private:
           { this->header_, range, this->preview_.data(), this->index_.data(), this->end_ });
         if (this->options_.before_rename)
         {
-          this->options_.before_rename();
+          this->options_.before_rename(this->header_);
         }
         this->file_->commit(this->options_.flush);
         io::remove_abandoned_of(this->path_);
@@ -401,13 +401,13 @@ WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& h
   std::filesystem::path file;
   together(own.get(), [&] { file = is_root ? series.file_of(header) : file; });
   WriteOptions with_list = options;
-  with_list.before_rename = [&]
+  with_list.before_rename = [&](const Header& written)
   {
     if (options.before_rename)
     {
-      options.before_rename();
+      options.before_rename(written);
     }
-    series.make_way(header);
+    series.make_way(written);
   };
   const WriteReport report = write_together(own.get(), file, header, pieces, with_list);
   together(own.get(),

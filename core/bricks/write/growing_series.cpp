@@ -3,6 +3,7 @@
 
 #include "bat/bricks/file.hpp"
 #include "bat/error.hpp"
+#include "bricks/format/layout.hpp"
 #include "common/io/atomic_file.hpp"
 #include "common/series_list.hpp"
 #include "common/text.hpp"
@@ -11,6 +12,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -18,16 +20,15 @@ namespace bat::bricks
 {
 namespace
 {
-series::OwnTime own_time_of(const std::filesystem::path& path)
+std::optional<File> open_if_sound(const std::filesystem::path& path)
 {
   try
   {
-    const File file = File::open(path);
-    return { file.header().time, file.header().step };
+    return File::open(path);
   }
   catch (const Error&)
   {
-    return {};
+    return std::nullopt;
   }
 }
 
@@ -49,6 +50,34 @@ GrowingSeries::FileOfStep files_beside(const std::filesystem::path& list)
   return [folder = list.parent_path(), stem = name.substr(0, name.size() - end.size())](
            std::int64_t step, double)
   { return folder / fmt::format("{}_{:06}.bricks", stem, step); };
+}
+
+series::OwnTime own_time_of(const std::filesystem::path& path)
+{
+  const std::optional<File> file = open_if_sound(path);
+  return file ? series::OwnTime{ file->header().time, file->header().step } : series::OwnTime{};
+}
+
+// Levels of a series have one grid (BRICKS.md 7).
+void check_grid(const BrickGrid& grid, const std::filesystem::path& other)
+{
+  const std::optional<File> file = open_if_sound(other);
+  if (!file || file->grid_id() == format::grid_id(grid))
+  {
+    return; // who reads the series is told of a file that is damaged
+  }
+  const auto text = [](const BrickGrid& of)
+  {
+    return fmt::format("{} x {} x {} points, edge {}, {}, {} components, origin {} {} {}, spacing "
+                       "{} {} {}, cyclic {:d} {:d} {:d}",
+      of.points[0], of.points[1], of.points[2], of.edge, name_of(of.type), of.components,
+      of.origin[0], of.origin[1], of.origin[2], of.spacing[0], of.spacing[1], of.spacing[2],
+      of.cyclic[0], of.cyclic[1], of.cyclic[2]);
+  };
+  throw Error(ErrorCode::InvalidArgument,
+    fmt::format("the level has a grid of {}; that of '{}' in its series is of {}, and a series has "
+                "one grid: another one needs another name",
+      text(grid), other.string(), text(file->grid())));
 }
 
 void remove_file(const std::filesystem::path& file)
@@ -104,7 +133,8 @@ std::filesystem::path GrowingSeries::file_of(const Header& header) const
 
 void GrowingSeries::make_way(const Header& header)
 {
-  this->impl_->list.make_way(*header.step, *header.time);
+  this->impl_->list.make_way(*header.step, *header.time,
+    [&](const std::filesystem::path& other) { check_grid(header.grid, other); });
 }
 
 void GrowingSeries::add(const Header& header)
@@ -127,13 +157,13 @@ WriteReport GrowingSeries::write(
   const Header& header, const void* values, std::size_t bytes, const WriteOptions& options)
 {
   WriteOptions own = options;
-  own.before_rename = [&]
+  own.before_rename = [&](const Header& written)
   {
     if (options.before_rename)
     {
-      options.before_rename();
+      options.before_rename(written);
     }
-    this->make_way(header);
+    this->make_way(written);
   };
   const WriteReport report = bricks::write(this->file_of(header), header, values, bytes, own);
   this->add(header);

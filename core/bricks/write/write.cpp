@@ -63,7 +63,7 @@ WriteReport write(const std::filesystem::path& path, const Header& given, const 
     write_front(file, layout, { header, encoder.range(), preview.data(), index.data(), end });
   if (options.before_rename)
   {
-    options.before_rename();
+    options.before_rename(header);
   }
   file.commit(options.flush);
   io::remove_abandoned_of(path);

@@ -49,17 +49,18 @@ public:
   {
   }
 
-  void write(std::int64_t step, double time)
+  void write(std::int64_t step, double time,
+    const std::array<double, 3>& spacing = { kSpacing, kSpacing, kSpacing }, std::int64_t more = 0)
   {
     bricks::Header header;
     header.grid.points = { 1, 1, 1 };
-    header.grid.spacing = { kSpacing, kSpacing, kSpacing };
+    header.grid.spacing = spacing;
     header.field = "wind";
     header.step = step;
     header.time = time;
     bricks::Piece piece;
     piece.box = { { 0, 0, kPoints[2] * rank() / ranks() },
-      { kPoints[0] - 1, kPoints[1] - 1, kPoints[2] * (rank() + 1) / ranks() - 1 } };
+      { kPoints[0] - 1 + more, kPoints[1] - 1, kPoints[2] * (rank() + 1) / ranks() - 1 } };
     const std::vector<float> values = values_of(piece.box, time, this->run_);
     piece.values = values.data();
     if (rank() != 0)
@@ -230,6 +231,33 @@ TEST(GrowingSeries, that_cannot_grow_is_an_error_on_all_ranks_and_stays_as_it_wa
       (std::vector<std::string>{ "wind.bricks.series", "wind_0.bricks", "wind_1.bricks" }));
     EXPECT_EQ(read_bytes(list).size(), 8U);
   }
+}
+
+TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
+{
+  const SharedDir shared;
+  const auto folder = shared / "";
+  Simulation simulation(folder);
+  simulation.write(0, 0);
+  simulation.write(1, 1);
+  for (const auto& [spacing, said] : { std::pair(kSpacing, "22 x 17 x 24 points"),
+         std::pair(std::nextafter(kSpacing, 1.0), "21 x 17 x 24 points") })
+  {
+    const std::int64_t more = spacing == kSpacing ? 1 : 0;
+    const std::optional<Error> failure = attempt(
+      [&] {
+        simulation.write(2, 2, { spacing, spacing, spacing }, more);
+      });
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::InvalidArgument);
+    EXPECT_NE(std::string(failure->what()).find(said), std::string::npos) << failure->what();
+    EXPECT_NE(std::string(failure->what()).find("wind_1.bricks"), std::string::npos);
+  }
+  expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1 } });
+  Simulation(folder, 1).write(1, 1); // however the folder is called
+  const auto other = folder.parent_path() / "." / "";
+  Simulation(other, 1).write(1, 1);
+  expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1, 1 } });
 }
 
 // Whoever follows a simulation has the lines of who waits for its end.

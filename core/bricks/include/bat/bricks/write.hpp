@@ -21,8 +21,8 @@ struct WriteOptions
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
   /// Called when all bytes are written and before the file has its name, of many ranks on the first
-  /// only. What it throws fails the write.
-  std::function<void()> before_rename;
+  /// only, with the header that the file has. What it throws fails the write.
+  std::function<void(const Header&)> before_rename;
 };
 
 struct WriteReport
