@@ -5,6 +5,7 @@
 #include "bat/flow/trace.hpp"
 #include "flow/hints/store.hpp"
 #include "flow/sampled_flow.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -349,6 +350,15 @@ TEST_F(Hints, what_is_not_theirs_is_left_alone_and_the_cache_folder_taken)
   std::filesystem::remove(this->file);
   std::filesystem::create_symlink("nowhere/at/all", this->file);
   check("a link to nothing");
+  std::filesystem::remove(this->file);
+  std::filesystem::create_symlink(this->data / "elsewhere", this->file);
+  {
+    const FileSizeLimit full(10);
+    EXPECT_EQ(
+      trace(this->source, this->file, flow::Hints::Learn, this->seeds).checksum(), expected);
+  }
+  EXPECT_EQ(names_in(this->data), std::vector<std::string>{ "wind.bricks.hints" });
+  EXPECT_TRUE(std::filesystem::is_symlink(this->file));
   std::filesystem::remove(this->file);
   this->file = this->folder / "no folder/wind.bricks.hints";
   check("no folder");

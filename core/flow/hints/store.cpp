@@ -395,7 +395,8 @@ HintStore::Saved HintStore::save_to(const std::filesystem::path& path)
       });
     if (failed && status.st_size == 0)
     {
-      ::unlink(path.c_str());
+      std::error_code none; // links stay
+      std::filesystem::remove(std::filesystem::canonical(path, none), none);
     }
     return failed ? Saved::Refused : Saved::Yes;
   }
