@@ -75,6 +75,16 @@ def netcdf():
         axis = whole.axes - 1
         assert [each.first[axis] for each in slabs] == [whole.dimensions[axis] * i // 3 for i in range(3)]
         assert all(list(each.origin) == list(whole.origin) for each in slabs)
+    # Velocities: where there is no number, there is no flow.
+    land = np.where(p > 1, np.float32(1e20), p)
+    ocean = xarray.Dataset({name: (("z", "y", "x"), land) for name in "uv"})
+    ocean.to_netcdf("ocean.nc", encoding={name: {"_FillValue": np.float32(1e20)} for name in "uv"})
+    converted("ocean.nc", "ocean.bricks", "--arrays", "u,v")
+    flow.write_level("expected.bricks", np.stack([np.where(p > 1, np.float32(np.nan), p)] * 2, -1), step=0, flush=False)
+    with open("ocean.bricks", "rb") as found, open("expected.bricks", "rb") as wanted:
+        assert found.read() == wanted.read()
+    ocean.assign_coords(x=np.arange(21.0) ** 2).to_netcdf("uneven.nc")
+    refused("uneven.nc", "n.bricks", "--arrays", "u,v", says=("coordinates of 'x' are not evenly spaced",))
     put("e.nc", open("a.nc", "rb").read()[:700])
     refused("e.nc", "e.idx", says=("e.nc: ",))
 

@@ -169,7 +169,11 @@ class BricksJob(GridJob):
         """(name, (nz, ny, nx, components)) of arrays that can be one."""
         order = self.options.arrays or []
         names = sorted(fields.arrays, key=lambda name: order.index(fields.names[name]) if order else 0)
-        arrays = [fields.arrays[name].reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
+        if self.options.spacing is None:
+            for key, words in fields.remarks:
+                if key.startswith("axis "):  # flow cannot be traced in it
+                    raise ConvertError(f"{words}, which --spacing says is meant")
+        arrays = [_with_nan(fields.arrays[name], fields.absent.get(fields.names[name], ())).reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
         kinds = [array.dtype.newbyteorder("=") for array in arrays]
         real = all(kind in (np.float32, np.float64) for kind in kinds)
         if len(arrays) == 1 and real and arrays[0].ndim == 4 and arrays[0].shape[3] in (2, 3):
@@ -184,6 +188,13 @@ class BricksJob(GridJob):
     def finish(self):
         if self._writer is not None:
             self._writer.finish()
+
+
+def _with_nan(array, absent):
+    """Where numbers are that stand for none, there is no flow."""
+    if array.dtype.kind != "f" or not np.isin(array, absent).any():
+        return array
+    return np.where(np.isin(array, absent), array.dtype.type(np.nan), array)
 
 
 class GridOutcome(Outcome):

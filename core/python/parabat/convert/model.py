@@ -212,6 +212,7 @@ class Fields:
                  is_part=False):
         self._is_part = is_part
         self.remarks, self.others = list(remarks), set(others)
+        self.absent = {}  # of names in the file: numbers that stand for none
         chosen = options or Options()
         self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
         self.spacing = chosen.spacing or ((1, 1, 1) if spacing is None else [float(number) for number in spacing])

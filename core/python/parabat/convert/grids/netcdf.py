@@ -97,7 +97,11 @@ def _read(data, space, at, time, options):
                             + ", ".join(f"{key} {variable.attrs[key]}" for key in kept)))
     first = [0, 0, 0]
     first[len(space) - 1] = begin
-    return Fields(fields, origin, spacing, first, remarks, others, len(space), options, is_part=True)
+    found = Fields(fields, origin, spacing, first, remarks, others, len(space), options, is_part=True)
+    for name in fields:
+        about = data[name].attrs
+        found.absent[name] = [number for key in PACKED[:2] if key in about for number in np.ravel(about[key])]
+    return found
 
 
 FORMAT = Format("netcdf", "netCDF, through xarray", steps, extensions=(".nc", ".nc4", ".cdf", ".netcdf"),
