@@ -8,6 +8,7 @@ the names, properties and texts of the compiled plugins, read from the same XML,
 either. Where a compiled plugin is loaded, this one steps back.
 """
 
+import gc
 import importlib
 import importlib.util
 import json
@@ -384,7 +385,21 @@ def _ranges_of(values):
     return [whole if math.isfinite(whole[1]) else None, *components]
 
 
-class _Reader(VTKPythonAlgorithmBase):
+class _Algorithm(VTKPythonAlgorithmBase):
+    """Requests in which no proxies end. Python's garbage may hold some; of their end the first rank, where scripts run,
+    tells the others, and waits for them, while they may wait for it in what their request does together."""
+
+    def ProcessRequest(self, request, inInfo, outInfo):
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return super().ProcessRequest(request, inInfo, outInfo)
+        finally:
+            if collects:
+                gc.enable()
+
+
+class _Reader(_Algorithm):
     """Commands of the properties in BATReader.xml, and the pipeline's requests."""
 
     def __init__(self):
@@ -817,7 +832,7 @@ class BATSeriesReader(_Reader):
 # Grids ------------------------------------------------------------------------
 
 @_proxy_xml("IDXReader.xml", "IDXReaderCore", "IDXReader", "sources", representation=None)
-class IDXReader(VTKPythonAlgorithmBase):
+class IDXReader(_Algorithm):
     """Structured grids in many resolutions, one file or several with the steps of a time series. Each rank reads its extent."""
 
     def __init__(self):
@@ -1156,7 +1171,7 @@ class _Ranks:
 
 
 @_proxy_xml("BATWriter.xml", "BATWriterCore", "BATWriter", "writers", supports_parallel="1")
-class BATWriter(VTKPythonAlgorithmBase):
+class BATWriter(_Algorithm):
     """Points of a data set, or rows of a table, with all their numeric arrays. The first process writes those of all."""
 
     # Of parabat.write(), without those of many ranks, and of arrays that are left out.
@@ -1351,7 +1366,7 @@ class _Grid:
 
 
 @_proxy_xml("IDXWriter.xml", "IDXWriterCore", "IDXWriter", "writers", supports_parallel="1")
-class IDXWriter(VTKPythonAlgorithmBase):
+class IDXWriter(_Algorithm):
     """An image, or pieces of one, with all their numeric arrays. The first process writes those of all."""
 
     DUPLICATE, HIDDEN = 1, (2, 32)  # vtkDataSetAttributes: of points and cells; of points, of cells
