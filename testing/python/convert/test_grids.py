@@ -216,6 +216,15 @@ convert("named.npz", "one.bricks", arrays=["zonal (u)", "meridional (v)"], setti
 bricks_are("one.bricks", np.stack([uvw["u"], uvw["v"]], -1), None, 0, "velocity")
 refused("wind.idx", "n.bricks.series", says=("wind.idx: no velocity", "wind of type float64[3]", "--arrays"))
 refused("wind.idx", "n.bricks.series", "--arrays", "p,u", says=("no velocity", "p of type float32"))
+for names, places in (("uvw", "uvw"), ("wuv", "uvw"), ("YZX", "XYZ"), (("2_v", "1_v", "3_v"), ("1_v", "2_v", "3_v")), ("VU", "UV")):
+    parts = {name: uvw["uvw"[place]] for place, name in enumerate(names)}
+    np.savez("parts.npz", **parts)
+    converted("parts.npz", "parts.bricks", "--replace")
+    bricks_are("parts.bricks", np.stack([parts[name] for name in places], -1), None, 0, "velocity")
+for names in (("energy", "density"), ("u", "w"), ("ux", "vy"), ("wu", "wv", "p")):
+    np.savez("no_parts.npz", **dict(zip(names, uvw.values())))
+    refused("no_parts.npz", "n.bricks", says=("no_parts.npz: no velocity", names[0], "--arrays"))
+    converted("no_parts.npz", "parts.bricks", "--replace", "--arrays", ",".join(names))
 refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--times", "2,1", says=("1.0 behind 2.0",))
 refused("wind.idx", "n.bricks.series", "--arrays", "wind", "--codec", "zip", code=2)
 converted("head.dat", "h.bricks.series", "--format", "raw", "--dimensions", "21,14,9", "--type", "float64[3]", "--byte-order", "big",

@@ -179,7 +179,11 @@ class BricksJob(GridJob):
         if len(arrays) == 1 and real and arrays[0].ndim == 4 and arrays[0].shape[3] in (2, 3):
             return names[0], arrays[0]
         if len(arrays) in (2, 3) and real and len(set(kinds)) == 1 and all(array.ndim == 3 for array in arrays):
-            return "velocity", np.stack(arrays, axis=-1)
+            places = range(len(names)) if order else _as_components(names)
+            if places is None:
+                raise ConvertError(f"no velocity: {listed(names)} are not named like components of one, such as u, v, w or "
+                                   "vel_x, vel_y, vel_z; --arrays says which are, in order of x, y, z")
+            return "velocity", np.stack([arrays[place] for place in places], axis=-1)
         shown = [f"{name} of type {array.dtype}" + (f"[{array.shape[3]}]" if array.ndim == 4 else "")
                  for name, array in zip(names, arrays)]
         raise ConvertError(f"no velocity: there are {listed(shown)}; a velocity is one array with 2 or 3 components, or two or "
@@ -188,6 +192,16 @@ class BricksJob(GridJob):
     def finish(self):
         if self._writer is not None:
             self._writer.finish()
+
+
+def _as_components(names):
+    """Places of those for x, y, z, by the one letter or number in which names differ; None if they are no components."""
+    differ = [place for place, letters in enumerate(zip(*names)) if len(set(letters)) > 1]
+    if len({len(name) for name in names}) > 1 or len(differ) != 1:
+        return None
+    letters = [name[differ[0]].lower() for name in names]
+    known = any("".join(sorted(letters)) == series[:len(names)] for series in ("xyz", "uvw", "012", "123"))
+    return sorted(range(len(names)), key=letters.__getitem__) if known else None
 
 
 def _with_nan(array, absent):
