@@ -355,14 +355,17 @@ def write_series(path: str | os.PathLike, levels: Iterable[tuple[float, Any]], *
     series = SeriesWriter(pathlib.Path(os.fsdecode(path)), comm, replace, options)
     levels = iter(levels)
     while True:
+        level = time = velocity = None
         with agreed(comm):
             level = next(levels, None)
+            if level is not None:
+                time, velocity = level
         ended = [level is None] if comm is None else comm.allgather(level is None)
         if all(ended):
             break
         if any(ended):
             refuse(f"{path}: ranks have different numbers of levels")  # as all of them know
-        series.add(*level, progress)
+        series.add(time, velocity, progress)
     series.finish()
     return series.files
 
