@@ -82,6 +82,23 @@ void print(const std::string& notice)
   (void)std::fprintf(stderr, "bat: %s\n", notice.c_str());
 }
 
+// Collective: names of all ranks' species. The time becomes that of rank 0.
+std::vector<std::string> agree_on_step(
+  const mpi::OwnComm& own, std::int64_t step, double& time, const std::vector<Species>& species)
+{
+  mpi::require_same(own, step, "the number of the step");
+  MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
+  std::vector<std::string> names;
+  mpi::together(own.get(),
+    [&]
+    {
+      check_time(time);
+      std::transform(species.begin(), species.end(), std::back_inserter(names),
+        [](const Species& s) { return s.name; });
+    });
+  return mpi::union_of_names(own, names);
+}
+
 // Pieces of all species of a name, with the step they belong to.
 std::vector<mpi::Piece> pieces_of(
   std::vector<Species>& species, const std::string& name, std::int64_t step, double time)
@@ -142,17 +159,7 @@ std::vector<WrittenFile> SeriesWriter::write_files(
 {
   const KeptMemory::Use use(*this->memory_);
   const mpi::OwnComm own(comm);
-  mpi::require_same(own, step, "the number of the step");
-  MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
-  std::vector<std::string> names;
-  mpi::together(own.get(),
-    [&]
-    {
-      check_time(time);
-      std::transform(species.begin(), species.end(), std::back_inserter(names),
-        [](const Species& s) { return s.name; });
-    });
-  names = mpi::union_of_names(own, names);
+  const std::vector<std::string> names = agree_on_step(own, step, time, species);
   std::vector<WrittenFile> files;
   mpi::together(own.get(),
     [&]
@@ -200,19 +207,13 @@ std::uint64_t SeriesWriter::write_tracks(
   MPI_Comm comm, std::int64_t step, double time, const std::vector<Species>& species)
 {
   const mpi::OwnComm own(comm);
-  mpi::require_same(own, step, "the number of the step");
-  MPI_Bcast(&time, 1, MPI_DOUBLE, 0, own.get());
-  std::vector<std::string> names;
+  const std::vector<std::string> names = agree_on_step(own, step, time, species);
   mpi::together(own.get(),
     [&]
     {
-      check_time(time);
       check(this->track_options_);
-      std::transform(species.begin(), species.end(), std::back_inserter(names),
-        [](const Species& s) { return s.name; });
+      (void)this->files_of(names, step, time);
     });
-  names = mpi::union_of_names(own, names);
-  mpi::together(own.get(), [&] { (void)this->files_of(names, step, time); });
   std::uint64_t particles = 0;
   for (const std::string& name : names)
   {
