@@ -47,6 +47,12 @@ def main():
         assert small["checksum"] == large["checksum"]
         assert small["cache_bytes"] <= small["most_cache_bytes"] <= max(cache * 2**20, 32 * 9500), small
         assert small["reads_per_touched"] <= most, (cache, small)
+
+    surface = bench("surface", series, "--prefetch", "none")
+    small = bench("surface", series, "--cache", 1)
+    assert surface["checksum"] == small["checksum"] and surface["is_refined"], (surface, small)
+    assert surface["touched_percent"] < 5 and surface["reads"] == surface["touched"], surface
+    assert surface["triangles"] > surface["vertices"] > 300, surface
     print("flow_bench:", first["touched"], "of", first["bricks"], "bricks for 200 lines")
 
 

@@ -3,8 +3,9 @@
 //
 //   flow_bench make FOLDER --kind turbulence --points 161 --levels 25     FOLDER/flow.bricks.series
 //   flow_bench run SERIES --seeds 200 --region ball --cache 64 --threads 1 --cold
-//   flow_bench reads SERIES                 cold bricks per second beside plain preads of their
-//   size flow_bench store                        bricks put into memory and found there, per second
+//   flow_bench surface SERIES --cache 64    a streak surface
+//   flow_bench reads SERIES                 cold bricks/s, and plain preads/s of their size
+//   flow_bench store                        bricks put into memory and found there, per second
 //
 // --hints learn leaves in --hints-file where particles went, read goes by it.
 // --delay-us has each read take so long at least: the only way to measure waits on a machine whose
@@ -13,6 +14,7 @@
 #include "bat/bricks/series.hpp"
 #include "bat/bricks/write.hpp"
 #include "bat/error.hpp"
+#include "bat/flow/streak_surface.hpp"
 #include "bat/flow/trace.hpp"
 #include "common/processor.hpp"
 #include "flow/cache/brick_cache.hpp"
@@ -37,6 +39,7 @@
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
+#include <xxhash.h>
 
 namespace
 {
@@ -398,12 +401,8 @@ std::vector<double> distances(
   return apart;
 }
 
-nlohmann::ordered_json run(const RunOptions& o)
+bat::flow::TraceOptions trace_options(const RunOptions& o)
 {
-  if (o.portable)
-  {
-    bat::processor::allow(bat::processor::Instructions::Portable);
-  }
   bat::flow::TraceOptions options;
   options.backward = o.backward;
   options.threads = o.threads;
@@ -416,19 +415,48 @@ nlohmann::ordered_json run(const RunOptions& o)
                                      : bat::flow::Hints::Off;
   options.integrator =
     o.integrator == "rk4" ? bat::flow::Integrator::RungeKutta4 : bat::flow::Integrator::CellByCell;
-  bat::flow::CacheOptions cache_options;
-  cache_options.bytes = static_cast<std::uint64_t>(o.cache_mib * (1 << 20));
-  cache_options.io_threads = o.io_threads;
-  cache_options.hints_file = o.hints_file;
-  const auto open = [&]
+  return options;
+}
+
+bat::flow::Cache open(const RunOptions& o)
+{
+  bat::flow::CacheOptions options;
+  options.bytes = static_cast<std::uint64_t>(o.cache_mib * (1 << 20));
+  options.io_threads = o.io_threads;
+  options.hints_file = o.hints_file;
+  std::shared_ptr<const bat::BrickSource> source = bat::bricks::Series::open(o.series);
+  if (o.delay_us > 0)
   {
-    std::shared_ptr<const bat::BrickSource> source = bat::bricks::Series::open(o.series);
-    if (o.delay_us > 0)
-    {
-      source = std::make_shared<DelayedSource>(source, o.delay_us);
-    }
-    return bat::flow::Cache(source, cache_options);
-  };
+    source = std::make_shared<DelayedSource>(source, o.delay_us);
+  }
+  return bat::flow::Cache(source, options);
+}
+
+nlohmann::ordered_json counts(const bat::flow::Statistics& s)
+{
+  const auto touched = static_cast<double>(s.touched);
+  return { { "bricks", s.bricks }, { "touched", s.touched },
+    { "touched_percent", 100 * touched / static_cast<double>(s.bricks) },
+    { "bytes_read", s.bytes_read },
+    { "bytes_saved_percent",
+      100 * (1 - static_cast<double>(s.bytes_read) / static_cast<double>(s.value_bytes)) },
+    { "reads", s.read + s.prefetched },
+    { "reads_per_touched", static_cast<double>(s.read + s.prefetched) / touched },
+    { "hits", s.hits }, { "prefetched", s.prefetched }, { "prefetches_used", s.prefetches_used },
+    { "read_in_vain_percent",
+      100 * static_cast<double>(s.prefetched - s.prefetches_used) / touched },
+    { "hinted", s.hinted }, { "hints_used", s.hints_used }, { "waits", s.waits },
+    { "wait_seconds", s.wait_seconds }, { "cells", s.cells }, { "steps", s.steps },
+    { "cache_bytes", s.cache_bytes }, { "most_cache_bytes", s.most_cache_bytes } };
+}
+
+nlohmann::ordered_json run(const RunOptions& o)
+{
+  if (o.portable)
+  {
+    bat::processor::allow(bat::processor::Instructions::Portable);
+  }
+  const bat::flow::TraceOptions options = trace_options(o);
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   std::optional<bat::flow::Cache> cache;
   for (int n = 0; n != o.repeat; ++n)
@@ -441,7 +469,7 @@ nlohmann::ordered_json run(const RunOptions& o)
     const double cpu = cpu_seconds();
     if (!cache || o.fresh)
     {
-      cache.emplace(open());
+      cache.emplace(open(o));
     }
     const auto seeds = seeds_of(o, cache->source());
     const bat::flow::PathLines lines = bat::flow::trace(*cache, seeds, options);
@@ -460,22 +488,8 @@ nlohmann::ordered_json run(const RunOptions& o)
     runs.push_back({ { "checksum", lines.checksum() }, { "seeds", seeds.size() },
       { "reached_end", ended }, { "seconds", seconds }, { "cpu_seconds", cpu_used },
       { "million_particle_intervals_per_cpu_s", intervals / 1e6 / cpu_used },
-      { "bricks", s.bricks }, { "touched", s.touched },
-      { "touched_percent", 100 * static_cast<double>(s.touched) / static_cast<double>(s.bricks) },
-      { "bytes_read", s.bytes_read },
-      { "bytes_saved_percent",
-        100 * (1 - static_cast<double>(s.bytes_read) / static_cast<double>(s.value_bytes)) },
-      { "reads", s.read + s.prefetched },
-      { "reads_per_touched",
-        static_cast<double>(s.read + s.prefetched) / static_cast<double>(s.touched) },
-      { "hits", s.hits }, { "prefetched", s.prefetched }, { "prefetches_used", s.prefetches_used },
-      { "read_in_vain_percent",
-        100 * static_cast<double>(s.prefetched - s.prefetches_used) /
-          static_cast<double>(s.touched) },
-      { "hinted", s.hinted }, { "hints_used", s.hints_used }, { "waits", s.waits },
-      { "wait_seconds", s.wait_seconds }, { "cells", s.cells }, { "steps", s.steps },
-      { "cache_bytes", s.cache_bytes }, { "most_cache_bytes", s.most_cache_bytes },
       { "peak_mb", usage.ru_maxrss / 1024 } });
+    runs.back().update(counts(s));
     if (o.compare_with > 0)
     {
       bat::flow::TraceOptions exact = options;
@@ -489,6 +503,38 @@ nlohmann::ordered_json run(const RunOptions& o)
     }
   }
   return runs;
+}
+
+// Of a line of an eighth of the box through its middle, at the last time; triangles have edges of a
+// cell.
+nlohmann::ordered_json surface(const RunOptions& o)
+{
+  const bat::flow::Cache cache = open(o);
+  const bat::BrickGrid& grid = cache.source().grid();
+  std::array<double, 3> middle{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    middle[a] = grid.origin[a] + 0.5 * grid.spacing[a] * static_cast<double>(grid.cells(a));
+  }
+  std::vector<std::array<double, 3>> line(2, middle);
+  const double half = grid.spacing[0] * static_cast<double>(grid.cells(0)) / 16;
+  line[0][0] -= half;
+  line[1][0] += half;
+  bat::flow::StreakSurfaceOptions options;
+  options.trace = trace_options(o);
+  options.most_edge = grid.spacing[0];
+  options.stops_at_most = true;
+  const auto begin = Clock::now();
+  const auto found =
+    bat::flow::streak_surface(cache, line, cache.source().times().back(), options);
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  nlohmann::ordered_json told{ { "checksum",
+                                 XXH3_64bits(found.positions.data(),
+                                   found.positions.size() * sizeof(found.positions[0])) },
+    { "vertices", found.positions.size() }, { "triangles", found.triangles.size() },
+    { "followed", found.followed }, { "is_refined", found.is_refined }, { "seconds", seconds } };
+  told.update(counts(found.statistics));
+  return told;
 }
 
 // ---- Reads of bricks and memory for them -------------------------------------------------------
@@ -697,14 +743,18 @@ int main(int argc, char** argv)
   maker->add_option("--threads", making.threads);
   RunOptions running;
   CLI::App* const runner = app.add_subcommand("run", "trace");
-  runner->add_option("series", running.series)->required();
+  CLI::App* const weaver = app.add_subcommand("surface", "a streak surface");
+  for (CLI::App* const each : { runner, weaver })
+  {
+    each->add_option("series", running.series)->required();
+    each->add_option("--cache", running.cache_mib, "MiB");
+    each->add_option("--threads", running.threads);
+    each->add_option("--io-threads", running.io_threads);
+    each->add_option("--prefetch", running.prefetch)->check(CLI::IsMember({ "none", "velocity" }));
+  }
   runner->add_option("--seeds", running.seeds);
   runner->add_option("--region", running.region)->check(CLI::IsMember({ "ball", "cube", "all" }));
-  runner->add_option("--cache", running.cache_mib, "MiB");
-  runner->add_option("--threads", running.threads);
-  runner->add_option("--io-threads", running.io_threads);
   runner->add_option("--delay-us", running.delay_us, "least time of a read");
-  runner->add_option("--prefetch", running.prefetch)->check(CLI::IsMember({ "none", "velocity" }));
   runner->add_option("--hints", running.hints)->check(CLI::IsMember({ "off", "read", "learn" }));
   runner->add_option("--hints-file", running.hints_file, "where they are kept");
   runner->add_option("--integrator", running.integrator)->check(CLI::IsMember({ "cells", "rk4" }));
@@ -730,6 +780,7 @@ int main(int argc, char** argv)
   {
     std::cout << (maker->parsed()       ? make(making)
                      : runner->parsed() ? run(running)
+                     : weaver->parsed() ? surface(running)
                      : reader->parsed() ? reads(reading)
                                         : store())
                    .dump(1)
