@@ -357,6 +357,50 @@ def check_images(folder, flow, ranks):
         Delete(proxy)
 
 
+def lengths(data):
+    """Of the lines of each seed, all together."""
+    points, seeds = vtk_to_numpy(data.GetPoints().GetData()), arrays_of(data.GetCellData())["SeedIds"]
+    found = {}
+    for seed, cell in zip(seeds.tolist(), cells_of(data)):
+        found[seed] = found.get(seed, 0) + np.linalg.norm(np.diff(points[cell], axis=0), axis=1).sum()
+    return found
+
+
+def check_wrap(folder):
+    """What is shown of cyclic axes is within the domain, and as long as the lines are."""
+    spacing = LENGTH / (N - 1)
+    parabat.flow.write_series(folder("round.bricks.series"), [(time, 4 * abc(time)[:-1, :-1, :-1]) for time in TIMES],
+                              spacing=[spacing] * 3, cyclic=True)
+    source, positions = seeds_of(40)
+    lines = FlowPathLinesWithCustomSource(Input=OpenDataFile(folder("round.bricks.series")), SeedSource=source)
+    for show, time in (("Path Lines", 0), ("Path Lines Up To The Present Time", 0.6), ("Streak Lines", 1)):
+        lines.Show, lines.WrapAtCyclicBorders = show, 0
+        whole = fetch(lines, time)
+        ends = np.reshape(whole.GetPoints().GetBounds(), (3, 2))
+        assert ends.min() < -1 and ends.max() > LENGTH + 1, ends
+        lines.WrapAtCyclicBorders = 1
+        cut = fetch(lines, time)
+        points = vtk_to_numpy(cut.GetPoints().GetData())
+        assert (points >= 0).all() and (points <= LENGTH * (1 + 1e-15)).all(), cut.GetPoints().GetBounds()
+        assert cut.GetNumberOfCells() > whole.GetNumberOfCells() + 40, show
+        found, wanted = lengths(cut), lengths(whole)
+        expect(set(found), set(wanted), show + ": seeds")
+        assert np.allclose([found[seed] for seed in wanted], list(wanted.values()), rtol=1e-12), show
+        for name, values in arrays_of(whole.GetPointData()).items():
+            of_cut = arrays_of(cut.GetPointData())[name]
+            assert len(of_cut) == len(points), name
+            if name != "ArrivalTime":  # of no destination
+                assert of_cut.min() >= values.min() and of_cut.max() <= values.max(), name
+    lines.Show, lines.WrapAtCyclicBorders = "Particles", 0
+    whole = fetch(lines, 1)
+    lines.WrapAtCyclicBorders = 1
+    at = vtk_to_numpy(fetch(lines, 1).GetPoints().GetData())
+    turns = (vtk_to_numpy(whole.GetPoints().GetData()) - at) / LENGTH
+    assert (np.abs(turns - turns.round()) < 1e-12).all() and np.abs(turns).max() > 0.9, turns
+    assert (at >= 0).all() and (at < LENGTH).all(), at
+    Delete(lines)
+
+
 def check_growing(folder, ranks):
     """A series that grows while it is open: lines go on, as those of one run; not where a file was replaced."""
     times = np.linspace(0, 1, 7).tolist()
@@ -767,5 +811,6 @@ def check(folder):
 with Folder() as folder:
     check_growing(folder, ranks)
     check_hints(folder, ranks)
+    check_wrap(folder)
     check(folder)
 finish()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "LinesToVTK.h"
 
+#include "bat/flow/borders.hpp"
+
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDoubleArray.h"
@@ -13,8 +15,12 @@
 #include "vtkSmartPointer.h"
 #include "vtkTypeInt64Array.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 using bat_vtk::TracedParticles;
@@ -34,12 +40,45 @@ void AddArray(vtkDataSetAttributes* to, const char* name, std::size_t count, con
   to->AddArray(array);
 }
 
+/// A point of a line, or of a streak.
+struct LinePoint
+{
+  std::array<double, 3> Position;
+  std::array<double, 3> Velocity;
+  double Time;
+  double Age;
+};
+
+LinePoint PointOf(const TracedParticles& particles, std::size_t particle, std::uint64_t point)
+{
+  const bat::flow::PathLines& lines = particles.Lines;
+  const double release = particles.Releases[particle % particles.Releases.size()];
+  return { lines.positions[point], lines.velocities[point], lines.times[point],
+    std::abs(lines.times[point] - release) };
+}
+
+LinePoint EndOf(const TracedParticles& particles, std::size_t particle)
+{
+  const bat::flow::Line& line = particles.Lines.lines[particle];
+  return PointOf(particles, particle, line.first_point + line.points - 1);
+}
+
+// On the way from one to the next.
+LinePoint Between(
+  const LinePoint& a, const LinePoint& b, double share, const std::array<double, 3>& position)
+{
+  const auto between = [share](double from, double to) { return from + share * (to - from); };
+  LinePoint point{ position, a.Velocity, between(a.Time, b.Time), between(a.Age, b.Age) };
+  std::transform(
+    a.Velocity.begin(), a.Velocity.end(), b.Velocity.begin(), point.Velocity.begin(), between);
+  return point;
+}
+
 /// Points of the output, one by one.
 class Points
 {
 public:
-  explicit Points(const TracedParticles& particles)
-    : Particles(particles)
+  Points()
   {
     this->Positions->SetDataTypeToDouble();
     this->Velocity->SetName("Velocity");
@@ -47,19 +86,12 @@ public:
     this->Time->SetName("SimulationTime");
     this->Age->SetName("ParticleAge");
   }
-  void Add(std::size_t particle, std::uint64_t point)
+  void Add(const LinePoint& at)
   {
-    const bat::flow::PathLines& lines = this->Particles.Lines;
-    const double release = this->Particles.Releases[particle % this->Particles.Releases.size()];
-    this->Positions->InsertNextPoint(lines.positions[point].data());
-    this->Velocity->InsertNextTuple(lines.velocities[point].data());
-    this->Time->InsertNextValue(lines.times[point]);
-    this->Age->InsertNextValue(std::abs(lines.times[point] - release));
-  }
-  void AddLast(std::size_t particle)
-  {
-    const bat::flow::Line& line = this->Particles.Lines.lines[particle];
-    this->Add(particle, line.first_point + line.points - 1);
+    this->Positions->InsertNextPoint(at.Position.data());
+    this->Velocity->InsertNextTuple(at.Velocity.data());
+    this->Time->InsertNextValue(at.Time);
+    this->Age->InsertNextValue(at.Age);
   }
   [[nodiscard]] vtkIdType Count() const { return this->Positions->GetNumberOfPoints(); }
   void Deliver(vtkPolyData* output)
@@ -71,7 +103,6 @@ public:
   }
 
 private:
-  const TracedParticles& Particles;
   vtkNew<vtkPoints> Positions;
   vtkNew<vtkDoubleArray> Velocity;
   vtkNew<vtkDoubleArray> Time;
@@ -95,16 +126,58 @@ public:
   std::vector<std::size_t> Whose;
 };
 
-/// Vertices and lines; VTK has the vertices first.
+/// Vertices and lines; VTK has the vertices first. Lines are cut at the borders of cyclic axes, if
+/// there are any.
 class Stretches
 {
 public:
-  void Add(vtkIdType first, vtkIdType count, std::size_t whose)
+  explicit Stretches(const bat::BrickGrid* cyclic)
+    : Cyclic(cyclic)
   {
-    (count == 1 ? this->Vertices : this->Lines).Add(first, count, whose);
+  }
+
+  /// Returns the point of the line that each new point is, or comes after.
+  std::vector<std::size_t> Add(const std::vector<LinePoint>& line, std::size_t whose)
+  {
+    std::vector<std::size_t> origins(line.size());
+    std::iota(origins.begin(), origins.end(), std::size_t{ 0 });
+    if (!this->Cyclic)
+    {
+      this->AddCell(line.size(), whose);
+      std::for_each(line.begin(), line.end(), [this](const LinePoint& p) { this->Ends.Add(p); });
+      return origins;
+    }
+    std::vector<std::array<double, 3>> positions;
+    std::transform(line.begin(), line.end(), std::back_inserter(positions),
+      [](const LinePoint& p) { return p.Position; });
+    const bat::flow::CutLine cut = bat::flow::cut_at_borders(*this->Cyclic, positions);
+    for (std::size_t i = 0; i + 1 < cut.offsets.size(); ++i)
+    {
+      this->AddCell(cut.offsets[i + 1] - cut.offsets[i], whose);
+      for (std::uint64_t k = cut.offsets[i]; k < cut.offsets[i + 1]; ++k)
+      {
+        const bat::flow::CutLine::Point& p = cut.points[k];
+        const std::size_t next = std::min<std::size_t>(p.before + 1, line.size() - 1);
+        this->Ends.Add(Between(line[p.before], line[next], p.share, p.position));
+      }
+    }
+    origins.clear();
+    std::transform(cut.points.begin(), cut.points.end(), std::back_inserter(origins),
+      [](const bat::flow::CutLine::Point& p) { return static_cast<std::size_t>(p.before); });
+    return origins;
+  }
+  void Add(LinePoint particle, std::size_t whose)
+  {
+    if (this->Cyclic)
+    {
+      particle.Position = bat::flow::wrapped(*this->Cyclic, particle.Position);
+    }
+    this->AddCell(1, whose);
+    this->Ends.Add(particle);
   }
   std::vector<std::size_t> Deliver(vtkPolyData* output)
   {
+    this->Ends.Deliver(output);
     output->SetVerts(this->Vertices.Array);
     output->SetLines(this->Lines.Array);
     std::vector<std::size_t> whose = std::move(this->Vertices.Whose);
@@ -113,6 +186,14 @@ public:
   }
 
 private:
+  void AddCell(std::size_t count, std::size_t whose)
+  {
+    (count == 1 ? this->Vertices : this->Lines)
+      .Add(this->Ends.Count(), static_cast<vtkIdType>(count), whose);
+  }
+
+  const bat::BrickGrid* Cyclic;
+  Points Ends;
   Cells Vertices;
   Cells Lines;
 };
@@ -173,8 +254,8 @@ std::vector<std::size_t> SeedsOf(
 //------------------------------------------------------------------------------
 void bat_vtk::ShowPathLines(const TracedParticles& particles, vtkPolyData* output)
 {
-  Points points(particles);
-  Stretches cells;
+  Stretches cells(particles.Cyclic);
+  std::vector<LinePoint> points;
   for (std::size_t i = 0; i < particles.Lines.lines.size(); ++i)
   {
     const bat::flow::Line& line = particles.Lines.lines[i];
@@ -182,13 +263,13 @@ void bat_vtk::ShowPathLines(const TracedParticles& particles, vtkPolyData* outpu
     {
       continue;
     }
-    cells.Add(points.Count(), static_cast<vtkIdType>(line.points), i);
+    points.clear();
     for (std::uint64_t k = 0; k < line.points; ++k)
     {
-      points.Add(i, line.first_point + k);
+      points.push_back(PointOf(particles, i, line.first_point + k));
     }
+    cells.Add(points, i);
   }
-  points.Deliver(output);
   const std::vector<std::size_t> whose = cells.Deliver(output);
   AddFates(output->GetCellData(), particles, whose);
   AddSeeds(output->GetCellData(), particles, SeedsOf(particles, whose));
@@ -197,18 +278,15 @@ void bat_vtk::ShowPathLines(const TracedParticles& particles, vtkPolyData* outpu
 //------------------------------------------------------------------------------
 void bat_vtk::ShowParticles(const TracedParticles& particles, double time, vtkPolyData* output)
 {
-  Points points(particles);
-  Stretches cells;
+  Stretches cells(particles.Cyclic);
   for (std::size_t i = 0; i < particles.Lines.lines.size(); ++i)
   {
     const bat::flow::Line& line = particles.Lines.lines[i];
     if (particles.Kept[i] && line.points != 0 && line.end_time == time)
     {
-      cells.Add(points.Count(), 1, i);
-      points.AddLast(i);
+      cells.Add(EndOf(particles, i), i);
     }
   }
-  points.Deliver(output);
   const std::vector<std::size_t> whose = cells.Deliver(output);
   AddFates(output->GetPointData(), particles, whose);
   AddSeeds(output->GetPointData(), particles, SeedsOf(particles, whose));
@@ -225,18 +303,21 @@ void bat_vtk::ShowStreakLines(const TracedParticles& particles, double time, vtk
   }
   const bat::flow::StreakLines streaks =
     bat::flow::streak_lines(kept, time, particles.Releases.size());
-  Points points(particles);
-  Stretches cells;
+  Stretches cells(particles.Cyclic);
+  std::vector<std::size_t> whose; // of points
   for (std::size_t i = 0; i < streaks.seeds.size(); ++i)
   {
-    cells.Add(points.Count(), static_cast<vtkIdType>(streaks.offsets[i + 1] - streaks.offsets[i]),
-      streaks.seeds[i]);
+    std::vector<LinePoint> points;
     for (std::uint64_t k = streaks.offsets[i]; k < streaks.offsets[i + 1]; ++k)
     {
-      points.AddLast(streaks.particles[k]);
+      points.push_back(EndOf(particles, streaks.particles[k]));
+    }
+    for (const std::size_t origin : cells.Add(points, streaks.seeds[i]))
+    {
+      whose.push_back(streaks.particles[streaks.offsets[i] + origin]);
     }
   }
-  points.Deliver(output);
-  AddFates(output->GetPointData(), particles, streaks.particles);
-  AddSeeds(output->GetCellData(), particles, cells.Deliver(output));
+  const std::vector<std::size_t> seeds = cells.Deliver(output);
+  AddFates(output->GetPointData(), particles, whose);
+  AddSeeds(output->GetCellData(), particles, seeds);
 }

@@ -3,6 +3,7 @@
 #ifndef LinesToVTK_h
 #define LinesToVTK_h
 
+#include "bat/brick_source.hpp"
 #include "bat/flow/trace.hpp"
 
 #include <cstddef>
@@ -20,6 +21,8 @@ struct TracedParticles
   std::vector<std::size_t> Seeds; ///< their numbers in SeedData
   vtkPolyData* SeedData = nullptr;
   std::vector<bool> Kept; ///< of each particle, whether it is shown
+  /// Lines are cut at the borders of its cyclic axes, and all is in its box; as traced without one.
+  const bat::BrickGrid* Cyclic = nullptr;
 };
 
 /// A polyline for each particle with more than one point, a vertex for one with one.

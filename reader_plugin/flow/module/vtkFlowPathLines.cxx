@@ -273,6 +273,7 @@ public:
   {
     const vtkFlowPathLines& f = *this->Filter;
     this->Particles.SeedData = seeds;
+    this->Particles.Cyclic = f.Wrap ? &flow->GetCache().source().grid() : nullptr;
     this->Particles.Kept.assign(this->Whole.lines.size(), true);
     for (std::size_t i = 0; f.UseDestination && f.Keep != ALL && i < this->Whole.lines.size(); ++i)
     {
@@ -346,6 +347,7 @@ void vtkFlowPathLines::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "StepShare: " << this->StepShare << "\n";
   os << indent << "TerminalSpeed: " << this->TerminalSpeed << "\n";
   os << indent << "PointsOnFaces: " << on(this->PointsOnFaces) << "\n";
+  os << indent << "Wrap: " << on(this->Wrap) << "\n";
   os << indent << "Prefetch: " << on(this->Prefetch) << "\n";
 }
 

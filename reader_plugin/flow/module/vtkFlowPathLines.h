@@ -9,9 +9,10 @@
  * The output has points with Velocity, SimulationTime and ParticleAge, and per line (of particles:
  * per point) ReasonForTermination, ReleaseTime, EndTime and ArrivalTime, SeedIds (the number of the
  * point among those of all processes), and the arrays of the seeds. Positions do not wrap along
- * cyclic axes. Numbers of ReasonForTermination: 0 on its way, 1 left the domain, 5 too many cells
- * or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the destination, 10 met
- * cells without flow. Seeds outside of the domain, or where there is no flow, have no line.
+ * cyclic axes, unless Wrap. Numbers of ReasonForTermination: 0 on its way, 1 left the domain, 5 too
+ * many cells or steps in one interval, 6 stagnation, 8 reached the end time, 9 reached the
+ * destination, 10 met cells without flow. Seeds outside of the domain, or where there is no flow,
+ * have no line.
  *
  * The field data have, besides what was read: particles, particles_without_line,
  * particles_that_arrive; if there are any, first_arrival and median_arrival.
@@ -157,6 +158,17 @@ public:
 
   ///@{
   /**
+   * Whether what is shown is within the domain: lines are cut where they pass the borders of cyclic
+   * axes, with a point on either side, between those before and behind it, that has the arrays of
+   * the one before. Default: false, lines are whole and go on beyond the borders.
+   */
+  vtkSetMacro(Wrap, bool);
+  vtkGetMacro(Wrap, bool);
+  vtkBooleanMacro(Wrap, bool);
+  ///@}
+
+  ///@{
+  /**
    * Whether bricks are read before particles are in them, where the velocity leads. Changes no
    * line. Default: true.
    */
@@ -195,6 +207,7 @@ private:
   double StepShare = 0.5;
   double TerminalSpeed = 0.0;
   bool PointsOnFaces = true;
+  bool Wrap = false;
   bool Prefetch = true;
 
   class vtkInternals;

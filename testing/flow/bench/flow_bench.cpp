@@ -525,14 +525,14 @@ nlohmann::ordered_json surface(const RunOptions& o)
   options.most_edge = grid.spacing[0];
   options.stops_at_most = true;
   const auto begin = Clock::now();
-  const auto found =
-    bat::flow::streak_surface(cache, line, cache.source().times().back(), options);
+  const auto found = bat::flow::streak_surface(cache, line, cache.source().times().back(), options);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  nlohmann::ordered_json told{ { "checksum",
-                                 XXH3_64bits(found.positions.data(),
-                                   found.positions.size() * sizeof(found.positions[0])) },
+  nlohmann::ordered_json told{
+    { "checksum",
+      XXH3_64bits(found.positions.data(), found.positions.size() * sizeof(found.positions[0])) },
     { "vertices", found.positions.size() }, { "triangles", found.triangles.size() },
-    { "followed", found.followed }, { "is_refined", found.is_refined }, { "seconds", seconds } };
+    { "followed", found.followed }, { "is_refined", found.is_refined }, { "seconds", seconds }
+  };
   told.update(counts(found.statistics));
   return told;
 }
