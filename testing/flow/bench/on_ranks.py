@@ -45,7 +45,7 @@ def main():
     middle, half = bounds.mean(1), (bounds[:, 1] - bounds[:, 0]) / 2
     seeds = ProgrammableSource(OutputDataSetType="vtkPolyData")
     seeds.Script = SCRIPT.format(side=round(count ** (1 / 3)), box=np.stack([middle - half / 8, middle + half / 8], 1).tolist())
-    lines = FlowPathLines(Input=reader, SeedSource=seeds)
+    lines = FlowPathLinesWithCustomSource(Input=reader, SeedSource=seeds)
     begin = time.perf_counter()
     lines.UpdatePipeline()
     seconds = time.perf_counter() - begin
