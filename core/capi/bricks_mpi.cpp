@@ -53,7 +53,7 @@ int bat_mpi_bricks_write(MPI_Comm comm, const char* path, const bat_flow_grid* g
       if (series)
       {
         target = series->file_of(header).string();
-        options.before_rename = [&](const bricks::Header& written) { series->make_way(written); };
+        options = series->with_list(header, options);
       }
     });
   if (status != BAT_OK)

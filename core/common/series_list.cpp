@@ -280,15 +280,25 @@ void List::replace(const Entries& entries)
   this->written_ = std::filesystem::last_write_time(this->path_);
 }
 
-void List::make_way(std::int64_t step, double time, const Check& check)
+List::Change List::without(std::int64_t step, double time) const
 {
-  this->refresh();
   Change change = this->with(step, time);
   change.entries.erase(change.entries.begin() + static_cast<std::ptrdiff_t>(change.place));
-  if (check && !change.entries.empty())
-  {
-    check(this->path_.parent_path() / change.entries.back().file);
-  }
+  return change;
+}
+
+std::optional<std::filesystem::path> List::last_beside(std::int64_t step, double time)
+{
+  this->refresh();
+  const Entries others = this->without(step, time).entries;
+  return others.empty() ? std::optional<std::filesystem::path>()
+                        : this->path_.parent_path() / others.back().file;
+}
+
+void List::make_way(std::int64_t step, double time)
+{
+  this->refresh();
+  Change change = this->without(step, time);
   if (change.entries.size() != this->entries_.size())
   {
     this->replace(change.entries);

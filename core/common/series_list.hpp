@@ -59,11 +59,11 @@ public:
   /// `flush`: waits until a list is on disk before it takes the place of the one before.
   List(std::filesystem::path path, Files files, bool flush, Notice notice);
 
+  /// The last of the files that stay beside that of a step. Throws as add().
+  [[nodiscard]] std::optional<std::filesystem::path> last_beside(std::int64_t step, double time);
   /// Before the file of a step has its name: takes the step, and those after it, out of the list
-  /// that is there, so that no list ever names files of two runs. `check` gets one of the files
-  /// that stay, and what it throws leaves the list as it is. Throws as add().
-  using Check = std::function<void(const std::filesystem::path&)>;
-  void make_way(std::int64_t step, double time, const Check& check = {});
+  /// that is there, so that no list ever names files of two runs. Throws as add().
+  void make_way(std::int64_t step, double time);
   /// Puts the step into its place and replaces the list by one rename; then removes the files that
   /// it has replaced. Its time is `time`, or where that is not later than the time before: as much
   /// later as the clock has moved since, or where the clock has gone back, as steps before it have
@@ -75,6 +75,7 @@ private:
   void refresh();
   struct Change;
   [[nodiscard]] Change with(std::int64_t step, double time) const;
+  [[nodiscard]] Change without(std::int64_t step, double time) const;
   void replace(const Entries& entries);
 
   std::filesystem::path path_;

@@ -226,6 +226,10 @@ private:
       {
         if (this->is_root())
         {
+          if (this->options_.settle)
+          {
+            this->options_.settle(this->header_);
+          }
           format::check_header(this->header_, this->path_.string());
           this->file_.emplace(this->path_);
           temporary = std::filesystem::absolute(this->file_->temporary()).string();
@@ -233,6 +237,9 @@ private:
           text_bytes = this->header_.field.size() + this->header_.metadata.size();
         }
       });
+    BrickGrid& grid = this->header_.grid;
+    MPI_Bcast(grid.origin.data(), 3, MPI_DOUBLE, 0, this->comm_.get());
+    MPI_Bcast(grid.spacing.data(), 3, MPI_DOUBLE, 0, this->comm_.get());
     bat::mpi::broadcast_text(this->comm_, temporary);
     bat::mpi::broadcast_text(this->comm_, target);
     std::array<std::uint64_t, 3> numbers{ text_bytes, this->options_.compress,
@@ -356,7 +363,7 @@ private:
           { this->header_, range, this->preview_.data(), this->index_.data(), this->end_ });
         if (this->options_.before_rename)
         {
-          this->options_.before_rename(this->header_);
+          this->options_.before_rename();
         }
         this->file_->commit(this->options_.flush);
         io::remove_abandoned_of(this->path_);
@@ -400,16 +407,8 @@ WriteReport write_together(MPI_Comm comm, GrowingSeries& series, const Header& h
   const bool is_root = own.rank() == 0;
   std::filesystem::path file;
   together(own.get(), [&] { file = is_root ? series.file_of(header) : file; });
-  WriteOptions with_list = options;
-  with_list.before_rename = [&](const Header& written)
-  {
-    if (options.before_rename)
-    {
-      options.before_rename(written);
-    }
-    series.make_way(written);
-  };
-  const WriteReport report = write_together(own.get(), file, header, pieces, with_list);
+  const WriteReport report = write_together(
+    own.get(), file, header, pieces, is_root ? series.with_list(header, options) : options);
   together(own.get(),
     [&]
     {

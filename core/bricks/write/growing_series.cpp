@@ -20,6 +20,8 @@ namespace bat::bricks
 {
 namespace
 {
+constexpr double kRounding = 1e-3; ///< of a spacing, that points of levels may lie apart
+
 std::optional<File> open_if_sound(const std::filesystem::path& path)
 {
   try
@@ -58,13 +60,29 @@ series::OwnTime own_time_of(const std::filesystem::path& path)
   return file ? series::OwnTime{ file->header().time, file->header().step } : series::OwnTime{};
 }
 
-// Levels of a series have one grid (BRICKS.md 7).
-void check_grid(const BrickGrid& grid, const std::filesystem::path& other)
+// Levels of a series have one grid (BRICKS.md 7). A simulation that begins anew on other ranks may
+// round its places in another way.
+void take_grid(BrickGrid& grid, const std::filesystem::path& other)
 {
   const std::optional<File> file = open_if_sound(other);
   if (!file || file->grid_id() == format::grid_id(grid))
   {
     return; // who reads the series is told of a file that is damaged
+  }
+  BrickGrid same = grid;
+  bool is_near = true;
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const double most = kRounding * file->grid().spacing[a];
+    same.origin[a] = file->grid().origin[a];
+    same.spacing[a] = file->grid().spacing[a];
+    is_near = is_near && std::abs(same.origin[a] - grid.origin[a]) <= most &&
+      std::abs(same.spacing[a] - grid.spacing[a]) * static_cast<double>(grid.points[a]) <= most;
+  }
+  if (is_near && file->grid_id() == format::grid_id(same))
+  {
+    grid = same;
+    return;
   }
   const auto text = [](const BrickGrid& of)
   {
@@ -131,10 +149,31 @@ std::filesystem::path GrowingSeries::file_of(const Header& header) const
   return file;
 }
 
-void GrowingSeries::make_way(const Header& header)
+WriteOptions GrowingSeries::with_list(const Header& header, WriteOptions options)
 {
-  this->impl_->list.make_way(*header.step, *header.time,
-    [&](const std::filesystem::path& other) { check_grid(header.grid, other); });
+  series::List& list = this->impl_->list;
+  const std::int64_t step = *header.step;
+  const double time = *header.time;
+  options.settle = [&list, step, time, before = options.settle](Header& written)
+  {
+    if (before)
+    {
+      before(written);
+    }
+    if (const auto other = list.last_beside(step, time))
+    {
+      take_grid(written.grid, *other);
+    }
+  };
+  options.before_rename = [&list, step, time, before = options.before_rename]
+  {
+    if (before)
+    {
+      before();
+    }
+    list.make_way(step, time);
+  };
+  return options;
 }
 
 void GrowingSeries::add(const Header& header)
@@ -156,16 +195,8 @@ void GrowingSeries::add(const Header& header)
 WriteReport GrowingSeries::write(
   const Header& header, const void* values, std::size_t bytes, const WriteOptions& options)
 {
-  WriteOptions own = options;
-  own.before_rename = [&](const Header& written)
-  {
-    if (options.before_rename)
-    {
-      options.before_rename(written);
-    }
-    this->make_way(written);
-  };
-  const WriteReport report = bricks::write(this->file_of(header), header, values, bytes, own);
+  const WriteReport report =
+    bricks::write(this->file_of(header), header, values, bytes, this->with_list(header, options));
   this->add(header);
   return report;
 }

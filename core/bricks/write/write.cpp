@@ -19,7 +19,11 @@ namespace bat::bricks
 WriteReport write(const std::filesystem::path& path, const Header& given, const void* data,
   std::size_t bytes, const WriteOptions& options)
 {
-  const Header& header = given;
+  Header header = given;
+  if (options.settle)
+  {
+    options.settle(header);
+  }
   format::check_header(header, path.string());
   const BrickGrid& grid = header.grid;
   WriteReport report;
@@ -63,7 +67,7 @@ WriteReport write(const std::filesystem::path& path, const Header& given, const 
     write_front(file, layout, { header, encoder.range(), preview.data(), index.data(), end });
   if (options.before_rename)
   {
-    options.before_rename(header);
+    options.before_rename();
   }
   file.commit(options.flush);
   io::remove_abandoned_of(path);

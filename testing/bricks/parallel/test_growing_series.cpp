@@ -241,7 +241,7 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
   simulation.write(0, 0);
   simulation.write(1, 1);
   for (const auto& [spacing, said] : { std::pair(kSpacing, "22 x 17 x 24 points"),
-         std::pair(std::nextafter(kSpacing, 1.0), "21 x 17 x 24 points") })
+         std::pair(1.01 * kSpacing, "21 x 17 x 24 points") })
   {
     const std::int64_t more = spacing == kSpacing ? 1 : 0;
     const std::optional<Error> failure = attempt(
@@ -258,6 +258,23 @@ TEST(GrowingSeries, has_one_grid_whatever_a_simulation_says)
   const auto other = folder.parent_path() / "." / "";
   Simulation(other, 1).write(1, 1);
   expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1, 1 } });
+}
+
+TEST(GrowingSeries, has_the_grid_of_its_first_level_however_others_are_rounded)
+{
+  const SharedDir shared;
+  const auto folder = shared / "";
+  Simulation(folder).write(0, 0);
+  const double other = std::nextafter(kSpacing, 1.0);
+  Simulation(folder).write(1, 1, { other, kSpacing, std::nextafter(kSpacing, 0.0) });
+  Simulation(folder).write(2, 2, { kSpacing * (1 + 1e-6), kSpacing, kSpacing });
+  expect_levels(folder, { { 0, 0, 0 }, { 1, 1, 1 }, { 2, 2, 2 } });
+  if (rank() == 0)
+  {
+    const auto series = bricks::Series::open(folder / "wind.bricks.series");
+    EXPECT_EQ(series->grid().spacing, (std::array<double, 3>{ kSpacing, kSpacing, kSpacing }));
+    EXPECT_EQ(bricks::File::open(folder / "wind_2.bricks").grid_id(), series->grid_id());
+  }
 }
 
 // Whoever follows a simulation has the lines of who waits for its end.

@@ -40,16 +40,19 @@ public:
   /// Writes a level and adds it. The header has a step and a time. Throws as bricks::write();
   /// Corrupt if what is there under the name of the list is none; InvalidArgument if the header has
   /// no step or no finite time, the name of the file is not UTF-8, or its grid is another one than
-  /// that of the levels that stay.
+  /// that of the levels that stay. Origin and spacing become those of these levels where all points
+  /// are within 0.001 of a spacing.
   WriteReport write(
     const Header& header, const void* values, std::size_t bytes, const WriteOptions& options = {});
 
-  // The parts of write(), for many ranks (bat/bricks/parallel.hpp). The last two are rank 0's.
+  // The parts of write(), for many ranks (bat/bricks/parallel.hpp). with_list() and add() are rank
+  // 0's.
   /// Throws Error{InvalidArgument} as write().
   [[nodiscard]] std::filesystem::path file_of(const Header& header) const;
-  /// Before the file of the level has its name; `header` with the grid that it has.
-  void make_way(const Header& header);
-  /// When it has.
+  /// Options with which the level is written: no list ever names levels of two runs. The series
+  /// lives as long as they do.
+  [[nodiscard]] WriteOptions with_list(const Header& header, WriteOptions options);
+  /// When the file of the level has its name.
   void add(const Header& header);
 
 private:

@@ -20,9 +20,12 @@ struct WriteOptions
   bool flush = true;
   /// Called from the calling thread with a fraction in [0, 1]; false cancels the write.
   std::function<bool(double)> progress;
+  /// Called before anything is written, of many ranks on the first only, with the header that the
+  /// file will have. May change origin and spacing. What it throws fails the write.
+  std::function<void(Header&)> settle;
   /// Called when all bytes are written and before the file has its name, of many ranks on the first
-  /// only, with the header that the file has. What it throws fails the write.
-  std::function<void(const Header&)> before_rename;
+  /// only. What it throws fails the write.
+  std::function<void()> before_rename;
 };
 
 struct WriteReport
