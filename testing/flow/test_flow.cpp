@@ -207,6 +207,36 @@ TEST(Flow, runge_kutta_4_takes_the_steps_that_brute_force_takes)
   }
 }
 
+// Steps whose slopes would be above or below the domain are walked from cell to cell. Some of these
+// end on a face of a brick to the last bit, and the particle goes on behind it.
+TEST(Flow, steps_that_are_walked_may_end_where_bricks_meet)
+{
+  BrickGrid grid;
+  grid.points = { 41, 3, 9 };
+  grid.edge = 4;
+  grid.type = ScalarType::Float64;
+  const double v = 34.875;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2 },
+    [v](const Point&, double t) {
+      return Point{ t == 0 ? v : 0, 0, t == 1 ? -12.0 : 12.0 };
+    });
+  std::vector<flow::Seed> seeds;
+  for (int i = 1800; i != 2000; ++i)
+  {
+    // At 20, in the end of the first step, but for what each face that is crossed takes.
+    seeds.push_back({ { 20 - 0.46875 * v + i * 0x1p-50, 1, 4 }, 0 });
+  }
+  flow::TraceOptions options;
+  options.integrator = flow::Integrator::RungeKutta4;
+  options.step_share = 0.75;
+  const auto lines = flow::trace(cache_of(source), seeds, options);
+  for (std::size_t i = 0; i != seeds.size(); ++i)
+  {
+    ASSERT_EQ(lines.lines[i].reason, flow::Reason::EndTime) << i;
+    ASSERT_NEAR(lines.lines[i].end[0], seeds[i].position[0] + 0.5 * v, 1e-6) << i;
+  }
+}
+
 TEST(Flow, a_uniform_flow_leaves_where_and_when_it_must)
 {
   // Diagonal, from the middle of cells: through edges and corners of cells, bricks and domain.

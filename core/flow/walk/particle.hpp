@@ -28,9 +28,10 @@ struct Particle
   bool is_noted = false;     ///< its last point is where it is
   bool has_arrived = false;
 
-  // Of a step of Runge-Kutta 4: how many of its slopes there are, where the next one is taken, the
-  // sum of those there are (of none, the velocity with which the particle came to where it is);
-  // and, where the step leaves the flow, how far the walk from cell to cell goes instead.
+  // Of a step of Runge-Kutta 4: how many of its slopes there are, or kAtStop; where the next one is
+  // taken, the sum of those there are (of none, the velocity with which the particle came to where
+  // it is); and, where the step leaves the flow, how far the walk from cell to cell goes instead.
+  static constexpr std::uint8_t kAtStop = 4; ///< has come to the end, whose velocity it asks for
   std::uint8_t slopes = 0;
   bool walks = false;
   double until = 0;

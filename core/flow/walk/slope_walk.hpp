@@ -76,9 +76,9 @@ struct SlopeWalk : LaneWalk<T>
     const Particle& p = *lanes[lane];
     std::array<std::int32_t, 3> cell{};
     std::array<double, 3> in_cell{};
-    if (p.walks)
+    if (p.slopes == Particle::kAtStop)
     {
-      cell = p.cell; // the velocity at the end, which is that of its cell
+      cell = p.cell; // the velocity at the end is that of its cell
       in_cell = p.at;
     }
     else if (!this->locate(p, cell, in_cell))
@@ -99,9 +99,9 @@ struct SlopeWalk : LaneWalk<T>
       return false;
     }
     at.set(lane, in_cell);
-    shares[lane] = p.walks || p.slopes == 3 ? untils[lane]
-      : p.slopes == 0                       ? p.share
-                                            : p.share + 0.5 * lengths[lane];
+    shares[lane] = p.slopes >= 3 ? untils[lane]
+      : p.slopes == 0            ? p.share
+                                 : p.share + 0.5 * lengths[lane];
     return true;
   }
 
@@ -178,8 +178,7 @@ struct SlopeWalk : LaneWalk<T>
     }
     else if (until >= interval.stop)
     {
-      p.walks = true;
-      p.until = until;
+      p.slopes = Particle::kAtStop;
     }
     else
     {
@@ -192,9 +191,9 @@ struct SlopeWalk : LaneWalk<T>
   {
     Particle& p = *lanes[lane];
     ++log.cells;
-    if (p.walks)
+    if (p.slopes == Particle::kAtStop)
     {
-      p.walks = false;
+      p.slopes = 0;
       const WalkEnd end = this->stop_here(p, p.at, p.share, slope);
       this->leave(lane, end);
       return;

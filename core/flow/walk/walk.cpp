@@ -91,9 +91,8 @@ void walk(const WalkFrame& run, const IntervalFrame& interval, const BrickPair& 
       p.walks = true; // begins as others do, in its own cell
       p.until = p.share;
     }
-    const bool steps = run.step_share > 0 && (!p.walks || p.share == p.until);
-    const bool begins = !p.has_begun;
-    (steps && !begins ? log.stepping : log.walking).push_back(static_cast<std::uint32_t>(i));
+    const bool steps = run.step_share > 0 && !p.walks;
+    (steps ? log.stepping : log.walking).push_back(static_cast<std::uint32_t>(i));
   }
   const Walkers all{ run, interval, bricks, particles, ends, log };
 #ifdef BAT_AVX2
@@ -153,7 +152,7 @@ std::array<std::int32_t, 3> needed_cell(const WalkFrame& run, const Particle& pa
 {
   const bool steps = run.step_share > 0 && !particle.walks && particle.has_begun;
   const bool is_at_upper = particle.at[0] == 1 || particle.at[1] == 1 || particle.at[2] == 1;
-  if (steps && (particle.slopes != 0 || is_at_upper))
+  if (steps && particle.slopes != Particle::kAtStop && (particle.slopes != 0 || is_at_upper))
   {
     const PlaceOfSlope place = place_of_slope(run, particle);
     if (place.inside)
