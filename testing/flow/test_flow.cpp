@@ -434,6 +434,28 @@ TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
   }
 }
 
+// Who gives up counts its own steps only: those beside it have taken none by then.
+TEST(Flow, particles_that_are_given_up_change_nothing_for_those_beside_them)
+{
+  BrickGrid grid;
+  grid.points = { 4, 2, 1 };
+  grid.components = 2;
+  grid.type = ScalarType::Float64;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1 },
+    [](const Point& p, double) {
+      return Point{ -2e6 * (p[1] - 0.5), 2e6 * (p[0] - 1.5), 0 };
+    });
+  // The first leaves at once; the last takes its lane, a few steps behind the others.
+  const std::vector<flow::Seed> seeds{ { { 2.4, 0.5, 0 }, 0 }, { { 1.7, 0.5, 0 }, 0 },
+    { { 1.6, 0.5, 0 }, 0.1 }, { { 1.8, 0.5, 0 }, 0.05 }, { { 1.65, 0.55, 0 }, 0 } };
+  const auto together = flow::trace(cache_of(source), seeds);
+  const auto alone = flow::trace(cache_of(source), { seeds.back() });
+  EXPECT_EQ(together.lines[0].reason, flow::Reason::LeftDomain);
+  EXPECT_EQ(alone.lines[0].reason, flow::Reason::TooManyCells);
+  EXPECT_EQ(together.lines.back().end, alone.lines[0].end);
+  EXPECT_EQ(together.lines.back().end_time, alone.lines[0].end_time);
+}
+
 TEST(Flow, all_lines_have_their_ends_as_last_points)
 {
   // Holes, cyclic axes that are gone round for ever, both integrators, with points on faces or not.

@@ -346,19 +346,21 @@ struct CellWalk : LaneWalk<T>
     const LaneMask to_stop = ~(s + h < stop);
     h = to_stop ? stop - s : h;
     unsigned overdue = 0;
-    for (unsigned lane = 0; lane != kLanes; ++lane)
+    for (unsigned left = active; left != 0; left &= left - 1)
     {
-      if ((active >> lane & 1) != 0)
-      {
-        overdue |= static_cast<unsigned>(++lanes[lane]->steps > kMostSteps) << lane;
-      }
+      const unsigned lane = lowest_lane(left);
+      overdue |= static_cast<unsigned>(lanes[lane]->steps >= kMostSteps) << lane;
     }
-    log.steps += lanes_in(active);
     if (overdue != 0)
     {
       this->give_up(overdue, slope);
-      return 0;
+      return 0; // nobody has taken a step
     }
+    for (unsigned left = active; left != 0; left &= left - 1)
+    {
+      ++lanes[lowest_lane(left)]->steps;
+    }
+    log.steps += lanes_in(active);
     Step now;
     now.take(field, u, s, h, slope);
     // Up to five times longer or shorter, for an error of the order of the tolerance; a step whose
