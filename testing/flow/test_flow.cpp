@@ -110,6 +110,27 @@ TEST(Flow, lines_are_those_of_brute_force)
   }
 }
 
+// Where it begins, the curve is level, and a face is nearer than any step: the way to it is found
+// to the last digits all the same.
+TEST(Flow, faces_that_particles_leave_for_from_rest_are_where_they_are)
+{
+  BrickGrid grid = cube(9, 8);
+  grid.type = ScalarType::Float64;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1 },
+    [](const Point&, double t) {
+      return Point{ 2 * t, 1, 0 };
+    });
+  flow::TraceOptions options;
+  options.most_error = 1e-12;
+  for (const double before : { 1e-6, 1e-7, 2e-8, 1e-8, 1e-9, 1e-10, 1e-11 })
+  {
+    const double x = 3 - before;
+    const auto lines = flow::trace(cache_of(source), { { { x, 0.1, 1 }, 0 } }, options);
+    EXPECT_NEAR(lines.lines[0].end[0], x + 1, 1e-12) << before;
+    EXPECT_NEAR(lines.lines[0].end[1], 1.1, 1e-12) << before;
+  }
+}
+
 TEST(Flow, cyclic_axes_are_crossed_as_often_as_may_be_and_positions_do_not_wrap)
 {
   BrickGrid grid;

@@ -124,7 +124,9 @@ struct Beyond
   [[nodiscard]] BAT_INLINE Vector4 root(const Vector4& guess, const LaneMask& wanted) const
   {
     constexpr int kMostGuesses = 64;
-    constexpr double kSame = 1e-7; // guesses so near each other: the next error is its cube
+    // Of a guess: so near each other, and the next error is its cube. Those before a root that is
+    // much farther away, of a polynomial that hardly rises yet, are not.
+    constexpr double kSame = 1e-7;
     Vector4 t = guess;
     Vector4 below = all_of(0);
     Vector4 above = all_of(1);
@@ -142,7 +144,7 @@ struct Beyond
       next = ((next >= below) & (next <= above)) ? next : 0.5 * (below + above);
       const Vector4 change = magnitude_of(next - t);
       t = going ? next : t;
-      going &= change >= kSame;
+      going &= change >= kSame * next;
       if (bits_of(going) == 0)
       {
         break;
