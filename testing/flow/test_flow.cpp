@@ -373,6 +373,42 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
   EXPECT_EQ(slow.lines[3].reason, flow::Reason::Stagnation);
 }
 
+// Where numbers of cells times spacing are rounded, too: seeds on the last points with flow begin
+// there, and lines that slide along them are cut and go on.
+TEST(Flow, walls_of_blanked_cells_are_where_their_points_are)
+{
+  for (const double spacing : { 0.1, 0.3, 0.7 })
+  {
+    for (const double origin : { 0.0, 0.1, -0.7 })
+    {
+      for (int wall = 2; wall != 17; ++wall)
+      {
+        BrickGrid grid = cube(20, 19);
+        grid.spacing.fill(spacing);
+        grid.origin[0] = origin;
+        const double place = origin + wall * spacing;
+        const auto levels = [&](std::vector<double> times)
+        {
+          return std::make_shared<Source>(grid, std::move(times),
+            [&](const Point& p, double) {
+              return Point{ p[0] > place + 0.5 * spacing ? kNaN : 0, spacing, 0 };
+            });
+        };
+        const auto source = levels({ 0, 1, 2 });
+        for (const double x : { std::nextafter(place, -1e9), place })
+        {
+          const std::vector<flow::Seed> seeds{ { { x, spacing, spacing }, 0 } };
+          const auto lines = flow::trace(cache_of(source), seeds);
+          ASSERT_EQ(lines.lines[0].reason, flow::Reason::EndTime) << origin << " " << wall;
+          EXPECT_EQ(flow::until(cache_of(source), lines, 1.5).lines[0].end_time, 1.5);
+          const auto before = flow::trace(cache_of(levels({ 0, 1 })), seeds);
+          EXPECT_EQ(flow::go_on(cache_of(source), before, seeds).lines[0].end_time, 2);
+        }
+      }
+    }
+  }
+}
+
 TEST(Flow, ends_of_many_kinds)
 {
   const auto source = uniform({ 0.5, 0, 0 });

@@ -179,6 +179,14 @@ std::optional<Particle> RunFrame::begin(const Seed& seed) const noexcept
       continue;
     }
     double x = (seed.position[a] - grid.origin[a]) / grid.spacing[a];
+    // What is on a face as position_of() has it, or is rounded to beyond it, is on it, and may
+    // begin on both sides.
+    const double nearest = std::round(x);
+    const double face = grid.origin[a] + nearest * grid.spacing[a];
+    if (seed.position[a] == face || (seed.position[a] < face) != (x < nearest))
+    {
+      x = nearest;
+    }
     const double cells = this->walk_.cells[a];
     if (grid.cyclic[a])
     {
