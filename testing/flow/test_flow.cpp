@@ -6,6 +6,7 @@
 #include "flow/sampled_flow.hpp"
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <random>
@@ -208,6 +209,36 @@ TEST(Flow, the_same_bits_for_any_cache_threads_prefetching_and_processor)
       ASSERT_EQ(alone.lines[0].end, together.lines[i].end) << i;
       ASSERT_EQ(alone.lines[0].end_time, together.lines[i].end_time) << i;
     }
+  }
+}
+
+// For sources that forget a level when the one after the next is asked for.
+TEST(Flow, in_step_nobody_begins_an_interval_before_all_have_ended_the_one_before)
+{
+  const tbb::global_control many(tbb::global_control::max_allowed_parallelism, 4);
+  const auto source = std::make_shared<Source>(cube(41, 40), std::vector<double>{ 0, 1, 2, 3, 4 },
+    [](const Point& p, double) {
+      return Point{ 9 * std::sin(0.3 * p[1]), 9 * std::cos(0.3 * p[0]), 0 };
+    });
+  std::atomic<std::size_t> highest{ 0 };
+  std::atomic<int> forgotten{ 0 };
+  source->before_read = [&](std::size_t level, std::uint64_t)
+  {
+    std::size_t most = highest;
+    while (most < level && !highest.compare_exchange_weak(most, level))
+    {
+    }
+    forgotten += level + 1 < highest;
+  };
+  const auto seeds = random_seeds(3000, { 0, 0, 0 }, { 40, 40, 40 }, 0);
+  flow::TraceOptions options;
+  options.in_step = true;
+  options.threads = 4;
+  for (int again = 0; again != 5; ++again)
+  {
+    highest = 0;
+    (void)flow::trace(cache_of(source, 0), seeds, options);
+    ASSERT_EQ(forgotten, 0) << again;
   }
 }
 

@@ -82,6 +82,7 @@ Buckets::Buckets(BrickCache& cache, const RunFrame& frame, const TraceOptions& o
   , lines_(lines)
   , capacity_(cache.capacity_of_at_least(kSlotsPerThread * static_cast<std::size_t>(threads)))
   , logs_(static_cast<std::size_t>(threads))
+  , walked_(static_cast<std::size_t>(threads), kNowhere)
   , checked_(cache.counts())
   , hints_(std::move(hints))
 {
@@ -191,6 +192,13 @@ Buckets::BucketPointer Buckets::pick()
   if (this->buckets_.empty())
   {
     return nullptr;
+  }
+  const bool is_before_others = this->options_.in_step &&
+    this->buckets_.begin()->first.interval >
+      *std::min_element(this->walked_.begin(), this->walked_.end());
+  if (is_before_others)
+  {
+    return nullptr; // until those who walk have come to the interval
   }
   if (this->ahead_intervals_ == 0)
   {
@@ -642,6 +650,7 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           continue;
         }
         const BucketPointer bucket = this->take(worker.part);
+        this->walked_[number] = bucket->key.interval;
         if (!this->ready_.empty())
         {
           this->changed_.notify_one();
@@ -669,6 +678,7 @@ void Buckets::work(std::size_t number, const std::function<bool(std::uint64_t)>*
           throw *failed;
         }
         this->put(worker);
+        this->walked_[number] = kNowhere;
         if (this->hints_.graph)
         {
           this->hinted_.insert(this->hinted_.end(), worker.hinted.begin(), worker.hinted.end());

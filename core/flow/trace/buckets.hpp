@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -156,6 +157,7 @@ private:
     std::uint64_t done = 0;                           ///< particle-intervals
     std::uint64_t ended = 0;
   };
+  static constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
 
   struct BrickPlace
   {
@@ -219,6 +221,7 @@ private:
   BucketKey cursor_;
   std::size_t active_ = 0;           ///< buckets with pinned bricks
   std::size_t waiting_ = 0;          ///< of these: for bricks
+  std::vector<std::int32_t> walked_; ///< intervals that workers are in, or kNowhere
   std::uint64_t alive_ = 0;          ///< particles
   std::uint64_t done_ = 0;           ///< particle-intervals
   std::int32_t ahead_intervals_ = 0; ///< that particles may be before the slowest
