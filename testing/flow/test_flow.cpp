@@ -874,6 +874,28 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
   }
 }
 
+TEST(Flow, lines_go_on_backwards_when_the_series_has_grown)
+{
+  const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };
+  const BrickGrid grid = cube(31, kTau);
+  const auto all = std::make_shared<Source>(grid, times, sampled_flow::abc);
+  const auto some = std::make_shared<Source>(
+    grid, std::vector<double>(times.begin(), times.end() - 2), sampled_flow::abc);
+  const auto seeds = random_seeds(60, { 1, 1, 1 }, { 5, 5, 5 }, 0.45);
+  flow::TraceOptions options;
+  options.backward = true;
+  options.keep_resting = true;
+  options.end_time = 0.25;
+  const auto before = flow::trace(cache_of(some), seeds, options);
+  options.end_time.reset();
+  const auto whole = flow::trace(cache_of(all), seeds, options);
+  for (const auto& source : { some, all })
+  {
+    const auto more = flow::go_on(cache_of(source), before, seeds, options);
+    EXPECT_EQ(more.checksum(), whole.checksum());
+  }
+}
+
 // Who was released at the last time there was may have no line once the flow behind it is there.
 TEST(Flow, lines_go_on_where_cells_become_blank)
 {

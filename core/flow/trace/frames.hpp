@@ -37,12 +37,6 @@ public:
     return this->backward_ ? this->level_before(n) - 1 : this->level_before(n) + 1;
   }
   [[nodiscard]] double end_time() const noexcept { return this->end_time_; }
-
-  /// A particle where its seed is; nothing if it is outside of domain or times.
-  [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
-  [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
-
-private:
   struct Moment
   {
     std::int32_t interval = 0;
@@ -50,6 +44,11 @@ private:
   };
   [[nodiscard]] Moment moment_of(double time) const noexcept;
 
+  /// A particle where its seed is; nothing if it is outside of domain or times.
+  [[nodiscard]] std::optional<Particle> begin(const Seed& seed) const noexcept;
+  [[nodiscard]] std::array<double, 3> position_of(const Particle& particle) const noexcept;
+
+private:
   const BrickSource& source_;
   bool backward_;
   std::size_t levels_;

@@ -63,16 +63,17 @@ bool is_inside(const Particle& particle, const WalkFrame& walk)
     particle.cell[2] < walk.cells[2];
 }
 
-// At the beginning of the interval behind the one that it rests in.
+// At the beginning of the interval behind the one that it rests in. Backwards, which one that is
+// depends on how many times there are.
 Particle woken(Particle particle, const Line& line, const RunFrame& frame)
 {
-  ++particle.interval;
+  const RunFrame::Moment now = frame.moment_of(line.end_time);
+  particle.interval = now.interval;
   particle.share = 0;
   particle.is_new = true;
   particle.walks = false;
   particle.points = 0;
-  if (!is_inside(particle, frame.walk()) || particle.interval > frame.last_interval() ||
-    frame.interval(particle.interval).begin != line.end_time)
+  if (!is_inside(particle, frame.walk()) || now.share != 0 || now.interval > frame.last_interval())
   {
     throw Error(ErrorCode::InvalidArgument,
       fmt::format(
