@@ -987,6 +987,11 @@ TEST(Flow, bytes_that_are_not_what_rests_are_refused)
     }
   }
   EXPECT_THROW((void)flow::resting_from(bytes.data(), bytes.size(), seeds.size() - 1), Error);
+  // More turns than can be counted.
+  auto turned = bytes;
+  const std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  std::memcpy(turned.data() + 16 + 68, &most, sizeof(most));
+  EXPECT_THROW((void)flow::resting_from(turned.data(), turned.size(), seeds.size()), Error);
   // Whatever else is wrong with them: an error, or some lines.
   std::mt19937_64 random(2);
   int errors = 0;

@@ -35,6 +35,7 @@ static_assert(sizeof(Record) == 96);
 constexpr std::uint32_t kNoted = 1;
 constexpr std::uint32_t kArrived = 2;
 constexpr std::size_t kHeadBytes = 16;
+constexpr std::int32_t kMostTurns = 2'000'000'000; // there is room for those of some intervals
 
 bool is_sound(const Record& record, std::size_t lines)
 {
@@ -43,7 +44,8 @@ bool is_sound(const Record& record, std::size_t lines)
     record.flags <= (kNoted | kArrived) && record.reserved == 0;
   for (std::size_t a = 0; a != 3; ++a)
   {
-    sound = sound && record.at[a] >= 0 && record.at[a] <= 1 && record.cell[a] >= 0;
+    sound = sound && record.at[a] >= 0 && record.at[a] <= 1 && record.cell[a] >= 0 &&
+      record.turns[a] > -kMostTurns && record.turns[a] < kMostTurns;
   }
   return sound;
 }
