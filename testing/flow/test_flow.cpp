@@ -787,6 +787,32 @@ TEST(Flow, lines_until_a_time_are_those_that_end_then)
   }
 }
 
+// Between layers that nothing crosses, a line may go in either of two. Cut where both have flow, it
+// walks in the one that ends before.
+TEST(Flow, lines_on_faces_of_cells_that_end_before_are_cut_all_the_same)
+{
+  BrickGrid grid = cube(5, 4);
+  grid.points[0] = 30;
+  grid.components = 2;
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 7, 14, 21 },
+    [](const Point& p, double t)
+    {
+      const bool is_blank = p[2] >= 3 && (p[0] < 5 || p[0] > 12);
+      return Point{ is_blank ? kNaN : 1, 0.002 * t, 0 };
+    });
+  const auto whole = flow::trace(cache_of(source), { { { 2.5, 2, 2 }, 0 } });
+  ASSERT_EQ(whole.lines[0].reason, flow::Reason::EndTime);
+  ASSERT_EQ(whole.lines[0].points, 4u);
+  const auto part = flow::until(cache_of(source), whole, 13);
+  EXPECT_EQ(part.lines[0].reason, flow::Reason::UnderWay);
+  EXPECT_EQ(part.lines[0].points, 3u);
+  EXPECT_EQ(part.times.back(), 13);
+  EXPECT_EQ(part.lines[0].end_time, 13);
+  EXPECT_EQ(part.lines[0].end, part.positions.back());
+  EXPECT_LT(distance(part.lines[0].end, { 15.5, 2.169, 2 }), 1e-6);
+  EXPECT_LT(distance(part.velocities.back(), { 1, 0.026, 0 }), 1e-6);
+}
+
 TEST(Flow, lines_go_on_when_the_series_has_grown)
 {
   const std::vector<double> times{ 0, 0.1, 0.25, 0.3, 0.5, 0.75, 1 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -48,6 +49,27 @@ struct GoingOn
   std::vector<std::size_t> lines;
   std::vector<Seed> places;
 };
+
+// Between a point and the next one, with the velocities of both.
+void add_between(const PathLines& lines, std::uint64_t at, double time, PathLines& part)
+{
+  const double length = lines.times[at + 1] - lines.times[at];
+  const double s = (time - lines.times[at]) / length;
+  std::array<double, 3> position{};
+  std::array<double, 3> velocity{};
+  for (std::size_t a = 0; a != 3; ++a)
+  {
+    const double from = lines.positions[at][a];
+    const double way = lines.positions[at + 1][a] - from;
+    const double bend = length * lines.velocities[at][a] - way;
+    const double turn = way - length * lines.velocities[at + 1][a] - bend;
+    position[a] = from + s * (way + (1 - s) * (bend + s * turn));
+    velocity[a] = (way + (1 - 2 * s) * bend + s * (2 - 3 * s) * turn) / length;
+  }
+  part.positions.push_back(position);
+  part.times.push_back(time);
+  part.velocities.push_back(velocity);
+}
 
 void check(const PathLines& lines, double time)
 {
@@ -134,13 +156,24 @@ PathLines until(
       continue;
     }
     const Line& walked = rest.lines[next++];
-    if (walked.points > 1)
+    const std::uint64_t at = first + line.points - 1;
+    const Line& whole = lines.lines[i];
+    if (walked.end_time != time && at + 1 < whole.first_point + whole.points)
+    {
+      // It began on a face, on the other side of which the line went, and did not come as far.
+      add_between(lines, at, time, part);
+    }
+    else if (walked.points > 1)
     {
       add(rest, walked.first_point + walked.points - 1, 1);
-      ++line.points;
-      line.end = walked.end;
-      line.end_time = walked.end_time;
     }
+    else
+    {
+      continue;
+    }
+    ++line.points;
+    line.end = part.positions.back();
+    line.end_time = part.times.back();
   }
   return part;
 }

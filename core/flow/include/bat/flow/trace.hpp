@@ -195,10 +195,12 @@ struct PathLines
 [[nodiscard]] PathLines with_more_releases(PathLines lines, std::size_t before, std::size_t after);
 
 /// What of `lines` is not after `time` (backwards: not before it), with a last point at that time
-/// where a line goes on: walked to from the point before, so that it is as exact as any. Lines that
-/// go on, or were not released, have Reason::UnderWay; arrivals after `time` are none. `options`
-/// are those of the run that `lines` come from. Statistics are those of what is walked here. Throws
-/// Error as trace(); InvalidArgument if `time` is NaN, or the lines have no points.
+/// where a line goes on: walked to from the point before, so that it is as exact as any. Where that
+/// point is on a face of cells without flow, and the walk ends there, it is on a cubic between the
+/// points before and behind. Lines that go on, or were not released, have Reason::UnderWay;
+/// arrivals after `time` are none. `options` are those of the run that `lines` come from.
+/// Statistics are those of what is walked here. Throws Error as trace(); InvalidArgument if `time`
+/// is NaN, or the lines have no points.
 [[nodiscard]] PathLines until(
   const Cache& cache, const PathLines& lines, double time, const TraceOptions& options = {});
 
