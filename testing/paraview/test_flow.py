@@ -257,6 +257,25 @@ def check_exponents(reader, flow, ranks):
     return ftle
 
 
+def check_abort(reader):
+    """What was aborted is not run again by the next update, though that wants points which are not there."""
+    ftle = FlowFTLE(Input=reader, Dimensions=[31, 30, 1])
+    filter = ftle.GetClientSideObject()
+    watch = filter.AddObserver("ProgressEvent", lambda *_: filter.SetAbortExecute(1))
+    expect(fetch(ftle).GetNumberOfPoints(), 0, "points of an aborted run")
+    filter.RemoveObserver(watch)
+    for _ in range(2):
+        filter.Update()
+        expect(filter.GetOutputDataObject(0).GetNumberOfPoints(), 0, "points after an aborted run")
+    ftle.UpdatePropertyInformation()
+    expect(ftle.Aborted, 1, "aborted")
+    filter.Modified()
+    ftle.MarkModified(ftle.SMProxy)
+    expect(fetch(ftle).GetNumberOfPoints(), 31 * 30, "points of what is tried again")
+    expect(said(), 0, "messages of an aborted run")
+    Delete(ftle)
+
+
 # The field at all points of what is asked for; a line in a file for each time step that is made by the first rank.
 IMAGES = """
 import sys
@@ -751,6 +770,8 @@ def check(folder):
     Delete(other)
 
     ftle = check_exponents(reader, flow, ranks)
+    if ranks == 1:
+        check_abort(reader)
     surface = check_surfaces(reader, flow, source)
     check_grid(folder, field, flow, source, positions)
     check_grid_folder(folder, source)

@@ -240,8 +240,8 @@ int vtkFlowFilter::RequestData(
   this->Run->Deliver(output, this->KeepWhenAborted);
   if (this->Run->IsAborted())
   {
-    this->Run->SetFilterTime(this->ChangeTime(flow)); // to which the abort is a change
     this->SetAbortOutput(false);                      // the executive would take the output away
+    this->Run->SetFilterTime(this->ChangeTime(flow)); // to which all this is a change
   }
   this->ErrorCode = this->Run->GetFailure().Code; // not by its setter: an update is no change
   if (this->Run->IsToBeSaid())
