@@ -12,6 +12,8 @@ from paraview.modules.vtkRemotingCore import vtkProcessModule
 from vtkmodules.util.misc import calldata_type
 from vtkmodules.util.vtkConstants import VTK_STRING
 from vtkmodules.vtkCommonCore import vtkOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkDataObject
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
 
 ranks = int(sys.argv[1])
 expect(vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions(), ranks, "ranks")
@@ -222,6 +224,20 @@ def check_exponents(reader, flow, ranks):
     assert wanted().statistics["touched"] <= ftle.BricksTouched <= ranks * wanted().statistics["touched"]
     expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
     check_box({"forward": wanted(time=0.3)}, "exponents of another time", 0.3)
+
+    # The nearest time from which particles can go, at which they are followed once.
+    check_box({"forward": wanted(time=0.75)}, "exponents of the last time", 1)
+    expect(fetch(ftle, 0.9).GetInformation().Get(vtkDataObject.DATA_TIME_STEP()), 0.75, "time of what is shown")
+    if ranks == 1:
+        steps = ftle.GetClientSideObject().GetOutputInformation(0)
+        expect(steps.Get(Pipeline.TIME_STEPS()), (0, 0.25, 0.5), "times of exponents")
+        expect(steps.Get(Pipeline.TIME_RANGE()), (0, 0.75), "range of times of exponents")
+    ftle.Direction = "Backward"
+    check_box({"backward": wanted(True, 0.25)}, "exponents of the first time", 0.1)
+    ftle.Direction, ftle.Duration = "Both", 0.5
+    check_box({"forward": wanted(time=0.5, length=0.5)}, "exponents of the only time", 0.1,
+              backward=wanted(True, 0.5, 0.5))
+    ftle.Duration = 0.25
     ftle.Direction, ftle.UseStartTime, ftle.StartTime = "Both", 1, 0.4
     check_box({"forward": wanted(time=0.4)}, "both directions", 0.9, backward=wanted(True, 0.4))
     ftle.Direction, ftle.Dimensions, ftle.Duration = "Backward", [13, 1, 11], 0.4

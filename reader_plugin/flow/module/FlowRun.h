@@ -70,6 +70,9 @@ public:
   /// The filter is not changed since, as far as the last run is concerned.
   void SetFilterTime(vtkMTimeType time) { this->LastTime = time; }
 
+  /// The last output that was delivered of a run that was done; null after a failure.
+  [[nodiscard]] vtkDataObject* GetShown() const { return this->Shown; }
+
   /// Leaves `output` as it is, and keeps it, if the run is done. Otherwise it is empty, or, if an
   /// aborted one is to keep it, what was kept.
   void Deliver(vtkDataObject* output, bool keepWhenAborted);

@@ -34,6 +34,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <iomanip>
+#include <iterator>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -53,6 +55,19 @@ void AddValues(vtkPointData* to, const std::string& name, int components, const 
   array->SetNumberOfTuples(static_cast<vtkIdType>(tuples));
   std::copy_n(values, tuples * static_cast<std::size_t>(components), array->GetPointer(0));
   to->AddArray(array);
+}
+
+// Of sums and differences of times.
+double RoundingOf(const double times[2])
+{
+  return 4 * std::numeric_limits<double>::epsilon() *
+    std::max(std::abs(times[0]), std::abs(times[1]));
+}
+
+Extent ExtentToFill(vtkInformation* outInfo)
+{
+  return bat_vtk::Intersection(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()),
+    bat_vtk::ExtentIn(outInfo, Pipeline::WHOLE_EXTENT()));
 }
 
 // Nodes without an exponent in any direction are hidden.
@@ -232,10 +247,7 @@ void vtkFlowFTLE::Describe(vtkFlowSource* flow, vtkInformation* outInfo)
     }
     outInfo->Set(vtkDataObject::ORIGIN(), self.Grid.origin.data(), 3);
     outInfo->Set(vtkDataObject::SPACING(), self.Grid.spacing.data(), 3);
-    if (!this->UseStartTime)
-    {
-      bat_vtk::AnnounceTimes(outInfo, flow->GetSource()->times());
-    }
+    this->AnnounceStarts(flow, outInfo);
   }
   outInfo->Set(Pipeline::WHOLE_EXTENT(), whole.data(), 6);
 }
@@ -245,8 +257,12 @@ void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVecto
   vtkInformation* outInfo, vtkDataObject* output)
 {
   bat_vtk::FlowRun& run = *this->Run;
-  const double time = this->TimeAt(flow, outInfo);
+  const double time = this->StartAt(outInfo);
   if (!run.BeginPart(this->ChangeTime(flow), this->InputTime(inputVector[0]), time))
+  {
+    return;
+  }
+  if (!run.IsCollective() && this->Repeat(outInfo, vtkImageData::SafeDownCast(output)))
   {
     return;
   }
@@ -265,17 +281,63 @@ void vtkFlowFTLE::Produce(vtkFlowSource* flow, vtkInformationVector** inputVecto
 }
 
 //------------------------------------------------------------------------------
-double vtkFlowFTLE::TimeAt(vtkFlowSource* flow, vtkInformation* outInfo) const
+bool vtkFlowFTLE::GetStarts(double starts[2]) const
+{
+  starts[0] = this->FirstTime + (this->Direction == FORWARD ? 0.0 : this->Duration);
+  starts[1] = this->LastTime - (this->Direction == BACKWARD ? 0.0 : this->Duration);
+  // In both directions, half of how long a series lasts leaves one time, but for rounding.
+  const double rounding = RoundingOf(starts);
+  const bool areThere = this->Duration > 0 && starts[0] <= starts[1] + rounding;
+  starts[1] = std::max(starts[0], starts[1]);
+  return areThere;
+}
+
+//------------------------------------------------------------------------------
+void vtkFlowFTLE::AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const
+{
+  double starts[2];
+  if (this->UseStartTime || !this->GetStarts(starts))
+  {
+    return;
+  }
+  std::vector<double> steps;
+  const std::vector<double>& times = flow->GetSource()->times();
+  const double rounding = RoundingOf(starts);
+  std::copy_if(times.begin(), times.end(), std::back_inserter(steps),
+    [&](double time) { return time >= starts[0] - rounding && time <= starts[1] + rounding; });
+  if (!steps.empty())
+  {
+    outInfo->Set(Pipeline::TIME_STEPS(), steps.data(), static_cast<int>(steps.size()));
+  }
+  outInfo->Set(Pipeline::TIME_RANGE(), starts, 2);
+}
+
+//------------------------------------------------------------------------------
+double vtkFlowFTLE::StartAt(vtkInformation* outInfo) const
 {
   if (this->UseStartTime)
   {
     return this->StartTime;
   }
-  if (outInfo->Has(Pipeline::UPDATE_TIME_STEP()))
+  const double time = outInfo && outInfo->Has(Pipeline::UPDATE_TIME_STEP())
+    ? outInfo->Get(Pipeline::UPDATE_TIME_STEP())
+    : this->Direction == BACKWARD ? this->LastTime
+                                  : this->FirstTime;
+  double starts[2];
+  return this->GetStarts(starts) ? std::clamp(time, starts[0], starts[1]) : time;
+}
+
+//------------------------------------------------------------------------------
+bool vtkFlowFTLE::Repeat(vtkInformation* outInfo, vtkImageData* output) const
+{
+  auto* shown = vtkImageData::SafeDownCast(this->Run->GetShown());
+  const Extent extent = ExtentToFill(outInfo);
+  if (!shown || !std::equal(extent.begin(), extent.end(), shown->GetExtent()))
   {
-    return outInfo->Get(Pipeline::UPDATE_TIME_STEP());
+    return false;
   }
-  return this->Direction == BACKWARD && flow ? this->LastTime : this->FirstTime;
+  output->ShallowCopy(shown);
+  return true;
 }
 
 //------------------------------------------------------------------------------
@@ -288,9 +350,7 @@ void vtkFlowFTLE::TraceExtent(
     throw self.NoGrid;
   }
   this->NeedsFlow(flow);
-  const Extent whole = bat_vtk::ExtentIn(outInfo, Pipeline::WHOLE_EXTENT());
-  Extent extent =
-    bat_vtk::Intersection(bat_vtk::ExtentIn(outInfo, Pipeline::UPDATE_EXTENT()), whole);
+  Extent extent = ExtentToFill(outInfo);
   output->SetExtent(extent.data());
   output->SetOrigin(self.Grid.origin.data());
   output->SetSpacing(self.Grid.spacing.data());

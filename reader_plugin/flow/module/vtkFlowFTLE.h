@@ -59,8 +59,9 @@ public:
 
   ///@{
   /**
-   * When particles start: the present time, or StartTime, which is a time in the series or between.
-   * Default: false, 0.
+   * When particles start: StartTime, which is a time in the series or between; or the present
+   * time, or what is nearest to it of the times from which they can go for Duration, which are
+   * those that the output announces. Default: false, 0.
    */
   vtkSetMacro(UseStartTime, bool);
   vtkGetMacro(UseStartTime, bool);
@@ -136,7 +137,13 @@ private:
   vtkFlowFTLE(const vtkFlowFTLE&) = delete;
   void operator=(const vtkFlowFTLE&) = delete;
 
-  double TimeAt(vtkFlowSource* flow, vtkInformation* outInfo) const;
+  // First and last time from which particles can go for Duration; false if there is none.
+  bool GetStarts(double starts[2]) const;
+  void AnnounceStarts(vtkFlowSource* flow, vtkInformation* outInfo) const;
+  // `outInfo` may be null: without a present time.
+  double StartAt(vtkInformation* outInfo) const;
+  // Whether `output` is that which was shown last: for another present time with the same start.
+  bool Repeat(vtkInformation* outInfo, vtkImageData* output) const;
   void TraceExtent(vtkFlowSource* flow, vtkInformation* outInfo, double time, vtkImageData* output);
 
   class vtkInternals;
