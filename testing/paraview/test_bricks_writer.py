@@ -124,6 +124,9 @@ def check(folder):
     reader = OpenDataFile(series + ".series")
     reader.UpdatePipelineInformation()
     expect(list(reader.TimestepValues), TIMES, "times of the reader")
+    SaveData(folder("named.bricks.series"), proxy=wind, WriteAllTimeSteps=1)
+    with parabat.flow.open(folder("named.bricks.series")) as flow:
+        expect(flow.times.tolist(), TIMES, "times of a series of which the list is named")
 
     # One more with each write; raw values; doubles.
     double = source("f8")
