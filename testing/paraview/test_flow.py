@@ -219,8 +219,8 @@ def check_exponents(reader, flow, ranks):
     check_box({"forward": wanted()}, "exponents")
     ftle.UpdatePropertyInformation()
     words = ftle.GetProperty("Estimate")[0].split()
-    expect((words[:3], words[4:6]), (["at", "most", "about"], ["of", str(4 * 6 ** 3)]), "an estimate")
-    assert ftle.BricksTouched / ranks <= int(words[3]) < 2 * 6 ** 3 + 1, words
+    expect((words[:4], words[5:7]), (["reads", "at", "most", "about"], ["of", str(4 * 6 ** 3)]), "an estimate")
+    assert ftle.BricksTouched / ranks <= int(words[4]) < 2 * 6 ** 3 + 1, words
     assert wanted().statistics["touched"] <= ftle.BricksTouched <= ranks * wanted().statistics["touched"]
     expect(field_value(fetch(ftle), "bricks_touched"), ftle.BricksTouched, "bricks in the field data")
     check_box({"forward": wanted(time=0.3)}, "exponents of another time", 0.3)

@@ -111,7 +111,6 @@ public:
   {
     const bat::BrickGrid& grid = series.grid();
     const double reach = series.level(0).header().largest_speed * filter.Duration;
-    const double* ends = filter.UseBox ? filter.Box : filter.Bounds;
     double bricks = 1;
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
@@ -119,12 +118,13 @@ public:
       const auto last = static_cast<double>(grid.bricks(axis) - 1);
       const auto brickAt = [&](double x)
       { return std::clamp(std::floor((x - grid.origin[axis]) / edge), 0.0, last); };
-      bricks *= brickAt(ends[2 * axis + 1] + reach) - brickAt(ends[2 * axis] - reach) + 1;
+      const double lower = this->Grid.origin[axis];
+      const double upper =
+        lower + static_cast<double>(this->Grid.points[axis] - 1) * this->Grid.spacing[axis];
+      bricks *= brickAt(upper + reach) - brickAt(lower - reach) + 1;
     }
     const std::vector<double>& times = series.times();
-    const double start = filter.UseStartTime      ? filter.StartTime
-      : filter.Direction == vtkFlowFTLE::BACKWARD ? times.back()
-                                                  : times.front();
+    const double start = filter.StartAt(nullptr);
     const double from = filter.Direction == FORWARD ? start : start - filter.Duration;
     const double to = filter.Direction == BACKWARD ? start : start + filter.Duration;
     // With those on both sides of the ends.
@@ -136,7 +136,7 @@ public:
     const double count = std::min(bricks * std::max(levels, 0.0), all);
     const double bytes = count * std::pow(grid.edge, 3) * static_cast<double>(grid.point_bytes());
     std::ostringstream text;
-    text << std::fixed << std::setprecision(0) << "at most about " << count << " of " << all
+    text << std::fixed << std::setprecision(0) << "reads at most about " << count << " of " << all
          << " bricks (" << std::ceil(100 * count / all) << " %), "
          << std::ceil(bytes / (1024 * 1024)) << " MiB of values";
     return text.str();

@@ -101,7 +101,7 @@ public:
 
   /**
    * After UpdateInformation: about how much an update reads at most, in words: the bricks of the
-   * box as far as the largest speed carries in Duration, that of the first time of the series.
+   * nodes as far as the largest speed carries in Duration, that of the first time of the series.
    * Empty where nothing is known of it.
    */
   const char* GetEstimate() const;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what the GUI tests open. Arguments: the folder for it, the folder of the real data."""
 from bat_test import *
+from vtkmodules.vtkCommonDataModel import vtkImageData
 
 folder, data = sys.argv[1:]
 
@@ -47,6 +48,16 @@ files = [{"name": "steps_%04d.bat" % step, "time": time} for step, time in enume
 with open(at("steps.bat.series"), "w") as series:
     json.dump({"file-series-version": "1.0", "files": files}, series)
 SaveData(at("grid.idx"), Wavelet(WholeExtent=[0, 191, 0, 191, 0, 191]))
+
+# A flow that turns and rises, of two steps: the list has one after the other.
+for step in range(2):
+    image = vtkImageData()
+    image.SetDimensions(33, 33, 33)
+    image.SetSpacing(1 / 32, 1 / 32, 1 / 32)
+    z, y, x = np.meshgrid(*[np.linspace(0, 1, 33)] * 3, indexing="ij")
+    add_arrays(image.GetPointData(), {"wind": np.stack([0.5 - y, x - 0.5, 0 * z + 0.1], -1).reshape(-1, 3)})
+    image.GetInformation().Set(image.DATA_TIME_STEP(), float(step))
+    SaveData(at("wind.bricks.series"), producer(image), OtherSteps="Keep" if step else "Remove")
 with open(at(".steps_0004.bat.01234567.tmp"), "wb") as temporary:
     temporary.write(b"half a step")
 finish()

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pqBATEstimateWidget.h"
+
+#include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
+#include "pqPipelineSource.h"
+#include "pqSMAdaptor.h"
+#include "pqServer.h"
+#include "pqServerManagerModel.h"
+
+#include "vtkCommand.h"
+#include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMPropertyIterator.h"
+#include "vtkSMProxy.h"
+#include "vtkSMProxyProperty.h"
+#include "vtkSMSessionProxyManager.h"
+#include "vtkSMSourceProxy.h"
+
+#include <QEvent>
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace
+{
+constexpr int Milliseconds = 200;
+
+pqServerManagerModel* Model()
+{
+  return pqApplicationCore::instance()->getServerManagerModel();
+}
+
+// Calls f(name, property) for what a user sets.
+template <typename F>
+void ForEachSetting(vtkSMProxy* proxy, F f)
+{
+  auto properties = vtkSmartPointer<vtkSMPropertyIterator>::Take(proxy->NewPropertyIterator());
+  for (properties->Begin(); !properties->IsAtEnd(); properties->Next())
+  {
+    vtkSMProperty* property = properties->GetProperty();
+    if (!property->GetInformationOnly() && !vtkSMProxyProperty::SafeDownCast(property))
+    {
+      f(properties->GetKey(), property);
+    }
+  }
+}
+}
+
+//-----------------------------------------------------------------------------
+pqBATEstimateWidget::pqBATEstimateWidget(
+  vtkSMProxy* smproxy, vtkSMProperty* smproperty, QWidget* parentWidget)
+  : Superclass(smproxy, parentWidget)
+  , Text(new QLabel(this))
+  , Name(smproxy->GetPropertyName(smproperty))
+{
+  this->Text->setObjectName("EstimateText");
+  this->Text->setWordWrap(true);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(this->Text);
+
+  this->Soon.setSingleShot(true);
+  this->Soon.setInterval(Milliseconds);
+  QObject::connect(&this->Soon, &QTimer::timeout, this, &pqBATEstimateWidget::ask);
+  ForEachSetting(smproxy,
+    [this](const char*, vtkSMProperty* setting)
+    {
+      pqCoreUtilities::connect(
+        setting, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(request()));
+      pqCoreUtilities::connect(setting, vtkCommand::ModifiedEvent, this, SLOT(request()));
+    });
+  if (auto* source = Model()->findItem<pqPipelineSource*>(smproxy))
+  {
+    this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(request()));
+  }
+  this->Text->setText(
+    QString::fromUtf8(vtkSMPropertyHelper(smproperty).GetAsString())); // takes its room at once
+}
+
+//-----------------------------------------------------------------------------
+pqBATEstimateWidget::~pqBATEstimateWidget() = default;
+
+//-----------------------------------------------------------------------------
+void pqBATEstimateWidget::showEvent(QShowEvent* event)
+{
+  Superclass::showEvent(event);
+  this->request();
+}
+
+//-----------------------------------------------------------------------------
+// The panel takes it for a field that nobody may edit, and would paint it so.
+void pqBATEstimateWidget::changeEvent(QEvent* event)
+{
+  Superclass::changeEvent(event);
+  if (event->type() == QEvent::StyleChange && !this->styleSheet().isEmpty())
+  {
+    this->setStyleSheet(QString());
+  }
+  if (event->type() == QEvent::EnabledChange && !this->isEnabledTo(this->parentWidget()))
+  {
+    this->setEnabled(true);
+  }
+}
+
+//-----------------------------------------------------------------------------
+void pqBATEstimateWidget::request()
+{
+  if (this->isVisible() && !this->Soon.isActive())
+  {
+    this->Soon.start();
+  }
+}
+
+//-----------------------------------------------------------------------------
+// Not registered, so that neither the pipeline, nor traces, nor state files have it.
+vtkSMProxy* pqBATEstimateWidget::other()
+{
+  vtkSMProxy* filter = this->proxy();
+  if (!this->Other)
+  {
+    this->Other.TakeReference(
+      filter->GetSessionProxyManager()->NewProxy(filter->GetXMLGroup(), filter->GetXMLName()));
+    if (this->Other)
+    {
+      this->Other->SetLocation(filter->GetLocation());
+    }
+  }
+  return this->Other;
+}
+
+//-----------------------------------------------------------------------------
+void pqBATEstimateWidget::ask()
+{
+  vtkSMProxy* filter = this->proxy();
+  pqServer* server = filter ? Model()->findServer(filter->GetSession()) : nullptr;
+  if (!server)
+  {
+    return;
+  }
+  if (server->isProgressPending())
+  {
+    this->Soon.start();
+    return;
+  }
+  auto* asked = vtkSMSourceProxy::SafeDownCast(this->other());
+  if (!asked)
+  {
+    return;
+  }
+  const vtkSMPropertyHelper input(filter, "Input");
+  vtkSMPropertyHelper(asked, "Input").Set(input.GetAsProxy(), input.GetOutputPort());
+  ForEachSetting(asked,
+    [&](const char* name, vtkSMProperty* setting)
+    {
+      if (vtkSMProperty* source = filter->GetProperty(name))
+      {
+        pqSMAdaptor::setMultipleElementProperty(
+          setting, pqSMAdaptor::getMultipleElementProperty(source, pqSMAdaptor::UNCHECKED));
+      }
+    });
+  asked->UpdateVTKObjects();
+  asked->UpdatePipelineInformation();
+  asked->UpdatePropertyInformation(asked->GetProperty(this->Name));
+  const QString text =
+    QString::fromUtf8(vtkSMPropertyHelper(asked, this->Name.constData()).GetAsString());
+  this->Text->setText(text.isEmpty() ? tr("not known") : text);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a filter would say to the settings of its panel, in words.
+#ifndef pqBATEstimateWidget_h
+#define pqBATEstimateWidget_h
+
+#include "pqPropertyWidget.h"
+
+#include "vtkSmartPointer.h"
+
+#include <QTimer>
+
+class QLabel;
+
+/// Panel widget "bat_estimate" for a property of one text that is information only. A filter of its
+/// own, on the same input, is asked with what the panel says and Apply has not sent yet; it is
+/// never updated.
+class pqBATEstimateWidget : public pqPropertyWidget
+{
+  Q_OBJECT
+  typedef pqPropertyWidget Superclass;
+
+public:
+  pqBATEstimateWidget(vtkSMProxy* proxy, vtkSMProperty* property, QWidget* parent = nullptr);
+  ~pqBATEstimateWidget() override;
+
+protected:
+  void showEvent(QShowEvent*) override;
+  void changeEvent(QEvent*) override;
+
+private Q_SLOTS:
+  void request();
+  void ask();
+
+private:
+  Q_DISABLE_COPY(pqBATEstimateWidget)
+
+  vtkSMProxy* other();
+
+  QLabel* Text;
+  QTimer Soon;
+  QByteArray Name;
+  vtkSmartPointer<vtkSMProxy> Other;
+};
+
+#endif

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of flow.xml."""
+import time
+
+from bat_test import *
+
+
+def show_exponents():
+    ftle = FlowFTLE(Input=GetActiveSource(), Dimensions=[33, 33, 1])
+    Show(ftle)
+    Render()
+    SetActiveSource(ftle)
+
+
+def slow_down():
+    """So that a run takes as long as one of a large series."""
+    GetActiveSource().GetClientSideObject().AddObserver("ProgressEvent", lambda *_: time.sleep(0.3))
+
+
+def check(nodes):
+    view = GetActiveView()
+    for _ in range(2):
+        view.SMProxy.MarkModified(view.SMProxy)
+        Render()
+    expect(GetActiveSource().GetDataInformation().GetNumberOfPoints(), 33 * nodes, "nodes")
