@@ -784,6 +784,13 @@ def check(folder):
     expect(fetch(other).GetNumberOfPoints(), 0, "lines of an image")
     expect(said(), 1, "errors of an image")
     Delete(other)
+    level = OpenDataFile(folder("abc_0000.bricks"))
+    other = FlowPathLinesWithCustomSource(Input=level, SeedSource=source)
+    expect(fetch(other).GetNumberOfPoints(), 0, "lines of one time step")
+    assert len(messages) == 1 and "abc_0000.bricks: it is the only time step" in messages[0], messages
+    said()
+    for proxy in (other, level):
+        Delete(proxy)
 
     ftle = check_exponents(reader, flow, ranks)
     if ranks == 1:

@@ -286,6 +286,12 @@ void vtkFlowFilter::NeedsFlow(vtkFlowSource* flow)
 {
   if (flow)
   {
+    if (flow->GetSource()->times().size() < 2)
+    {
+      bat_vtk::Refuse(flow->GetSource()->level_name(0) +
+        ": it is the only time step of Input, and particles need two; NAME.bricks.series is a list "
+        "of several");
+    }
     return;
   }
   if (this->Images && this->Images->Problem)
