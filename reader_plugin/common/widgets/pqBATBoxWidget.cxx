@@ -53,7 +53,6 @@ pqBATBoxWidget::pqBATBoxWidget(
   this->setShowLabel(false);
   this->Use = new QCheckBox(tr("Only inside a box"), this);
   this->Use->setObjectName("UseBox");
-  this->Use->setToolTip(tr("Read only what is inside a box"));
 
   this->Numbers = new QWidget(this);
   this->Numbers->setObjectName("Numbers");
@@ -129,8 +128,8 @@ pqBATBoxWidget::pqBATBoxWidget(
   if (use != smproxy->GetProperty("UseBox"))
   {
     this->Use->setText(use->GetXMLLabel());
-    this->Use->setToolTip(QString());
   }
+  this->Use->setToolTip(getTooltip(use));
   this->addPropertyLink(this, "box", SIGNAL(boxChanged()), smgroup->GetProperty("Box"));
   this->addPropertyLink(this->Use, "checked", SIGNAL(toggled(bool)), use);
   this->showNumbers();
