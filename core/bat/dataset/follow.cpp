@@ -356,7 +356,7 @@ StepResult read_step(const SeriesStep& listed, const FollowRequest& request,
   return result;
 }
 
-/// Tells of progress on the thread that called, and knows whether to go on.
+/// Tells of progress on the thread that called, and knows whether that gave up.
 class Progress
 {
 public:
@@ -366,8 +366,6 @@ public:
   {
   }
 
-  [[nodiscard]] bool goes_on() const noexcept { return !this->ended_; }
-  void end() noexcept { this->ended_ = true; }
   [[nodiscard]] bool is_cancelled() const noexcept { return this->cancelled_; }
 
   void one_is_done()
@@ -376,7 +374,6 @@ public:
     if (this->tell_ && std::this_thread::get_id() == this->caller_ && !this->cancelled_)
     {
       this->cancelled_ = !this->tell_(static_cast<double>(done) / static_cast<double>(this->all_));
-      this->ended_ = this->ended_ || this->cancelled_;
     }
   }
 
@@ -385,7 +382,6 @@ private:
   std::size_t all_;
   std::thread::id caller_ = std::this_thread::get_id();
   std::atomic<std::size_t> done_{ 0 };
-  std::atomic<bool> ended_{ false };
   std::atomic<bool> cancelled_{ false };
 };
 
@@ -492,6 +488,7 @@ std::vector<StepResult> read_steps(
   std::vector<std::unique_ptr<TracksReader>> readers;
   std::vector<Task> tasks = tasks_of(steps, request, wanted, options, readers);
   Progress progress(options.progress, tasks.size());
+  std::atomic<std::size_t> first_failed{ tasks.size() }; // those before may be the ones to tell of
   in_arena(options.threads,
     [&]
     {
@@ -499,14 +496,17 @@ std::vector<StepResult> read_steps(
         std::size_t{ 0 }, tasks.size(),
         [&](std::size_t i)
         {
-          if (!progress.goes_on())
+          if (progress.is_cancelled() || i > first_failed)
           {
             return;
           }
           read_task(tasks[i], steps, request, wanted, options);
           if (tasks[i].results.front().error)
           {
-            progress.end();
+            std::size_t first = first_failed;
+            while (i < first && !first_failed.compare_exchange_weak(first, i))
+            {
+            }
           }
           progress.one_is_done();
         },
