@@ -242,6 +242,34 @@ TEST(Ftle, the_whole_of_any_times_may_be_asked_for)
   }
 }
 
+TEST(Ftle, nodes_on_the_faces_of_any_domain_have_exponents)
+{
+  // The last node of -0.37 to 2.88 is rounded to beyond it, of some numbers of nodes.
+  BrickGrid domain = cube();
+  domain.points = { 12, 12, 12 };
+  for (int i = 0; i != 40; ++i)
+  {
+    domain.origin.fill(-0.37 - 0.1 * i);
+    domain.spacing.fill(3.25 / 11 + 0.01 * i);
+    const auto cache = cache_of(domain, { 0, 1 },
+      [](const Point&, double) {
+        return Point{ 0, 0, 0 };
+      });
+    Box box;
+    for (std::size_t a = 0; a != 3; ++a)
+    {
+      box.lower[a] = domain.origin[a];
+      box.upper[a] = domain.origin[a] + 11 * domain.spacing[a];
+    }
+    const std::int64_t n = 3 + i % 20;
+    const auto grid = flow::ftle_grid(box, { n, n + 1, 2 });
+    for (const double exponent : flow::ftle(cache, grid, 0, 1).exponents)
+    {
+      ASSERT_NEAR(exponent, 0, 1e-12) << i;
+    }
+  }
+}
+
 TEST(Ftle, nodes_whose_particles_leave_have_no_exponent_and_what_cannot_be_is_refused)
 {
   const auto cache = cache_of(cube(), { 0, 1, 2 },

@@ -237,6 +237,11 @@ FtleGrid ftle_grid(const Box& box, const std::array<std::int64_t, 3>& points)
     grid.count[a] = nodes;
     grid.origin[a] = nodes == 1 ? lower + length / 2 : lower;
     grid.spacing[a] = nodes == 1 ? 1 : length / static_cast<double>(nodes - 1);
+    // Rounding must not take the last node out of the box, which may be all that has flow.
+    while (nodes > 1 && lower + static_cast<double>(nodes - 1) * grid.spacing[a] > box.upper[a])
+    {
+      grid.spacing[a] = std::nextafter(grid.spacing[a], 0.0);
+    }
   }
   return grid;
 }
