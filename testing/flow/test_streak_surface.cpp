@@ -353,6 +353,35 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
   EXPECT_EQ(measure(whole).euler, 1);
 }
 
+TEST(StreakSurface, what_goes_on_between_ends_of_a_line_that_do_not_is_found)
+{
+  // Both ends outside; then ends that meet cells without flow beside a gate that is open.
+  const auto out = flow::streak_surface(
+    flow::Cache(wind({ 1, 0, 0 })), { { 1, -1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
+  EXPECT_NEAR(measure(out).area, 2 * 6.2832, 2 * 0.1);
+  const auto gate = source_of({ 0, 0.5, 2 },
+    [](const Point& p, double)
+    {
+      const bool isIn = p[0] > 2 && (p[1] < 1.6 || p[1] > 4.4);
+      return Point{ isIn ? kNaN : 1.0, 0, 0 };
+    });
+  const auto through =
+    flow::streak_surface(flow::Cache(gate), { { 1, 1, 2 }, { 1, 5, 2 } }, 2, edges_of(0.1));
+  const Measure m = measure(through);
+  double low = 10;
+  double high = 0;
+  for (const Point& p : through.positions)
+  {
+    low = p[0] > 2.5 ? std::min(low, p[1]) : low;
+    high = p[0] > 2.5 ? std::max(high, p[1]) : high;
+  }
+  // Cells of 0.196 that touch NaN are closed, too.
+  EXPECT_GT(high - low, 2.8 - 2 * (0.2 + 0.1));
+  EXPECT_LT(high - low, 2.8);
+  EXPECT_GT(m.area, 4 * 0.7 + (high - low) * 1.2);
+  EXPECT_LT(m.area, 4 * 1 + (high - low));
+}
+
 TEST(StreakSurface, the_same_bits_for_any_threads_cache_ranks_and_prefetching)
 {
   const auto source = abc();

@@ -381,6 +381,12 @@ private:
     return (a.is_there || b.is_there) && distance(a.at, b.at) > this->most_;
   }
 
+  // Whether those of a stretch of the line may go on though both of its ends have ended.
+  [[nodiscard]] bool may_hide(const Vertex& a, const Vertex& b) const
+  {
+    return !a.is_there && !b.is_there && distance(this->place(a.s), this->place(b.s)) > this->most_;
+  }
+
   [[nodiscard]] bool may_not_turn(const Vertex& a, const Vertex& b) const
   {
     return distance(a.at, b.at) > kLeastTurning * this->most_;
@@ -428,8 +434,8 @@ private:
     {
       const bool turns = (i > 0 && turns_at(v[i - 1], v[i], v[i + 1], kCosMostTurn)) ||
         (i + 2 < v.size() && turns_at(v[i], v[i + 1], v[i + 2], kCosMostTurn));
-      const bool isWanted =
-        this->is_long(v[i], v[i + 1]) || (turns && this->may_not_turn(v[i], v[i + 1]));
+      const bool isWanted = this->is_long(v[i], v[i + 1]) || this->may_hide(v[i], v[i + 1]) ||
+        (turns && this->may_not_turn(v[i], v[i + 1]));
       if (isWanted && v[i + 1].s - v[i].s > 1)
       {
         requests.push_back({ v[i].s + (v[i + 1].s - v[i].s) / 2, timeline.tau });

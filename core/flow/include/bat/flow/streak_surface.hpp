@@ -34,7 +34,8 @@ struct StreakSurfaceOptions
   /// The first release; the first time of the source if not given, or its last one backwards.
   std::optional<double> start;
   /// Edges that are longer are halved; above 0. So are those of more than half of it where
-  /// neighbours turn by more than 30 degrees.
+  /// neighbours turn by more than 30 degrees, and stretches of the line that are longer and have
+  /// both ends where no particle goes on.
   double most_edge = 0;
   /// The surface is torn where edges are longer than so many times most_edge, though points of the
   /// line and times of the source were halved ten times; 1 or more.
