@@ -294,6 +294,7 @@ TEST(Ftle, nodes_whose_particles_leave_have_no_exponent_and_what_cannot_be_is_re
   refuses(grid, 0, 2.5);
   refuses(grid, -1, 1);
   refuses(grid, 0, std::nan(""));
+  refuses(grid, 0, HUGE_VAL); // which is not the last time but for rounding
   auto wrong = grid;
   wrong.points = wrong.count = { 1, 1, 1 };
   refuses(wrong, 0, 1);

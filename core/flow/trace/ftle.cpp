@@ -70,8 +70,8 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
     refuse(fmt::format("{} nodes; at most 4294967294 are allowed at a time", nodes));
   }
   const double end = end_of(start_time, length, backward, times);
-  if (!(length > 0 && start_time >= times.front() && start_time <= times.back() &&
-        end >= times.front() && end <= times.back()))
+  if (!(length > 0 && std::isfinite(length) && start_time >= times.front() &&
+        start_time <= times.back() && end >= times.front() && end <= times.back()))
   {
     refuse(
       fmt::format("from time {} for a length of {}{}; the length must be above 0, and the source "
