@@ -225,7 +225,7 @@ class Flow(unittest.TestCase):
             self.assertEqual(set(back.end_times.ravel()), {1.5})
             self.assertGreater(back.statistics["touched"], 0)
             for wrong in (dict(length=3), dict(length=np.inf), dict(time=5), dict(points=(1, 1, 1)), dict(points=(3, 0, 3)),
-                          dict(points=(3, 3)), dict(box=[1, 0, 0, 0, 1, 1])):
+                          dict(points=(3, 3)), dict(points=[10**6] * 3), dict(box=[1, 0, 0, 0, 1, 1])):
                 with self.assertRaises(parabat.BatValueError):
                     field.ftle(**{"box": [-1, -1, -1, 1, 1, 1], **wrong})
 

@@ -53,6 +53,7 @@ REASONS = {1: "left the domain", 5: "too many cells or steps in one interval", 6
 _INTEGRATORS = ("cell-by-cell", "rk4")
 _PREFETCH = ("none", "velocity")
 _HINTS = ("off", "read", "learn")
+_MOST_NODES = 0xFFFFFFFE
 
 
 class _Grid(ctypes.Structure):
@@ -671,6 +672,8 @@ class Flow:
                            threads, prefetch, hints)
         shape = [max(n, 1) if upper > lower else 1
                  for n, lower, upper in zip(counts, box[:3], box[3:])]
+        if math.prod(shape) > _MOST_NODES:
+            refuse(f"points: {shown(points)}; at most {_MOST_NODES} nodes are allowed at a time")
         exponents, end_times = np.empty(shape[::-1]), np.empty(shape[::-1])
         flow_map = np.empty((*shape[::-1], 3))
         statistics = _Statistics()
