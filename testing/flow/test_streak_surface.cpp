@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -351,6 +352,32 @@ TEST(StreakSurface, is_torn_at_what_stands_in_its_way_and_at_the_domain)
   const auto whole = flow::streak_surface(parts, { { 2.5, 1, 2 }, { 3.49, 1, 2 } }, 9.2, options);
   EXPECT_GT(measure(whole).longest, 4 * 0.05);
   EXPECT_EQ(measure(whole).euler, 1);
+}
+
+TEST(StreakSurface, sheets_of_lines_that_turn_back_are_whole)
+{
+  // Both sides of a fold are near each other; triangles must not lead across it.
+  const flow::Cache cache(abc());
+  std::mt19937 random(1);
+  const auto step = [&]() { return static_cast<double>(random() % 1000) * 6e-4 - 0.3; };
+  for (int i = 0; i != 20; ++i)
+  {
+    std::vector<Point> line{ { 3, 3, 3 } };
+    while (line.size() != 20)
+    {
+      const Point& p = line.back();
+      line.push_back({ p[0] + step(), p[1] + step(), p[2] + step() });
+    }
+    auto options = edges_of(0.25);
+    options.start = 0.2;
+    const auto sheet = flow::streak_surface(cache, line, 0.5, options);
+    const Measure m = measure(sheet);
+    EXPECT_EQ(m.euler, 1) << i;
+    EXPECT_LE(m.longest, 2 * 0.25) << i;
+    options.tear = 1000;
+    EXPECT_EQ(
+      flow::streak_surface(cache, line, 0.5, options).triangles.size(), sheet.triangles.size());
+  }
 }
 
 TEST(StreakSurface, what_goes_on_between_ends_of_a_line_that_do_not_is_found)

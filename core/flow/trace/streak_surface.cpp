@@ -136,6 +136,15 @@ std::optional<Vertex> find(const Timeline& timeline, std::int64_t s)
   return Vertex{ s, true, between(before.at, after->at, share) };
 }
 
+// Whether one of two vertices of neighbouring timelines is, along the line, beside the other.
+bool may_join(
+  const std::vector<Vertex>& a, std::size_t i, const std::vector<Vertex>& b, std::size_t k)
+{
+  const auto isBeside = [](const std::vector<Vertex>& v, std::size_t at, std::int64_t s)
+  { return (at == 0 || v[at - 1].s <= s) && (at + 1 >= v.size() || s <= v[at + 1].s); };
+  return i < a.size() && k < b.size() && (isBeside(b, k, a[i].s) || isBeside(a, i, b[k].s));
+}
+
 class Surface
 {
 public:
@@ -517,7 +526,8 @@ private:
     timeline.vertices = std::move(kept);
   }
 
-  // Strips of triangles between neighbouring timelines, which go on along the shorter diagonal.
+  // Strips of triangles between neighbouring timelines. They go on along the shorter diagonal of
+  // those that may_join(): at folds, what is near may be far along the line.
   void join()
   {
     std::size_t count = 0;
@@ -550,8 +560,8 @@ private:
     std::size_t k = 0;
     while (i + 1 < a.size() || k + 1 < b.size())
     {
-      bool isAlongA = k + 1 == b.size();
-      if (i + 1 < a.size() && k + 1 < b.size())
+      bool isAlongA = may_join(a, i + 1, b, k);
+      if (isAlongA && may_join(a, i, b, k + 1))
       {
         // What has ended has no diagonals: both go on to the same places.
         const bool isWhole =
