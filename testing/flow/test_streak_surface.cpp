@@ -221,6 +221,8 @@ TEST(StreakSurface, a_steady_wind_makes_a_flat_sheet)
     }
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_EQ(shares.back(), 1);
+    options.tear = 1; // diagonals are no tears
+    EXPECT_EQ(flow::streak_surface(cache, line, time, options).triangles, surface.triangles);
   }
   // Nothing is released yet, but the line itself.
   auto options = edges_of(0.2);

@@ -30,6 +30,7 @@ constexpr std::int64_t kMostFirstIntervals = 64;                // between first
 constexpr double kCosMostTurn = 0.8660254037844386;             // 30 degrees
 constexpr double kCosStraight = 0.9659258262890683;             // 15 degrees
 constexpr double kLeastTurning = 0.5; // edges that are shorter, of most_edge, may turn
+constexpr double kMostDiagonal = 2;   // of most_edge: diagonals are not halved
 constexpr double kShort = 1.0 / 3;    // edges that are shorter, of most_edge, may go
 
 [[noreturn]] void refuse(const std::string& what)
@@ -602,7 +603,7 @@ private:
     for (std::size_t c = 0; c != 3; ++c)
     {
       const double edge = distance(v[c]->at, v[(c + 1) % 3]->at);
-      if (!(edge > 0 && edge <= this->options_.tear * this->most_))
+      if (!(edge > 0 && edge <= std::max(this->options_.tear, kMostDiagonal) * this->most_))
       {
         return;
       }

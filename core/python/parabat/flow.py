@@ -624,8 +624,9 @@ class Flow:
 
         Edges are halved until they are not longer than most_edge; particles between were released
         between, and are followed from there. The surface is torn where edges stay longer than tear
-        times most_edge, and has holes where particles have ended. Other arguments and results as
-        path_lines(); shares that progress is told are estimates.
+        times most_edge (less than 2 is as 2: diagonals may be as long), and has holes where
+        particles have ended. Other arguments and results as path_lines(); shares that progress is
+        told are estimates.
         """
         lib = self._library()
         try:

@@ -56,8 +56,8 @@ public:
 
   ///@{
   /**
-   * The surface is torn where edges stay longer than so many times MaximumEdge, 1 or more. Default:
-   * 4.
+   * The surface is torn where edges stay longer than so many times MaximumEdge, 1 or more; less
+   * than 2 is as 2. Default: 4.
    */
   vtkSetMacro(Tear, double);
   vtkGetMacro(Tear, double);

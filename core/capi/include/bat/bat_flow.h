@@ -195,8 +195,8 @@ extern "C"
    * released from `*start` on, all the time: bat::flow::streak_surface()
    * (bat/flow/streak_surface.hpp). `start` may be NULL: the first time, or backwards the last.
    * Edges are halved until they are not longer than `most_edge`, above 0; the surface is torn where
-   * they stay longer than `tear` times that (1 or more, usually 4). Of `options`, end_time,
-   * destination and keep_points are not used. */
+   * they stay longer than `tear` times that (1 or more, usually 4; less than 2 is as 2). Of
+   * `options`, end_time, destination and keep_points are not used. */
   BAT_API int bat_flow_streak_surface(const bat_flow* flow, uint64_t count, const double* line,
     double time, const double* start, double most_edge, double tear,
     const bat_flow_options* options, bat_progress progress, void* data, bat_flow_surface** out);

@@ -38,7 +38,8 @@ struct StreakSurfaceOptions
   /// both ends where no particle goes on.
   double most_edge = 0;
   /// The surface is torn where edges are longer than so many times most_edge, though points of the
-  /// line and times of the source were halved ten times; 1 or more.
+  /// line and times of the source were halved ten times; 1 or more. As diagonals of triangles may
+  /// be twice as long as most_edge, less than 2 is as 2.
   double tear = 4;
   /// More is an error; or, with stops_at_most, refining stops before there are more, and the
   /// surface is torn where edges are still too long.
