@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace
@@ -303,6 +304,9 @@ TEST(Ftle, nodes_whose_particles_leave_have_no_exponent_and_what_cannot_be_is_re
   refuses(wrong, 0, 1);
   wrong = grid;
   wrong.spacing[1] = 0;
+  refuses(wrong, 0, 1);
+  wrong = grid;
+  wrong.points[0] = wrong.count[0] = std::numeric_limits<std::int64_t>::max();
   refuses(wrong, 0, 1);
   wrong = grid;
   wrong.count = { 0, 2, 1 };

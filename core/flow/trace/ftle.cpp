@@ -59,7 +59,7 @@ void check(const FtleGrid& grid, double start_time, double length, bool backward
           grid.count[a], grid.first[a], axis, grid.points[a]));
     }
     has_length = has_length || grid.points[a] > 1;
-    nodes *= static_cast<double>(grid.count[a] + 2);
+    nodes *= static_cast<double>(grid.count[a]) + 2;
   }
   if (!has_length)
   {
@@ -133,7 +133,7 @@ public:
     for (std::size_t a = 0; a != 3; ++a)
     {
       this->first_[a] = std::max<std::int64_t>(grid.first[a] - 1, 0);
-      this->end_[a] = std::min(grid.first[a] + grid.count[a] + 1, grid.points[a]);
+      this->end_[a] = grid.first[a] + std::min(grid.count[a] + 1, grid.points[a] - grid.first[a]);
     }
   }
   [[nodiscard]] std::vector<Seed> seeds(double time) const
