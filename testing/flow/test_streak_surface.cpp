@@ -388,6 +388,11 @@ TEST(StreakSurface, what_goes_on_between_ends_of_a_line_that_do_not_is_found)
   const auto out = flow::streak_surface(
     flow::Cache(wind({ 1, 0, 0 })), { { 1, -1, 2 }, { 1, 8, 2 } }, 2, edges_of(0.1));
   EXPECT_NEAR(measure(out).area, 2 * 6.2832, 2 * 0.1);
+  // What is outside of the domain as a whole is not looked at.
+  const auto none = flow::streak_surface(
+    flow::Cache(wind({ 1, 0, 0 })), { { 1, 7, 2 }, { 1, 99, 2 } }, 2, edges_of(0.1));
+  EXPECT_TRUE(none.triangles.empty());
+  EXPECT_EQ(none.followed, 2u * 3);
   const auto gate = source_of({ 0, 0.5, 2 },
     [](const Point& p, double)
     {

@@ -394,7 +394,32 @@ private:
   // Whether those of a stretch of the line may go on though both of its ends have ended.
   [[nodiscard]] bool may_hide(const Vertex& a, const Vertex& b) const
   {
-    return !a.is_there && !b.is_there && distance(this->place(a.s), this->place(b.s)) > this->most_;
+    if (a.is_there || b.is_there)
+    {
+      return false;
+    }
+    const Point from = this->place(a.s);
+    const Point to = this->place(b.s);
+    return distance(from, to) > this->most_ && this->may_be_within(from, to);
+  }
+
+  // False if a stretch of the line is outside of the domain, beyond one of its faces.
+  [[nodiscard]] bool may_be_within(const Point& a, const Point& b) const
+  {
+    const BrickGrid& grid = this->cache_.source().grid();
+    for (std::size_t axis = 0; axis != 3; ++axis)
+    {
+      // With a cell, for rounding.
+      const double low = grid.origin[axis] - grid.spacing[axis];
+      const double high =
+        grid.origin[axis] + static_cast<double>(grid.points[axis]) * grid.spacing[axis];
+      if (!grid.cyclic[axis] &&
+        (std::max(a[axis], b[axis]) < low || std::min(a[axis], b[axis]) > high))
+      {
+        return false;
+      }
+    }
+    return true;
   }
 
   [[nodiscard]] bool may_not_turn(const Vertex& a, const Vertex& b) const
