@@ -4,12 +4,12 @@
     PV_PLUGIN_PATH=BUILD/lib/paraview-plugins xvfb-run pvpython --dr first_picture.py SERIES
 """
 
-import os
 import pathlib
 import sys
 import time
 
 import numpy as np
+from beside_vtk import forget_files
 from paraview.simple import *
 
 
@@ -20,16 +20,8 @@ def picture(change):
     return round(time.perf_counter() - begin, 3)
 
 
-def forget(folder):
-    os.sync()
-    for file in folder.iterdir():
-        handle = os.open(file, os.O_RDONLY)
-        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(handle)
-
-
 def main():
-    forget(pathlib.Path(sys.argv[1]).resolve().parent)
+    forget_files(pathlib.Path(sys.argv[1]).resolve().parent)
     GetActiveViewOrCreate("RenderView")
     Render()
     reader = BricksReader(FileName=sys.argv[1])
