@@ -211,6 +211,15 @@ private:
     {
       refuse(fmt::format("a line of {} points; two are the least", this->line_.size()));
     }
+    for (std::size_t i = 0; i != this->line_.size(); ++i)
+    {
+      const std::array<double, 3>& p = this->line_[i];
+      if (!std::isfinite(p[0]) || !std::isfinite(p[1]) || !std::isfinite(p[2]))
+      {
+        refuse(fmt::format("point {} of the line is at {} {} {}; finite positions are allowed", i,
+          p[0], p[1], p[2]));
+      }
+    }
     if (!(this->most_ > 0 && std::isfinite(this->most_)))
     {
       refuse(fmt::format("edges of at most {}; a finite length above 0 is allowed", this->most_));
