@@ -20,7 +20,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 using bat_vtk::TracedParticles;
@@ -47,6 +46,7 @@ struct LinePoint
   std::array<double, 3> Velocity;
   double Time;
   double Age;
+  std::size_t Particle;
 };
 
 LinePoint PointOf(const TracedParticles& particles, std::size_t particle, std::uint64_t point)
@@ -54,7 +54,7 @@ LinePoint PointOf(const TracedParticles& particles, std::size_t particle, std::u
   const bat::flow::PathLines& lines = particles.Lines;
   const double release = particles.Releases[particle % particles.Releases.size()];
   return { lines.positions[point], lines.velocities[point], lines.times[point],
-    std::abs(lines.times[point] - release) };
+    std::abs(lines.times[point] - release), particle };
 }
 
 LinePoint EndOf(const TracedParticles& particles, std::size_t particle)
@@ -63,12 +63,13 @@ LinePoint EndOf(const TracedParticles& particles, std::size_t particle)
   return PointOf(particles, particle, line.first_point + line.points - 1);
 }
 
-// On the way from one to the next.
+// On the way from one to the next; of the particle of the first.
 LinePoint Between(
   const LinePoint& a, const LinePoint& b, double share, const std::array<double, 3>& position)
 {
   const auto between = [share](double from, double to) { return from + share * (to - from); };
-  LinePoint point{ position, a.Velocity, between(a.Time, b.Time), between(a.Age, b.Age) };
+  LinePoint point{ position, a.Velocity, between(a.Time, b.Time), between(a.Age, b.Age),
+    a.Particle };
   std::transform(
     a.Velocity.begin(), a.Velocity.end(), b.Velocity.begin(), point.Velocity.begin(), between);
   return point;
@@ -92,6 +93,7 @@ public:
     this->Velocity->InsertNextTuple(at.Velocity.data());
     this->Time->InsertNextValue(at.Time);
     this->Age->InsertNextValue(at.Age);
+    this->Particles.push_back(at.Particle);
   }
   [[nodiscard]] vtkIdType Count() const { return this->Positions->GetNumberOfPoints(); }
   void Deliver(vtkPolyData* output)
@@ -101,6 +103,7 @@ public:
     output->GetPointData()->SetScalars(this->Age); // with which lines are coloured at first
     output->GetPointData()->SetVectors(this->Velocity);
   }
+  std::vector<std::size_t> Particles; ///< of each point
 
 private:
   vtkNew<vtkPoints> Positions;
@@ -136,16 +139,13 @@ public:
   {
   }
 
-  /// Returns the point of the line that each new point is, or comes after.
-  std::vector<std::size_t> Add(const std::vector<LinePoint>& line, std::size_t whose)
+  void Add(const std::vector<LinePoint>& line, std::size_t whose)
   {
-    std::vector<std::size_t> origins(line.size());
-    std::iota(origins.begin(), origins.end(), std::size_t{ 0 });
     if (!this->Cyclic)
     {
       this->AddCell(line.size(), whose);
       std::for_each(line.begin(), line.end(), [this](const LinePoint& p) { this->Ends.Add(p); });
-      return origins;
+      return;
     }
     std::vector<std::array<double, 3>> positions;
     std::transform(line.begin(), line.end(), std::back_inserter(positions),
@@ -161,10 +161,6 @@ public:
         this->Ends.Add(Between(line[p.before], line[next], p.share, p.position));
       }
     }
-    origins.clear();
-    std::transform(cut.points.begin(), cut.points.end(), std::back_inserter(origins),
-      [](const bat::flow::CutLine::Point& p) { return static_cast<std::size_t>(p.before); });
-    return origins;
   }
   void Add(LinePoint particle, std::size_t whose)
   {
@@ -183,6 +179,11 @@ public:
     std::vector<std::size_t> whose = std::move(this->Vertices.Whose);
     whose.insert(whose.end(), this->Lines.Whose.begin(), this->Lines.Whose.end());
     return whose;
+  }
+
+  [[nodiscard]] const std::vector<std::size_t>& ParticlesOfPoints() const
+  {
+    return this->Ends.Particles;
   }
 
 private:
@@ -304,7 +305,6 @@ void bat_vtk::ShowStreakLines(const TracedParticles& particles, double time, vtk
   const bat::flow::StreakLines streaks =
     bat::flow::streak_lines(kept, time, particles.Releases.size());
   Stretches cells(particles.Cyclic);
-  std::vector<std::size_t> whose; // of points
   for (std::size_t i = 0; i < streaks.seeds.size(); ++i)
   {
     std::vector<LinePoint> points;
@@ -312,12 +312,9 @@ void bat_vtk::ShowStreakLines(const TracedParticles& particles, double time, vtk
     {
       points.push_back(EndOf(particles, streaks.particles[k]));
     }
-    for (const std::size_t origin : cells.Add(points, streaks.seeds[i]))
-    {
-      whose.push_back(streaks.particles[streaks.offsets[i] + origin]);
-    }
+    cells.Add(points, streaks.seeds[i]);
   }
   const std::vector<std::size_t> seeds = cells.Deliver(output);
-  AddFates(output->GetPointData(), particles, whose);
+  AddFates(output->GetPointData(), particles, cells.ParticlesOfPoints());
   AddSeeds(output->GetCellData(), particles, seeds);
 }
