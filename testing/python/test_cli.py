@@ -10,16 +10,25 @@ import json
 import os
 import pathlib
 import resource
+import select
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
+import time
 import unittest
 import unittest.mock
 
 import numpy as np
 import parabat
-from parabat.cli import diff, main
+from parabat._sources import _leaves as leaves_in
+from parabat.cli import diff, main, serve
+from parabat.cli import web as web_verb
+from parabat.cli._temporary import replacing, replacing_folder
+from parabat.pure.reader import LEAF_RECORD
 
 FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_cli"
 N = 5000
@@ -370,6 +379,218 @@ class Cli(unittest.TestCase):
             finally:
                 process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(), 0)
+
+    def make_many(self, name):
+        """A dataset of several leaf files, and the path of one."""
+        path = FOLDER / name
+        shutil.rmtree(FOLDER / (name + ".leaves"), ignore_errors=True)
+        with parabat.PieceWriter(path, target_bytes=40000) as writer:
+            writer.add(self.xyz, self.columns)
+            writer.finish()
+        leaf = sorted((FOLDER / (name + ".leaves")).iterdir())[1]
+        return path, leaf
+
+    def test_web_and_serve_publish_leaf_files_only(self):
+        page, secret, folder = FOLDER / "viewer.html", FOLDER / "secret", FOLDER / "of_leaves"
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        shutil.rmtree(folder, ignore_errors=True)
+        path, leaf = self.make_many("many.bat")
+        kept = leaf.with_name("kept")
+        shutil.copy(leaf, kept)
+        web = ("web", "--viewer", page, path, folder)
+
+        def put(make):
+            leaf.unlink()
+            make(leaf)
+
+        def same_size(at):
+            at.write_bytes(b"private".ljust(kept.stat().st_size, b"!"))
+
+        def other_leaf(at):
+            at.symlink_to(next(one for one in sorted(leaf.parent.iterdir()) if one not in (leaf, kept)))
+
+        secret.write_text("private")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10 << 20, hard))  # for /dev/zero
+        try:
+            for make, word in ((lambda at: at.symlink_to(secret), "is not a .bat file"), (same_size, "is not a .bat file"),
+                               (lambda at: at.symlink_to("/dev/zero"), "is not a regular file"), (os.mkdir, "is not a regular file"),
+                               (lambda at: at.symlink_to(self.a), "is not the leaf file that"), (other_leaf, "is not the leaf file that")):
+                put(make)
+                with self.serving(path) as answer:
+                    self.assertEqual(self.fails(3, word, *web), "")
+                    self.assertFalse(folder.exists())
+                    self.fails(3, word, *web, "--link")
+                    self.assertEqual(answer(f"/data/many.bat.leaves/{leaf.name}")[0], 404)
+                    self.assertEqual(answer(f"/data/many.bat.leaves/{sorted(leaf.parent.iterdir())[0].name}")[0], 200)
+                if leaf.is_dir() and not leaf.is_symlink():
+                    leaf.rmdir()
+                    leaf.touch()
+            # A named pipe is not waited for.
+            put(os.mkfifo)
+
+            def feed():
+                with contextlib.suppress(BrokenPipeError), open(leaf, "wb", buffering=0) as file:
+                    file.write(b"private")
+            writer = threading.Thread(target=feed)
+            writer.start()
+            self.fails(3, "is not a regular file", *web)
+            os.close(os.open(leaf, os.O_RDONLY | os.O_NONBLOCK))
+            writer.join()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, handler)
+        # What takes the place of a leaf file after it was checked.
+        put(lambda at: at.symlink_to(kept))
+
+        def swapped(into):
+            put(lambda at: at.symlink_to(secret))
+            return temporary(into)
+        temporary = web_verb.replacing_folder
+        for words in ((), ("--link",)):
+            with unittest.mock.patch.object(web_verb, "replacing_folder", swapped):
+                self.fails(3, "is not a .bat file", *web, *words)
+            self.assertFalse(folder.exists())
+        # A link to the leaf file itself is one.
+        put(lambda at: at.symlink_to(kept))
+        self.succeeds(*web)
+        self.assertEqual((folder / "data/many.bat.leaves" / leaf.name).read_bytes(), kept.read_bytes())
+        with self.serving(path) as answer:
+            self.assertEqual(answer(f"/data/many.bat.leaves/{leaf.name}")[:2], (200, kept.read_bytes()))
+            put(lambda at: at.symlink_to(secret))
+            self.assertEqual(answer(f"/data/many.bat.leaves/{leaf.name}")[0], 404)
+
+    def test_leaf_files_have_names_inside(self):
+        path, leaf = self.make_many("names.bat")
+        data = path.read_bytes()
+        at = data.index(f"names.bat.leaves/{leaf.name}".encode())
+        for name in (b"../a", b"/etc/passwd", b"a//b", b"./a", b"a/..", b"a\0b", b"", b"a"):
+            record = np.zeros(1, LEAF_RECORD)
+            record["name_bytes"] = len(name)
+            raw = struct.pack("<II", 1, 0) + record.tobytes() + name
+            with contextlib.nullcontext() if name == b"a" else self.assertRaisesRegex(parabat.BatError, "leaf file name"):
+                list(leaves_in("x", raw))
+            with self.assertRaises(parabat.BatError):
+                list(leaves_in("x", raw[:80] if name == b"a" else raw))
+        changed = bytearray(data)
+        changed[at:at + 2] = b".."
+        path.write_bytes(changed)
+        self.fails(3, "names.bat", "web", "--viewer", FOLDER / "viewer.html", path, FOLDER / "of_names")
+
+    def test_steps_do_not_take_names_of_others(self):
+        page, folder = FOLDER / "viewer.html", FOLDER / "of_steps"
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        shutil.rmtree(folder, ignore_errors=True)
+        far = FOLDER / "steps" / "x.bat.series"
+        far.parent.mkdir(exist_ok=True)
+        shutil.copy(self.b, far.parent / "00000-a.bat")
+        shutil.copy(self.b, far.parent / "x.bat")
+        far.write_text(json.dumps({"files": [{"name": name, "time": i} for i, name in enumerate(
+            ("../a.bat", "00000-a.bat", "x.bat", "./x.bat"))]}))
+        self.succeeds("web", "--viewer", page, far, folder)
+        names = [one["name"] for one in json.loads((folder / "data/x.bat.series").read_text())["files"]]
+        self.assertEqual(names, ["00000-a.bat", "00001-00000-a.bat", "x.bat", "x.bat"])
+        for name, source in zip(names, (self.a, self.b, self.b, self.b)):
+            self.assertEqual((folder / "data" / name).read_bytes(), source.read_bytes())
+        os.mkfifo(far.parent / "pipe.bat.series")
+        self.fails(3, "is not a regular file", "info", far.parent / "pipe.bat.series")
+        (far.parent / "pipe.bat.series").unlink()
+
+    @contextlib.contextmanager
+    def serving(self, path):
+        """A server in this process; a function that asks it."""
+        published = serve._Published(FOLDER / "viewer.html", str(path))  # pylint: disable=protected-access
+        with serve._bound(0, type("Handler", (serve._Handler,), {"published": published})) as server:  # pylint: disable=protected-access
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+            thread.start()
+
+            def answer(path, **headers):
+                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.server_port)) as connection:
+                    connection.request("GET", path, headers=headers)
+                    response = connection.getresponse()
+                    return response.status, response.read(), response.getheader("Content-Range")
+            answer.port = server.server_port
+            try:
+                yield answer
+            finally:
+                server.shutdown()
+                thread.join()
+
+    def test_serve_survives_clients_that_leave_or_do_nothing(self):
+        large = FOLDER / "served.bat"
+        parabat.write(large, np.zeros((400_000, 3)))
+        (FOLDER / "viewer.html").write_text('<script type="application/json" id="published">{}</script>')
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err), unittest.mock.patch.object(serve._Handler, "timeout", 0.2), \
+                self.serving(large) as answer:  # pylint: disable=protected-access
+            request = b"GET /data/served.bat HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+            reset = struct.pack("ii", 1, 0)  # closing sends RST
+            for sent, received in ((b"", 0), (b"GET /data/ser", 0), (request, 0), (request, 1000), (request * 3, 1000)):
+                for _ in range(5):
+                    with socket.create_connection(("127.0.0.1", answer.port)) as client:
+                        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                        client.sendall(sent)
+                        if received:
+                            client.recv(received)
+            # Clients that ask nothing, half a request, or take no bytes: the server ends the connection.
+            for sent in (b"", b"GET /data/ser", request):
+                with socket.create_connection(("127.0.0.1", answer.port)) as client:
+                    client.sendall(sent)
+                    if sent == request:
+                        while threading.active_count() > 2:  # the test's and the server's
+                            time.sleep(0.01)
+                    while client.recv(1 << 20):
+                        pass
+            # A body is not the next request.
+            with socket.create_connection(("127.0.0.1", answer.port)) as client:
+                client.sendall(b"GET /none HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nGET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                found = b""
+                with contextlib.suppress(ConnectionResetError):
+                    while block := client.recv(1 << 20):
+                        found += block
+                self.assertEqual(found.count(b"HTTP/1.1 "), 1, found)
+            self.assertEqual(answer("/data/served.bat")[:2], (200, large.read_bytes()))
+        self.assertEqual(err.getvalue(), "")
+        # More clients than are accepted at the same time.
+        with serve._bound(0, serve._Handler) as server, contextlib.ExitStack() as stack:  # pylint: disable=protected-access
+            for _ in range(50):
+                client = stack.enter_context(socket.socket())
+                client.setblocking(False)
+                client.connect_ex(("127.0.0.1", server.server_port))
+                self.assertTrue(select.select([], [client], [], 0.5)[1])
+
+    def test_what_killed_commands_left_goes_with_the_next_one(self):
+        page, folder = FOLDER / "viewer.html", FOLDER / "killed" / "site"
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        folder.parent.mkdir()
+
+        def left():
+            return [one.name for one in folder.parent.iterdir() if one.name.startswith(".parabat-")]
+
+        # Stops where the data is copied, in a process of its own.
+        code = ("import sys, os, signal; from parabat import cli; from parabat.cli import {verb}; "
+                "{verb}.{function} = lambda *unused: os.kill(os.getpid(), signal.{signal}); sys.exit(cli.main(sys.argv[1:]))")
+        for name, expected, remain in (("SIGKILL", -signal.SIGKILL, 1), ("SIGTERM", 130, 0), ("SIGHUP", 130, 0)):
+            for verb, function, words in (("web", "_copy", ["web", "--viewer", page, self.a, folder]),
+                                          ("export", "write_csv", ["export", self.a, folder.parent / "out.csv"])):
+                done = subprocess.run([sys.executable, "-c", code.format(verb=verb, function=function, signal=name), *map(str, words)],
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, expected, done.stderr)
+                self.assertEqual(len(left()), remain, name)
+                # One that is at work keeps what it has, and what is not of a command stays.
+                (folder.parent / ".parabat-ofauser").mkdir(exist_ok=True)
+                (folder.parent / ".parabat-ofauser" / "file").touch()
+                (folder.parent / ".parabat-ofausertoo").touch()
+                with replacing(folder.parent / "other.csv") as temporary, replacing_folder(folder.parent / "other") as work:
+                    self.succeeds("export", self.a, folder.parent / "next.csv", "--quality", "0.01")
+                    self.assertTrue(os.path.exists(temporary) and os.path.exists(work))
+                    self.assertEqual(len(left()), 4)
+                self.assertEqual(sorted(left()), [".parabat-ofauser", ".parabat-ofausertoo"])
+                shutil.rmtree(folder.parent / "other")
+                shutil.rmtree(folder.parent / ".parabat-ofauser")
+                (folder.parent / ".parabat-ofausertoo").unlink()
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_completes_as_bash_does(self):

@@ -12,8 +12,9 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from ._arguments import as_array, as_integer, as_path, as_real, as_text, passed
+from ._files import open_regular
 from ._library import Owned, agreed, check, handle_of, library, make, told
-from .errors import BatError, BatNotFoundError, refuse, refuse_type
+from .errors import BatError, refuse, refuse_type
 from .writing import Report, describe, set_options
 
 
@@ -188,8 +189,8 @@ def read_series(path: str | os.PathLike) -> list[Step]:
     Raises BatNotFoundError; BatError if it is no such file.
     """
     try:
-        with open(path, encoding="utf-8") as file:
-            listed = json.load(file)["files"]
+        with open_regular(path) as file:
+            listed = json.loads(file.read(os.fstat(file.fileno()).st_size).decode())["files"]
         folder = os.path.dirname(os.fspath(path))
         steps = [Step(os.path.join(folder, one["name"]), float(one["time"])) for one in listed]
         for step in steps:
@@ -198,10 +199,6 @@ def read_series(path: str | os.PathLike) -> list[Step]:
         if not all(np.isfinite(step.time) for step in steps):
             raise ValueError("a time that is no finite number")
         return steps
-    except FileNotFoundError:
-        raise BatNotFoundError(1, f"{os.fspath(path)}: no such file") from None
-    except OSError as error:
-        raise BatError(2, f"{os.fspath(path)}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BatError(3, f"{os.fspath(path)}: is no list of a series, a JSON object with \"files\", "
                        "each with \"name\", such as a file can have, and \"time\", a finite number") from error

@@ -8,6 +8,7 @@ import os
 import pathlib
 
 from . import dataset as datasets
+from ._sources import SourceFile, sources_of
 from .errors import refuse
 from .series import read_series
 
@@ -51,46 +52,103 @@ def _beside(path, name):
     return None if os.path.isabs(relative) or os.pardir in parts else "/".join(parts)
 
 
-def _files_of_dataset(path, name):
-    """Published name and path of a dataset's files."""
-    with datasets.open(path) as dataset:
-        leaves = dataset.leaves
-    yield name, path
-    real = os.path.realpath(path)
-    folder = os.path.dirname(real)
-    base = name.rpartition("/")[0]
-    for leaf in leaves:
-        if os.path.realpath(leaf.path) != real:
-            own = _beside(os.path.join(os.path.realpath(os.path.dirname(leaf.path)), os.path.basename(leaf.path)), folder)
-            own = own or _beside(os.path.abspath(leaf.path), os.path.dirname(os.path.abspath(path)))
-            if own is None:
-                refuse(f"{path}: its leaf file {leaf.path} is in another folder; allowed: beside it or below")
-            yield (f"{base}/{own}" if base else own), leaf.path
+_CLASH = "its files cannot be published side by side: two of them need one name, or the name of a folder"
 
 
-def files_of(path: str | os.PathLike) -> tuple[str, dict[str, str | os.PathLike | bytes]]:
+class _Known(dict):
+    """SourceFiles of datasets that were opened before, by path and what the file system says of the file."""
+
+    def sources(self, path):
+        """Opens a dataset that is new or has changed, which checks it."""
+        try:
+            status = os.stat(path)
+            key = path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        except OSError:
+            key = None  # opening it says why
+        if key not in self or key is None:
+            with datasets.open(path) as dataset:
+                _ = dataset.leaves  # this verifies their names
+                self[key] = sources_of(path)
+        return self[key]
+
+
+def _files_of_dataset(path, name, known):
+    """(published name, SourceFile) of each file of a dataset that is published as `name`."""
+    own, *leaves = known.sources(path)
+    base, folder = os.path.dirname(name), os.path.dirname(os.path.realpath(path))
+    return [(name, own), *((os.path.join(base, os.path.relpath(leaf.path, folder)), leaf) for leaf in leaves)]
+
+
+def _is_same(one, other):
+    return all(isinstance(each, SourceFile) for each in (one, other)) and (
+        os.path.realpath(one.path) == os.path.realpath(other.path))
+
+
+class _Site:
+    """Files by published name; none takes the name of another, or of a folder."""
+
+    def __init__(self):
+        self.files = {}
+        self._folders = set()
+
+    def take(self, found):
+        """Adds (name, source) pairs, or none of them if a name is taken. Returns whether it did."""
+        own, folders = {}, set()
+        for name, source in found:
+            other = own.get(name, self.files.get(name))
+            if other is not None and not _is_same(other, source):
+                return False
+            own[name] = source
+            while name := os.path.dirname(name):
+                folders.add(name)
+        if self._folders & own.keys() or folders & self.files.keys() or folders & own.keys():
+            return False
+        self.files.update(own)
+        self._folders |= folders
+        return True
+
+
+def files_of(path: str | os.PathLike, known: dict | None = None) -> tuple[str, dict[str, SourceFile | bytes]]:
     """What has to be published for a .bat or .bat.series file: the name of the file to open, and of each name,
-    which is relative and has / between its parts, the path of the file, or its bytes.
+    which is relative and has / between its parts, the file, or its bytes.
 
+    known: what was found before, from an earlier call, or an empty known_files(), which this one fills.
     Raises BatNotFoundError, BatError; BatValueError for a file that browsers cannot read.
     """
     path = os.fspath(path)
+    known = known_files() if known is None else known
     name = os.path.basename(path)
     if name.endswith(".pbat"):
         refuse(f"{path}: browsers read .bat; 'parabat repack' makes one of a .pbat")
     if not name.endswith(".series"):
-        return name, dict(_files_of_dataset(path, name))
-    files, listed = {}, []
+        site = _Site()
+        if not site.take(_files_of_dataset(path, name, known)):
+            refuse(f"{path}: {_CLASH}")
+        return name, site.files
+    site, listed = _Site(), []
+    site.take([(name, b"")])
     for number, step in enumerate(read_series(path)):
         if step.path.endswith(".pbat"):
             refuse(f"{step.path}: browsers read .bat; 'parabat repack' makes one of a .pbat")
-        own = _beside(step.path, os.path.dirname(path) or os.curdir) or f"{number:05}-{os.path.basename(step.path)}"
-        text = "".join("_" if "\ud800" <= letter <= "\udfff" else letter for letter in os.path.basename(own))
-        if own != os.fsencode(own).decode(errors="replace"):
-            own = f"{number:05}-{text}"  # lists are text, and some bytes of names are none
-        files.update(_files_of_dataset(step.path, own))
+        for own in _names_for(step.path, number, path):
+            if site.take(_files_of_dataset(step.path, own, known)):
+                break
+        else:
+            refuse(f"{step.path}: {_CLASH}")
         listed.append({"name": own, "time": step.time})
     if not listed:
         refuse(f"{path}: a series without steps")
-    files[name] = json.dumps({"file-series-version": "1.0", "files": listed}).encode()
-    return name, files
+    site.files[name] = json.dumps({"file-series-version": "1.0", "files": listed}).encode()
+    return name, site.files
+
+
+def _names_for(path, number, series):
+    """Names under which a step can be published, the best one first. Lists are text, and some bytes of names are not."""
+    own = _beside(path, os.path.dirname(series) or os.curdir)
+    text = "".join("_" if "\ud800" <= letter <= "\udfff" else letter for letter in os.path.basename(path))
+    if own is not None and own == os.fsencode(own).decode(errors="replace"):
+        yield own
+    yield from (f"{number:05}-{text}", f"{number:05}/{text}", f"{number:05}/{number:05}/{text}")
+
+
+known_files = _Known

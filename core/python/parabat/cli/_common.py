@@ -202,34 +202,6 @@ def progress(what):
         bar.clear()
 
 
-@contextlib.contextmanager
-def replacing(path):
-    """A path to write to; what is there when all went well takes the place of `path`. Errors of files
-    name `path`."""
-    if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout
-        yield path
-        return
-    aim = os.path.realpath(path)
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(
-            prefix=".parabat-", suffix=os.path.splitext(path)[1], dir=os.path.dirname(aim))
-        os.close(handle)
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, aim)
-    except BaseException as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        if not isinstance(error, OSError) or isinstance(error, BatError):
-            raise
-        why = os.strerror(error.errno) if error.errno else (error.strerror or str(error)).replace(temporary or path, path)
-        raise OSError(error.errno, why, path) from error
-
-
 def print_json(value):
     """One line; numbers that JSON has not are texts."""
     print(json.dumps(_plain(value), ensure_ascii=False))

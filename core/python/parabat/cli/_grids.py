@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import idx
 from ..errors import BatError, refuse
-from ._common import NO, YES, print_json, progress, replacing, say
+from ._common import NO, YES, print_json, progress, say
+from ._temporary import replacing
 
 SLAB = 1 << 26  # bytes that are compared at once
 

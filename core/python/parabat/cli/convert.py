@@ -9,13 +9,13 @@ import argparse
 import contextlib
 import json
 import re
-import signal
 import sys
 
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
+from ._temporary import interruptible
 
 _OF_ARGUMENT = re.compile(r"(^|: )argument --")  # as argparse begins, also behind the name of a file
 _BRICKS = (".bricks", ".bricks.series")
@@ -127,7 +127,7 @@ def run(arguments):
     if mapping and len(mapping) != len(arguments.mapping):
         return _fail("argument --map: a name occurs twice", USAGE)
     try:
-        with _interruptible(), _shown(arguments) as show:
+        with interruptible(), _shown(arguments) as show:
             convert(arguments.inputs, arguments.output, format=arguments.format, steps=arguments.steps,
                     jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
@@ -139,23 +139,6 @@ def run(arguments):
     except (ConvertError, ImportError) as error:
         return _fail(str(error), USAGE if _OF_ARGUMENT.search(str(error)) else TROUBLE)
     return YES
-
-
-@contextlib.contextmanager
-def _interruptible():
-    """SIGTERM and SIGHUP end a conversion as Ctrl-C does, so that nothing half is left."""
-    def interrupt(*_):
-        raise KeyboardInterrupt
-    try:
-        before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
-                  if signal.getsignal(number) is signal.SIG_DFL}
-    except ValueError:  # a thread of another program
-        before = {}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

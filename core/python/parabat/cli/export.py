@@ -13,7 +13,8 @@ from ..errors import refuse
 from ..export import columns, needed
 from . import _grids
 from ._common import (
-    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, replacing)
+    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of)
+from ._temporary import replacing
 
 ROWS = 100000  # of text at once
 

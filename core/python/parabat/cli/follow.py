@@ -12,7 +12,8 @@ from ..errors import BatError, refuse
 from ..export import needed
 from ..following import follow
 from ..tracks import Tracks, is_tracks
-from ._common import YES, add_json, count, names_of, number_of, print_json, progress, replacing, say, steps_of
+from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, steps_of
+from ._temporary import replacing
 from .export import write_csv, write_npz, write_vtp
 
 MOST_OF_RANGE = 10_000_000  # ids; more are no list

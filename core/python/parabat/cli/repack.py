@@ -59,14 +59,15 @@ def _targets(arguments):
 def _interrupts():
     """A list, in which there is something once an interrupt has come; it raises nothing meanwhile, as what calls
     Python from C could not carry that everywhere."""
-    came = []
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *unused: came.append(True))
+    came, before = [], {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, lambda *unused: came.append(True))
     try:
         yield came
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run(arguments):

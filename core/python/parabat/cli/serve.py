@@ -5,15 +5,20 @@ import http.server
 import os
 import re
 import sys
+import threading
 import urllib.parse
 import webbrowser
 
+from .._files import NOT_FOUND
 from ..errors import BatError, refuse
-from ..viewer import files_of, page_of, page_path
-from ._common import is_series
+from ..viewer import files_of, known_files, page_of, page_path
+from ._common import is_series, say
+from ._temporary import interruptible
 
 FIRST_PORT, PORTS = 8010, 50
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+IDLE_SECONDS = 60  # after which a connection without a request, or a client that takes no bytes, is closed
+WAITING = 128      # connections that the system holds until they are accepted
 _RANGE = re.compile(r"bytes=([0-9]{0,20})-([0-9]{0,20})")
 
 
@@ -30,19 +35,37 @@ class _Published:
 
     def __init__(self, viewer, path):
         self._path = path
-        self._name, self._files = (None, {}) if path is None else files_of(path)
+        self._known = known_files()
+        self._turn = threading.Lock()
+        self._name, self._files = (None, {}) if path is None else files_of(path, self._known)
         data = None if path is None else "data/" + urllib.parse.quote(os.fsencode(self._name))
         self.page = page_of(viewer, data)
 
-    def find(self, name):
-        """Path or bytes of a file, or None. A series may have got more steps."""
+    def open(self, name):
+        """An open file, or bytes. Raises BatError if there is no such file, or another one is in its place."""
         found = self._files.get(name)
+        # A series may have got more steps, and a dataset may have been replaced by another.
         if self._path is not None and is_series(self._path) and (found is None or name == self._name):
+            found = self._find_again(name)
+        if found is None:
+            raise BatError(NOT_FOUND, "there is no such file")
+        if isinstance(found, bytes):
+            return found
+        try:
+            return found.open()
+        except BatError:
+            again = self._find_again(name)
+            if again is None or again is found:
+                raise
+            return again.open()
+
+    def _find_again(self, name):
+        with self._turn:
             try:
-                self._files = files_of(self._path)[1]
+                self._files = files_of(self._path, self._known)[1]
             except BatError:
                 pass  # while its next step is written
-        return self._files.get(name)
+            return self._files.get(name)
 
 
 def range_of(text, size):
@@ -64,10 +87,25 @@ def range_of(text, size):
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
     published = None  # of the server's subclass
 
     def log_message(self, *unused):  # pylint: disable=arguments-differ
         """Says nothing."""
+
+    def handle(self):
+        """Until the client, or the time for its next request, is gone."""
+        try:
+            super().handle()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+
+    def finish(self):
+        """Also of clients that have left."""
+        try:
+            super().finish()
+        except (ConnectionError, TimeoutError):
+            pass
 
     def do_HEAD(self):
         """As GET, without the body."""
@@ -87,25 +125,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _answer(self, has_body):
+        if self.headers.get("Content-Length") or self.headers.get("Transfer-Encoding"):
+            self.close_connection = True  # a body, which is not read, would be taken for the next request
         # A page of another site that has its name lead here has that name in its requests.
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
         if host not in ("127.0.0.1", "localhost"):
             self._fail(403, "this server is for 127.0.0.1 only")
             return
         path = os.fsdecode(urllib.parse.unquote_to_bytes(self.path.partition("?")[0].partition("#")[0]))
+        if path in ("/", "/index.html"):
+            self._send(self.published.page, "text/html; charset=utf-8", has_body)
+            return
         try:
-            if path in ("/", "/index.html"):
-                self._send(self.published.page, "text/html; charset=utf-8", has_body)
-                return
-            found = self.published.find(path[len("/data/"):]) if path.startswith("/data/") else None
-            if found is None:
-                self._fail(404, "there is no such file")
-            elif isinstance(found, bytes):
-                self._send(found, "application/json", has_body)
-            else:
+            found = self.published.open(path.removeprefix("/data/") if path.startswith("/data/") else None)
+        except BatError as error:
+            self._fail(404, "there is no such file" if error.status == NOT_FOUND else os.fsencode(str(error)).decode(errors="replace"))
+            return
+        if isinstance(found, bytes):
+            self._send(found, "application/json", has_body)
+        else:
+            with found:
                 self._send_file(found, has_body)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True  # whoever read has enough
 
     def _send(self, body, kind, has_body):
         self.send_response(200)
@@ -113,49 +153,50 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-cache")
         self.end_headers()
-        if has_body:
-            self.wfile.write(body)
+        for first in range(0, len(body) if has_body else 0, BLOCK):
+            self.wfile.write(body[first:first + BLOCK])
 
-    def _send_file(self, path, has_body):
+    def _send_file(self, file, has_body):
+        about = os.fstat(file.fileno())
         try:
-            file = open(path, "rb")  # pylint: disable=consider-using-with
-        except OSError as error:
-            self._fail(404, error.strerror)
-            return
-        with file:
-            about = os.fstat(file.fileno())
-            try:
-                span = range_of(self.headers.get("Range"), about.st_size)
-            except IndexError:
-                self.send_response(416)
-                self.send_header("Content-Range", f"bytes */{about.st_size}")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            begin, end = span or (0, about.st_size)
-            self.send_response(206 if span else 200)
-            if span:
-                self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{about.st_size}")
-            self.send_header("Content-Type", "application/octet-stream")
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(end - begin))
-            self.send_header("ETag", f'"{about.st_mtime_ns:x}-{about.st_size:x}"')
-            self.send_header("Cache-Control", "no-cache")
+            span = range_of(self.headers.get("Range"), about.st_size)
+        except IndexError:
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{about.st_size}")
+            self.send_header("Content-Length", "0")
             self.end_headers()
-            file.seek(begin)
-            left = end - begin if has_body else 0
-            while left > 0:
-                block = file.read(min(BLOCK, left))
-                if not block:  # it was cut short meanwhile
-                    self.close_connection = True
-                    return
-                self.wfile.write(block)
-                left -= len(block)
+            return
+        begin, end = span or (0, about.st_size)
+        self.send_response(206 if span else 200)
+        if span:
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{about.st_size}")
+        self.send_header("Content-Type", "application/octet-stream")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(end - begin))
+        self.send_header("ETag", f'"{about.st_mtime_ns:x}-{about.st_size:x}"')
+        self.send_header("Cache-Control", "no-cache")
+        self.end_headers()
+        file.seek(begin)
+        left = end - begin if has_body else 0
+        while left > 0:
+            block = file.read(min(BLOCK, left))
+            if not block:  # it was cut short meanwhile
+                self.close_connection = True
+                return
+            self.wfile.write(block)
+            left -= len(block)
 
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = WAITING
+
+    def handle_error(self, request, client_address):
+        """In one line."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, (ConnectionError, TimeoutError)):  # of clients that have left
+            say(f"{type(error).__name__}: {error}")
 
 
 def _bound(port, handler):
@@ -179,7 +220,8 @@ def run(arguments):
         if arguments.open:
             webbrowser.open(address)
         try:
-            server.serve_forever()
+            with interruptible():
+                server.serve_forever()
         except KeyboardInterrupt:
             pass  # this is how it ends
     return 0

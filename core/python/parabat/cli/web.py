@@ -2,13 +2,13 @@
 """parabat web FILE FOLDER: a folder to publish on any web server, with the viewer and the data."""
 
 import os
-import shutil
-import tempfile
 import urllib.parse
 
-from ..errors import refuse
+from .._files import CORRUPT, TRUNCATED
+from ..errors import BatError, refuse
 from ..viewer import files_of, page_of, page_path
 from ._common import add_json, print_json, progress
+from ._temporary import replacing_folder
 
 BLOCK = 8 << 20
 
@@ -26,10 +26,23 @@ def add_arguments(parser):
 
 
 def _copy(source, target, told):
-    with open(source, "rb") as given, open(target, "xb") as made:
-        while block := given.read(BLOCK):
+    with source.open() as given, open(target, "xb") as made:
+        left = source.size
+        while left > 0:
+            block = given.read(min(BLOCK, left))
+            if not block:
+                raise BatError(TRUNCATED, f"{source.path}: was cut short while it was copied")
             made.write(block)
+            left -= len(block)
             told(len(block))
+
+
+def _link(source, target):
+    """A hard link to the file of which the descriptor was checked."""
+    with source.open() as given:
+        os.link(os.path.realpath(source.path), target)
+        if not os.path.samestat(os.lstat(target), os.fstat(given.fileno())):
+            raise BatError(CORRUPT, f"{source.path}: was replaced while it was linked")
 
 
 def _fill(folder, files, is_linked, told):
@@ -40,7 +53,7 @@ def _fill(folder, files, is_linked, told):
             with open(target, "xb") as file:
                 file.write(source)
         elif is_linked:
-            os.link(os.path.realpath(source), target)
+            _link(source, target)
         else:
             _copy(source, target, told)
 
@@ -50,32 +63,24 @@ def run(arguments):
     viewer = arguments.viewer or page_path()
     name, files = files_of(arguments.file)
     page = page_of(viewer, "data/" + urllib.parse.quote(os.fsencode(name)))
-    aim = os.path.realpath(arguments.folder)
-    if os.path.lexists(aim) and (not os.path.isdir(aim) or os.listdir(aim)):
+    if os.path.lexists(arguments.folder) and (not os.path.isdir(arguments.folder) or os.listdir(arguments.folder)):
         refuse(f"{arguments.folder}: is there already; allowed is a folder that does not exist, or is empty")
-    total = sum(os.path.getsize(one) for one in files.values() if not isinstance(one, bytes))
-    os.makedirs(os.path.dirname(aim), exist_ok=True)
-    work = tempfile.mkdtemp(prefix=".parabat-", dir=os.path.dirname(aim))  # it appears when it is whole
-    try:
-        with progress("copying") as bar:
-            done = 0
+    sources = [one for one in files.values() if not isinstance(one, bytes)]
+    for source in sources:  # before anything is copied
+        source.open().close()
+    total = sum(source.size for source in sources)
+    with replacing_folder(arguments.folder) as work, progress("copying") as bar:
+        done = 0
 
-            def told(count):
-                nonlocal done
-                done += count
-                if bar:
-                    bar(done / max(total, 1))
+        def told(count):
+            nonlocal done
+            done += count
+            if bar:
+                bar(done / max(total, 1))
 
-            _fill(work, files, arguments.link, told)
+        _fill(work, files, arguments.link, told)
         with open(os.path.join(work, "index.html"), "xb") as file:
             file.write(page)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(work, 0o777 & ~mask)
-        os.rename(work, aim)
-    except BaseException:
-        shutil.rmtree(work, ignore_errors=True)
-        raise
     if arguments.json:
         print_json({"folder": arguments.folder, "files": len(files) + 1, "bytes": total + len(page)})
     else:

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files of a dataset as what they are meant to be: a name in a top file can lead to anything, such as a link to a
+private file. So a leaf file counts only with the size and the header checksum that its top file names
+(core/bat/FORMAT.md, section 15), and what is read comes from the descriptor of which that was checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import BinaryIO
+
+import numpy as np
+
+from ._files import CORRUPT, NOT_A_BAT_FILE, TRUNCATED, open_regular
+from .errors import BatError
+from .pure.reader import HEADER, LEAF_FILES, LEAF_FILES_HEAD, LEAF_RECORD, MAGIC, SECTION, SEVERAL_LEAF_FILES
+
+
+class SourceFile:
+    """A file of a dataset: its path, and the size and the header checksum that tell it from others."""
+
+    def __init__(self, path: str, size: int, checksum: int, named_by: str | None = None):
+        """named_by: the top file that names it as a leaf file."""
+        self.path = path
+        self.size = size
+        self._checksum = checksum
+        self._named_by = named_by
+
+    def open(self) -> BinaryIO:
+        """Opens the file if it is the one that is meant.
+
+        Raises BatNotFoundError; BatError for another file in its place.
+        """
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(open_regular(self.path))
+            header, size = _header(self.path, file)
+            if header[-1] != self._checksum or size != self.size:
+                raise BatError(CORRUPT, f"{self.path}: " + (
+                    "has changed" if self._named_by is None else f"is not the leaf file that {self._named_by} names") + (
+                    f": header checksum {header[-1]:016x} and {size} bytes; allowed: {self._checksum:016x} and {self.size}"))
+            stack.pop_all()
+            return file
+
+
+def _header(path, file):
+    """Fields of the header and the size of a file, which is what the header says. Leaves the file at its beginning."""
+    start = file.read(HEADER.size)
+    file.seek(0)
+    if start[:len(MAGIC)] != MAGIC:
+        raise BatError(NOT_A_BAT_FILE, f"{path}: is not a .bat file")
+    if len(start) < HEADER.size:
+        raise BatError(TRUNCATED, f"{path}: has {len(start)} bytes; allowed: {HEADER.size} and more")
+    header, size = HEADER.unpack(start), os.fstat(file.fileno()).st_size
+    if header[4] != size:
+        raise BatError(TRUNCATED if size < header[4] else CORRUPT, f"{path}: has {size} bytes; allowed: {header[4]}")
+    return header, size
+
+
+def sources_of(path: str) -> list[SourceFile]:
+    """The file of a dataset that users name, and its leaf files if it is a top file. Their paths begin with the folder
+    that the top file is in, links resolved.
+
+    The dataset was opened before, which checks it; what is damaged here is only a reason to fail.
+    Raises BatNotFoundError and BatError.
+    """
+    with open_regular(path) as file:
+        header, size = _header(path, file)
+        own = SourceFile(path, size, header[-1])
+        if not header[5] & SEVERAL_LEAF_FILES:
+            return [own]
+        raw = _leaf_section(path, file, header, size)
+    folder = os.path.dirname(os.path.realpath(path))
+    return [own, *(SourceFile(os.path.join(folder, name), size, checksum, path) for name, size, checksum in _leaves(path, raw))]
+
+
+def _leaf_section(path, file, header, size):
+    """Bytes of LEAF_FILES."""
+    offset, count = header[8:10]
+    if offset + count * SECTION.size <= size:
+        file.seek(offset)
+        for section in SECTION.iter_unpack(file.read(count * SECTION.size)):
+            if section[0] == LEAF_FILES and section[4] + section[5] <= size:
+                file.seek(section[4])
+                return file.read(section[5])
+    raise BatError(CORRUPT, f"{path}: has no section LEAF_FILES")
+
+
+def _leaves(path, raw):
+    """(name, size, header checksum) of each leaf file. Names come last in the section."""
+    first = LEAF_FILES_HEAD.size
+    count = LEAF_FILES_HEAD.unpack_from(raw)[0] if len(raw) >= first else 0
+    if not 0 < count <= (len(raw) - first) // LEAF_RECORD.itemsize:
+        raise BatError(CORRUPT, f"{path}: its section LEAF_FILES has {len(raw)} bytes, which {count} leaf files cannot have")
+    records = np.frombuffer(raw, LEAF_RECORD, count, first)
+    at = len(raw) - sum(records["name_bytes"].tolist())
+    if at < first + records.nbytes:
+        raise BatError(CORRUPT, f"{path}: the names of its leaf files are longer than its section LEAF_FILES")
+    for record in records:
+        name = raw[at:at + int(record["name_bytes"])]
+        at += len(name)
+        if b"\0" in name or {b"", b".", b".."} & set(name.split(b"/")):
+            raise BatError(CORRUPT, f"{path}: the leaf file name {os.fsdecode(name)!r}; allowed: parts between slashes, none of "
+                           "them empty, . or ..")
+        yield os.fsdecode(name), int(record["file_bytes"]), int(record["header_checksum"])
