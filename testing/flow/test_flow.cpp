@@ -363,9 +363,7 @@ TEST(Flow, seeds_on_faces_edges_and_corners_are_inside_and_slide)
   const auto slid = flow::trace(cache_of(closed), walls);
   for (std::size_t i = 0; i != walls.size(); ++i)
   {
-    EXPECT_TRUE(slid.lines[i].reason == flow::Reason::EndTime ||
-      slid.lines[i].reason == flow::Reason::Stagnation)
-      << i << " " << static_cast<int>(slid.lines[i].reason);
+    EXPECT_EQ(slid.lines[i].reason, flow::Reason::EndTime) << i;
     EXPECT_EQ(slid.lines[i].end_time, 8);
     for (std::size_t a = 0; a != 3; ++a)
     {
@@ -401,7 +399,11 @@ TEST(Flow, lines_end_at_blanked_cells_and_walls_are_slid_along_on_demand)
   EXPECT_EQ(slow.lines[0].reason, flow::Reason::EndTime);
   EXPECT_GT(slow.lines[0].end[0], 6.9); // nears the wall, where there is no velocity
   EXPECT_LT(slow.lines[0].end[0], 7);
-  EXPECT_EQ(slow.lines[3].reason, flow::Reason::Stagnation);
+  EXPECT_EQ(slow.lines[3].reason, flow::Reason::EndTime); // rests on the wall
+  EXPECT_EQ(slow.lines[3].end, seeds[3].position);
+  options.terminal_speed = 1e-9;
+  EXPECT_EQ(
+    flow::trace(cache_of(source), seeds, options).lines[3].reason, flow::Reason::Stagnation);
 }
 
 // Where numbers of cells times spacing are rounded, too: seeds on the last points with flow begin
@@ -462,13 +464,6 @@ TEST(Flow, ends_of_many_kinds)
   EXPECT_NEAR(lines.lines[8].end[0], 2, 1e-12);
   EXPECT_TRUE(flow::trace(cache_of(source), {}).lines.empty());
 
-  const auto still = uniform({ 0, 0, 0 });
-  const auto stayed = flow::trace(cache_of(still), { { { 3.5, 3, 3 }, 0.5 } });
-  EXPECT_EQ(stayed.lines[0].reason, flow::Reason::Stagnation);
-  EXPECT_EQ(stayed.lines[0].end_time, 4);
-  ASSERT_EQ(stayed.lines[0].points, 2u);
-  EXPECT_EQ(stayed.positions[0], stayed.positions[1]);
-
   // A thousand cells in an interval.
   BrickGrid grid = cube(11, 10);
   grid.points[0] = 2000;
@@ -479,6 +474,112 @@ TEST(Flow, ends_of_many_kinds)
   const auto far = flow::trace(cache_of(fast), { { { 0.5, 5, 5 }, 0 } });
   EXPECT_EQ(far.lines[0].reason, flow::Reason::EndTime);
   EXPECT_NEAR(far.lines[0].end[0], 1000.5, 0.1);
+}
+
+namespace
+{
+// A wind along x that is the same everywhere, of these speeds at these times.
+std::shared_ptr<Source> gusts(const std::vector<double>& speeds, const std::vector<double>& times,
+  ScalarType type = ScalarType::Float32)
+{
+  BrickGrid grid = cube(11, 10);
+  grid.type = type;
+  return std::make_shared<Source>(grid, times,
+    [&](const Point&, double t)
+    {
+      const auto at = std::find(times.begin(), times.end(), t) - times.begin();
+      return Point{ speeds[static_cast<std::size_t>(at)], 0, 0 };
+    });
+}
+}
+
+TEST(Flow, particles_at_rest_move_on_when_the_flow_does)
+{
+  struct Case
+  {
+    std::vector<double> speeds;
+    std::vector<double> times;
+    double moved;
+  };
+  const std::vector<Case> cases{
+    { { 0, 0, 1, 1 }, { 0, 1, 2, 3 }, 1.5 }, // from rest
+    { { 1, 0, 0, 1 }, { 0, 1, 2, 3 }, 1 },   // a pause
+    { { 1, 1, 0, 0, 1, 1 }, { 0, 1, 2, 3, 4, 5 }, 3 },
+    { { 1, 1, 0, 0 }, { 0, 1, 2, 3 }, 1.5 },   // comes to rest
+    { { 0, 0, 0, 0 }, { 0, 1, 2, 4 }, 0 },     // never moves
+    { { 0.5, 0.5, 0.5 }, { 0, 1e-12, 2 }, 1 }, // an interval without room to move in
+    { { 1e-14, 1e-14, 1 }, { 0, 1, 2 }, 0.5 }, // slower than rounding
+    { { 0, 0, 1, 0, 0, 0, -2, 0, 0 }, { 0, 1, 1.5, 2.5, 2.6, 4, 5, 5.25, 9 }, -0.5 },
+  };
+  for (const Case& one : cases)
+  {
+    for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
+    {
+      const auto source = gusts(one.speeds, one.times, type);
+      for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+      {
+        for (const bool backward : { false, true })
+        {
+          flow::TraceOptions options;
+          options.integrator = integrator;
+          options.backward = backward;
+          const double begin = backward ? one.times.back() : one.times.front();
+          const auto lines = flow::trace(cache_of(source), { { { 4.3, 5, 5 }, begin } }, options);
+          const flow::Line& line = lines.lines[0];
+          EXPECT_EQ(line.reason, flow::Reason::EndTime);
+          EXPECT_NEAR(line.end[0], 4.3 + (backward ? -1 : 1) * one.moved, 1e-6)
+            << one.speeds[0] << one.speeds[1] << backward;
+          EXPECT_EQ(line.points, one.times.size()); // rests have points, too
+        }
+      }
+    }
+  }
+  // Beside one that moves all the time, in another brick of the same field, and in FTLE.
+  const auto source = std::make_shared<Source>(cube(21, 20), std::vector<double>{ 0, 1, 2, 3 },
+    [](const Point& p, double t)
+    {
+      const double front = t < 2 ? 6 : 21; // nothing moves ahead of it
+      return p[0] <= front ? Point{ 1, 0, 0 } : Point{};
+    });
+  const auto lines = flow::trace(cache_of(source), { { { 2, 5, 5 }, 0 }, { { 12.5, 5, 5 }, 0 } });
+  EXPECT_NEAR(lines.lines[0].end[0], 5, 1e-6);
+  EXPECT_NEAR(lines.lines[1].end[0], 14, 1e-6); // half of the interval in which the front passes
+  EXPECT_EQ(lines.lines[1].points, 4u);
+}
+
+TEST(Flow, a_terminal_speed_ends_lines_where_particles_are_not_faster)
+{
+  // Slows down in time: at 0.25 when t = 3.
+  const auto slower = gusts({ 1, 0.5, 0 }, { 0, 2, 4 }, ScalarType::Float64);
+  for (const auto integrator : { flow::Integrator::CellByCell, flow::Integrator::RungeKutta4 })
+  {
+    flow::TraceOptions options;
+    options.integrator = integrator;
+    options.step_share = 0.01;
+    options.terminal_speed = 0.5;
+    const std::vector<flow::Seed> seeds{ { { 1, 5, 5 }, 0 }, { { 1, 5, 5 }, 3 },
+      { { 1, 5, 5 }, 1 } };
+    auto lines = flow::trace(cache_of(slower), seeds, options);
+    EXPECT_EQ(lines.lines[0].reason, flow::Reason::Stagnation);
+    EXPECT_NEAR(lines.lines[0].end_time, 2, 0.03);
+    EXPECT_NEAR(lines.lines[0].end[0], 1 + 1.5, 0.02);
+    EXPECT_EQ(
+      lines.positions[lines.lines[0].first_point + lines.lines[0].points - 1], lines.lines[0].end);
+    EXPECT_EQ(lines.lines[1].reason, flow::Reason::Stagnation); // where it is released
+    EXPECT_EQ(lines.lines[1].points, 1u);
+    EXPECT_EQ(lines.lines[1].end_time, 3);
+    options.terminal_speed = 1e-300;
+    lines = flow::trace(cache_of(slower), seeds, options);
+    EXPECT_EQ(lines.lines[0].reason, flow::Reason::EndTime);
+    EXPECT_NEAR(lines.lines[0].end[0], 1 + 2, 1e-6);
+  }
+  flow::TraceOptions options;
+  options.terminal_speed = 1e-300;
+  const auto still =
+    flow::trace(cache_of(uniform({ 0, 0, 0 })), { { { 3.5, 3, 3 }, 0.5 } }, options);
+  EXPECT_EQ(still.lines[0].reason, flow::Reason::Stagnation);
+  EXPECT_EQ(still.lines[0].end_time, 0.5);
+  EXPECT_EQ(still.lines[0].points, 1u);
 }
 
 TEST(Flow, flow_that_is_too_fast_to_be_followed_ends_lines)
@@ -843,6 +944,7 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
       options.integrator = rk4 ? flow::Integrator::RungeKutta4 : flow::Integrator::CellByCell;
       options.step_share = 0.3;
       options.keep_resting = rests;
+      options.terminal_speed = faces || rk4 ? 0 : 1e-9;
       const auto before = flow::trace(cache_of(some), seeds, options);
       const auto whole = flow::trace(cache_of(all), seeds, options);
       std::atomic<int> old_reads{ 0 };
@@ -887,7 +989,9 @@ TEST(Flow, lines_go_on_when_the_series_has_grown)
           ASSERT_NEAR(more.times[a.first_point + k], whole.times[b.first_point + k], within);
         }
         ends[0] += a.reason == flow::Reason::EndTime;
-        ends[1] += a.reason == flow::Reason::Stagnation;
+        ends[1] += options.terminal_speed > 0
+          ? a.reason == flow::Reason::Stagnation
+          : a.reason == flow::Reason::EndTime && a.end == seeds[i].position;
         ends[2] += stops ? a.reason == flow::Reason::Arrived : a.arrival_time == a.arrival_time;
       }
       EXPECT_GT(std::min({ ends[0], ends[1], ends[2] }), 0);

@@ -419,14 +419,6 @@ void Buckets::end_line(const Particle& particle, Reason reason, Worker& worker)
   {
     worker.log->resting.push_back(particle);
   }
-  if (reason == Reason::Stagnation)
-  {
-    line.end_time = this->frame_.end_time();
-    if (this->options_.keep_points && interval.begin != line.end_time)
-    {
-      worker.log->points.add({ particle.line, particle.points, line.end, line.end_time, {} });
-    }
-  }
 }
 
 void Buckets::go_on(std::size_t number, Worker& worker)

@@ -149,14 +149,6 @@ PathLines go_on(const Cache& cache, const PathLines& lines, const std::vector<Se
     if (next == walks.walks.size() || walks.walks[next].line != i)
     {
       take(lines, old.first_point, old.points, whole);
-      if (old.reason == Reason::Stagnation)
-      {
-        line.end_time = frame.end_time(); // it stays to the end of the run
-        if (old.points > 1)
-        {
-          whole.times.back() = line.end_time;
-        }
-      }
       continue;
     }
     const Walks::Walk& walk = walks.walks[next];

@@ -187,6 +187,22 @@ struct CellWalk : LaneWalk<T>
     }
   }
 
+  /// The particles that are not faster than the terminal speed end where they are.
+  BAT_INLINE void stagnate(unsigned which, const Vectors& slope)
+  {
+    for (; which != 0; which &= which - 1)
+    {
+      const unsigned lane = lowest_lane(which);
+      const std::array<double, 3> v = slope.of(lane);
+      if (this->stagnates(v))
+      {
+        this->keep(lane);
+        this->note(*lanes[lane], u.of(lane), s[lane], v);
+        this->leave(lane, WalkEnd::Still);
+      }
+    }
+  }
+
   /// Those whose curves enter the destination before theta; the ones that stop there leave.
   BAT_INLINE void arrive(unsigned which, const std::array<AxisCurves, 3>& curves,
     const Curves& polynomials, const Vector4& theta, const Vector4& h)
@@ -327,6 +343,15 @@ struct CellWalk : LaneWalk<T>
       {
         const unsigned there = active;
         this->begin_or_end(begins | at_stop, slope);
+        if (active != there)
+        {
+          continue;
+        }
+      }
+      if (run.terminal_speed > 0)
+      {
+        const unsigned there = active;
+        this->stagnate(there, slope);
         if (active != there)
         {
           continue;

@@ -20,8 +20,6 @@ namespace bat::flow
 template <class T>
 struct LaneWalk
 {
-  static constexpr double kStill = 1e-12; ///< cells in an interval that are no movement
-
   const WalkFrame& run;
   const IntervalFrame& interval;
   const BrickPair& bricks;
@@ -125,34 +123,21 @@ struct LaneWalk
     }
   }
 
-  [[nodiscard]] BAT_INLINE bool is_no_movement(const std::array<double, 3>& v) const
+  /// Whether a line ends because its particle has become too slow. Without a terminal speed a
+  /// particle that does not move rests, and moves on when its cell does.
+  [[nodiscard]] BAT_INLINE bool stagnates(const std::array<double, 3>& slope) const
   {
+    if (!(run.terminal_speed > 0))
+    {
+      return false;
+    }
     double square = 0;
-    double cells = 0;
     for (std::size_t a = 0; a != 3; ++a)
     {
-      const double w = v[a] * interval.per_cell[a];
+      const double w = slope[a] * interval.per_cell[a];
       square += w * w;
-      cells += v[a] * v[a];
     }
-    return cells <= kStill * kStill || square <= run.terminal_speed * run.terminal_speed;
-  }
-
-  /// Whether nothing in the lane's cell moves during the whole interval.
-  [[nodiscard]] BAT_INLINE bool is_still(unsigned lane) const
-  {
-    CellField field;
-    (void)load_cells<T>(run, interval, before, after, field);
-    // Speed is largest at a corner, at one of the ends of the interval.
-    for (int corner = 0; corner != 16; ++corner)
-    {
-      const Vectors at{ all_of(corner & 1), all_of(corner >> 1 & 1), all_of(corner >> 2 & 1) };
-      if (!this->is_no_movement(field.at(at, all_of(corner >> 3)).of(lane)))
-      {
-        return false;
-      }
-    }
-    return true;
+    return square <= run.terminal_speed * run.terminal_speed;
   }
 
   /// Where a curve from the particle's cell is in the destination first, up to `end`.
@@ -218,11 +203,6 @@ struct LaneWalk
           return true;
         }
       }
-    }
-    if (p.share < interval.stop && this->is_no_movement(slope) && this->is_still(lane))
-    {
-      end = WalkEnd::Still;
-      return true;
     }
     return false;
   }

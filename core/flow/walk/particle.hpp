@@ -131,7 +131,7 @@ enum class WalkEnd : std::uint8_t
   Ghosts,   ///< its cell needs neighbours that are not there
   Left,     ///< left the domain
   Cells,    ///< too many cells or steps in one interval
-  Still,    ///< does not move
+  Still,    ///< not faster than the terminal speed
   Time,     ///< reached the end of the run
   Arrived,  ///< reached the destination
   Blank,    ///< met cells without flow

@@ -200,12 +200,18 @@ struct SlopeWalk : LaneWalk<T>
     }
     if (p.is_new)
     {
-      WalkEnd end = WalkEnd::Still;
+      WalkEnd end = WalkEnd::Arrived;
       if (this->begin_interval(lane, slope, end))
       {
         this->leave(lane, end);
         return;
       }
+    }
+    if (p.slopes == 0 && this->stagnates(slope))
+    {
+      this->note(p, p.at, p.share, slope);
+      this->leave(lane, WalkEnd::Still);
+      return;
     }
     this->add_slope(p, slope, lengths[lane]);
     if (p.slopes == 0)

@@ -555,8 +555,9 @@ class Flow:
         Lines end at end_time (the last time; backwards, the first), where they leave the domain or
         meet NaN, or, with stop_on_arrival, in the destination: lower x, y, z, upper x, y, z.
         integrator: "cell-by-cell" follows the interpolated field within most_error cells per step;
-        "rk4" takes steps of step_share of an interval, as ParaView's tracers. no_slip: NaN is
-        velocity 0. keep_faces: points where lines cross faces of cells too. The same bits whatever
+        "rk4" takes steps of step_share of an interval, as ParaView's tracers. terminal_speed: lines
+        end where particles are not faster; with 0 they rest, and move on when the flow does.
+        no_slip: NaN is velocity 0. keep_faces: points where lines cross faces of cells too. The same bits whatever
         the cache, threads, prefetch ("velocity" or "none") and hints. progress(done) is told shares
         from 0 to 1; False gives up.
 

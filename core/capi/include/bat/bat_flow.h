@@ -108,7 +108,7 @@ extern "C"
     int64_t runge_kutta_4;   /* 0: from cell to cell */
     double most_error;       /* 1e-6 cells */
     double step_share;       /* 0.5 of an interval; 1e-5 to 1 */
-    double terminal_speed;   /* 0 */
+    double terminal_speed;   /* 0: never; above 0: lines end where particles are not faster */
     int64_t no_slip;         /* 0 */
     int64_t has_destination; /* 0 */
     double destination[6];   /* lower x, y, z, upper x, y, z */

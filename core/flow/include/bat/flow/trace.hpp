@@ -48,7 +48,7 @@ enum class Reason : std::uint8_t
   UnderWay = 0,     ///< of until(): not at its end, or not released
   LeftDomain = 1,   ///< on a face of the domain
   TooManyCells = 5, ///< more than 100,000, or 1,000,000 steps, in one interval; or too fast for any
-  Stagnation = 6,   ///< no movement during a whole interval: the particle stays to the end
+  Stagnation = 6,   ///< not faster than TraceOptions::terminal_speed, which is above 0
   EndTime = 8,      ///< reached the end of the run
   Arrived = 9,      ///< reached the destination, where that ends it
   Blanked = 10,     ///< met cells without flow, on their face
@@ -81,8 +81,9 @@ struct TraceOptions
   double most_error = 1e-6;
   /// Of RungeKutta4: a step as a share of an interval, 1e-5 to 1.
   double step_share = 0.5;
-  /// A particle stagnates where no corner of its cell is faster during a whole interval; also where
-  /// it is below 1e-12 cells in the interval. Not below 0.
+  /// A line ends where a step would begin at this speed or below it, in units of velocity. With 0
+  /// no line does: a particle that does not move rests, and moves on when the flow around it does.
+  /// Not below 0.
   double terminal_speed = 0;
   /// NaN is a wall: velocity 0. Otherwise lines end at cells with NaN.
   bool no_slip = false;
