@@ -103,6 +103,15 @@ inline std::vector<Case> all()
   bare.header.time.reset();
   bare.header.step.reset();
   cases.push_back(bare);
+  Case rest = make("rest", { 30, 17, 9 }, 3, ScalarType::Float32, 8, false, false);
+  for (std::size_t i = 0; i != point_count(rest.header.grid); ++i)
+  {
+    if (i % 30 >= 8 && i % 30 < 24)
+    {
+      std::memset(rest.values.data() + 12 * i, 0, 12);
+    }
+  }
+  cases.push_back(rest);
   Case blank = make("blank", { 10, 10, 10 }, 3, ScalarType::Float32, 8, false, false);
   for (std::size_t i = 0; i != blank.values.size() / 4; ++i)
   {

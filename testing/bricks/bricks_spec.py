@@ -147,8 +147,8 @@ def read(path):
         entry = int(index[slot(i)])
         size, offset = entry & 0xFFFFFF, (entry >> 24) * 8
         if size == 0:
-            assert offset == 0
-            values[place] = nan
+            assert offset in (0, 8)
+            values[place] = nan if offset == 0 else 0
             continue
         raw = shape[0] * shape[1] * shape[2] * components * word.itemsize
         assert 6 <= size <= 2 * raw + 64

@@ -18,7 +18,7 @@ def main():
         folder = pathlib.Path(folder)
         subprocess.run([sys.argv[1], folder], check=True)
         paths = sorted(folder.glob("*.bricks"))
-        assert len(paths) == 20, paths
+        assert len(paths) == 22, paths
         for path in paths:
             found = bricks_spec.read(path)
             values = found["values"]

@@ -149,6 +149,50 @@ TEST(Bricks, smooth_fields_shrink_and_blank_ones_cost_nothing)
   EXPECT_EQ(file.header().largest_speed, 0);
 }
 
+TEST(Bricks, fluid_at_rest_costs_no_read)
+{
+  const TempDir folder;
+  for (const ScalarType type : { ScalarType::Float32, ScalarType::Float64 })
+  {
+    for (const bool compress : { true, false })
+    {
+      // Some bricks at rest, one without flow, one with a single -0, and bricks between.
+      auto made = brick_cases::make("r", { 40, 20, 9 }, 3, type, 8, false, false);
+      const std::size_t point = made.header.grid.point_bytes();
+      const auto is_of = [](std::size_t i, std::size_t x) { return i % 40 / 8 == x; };
+      for (std::size_t i = 0; i != made.values.size() / point; ++i)
+      {
+        std::byte* const at = made.values.data() + i * point;
+        if (is_of(i, 1) || is_of(i, 3) || is_of(i, 4))
+        {
+          std::memset(at, 0, point);
+        }
+      }
+      made.values[36 * point + point - 1] = std::byte{ 0x80 };
+      bricks::WriteOptions options;
+      options.compress = compress;
+      const auto report = bricks::write(
+        folder / "r.bricks", made.header, made.values.data(), made.values.size(), options);
+      EXPECT_EQ(report.blank_bricks, 0u);
+      const auto file = bricks::File::open(folder / "r.bricks");
+      EXPECT_EQ(file.validate().blank_bricks, 0u);
+      std::vector<std::byte> values(made.values.size());
+      file.read_box({ 0, 0, 0 }, { 40, 20, 9 }, values.data(), values.size());
+      EXPECT_EQ(values, made.values);
+      std::vector<std::byte> brick(8 * 8 * 8 * point);
+      const auto read = [&](std::uint64_t number) {
+        return file.read(number, { brick.data(), 8 * point, 64 * point });
+      };
+      EXPECT_GT(read(0), 0u);
+      EXPECT_EQ(read(1), 0u);
+      EXPECT_GT(read(2), 0u);
+      EXPECT_EQ(read(3), 0u);
+      EXPECT_GT(read(4), 0u); // -0 is another value
+      EXPECT_EQ(file.stored_bytes(8), 0u);
+    }
+  }
+}
+
 TEST(Bricks, slots_are_a_permutation_for_any_shape_of_the_grid)
 {
   for (const std::array<std::int64_t, 3> points : { std::array<std::int64_t, 3>{ 1, 1, 1 },

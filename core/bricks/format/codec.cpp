@@ -49,12 +49,12 @@ void with_words(ScalarType type, F&& f)
 }
 
 template <class U>
-bool is_blank(const std::byte* values, std::size_t count)
+bool are_all(const std::byte* values, std::size_t count, U bits)
 {
   U differing = 0;
   for (std::size_t i = 0; i != count; ++i)
   {
-    differing = static_cast<U>(differing | (load<U>(values + i * sizeof(U)) ^ kQuietNaN<U>));
+    differing = static_cast<U>(differing | (load<U>(values + i * sizeof(U)) ^ bits));
   }
   return differing == 0;
 }
@@ -184,18 +184,25 @@ void from_planes(const std::byte* planes, std::size_t components, const std::arr
 }
 }
 
-void BrickEncoder::encode(const BrickGrid& grid, const std::array<int, 3>& points,
+BrickEncoder::Encoded BrickEncoder::encode(const BrickGrid& grid, const std::array<int, 3>& points,
   const std::byte* values, bool compress, std::uint64_t seed, std::vector<std::byte>& stored)
 {
   const auto components = static_cast<std::size_t>(grid.components);
   const std::size_t raw = count_of(points) * grid.point_bytes();
-  bool blank = false;
-  with_words(
-    grid.type, [&](auto word) { blank = is_blank<decltype(word)>(values, raw / sizeof(word)); });
-  if (blank)
+  Encoded encoded = Encoded::Bytes;
+  with_words(grid.type,
+    [&](auto word)
+    {
+      using U = decltype(word);
+      const std::size_t count = raw / sizeof(U);
+      encoded = are_all<U>(values, count, kQuietNaN<U>) ? Encoded::NoFlow
+        : are_all<U>(values, count, 0)                  ? Encoded::AtRest
+                                                        : Encoded::Bytes;
+    });
+  if (encoded != Encoded::Bytes)
   {
     stored.clear();
-    return;
+    return encoded;
   }
   std::size_t payload = 0;
   stored.resize(kBrickHead + raw);
@@ -219,6 +226,7 @@ void BrickEncoder::encode(const BrickGrid& grid, const std::array<int, 3>& point
   stored.resize(kBrickHead + payload);
   store(stored.data(),
     static_cast<std::uint32_t>(seeded_checksum(stored.data() + 4, stored.size() - 4, seed)));
+  return encoded;
 }
 
 std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>& points,
@@ -279,6 +287,20 @@ std::string BrickDecoder::decode(const BrickGrid& grid, const std::array<int, 3>
         this->planes_.data(), static_cast<std::size_t>(grid.components), points, this->words_, to);
     });
   return {};
+}
+
+void fill_with_zeros(
+  const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept
+{
+  for (int z = 0; z != points[2]; ++z)
+  {
+    for (int y = 0; y != points[1]; ++y)
+    {
+      std::memset(to.first + static_cast<std::size_t>(z) * to.plane_bytes +
+          static_cast<std::size_t>(y) * to.row_bytes,
+        0, static_cast<std::size_t>(points[0]) * grid.point_bytes());
+    }
+  }
 }
 
 void fill_with_nan(const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept

@@ -16,10 +16,16 @@ namespace bat::bricks::format
 class BrickEncoder
 {
 public:
-  /// Replaces `stored` by the brick's stored bytes without padding; by nothing if all values are
-  /// the quiet NaN. `values` are packed: components interleaved, x fastest. `compress`: predicted
-  /// where that is shorter than raw. `seed`: grid id + number of the brick.
-  void encode(const BrickGrid& grid, const std::array<int, 3>& points, const std::byte* values,
+  enum class Encoded : std::uint8_t
+  {
+    Bytes,
+    NoFlow, ///< nothing is stored: all values are the quiet NaN
+    AtRest  ///< nothing is stored: all bits are 0
+  };
+  /// Replaces `stored` by the brick's stored bytes without padding, or by nothing. `values` are
+  /// packed: components interleaved, x fastest. `compress`: predicted where that is shorter than
+  /// raw. `seed`: grid id + number of the brick.
+  Encoded encode(const BrickGrid& grid, const std::array<int, 3>& points, const std::byte* values,
     bool compress, std::uint64_t seed, std::vector<std::byte>& stored);
 
 private:
@@ -42,6 +48,9 @@ private:
 
 /// All points the quiet NaN.
 void fill_with_nan(
+  const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept;
+/// All points at rest.
+void fill_with_zeros(
   const BrickGrid& grid, const std::array<int, 3>& points, BrickMemory to) noexcept;
 
 /// Bytes before the payload of a stored brick.

@@ -126,11 +126,14 @@ private:
   std::array<std::uint64_t, 3> pages_{};
 };
 
-/// An entry of the index.
+/// An entry of the index. Bricks of which all values are the quiet NaN, or are 0, have no bytes.
 struct BrickEntry
 {
   std::uint64_t offset = 0; ///< in the brick section
   std::uint32_t bytes = 0;
+
+  static constexpr std::uint64_t kNoFlow = 0; ///< offsets of bricks without bytes
+  static constexpr std::uint64_t kAtRest = 8;
 
   [[nodiscard]] static BrickEntry decode(std::uint64_t word) noexcept
   {

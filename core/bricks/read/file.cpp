@@ -19,6 +19,7 @@
 #include <fstream>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace bat::bricks
 {
@@ -88,14 +89,20 @@ struct File::Impl
     const std::uint64_t most = format::most_stored_bytes(
       format::points_of_brick(this->header.grid, place) * this->header.grid.point_bytes());
     const std::uint64_t section = this->file.size() - this->layout.bricks_offset;
-    if (entry.bytes > most || (entry.bytes == 0 && entry.offset != 0) ||
+    const bool has_none = entry.bytes == 0 &&
+      (entry.offset == format::BrickEntry::kNoFlow || entry.offset == format::BrickEntry::kAtRest);
+    if (has_none)
+    {
+      return entry;
+    }
+    if (entry.bytes > most || entry.bytes == 0 ||
       (entry.bytes != 0 && entry.bytes <= format::kBrickHead) || entry.offset > section ||
       entry.bytes > section - entry.offset)
     {
       format::corrupt(this->file.name(),
         fmt::format(
           "the index says that {} has {} bytes at offset {} of the bricks; allowed are {} "
-          "to {} bytes, or none at 0, inside of {}",
+          "to {} bytes, or none at 0 or 8, inside of {}",
           this->describe(brick), entry.bytes, entry.offset, format::kBrickHead + 1, most, section));
     }
     return entry;
@@ -181,7 +188,8 @@ std::uint64_t File::read(std::uint64_t brick, BrickMemory to) const
   const std::array<int, 3> points = impl.points_of(brick);
   if (entry.bytes == 0)
   {
-    format::fill_with_nan(impl.header.grid, points, to);
+    (entry.offset == format::BrickEntry::kAtRest ? format::fill_with_zeros : format::fill_with_nan)(
+      impl.header.grid, points, to);
     return 0;
   }
   thread_local std::vector<std::byte> stored;
@@ -360,13 +368,17 @@ Checked File::validate(const std::function<bool(double)>& progress) const
     const std::size_t plane = row * static_cast<std::size_t>(points[1]);
     this->read(brick, { brick_values.data(), row, plane });
     const std::size_t count = format::points_of_brick(grid, place);
-    format::fill_with_nan(grid, points, { blank.data(), row, plane });
-    if (entry.bytes != 0 &&
-      std::memcmp(blank.data(), brick_values.data(), count * grid.point_bytes()) == 0)
+    for (const auto& [fill, value] : { std::pair(format::fill_with_nan, "the quiet NaN"),
+           std::pair(format::fill_with_zeros, "0") })
     {
-      format::corrupt(this->name(),
-        fmt::format("{} has {} stored bytes and no value but the quiet NaN; such bricks have none",
-          impl.describe(brick), entry.bytes));
+      fill(grid, points, { blank.data(), row, plane });
+      if (entry.bytes != 0 &&
+        std::memcmp(blank.data(), brick_values.data(), count * grid.point_bytes()) == 0)
+      {
+        format::corrupt(this->name(),
+          fmt::format("{} has {} stored bytes and no value but {}; such bricks have none",
+            impl.describe(brick), entry.bytes, value));
+      }
     }
     range.add(grid, brick_values.data(), count);
     if (std::memcmp(preview.data() + brick * grid.point_bytes(), brick_values.data(),
@@ -376,7 +388,7 @@ Checked File::validate(const std::function<bool(double)>& progress) const
         fmt::format("the preview of {} is not its first point", impl.describe(brick)));
     }
     ++checked.bricks;
-    checked.blank_bricks += entry.bytes == 0;
+    checked.blank_bricks += entry.bytes == 0 && entry.offset == format::BrickEntry::kNoFlow;
     checked.brick_bytes += entry.bytes;
     checked.value_bytes += count * grid.point_bytes();
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bricks/write/page_encoder.hpp"
 
-#include "bricks/format/codec.hpp"
 #include "bricks/format/header.hpp"
 
 #include <tbb/blocked_range.h>
@@ -62,7 +61,7 @@ PageEncoder::PageEncoder(const BrickGrid& grid, const format::FileLayout& layout
   : grid_(grid)
   , layout_(layout)
   , compress_(compress)
-  , stored_(layout.order.slots_of_page())
+  , slots_(layout.order.slots_of_page())
 {
 }
 
@@ -121,8 +120,9 @@ void PageEncoder::encode(std::uint64_t page, const Window& window, EncodedPage& 
       Scratch& own = scratch.local();
       for (std::uint64_t i = slots.begin(); i != slots.end(); ++i)
       {
-        std::vector<std::byte>& stored = this->stored_[i];
-        stored.clear();
+        Slot& slot = this->slots_[i];
+        slot.stored.clear();
+        slot.encoded = format::BrickEncoder::Encoded::NoFlow;
         const auto place = order.place(page * of_page + i);
         if (!this->has_brick(place))
         {
@@ -134,8 +134,8 @@ void PageEncoder::encode(std::uint64_t page, const Window& window, EncodedPage& 
         own.range.add(grid, own.packed.data(), own.packed.size() / grid.point_bytes());
         std::memcpy(encoded.first_points.data() + i * grid.point_bytes(), own.packed.data(),
           grid.point_bytes());
-        own.encoder.encode(grid, points, own.packed.data(), this->compress_,
-          this->layout_.id + grid.brick_number(place), stored);
+        slot.encoded = own.encoder.encode(grid, points, own.packed.data(), this->compress_,
+          this->layout_.id + grid.brick_number(place), slot.stored);
       }
     });
   for (const Scratch& own : scratch)
@@ -146,8 +146,12 @@ void PageEncoder::encode(std::uint64_t page, const Window& window, EncodedPage& 
   encoded.index.assign(of_page, 0);
   for (std::uint64_t i = 0; i != of_page; ++i)
   {
-    const std::vector<std::byte>& stored = this->stored_[i];
-    if (!stored.empty())
+    const std::vector<std::byte>& stored = this->slots_[i].stored;
+    if (this->slots_[i].encoded == format::BrickEncoder::Encoded::AtRest)
+    {
+      encoded.index[i] = format::BrickEntry{ format::BrickEntry::kAtRest, 0 }.encode();
+    }
+    else if (!stored.empty())
     {
       encoded.index[i] =
         format::BrickEntry{ encoded.bytes.size(), static_cast<std::uint32_t>(stored.size()) }
@@ -164,8 +168,8 @@ void append_index(
   for (const std::uint64_t word : encoded.index)
   {
     format::BrickEntry entry = format::BrickEntry::decode(word);
-    entry.offset += offset;
-    index.push_back(word == 0 ? 0 : entry.encode());
+    entry.offset += entry.bytes == 0 ? 0 : offset;
+    index.push_back(entry.encode());
   }
 }
 

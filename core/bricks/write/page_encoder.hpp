@@ -4,6 +4,7 @@
 
 #include "bat/brick_source.hpp"
 #include "bat/bricks/file.hpp"
+#include "bricks/format/codec.hpp"
 #include "bricks/format/layout.hpp"
 #include "bricks/format/value_range.hpp"
 #include "common/io/atomic_file.hpp"
@@ -55,7 +56,12 @@ private:
   const BrickGrid& grid_;
   const format::FileLayout& layout_;
   bool compress_;
-  std::vector<std::vector<std::byte>> stored_; ///< per slot of a page
+  struct Slot
+  {
+    std::vector<std::byte> stored;
+    format::BrickEncoder::Encoded encoded = format::BrickEncoder::Encoded::NoFlow;
+  };
+  std::vector<Slot> slots_; ///< of a page
   format::ValueRange range_;
 };
 

@@ -67,10 +67,10 @@ public:
   [[nodiscard]] bool is_as_opened() const noexcept;
 
   /// Fills the points of a brick; NaN where there is no flow. Returns the bytes that this took from
-  /// the file. Throws Error: InvalidArgument (no such brick), Corrupt, Truncated, CannotOpen,
-  /// UnsupportedVersion.
+  /// the file: none where the index says that all is at rest. Throws Error: InvalidArgument (no
+  /// such brick), Corrupt, Truncated, CannotOpen, UnsupportedVersion.
   std::uint64_t read(std::uint64_t brick, BrickMemory to) const;
-  /// Stored bytes of a brick; 0 if it has no flow. Throws as read().
+  /// Stored bytes of a brick; 0 if it has no flow, or is at rest. Throws as read().
   [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t brick) const;
 
   /// The first point of each brick, packed, x fastest: brick_count() values of the grid's type and
