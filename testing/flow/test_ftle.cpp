@@ -66,6 +66,23 @@ Point follow_formula(Point p, double length)
 }
 }
 
+TEST(Ftle, flow_that_begins_from_rest_stretches_when_it_moves)
+{
+  const auto cache = cache_of(cube(), { 0, 1, 2, 3 },
+    [](const Point& p, double t)
+    {
+      const double rate = t < 2 ? 0 : 0.5; // an integral of 0.75
+      return Point{ rate * p[0], -rate * p[1], 0 };
+    });
+  const auto grid = flow::ftle_grid({ { -1, -1, 0 }, { 1, 1, 0 } }, { 5, 5, 1 });
+  const auto found = flow::ftle(cache, grid, 0, 3);
+  for (std::size_t i = 0; i != grid.node_count(); ++i)
+  {
+    EXPECT_NEAR(found.exponents[i], 0.75 / 3, 1e-5) << i;
+    EXPECT_EQ(found.end_times[i], 3);
+  }
+}
+
 TEST(Ftle, stretching_flows_have_the_exponents_of_their_formulas)
 {
   const Point rates{ 0.3, -0.5, 0.2 };

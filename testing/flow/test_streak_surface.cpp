@@ -230,6 +230,27 @@ TEST(StreakSurface, a_steady_wind_makes_a_flat_sheet)
   EXPECT_TRUE(flow::streak_surface(cache, line, 1, options).triangles.empty());
 }
 
+TEST(StreakSurface, particles_that_rest_move_on_when_the_wind_does)
+{
+  BrickGrid grid;
+  grid.points = { 9, 9, 9 };
+  const auto source = std::make_shared<Source>(grid, std::vector<double>{ 0, 1, 2, 3 },
+    [](const Point&, double t) {
+      return Point{ t == 1 || t == 2 ? 0.0 : 1.0, 0, 0 };
+    });
+  const std::vector<Point> line{ { 1, 1, 2 }, { 1, 3, 2 } };
+  // Those released in the pause are at one place, and ahead of them are those from before.
+  const auto surface = flow::streak_surface(flow::Cache(source), line, 3, edges_of(0.2));
+  EXPECT_NEAR(measure(surface).area, 2 * 1, 1e-5);
+  for (std::size_t i = 0; i != surface.positions.size(); ++i)
+  {
+    const double t = surface.release_times[i];
+    const double before = t < 1 ? (1 - t) * (1 - t) / 2 : 0;
+    const double after = t < 2 ? 0.5 : 0.5 - (t - 2) * (t - 2) / 2;
+    EXPECT_NEAR(surface.positions[i][0], 1 + before + after, 1e-5) << t;
+  }
+}
+
 TEST(StreakSurface, vertices_are_particles_and_the_area_is_that_of_brute_force)
 {
   const auto source = abc();

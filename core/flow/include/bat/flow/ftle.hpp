@@ -35,7 +35,8 @@ struct FtleGrid
 struct Ftle
 {
   /// ln sqrt(largest eigenvalue of F^T F) / length, per unit of time. NaN where a particle that F
-  /// needs ends before its time, or has no line.
+  /// needs ends before its time, or has no line. One that is below a terminal speed stays where it
+  /// is.
   std::vector<double> exponents;
   std::vector<std::array<double, 3>> flow_map; ///< where the particle ends; not wrapped
   std::vector<double> end_times;               ///< when
