@@ -123,8 +123,8 @@ with_display()
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 export LC_ALL=C.UTF-8
 export PYTHONDONTWRITEBYTECODE=1
-# One build folder finds what another has compiled alike.
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-/}
+# A checkout finds what another has compiled alike, wherever it is.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$SOURCE_DIR}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
