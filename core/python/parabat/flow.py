@@ -378,7 +378,8 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     """Files of grids to a series: .npy of shape (nz, ny, nx, components), .npz, .idx, netCDF, HDF5, bare numbers; names,
     or a pattern, in the order of the numbers in their names.
 
-    times: of the levels; if not given, those of the files, or else 0, 1, 2, ... arrays: names of the velocity, one with 2
+    times: of the levels; if not given, those of the files, or else 0, 1, 2, ... Units of netCDF files are made to agree, or
+    refused (`parabat convert --help`: time_unit, velocity_unit, coordinate_unit, vertical, ignore_units, fill, group). arrays: names of the velocity, one with 2
     or 3 components, or two or three with one. origin, spacing: instead of those of the files. options: as
     write_series(), but comm, and steps and format of parabat.convert.convert(). Files that can be are mapped, or read
     a level at a time. Returns the files of the levels. Collective where several ranks were started (mpirun), which read
@@ -386,8 +387,9 @@ def convert(inputs: str | os.PathLike | Iterable[str | os.PathLike], path: str |
     """
     from .convert import ConvertError  # pylint: disable=import-outside-toplevel
     from .convert import convert as convert_files  # pylint: disable=import-outside-toplevel
-    of_files = {name: options.pop(name) for name in ("format", "steps", "mapping", "dimensions", "type", "byte_order", "skip")
-                if name in options}
+    of_files = {name: options.pop(name) for name in (
+        "format", "steps", "mapping", "dimensions", "type", "byte_order", "skip", "fill", "group", "time_unit", "velocity_unit",
+        "coordinate_unit", "vertical", "ignore_units") if name in options}
     allowed = ("cyclic", "field", "metadata", "compress", "flush", "replace")
     for name in options:
         if name not in allowed:

@@ -41,7 +41,7 @@ def netcdf():
                            "table": (("z",), np.arange(9.0)), "name": (("z",), list("abcdefghi"))}, coordinates)
     data.to_netcdf("a.nc", engine="netcdf4", encoding={"temp": {"_FillValue": None}})
     said = converted("a.nc", "a.idx")
-    for word in ("'table' is not written", "not applied: ", "scale_factor 0.5"):
+    for word in ("'table' is not written", "'mask' is unpacked from int16 to float64: scale_factor 0.5"):
         assert word in said, (word, said)
     with idx.open("a.idx") as dataset:
         assert (dataset.steps, dataset.times) == ([0, 1], [0.5, 1.5])
@@ -49,12 +49,14 @@ def netcdf():
         np.testing.assert_allclose(dataset.spacing, [0.25, 10, 0.125])
         for step in (0, 1):
             equal("a.idx", "temp", dataset.read("temp", step=step)["temp"], np.ascontiguousarray(both[step, :, ::-1]))
+    equal("a.idx", "mask", idx.open("a.idx").read("mask", step=1)["mask"], 0.5 * (k % 7)[:, ::-1])
+    assert "not applied: " in converted("a.nc", "stored.idx", "--stored", "--steps", 1)
     stored = xarray.open_dataset("a.nc", decode_cf=False)["mask"].values
-    equal("a.idx", "mask", idx.open("a.idx").read("mask", step=1)["mask"], np.ascontiguousarray(stored[:, ::-1]))
+    equal("stored.idx", "mask", idx.open("stored.idx").read("mask", step=1)["mask"], np.ascontiguousarray(stored[:, ::-1]))
     coordinates["lon"] = np.arange(21.0) ** 2
     data.assign_coords(lon=coordinates["lon"]).to_netcdf("b.nc")
     said = converted("b.nc", "b.idx", "--steps", 1, "--arrays", "temp")
-    assert "coordinates of 'lon' are not evenly spaced" in said, said
+    assert "coordinates of 'lon' are not evenly spaced, their distances are 1 to 39" in said, said
     with idx.open("b.idx") as dataset:
         assert dataset.spacing[0] == 1 and dataset.steps == [1]
     xarray.Dataset({"a": (("y", "x"), p[0])}).to_netcdf("c.nc", format="NETCDF3_CLASSIC")
@@ -87,6 +89,224 @@ def netcdf():
     refused("uneven.nc", "n.bricks", "--arrays", "u,v", says=("coordinates of 'x' are not evenly spaced",))
     put("e.nc", open("a.nc", "rb").read()[:700])
     refused("e.nc", "e.idx", says=("e.nc: ",))
+    netcdf_packed(xarray)
+    netcdf_clocks(xarray)
+    netcdf_units(xarray)
+    netcdf_axes(xarray)
+
+
+def netcdf_packed(xarray):
+    """Packed numbers and values that stand for none, as netCDF4 itself reads them."""
+    import netCDF4
+    kinds = {"both": ("i2", {"scale_factor": np.float64(0.01), "add_offset": np.float64(3), "_FillValue": np.int16(-32768)}),
+             "small": ("i1", {"scale_factor": np.float32(0.5), "missing_value": np.int8(3)}),
+             "turned": ("i1", {"scale_factor": np.float32(0.5), "_Unsigned": "true", "_FillValue": np.int8(-1)}),
+             "wide": ("i4", {"scale_factor": np.float32(1e-3), "_FillValue": np.int32(7), "missing_value": np.int32([7, 8])[1]}),
+             "ranged": ("i2", {"scale_factor": np.float64(0.1), "valid_range": np.int16([-50, 60])}),
+             "bounded": ("f4", {"valid_min": np.float32(-1), "valid_max": np.float32(2)}),
+             "never": ("f4", {}), "plain": ("f4", {"_FillValue": np.float32(np.nan)})}
+    with netCDF4.Dataset("packed.nc", "w") as file:
+        file.createDimension("y", 20), file.createDimension("x", 30)
+        for name, (kind, about) in kinds.items():
+            values = random.integers(-100, 100, (20, 30)) if kind[0] == "i" else random.normal(size=(20, 30)) * 2
+            variable = file.createVariable(name, kind, ("y", "x"), fill_value=about.get("_FillValue"))
+            variable.set_auto_maskandscale(False)
+            variable.setncatts({key: value for key, value in about.items() if key != "_FillValue"})
+            rows = 20 if kind == "i1" else 19  # the last row is never written, which bytes have no number for
+            variable[:rows] = values.astype(kind)[:rows]
+            if "_FillValue" in about:
+                variable[3, 4] = about["_FillValue"]
+    with netCDF4.Dataset("packed.nc") as file:
+        wanted = {name: file[name][:] for name in kinds}
+    said = converted("packed.nc", "packed.idx")
+    with idx.open("packed.idx") as dataset:
+        found = dataset.read()
+    for name, values in wanted.items():
+        got = found[name]
+        assert got.dtype == ("f4" if name in ("small", "turned", "bounded", "never", "plain") else "f8"), (name, got.dtype)
+        assert (np.isnan(got) == np.ma.getmaskarray(values) | np.isnan(np.ma.filled(values.astype("f8"), np.nan))).all(), name
+        np.testing.assert_allclose(got[~np.isnan(got)], np.ma.compressed(np.ma.masked_invalid(values)), rtol=1e-6, err_msg=name)
+    assert "'plain'" not in said and "'bounded' that stand for none become NaN: valid_min -1" in said, said
+    fields = {name: (("y", "x"), np.where(p[0] > 1, np.float32(1e20), p[0])) for name in "uv"}
+    xarray.Dataset(fields).to_netcdf("unmarked.nc", encoding={name: {"_FillValue": None} for name in "uv"})
+    said = converted("unmarked.nc", "unmarked.bricks")
+    count = int((p[0] > 1).sum())
+    assert f"'u' has {count} values of 1.00000002e+20, which perhaps stand for none; --fill=1.00000002e+20 makes them NaN" in said, said
+    assert "warning" not in converted("unmarked.nc", "unmarked.bricks", "--replace", "--fill=1e20")
+    land = np.stack([np.where(p[0] > 1, np.float32(np.nan), p[0])] * 2, -1)[None]
+    bricks_are("unmarked.bricks", land, None, 0, "velocity")
+
+
+def netcdf_clocks(xarray):
+    """Files of one day each, with dates and units of their own, are one axis of time."""
+    dims = ("time", "y", "x")
+    axes = {"y": ("y", np.arange(6.0), {"units": "km"}), "x": ("x", np.arange(9) * 0.5, {"units": "km"})}
+
+    def write(name, times, units, calendar=None, velocity="m s-1", **more):
+        about = {"units": units, **({"calendar": calendar} if calendar else {})}
+        fields = {each: (dims, np.full((len(times), 6, 9), 0.5, "f4"), {"units": velocity} if velocity else {}) for each in "uv"}
+        data = xarray.Dataset(fields, {"time": ("time", np.asarray(times), about if units else {}), **axes, **more})
+        data.to_netcdf(name)
+        return data
+
+    write("day_0.nc", [0.0, 0.5], "days since 2004-02-28", "noleap")
+    write("day_1.nc", [0.0, 12.0], "hours since 2004-03-01 00:00", "noleap")
+    said = converted("day_*.nc", "day.bricks.series")
+    assert "coordinates of 'x' (km), 'y' (km) become those of the velocity, in m s-1" in said, said
+    with flow.open("day.bricks.series") as days:
+        assert days.times.tolist() == [0, 43200, 86400, 129600], days.times
+        assert days.spacing == (500, 1000, 1) and days.dtype == np.float32
+        np.testing.assert_allclose(days.path_lines([[100.0, 0, 0]], end_time=400).ends[0], [300, 200, 0], rtol=1e-9)
+    converted("day_*.nc", "day.idx")
+    with idx.open("day.idx") as dataset:
+        assert dataset.times == [0, 0.5, 1, 1.5], dataset.times
+    write("day_1.nc", [0.0, 1.0], "days since 2004-03-01", "standard")
+    stopped("day_*.nc", "left.bricks.series", says="day_1.nc: times are of the calendar standard, those before of noleap; --times")
+    stopped("day_*.nc", "left.idx", says="day_1.nc: times are of the calendar standard, those before of noleap; left.idx has")
+    write("day_1.nc", [0.0, 1.0], "days")
+    stopped("day_*.nc", "left.idx", says="day_1.nc: times are in 'days', those before in 'days since 2004-02-28'")
+    for name, day in (("one_0.nc", "2004-02-29"), ("one_1.nc", "2004-03-01")):  # one level, as scalar or as axis
+        data = write(name, [0.0], f"days since {day}")
+        if name == "one_1.nc":
+            data.isel(time=0).to_netcdf(name)
+    converted("one_*.nc", "one.bricks.series")
+    with flow.open("one.bricks.series") as days:
+        assert days.times.tolist() == [0, 86400], days.times
+
+    # The case of the manual: 0.5 m/s for two days are 86,400 m; and what does not say enough is refused by what is missing.
+    write("two.nc", [0.0, 1.0, 2.0], "days since 2000-01-01")
+    converted("two.nc", "two.bricks.series", "--spacing", "50000,50000,1")
+    with flow.open("two.bricks.series") as days:
+        assert abs(days.path_lines([[0.0, 0, 0]]).ends[0][0] - 86400) < 1e-6
+    write("no_unit.nc", [0.0, 1.0], "")
+    refused("no_unit.nc", "n.bricks.series", says=("times have no units", "--time-unit"))
+    converted("no_unit.nc", "hours.bricks.series", "--time-unit", "hours")
+    with flow.open("hours.bricks.series") as days:
+        assert days.times.tolist() == [0, 3600]
+    write("no_velocity.nc", [0.0, 1.0], "days since 2000-01-01", velocity=None)
+    refused("no_velocity.nc", "n.bricks.series", says=("'u' has no units", "--velocity-unit"))
+    converted("no_velocity.nc", "daily.bricks.series", "--velocity-unit", "km/day")
+    with flow.open("daily.bricks.series") as days:
+        assert days.times.tolist() == [0, 1] and days.spacing[0] == 0.5
+    converted("no_velocity.nc", "raw.bricks.series", "--ignore-units")
+    with flow.open("raw.bricks.series") as days:
+        assert days.times.tolist() == [0, 1] and days.spacing[0] == 0.5
+    write("months.nc", [0.0, 1.0], "months since 2000-01-01")
+    refused("months.nc", "n.bricks.series", says=("'months since 2000-01-01' of the calendar standard", "--times"))
+    write("months.nc", [0.0, 1.0], "months since 2000-01-01", "360_day")
+    converted("months.nc", "months.bricks.series")
+    with flow.open("months.bricks.series") as days:
+        assert days.times.tolist() == [0, 30 * 86400]
+    write("odd.nc", [0.0, 1.0], "days since 2000-01-01", velocity="furlong/fortnight")
+    refused("odd.nc", "n.bricks.series", says=("'u' is in 'furlong/fortnight', a unit that is not known", "--velocity-unit"))
+
+
+def netcdf_units(xarray):
+    """Velocities over degrees, and components that are in other units or point the other way."""
+    times = ("time", [0.0, 1.0], {"units": "hours since 2000-01-01"})
+    latitudes, longitudes = np.linspace(80, -80, 9), np.arange(36) * 10.0
+    globe = {"time": times, "lat": ("lat", latitudes, {"units": "degrees_north"}), "lon": ("lon", longitudes, {"units": "degrees_east"})}
+    wind = {"u": (("time", "lat", "lon"), np.full((2, 9, 36), 10.0), {"units": "m s-1", "standard_name": "eastward_wind"}),
+            "v": (("time", "lat", "lon"), np.full((2, 9, 36), 0.002), {"units": "m s-1", "standard_name": "northward_wind"})}
+    xarray.Dataset(wind, globe).to_netcdf("globe.nc")
+    said = converted("globe.nc", "globe.bricks.series")
+    assert "'u', 'v' in m s-1 over degrees become degree s-1 on a sphere of 6371000 m" in said, said
+    assert "'lon' goes round the globe: the flow is cyclic along x; --cyclic none" in said, said
+    degree = np.pi / 180 * 6371000
+    with flow.open("globe.bricks.series") as found:
+        assert found.cyclic == (True, False, False) and found.spacing[:2] == (10, 20) and found.origin[:2] == (0, -80)
+        lines = found.path_lines([[355.0, 60, 0], [100, -40, 0]])
+        for (x, y, _), seed, share in zip(lines.ends, ((355, 60), (100, -40)), (0.5, np.cos(np.radians(40)))):
+            assert abs(y - seed[1] - 7.2 / degree) < 1e-9, (x, y)
+            assert abs(x - seed[0] - 36000 / degree / share) < 1e-3, (x, y)  # the cosine is that of the rows
+    assert "--cyclic x leads them on" in converted("globe.nc", "bounded.bricks.series", "--cyclic", "none")
+    xarray.Dataset({name: each[:1] + (np.concatenate([each[1], each[1][..., :1]], -1),) + each[2:] for name, each in wind.items()}, {
+        **globe, "lon": ("lon", np.arange(37) * 10.0, {"units": "degrees_east"})}).to_netcdf("closed.nc")
+    assert "the last sample along 'lon' is the first one again and is left out" in converted("closed.nc", "closed.bricks.series")
+    for number in range(2):
+        with open(f"closed_{number:04}.bricks", "rb") as found, open(f"globe_{number:04}.bricks", "rb") as wanted:
+            assert found.read() == wanted.read()
+    wrapped = {**globe, "lon": ("lon", (np.arange(36) * 10.0 + 180) % 360 - 180, {"units": "degrees_east"})}
+    xarray.Dataset(wind, wrapped).to_netcdf("wrapped.nc")  # 0 ... 170, -180 ... -10
+    converted("wrapped.nc", "wrapped.bricks.series")
+    with flow.open("wrapped.bricks.series") as found:
+        assert found.cyclic[0] and found.spacing[0] == 10 and found.origin[0] == 0
+    poles = {**globe, "lat": ("lat", np.linspace(-90, 90, 9), {"units": "degrees_north"})}
+    xarray.Dataset(wind, poles).to_netcdf("poles.nc")
+    assert "at the poles" in converted("poles.nc", "poles.bricks.series")
+    swapped = {"u": wind["v"], "v": wind["u"]}
+    xarray.Dataset(swapped, globe).to_netcdf("swapped.nc")
+    refused("swapped.nc", "n.bricks.series", says=("'u' is northward_wind and would be along the axis 'lon'",))
+    xarray.Dataset(wind, {**globe, "lon": ("lon", np.arange(36) * 10.0, {"units": "m"})}).to_netcdf("mixed.nc")
+    with_unit = converted("mixed.nc", "mixed.bricks.series", "--coordinate-unit", "m")
+    assert "degree" not in with_unit, with_unit
+
+    # Down and up, and another unit for the third component.
+    deep = {"time": times, "depth": ("depth", np.arange(5) * 10.0, {"units": "m", "positive": "down"}),
+            "y": ("y", np.arange(6.0), {"units": "m"}), "x": ("x", np.arange(7.0), {"units": "m"})}
+    dims = ("time", "depth", "y", "x")
+    sea = {name: (dims, np.full((2, 5, 6, 7), value, "f4"), {"units": unit}) for name, value, unit in (
+        ("u", 0, "m s-1"), ("v", 0, "m s-1"), ("w", 0.5, "cm/s"))}
+    xarray.Dataset(sea, deep).to_netcdf("sea.nc")
+    refused("sea.nc", "n.bricks.series", says=("'w' does not say whether it is positive upward or downward", "--vertical"))
+    sea["w"][2]["standard_name"] = "upward_sea_water_velocity"
+    xarray.Dataset(sea, deep).to_netcdf("sea.nc")
+    for options, end in (((), 2), (("--vertical", "down"), 38)):
+        converted("sea.nc", "sea.bricks.series", "--replace", *options)
+        with flow.open("sea.bricks.series") as found:
+            assert abs(found.path_lines([[1.0, 1, 20]]).ends[0][2] - end) < 1e-5
+
+
+def netcdf_axes(xarray):
+    """Axes in another order, curvilinear grids, groups."""
+    import netCDF4
+    field = random.normal(size=(5, 4, 6)).astype("f4")
+    axes = {"lev": ("lev", np.arange(5.0), {"axis": "Z"}), "lat": ("lat", np.arange(4.0), {"units": "degrees_north"}),
+            "lon": ("lon", (np.arange(6) / 12).astype("f4") + np.float32(300), {"units": "degrees_east"})}
+    data = xarray.Dataset({"a": (("lev", "lat", "lon"), field)}, axes)
+    data.transpose("lon", "lat", "lev").to_netcdf("order.nc")
+    converted("order.nc", "order.idx")
+    same("order.idx", {"a": field}, origin=(300, 0, 0), spacing=(np.ptp(axes["lon"][1]).astype("f8") / 5, 1, 1))
+    member = xarray.Dataset({"a": (("time", "member", "lev", "lat", "lon"), field[None, None])}, axes)
+    member.to_netcdf("member.nc")
+    converted("member.nc", "member.idx")
+    same("member.idx", {"a": field}, origin=(300, 0, 0), spacing=(np.ptp(axes["lon"][1]).astype("f8") / 5, 1, 1))
+
+    jj, ii = np.meshgrid(np.arange(4.0), np.arange(6.0), indexing="ij")
+    about = {"units": "m/s", "coordinates": "time_counter nav_lat nav_lon"}
+    for name, bend in (("nemo.nc", 0.1), ("straight.nc", 0)):
+        xarray.Dataset({"nav_lat": (("y", "x"), jj * 2 + bend * ii), "nav_lon": (("y", "x"), ii + bend * jj),
+                        **{each: (("time_counter", "y", "x"), field[:2], about) for each in "uv"}},
+                       {"time_counter": ("time_counter", [0.0, 1.0], {"units": "days since 1950-01-01"})}).to_netcdf(name)
+    for end in ("bricks.series", "idx"):
+        refused("nemo.nc", f"n.{end}", "--arrays", "u,v", says=("lies on a curvilinear grid, whose samples are at 'nav_lat', 'nav_lon'",))
+    converted("nemo.nc", "nemo.idx", "--arrays", "u,v", "--spacing", "1,1,1")
+    converted("straight.nc", "straight.idx", "--arrays", "u")
+    with idx.open("straight.idx") as dataset:
+        np.testing.assert_allclose(dataset.spacing[:2], (1, 2))
+    with netCDF4.Dataset("groups.nc", "w") as file:
+        group = file.createGroup("ocean")
+        group.createDimension("y", 4), group.createDimension("x", 6)
+        group.createVariable("a", "f4", ("y", "x"))[:] = field[0]
+    refused("groups.nc", "n.idx", says=("of which --group reads one: 'ocean'",))
+    converted("groups.nc", "groups.idx", "--group", "ocean")
+    same("groups.idx", {"a": field[0]})
+    staggered = xarray.Dataset({"u": (("y", "xu"), p[0]), "v": (("yv", "x"), p[0])})
+    staggered.to_netcdf("staggered.nc")
+    refused("staggered.nc", "n.bricks", "--arrays", "u,v", says=("'v' has the axes ('yv', 'x'), and the first of --arrays ('y', 'xu')",))
+
+
+def stopped(*words, says):
+    """A later step cannot be converted; those before it stay."""
+    code, _, err = command(*words, *(["--replace"] if words[1].endswith("series") else []))
+    assert code == 3 and says in err, (says, err)
+
+
+def bricks_are(path, velocity, time, step, field, **place):
+    flow.write_level("expected.bricks", velocity, time=time, step=step, field=field, flush=False, **place)
+    with open(path, "rb") as found, open("expected.bricks", "rb") as wanted:
+        assert found.read() == wanted.read(), path
+    os.unlink("expected.bricks")
 
 
 if "--netcdf" in sys.argv:
@@ -188,13 +408,6 @@ if h5py:
     refused("cut.h5", "n.idx", says=("cut.h5: ",))
 
 # --- velocities to bricks
-def bricks_are(path, velocity, time, step, field, **place):
-    flow.write_level("expected.bricks", velocity, time=time, step=step, field=field, flush=False, **place)
-    with open(path, "rb") as found, open("expected.bricks", "rb") as wanted:
-        assert found.read() == wanted.read(), path
-    os.unlink("expected.bricks")
-
-
 uvw = dict(zip("uvw", np.ascontiguousarray(np.moveaxis(v, -1, 0))))
 for step, time in ((0, 0.5), (3, 0.75)):
     idx.write("wind.idx", {"wind": v + step, "p": p, **uvw}, step=step, time=time, first=(3, 4, 5), origin=(1, 1, 1),
@@ -237,6 +450,27 @@ if h5py:
     converted("w.h5", "w.bricks.series", "--map", "wind=/cycle_*/v", "--times", "0.5,9")
     for level, (step, time) in enumerate(((2, 0.5), (10, 9.0))):
         bricks_are(f"w_{level:04}.bricks", v * step, time, step, "wind")
+
+# Names of files that number steps name one field.
+for level in range(3):
+    np.save(f"u10_{level:04}.npy", p + level)
+    np.save(f"v_{9 + level}.npy", v + level)
+    (p + level).tofile(f"{level}_dens_21x14x9_float32.raw")
+converted("u10_*.npy", "u10.idx")
+converted("*_dens_*.raw", "dens.idx")
+for level in range(3):
+    same("u10.idx", {"u10": p + level}, level, steps=3)
+    same("dens.idx", {"dens": p + level}, level, steps=3)
+converted("v_*.npy", "levels.bricks.series")
+converted("v.npy", "p.npy", "v_9.npy", "mixed.bricks.series", "--steps", "::2")
+for level in range(3):
+    bricks_are(f"levels_{level:04}.bricks", v + level, float(level), level, "v")
+bricks_are("mixed_0001.bricks", v, 1.0, 2, "v")
+# A number that is perhaps meant for none is told of, whatever the format.
+np.save("filled.npy", np.where(v > 1, -9999, v * 1e-3))
+assert "'filled' has" in converted("filled.npy", "filled.bricks") and os.path.exists("filled.bricks")
+assert not converted("filled.npy", "filled.bricks", "--replace", "--fill=-9999")
+bricks_are("filled.bricks", np.where(v > 1, np.nan, v * 1e-3), None, 0, "filled")
 
 # --- what goes for all
 refused("p.npy", "n.idx", "--columns", "x,y,z", code=2)

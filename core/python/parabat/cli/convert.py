@@ -29,7 +29,9 @@ OPTIONS = {
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
     **{name: (standard, (".idx", *_BRICKS)) for name, standard in (
         ("dimensions", None), ("type", None), ("byte_order", "little"), ("skip", 0), ("origin", None), ("spacing", None))},
-    "times": (None, _BRICKS), "cyclic": (None, _BRICKS), "replace": (False, _BRICKS)}
+    "fill": (None, (".idx", *_BRICKS)), "group": (None, (".idx", *_BRICKS)), "stored": (False, (".idx",)),
+    **{name: (None, _BRICKS) for name in ("times", "cyclic", "time_unit", "velocity_unit", "coordinate_unit", "vertical")},
+    "ignore_units": (False, _BRICKS), "replace": (False, _BRICKS)}
 
 
 class _List(argparse.Action):
@@ -77,12 +79,23 @@ def add_arguments(parser):
     grids.add_argument("--skip", metavar="BYTES", type=option_types.whole, default=0, help="before bare numbers")
     grids.add_argument("--origin", metavar="X,Y,Z", type=option_types.three_numbers, help="where the first sample lies")
     grids.add_argument("--spacing", metavar="X,Y,Z", type=option_types.three_numbers, help="distances of samples")
+    grids.add_argument("--fill", metavar="NUMBER,...", type=option_types.numbers,
+                       help="numbers that stand for none and become NaN; those that netCDF tells of do by themselves")
+    grids.add_argument("--group", metavar="NAME", help="group of a netCDF file that has the variables")
+    grids.add_argument("--stored", action="store_true",
+                       help="write the numbers that a netCDF file stores, packed ones too, and not those that they mean")
     velocities = parser.add_argument_group("of velocities (OUT ends in .bricks or .bricks.series), with those of "
                                             "grids that tell of inputs")
     velocities.add_argument("--times", metavar="T,...", type=option_types.numbers,
                             help="times of the steps (default: those of the inputs, or 0, 1, 2, ...)")
     velocities.add_argument("--cyclic", metavar="AXES", type=option_types.axes,
-                            help="axes, such as xy, along which the flow repeats after the last cell")
+                            help="axes, such as xy, along which the flow repeats after the last cell; none for none (default: "
+                                 "longitudes that go round the globe)")
+    velocities.add_argument("--time-unit", metavar="UNIT", help="of the times of a netCDF file, e.g. days (default: as it says)")
+    velocities.add_argument("--velocity-unit", metavar="UNIT", help="of its velocities, e.g. 'm s-1'")
+    velocities.add_argument("--coordinate-unit", metavar="UNIT", help="of its coordinates, e.g. m")
+    velocities.add_argument("--vertical", choices=("up", "down"), help="where its vertical velocity is positive")
+    velocities.add_argument("--ignore-units", action="store_true", help="take all its numbers as they are")
     velocities.add_argument("--replace", action="store_true", help="write over a series that is there")
     parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
@@ -103,8 +116,7 @@ def add_arguments(parser):
 
 def _settings(arguments, kind):
     if kind.startswith(".bricks"):
-        return {"times": arguments.times, "cyclic": arguments.cyclic or False, "flush": arguments.flush,
-                "replace": arguments.replace}
+        return {"times": arguments.times, "cyclic": arguments.cyclic, "flush": arguments.flush, "replace": arguments.replace}
     size = max(1, int(arguments.target_size * (1 << 20))) if arguments.target_size else 0  # which chooses one
     if kind == ".bat":
         return {"sorted_indexes": arguments.sorted_index, "stable_samples": arguments.stable_samples,
@@ -132,7 +144,8 @@ def run(arguments):
                     jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
                     topology=arguments.topology, **{name: getattr(arguments, name) for name in (
-                        "dimensions", "type", "byte_order", "skip", "origin", "spacing")},
+                        "dimensions", "type", "byte_order", "skip", "origin", "spacing", "fill", "group", "stored", "time_unit",
+                        "velocity_unit", "coordinate_unit", "vertical", "ignore_units")},
                     settings=_settings(arguments, kind))
     except Interrupted as error:
         return _fail(str(error), INTERRUPTED)

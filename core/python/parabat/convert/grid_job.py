@@ -9,8 +9,9 @@ import pathlib
 import numpy as np
 
 from .. import BatError, idx
-from .model import ConvertError, listed
-from .running import INTERRUPTED, Job, Outcome, agreed, in_turn, shares
+from . import cf
+from .model import ConvertError, listed, stem
+from .running import INTERRUPTED, Job, Outcome, about, agreed, in_turn, shares
 
 
 class GridJob(Job):
@@ -18,6 +19,13 @@ class GridJob(Job):
 
     is_collective = True
     comm = None  # of the ranks that take part
+    _times = None  # instead of those of the inputs
+    advice = ""    # on times that do not agree
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.options.stems = tuple(stem(one.path) for one in self.inputs)
+        self._clock = None  # (that of the first step that has a time,)
 
     def work(self, mine, tell):
         with contextlib.closing(self.selected(tell)) as steps:
@@ -28,20 +36,21 @@ class GridJob(Job):
             raise ConvertError(f"{self.output}: is an input and is not written over; choose another name")
         place, told, has_time, numbers = 0, set(), None, set()
         for index, one, step, fields in self._read(steps, mine, tell):
+            time = self._time(one, step)
             for key, words in fields.remarks:
                 if key not in told:
                     told.add(key)
                     tell({"remark": f"{one.path}: {words}", "key": key})
-            has_time = step.time is not None if has_time is None else has_time
+            has_time = time is not None if has_time is None else has_time
             number = index if step.number is None or step.number < 0 else step.number
             if number in numbers:  # of another file: no step takes the place of one that was written before
                 number = max(numbers) + 1
-            if has_time and step.time is None:
+            if has_time and time is None:
                 raise ConvertError(f"{one.path}: step {number} has no time; those before it have one")
             numbers.add(number)
             tell({"begin": self.output, "input": one.path})
             news = {"done": self.output, "input": one.path, "index": index, "species": "", "step": number,
-                    "time": step.time if has_time else None, "dimensions": self._dimensions(fields),
+                    "time": time if has_time else None, "dimensions": self._dimensions(fields),
                     "fields": sorted(fields.arrays), "series": False}
 
             def put(progress, one=one, fields=fields, news=news, place=place):
@@ -65,17 +74,60 @@ class GridJob(Job):
     def _read(self, steps, mine, tell):
         """As in_turn(); of many ranks, each has its slab, and none goes on if one cannot."""
         if self.comm is None:
-            yield from in_turn(self, steps, mine, tell)
+            for index, one, step, fields in in_turn(self, steps, mine, tell):
+                with about(one.path):
+                    self.prepare(fields)
+                yield index, one, step, fields
+                del fields
             return
         while True:
             found = agreed(self.comm, lambda: mine(0) or next(steps, None), self.inputs[0].path)  # mine() may raise
             if found is None:
                 return
             index, one, step = found
-            fields = agreed(self.comm, lambda step=step: step.read().cut(self.options.part), one.path)
+
+            def read(step=step):
+                fields = step.read().cut(self.options.part)
+                self.prepare(fields)
+                return fields
+            fields = agreed(self.comm, read, one.path)
             fields.remarks = list(dict(remark for each in self.comm.allgather(fields.remarks) for remark in each).items())
             yield index, one, step, fields
             del fields
+
+    def prepare(self, fields):
+        """What is done with what was read before it is written."""
+        for name, array in fields.arrays.items():
+            if array.dtype.kind != "f":
+                if self.options.fill:
+                    fields.remarks.append((f"fill {name}", f"'{name}' keeps its integers, none of which is NaN; not applied: --fill"))
+                continue
+            marks = [array.dtype.type(number) for number in self.options.fill or ()]
+            if marks and np.isin(array, marks).any():
+                array = fields.arrays[name] = np.where(np.isin(array, marks), array.dtype.type(np.nan), array)
+            if self.is_suspicious(fields):
+                found = cf.absurd(array)
+                if found:
+                    fields.remarks.append((f"absurd {name}", f"warning: '{name}' has {found[1]:,} values of {found[0]:.9g}, which "
+                                           f"perhaps stand for none; --fill={found[0]:.9g} makes them NaN"))
+
+    def is_suspicious(self, fields):
+        """Whether values of absurd size are looked for, which takes as long as reading them."""
+        return bool(fields.axis)
+
+    def _time(self, one, step):
+        """By the clock of the first step."""
+        if step.time is None or self._times:
+            return step.time
+        self._clock = self._clock or (step.clock,)
+        first, own = self._clock[0], step.clock
+        with about(one.path):
+            try:
+                if (first is None) != (own is None):
+                    raise ConvertError(f"times are in '{own or first}' in some steps and without units in others")
+                return step.time if first is None else cf.on_clock(step.time, own, first)
+            except ConvertError as error:
+                raise ConvertError(str(error) + self.advice) from None
 
     def together(self, do, path):
         """What do() returns, which a rank does by itself, or at the end of which it may fail by itself."""
@@ -107,12 +159,16 @@ class BricksJob(GridJob):
     """A conversion of velocities to NAME.bricks.series, or of the only step to NAME.bricks; settings: keywords of
     parabat.flow.write_series(), and `times`."""
 
+    advice = "; --times gives others"
+
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self._options = {name: value for name, value in self.settings.items() if name != "threads"}
         self._times = self._options.pop("times", None)
         self._replace = self._options.pop("replace", False)
+        self._cyclic = self._options.pop("cyclic", None)
         self._writer = None
+        self._name = None  # of the velocity, of all levels
 
     def work(self, mine, tell):
         from .. import flow  # pylint: disable=import-outside-toplevel
@@ -142,48 +198,129 @@ class BricksJob(GridJob):
 
     def put(self, fields, news, place, progress):
         from .. import flow  # pylint: disable=import-outside-toplevel
-        name, velocity = self.together(lambda: self._velocity(fields), news["input"])
-        place_of = {"origin": fields.origin, "spacing": fields.spacing, "field": self._options.get("field", name),
-                    "step": news["step"]}
+        name, velocity, settled = fields.velocity
+        self._name = self._name or name
+        place_of = {"origin": fields.origin, "spacing": fields.spacing, "field": self._options.get("field", self._name),
+                    "step": news["step"], "cyclic": fields.cyclic}
+        time = self._times[place] if self._times else self._time_of_level(news["time"], settled, place)
+        metadata = self._metadata(settled)
+        if metadata:
+            place_of["metadata"] = metadata
         if self.comm is None:
             place_of["origin"] = [start + first * step for start, first, step in zip(*(
                 map(float, each) for each in (fields.origin, fields.first, fields.spacing)))]
             pieces = velocity
         else:
             pieces = [flow.Piece(velocity, fields.first)] if velocity.size else []
-        news["fields"] = [name]
+        is_untimed = not self._times and news["time"] is None
+        news["fields"], news["time"] = [place_of["field"]], time
         if self._writer is None:
-            news["time"] = self._times[0] if self._times else news["time"]
+            news["time"] = None if is_untimed else time
             flow.write_level(self.output, pieces, comm=self.comm, time=news["time"], progress=progress,
                              **{**self._options, **place_of})
             return {"bytes": self._size(self.output)}
-        news["time"] = self._times[place] if self._times else float(place) if news["time"] is None else news["time"]
         file = self._writer.add(news["time"], pieces, progress, **place_of)
         return {"bytes": self._size(file), "level": str(file)}
+
+    def _time_of_level(self, time, settled, place):
+        """In the unit of time of the velocity, where there is one."""
+        clock = self._clock[0] if self._clock else None
+        if time is None:
+            if settled.period is not None and place:
+                raise ConvertError("has no time, and the velocity has units; --times gives those of all steps, in the unit of time "
+                                   "of the velocity")
+            return float(place)
+        clock = cf.Clock(self.options.time_unit) if self.options.time_unit else clock
+        try:
+            period = 1.0 if clock is None else cf.seconds(clock)
+        except ConvertError as error:
+            raise ConvertError(str(error) + self.advice) from None
+        if settled.period is None:
+            if clock is not None and not self.options.ignore_units and period != 1:
+                raise ConvertError(f"times are in '{clock}' and the velocity has no units; --velocity-unit says which, such as "
+                                   "'m s-1', and --ignore-units takes all numbers as they are")
+            return time
+        if clock is None:
+            raise ConvertError("times have no units, and the velocity has; --time-unit says which, such as s, and --ignore-units "
+                               "takes all numbers as they are")
+        return time * period / settled.period
+
+    def _metadata(self, settled):
+        """What units the numbers of the level are in."""
+        if settled.period is None or "metadata" in self._options:
+            return None
+        clock = self._clock[0] if self._clock and not self._times else None
+        about = {**settled.metadata, "time_units": "s" if settled.period == 1 else f"{settled.period:g} s"}
+        if clock and clock.since:
+            about["time_units"] += f" since {clock.since}"
+            about["calendar"] = clock.calendar
+        return about
 
     def _size(self, file):
         """Of whom it is told; other ranks may not see the file yet."""
         return os.path.getsize(file) if self.comm is None or self.comm.rank == 0 else 0
 
-    def _velocity(self, fields):
-        """(name, (nz, ny, nx, components)) of arrays that can be one."""
+    def is_suspicious(self, fields):
+        return True
+
+    def prepare(self, fields):
+        super().prepare(fields)
+        name, arrays, names = self._components(fields)
+        fields.cyclic = [axis.turns > 0 for axis in fields.axis] if self._cyclic is None and fields.axis else self._cyclic or False
+        settled = cf.Settled(arrays, [1.0] * 3, None, [], {})
+        if fields.axis:
+            self._close_globe(fields, arrays)
+            latitudes = [None] * 3
+            for i, axis in enumerate(fields.axis):
+                if axis.kind == "Y" and axis.is_degrees() and axis.has_coordinates:
+                    latitudes[i] = fields.origin[i] + (fields.first[i] + np.arange(fields.dimensions[i])) * fields.spacing[i]
+            settled = cf.settle(names, arrays, [fields.about[each] for each in names], fields.axis, latitudes, self.options)
+            fields.remarks += settled.remarks
+            for key, given in (("origin", self.options.origin), ("spacing", self.options.spacing)):
+                if given is None:
+                    setattr(fields, key, [float(number) * factor for number, factor in zip(getattr(fields, key), settled.factors)])
+        velocity = settled.arrays[0] if len(settled.arrays) == 1 else np.stack(settled.arrays, axis=-1)
+        settled.arrays, fields.arrays = [], {}
+        fields.velocity = name, velocity, settled
+
+    def _close_globe(self, fields, arrays):
+        """Of longitudes that go round the globe: the last sample, if it is the first one again, is left out."""
+        for i, axis in enumerate(fields.axis):
+            is_cyclic = bool(fields.cyclic and fields.cyclic[i])
+            if axis.turns and not is_cyclic:
+                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' goes round the globe, and lines end at its ends; "
+                                       f"--cyclic {'xyz'[i]} leads them on"))
+            elif axis.turns and self._cyclic is None:
+                fields.remarks.append((f"globe {axis.name}", f"'{axis.name}' goes round the globe: the flow is cyclic along "
+                                       f"{'xyz'[i]}; --cyclic none takes it as bounded"))
+            if axis.turns == 361 and is_cyclic:
+                fields.remarks.append((f"twice {axis.name}", f"the last sample along '{axis.name}' is the first one again and is left out"))
+                cut = [slice(None)] * 3
+                cut[2 - i] = slice(0, axis.points - 1)
+                arrays[:] = [array[tuple(cut)] for array in arrays]
+                fields.dimensions = tuple(count - (j == i) for j, count in enumerate(fields.dimensions))
+
+    def _components(self, fields):
+        """(name, arrays (nz, ny, nx) of the components, or one (nz, ny, nx, components), their names in the file) of arrays that
+        can be one velocity."""
         order = self.options.arrays or []
         names = sorted(fields.arrays, key=lambda name: order.index(fields.names[name]) if order else 0)
         if self.options.spacing is None:
             for key, words in fields.remarks:
                 if key.startswith("axis "):  # flow cannot be traced in it
                     raise ConvertError(f"{words}, which --spacing says is meant")
-        arrays = [_with_nan(fields.arrays[name], fields.absent.get(fields.names[name], ())).reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
+        arrays = [fields.arrays[name].reshape((1,) * (3 - fields.axes) + fields.arrays[name].shape) for name in names]
         kinds = [array.dtype.newbyteorder("=") for array in arrays]
         real = all(kind in (np.float32, np.float64) for kind in kinds)
+        own = [fields.names[name] for name in names]
         if len(arrays) == 1 and real and arrays[0].ndim == 4 and arrays[0].shape[3] in (2, 3):
-            return names[0], arrays[0]
+            return names[0], arrays, own
         if len(arrays) in (2, 3) and real and len(set(kinds)) == 1 and all(array.ndim == 3 for array in arrays):
             places = range(len(names)) if order else _as_components(names)
             if places is None:
                 raise ConvertError(f"no velocity: {listed(names)} are not named like components of one, such as u, v, w or "
                                    "vel_x, vel_y, vel_z; --arrays says which are, in order of x, y, z")
-            return "velocity", np.stack([arrays[place] for place in places], axis=-1)
+            return "velocity", [arrays[place] for place in places], [own[place] for place in places]
         shown = [f"{name} of type {array.dtype}" + (f"[{array.shape[3]}]" if array.ndim == 4 else "")
                  for name, array in zip(names, arrays)]
         raise ConvertError(f"no velocity: there are {listed(shown)}; a velocity is one array with 2 or 3 components, or two or "
@@ -202,13 +339,6 @@ def _as_components(names):
     letters = [name[differ[0]].lower() for name in names]
     known = any("".join(sorted(letters)) == series[:len(names)] for series in ("xyz", "uvw", "012", "123"))
     return sorted(range(len(names)), key=letters.__getitem__) if known else None
-
-
-def _with_nan(array, absent):
-    """Where numbers are that stand for none, there is no flow."""
-    if array.dtype.kind != "f" or not np.isin(array, absent).any():
-        return array
-    return np.where(np.isin(array, absent), array.dtype.type(np.nan), array)
 
 
 class GridOutcome(Outcome):

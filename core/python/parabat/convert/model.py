@@ -90,6 +90,15 @@ class Options:
     skip: int = 0                              # bytes before them
     origin: typing.Optional[list] = None       # x, y, z, instead of what a file says
     spacing: typing.Optional[list] = None
+    fill: typing.Optional[list] = None         # numbers that stand for none
+    group: typing.Optional[str] = None         # of a netCDF file
+    stored: bool = False                       # numbers as they are stored, packed ones too
+    time_unit: typing.Optional[str] = None     # instead of what a file says, of a velocity
+    velocity_unit: typing.Optional[str] = None
+    coordinate_unit: typing.Optional[str] = None
+    vertical: typing.Optional[str] = None      # up or down: where the vertical component is positive
+    ignore_units: bool = False
+    stems: tuple = ()                          # of all inputs
     part: tuple = (0, 1)                       # (i, n): the i-th of n slabs of about equal size is enough
     threads: int = 0
     at: typing.Callable = nobody            # told how much of a step is read, from 0 to 1
@@ -97,15 +106,29 @@ class Options:
     def wants(self, name):
         return self.arrays is None or name in self.arrays
 
+    def called(self, name):
+        """A name that a file gives, without the numbers in which names of the inputs differ: one for all steps."""
+        parts, others = re.split(r"(\d+)", name), [re.split(r"(\d+)", one) for one in self.stems]
+        if len({(tuple(other[::2]), len(other)) for other in others}) != 1:
+            return name
+        differ = {i for i in range(1, len(parts), 2) if len({other[i] for other in others if i < len(other)}) > 1}
+        if not differ:
+            return name
+        kept = ""
+        for i, part in enumerate(parts):
+            kept = kept.rstrip("_-. ") if i in differ else kept + part
+        return kept.strip("_-. ") or "field"
+
 
 class Step:
     """One of a file: read() returns a list of Particles. number, time: if the file says them. divided: of steps that can
-    be read in parts, a function that returns a list of Divided instead."""
+    be read in parts, a function that returns a list of Divided instead. clock: what time is in, a cf.Clock, if it says."""
 
-    def __init__(self, read, number=None, time=None, divided=None):
+    def __init__(self, read, number=None, time=None, divided=None, clock=None):
         self._read = read
         self.number = number
         self.time = time
+        self.clock = clock
         self.divided = divided
         self.is_read = False
 
@@ -212,7 +235,7 @@ class Fields:
                  is_part=False):
         self._is_part = is_part
         self.remarks, self.others = list(remarks), set(others)
-        self.absent = {}  # of names in the file: numbers that stand for none
+        self.axis, self.about = [], {}  # of files that have units: a cf.Axis along x, y, z; attributes by name in the file
         chosen = options or Options()
         self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
         self.spacing = chosen.spacing or ((1, 1, 1) if spacing is None else [float(number) for number in spacing])

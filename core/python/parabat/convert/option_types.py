@@ -89,9 +89,11 @@ def numbers(text):
 
 
 def axes(text):
-    """Some of x, y, z, as three of True and False."""
+    """Some of x, y, z, or none, as three of True and False."""
+    if text == "none":
+        return [False] * 3
     if not text or set(text) - set("xyz"):
-        raise argparse.ArgumentTypeError(f"{text!r}; allowed are some of x, y, z, such as xy")
+        raise argparse.ArgumentTypeError(f"{text!r}; allowed are some of x, y, z, such as xy, and none")
     return [axis in text for axis in "xyz"]
 
 

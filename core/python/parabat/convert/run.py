@@ -76,7 +76,7 @@ def _prepare(inputs, output, format_name, steps, settings, options, shares, apar
     words = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     grids = kind != ".bat"
     found = running.find_inputs(list(map(os.fspath, words)), format_name, apart, grids)
-    _check_options(found, options, {"arrays"} if grids else {"arrays", "species"})
+    _check_options(found, options, {"arrays", "fill"} if grids else {"arrays", "species"})
     settings = {"flush": False, **(settings or {})}
     if shares > 1 and not settings.get("threads"):
         settings["threads"] = max(1, len(os.sched_getaffinity(0)) // shares)

@@ -74,7 +74,7 @@ def _look(files, chosen, grids, tell=lambda news: None):
         if os.path.realpath(path) in taken:
             continue
         tell({"reading": path})
-        with _about(path):
+        with about(path):
             row = chosen or registry.format_of(path, grids)
             registry.require(row)
             siblings = row.siblings(path) if row.siblings else [path]
@@ -84,7 +84,7 @@ def _look(files, chosen, grids, tell=lambda news: None):
 
 
 @contextlib.contextmanager
-def _about(path):
+def about(path):
     """What is wrong becomes a ConvertError that begins with the name of the file."""
     try:
         yield
@@ -139,7 +139,7 @@ class Job:
         index = 0
         for one in self.inputs:
             tell({"reading": one.path})
-            with _about(one.path):
+            with about(one.path):
                 for step in one.row.steps(one.path, self.options):
                     yield index, one, step
                     index += 1
@@ -194,7 +194,7 @@ def in_turn(job, steps, mine, tell):
         mine(place)
         tell({"reading": one.path})
         job.options.at = shares(tell, f"reading {one.path}")
-        with _about(one.path):
+        with about(one.path):
             found = step.read()
         yield index, one, step, found
         del found  # before the next one is read
@@ -211,7 +211,7 @@ def _work(job, steps, mine, tell):
         if mine(place):
             tell({"reading": one.path})
             job.options.at = shares(tell, f"reading {one.path}")
-            with _about(one.path):
+            with about(one.path):
                 found, is_divided = _of_step(job, one, step)
                 asked = _Asked(job)
                 if not is_divided:
@@ -284,7 +284,7 @@ def _parts(job, one, divided, remarks, names, asked, is_last):
     def read(i, number):
         job.options.at = lambda share: at((number + (i + share) / count) / passes)
         return divided.read(i, count)
-    with _about(one.path):
+    with about(one.path):
         if divided.varies:
             divided.settle([divided.facts(read(i, 0)) for i in range(count)])
         for i in range(count):
@@ -783,7 +783,7 @@ def _is_shared(job, comm):
         try:
             with contextlib.closing(job.selected(lambda news: None)) as steps:
                 _, one, step = next(steps)
-                with _about(one.path):
+                with about(one.path):
                     shared = bool(step.divided and step.divided())
                 shared = shared and next(steps, None) is None
         except (ConvertError, StopIteration):
@@ -831,7 +831,7 @@ def agreed(comm, do, path):
     """Collective. What do() returns; all ranks raise if one does."""
     result = failure = None
     try:
-        with _about(path):
+        with about(path):
             result = do()
     except ConvertError as error:
         failure = str(error)

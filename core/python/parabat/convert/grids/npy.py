@@ -20,7 +20,7 @@ def steps(path, options):
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ConvertError(f"cannot be read as arrays: {error}") from None
     if isinstance(found, np.ndarray):
-        yield Step(lambda: Fields({stem(path): found}, options=options))
+        yield Step(lambda: Fields({options.called(stem(path)): found}, options=options))
         return
     with found as archive:
         facts = {name: archive[name].reshape(-1) for name in FACTS if name in archive.files

@@ -27,7 +27,7 @@ def steps(path, options):
     if there != needed:
         raise ConvertError(f"has {there} bytes" + (f" behind the first {options.skip}" if options.skip else "")
                            + f"; {'x'.join(map(str, dimensions))} of {name}[{components}] are {needed}")
-    field = named[1] if named and named[1] else stem(path)
+    field = options.called(named[1] if named and named[1] else stem(path))
     yield Step(lambda: Fields({field: np.memmap(path, dtype, "r", options.skip, shape)}, options=options))
 
 

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What attributes of the CF conventions (Climate and Forecast) mean: packed numbers, values that stand for none, units of
+lengths and times, clocks of several files."""
+
+import dataclasses
+import math
+import re
+import typing
+
+import numpy as np
+
+from .model import ConvertError, listed
+
+EARTH_RADIUS = 6_371_000.0  # m, of the sphere on which velocities become degrees
+ABSURD = 1e15               # larger values are taken for ones that stand for none, which is warned of
+SENTINEL = (999, 300)       # and so is one that occurs again and again, is as large, and so many times larger than others
+
+# What netCDF writes where nothing was written, by the kind and size of a type.
+_NEVER_WRITTEN = {"f4": 9.969209968386869e36, "f8": 9.969209968386869e36, "i2": -32767, "i4": -2147483647,
+                  "i8": -9223372036854775806, "u2": 65535, "u4": 4294967295, "u8": 18446744073709551614}
+
+
+# --- Packed numbers
+
+def _numbers(about, key):
+    """Of an attribute, as an array; nothing if it has none."""
+    found = np.ravel(np.asarray(about.get(key, [])))
+    return found if found.dtype.kind in "iuf" else found[:0]
+
+
+def _one(about, key):
+    found = _numbers(about, key)
+    if key in about and found.size != 1:
+        raise ConvertError(f"its attribute {key} is {about[key]!r}; allowed is one number")
+    return found[0] if found.size else None
+
+
+def _unpacked_type(stored, scale, offset):
+    """Of CF: the type of the attributes; a wider one where that would round."""
+    wide = stored.itemsize > 2 if stored.kind in "iu" else stored.itemsize > 4
+    kinds = [number.dtype for number in (scale, offset) if number is not None and number.dtype.kind == "f"]
+    return np.dtype(np.float64) if wide or any(kind.itemsize > 4 for kind in kinds) else np.dtype(np.float32)
+
+
+def unpacked(name, values, about, remarks):
+    """The numbers that stored values stand for, by their attributes; NaN where they stand for none. Integers that are not
+    packed stay as they are, which is said if they have such values."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "iuf":
+        return values
+    if str(about.get("_Unsigned", "")).lower() == "true" and values.dtype.kind == "i":
+        values = values.view(values.dtype.str.replace("i", "u"))
+    elif str(about.get("_Unsigned", "")).lower() == "false" and values.dtype.kind == "u":
+        values = values.view(values.dtype.str.replace("u", "i"))
+    try:
+        scale, offset = _one(about, "scale_factor"), _one(about, "add_offset")
+    except ConvertError as error:
+        raise ConvertError(f"'{name}': {error}") from None
+    is_packed = scale is not None or offset is not None
+    marks = {key: _numbers(about, key) for key in ("_FillValue", "missing_value") if _numbers(about, key).size}
+    limits = _limits(about)
+    if values.dtype.kind != "f" and not is_packed:
+        kept = [f"{key} {about[key]}" for key in (*marks, *(key for key in about if key.startswith("valid_")))]
+        if kept:
+            remarks.append((f"packed {name}", f"'{name}' keeps its integers, none of which is NaN; not applied: " + ", ".join(kept)))
+        return values
+    none = _is_none(values, marks, limits, is_packed)
+    result = values
+    if is_packed:
+        result = values.astype(_unpacked_type(values.dtype, scale, offset))
+        result *= result.dtype.type(1 if scale is None else scale)
+        result += result.dtype.type(0 if offset is None else offset)
+        remarks.append((f"packed {name}", f"'{name}' is unpacked from {values.dtype.name} to {result.dtype.name}: " + ", ".join(
+            f"{key} {about[key]}" for key in ("scale_factor", "add_offset") if key in about)))
+        for bound, is_outside in limits:
+            if bound.dtype.kind == "f" and values.dtype.kind != "f":  # of what is unpacked
+                none |= is_outside(result, result.dtype.type(bound))
+    if none.any():
+        result = result if is_packed else result.copy()
+        result[none] = np.nan
+        shown = ", ".join(dict.fromkeys(f"{key} {about[key]}" for key in (*marks, *(k for k in about if k.startswith("valid_")))))
+        remarks.append((f"none {name}", f"values of '{name}' that stand for none become NaN"
+                        + (f": {shown}" if shown else ": those that netCDF writes where nothing was written")))
+    return result
+
+
+def _limits(about):
+    """Pairs of a bound and of what compares with it."""
+    ends = _numbers(about, "valid_range")
+    lower, upper = (ends[:1], ends[1:]) if ends.size == 2 else (_numbers(about, "valid_min"), _numbers(about, "valid_max"))
+    return [(end[0], outside) for end, outside in ((lower, np.less), (upper, np.greater)) if end.size == 1]
+
+
+def _is_none(values, marks, limits, is_packed):
+    kind = values.dtype
+    own = []
+    for mark in (number for numbers in marks.values() for number in numbers):
+        if kind.kind == "f":
+            own.append(kind.type(mark))
+        elif kind.kind != "f" and float(mark).is_integer():
+            whole = int(mark)
+            ends = np.iinfo(kind)
+            if kind.kind == "u" and -(2 ** (8 * kind.itemsize - 1)) <= whole < 0:  # of _Unsigned
+                whole += 2 ** (8 * kind.itemsize)
+            if ends.min <= whole <= ends.max:
+                own.append(kind.type(whole))
+    never = _NEVER_WRITTEN.get(f"{kind.kind}{kind.itemsize}")
+    if "_FillValue" not in marks and never is not None:
+        own.append(kind.type(never))
+    none = np.isin(values, [number for number in own if number == number])
+    for bound, is_outside in limits:
+        if kind.kind == "f" or bound.dtype.kind != "f" or not is_packed:
+            end = kind.type(bound) if kind.kind == "f" else int(bound)
+            if kind.kind == "u" and end < 0:  # of _Unsigned
+                end += 2 ** (8 * kind.itemsize)
+            none |= is_outside(values, end)
+    return none
+
+
+def absurd(values):
+    """(value, how often) of a number that is too large to be one of its field and is perhaps meant to stand for none;
+    None if there is none."""
+    if values.dtype.kind != "f" or not values.size:
+        return None
+    finite = np.isfinite(values)
+    if not finite.any():
+        return None
+    least, most = (float(find(values, where=finite, initial=start)) for find, start in ((np.min, np.inf), (np.max, -np.inf)))
+    value = most if abs(most) >= abs(least) else least
+    if abs(value) < SENTINEL[0]:
+        return None
+    is_it = values == values.dtype.type(value)
+    count = int(np.count_nonzero(is_it))
+    if abs(value) < ABSURD:
+        others = finite & ~is_it
+        rest = float(np.max(np.abs(values), where=others, initial=0))
+        if count < 2 or not others.any() or abs(value) < SENTINEL[1] * rest:
+            return None
+    return value, count
+
+
+# --- Units
+
+_LENGTHS = {"m": 1, "metre": 1, "meter": 1, "km": 1e3, "kilometre": 1e3, "kilometer": 1e3, "cm": 1e-2, "centimetre": 1e-2,
+            "centimeter": 1e-2, "mm": 1e-3, "millimetre": 1e-3, "millimeter": 1e-3, "um": 1e-6, "micrometer": 1e-6,
+            "micrometre": 1e-6, "micron": 1e-6, "nm": 1e-9, "nanometer": 1e-9, "nanometre": 1e-9, "dm": 0.1,
+            "nautical_mile": 1852, "nmile": 1852, "nmi": 1852, "mile": 1609.344, "ft": 0.3048, "foot": 0.3048, "feet": 0.3048,
+            "inch": 0.0254}
+_TIMES = {"s": 1, "sec": 1, "second": 1, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3, "us": 1e-6, "microsecond": 1e-6,
+          "ns": 1e-9, "nanosecond": 1e-9, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600, "d": 86400, "day": 86400,
+          "week": 604800}
+_ANGLES = {**dict.fromkeys(("degree", "deg", "degree_east", "degree_e", "degreee", "degree_north", "degree_n", "degreen",
+                            "degree_west", "degree_south", "°"), 1), "radian": 180 / math.pi, "rad": 180 / math.pi}
+_PRESSURES = {"pa": 1, "pascal": 1, "hpa": 100, "kpa": 1000, "mbar": 100, "millibar": 100, "mb": 100, "dbar": 1e4,
+              "decibar": 1e4, "bar": 1e5}
+_BASES = {**{name: ("m", factor) for name, factor in _LENGTHS.items()}, **{name: ("s", factor) for name, factor in _TIMES.items()},
+          **{name: ("degree", factor) for name, factor in _ANGLES.items()},
+          **{name: ("Pa", factor) for name, factor in _PRESSURES.items()}}
+_WEST = ("degree_west", "degree_south")
+_TOKEN = re.compile(r"\s*(?:(?P<sign>[/*.·])|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\d.])"
+                    r"|(?P<name>[^\W\d]+|°)(?:(?:\^|\*\*)?(?P<power>[+-]?\d+))?)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """A product of powers: of each base its power, and the factor that belongs to it."""
+
+    text: str
+    powers: tuple   # of (base, power), in order, without powers of 0
+    factors: dict   # base -> factor; "" of what is a number
+
+    def factor(self, but=()):
+        """In bases, but for those named."""
+        return math.prod(factor for base, factor in self.factors.items() if base not in but)
+
+    def per_time(self):
+        """Powers of what it is a change of: of m s-1, those of m."""
+        powers = dict(self.powers)
+        powers["s"] = powers.get("s", 0) + 1
+        return _tidy(powers)
+
+
+def _tidy(powers):
+    return tuple(sorted((base, power) for base, power in powers.items() if power))
+
+
+def _base(name):
+    name = name.replace("degrees", "degree")
+    for form in (name, name.lower()) if len(name) > 2 or name in ("°", "Pa", "mb", "Mb") else (name,):
+        for each in (form, form[:-1] if form.endswith("s") and len(form) > 2 else form):
+            if each in _BASES and each not in _WEST:
+                return _BASES[each]
+    return None
+
+
+def unit(text):
+    """A Unit of `m s-1`, `m/s`, `km h^-1`, `degrees_east`, `meters per second`, `knots`; None if it is not known."""
+    words = re.sub(r"\bper\b", "/", str(text).strip())
+    words = words.replace("⁻", "-").replace("¹", "1").replace("−", "-")
+    if not words:
+        return None
+    powers, factors, at, divides = {}, {}, 0, False
+    while at < len(words):
+        found = _TOKEN.match(words, at)
+        if not found or found.end() == at:
+            return None
+        at = found.end()
+        if found["sign"]:
+            divides = found["sign"] == "/" or divides
+            continue
+        power = -1 if divides else 1
+        divides = False
+        if found["number"]:
+            if float(found["number"]) == 0:
+                return None
+            factors[""] = factors.get("", 1.0) * float(found["number"]) ** power
+            continue
+        power *= int(found["power"] or 1)
+        name = found["name"]
+        parts = [("m", 1852.0, 1), ("s", 3600.0, -1)] if name.lower() in ("knot", "knots", "kt", "kts") else (
+            [(*_base(name), 1)] if _base(name) else None)
+        if parts is None:
+            return None
+        for base, factor, own in parts:
+            powers[base] = powers.get(base, 0) + own * power
+            factors[base] = factors.get(base, 1.0) * float(factor) ** (own * power)
+    return Unit(str(text).strip(), _tidy(powers), factors)
+
+
+def need_unit(text, what, option):
+    found = unit(text)
+    if found is None:
+        raise ConvertError(f"{what} is in '{text}', a unit that is not known; allowed are units of length, angle, pressure and "
+                           f"time, such as m, km, degrees, hPa, s, days. {option} says which it is, and --ignore-units takes "
+                           "all numbers as they are")
+    return found
+
+
+# --- Clocks
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """What numbers of times are in: `days since 2000-01-01`, and the calendar; since: "" of times without a date."""
+
+    unit: str
+    since: str = ""
+    calendar: str = "standard"
+
+    def __str__(self):
+        return f"{self.unit} since {self.since}" if self.since else self.unit
+
+
+def clock(about):
+    """Of the attributes of times; None without units."""
+    text = about.get("units")
+    if not isinstance(text, str) or not text.strip():
+        return None
+    words, _, since = re.sub(r"\s+", " ", text.strip()).partition(" since ")
+    return Clock(words, since.strip(), str(about.get("calendar", "standard")).lower() or "standard")
+
+
+def seconds(given):
+    """Of one unit of a clock."""
+    name = given.unit.lower().rstrip("s")
+    days = {"360_day": {"month": 30, "year": 360}, "noleap": {"year": 365}, "365_day": {"year": 365}, "all_leap": {"year": 366},
+            "366_day": {"year": 366}}.get(given.calendar, {})
+    if name in days or name == "common_year":
+        return 86400.0 * days.get(name, 365)
+    found = unit(given.unit)
+    if found is None or found.powers != (("s", 1),):
+        raise ConvertError(f"times are in '{given}' of the calendar {given.calendar}, which is no fixed time; allowed are seconds, "
+                           "minutes, hours, days, weeks, and such as ms")
+    return found.factor()
+
+
+def on_clock(time, own, first):
+    """A time of the clock `own` by the clock `first`."""
+    if own == first or time is None:
+        return time
+    if bool(own.since) != bool(first.since):
+        raise ConvertError(f"times are in '{own}', those before in '{first}'")
+    if own.since and own.calendar != first.calendar and {own.calendar, first.calendar} != {"standard", "gregorian"}:
+        raise ConvertError(f"times are of the calendar {own.calendar}, those before of {first.calendar}")
+    time = time * seconds(own)
+    if own.since != first.since:
+        time += _between(first, own)
+    return time / seconds(first)
+
+
+def _between(first, own):
+    """Seconds from the date of a clock to that of another."""
+    try:
+        import cftime  # pylint: disable=import-outside-toplevel
+    except ImportError:
+        raise ConvertError(f"times are in '{own}', those before in '{first}', for which cftime is needed: pip install cftime") from None
+    try:
+        date = cftime.num2date(0, f"seconds since {own.since}", own.calendar)
+        return float(cftime.date2num(date, f"seconds since {first.since}", first.calendar))
+    except (ValueError, OverflowError) as error:
+        raise ConvertError(f"times are in '{own}', those before in '{first}': {error}") from None
+
+
+# --- Axes and velocities
+
+@dataclasses.dataclass
+class Axis:
+    """One of x, y, z of a grid. kind: X, Y, Z of CF, or ""; positive: up or down, or ""; turns: of longitudes that go round
+    the globe 360, and if the first is there twice 361, else 0."""
+
+    name: str
+    points: int = 1
+    unit: str = ""
+    kind: str = ""
+    positive: str = ""
+    has_coordinates: bool = False
+    standard_name: str = ""
+    turns: int = 0
+    radius: float = EARTH_RADIUS
+
+    def is_degrees(self):
+        return self.kind in ("X", "Y") and unit(self.unit) is not None and unit(self.unit).powers == (
+            ("degree", 1),) and unit(self.unit).factor() == 1
+
+
+@dataclasses.dataclass
+class Settled:
+    """What agrees: arrays; factors of origin and spacing; seconds in which times are, or None if nobody knows."""
+
+    arrays: list
+    factors: list
+    period: typing.Optional[float]
+    remarks: list
+    metadata: dict
+    in_degrees: list = dataclasses.field(default_factory=list)  # components that have become degrees
+
+
+_DIRECTIONS = (("eastward", "X"), ("northward", "Y"), ("upward", "Z"), ("downward", "Z"))
+
+
+def settle(names, arrays, about, axes, latitudes, options):
+    """Components of a velocity, one for each of the first axes, in units that agree with those of the axes.
+
+    names: of the components; about: their attributes; latitudes: along each axis that has them, or None. Raises ConvertError if
+    units are missing, not known, or do not agree.
+    """
+    done = Settled(list(arrays), [1.0] * 3, None, [], {})
+    texts = [options.velocity_unit or str(each.get("units") or "").strip() for each in about]
+    moved = [i for i in range(len(names)) if axes[i].points > 1]
+    if options.ignore_units or not (any(texts) or options.time_unit or options.coordinate_unit or any(
+            axes[i].unit for i in moved)):
+        return done
+    for name, text in zip(names, texts):
+        if not text:
+            raise ConvertError(f"'{name}' has no units, and others have; --velocity-unit says which, such as 'm s-1', and "
+                               "--ignore-units takes all numbers as they are")
+    units = [need_unit(text, f"'{name}'", "--velocity-unit") for name, text in zip(names, texts)]
+    for name, each in zip(names, units):
+        if dict(each.powers).get("s") != -1:
+            raise ConvertError(f"'{name}' is in '{each.text}', which is no velocity; --velocity-unit says which unit is meant, and "
+                               "--ignore-units takes all numbers as they are")
+    done.period = 1 / units[0].factors["s"]
+    for i, (name, own) in enumerate(zip(names, units)):
+        _check_direction(name, about[i], axes[i])
+        share = own.factors["s"] * done.period  # of units of time
+        if i in moved:
+            alike = next(each for each in units if each.per_time() == own.per_time())
+            share *= _along(i, name, own, alike, axes, latitudes, done, options) * _sign(name, about[i], axes[i], options)
+        if share != 1:
+            done.arrays[i] = (done.arrays[i] * np.float64(share)).astype(done.arrays[i].dtype)
+    for i in range(len(names), 3):  # along which nothing moves, and distances are drawn alike
+        where = unit(axes[i].unit) if axes[i].unit and options.spacing is None else None
+        alike = next((each for each in units if where and each.per_time() == where.powers), None)
+        done.factors[i] = where.factor() / alike.factor(but=("s",)) if alike else 1.0
+    _tell(done, names, units, axes)
+    return done
+
+
+def _along(i, name, own, alike, axes, latitudes, done, options):
+    """A factor of the component along axis i, which makes its unit that of `alike`; sets that of the axis."""
+    axis, share = axes[i], own.factor(but=("s",)) / alike.factor(but=("s",))
+    if options.spacing is not None:
+        return share  # who gives distances means them in the unit of the velocity
+    if not axis.has_coordinates:
+        raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' has no coordinates; --spacing, and --origin, "
+                           "say where samples are, and --ignore-units takes all numbers as they are")
+    text = options.coordinate_unit or axis.unit
+    if not text:
+        raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' has no units; --coordinate-unit says which, "
+                           "such as m, and --ignore-units takes all numbers as they are")
+    where = need_unit(text, f"the axis '{axis.name}'", "--coordinate-unit")
+    if own.per_time() == where.powers:
+        done.factors[i] = where.factor() / alike.factor(but=("s",))
+        return share
+    if own.per_time() == (("m", 1),) and where.powers == (("degree", 1),) and axis.kind in ("X", "Y"):
+        done.factors[i] = where.factor()
+        return _to_degrees(i, name, own, axes, latitudes, done)
+    raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' in '{text}', which do not agree; --velocity-unit "
+                       "and --coordinate-unit say what is meant, and --ignore-units takes all numbers as they are")
+
+
+def _to_degrees(i, name, own, axes, latitudes, done):
+    """Metres become degrees on a sphere: along a meridian by its radius, along a parallel by that and its cosine."""
+    axis = axes[i]
+    if axis.kind == "X":
+        along = next((j for j in range(3) if latitudes[j] is not None), None)
+        if along is None:
+            raise ConvertError(f"'{name}' is in '{own.text}' and the axis '{axis.name}' in degrees, of which no latitude is known; "
+                               "--ignore-units takes all numbers as they are")
+        cosines = np.cos(np.radians(latitudes[along]))
+        is_pole = np.abs(np.abs(latitudes[along]) - 90) < 1e-6
+        shape = [1, 1, 1]
+        shape[2 - along] = len(cosines)
+        share = np.where(is_pole, np.nan, 1 / np.where(is_pole, 1, cosines)).reshape(shape)
+        if is_pole.any():
+            done.remarks.append(("poles", "at the poles, where no direction is east, is no flow: lines end before them"))
+        array = done.arrays[i]
+        done.arrays[i] = (array * share.reshape(shape[3 - array.ndim:])).astype(array.dtype)
+    done.in_degrees.append(i)
+    return own.factor(but=("s",)) / axis.radius * 180 / math.pi
+
+
+def _check_direction(name, about, axis):
+    """That a component is along the axis that its name of CF speaks of."""
+    standard = str(about.get("standard_name", ""))
+    for word, kind in _DIRECTIONS:
+        if word in standard.split("_") and axis.points > 1:
+            if axis.kind and axis.kind != kind:
+                raise ConvertError(f"'{name}' is {standard} and would be along the axis '{axis.name}'; --arrays gives components in "
+                                   "the order of the axes x, y, z")
+            if axis.standard_name.startswith("grid_") and "grid" not in standard.split("_"):
+                raise ConvertError(f"'{name}' is {standard} and the axis '{axis.name}' one of a rotated pole, along which it is not; "
+                                   "--ignore-units takes all numbers as they are")
+
+
+def _sign(name, about, axis, options):
+    """-1 of a component that is positive against its axis."""
+    if axis.kind != "Z" or axis.positive not in ("up", "down") or unit(axis.unit) is None or unit(axis.unit).powers != (("m", 1),):
+        return 1
+    words = str(about.get("standard_name", "")).split("_")
+    way = options.vertical or ("up" if "upward" in words else "down" if "downward" in words else None)
+    if way is None and axis.positive == "down":
+        raise ConvertError(f"'{name}' does not say whether it is positive upward or downward, and numbers of the axis '{axis.name}' "
+                           "grow downward; --vertical up or --vertical down says which")
+    return -1 if way is not None and way != axis.positive else 1
+
+
+def _tell(done, names, units, axes):
+    changed = [f"'{axes[i].name}' ({axes[i].unit})" for i in range(3) if done.factors[i] != 1]
+    if changed:
+        done.remarks.append(("lengths", f"coordinates of {', '.join(changed)} become those of the velocity, in {units[0].text}"))
+    period = "s-1" if done.period == 1 else f"({done.period:g} s)-1"
+    if done.in_degrees:
+        first = done.in_degrees[0]
+        done.remarks.append(("degrees", f"{listed(names[i] for i in done.in_degrees)} in {units[first].text} over degrees become "
+                             f"degree {period} on a sphere of {axes[first].radius:.0f} m: u / (R cos latitude), v / R"))
+    done.metadata["velocity_units"] = [f"degree {period}" if i in done.in_degrees else each.text for i, each in enumerate(units)]
