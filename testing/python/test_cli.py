@@ -277,6 +277,40 @@ class Cli(unittest.TestCase):
         closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, "info", self.a], stderr=subprocess.PIPE, check=False)
         self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (3, 1), closed.stderr)
 
+    def test_texts_of_files_do_not_command_terminals(self):
+        evil, good = "\x1b]0;owned\x07\x9b2J\u202ea\rb\x7f", "größe_\u03b1\u4e2d"
+        folder = FOLDER / ("evil: \x1b[2J" + good)
+        folder.mkdir(exist_ok=True)
+        path, other, out = (folder / name for name in ("e\x9b.bat", "f.bat", "o\x07.csv"))
+        columns = {evil: np.arange(5.0), good: np.zeros(5), "id": np.arange(5)}
+        parabat.write(path, self.xyz[:5], columns, metadata=json.dumps({"by": evil + good}, ensure_ascii=False))
+        parabat.write(other, self.xyz[:5], {**columns, evil: np.ones(5)})
+        series, grid, table = folder / "e\x1b.bat.series", folder / "g.idx", folder / "t.csv"
+        series.write_text(json.dumps({"files": [{"name": path.name, "time": 0}]}))
+        parabat.idx.write(grid, {"p": np.zeros((2, 2, 2), np.float32)})
+        table.write_text(f'x,y,z,"{evil}",t\n1,2,3,4,five\n', newline="")
+        for words in (("info", path), ("info", "--json", path), ("info", series), ("info", grid), ("query", path),
+                      ("query", "--json", path), ("query", path, "--attributes", evil + "?"), ("diff", path, other),
+                      ("diff", "--json", path, other), ("diff", path, self.a), ("validate", path), ("validate", folder / "none\x1b.bat"),
+                      ("export", path, out), ("export", path, folder / "o.\x1b"), ("follow", series, "--ids", 1, "--out", out),
+                      ("convert", table, folder / "c\x1b.bat"), ("convert", "--json", table, folder / "c\x1b.bat"),
+                      ("convert", table, folder / "d.bat", "--arrays", "\x1b?"), ("convert", table, folder / "d\x1b"),
+                      ("convert", folder / "none\x1b", folder / "d.bat"), ("repack", path, folder / "r\x1b.bat"),
+                      ("web", path, folder, "--viewer", path), ("info", "--\x1b")):
+            _, out_, err = run(*words)
+            self.assertTrue(out_ + err)
+            for letter in (out_ + err).replace("\n", ""):
+                self.assertTrue(letter.isprintable(), (words, out_, err))
+        shown = self.succeeds("info", path)
+        self.assertTrue(shown.startswith(str(path).replace("\x1b", "\\x1b").replace("\x9b", "\\x9b") + ": 5 particles"), shown)
+        for text in (good, "\\x1b]0;owned\\x07\\x9b2J\\u202ea\\rb\\x7f"):
+            self.assertIn(text, shown)
+            self.assertIn(text, self.succeeds("query", path))
+        self.assertIn(evil, json.loads(self.succeeds("query", "--json", path))["ranges"])
+        with parabat.open(path) as dataset:
+            for text in (repr(dataset), repr(dataset.read())):
+                self.assertTrue(text.replace("\n", "").isprintable(), text)
+
     def test_what_cannot_be_asked_is_said(self):
         for words in ((), ("bogus",), ("info",), ("info", "--bogus", self.a), ("query", self.a, "--rows", "-1"),
                       ("query", self.a, "--box", "0"), ("query", self.a, "--count", "--rows", "3"), ("convert",)):

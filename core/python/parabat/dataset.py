@@ -16,6 +16,7 @@ from ._arguments import as_integer, as_names, as_path, as_real, as_text
 from ._library import DTYPES, WHOLE, Owned, agreed, call, check, library, make
 from ._progress import Progress
 from ._query import fill
+from ._text import printable
 from .errors import refuse
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Particles(dict):
     def __repr__(self):
         columns = [("positions", self.positions), *self.items()]
         return f"<parabat.Particles: {self.count:,} particles; " + ", ".join(
-            f"{name} {values.dtype}{list(values.shape)}" for name, values in columns
+            f"{printable(name)} {values.dtype}{list(values.shape)}" for name, values in columns
             if values is not None) + ">"
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -130,6 +131,11 @@ class Dataset:
     def __repr__(self):
         if not self._owned.pointer:
             return f"<parabat.Dataset {_named(self.path)}, closed>"
+        facts, rows = self._described()
+        return "\n  ".join([f"<parabat.Dataset {_named(self.path)}: {facts}", *rows]) + ">"
+
+    def _described(self):
+        """What is in it, and a line for each array."""
         many = self.leaf_files
         facts = [f"{len(self):,} particles"] + [f"{many:,} leaf files"] * (many != 1)
         facts += [f"{name} {value!r}" for name, value in (("step", self.step), ("time", self.time))
@@ -140,11 +146,10 @@ class Dataset:
         for name, dtype, components, (low, high) in self.attributes.values():
             values = f"{low:.6g} to {high:.6g}" if isinstance(low, float) else f"{low} to {high}"
             what = "magnitude " * (components > 1)
-            rows.append((name, f"{dtype}" + f"[{components}]" * (components > 1),
+            rows.append((printable(name), f"{dtype}" + f"[{components}]" * (components > 1),
                          what + values if low <= high else "no values"))
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
-        return "\n  ".join([f"<parabat.Dataset {_named(self.path)}: {', '.join(facts)}"] + [
-            f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]) + ">"
+        return ", ".join(facts), [f"{row[0]:{widths[0]}} {row[1]:{widths[1]}} {row[2]}" for row in rows]
 
     def _get(self, name, ctype):
         value = ctype()

@@ -14,6 +14,7 @@ from . import export
 from ._arguments import as_box, as_integer, as_list, as_names, as_numbers, as_path, as_real, as_text
 from ._library import DTYPES, TYPES, Owned, check, library, make
 from ._progress import Progress
+from ._text import printable
 from .errors import from_status, refuse, refuse_type
 from .series import Step
 from .tracks import Tracks, is_tracks
@@ -104,7 +105,7 @@ class Trails(dict):
     def __repr__(self):
         columns = [("positions", self.positions), *self.items()]
         return f"<parabat.Trails: {self._shape[1]:,} ids in {self._shape[0]:,} steps; " + ", ".join(
-            f"{name} {values.dtype}{list(values.shape[2:])}" for name, values in columns) + ">"
+            f"{printable(name)} {values.dtype}{list(values.shape[2:])}" for name, values in columns) + ">"
 
     def columns(self) -> dict[str, np.ndarray]:
         """One row for each id and step in which it is present, id by id, each in the order of the steps: dict

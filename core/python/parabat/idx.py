@@ -31,6 +31,7 @@ import numpy as np
 from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._progress import Progress
+from ._text import printable
 from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
 from .export import needed
 
@@ -139,7 +140,7 @@ class Grid(dict):
     def __repr__(self):
         count = " x ".join(str(n) for n in self.lattice.count)
         return f"<parabat.idx.Grid: {count} samples of level {self.level}; " + ", ".join(
-            f"{name} {values.dtype}{list(values.shape)}" for name, values in self.items()) + ">"
+            f"{printable(name)} {values.dtype}{list(values.shape)}" for name, values in self.items()) + ">"
 
     def coordinates(self, axis: int) -> np.ndarray:
         """Those of the samples along an axis, 0 to 2 for x to z: (n,) float64."""
@@ -201,7 +202,7 @@ class Dataset:
         steps = self.steps
         facts = [" x ".join(str(n) for n in self.lattice().count) + " samples", f"{self.levels + 1} levels"]
         facts += [f"{len(steps):,} steps"] * (len(steps) != 1)
-        rows = [(field.name, f"{field.dtype}" + f"[{field.components}]" * (field.components > 1),
+        rows = [(printable(field.name), f"{field.dtype}" + f"[{field.components}]" * (field.components > 1),
                  f"{field.range[0]:.6g} to {field.range[1]:.6g}" if field.range else "") for field in self.fields.values()]
         widths = [max(len(row[i]) for row in rows) for i in range(2)]
         return "\n  ".join([f"<parabat.idx.Dataset {os.fspath(self.path)!r}: {', '.join(facts)}"] + [

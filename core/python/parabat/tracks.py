@@ -10,6 +10,7 @@ import numpy as np
 
 from ._arguments import as_path
 from ._library import DTYPES, Owned, check, library
+from ._text import printable
 
 
 def is_tracks(path: str | os.PathLike) -> bool:
@@ -72,7 +73,7 @@ class Tracks:
     def __repr__(self):
         count = len(self.ids[0] if isinstance(self.ids, tuple) else self.ids)
         columns = [f"positions {self.position_dtype.name}[3]"] + [
-            f"{name} {dtype.name}" + (f"[{components}]" if components > 1 else "")
+            f"{printable(name)} {dtype.name}" + (f"[{components}]" if components > 1 else "")
             for name, (dtype, components) in self.attributes.items()]
         return f"<parabat.Tracks {os.fspath(self.path)}: {count:,} ids in {len(self):,} samples; {', '.join(columns)}>"
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 
 from . import dataset as datasets
+from ._files import open_regular
 from ._sources import SourceFile, sources_of
 from .errors import refuse
 from .series import read_series
@@ -36,13 +37,13 @@ def page_path() -> pathlib.Path:
 
 def page_of(viewer: str | os.PathLike, data: str | None) -> bytes:
     """The page, which opens `data`, an address relative to its own, by itself; None for nothing."""
-    with open(viewer, encoding="utf-8") as file:
+    with open_regular(viewer) as file:
         page = file.read()
-    if page.count(_PLACE) != 1:
+    if page.count(_PLACE.encode()) != 1:
         refuse(f"{os.fspath(viewer)}: is no {PAGE} of this version, which has '{_PLACE}' once")
     # In a script of HTML nothing but JSON may be: names have < too.
     told = json.dumps({} if data is None else {"data": data}).replace("<", "\\u003c")
-    return page.replace(_PLACE, _PLACE.replace("{}", told)).encode()
+    return page.replace(_PLACE.encode(), _PLACE.replace("{}", told).encode())
 
 
 def _beside(path, name):

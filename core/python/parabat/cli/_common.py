@@ -9,9 +9,9 @@ import math
 import os
 import re
 import sys
-import tempfile
 
 from .. import dataset as datasets
+from .._text import printable, printable_json
 from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError, refuse
 from ..regions import Sphere
 from ..series import read_series
@@ -40,9 +40,13 @@ def explained(error):
 
 def say(text):
     """In one line, whatever names are in it."""
-    shown = "".join(one if one.isprintable() or "\ud800" <= one <= "\udfff" else
-                    one.encode("unicode_escape").decode() for one in text)
-    print(f"parabat: {shown}", file=sys.stderr)
+    print(f"parabat: {printable(text)}", file=sys.stderr)
+
+
+def show(*lines):
+    """Prints lines with texts of files in them."""
+    for line in lines:
+        print(printable(str(line)))
 
 
 def in_turn(items, act):
@@ -180,7 +184,7 @@ class _Bar:
             return
         clear = "" if self._drawn and self._drawn[0] == self._what else "\033[K"
         self._drawn = state
-        print(f"\r{clear}{state[0]} [{'#' * (state[1] // 4):25}] {state[1]:3} %", end="", file=sys.stderr, flush=True)
+        print(f"\r{clear}{printable(state[0])} [{'#' * (state[1] // 4):25}] {state[1]:3} %", end="", file=sys.stderr, flush=True)
 
     def clear(self):
         """Takes the line away."""
@@ -204,7 +208,7 @@ def progress(what):
 
 def print_json(value):
     """One line; numbers that JSON has not are texts."""
-    print(json.dumps(_plain(value), ensure_ascii=False))
+    print(printable_json(json.dumps(_plain(value), ensure_ascii=False)))
 
 
 def _plain(value):

@@ -8,8 +8,9 @@ import zipfile
 import numpy as np
 
 from .. import idx
+from .._text import printable
 from ..errors import BatError, refuse
-from ._common import NO, YES, print_json, progress, say
+from ._common import NO, YES, print_json, progress, say, show
 from ._temporary import replacing
 
 SLAB = 1 << 26  # bytes that are compared at once
@@ -57,19 +58,19 @@ def tell(path, as_json):
         facts = [" x ".join(map(str, lattice.count)) + " samples"]
         facts += [f"from {_numbers(lattice.first)} on"] * any(lattice.first)
         facts += [f"{dataset.levels + 1} levels", f"{len(steps):,} step" + "s" * (len(steps) != 1)]
-        print(f"{path}: " + ", ".join(facts))
-        print(f"  origin {_numbers(dataset.origin)}, spacing {_numbers(dataset.spacing)}"
+        show(f"{path}: " + ", ".join(facts))
+        show(f"  origin {_numbers(dataset.origin)}, spacing {_numbers(dataset.spacing)}"
               + (f"; {dataset.warning}" if dataset.warning else ""))
         fields = dataset.fields.values()
         types = [f"{field.dtype}" + f"[{field.components}]" * (field.components > 1) for field in fields]
-        width, wide = max(len(field.name) for field in fields), max(map(len, types))
+        width, wide = max(len(printable(field.name)) for field in fields), max(map(len, types))
         for field, kind in zip(fields, types):
             ends = f"{_numbers(field.range[:1])} to {_numbers(field.range[1:])}" if field.range else ""
-            print(f"  {field.name:{width}} {kind:{wide}} {ends}".rstrip())
+            show(f"  {printable(field.name):{width}} {kind:{wide}} {ends}".rstrip())
         if steps:
             last = f" to {steps[-1]}" if len(steps) > 1 else ""
-            print(f"  step {steps[0]}{last}, time {times[0]:.6g}" + (f" to {times[-1]:.6g}" if last else ""))
-        print(f"  version {dataset.version}, bits {dataset.bits}, blocks of 2^{dataset.bits_per_block} samples, "
+            show(f"  step {steps[0]}{last}, time {times[0]:.6g}" + (f" to {times[-1]:.6g}" if last else ""))
+        show(f"  version {dataset.version}, bits {dataset.bits}, blocks of 2^{dataset.bits_per_block} samples, "
               f"{dataset.blocks_per_file:,} of a field in a file")
     return YES
 
@@ -92,7 +93,7 @@ def validate(path, as_json, told):
                     "blocks": found.get("blocks"), "absent_blocks": found.get("absent_blocks"), "problem": problem})
     elif problem is None:
         absent = f"; {found['absent_blocks']:,} of {found['blocks']:,} blocks are absent" if found["absent_blocks"] else ""
-        print(f"{path}: sound, {found['samples']:,} samples of all fields and {steps:,} step" + "s" * (steps != 1) + absent)
+        show(f"{path}: sound, {found['samples']:,} samples of all fields and {steps:,} step" + "s" * (steps != 1) + absent)
     else:
         say(problem)
     return YES if problem is None else NO
@@ -183,7 +184,7 @@ def export(arguments):
         print_json({"file": arguments.file, "out": arguments.out, "dimensions": grid.lattice.count, "level": grid.level,
                     "step": grid.step, "time": grid.time, "absent_blocks": grid.absent_blocks})
     else:
-        print(f"{arguments.out}: {count} samples of level {grid.level}")
+        show(f"{arguments.out}: {count} samples of level {grid.level}")
     return YES
 
 
@@ -252,11 +253,11 @@ def diff(arguments):
         print_json({"a": arguments.a, "b": arguments.b, "same": same, "differences": differences, "samples": samples,
                     "steps": steps, "differing": counts, "examples": examples})
     elif same:
-        print(f"the same {samples:,} samples of {len(counts)} field{'s' * (len(counts) != 1)} at {len(steps):,} "
+        show(f"the same {samples:,} samples of {len(counts)} field{'s' * (len(counts) != 1)} at {len(steps):,} "
               f"step{'s' * (len(steps) != 1)}")
     else:
-        print(*differences, *(f"{name}: {count:,} of {samples * len(steps):,} samples differ"
-                              for name, count in counts.items() if count), sep="\n")
+        show(*differences, *(f"{name}: {count:,} of {samples * len(steps):,} samples differ"
+                              for name, count in counts.items() if count))
         for one in examples:
-            print(f"  {one['field']} at {' '.join(map(str, one['sample']))}, step {one['step']}: {one['a']} and {one['b']}")
+            show(f"  {one['field']} at {' '.join(map(str, one['sample']))}, step {one['step']}: {one['a']} and {one['b']}")
     return YES if same else NO

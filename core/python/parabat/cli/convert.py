@@ -11,9 +11,11 @@ import json
 import re
 import sys
 
+from .._text import printable
 from ..convert import ConvertError, convert, formats, option_types
 from ..convert.model import Interrupted
 from ..convert.run import leads, print_news
+from ..convert.running import REPORT
 from ._common import INTERRUPTED, TROUBLE, USAGE, YES, progress
 from ._temporary import interruptible
 
@@ -179,7 +181,8 @@ def _shown(arguments):
 
 def _fail(text, code):
     if code == USAGE or leads():
-        print(f"error: {text}", file=sys.stderr, flush=True)
+        lines = text.split("\n") if text.startswith(REPORT) else [text]
+        print(f"error: {chr(10).join(map(printable, lines))}", file=sys.stderr, flush=True)
     return code
 
 

@@ -8,7 +8,7 @@ from .. import idx
 from ..errors import refuse
 from ..export import columns
 from . import _grids
-from ._common import add_json, attributes_of, open_one, print_json, progress
+from ._common import add_json, attributes_of, open_one, print_json, progress, show
 
 
 def add_arguments(parser):
@@ -85,12 +85,12 @@ def run(arguments):
         print_json({**answer, "same": same})
         return int(not same)
     if same:
-        print(f"the same {a.count:,} particles")
+        show(f"the same {a.count:,} particles")
         return 0
-    print(*differences, sep="\n", end="\n" if differences else "")
+    show(*differences)
     for side in ("a", "b") if not differences else ():
         if answer["only_" + side]:
-            print(f"only in {answer[side]}: {answer['only_' + side]:,} of {answer['particles_' + side]:,} particles")
+            show(f"only in {answer[side]}: {answer['only_' + side]:,} of {answer['particles_' + side]:,} particles")
         for row in answer["examples_" + side]:
-            print("  " + ", ".join(f"{name} {value}" for name, value in row.items()))
+            show("  " + ", ".join(f"{name} {value}" for name, value in row.items()))
     return 1

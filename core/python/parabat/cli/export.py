@@ -13,7 +13,7 @@ from ..errors import refuse
 from ..export import columns, needed
 from . import _grids
 from ._common import (
-    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of)
+    add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, show)
 from ._temporary import replacing
 
 ROWS = 100000  # of text at once
@@ -114,5 +114,5 @@ def run(arguments):
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, "particles": particles.count, "quality": query["quality"]})
     else:
-        print(f"{arguments.out}: {particles.count:,} particles")
+        show(f"{arguments.out}: {particles.count:,} particles")
     return 0

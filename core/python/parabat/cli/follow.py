@@ -12,7 +12,7 @@ from ..errors import BatError, refuse
 from ..export import needed
 from ..following import follow
 from ..tracks import Tracks, is_tracks
-from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, steps_of
+from ._common import YES, add_json, count, names_of, number_of, print_json, progress, say, show, steps_of
 from ._temporary import replacing
 from .export import write_csv, write_npz, write_vtp
 
@@ -141,5 +141,5 @@ def run(arguments):
                     "steps": steps, "points": int(np.count_nonzero(trails.present)), "of_several": several,
                     "left_out": [str(problem.error) for problem in trails.problems], "advice": trails.advice})
     else:
-        print(f"{arguments.out}: {found:,} of {asked:,} ids in {steps:,} steps")
+        show(f"{arguments.out}: {found:,} of {asked:,} ids in {steps:,} steps")
     return YES

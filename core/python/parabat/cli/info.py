@@ -8,7 +8,7 @@ from .. import idx
 from ..errors import BatError
 from ..series import read_series
 from ..tracks import Tracks, is_tracks
-from ._common import YES, add_json, in_turn, is_series, print_json
+from ._common import YES, add_json, in_turn, is_series, print_json, show
 from ._grids import tell as tell_grid
 
 
@@ -56,19 +56,19 @@ def described(dataset, leaves):
 
 
 def _show(dataset, leaves):
-    lines = repr(dataset)[1:-1].split("\n")
-    print(f"{dataset.path}: " + lines[0].split(": ", 1)[1], *lines[1:], sep="\n")
-    print(f"  {dataset.file_bytes:,} bytes")
+    facts, rows = dataset._described()  # pylint: disable=protected-access
+    show(f"{dataset.path}: {facts}", *(f"  {row}" for row in rows))
+    show(f"  {dataset.file_bytes:,} bytes")
     for name, column in _storage(dataset).items():
         if column.compressed:
             kept = f"within {column.bound:.6g}" if column.bound else "lossless"
-            print(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
+            show(f"  {name or 'positions'}: compressed, {kept}, {column.raw_bytes:,} to {column.stored_bytes:,} bytes")
     if dataset.metadata:
-        print(f"  metadata {dataset.metadata}")
+        show(*f"  metadata {dataset.metadata}".split("\n"))
     for leaf in dataset.leaves if leaves else ():
         low, high = (", ".join(f"{end:.6g}" for end in ends) for ends in (leaf.box[:3], leaf.box[3:]))
         box = "no box" if _box(leaf.box) is None else f"box ({low}) to ({high})"
-        print(f"  {leaf.path}: {leaf.particles:,} particles, {leaf.bytes:,} bytes, {box}")
+        show(f"  {leaf.path}: {leaf.particles:,} particles, {leaf.bytes:,} bytes, {box}")
 
 
 def _tell_series(path, as_json):
@@ -77,11 +77,11 @@ def _tell_series(path, as_json):
         print_json({"file": path, "steps": [step._asdict() for step in steps]})
         return YES
     times = [step.time for step in steps]
-    print(f"{path}: {len(steps):,} steps" + (f", time {min(times)} to {max(times)}" if times else ""))
+    show(f"{path}: {len(steps):,} steps" + (f", time {min(times)} to {max(times)}" if times else ""))
 
     def tell(step):
         with datasets.open(step.path) as dataset:
-            print(f"  time {step.time}: {step.path}, {len(dataset):,} particles")
+            show(f"  time {step.time}: {step.path}, {len(dataset):,} particles")
         return YES
 
     return in_turn(steps, tell)
@@ -98,16 +98,16 @@ def _tell_tracks(path, as_json):
                                    for name, (dtype, components) in tracks.attributes.items()],
                     "blocks": tracks.blocks, "file_bytes": tracks.file_bytes, "unfinished_bytes": tracks.unfinished_bytes})
         return YES
-    print(f"{path}: tracks of {ids:,} ids ({' and '.join(tracks.id) if pairs else tracks.id}) in {len(tracks):,} samples")
+    show(f"{path}: tracks of {ids:,} ids ({' and '.join(tracks.id) if pairs else tracks.id}) in {len(tracks):,} samples")
     if len(tracks):
-        print(f"  steps {tracks.steps[0]} to {tracks.steps[-1]}, times {tracks.times[0]:.6g} to {tracks.times[-1]:.6g}, "
+        show(f"  steps {tracks.steps[0]} to {tracks.steps[-1]}, times {tracks.times[0]:.6g} to {tracks.times[-1]:.6g}, "
               f"{tracks.particles.min():,} to {tracks.particles.max():,} particles in each")
-    print(f"  positions {tracks.position_dtype.name}[3]" + "".join(
+    show(f"  positions {tracks.position_dtype.name}[3]" + "".join(
         f", {name} {dtype.name}" + (f"[{components}]" if components > 1 else "") for name, (dtype, components) in tracks.attributes.items()))
     order = "" if tracks.blocks < 2 else f" in {tracks.blocks:,} blocks; 'parabat repack' puts them in order"
-    print(f"  {tracks.file_bytes:,} bytes{order}")
+    show(f"  {tracks.file_bytes:,} bytes{order}")
     if tracks.unfinished_bytes:
-        print(f"  of these {tracks.unfinished_bytes:,} at the end are of a sample that is being written, or never was finished")
+        show(f"  of these {tracks.unfinished_bytes:,} at the end are of a sample that is being written, or never was finished")
     return YES
 
 

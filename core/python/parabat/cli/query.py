@@ -3,8 +3,9 @@
 
 import numpy as np
 
+from .._text import printable
 from ..export import columns
-from ._common import add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of
+from ._common import add_json, add_query_arguments, attributes_of, count, open_one, print_json, progress, query_of, show
 
 
 def add_arguments(parser):
@@ -34,7 +35,7 @@ def run(arguments):
         if arguments.json:
             print_json({"file": arguments.file, "matching": particles.count, "particles": total})
         else:
-            print(particles.count)
+            show(particles.count)
         return 0
     found = columns(particles)
     ranges = {name: _range(values) for name, values in found.items()}
@@ -43,15 +44,15 @@ def run(arguments):
         print_json({"file": arguments.file, "matching": particles.count, "particles": total,
                     "quality": query["quality"], "ranges": ranges, "rows": rows})
         return 0
-    print(f"{particles.count:,} of {total:,} particles match" + (
+    show(f"{particles.count:,} of {total:,} particles match" + (
         f", at quality {query['quality']:.6g}" if query["quality"] != 1 else ""))
-    width = max(map(len, found))
+    width = max(len(printable(name)) for name in found)
     for name, ends in ranges.items():
-        print(f"  {name:{width}}  " + (f"{_text(ends[0])} to {_text(ends[1])}" if ends else "no values"))
-    table = [[name] + [_text(value) for value in values.tolist()] for name, values in rows.items()]
+        show(f"  {printable(name):{width}}  " + (f"{_text(ends[0])} to {_text(ends[1])}" if ends else "no values"))
+    table = [[printable(name)] + [_text(value) for value in values.tolist()] for name, values in rows.items()]
     widths = [max(map(len, column)) for column in table]
     for row in zip(*table) if particles.count and arguments.rows else ():
-        print("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)))
+        show("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)))
     return 0
 
 

@@ -8,7 +8,7 @@ import signal
 
 from ..errors import refuse
 from ..writing import repack
-from ._common import YES, add_json, count, is_series, print_json, progress, steps_of
+from ._common import YES, add_json, count, is_series, print_json, progress, show, steps_of
 
 # Those of parabat.repack() that have a value only if they are given.
 OPTIONS = ("compression", "error_bounds", "sorted_indexes", "stable_samples", "chunk_particles", "treelet_particles", "block_particles",
@@ -86,6 +86,6 @@ def run(arguments):
     if arguments.json:
         print_json({"file": arguments.file, "out": arguments.out, **report.asdict()})
     else:
-        print(f"{arguments.out}: {report.particles:,} particles, all compared; {report.bytes_after:,} bytes, "
+        show(f"{arguments.out}: {report.particles:,} particles, all compared; {report.bytes_after:,} bytes, "
               f"before {report.bytes_before:,}")
     return YES

@@ -5,7 +5,7 @@ from .. import dataset as datasets
 from .. import idx
 from ..errors import BatError, BatNotFoundError
 from ..tracks import Tracks, is_tracks
-from ._common import NO, YES, add_json, in_turn, print_json, progress, say, steps_of
+from ._common import NO, YES, add_json, in_turn, print_json, progress, say, show, steps_of
 from ._grids import validate as validate_grid
 
 
@@ -48,7 +48,7 @@ def run(arguments):
             if arguments.json:
                 print_json({"file": path, "sound": problem is None, "particles": particles, "problem": problem})
             elif problem is None:
-                print(f"{path}: sound, {particles:,} particles")
+                show(f"{path}: sound, {particles:,} particles")
             else:
                 say(problem)
             return YES if problem is None else NO

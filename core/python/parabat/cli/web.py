@@ -7,7 +7,7 @@ import urllib.parse
 from .._files import CORRUPT, TRUNCATED
 from ..errors import BatError, refuse
 from ..viewer import files_of, page_of, page_path
-from ._common import add_json, print_json, progress
+from ._common import add_json, print_json, progress, show
 from ._temporary import replacing_folder
 
 BLOCK = 8 << 20
@@ -84,5 +84,5 @@ def run(arguments):
     if arguments.json:
         print_json({"folder": arguments.folder, "files": len(files) + 1, "bytes": total + len(page)})
     else:
-        print(f"{arguments.folder}: {len(files) + 1:,} files, {total + len(page):,} bytes")
+        show(f"{arguments.folder}: {len(files) + 1:,} files, {total + len(page):,} bytes")
     return 0

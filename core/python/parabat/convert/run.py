@@ -4,6 +4,7 @@
 import os
 import sys
 
+from .._text import printable
 from . import running
 from .grid_job import BricksJob, GridJob, GridOutcome
 from .model import ConvertError, Interrupted, Options, listed
@@ -120,11 +121,11 @@ def _check_options(found, options, everywhere):
 def print_news(news):
     """One of the things that convert() shows, for people."""
     if "remark" in news:
-        print(f"note: {news['remark']}", file=sys.stderr, flush=True)
+        print(f"note: {printable(news['remark'])}", file=sys.stderr, flush=True)
     elif "done" in news:
         if "dimensions" in news:
-            print(f"{news.get('level', news['done'])}: step {news['step']}, {' x '.join(map(str, news['dimensions']))} samples, "
+            print(f"{printable(news.get('level', news['done']))}: step {news['step']}, {' x '.join(map(str, news['dimensions']))} samples, "
                   f"{len(news['fields'])} field{'s' * (len(news['fields']) != 1)}, {news['bytes'] / 1e6:.1f} MB", flush=True)
             return
-        print(f"{news['done']}: {news['particles']} particles, {len(news['attributes'])} attributes, "
+        print(f"{printable(news['done'])}: {news['particles']} particles, {len(news['attributes'])} attributes, "
               f"{news['bytes'] / 1e6:.1f} MB", flush=True)

@@ -27,6 +27,7 @@ from .model import ConvertError, Divided, Interrupted, listed, memory, resident
 INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STUCK_SECONDS = 60
+REPORT = "this is an error of parabat, please report it:"  # before the lines of a traceback
 LEAST_ROOM = 64 << 20  # bytes that a conversion in parts needs
 TIMES = 4              # a whole step takes so many times the memory of its arrays, while it is read and written
 PART = 16              # and a part of one is such a share of what there is
@@ -519,7 +520,7 @@ def _guarded(job, do, tell):
     except KeyboardInterrupt:
         tell({"end": INTERRUPTED})
     except BaseException:  # pylint: disable=broad-except
-        tell({"end": "this is an error of parabat, please report it:\n" + traceback.format_exc()})
+        tell({"end": REPORT + "\n" + traceback.format_exc()})
 
 
 def run_alone(job, outcome):

@@ -18,6 +18,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import errors
+from .._text import printable
 from . import codec
 
 try:
@@ -1386,10 +1387,10 @@ def main(argv):
                 raise BatError("corrupt", "%s: the index gives another answer than a look at every particle" % args.file)
             print(json.dumps({"count": len(where), "positions": where.tolist(), "checksum": "%016x" % rows_checksum(bat, where)}))
     except BatError as error:
-        print("%s: %s" % (error.kind, error), file=sys.stdout if args.command == "validate" else sys.stderr)
+        print("%s: %s" % (error.kind, printable(str(error))), file=sys.stdout if args.command == "validate" else sys.stderr)
         return 1
     except QueryError as error:
-        print("query: %s" % error, file=sys.stderr)
+        print("query: %s" % printable(str(error)), file=sys.stderr)
         return 2
     return 0
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Texts of files, such as names and metadata, where a person reads them in a terminal."""
+
+import unicodedata
+
+_ESCAPED = ("Cc", "Cf", "Cn", "Co", "Zl", "Zp")  # categories of what commands a terminal, has no shape, or reorders text
+
+
+def _is_escaped(letter):
+    return letter not in "\u200c\u200d" and unicodedata.category(letter) in _ESCAPED  # some scripts need these two
+
+
+def _map(text, escape):
+    if text.isprintable():
+        return text
+    return "".join(escape(letter) if _is_escaped(letter) else letter for letter in text)
+
+
+def printable(text: str) -> str:
+    """The text in one line, in which control characters, and others that have no shape, are written as \\x1b, \\n or
+    \\u202e. Other characters stay, and so do bytes of file names that are no text (surrogates)."""
+    return _map(text, lambda letter: letter.encode("unicode_escape").decode())
+
+
+def printable_json(text: str) -> str:
+    """JSON with the same characters as \\u001b."""
+    return _map(text, lambda letter: "".join(
+        f"\\u{letter.encode('utf-16-be')[i:i + 2].hex()}" for i in range(0, 2 + 2 * (letter > "\uffff"), 2)))
