@@ -24,6 +24,8 @@ import unittest.mock
 
 import numpy as np
 import parabat
+import parabat.idx
+from parabat import errors
 from parabat._sources import _leaves as leaves_in
 from parabat.cli import diff, main, serve
 from parabat.cli import web as web_verb
@@ -277,6 +279,47 @@ class Cli(unittest.TestCase):
         closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, "info", self.a], stderr=subprocess.PIPE, check=False)
         self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (3, 1), closed.stderr)
 
+    def test_verbs_say_what_they_take_and_what_memory_holds(self):
+        folder, page = FOLDER / "kinds", FOLDER / "viewer.html"
+        page.write_text('<script type="application/json" id="published">{}</script>')
+        folder.mkdir(exist_ok=True)
+        (folder / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
+        (folder / "a.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(200))
+        (folder / "a.txt").write_text("text " * 100)
+        parabat.idx.write(folder / "a.idx", {"p": np.zeros((2, 2, 2)), "v": np.zeros((2, 2, 2, 3))})
+        (folder / "a.bricks.series").write_text('{"files": [{"name": "a.bricks", "time": 0}]}')
+        (folder / "a.vtp.series").write_text('{"files": [{"name": "a.png", "time": 0}]}')
+        (folder / "a.tracks.bat").write_bytes((folder / "a.txt").read_bytes())
+        for name, word in (("a.png", "is an image (PNG)"), ("a.h5", "is an HDF5 file"), ("a.txt", "its first bytes are"),
+                           ("a.idx", "is a structured grid (.idx)"), ("a.bricks.series", "is a list of velocities on grids"),
+                           ("a.tracks.bat", "is a tracks file"), ("", "is a folder")):
+            for verb, words, taken in (("query", (), ".bat, .pbat and .bat.series"), ("web", (FOLDER / "other", "--viewer", page), ".bat and .bat.series"),
+                                       ("serve", ("--viewer", page), ".bat and .bat.series")):
+                code, out, err = run(verb, folder / name, *words)
+                self.assertEqual((code in (2, 3), out, err.count("\n")), (True, "", 1), err)
+                self.assertIn(f"{folder / name}: ", err)
+                self.assertIn(word, err)
+                self.assertIn(f"'parabat {verb}' takes {taken}", err)
+        self.fails(3, f"{folder}/a.png: is an image (PNG); 'parabat query' takes", "query", folder / "a.vtp.series", "--step", 0)
+        # 2^60 samples, none of them stored, and memory for none of them.
+        text = (folder / "a.idx").read_text().replace("0 1 0 1 0 1", " ".join(["0 1048575"] * 3)).replace("V012", "V" + "012" * 20)
+        (folder / "large.idx").write_text(text)
+        self.fails(3, "large.idx: 1048576 x 1048576 x 1048576 samples have 34,359,738,368.0 GiB; ", "export", folder / "large.idx", folder / "o.npz")
+        self.fails(3, "--level, --budget, --box and --attributes ask for less", "export", folder / "large.idx", folder / "o.npz")
+        self.succeeds("export", folder / "large.idx", folder / "o.npz", "--level", 5)
+        with parabat.idx.open(folder / "large.idx") as grid:
+            for name in "pv":  # v: of more bytes than an address has
+                with self.assertRaisesRegex(parabat.BatMemoryError, "large.idx: .* more than memory holds") as raised:
+                    grid.read(name)
+                self.assertIsInstance(raised.exception, (parabat.BatError, MemoryError))
+        self.assertIs(type(errors.from_status(10, "out of memory")), parabat.BatMemoryError)
+        for error in (MemoryError(), parabat.BatMemoryError(10, "out of memory")):
+            with unittest.mock.patch.object(parabat.Dataset, "read", side_effect=error):
+                self.fails(3, f"{self.a}: out of memory; --quality, --box and --range ask for less", "query", self.a)
+                self.fails(3, f"{self.a}: out of memory; --quality, --box and --range ask for less", "export", self.a, FOLDER / "o.csv")
+            with unittest.mock.patch.object(parabat.idx.Dataset, "read", side_effect=error):
+                self.fails(3, "a.idx: out of memory; --level, --budget", "export", folder / "a.idx", FOLDER / "o.npz")
+
     def test_texts_of_files_do_not_command_terminals(self):
         evil, good = "\x1b]0;owned\x07\x9b2J\u202ea\rb\x7f", "größe_\u03b1\u4e2d"
         folder = FOLDER / ("evil: \x1b[2J" + good)
@@ -470,8 +513,9 @@ class Cli(unittest.TestCase):
             writer = threading.Thread(target=feed)
             writer.start()
             self.fails(3, "is not a regular file", *web)
-            os.close(os.open(leaf, os.O_RDONLY | os.O_NONBLOCK))
-            writer.join()
+            while writer.is_alive():  # it has waited for a reader
+                os.close(os.open(leaf, os.O_RDONLY | os.O_NONBLOCK))
+                writer.join(0.01)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
             signal.signal(signal.SIGXFSZ, handler)

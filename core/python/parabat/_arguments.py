@@ -2,6 +2,7 @@
 """Arguments as the library takes them; what it would cut, round or not look at is refused."""
 
 import ctypes
+import math
 import numbers
 import operator
 import os
@@ -10,7 +11,7 @@ import re
 import numpy as np
 
 from ._library import TYPES
-from .errors import INVALID_ARGUMENT, BatTypeError, refuse, refuse_type, shown
+from .errors import INVALID_ARGUMENT, OUT_OF_MEMORY, BatMemoryError, BatTypeError, refuse, refuse_type, shown
 
 
 def as_integer(value, what):
@@ -115,6 +116,16 @@ def as_plain(values, what):
             refuse(f"{what}: some values are masked; give them a value (.filled(value)), or leave "
                     "their particles out of all arrays (.compressed() leaves them out of one)")
     return array
+
+
+def new_array(shape, dtype, path):
+    """An array for values of a file, whatever the file claims to have."""
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError) as error:  # ValueError: more bytes than an address has
+        size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
+        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: an array of {' x '.join(map(str, shape))} values of type "
+                             f"{np.dtype(dtype)} has {size:,} bytes, more than memory holds") from error
 
 
 def as_array(values, what, count=None, allowed="(n,) and (n, k) with k from 1 to 9"):

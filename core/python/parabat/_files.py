@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from .errors import BatError, BatNotFoundError
 
-NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, TRUNCATED, CORRUPT = 1, 2, 3, 5, 6  # of bat_status in bat/bat.h
+NOT_FOUND, CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, TRUNCATED, CORRUPT = range(1, 7)  # of bat_status in bat/bat.h
 
 
 def open_regular(path: str | os.PathLike) -> BinaryIO:
@@ -36,3 +36,28 @@ def open_regular(path: str | os.PathLike) -> BinaryIO:
 def _check_kind(name, status):
     if not stat.S_ISREG(status.st_mode):
         raise BatError(CANNOT_OPEN, f"{name}: is not a regular file")
+
+
+_BY_NAME = {".idx": "is a structured grid (.idx)", ".bricks": "holds velocities on a grid (.bricks)",
+            ".bricks.series": "is a list of velocities on grids (.bricks.series)",
+            ".tracks.bat": "is a tracks file (.tracks.bat)", ".pbat": "is a file of the paper's library (.pbat)"}
+_BY_START = {b"\x89PNG\r\n\x1a\n": "is an image (PNG)", b"\xff\xd8\xff": "is an image (JPEG)", b"GIF8": "is an image (GIF)",
+             b"\x89HDF\r\n\x1a\n": "is an HDF5 file", b"CDF\x01": "is a netCDF file", b"CDF\x02": "is a netCDF file",
+             b"CDF\x05": "is a netCDF file", b"\x93NUMPY": "is an array of NumPy (.npy)", b"PK\x03\x04": "is an archive (zip, .npz)",
+             b"\x1f\x8b": "is compressed (gzip)", b"<?xml": "is an XML file", b"%PDF": "is a PDF file"}
+
+
+def other_kind(path: str | os.PathLike) -> str | None:
+    """What a file that is not a .bat is instead, in words that begin with a verb; None if that is not known."""
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        return "is a folder"
+    for ending in sorted(_BY_NAME, key=len, reverse=True):
+        if name.endswith(ending):
+            return _BY_NAME[ending]
+    try:
+        with open_regular(name) as file:
+            start = file.read(16)
+    except BatError:
+        return None
+    return next((kind for known, kind in _BY_START.items() if start.startswith(known)), None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from . import export
-from ._arguments import as_integer, as_names, as_path, as_real, as_text
+from ._arguments import as_integer, as_names, as_path, as_real, as_text, new_array
 from ._library import DTYPES, WHOLE, Owned, agreed, call, check, library, make
 from ._progress import Progress
 from ._query import fill
@@ -341,10 +341,10 @@ class Dataset:
                 particles = Particles(count.value)
                 particles.time, particles.step = self.time, self.step
                 particles.report, particles.report_line = _report_of(selection)
-                particles.positions = np.empty((count.value, 3), self.position_dtype)
+                particles.positions = new_array((count.value, 3), self.position_dtype, self.path)
                 for about in found:
                     shape = (count.value,) + (about.components,) * (about.components > 1)
-                    particles[about.name] = np.empty(shape, about.dtype)
+                    particles[about.name] = new_array(shape, about.dtype, self.path)
             xyz, arrays = particles.positions, particles.values()
             first = xyz.nbytes / max(1, xyz.nbytes + sum(array.nbytes for array in arrays))
             with told.watched():

@@ -31,6 +31,10 @@ class BatNotFoundError(BatError, FileNotFoundError):
     """The file does not exist."""
 
 
+class BatMemoryError(BatError, MemoryError):
+    """Memory does not hold what was asked for."""
+
+
 class BatCancelledError(BatError):
     """A progress function asked to stop."""
 
@@ -40,7 +44,7 @@ class BatImportError(BatError, ImportError):
 
 
 def from_status(status, text):
-    kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError,
+    kind = {1: BatNotFoundError, INVALID_ARGUMENT: BatValueError, OUT_OF_MEMORY: BatMemoryError,
             CANCELLED: BatCancelledError}.get(status, BatError)
     return kind(status, text)
 

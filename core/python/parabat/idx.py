@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text
+from ._arguments import as_box, as_integer, as_layers, as_list, as_path, as_plain, as_real, as_text, new_array
 from ._library import DTYPES, TYPES, Owned, agreed, call, check, library
 from ._progress import Progress
 from ._text import printable
@@ -438,7 +438,7 @@ class Dataset:
     def _read(self, name, step, grid, ends, axes, coarse):
         lib, about, report = _library(), self.fields[name], _ReadReport()
         shape = grid.lattice.count[::-1][3 - axes:] + ((about.components,) if about.components > 1 else ())
-        values = np.empty(shape, about.dtype)
+        values = new_array(shape, about.dtype, self.path)
         where = (ctypes.c_int64(grid.level), ends, ctypes.c_void_p(values.ctypes.data), ctypes.c_size_t(values.nbytes),
                  ctypes.byref(report))
         field = (self._owned.pointer, as_text(name, "fields"), ctypes.byref(ctypes.c_int64(step)))

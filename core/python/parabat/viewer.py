@@ -14,6 +14,7 @@ from .errors import refuse
 from .series import read_series
 
 PAGE = "viewer.html"
+TAKEN = (".bat", ".bat.series")  # which browsers read
 _PLACE = '<script type="application/json" id="published">{}</script>'
 
 

@@ -96,7 +96,7 @@ def _run(arguments):
         sys.stdout.flush()
         return code, None
     except (Exception, KeyboardInterrupt) as error:  # pylint: disable=broad-except
-        return explained(error)
+        return explained(error, getattr(arguments, "file", None))
 
 
 def main(argv=None):

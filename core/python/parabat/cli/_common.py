@@ -11,6 +11,7 @@ import re
 import sys
 
 from .. import dataset as datasets
+from .._files import CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION, other_kind
 from .._text import printable, printable_json
 from ..errors import BatCancelledError, BatError, BatTypeError, BatValueError, refuse
 from ..regions import Sphere
@@ -20,12 +21,18 @@ from ..series import read_series
 YES, NO, USAGE, TROUBLE, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
-def explained(error):
-    """The exit code that an error is, and what is said of it, or None; other errors are raised."""
+def explained(error, name=None):
+    """The exit code that an error is, and what is said of it, or None; other errors are raised. name: of the file that
+    does not fit into memory, if the error is that."""
     if isinstance(error, (BatCancelledError, KeyboardInterrupt)):
         return INTERRUPTED, "interrupted"
     if isinstance(error, (BatValueError, BatTypeError)):
         return USAGE, str(error)
+    if isinstance(error, MemoryError):
+        text = str(error) if isinstance(error, BatError) else "out of memory"
+        if name and name not in text:
+            text = f"{name}: {text}"
+        return TROUBLE, text if "--" in text else text + "; --quality, --box and --range ask for less"
     if isinstance(error, BatError):
         return TROUBLE, str(error)
     if isinstance(error, BrokenPipeError):  # whoever read has enough
@@ -33,8 +40,6 @@ def explained(error):
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         return TROUBLE, f"{name}{error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return TROUBLE, "out of memory; --quality, --box and --range ask for less"
     raise error
 
 
@@ -75,19 +80,54 @@ def steps_of(path):
     return [step.path for step in read_series(path)] if is_series(path) else [path]
 
 
-def open_one(path, number):
+_OTHERS = {".idx": "'parabat info', 'validate', 'export' and 'diff' take grids",
+           ".bricks": "parabat.flow traces in these", ".bricks.series": "parabat.flow traces in these",
+           ".tracks.bat": "'parabat info', 'validate', 'follow' and 'repack' take these"}
+
+
+@contextlib.contextmanager
+def said_what_is_taken(path, verb, taken=(".bat", ".pbat", ".bat.series")):
+    """What is wrong with the kind of a file is said together with the kinds that the verb takes."""
+    path = os.fspath(path)
+
+    def advice(kind):
+        ending = next((each for each in sorted(_OTHERS, key=len, reverse=True) if path.endswith(each)), None)
+        more = f"; {_OTHERS[ending]}" if ending else ""
+        return f"{path}: {kind}; 'parabat {verb}' takes {', '.join(taken[:-1])} and {taken[-1]}{more}"
+    if path.endswith(".bricks.series") and os.path.exists(path):
+        refuse(advice(other_kind(path)))
+    try:
+        yield
+    except BatError as error:
+        own = str(error).removeprefix(f"{path}: ")
+        if error.status not in (CANNOT_OPEN, NOT_A_BAT_FILE, UNSUPPORTED_VERSION) or own == str(error):
+            raise
+        kind = other_kind(path) or (own if error.status == NOT_A_BAT_FILE else None)
+        if kind is None:
+            raise
+        raise BatError(error.status, advice(kind)) from error
+
+
+def open_one(path, number, verb):
     """The dataset at a path, or step `number` of a series."""
     if not is_series(path):
         if number is not None:
             refuse(f"--step: {path} is no series")
-        return datasets.open(path)
+        with said_what_is_taken(path, verb):
+            return datasets.open(path)
+    with said_what_is_taken(path, verb):
+        return _open_step(path, number, verb)
+
+
+def _open_step(path, number, verb):
     steps = steps_of(path)
     if not steps:
         refuse(f"{path}: a series without steps")
     if number is None or not -len(steps) <= number < len(steps):
         refuse(f"{path}: a series of {len(steps)} steps; choose one with --step "
                f"0 to {len(steps) - 1}, -1 for the last")
-    return datasets.open(steps[number])
+    with said_what_is_taken(steps[number], verb):
+        return datasets.open(steps[number])
 
 
 def number_of(text, is_whole, what):

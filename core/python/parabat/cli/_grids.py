@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What verbs do with structured grids (.idx)."""
 
+import math
 import os
 import xml.sax.saxutils
 import zipfile
@@ -8,8 +9,9 @@ import zipfile
 import numpy as np
 
 from .. import idx
+from .._memory import free_memory
 from .._text import printable
-from ..errors import BatError, refuse
+from ..errors import OUT_OF_MEMORY, BatError, BatMemoryError, refuse
 from ._common import NO, YES, print_json, progress, say, show
 from ._temporary import replacing
 
@@ -153,6 +155,24 @@ FORMATS = {".npy": _npy, ".npz": _npz, ".vti": _vti}
 OF_PARTICLES = {"quality": 1.0, "range": [], "values": [], "sphere": []}
 
 
+LESS = "--level, --budget, --box and --attributes ask for less"
+
+
+def _without(error, path):
+    return str(error).removeprefix(f"{path}: ") or "out of memory"
+
+
+def _check_memory(dataset, path, fields, level, box):
+    """Raises for samples that do not fit into the memory that is free."""
+    lattice = dataset.lattice(level, box)
+    chosen = dataset.fields if fields is None else fields
+    samples = math.prod(lattice.count)
+    size = samples * sum(field.dtype.itemsize * field.components for name, field in dataset.fields.items() if name in chosen)
+    if size > (free := free_memory()):
+        raise BatMemoryError(OUT_OF_MEMORY, f"{path}: {' x '.join(map(str, lattice.count))} samples have {size / 2 ** 30:,.1f} GiB; "
+                             f"{free / 2 ** 30:,.1f} GiB of memory are free; {LESS}")
+
+
 def export(arguments):
     """Of `export`."""
     for name, standard in OF_PARTICLES.items():
@@ -171,7 +191,11 @@ def export(arguments):
             level = dataset.levels if level is None else level
             while level and int(np.prod(dataset.lattice(level, box).count)) > arguments.budget:
                 level -= 1
-        grid = dataset.read(fields, level=level, box=box, step=step_of(dataset, arguments.step), progress=told)
+        _check_memory(dataset, arguments.file, fields, level, box)
+        try:
+            grid = dataset.read(fields, level=level, box=box, step=step_of(dataset, arguments.step), progress=told)
+        except MemoryError as error:
+            raise BatMemoryError(OUT_OF_MEMORY, f"{arguments.file}: {_without(error, arguments.file)}; {LESS}") from error
         warning = dataset.warning
     if not grid:
         refuse("no fields are chosen")

@@ -51,7 +51,7 @@ def lone(a, b):
 
 
 def _read(path, arguments):
-    with open_one(path, arguments.step) as dataset, progress(f"reading {path}") as told:
+    with open_one(path, arguments.step, "diff") as dataset, progress(f"reading {path}") as told:
         particles = dataset.read(attributes_of(arguments, dataset), progress=told)
         return particles, {"positions": f"{dataset.position_dtype}[3]", **{
             name: f"{about.dtype}[{about.components}]" for name, about in dataset.attributes.items()

@@ -106,7 +106,7 @@ def run(arguments):
     ending = os.path.splitext(arguments.out)[1]
     if ending not in FORMATS:
         refuse(f"{arguments.out} ends in '{ending}'; allowed: {', '.join(FORMATS)}")
-    with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
+    with open_one(arguments.file, arguments.step, "export") as dataset, progress("reading") as told:
         query = query_of(arguments, dataset)
         particles = dataset.read(attributes_of(arguments, dataset), progress=told, **query)
     with replacing(arguments.out) as path:

@@ -26,7 +26,7 @@ def _range(values):
 
 def run(arguments):
     """The exit code."""
-    with open_one(arguments.file, arguments.step) as dataset, progress("reading") as told:
+    with open_one(arguments.file, arguments.step, "query") as dataset, progress("reading") as told:
         query = query_of(arguments, dataset)
         wanted = [] if arguments.count else attributes_of(arguments, dataset)
         particles = dataset.read(wanted, progress=told, **query)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """parabat serve [FILE]: the viewer and a dataset on a server of this machine, for this machine."""
 
+import contextlib
 import http.server
 import os
 import re
@@ -11,8 +12,8 @@ import webbrowser
 
 from .._files import NOT_FOUND
 from ..errors import BatError, refuse
-from ..viewer import files_of, known_files, page_of, page_path
-from ._common import is_series, say
+from ..viewer import TAKEN, files_of, known_files, page_of, page_path
+from ._common import is_series, said_what_is_taken, say
 from ._temporary import interruptible
 
 FIRST_PORT, PORTS = 8010, 50
@@ -210,7 +211,8 @@ def _bound(port, handler):
 
 def run(arguments):
     """The exit code."""
-    published = _Published(arguments.viewer or page_path(), arguments.file)
+    with said_what_is_taken(arguments.file, "serve", TAKEN) if arguments.file is not None else contextlib.nullcontext():
+        published = _Published(arguments.viewer or page_path(), arguments.file)
     with _bound(arguments.port, type("Handler", (_Handler,), {"published": published})) as server:
         address = f"http://127.0.0.1:{server.server_port}/"
         print(address)

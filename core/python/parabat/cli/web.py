@@ -6,8 +6,8 @@ import urllib.parse
 
 from .._files import CORRUPT, TRUNCATED
 from ..errors import BatError, refuse
-from ..viewer import files_of, page_of, page_path
-from ._common import add_json, print_json, progress, show
+from ..viewer import TAKEN, files_of, page_of, page_path
+from ._common import add_json, print_json, progress, said_what_is_taken, show
 from ._temporary import replacing_folder
 
 BLOCK = 8 << 20
@@ -61,7 +61,8 @@ def _fill(folder, files, is_linked, told):
 def run(arguments):
     """The exit code."""
     viewer = arguments.viewer or page_path()
-    name, files = files_of(arguments.file)
+    with said_what_is_taken(arguments.file, "web", TAKEN):
+        name, files = files_of(arguments.file)
     page = page_of(viewer, "data/" + urllib.parse.quote(os.fsencode(name)))
     if os.path.lexists(arguments.folder) and (not os.path.isdir(arguments.folder) or os.listdir(arguments.folder)):
         refuse(f"{arguments.folder}: is there already; allowed is a folder that does not exist, or is empty")

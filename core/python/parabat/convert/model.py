@@ -20,6 +20,8 @@ import typing
 
 import numpy as np
 
+from .._memory import free_memory as memory
+
 TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 MOST_COMPONENTS = 9
 HEAD = 4096
@@ -487,21 +489,6 @@ def resident():
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def memory():
-    """Bytes that are free for a step: of this machine, and of the group of processes that it is limited to."""
-    free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    for path, pattern, unit in (("/proc/meminfo", r"^MemAvailable: *(\d+) kB", 1024),
-                                ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1)):
-        try:
-            with open(path, encoding="ascii") as file:
-                found = re.search(pattern, file.read(), re.MULTILINE)
-        except (OSError, ValueError):
-            continue
-        if found:
-            free.append(int(found[1]) * unit)
-    return min(free)
 
 
 def check_memory(claim, needed):
