@@ -2,6 +2,7 @@
 """The command `parabat`: answers, exit codes, and errors of one line. Argument: folder to write in."""
 
 import contextlib
+import csv
 import decimal
 import fractions
 import http.client
@@ -9,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import resource
 import select
 import shutil
@@ -30,6 +32,7 @@ from parabat._sources import _leaves as leaves_in
 from parabat.cli import diff, main, serve
 from parabat.cli import web as web_verb
 from parabat.cli._temporary import replacing, replacing_folder
+from parabat.convert import text_tables
 from parabat.pure.reader import LEAF_RECORD
 
 FOLDER = pathlib.Path(sys.argv.pop(1)) / "python_cli"
@@ -278,6 +281,34 @@ class Cli(unittest.TestCase):
         self.fails(2, "c\\nd", "query", os.fsdecode(odd), "--attributes", "heat")
         closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, "info", self.a], stderr=subprocess.PIPE, check=False)
         self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (3, 1), closed.stderr)
+
+    def test_names_in_tables_are_no_formulas(self):
+        names = ["=cmd|'/c calc'!A0", "+1", "-x", "@SUM(1)", "'=x", "''-x", "'quoted'", 'a"b,c', "a;=1", "a\t\t=1", "a;'\t=1", "b| '+1", " =1", "\uff1dcmd()", "plain", "'"]
+        columns = {name: np.arange(3.0) - i for i, name in enumerate(names)}
+        path, out, back = FOLDER / "formulas.bat", FOLDER / "formulas.csv", FOLDER / "formulas_back.bat"
+        parabat.write(path, -np.ones((3, 3)), {**columns, "\r=1": np.arange(3), "a\n=1": np.arange(3)})
+        self.succeeds("export", path, out)
+        with open(out, encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        self.assertEqual([cell for cell in header if cell.strip()[0] in "=+-@\uff1d"], [])
+        self.assertEqual(header[3:8], ["'" + name for name in names[:5]])
+        self.assertEqual(rows[0][:3], ["-1.0"] * 3)  # numbers stay numbers
+        for cell in re.split("[,;|\\t\\r\\n]", ",".join(header)):  # also of programs with other delimiters
+            self.assertNotIn(cell.lstrip()[:1] or " ", "=+-@\uff1d")
+        parabat.write(path, self.xyz[:3], columns)
+        self.succeeds("export", path, out)
+        self.assertEqual(run("convert", "--quiet", out, back)[0], 0)
+        with parabat.open(back) as dataset:
+            found = dataset.read()
+        self.assertEqual(set(found), set(names))
+        for name, values in columns.items():
+            np.testing.assert_array_equal(found[name], values[::1])
+        self.assertEqual(run("follow", path, "--id", "plain", "--ids", "0", "--out", out)[0], 0)
+        self.assertIn(",'=cmd", out.read_text().replace('"', ""))
+        random = np.random.default_rng(3)
+        for _ in range(3000):
+            name = "".join(random.choice(list("'=-;,\t a\n"), random.integers(0, 7)))
+            self.assertEqual(text_tables.named_by(text_tables.column_name(name)), name)
 
     def test_verbs_say_what_they_take_and_what_memory_holds(self):
         folder, page = FOLDER / "kinds", FOLDER / "viewer.html"

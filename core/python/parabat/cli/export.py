@@ -4,11 +4,13 @@ says."""
 
 import csv
 import os
+import re
 import zipfile
 
 import numpy as np
 
 from .. import idx
+from ..convert.text_tables import column_name
 from ..errors import refuse
 from ..export import columns, needed
 from . import _grids
@@ -39,15 +41,21 @@ def _csv(particles, path):
 
 
 def write_csv(found, count, path):
-    """Columns by name, of `count` values, masked ones as nothing."""
+    """Columns by name, of `count` values, masked ones as nothing. Names that a spreadsheet program would take for a
+    formula get an apostrophe in front, which `parabat convert` takes away."""
     def texts(values):
         # The shortest decimals that are the number again, for float32 those of float32.
         words = values.astype(str) if values.dtype == np.float32 else values
         return ["" if word is None else word for word in words.tolist()]
 
+    def header(name):
+        name = column_name(name)
+        quotes = not re.fullmatch(r"[\w .:\[\]()/%^-]*", name)
+        return '"' + name.replace('"', '""') + '"' if quotes else name
+
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(found)
+        file.write(",".join(map(header, found)) + "\n")
         for first in range(0, count, ROWS):
             writer.writerows(zip(*(texts(values[first:first + ROWS]) for values in found.values())))
 

@@ -36,6 +36,23 @@ LONG_INTEGER = re.compile(rb"(?<![0-9.eE])[+-]?[0-9]{16,}(?![0-9.eE])")
 _FAST = tuple(int(part) for part in np.__version__.split(".")[:2]) >= (1, 23)
 
 
+# What spreadsheet programs take for a formula at the beginning of a cell, also behind what they pass over. A cell begins
+# where the text does, and behind what some program takes for a delimiter.
+_FORMULA = r"(?=['\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
+_CELL = r"(^|[,;|\t\r\n])"
+
+
+def column_name(name):
+    """A name as it stands in a table: an apostrophe is put in front of what a spreadsheet program would take for a
+    formula, and of what looks like the result of that."""
+    return re.sub(_CELL + _FORMULA, r"\1'", name)
+
+
+def named_by(text):
+    """The name of which column_name() made the text."""
+    return re.sub(_CELL + "'" + _FORMULA, r"\1", text)
+
+
 class TableError(Exception):
     """What is wrong with a file, in words."""
 
@@ -107,7 +124,7 @@ def look(path, delimiter=None):
         names.append("")  # a delimiter at the end of each row
     if cells and len(cells[0]) == len(names) - 1 and names[-1] == "":
         names.pop()
-    layout = Layout(delimiter, _unique(names, remarks), start)
+    layout = Layout(delimiter, _unique(list(map(named_by, names)), remarks), start)
     layout.remarks = remarks
     for i in range(len(names)):
         known = [row[i] for row in cells if i < len(row) and row[i]]
