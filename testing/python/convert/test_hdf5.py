@@ -5,6 +5,7 @@ import json
 import os
 
 import numpy as np
+import parabat.idx
 from support import converted, put, refused, same, without
 
 without("h5py")
@@ -118,11 +119,19 @@ with h5py.File("virtual.hdf5", "w") as file:
     file["Header"].attrs["NumPart_Total"] = [2000]
     file.create_virtual_dataset("PartType0/Coordinates", layout)
     file["PartType0/ParticleIDs"] = gas["ParticleIDs"]
-converted("virtual.hdf5", "virtual.bat")
+refused("virtual.hdf5", "bad.bat", says=[
+    "PartType0: has no Coordinates; /PartType0/Coordinates: is put together from arrays in the file 'swift_0000.hdf5', which --follow-links"])
+assert "note: virtual.hdf5: /PartType0/Coordinates: is put together from arrays in the file 'swift_0000.hdf5', which is read" in (
+    converted("virtual.hdf5", "virtual.bat", "--follow-links"))
 same("virtual_PartType0.bat", gas["Coordinates"], {"ParticleIDs": gas["ParticleIDs"]}, "ParticleIDs")
 os.rename("swift_0000.hdf5", "away")
-refused("virtual.hdf5", "bad.bat", says=["put together from files of which swift_0000.hdf5 is not there"])
+refused("virtual.hdf5", "bad.bat", "--follow-links", says=["put together from files of which swift_0000.hdf5 is not there"])
 os.rename("away", "swift_0000.hdf5")
+layout[:] = h5py.VirtualSource("swift_0000.hdf5", "PartType0/Nothing", (2000, 3))
+with h5py.File("virtual.hdf5", "a") as file:
+    del file["PartType0/Coordinates"]
+    file.create_virtual_dataset("PartType0/Coordinates", layout)
+refused("virtual.hdf5", "bad.bat", "--follow-links", says=["of which PartType0/Nothing is not in swift_0000.hdf5"])
 
 # --- H5Part
 xyz = [random.normal(size=(n, 3)) for n in (100, 0, 70)]
@@ -253,3 +262,134 @@ with h5py.File("clash.h5", "w") as file:
     for name in ("a/b", "a_b", "c"):
         file.create_group(name)["positions"] = np.zeros((5, 3))
 refused("clash.h5", "bad.bat", says=["/a/b and /a_b would both be the species 'a_b'"])
+
+# --- What lies outside of a file, in each of the formats: not read, unless --follow-links asks for it, and said by name
+SECRET = np.arange(100.0) + 0.125
+
+
+def external(file, path):
+    file[path] = h5py.ExternalLink("secret.h5", "/secret")
+
+
+def stored_elsewhere(file, path):
+    file.create_dataset(path, (100,), "f8", external=[("secret.bin", 16, 800)])
+
+
+def virtual(file, path):
+    layout = h5py.VirtualLayout((100,), "f8")
+    layout[:] = h5py.VirtualSource("secret.h5", "secret", (100,))
+    file.create_virtual_dataset(path, layout)
+
+
+def soft_to_external(file, path):
+    file.require_group("way")["out"] = h5py.ExternalLink("secret.h5", "/")
+    file[path] = h5py.SoftLink("/way/out/secret")
+
+
+def virtual_here(file, path):
+    """Of an array in the same file, which is an external link."""
+    file.require_group("way")["there"] = h5py.ExternalLink("secret.h5", "/secret")
+    layout = h5py.VirtualLayout((100,), "f8")
+    layout[:] = h5py.VirtualSource(".", "way/there", (100,))
+    file.create_virtual_dataset(path, layout)
+
+
+def looping(file, path):
+    """A link to itself, one of two, one that leads nowhere, and a group that is in itself."""
+    folder = path.rpartition("/")[0]
+    file[path] = h5py.SoftLink("/" + path)
+    for name, aim in (("loop1", "loop2"), ("loop2", "loop1"), ("nowhere", "none")):
+        file[f"{folder}/{name}"] = h5py.SoftLink(f"/{folder}/{aim}")
+    file.require_group("way")["cycle"] = file["/"]
+
+
+def any_file(name, put_link):
+    with h5py.File(name, "w") as file:
+        file["g/x"], file["g/y"], file["g/z"], file["g/id"] = *xyz[0].T, ids[0]
+        put_link(file, "g/mass")
+
+
+def gadget_file(name, put_link):
+    snapshot(name, {"PartType0": {"Coordinates": xyz[0], "ParticleIDs": ids[0]}})
+    with h5py.File(name, "a") as file:
+        put_link(file, "PartType0/mass")
+
+
+def h5part_file(name, put_link):
+    with h5py.File(name, "w") as file:
+        for axis, values in zip("xyz", xyz[0].T):
+            file[f"Step#0/{axis}"] = values
+        file["Step#0/id"] = ids[0]
+        put_link(file, "Step#0/mass")
+
+
+def h5md_file(name, put_link):
+    with h5py.File(name, "w") as file:
+        file.create_group("h5md")
+        file["particles/all/position/value"] = xyz[0][np.newaxis]
+        file["particles/all/id"] = ids[0]
+        put_link(file, "particles/all/mass")
+
+
+def openpmd_file(name, put_link):
+    with h5py.File(name, "w") as file:
+        for key, value in (("openPMD", "1.1.0"), ("basePath", "/data/%T/"), ("particlesPath", "particles/")):
+            file.attrs[key] = np.bytes_(value)
+        group = file.create_group("data/5/particles/all")
+        for axis, values in zip("xyz", xyz[0].T):
+            group[f"position/{axis}"] = values
+            node = group.create_group(f"positionOffset/{axis}")
+            node.attrs["value"], node.attrs["shape"] = 0.0, np.array([100])
+        group["id"] = ids[0]
+        put_link(file, "data/5/particles/all/mass")
+
+
+with h5py.File("secret.h5", "w") as file:
+    file["secret"] = SECRET
+put("secret.bin", bytes(16) + SECRET.tobytes())
+WAYS = {external: "external link to /secret in the file secret.h5", stored_elsewhere: "has its values in the file 'secret.bin'",
+        virtual: "is put together from arrays in the file 'secret.h5'", soft_to_external: "external link to / in the file secret.h5",
+        virtual_here: "external link to /secret in the file secret.h5", looping: "leads back to itself"}
+for make, name, key in ((any_file, "out.h5", "id"), (gadget_file, "out.hdf5", "ParticleIDs"), (h5part_file, "out.h5part", "id"),
+                        (h5md_file, "out.h5md", "id"), (openpmd_file, "out_pmd.h5", "id")):
+    result = {"out.hdf5": "out_PartType0.bat", "out_pmd.h5": "out_all.bat"}.get(name, "out.bat")
+    for way, words in WAYS.items():
+        make(name, way)
+        for jobs in ("1", "2") if way is virtual else "1":
+            said = converted(name, "out.bat", "--jobs", jobs)
+            assert words in said and "mass: " in said, (name, way, said)
+            time, step = {"out.hdf5": (0.25, None), "out.h5part": (None, 0), "out_pmd.h5": (0.0, 5)}.get(name, (None, None))
+            same(result, xyz[0], {key: ids[0]}, key, time, step)
+        if way is not looping:
+            said = converted(name, "out.bat", "--follow-links")
+            assert words + ", which is read" in said, (name, way, said)
+            same(result, xyz[0], {key: ids[0], "mass": SECRET}, key, time, step)
+            refused(name, "bad.bat", "--arrays", "mass", says=[words, "--follow-links"])
+        elif make is any_file:
+            assert "/g/nowhere: is a link that leads nowhere" in converted(name, "out.bat", "--arrays", "id")
+# What is needed; a mapping; what a file of another kind would be waited for; grids.
+any_file("out.h5", virtual)
+refused("out.h5", "bad.bat", "--map", "positions=g/x,g/y,g/mass", says=["/g/mass: is put together", "--follow-links reads"])
+converted("out.h5", "out.bat", "--map", "positions=g/x,g/y,g/mass", "--follow-links")
+os.mkfifo("pipe.h5")
+any_file("out.h5", lambda file, path: file.__setitem__(path, h5py.ExternalLink("pipe.h5", "/a")))
+converted("out.h5", "out.bat")
+refused("out.h5", "bad.bat", "--follow-links", says=["pipe.h5 is not a regular file"])
+os.remove("pipe.h5")
+refused("out.h5", "bad.bat", "--follow-links", says=["/g/mass: is an external link to /a in the file pipe.h5, which cannot be opened"])
+put("secret.bin", bytes(16) + SECRET.tobytes()[:-1])
+any_file("out.h5", stored_elsewhere)
+refused("out.h5", "bad.bat", "--follow-links", says=["/g/mass: has 800 of its bytes in secret.bin, from byte 16 on; that file has 815"])
+refused(put("out.csv", "x,y,z\n1,2,3\n"), "bad.bat", "--follow-links", says=["the format table", "does not take it"])
+with h5py.File("grid.h5", "w") as file:
+    file["a"], file["b"] = np.ones((4, 5)), h5py.ExternalLink("grid2.h5", "/b")
+    file["loop"] = h5py.SoftLink("/loop")
+with h5py.File("grid2.h5", "w") as file:
+    file["b"] = np.ones((4, 5))
+said = converted("grid.h5", "grid.idx")
+assert "/b: is an external link" in said and "/loop: is a link that leads back" in said, said
+with parabat.idx.open("grid.idx") as grid:
+    assert list(grid.fields) == ["a"]
+assert "which is read" in converted("grid.h5", "grid.idx", "--follow-links")
+with parabat.idx.open("grid.idx") as grid:
+    assert sorted(grid.fields) == ["a", "b"]

@@ -93,5 +93,31 @@ writer.SetFileName("other.vtp")
 writer.SetInputData(data)
 writer.Write()
 refused(listed("a.vtp", "other.vtp"), "bad.bat", says=["other.vtp: 'v' is not there, but", "in a.vtp, a part of the same time"])
+# VTK follows links of HDF5 to other files; we look first.
+try:
+    import h5py
+    from vtkmodules import vtkIOHDF  # pylint: disable=unused-import
+except ImportError:
+    h5py = None
+if h5py is not None:
+    with h5py.File("mass.h5", "w") as file:
+        file["mass"] = xyz[:, 0]
+    for is_linked in (False, True):
+        with h5py.File("a.vtkhdf", "w") as file:
+            group = file.create_group("VTKHDF")
+            group.attrs["Version"] = [1, 0]
+            group.attrs.create("Type", b"UnstructuredGrid", dtype=h5py.string_dtype("ascii", 16))
+            for name in ("NumberOfPoints", "NumberOfConnectivityIds", "NumberOfCells"):
+                group[name] = np.array([N])
+            group["Points"], group["Types"] = xyz, np.ones(N, "u1")
+            group["Connectivity"], group["Offsets"], group["PointData/id"] = np.arange(N), np.arange(N + 1), big
+            group["PointData/mass"] = h5py.ExternalLink("mass.h5", "/mass") if is_linked else xyz[:, 0]
+        if is_linked:
+            for name in ("a.vtkhdf", listed("a.vtkhdf")):
+                refused(name, "bad.bat", says=["a.vtkhdf: /VTKHDF/PointData/mass: is an external link to /mass in the file mass.h5"])
+            assert "mass.h5, which is read" in converted("a.vtkhdf", "hdf.bat", "--follow-links")
+        else:
+            converted("a.vtkhdf", "hdf.bat")
+        same("hdf.bat", xyz, {"id": big, "mass": xyz[:, 0]})
 put("steps.pvd", '<VTKFile type="Collection"><Collection><DataSet timestep="1" file="b.vtp"/></Collection></VTKFile>')
 refused("steps.pvd", "bad.bat", says=["steps.pvd: lists b.vtp, which is not there"])

@@ -26,6 +26,7 @@ KINDS = {".bat": "particles", ".idx": "grids", ".bricks": "velocities on a grid"
 OPTIONS = {
     **{name: (None, (".bat",)) for name in ("species", "columns", "delimiter", "topology")},
     "sorted_index": ([], (".bat",)), "stable_samples": ([], (".bat",)), "jobs": (1, (".bat",)), "memory": (0, (".bat",)),
+    "follow_links": (False, tuple(KINDS)),
     **{name: (None, (".bat", ".idx", *_BRICKS)) for name in ("format", "arrays", "mapping")},
     "target_size": (0, (".bat", ".idx")),
     "codec": ("raw", (".idx",)), "layout": ("row_major", (".idx",)), "dialect": ("openvisus", (".idx",)),
@@ -99,6 +100,9 @@ def add_arguments(parser):
     velocities.add_argument("--vertical", choices=("up", "down"), help="where its vertical velocity is positive")
     velocities.add_argument("--ignore-units", action="store_true", help="take all its numbers as they are")
     velocities.add_argument("--replace", action="store_true", help="write over a series that is there")
+    parser.add_argument("--follow-links", action="store_true",
+                        help="of HDF5: read what links, external storage and virtual data sets have in other files, too, which is said "
+                             "by name; without it, only what is in the file")
     parser.add_argument("--topology", metavar="FILE", help="what names the atoms of a trajectory")
     parser.add_argument("--sorted-index", metavar="NAME,...", type=option_types.names, default=[],
                         help="attributes to be looked up by value, e.g. id; each takes 12 bytes per particle")
@@ -145,7 +149,7 @@ def run(arguments):
             convert(arguments.inputs, arguments.output, format=arguments.format, steps=arguments.steps,
                     jobs=arguments.jobs, show=show, apart=True, memory_bytes=arguments.memory, arrays=arguments.arrays,
                     species=arguments.species, columns=arguments.columns, delimiter=arguments.delimiter, mapping=mapping,
-                    topology=arguments.topology, **{name: getattr(arguments, name) for name in (
+                    topology=arguments.topology, follow_links=arguments.follow_links, **{name: getattr(arguments, name) for name in (
                         "dimensions", "type", "byte_order", "skip", "origin", "spacing", "fill", "group", "stored", "time_unit",
                         "velocity_unit", "coordinate_unit", "vertical", "ignore_units")},
                     settings=_settings(arguments, kind))

@@ -75,7 +75,7 @@ class GridJob(Job):
         """As in_turn(); of many ranks, each has its slab, and none goes on if one cannot."""
         if self.comm is None:
             for index, one, step, fields in in_turn(self, steps, mine, tell):
-                with about(one.path):
+                with about(one.path, self.options):
                     self.prepare(fields)
                 yield index, one, step, fields
                 del fields
@@ -121,7 +121,7 @@ class GridJob(Job):
             return step.time
         self._clock = self._clock or (step.clock,)
         first, own = self._clock[0], step.clock
-        with about(one.path):
+        with about(one.path, self.options):
             try:
                 if (first is None) != (own is None):
                     raise ConvertError(f"times are in '{own or first}' in some steps and without units in others")

@@ -2,10 +2,13 @@
 """What the formats inside HDF5 share: opening, telling them apart, reading arrays."""
 
 import contextlib
+import dataclasses
+import functools
 import importlib.util
 import itertools
 import math
 import os
+import posixpath
 
 import numpy as np
 
@@ -13,21 +16,45 @@ from .model import ConvertError, as_json, check_memory, listed
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MODULE = (("h5py", "h5py", "hdf5"),)
+MOST_OF_FILE = 1 << 63  # bytes; of external storage without an end
 
 
 @contextlib.contextmanager
-def opened(path):
-    """The file; what h5py says becomes a ConvertError."""
+def opened(path, options=None):
+    """The root group of the file, of which links to other files are not followed unless the options say so; what h5py says
+    becomes a ConvertError."""
     import h5py  # pylint: disable=import-outside-toplevel
+    from . import hdf5_links  # pylint: disable=import-outside-toplevel
     try:
         with h5py.File(path, "r") as file:
-            yield file
+            yield hdf5_links.root(file, options is not None and options.follow_links, None if options is None else options.notes)
     except ConvertError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ConvertError(f"cannot be read as HDF5: {str(error).splitlines()[0][:300]}") from None
+
+
+def check_links(path, options):
+    """For files that another library reads, which follows all links: raises if one leads out of the file, unless the
+    options say that it may; then it is noted."""
+    with open(path, "rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            return
+    if importlib.util.find_spec("h5py") is None:
+        if not options.follow_links:
+            raise ConvertError("may have links to other files, for which h5py looks: pip install 'parabat[hdf5]'. --follow-links "
+                               "reads it without a look")
+        return
+    notes = dict(options.notes)
+    with opened(path, dataclasses.replace(options, notes=notes)) as file:
+        for _ in file.walk():
+            pass
+    left = [words for key, words in notes.items() if words.endswith(" reads")]
+    if left and not options.follow_links:
+        raise ConvertError(left[0] + (f"; {len(left) - 1} more" if left[1:] else ""))
+    options.notes.update(notes)
 
 
 def sniffer(is_it):
@@ -64,10 +91,7 @@ def datasets(group, remarks, written=()):
     import h5py  # pylint: disable=import-outside-toplevel
     names, others = [], []
     for name in group:
-        try:
-            node = group[name]
-        except KeyError:
-            raise ConvertError(f"{group.name}/{name}: is a link that leads nowhere") from None
+        node = group[name]
         if isinstance(node, h5py.Dataset):
             names.append(name)
         elif not any((each + "/").startswith(node.name + "/") for each in written):
@@ -80,9 +104,10 @@ def datasets(group, remarks, written=()):
 def node_of(file, path):
     """A data set by its path."""
     import h5py  # pylint: disable=import-outside-toplevel
-    if path not in file:
-        raise ConvertError(f"there is no {path}; there are {listed(file)}")
-    node = file[path]
+    try:
+        node = file[path]
+    except KeyError:
+        raise ConvertError(f"there is no {path}; there are {listed(file)}") from None
     if not isinstance(node, h5py.Dataset):
         raise ConvertError(f"{path} is a group, no array; it has {listed(node)}")
     return node
@@ -103,12 +128,32 @@ def check(node, part=Ellipsis, remarks=None, whole=True):
     if node.is_virtual:
         folder = os.path.dirname(os.path.abspath(node.file.filename))
         for source in node.virtual_sources():
-            if source.file_name != "." and not os.path.exists(os.path.join(folder, source.file_name)):
-                raise ConvertError(f"{node.name}: is put together from files of which {source.file_name} is not there")
+            if source.file_name != ".":
+                _check_source(node.name, os.path.join(folder, source.file_name), source.file_name, source.dset_name)
+    for file, begin, size in node.external or ():  # HDF5 takes what is missing for zeros
+        file = os.fsdecode(file)
+        if os.path.exists(file) and size < MOST_OF_FILE and os.path.getsize(file) < begin + size:
+            raise ConvertError(f"{node.name}: has {size} of its bytes in {file}, from byte {begin} on; that file has "
+                               f"{os.path.getsize(file)} bytes")
     if not whole:
         return
     share = 1 if part is Ellipsis or not node.shape or not node.shape[0] else _rows(node, part) / node.shape[0]
     check_memory(f"{node.name}: claims {node.shape} values of {node.dtype}", node.size * node.dtype.itemsize * share)
+
+
+def _check_source(name, path, shown, array):
+    """That an array is in the file that a virtual one names: HDF5 takes what is missing for zeros."""
+    if not os.path.exists(path):
+        raise ConvertError(f"{name}: is put together from files of which {shown} is not there")
+    if not _has_array(path, array, os.stat(path).st_mtime_ns):
+        raise ConvertError(f"{name}: is put together from arrays of which {array} is not in {shown}")
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_array(path, array, _):
+    import h5py  # pylint: disable=import-outside-toplevel
+    with h5py.File(path, "r") as file:
+        return array in file
 
 
 def _rows(node, part):
@@ -142,7 +187,7 @@ def check_all(nodes, parts=1):
     for node in nodes:
         check(node, whole=parts == 1)
     if nodes:
-        check_memory(f"{nodes[0].parent.name}: claims {nodes[0].shape[:1]} values in each of {len(nodes)} arrays",
+        check_memory(f"{posixpath.dirname(nodes[0].name)}: claims {nodes[0].shape[:1]} values in each of {len(nodes)} arrays",
                      sum(node.size * node.dtype.itemsize for node in nodes) // parts)
 
 

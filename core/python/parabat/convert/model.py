@@ -85,6 +85,8 @@ class Options:
     delimiter: typing.Optional[str] = None
     mapping: typing.Optional[dict] = None   # name -> paths in an HDF5 file
     topology: typing.Optional[str] = None
+    follow_links: bool = False              # of HDF5, to other files
+    notes: dict = dataclasses.field(default_factory=dict)  # words on links, by a key; filled as they are met
     # Of grids.
     dimensions: typing.Optional[tuple] = None  # samples along x, y, z of bare numbers
     type: typing.Optional[tuple] = None        # name and components of bare numbers
@@ -239,6 +241,7 @@ class Fields:
         self.remarks, self.others = list(remarks), set(others)
         self.axis, self.about = [], {}  # of files that have units: a cf.Axis along x, y, z; attributes by name in the file
         chosen = options or Options()
+        self.remarks += chosen.notes.items()
         self.origin = chosen.origin or ((0, 0, 0) if origin is None else [float(number) for number in origin])
         self.spacing = chosen.spacing or ((1, 1, 1) if spacing is None else [float(number) for number in spacing])
         self.first = first
@@ -337,7 +340,7 @@ class Collector:
                 if part in result:
                     raise ConvertError(f"two attributes would be called '{part}'")
                 result[part] = values
-        return Particles(as_positions(positions), result, metadata, species, self.remarks, self.others)
+        return Particles(as_positions(positions), result, metadata, species, [*self.remarks, *self._options.notes.items()], self.others)
 
     def _take_positions(self, attributes):
         names = find_positions({name: array.shape[1:] for name, array in attributes.items()}, self._options.columns)

@@ -85,12 +85,13 @@ def _look(files, chosen, grids, tell=lambda news: None):
 
 
 @contextlib.contextmanager
-def about(path):
-    """What is wrong becomes a ConvertError that begins with the name of the file."""
+def about(path, options=None):
+    """What is wrong becomes a ConvertError that begins with the name of the file. options: whose notes on links say more."""
     try:
         yield
     except ConvertError as error:
-        text = str(error)
+        notes = [] if options is None else [words for words in options.notes.values() if words not in str(error)]
+        text = "; ".join([str(error), *notes[:1], *([f"{len(notes) - 1} more links"] if notes[1:] else [])])
         raise ConvertError(text if text.startswith(path) else f"{path}: {text}") from None
     except MemoryError:
         raise ConvertError(f"{path}: out of memory") from None
@@ -140,7 +141,7 @@ class Job:
         index = 0
         for one in self.inputs:
             tell({"reading": one.path})
-            with about(one.path):
+            with about(one.path, self.options):
                 for step in one.row.steps(one.path, self.options):
                     yield index, one, step
                     index += 1
@@ -195,7 +196,7 @@ def in_turn(job, steps, mine, tell):
         mine(place)
         tell({"reading": one.path})
         job.options.at = shares(tell, f"reading {one.path}")
-        with about(one.path):
+        with about(one.path, job.options):
             found = step.read()
         yield index, one, step, found
         del found  # before the next one is read
@@ -212,7 +213,7 @@ def _work(job, steps, mine, tell):
         if mine(place):
             tell({"reading": one.path})
             job.options.at = shares(tell, f"reading {one.path}")
-            with about(one.path):
+            with about(one.path, job.options):
                 found, is_divided = _of_step(job, one, step)
                 asked = _Asked(job)
                 if not is_divided:
@@ -285,7 +286,7 @@ def _parts(job, one, divided, remarks, names, asked, is_last):
     def read(i, number):
         job.options.at = lambda share: at((number + (i + share) / count) / passes)
         return divided.read(i, count)
-    with about(one.path):
+    with about(one.path, job.options):
         if divided.varies:
             divided.settle([divided.facts(read(i, 0)) for i in range(count)])
         for i in range(count):

@@ -20,7 +20,7 @@ PART = re.compile(r"(.*)\.(\d+)(\.(?:hdf5|h5))\Z", re.IGNORECASE)
 
 
 def steps(path, options):
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         header = file["Header"]
         time = hdf5.single(header, "Time")
     snapshot = functools.lru_cache(maxsize=None)(lambda: Snapshot(siblings(path), options))
@@ -98,7 +98,7 @@ def _read_one(snapshot, species, options, i=0, n=1):
         if plain(array[:0])[0] is None:
             collector.leave_out(f"{species.name}/{name}", plain(array[:0])[1])
             continue
-        _fill(snapshot.paths, species, name, first, array)
+        _fill(snapshot.paths, species, name, first, array, options)
         collector.add(name, array)
     about = dict(snapshot.metadata, species=species.name, fields=species.about)
     units = {name: unit for name, unit in species.units.items() if options.wants(name)}
@@ -114,7 +114,7 @@ def _look(paths, options, remarks):
     species, metadata, totals = {}, {}, None
     for number, path in enumerate(paths):
         try:
-            with hdf5.opened(path) as file:
+            with hdf5.opened(path, options) as file:
                 counts = np.atleast_1d(file["Header"].attrs["NumPart_ThisFile"]).astype(np.int64)
                 if totals is None:
                     totals = _totals(file["Header"])
@@ -180,18 +180,18 @@ def _told(field):
     return "not there" if field is None else f"{field[1]} of the shape {field[0] or 'of one number'}"
 
 
-def _fill(paths, species, name, first, array):
+def _fill(paths, species, name, first, array, options):
     """Values of particles from `first` on, counted over all files."""
     place = -first  # of the first particle of a file in the array
     for number, path in enumerate(paths):
         count = species.counts.get(number, 0)
         begin, end = max(0, place), min(len(array), place + count)
         if begin < end:
-            with hdf5.opened(path) as file:
+            with hdf5.opened(path, options) as file:
                 hdf5.read_into(file[species.name][name], array[begin:end], begin - place)
         place += count
 
 
 FORMAT = Format("gadget", "snapshots of Gadget, SWIFT, AREPO, GIZMO in HDF5", steps, modules=hdf5.MODULE,
                 sniff=hdf5.sniffer(lambda file: "Header" in file and "NumPart_ThisFile" in file["Header"].attrs),
-                siblings=siblings, options=("columns",))
+                siblings=siblings, options=("columns", "follow_links"))

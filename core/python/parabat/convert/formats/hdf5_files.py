@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other particles in HDF5: H5Part, H5MD, and any file, with a mapping or by the names of its arrays."""
 
+import contextlib
 import re
 
 import numpy as np
@@ -14,7 +15,7 @@ STEP = re.compile(r"Step#(\d+)\Z")
 # --- H5Part
 
 def h5part_steps(path, options):
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         found = sorted((int(match[1]), name) for name in file for match in [STEP.match(name)] if match)
         for number, name in found:
             group = file[name]
@@ -60,7 +61,7 @@ def _divided(group, options, metadata, species="", written=()):
 # --- H5MD
 
 def h5md_steps(path, options):
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         groups = {name: file["particles"][name] for name in file["particles"] if "position" in file["particles"][name]}
         if not groups:
             raise ConvertError(f"no group in /particles has a position; there are {listed(file['particles'])}")
@@ -134,7 +135,7 @@ def _value(node, i, number, default, remarks=None):
 # --- Any
 
 def any_steps(path, options):
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         if options.mapping:
             yield from _mapped_steps(file, options)
             return
@@ -151,16 +152,11 @@ def _groups_with_positions(file, options):
     import h5py  # pylint: disable=import-outside-toplevel
     found = []
 
-    def look(_, node):
-        if isinstance(node, h5py.Group):
-            shapes = {name: each.shape[1:] for name, each in node.items() if isinstance(each, h5py.Dataset) and each.shape}
-            try:
-                if find_positions(shapes, options.columns):
-                    found.append(node)
-            except ConvertError:
-                pass
-    look(None, file)
-    file.visititems(look)
+    for node in [file, *(node for _, node in file.walk() if isinstance(node, h5py.Group))]:
+        shapes = {name: each.shape[1:] for name, each in node.items() if isinstance(each, h5py.Dataset) and each.shape}
+        with contextlib.suppress(ConvertError):
+            if find_positions(shapes, options.columns):
+                found.append(node)
     groups = {}
     for node in found:
         species = node.name.strip("/").replace("/", "_")
@@ -248,9 +244,9 @@ def _mapped(file, number, options, part=None):
 
 FORMATS = [
     Format("h5part", "H5Part, also as H5hut writes it", h5part_steps, extensions=(".h5part",), modules=hdf5.MODULE,
-           options=("columns",), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
+           options=("columns", "follow_links"), sniff=hdf5.sniffer(lambda file: any(map(STEP.match, file)))),
     Format("h5md", "H5MD, molecular data in HDF5", h5md_steps, extensions=(".h5md",), modules=hdf5.MODULE,
-           sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
+           options=("follow_links",), sniff=hdf5.sniffer(lambda file: "h5md" in file and "particles" in file)),
     Format("hdf5", "any HDF5, by --map or the names of its arrays", any_steps, extensions=(".h5", ".hdf5", ".hdf"),
-           modules=hdf5.MODULE, options=("columns", "mapping"), rank=30,
+           modules=hdf5.MODULE, options=("columns", "mapping", "follow_links"), rank=30,
            sniff=lambda head, path: head.startswith(hdf5.MAGIC))]

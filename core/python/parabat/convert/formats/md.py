@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 
+from ..hdf5 import check_links
 from ..model import Collector, ConvertError, Format, Step, check_memory, codes_of
 
 OF_ATOMS = ("ids", "names", "types", "elements", "masses", "charges", "radii", "occupancies", "tempfactors", "resids",
@@ -22,6 +23,7 @@ ALONE = (".gro", ".pdb", ".ent", ".crd", ".mol2", ".xyz", ".pqr", ".pdbqt")  # w
 
 def steps(path, options):
     import MDAnalysis  # pylint: disable=import-outside-toplevel
+    check_links(path, options)
     _check_claim(path)
     # MDAnalysis writes where the frames begin beside the trajectory: that is a link, in a folder that goes.
     with tempfile.TemporaryDirectory(prefix="parabat_md_") as folder, warnings.catch_warnings():
@@ -146,4 +148,4 @@ def _read(atoms, trajectory, i, options, step):
 
 
 FORMAT = Format("md", "trajectories that MDAnalysis reads", steps, extensions=EXTENSIONS,
-                modules=(("MDAnalysis", "MDAnalysis", "md"),), options=("topology",))
+                modules=(("MDAnalysis", "MDAnalysis", "md"),), options=("topology", "follow_links"))

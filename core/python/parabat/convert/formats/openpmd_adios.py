@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from ..hdf5 import check_links
 from ..model import ConvertError, Format, Step, check_memory
 from .openpmd_files import read_species
 
@@ -77,6 +78,8 @@ class _Series:
 
 def steps(path, options):
     import openpmd_api as io  # pylint: disable=import-outside-toplevel
+    if os.path.isfile(path):
+        check_links(path, options)
     try:
         series = io.Series(path, io.Access.read_only, '{"defer_iteration_parsing": true}')
         numbers = list(series.iterations)
@@ -123,4 +126,4 @@ def _sniff(head, path):
 
 
 FORMAT = Format("openpmd-adios", "openPMD in ADIOS2 (BP), JSON, TOML", steps, extensions=EXTENSIONS,
-                modules=(("openpmd_api", "openpmd-api", "openpmd"),), sniff=_sniff)
+                modules=(("openpmd_api", "openpmd-api", "openpmd"),), sniff=_sniff, options=("follow_links",))

@@ -8,7 +8,7 @@ from ..model import Collector, ConvertError, Format, Step
 
 def steps(path, options):
     from .. import openpmd  # pylint: disable=import-outside-toplevel
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         found = openpmd.iterations(file)
         finished = [each for each in found if each[3] and openpmd.species_of(each[2])]
         if not finished:
@@ -47,5 +47,5 @@ def read_species(particles, options, open_ones):
     return result
 
 
-FORMAT = Format("openpmd", "openPMD in HDF5", steps, modules=hdf5.MODULE,
+FORMAT = Format("openpmd", "openPMD in HDF5", steps, modules=hdf5.MODULE, options=("follow_links",),
                 sniff=hdf5.sniffer(lambda file: "openPMD" in file.attrs))

@@ -6,6 +6,7 @@ import xml.etree.ElementTree
 
 import numpy as np
 
+from ..hdf5 import check_links
 from ..model import Collector, ConvertError, Format, Step
 
 READERS = {".vtp": ("vtkIOXML", "vtkXMLPolyDataReader"), ".vtu": ("vtkIOXML", "vtkXMLUnstructuredGridReader"),
@@ -60,6 +61,10 @@ def _joined(parts, files):
 def _read(path, options):
     from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # pylint: disable=import-outside-toplevel
     from vtkmodules.vtkCommonDataModel import vtkPointSet  # pylint: disable=import-outside-toplevel
+    try:
+        check_links(path, options)
+    except ConvertError as error:
+        raise ConvertError(f"{path}: {error}") from None
     module, name = READERS.get(os.path.splitext(path)[1].lower(), (None, None))
     if name is None:
         raise ConvertError(f"{path}: ends in none of {' '.join(READERS)}")
@@ -116,6 +121,6 @@ def _particles(data, options):
 
 
 FORMAT = Format("vtk", "points of VTK's files", steps, extensions=tuple(READERS) + (".pvd",),
-                modules=(("vtkmodules", "vtk", "vtk"),),
+                modules=(("vtkmodules", "vtk", "vtk"),), options=("follow_links",),
                 sniff=lambda head, path: path.lower().endswith((*READERS, ".pvd")) and (
                     b"<VTKFile" in head or head.startswith((b"# vtk DataFile", b"\x89HDF"))))

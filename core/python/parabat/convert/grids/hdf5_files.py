@@ -12,7 +12,7 @@ FEWEST = 2  # axes of what is taken for a grid
 
 
 def steps(path, options):
-    with hdf5.opened(path) as file:
+    with hdf5.opened(path, options) as file:
         if options.mapping:
             yield from _mapped(file, options)
         else:
@@ -36,12 +36,8 @@ def _mapped(file, options):
 
 def _all(file, options):
     import h5py  # pylint: disable=import-outside-toplevel
-    nodes = {}
-
-    def look(path, node):
-        if isinstance(node, h5py.Dataset) and node.ndim >= FEWEST and node.dtype.kind in "iufb":
-            nodes[path] = node
-    file.visititems(look)
+    nodes = {path: node for path, node in file.walk()
+             if isinstance(node, h5py.Dataset) and node.ndim >= FEWEST and node.dtype.kind in "iufb"}
     short = {}
     for path in nodes:
         short.setdefault(path.rpartition("/")[2], []).append(path)
@@ -75,5 +71,5 @@ def _fields(slabs, options, remarks, others):
 
 
 FORMAT = Format("hdf5", "arrays in HDF5, by --map or all of one shape", steps, extensions=(".h5", ".hdf5", ".hdf"),
-                modules=hdf5.MODULE, options=("mapping", "origin", "spacing"), rank=30,
+                modules=hdf5.MODULE, options=("mapping", "origin", "spacing", "follow_links"), rank=30,
                 sniff=lambda head, path: head.startswith(hdf5.MAGIC) and not path.lower().endswith((".nc", ".nc4", ".cdf")))

@@ -11,6 +11,7 @@ import contextlib
 import numpy as np
 
 from .. import cf
+from ..hdf5 import check_links
 from ..model import ConvertError, Fields, Format, Step, check_memory, listed, part_of
 
 EVEN = 1e-4  # of a spacing, that coordinates may be off, beside their rounding
@@ -24,6 +25,7 @@ KINDS = {"X": (*LONGITUDES, "projection_x_coordinate", "x", "xc", "lon", "rlon",
 
 
 def steps(path, options):
+    check_links(path, options)
     import xarray  # pylint: disable=import-outside-toplevel
     in_group = {"group": options.group} if options.group else {}
     with xarray.open_dataset(path, decode_cf=False, cache=False, **in_group) as data:
@@ -305,5 +307,5 @@ def _groups(path):
 FORMAT = Format("netcdf", "netCDF, through xarray", steps, extensions=(".nc", ".nc4", ".cdf", ".netcdf"),
                 modules=(("xarray", "xarray", "netcdf"), ("netCDF4|h5netcdf|scipy", "netCDF4", "netcdf")),
                 options=("origin", "spacing", "group", "stored", "time_unit", "velocity_unit", "coordinate_unit", "vertical",
-                         "ignore_units"), rank=20,
+                         "ignore_units", "follow_links"), rank=20,
                 sniff=lambda head, path: head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")))

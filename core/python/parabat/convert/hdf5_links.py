@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HDF5 files without what lies outside of them.
+
+A file can lead to others in three ways, which HDF5 takes without a word: by an external link in a group, by an array
+whose values are stored in other files (external storage), and by one that is put together from arrays of other files
+(a virtual data set). The other file may be private, or not what whoever sent this one says. So a Group follows none
+of these, unless --follow-links asks for it, and notes each by name. It looks at the kind of every link on a path
+before it goes there, as HDF5 would open the other file for no more than the question whether an object exists.
+
+Links in the file are followed; one that leads back to itself, or nowhere, is left out of the members of its group.
+"""
+
+import os
+import posixpath
+import stat
+
+import h5py
+
+from .model import ConvertError, listed
+
+MAX_SOFT_LINKS = 16  # on the way to one object, as in HDF5
+
+
+class Unreachable(ConvertError):
+    """Of a link that is not followed, or cannot be."""
+
+
+class _Loop(Unreachable):
+    """Of one that leads back to itself."""
+
+
+class _Links:
+    """What is done with the links of a file: whether those out of it are followed, and what there is to say of them."""
+
+    def __init__(self, follow, notes):
+        """notes: a dict that gets words by a key, which is the place of the link."""
+        self.follow = follow
+        self.notes = notes
+
+    def note(self, error):
+        self.notes.setdefault(f"link {error}", str(error))
+
+    def find(self, group, path, budget=None):
+        """The object at a path. Raises KeyError if there is none, Unreachable if a link on the way is not followed.
+        budget: a list of the number of soft links that are left."""
+        budget = [MAX_SOFT_LINKS] if budget is None else budget
+        node = _root_of(group) if path.startswith(b"/") else group
+        for part in path.split(b"/"):
+            if part in (b"", b"."):
+                continue
+            if not isinstance(node, h5py.Group):
+                raise KeyError(path)
+            node = self._child(node, part, budget)
+        return self.wrapped(node, budget)
+
+    def _child(self, group, name, budget):
+        """A member of a group."""
+        links = group.id.links
+        if not links.exists(name):
+            raise KeyError(name)
+        kind = links.get_info(name).type
+        if kind == h5py.h5l.TYPE_HARD:
+            return _object(group, name)
+        where = _shown(posixpath.join(_name_of(group), name))
+        if kind == h5py.h5l.TYPE_SOFT:
+            _spend(budget, where)
+            try:
+                return self.find(group, links.get_val(name), budget)
+            except KeyError:
+                raise Unreachable(f"{where}: is a link that leads nowhere, to {_shown(links.get_val(name))}") from None
+            except _Loop:
+                raise
+            except Unreachable as error:
+                raise Unreachable(f"{where}: is a link over {error}") from None
+        if kind != h5py.h5l.TYPE_EXTERNAL:
+            raise Unreachable(f"{where}: is a link of a kind that HDF5 does not define")
+        file, target = links.get_val(name)
+        if _is_same(group, file):  # it stays here
+            _spend(budget, where)
+            return self.find(_root_of(group), b"/" + target, budget)
+        self._leave(where, f"is an external link to {_shown(target)} in the file {_shown(file)}", [(group, file)])
+        try:
+            return _object(group, name)
+        except KeyError as error:
+            raise ConvertError(f"{where}: is an external link to {_shown(target)} in the file {_shown(file)}, which cannot be "
+                               f"opened: {str(error.args[0])[:200]}") from None
+
+    def wrapped(self, node, budget):
+        """A group that follows links as this one does, or an array of which the values may be read."""
+        if isinstance(node, Group):
+            return node
+        if isinstance(node, h5py.Group):
+            return Group(node.id, self)
+        if isinstance(node, h5py.Dataset):
+            self._check_array(node, budget)
+        return node
+
+    def _check_array(self, node, budget):
+        about = node.id.get_create_plist()  # unlike its shape, this opens no other file
+        layout = about.get_layout()
+        if layout == h5py.h5d.CONTIGUOUS and about.get_external_count():
+            files = [_bytes(about.get_external(i)[0]) for i in range(about.get_external_count())]
+            self._leave(_shown(_name_of(node)), "has its values in " + _files(files), [(None, file) for file in files])
+            return
+        if layout != h5py.h5d.VIRTUAL:
+            return
+        others = []
+        for i in range(about.get_virtual_count()):
+            file, name = map(_bytes, (about.get_virtual_filename(i), about.get_virtual_dsetname(i)))
+            if not _is_same(node, file) or b"%" in name:
+                others.append(file)
+                continue
+            own = list(budget)
+            _spend(own, _shown(_name_of(node)))
+            try:
+                self.find(_root_of(node), b"/" + name, own)
+            except KeyError:
+                pass  # there are no values
+            except _Loop:
+                raise
+            except Unreachable as error:
+                raise Unreachable(f"{_shown(_name_of(node))}: is put together from {error}") from None
+        if others:
+            self._leave(_shown(_name_of(node)), "is put together from arrays in " + _files(others), [(node, file) for file in others])
+
+    def _leave(self, where, what, files):
+        """Notes that other files are read, or raises."""
+        if not self.follow:
+            raise Unreachable(f"{where}: {what}, which --follow-links reads")
+        for node, file in files:
+            for place in _places(node, file):
+                if os.path.exists(place):
+                    if not stat.S_ISREG(os.stat(place).st_mode):  # a named pipe would be waited for
+                        raise ConvertError(f"{where}: {what}; {_shown(os.fsencode(place))} is not a regular file")
+                    break
+        self.notes.setdefault(f"link {where}", f"{where}: {what}, which is read")
+
+
+class Group(h5py.Group):
+    """A group of a file, of which _Links says where links are followed; and so are the groups in it."""
+
+    def __init__(self, id_, links):
+        super().__init__(id_)
+        self._links = links
+
+    def __getitem__(self, name):
+        return self._links.find(self, _bytes(name))
+
+    def __contains__(self, name):
+        try:
+            self[name]  # pylint: disable=pointless-statement
+            return True
+        except KeyError:
+            return False
+        except Unreachable as error:
+            self._links.note(error)
+            return False
+
+    def __iter__(self):
+        """Names of what can be reached."""
+        for name in super().__iter__():
+            if not isinstance(name, str):
+                self._links.note(Unreachable(f"{_shown(posixpath.join(_name_of(self), name))}: is not valid UTF-8"))
+            elif name in self:
+                yield name
+
+    def walk(self):
+        """(path, object) of what is in the group and in its groups, each object once. Soft links are not gone by: what they
+        lead to has its own place, or is not in the file."""
+        seen = {_key(self)}
+        waiting = [("", self)]
+        while waiting:
+            path, node = waiting.pop()
+            if node is not self:
+                yield path, node
+            if not isinstance(node, Group):
+                continue
+            found = []
+            for name in node:
+                kind = node.id.links.get_info(_bytes(name)).type
+                child = node[name] if kind != h5py.h5l.TYPE_SOFT else None
+                if child is not None and _key(child) not in seen:
+                    seen.add(_key(child))
+                    found.append((posixpath.join(path, name), child))
+            waiting += reversed(found)
+
+
+def _spend(budget, where):
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise _Loop(f"{where}: is a link that leads back to itself, or over more than {MAX_SOFT_LINKS} others")
+
+
+def root(file, follow=False, notes=None):
+    """The root Group of an h5py.File."""
+    return Group(h5py.h5g.open(file.id, b"/"), _Links(follow, {} if notes is None else notes))
+
+
+def _object(group, name):
+    """What h5py makes of a member."""
+    return h5py.Group(group.id)[name]
+
+
+def _root_of(node):
+    return h5py.Group(h5py.h5g.open(h5py.h5i.get_file_id(node.id), b"/"))
+
+
+def _name_of(node):
+    return h5py.h5i.get_name(node.id) or b"?"
+
+
+def _key(node):
+    about = h5py.h5o.get_info(node.id)
+    return about.fileno, about.addr
+
+
+def _bytes(name):
+    return name if isinstance(name, bytes) else name.encode("utf-8", "surrogateescape")
+
+
+def _shown(name):
+    return name.decode("utf-8", "replace")
+
+
+def _files(names):
+    return "the file " * (len(set(names)) == 1) + listed(dict.fromkeys(map(_shown, names)), 3)
+
+
+def _places(node, file):
+    """Where HDF5 looks for a file that an object names: in the folder of the object's file, then here."""
+    name = os.fsdecode(file)
+    if node is not None:
+        yield os.path.join(os.path.dirname(os.path.abspath(os.fsdecode(h5py.h5f.get_name(node.id)))), name)
+    yield name
+
+
+def _is_same(node, file):
+    """Whether a name of a file is that of the object's own."""
+    if file == b".":
+        return True
+    own = os.path.realpath(os.fsdecode(h5py.h5f.get_name(node.id)))
+    return os.path.realpath(next(_places(node, file))) == own
