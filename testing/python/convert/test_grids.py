@@ -89,6 +89,15 @@ def netcdf():
     refused("uneven.nc", "n.bricks", "--arrays", "u,v", says=("coordinates of 'x' are not evenly spaced",))
     put("e.nc", open("a.nc", "rb").read()[:700])
     refused("e.nc", "e.idx", says=("e.nc: ",))
+    # netCDF-4 is HDF5, of which links to other files are followed if that is asked for.
+    import h5py
+    xarray.Dataset({"a": (("y", "x"), p[0])}).to_netcdf("linked.nc")
+    xarray.Dataset({"b": (("y", "x"), p[1])}).to_netcdf("private.nc")
+    with h5py.File("linked.nc", "a") as file:
+        file["b"] = h5py.ExternalLink("private.nc", "/b")
+    refused("linked.nc", "l.idx", says=("linked.nc: /b: is an external link to /b in the file private.nc, which --follow-links reads",))
+    assert "private.nc, which is read" in converted("linked.nc", "linked.idx", "--follow-links")
+    same("linked.idx", {"a": p[0], "b": p[1]})
     netcdf_packed(xarray)
     netcdf_clocks(xarray)
     netcdf_units(xarray)
